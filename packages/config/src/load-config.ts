@@ -1,0 +1,34 @@
+import { Type, type Static, type TObject } from '@sinclair/typebox';
+import { Value } from '@sinclair/typebox/value';
+
+/** The environment holds a value that cannot be used. The message names every such variable. */
+export class ConfigError extends Error {
+  override name = 'ConfigError';
+}
+
+/**
+ * Reads the variables that `schema` names. Numbers and booleans are converted, defaults filled in; an empty
+ * variable counts as absent. Throws ConfigError; its message names variables and rules, never values,
+ * since those may be secrets.
+ */
+export function loadConfig<Schema extends TObject>(schema: Schema, env: NodeJS.ProcessEnv): Static<Schema> {
+  const given = Object.fromEntries(
+    Object.keys(schema.properties).flatMap((name) => (env[name] ? [[name, env[name]]] : [])),
+  );
+  const config = Value.Default(schema, Value.Convert(schema, given));
+  const wrong = new Set([...Value.Errors(schema, config)].map((error) => error.path.split('/')[1]!));
+  if (wrong.size === 0) return config as Static<Schema>;
+  const reasons = [...wrong].map((name) => {
+    const rule = schema.properties[name]?.description ?? 'not valid';
+    return `${name} ${given[name] === undefined ? 'is not set' : 'is not valid'}: ${rule}`;
+  });
+  throw new ConfigError(reasons.join('; '));
+}
+
+/** A whole number within bounds. */
+export const whole = (description: string, bounds: { minimum: number; maximum: number; default: number }) =>
+  Type.Integer({ description: `${description} (${bounds.minimum} to ${bounds.maximum})`, ...bounds });
+
+/** A TCP port. */
+export const port = (description: string, byDefault: number) =>
+  whole(description, { minimum: 0, maximum: 65535, default: byDefault });

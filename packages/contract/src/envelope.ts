@@ -1,0 +1,40 @@
+import { Type, type Static, type TSchema } from '@sinclair/typebox';
+import { RESPONSE_CODES, type FailureCode } from './response-codes.ts';
+
+/** Schema of a successful answer that carries `data`. Exactly three fields, in this order. */
+export function SuccessEnvelope<Data extends TSchema>(data: Data) {
+  return Type.Object(
+    {
+      responseCode: Type.Literal('00', { description: 'Result code; "00" marks success.' }),
+      responseMessage: Type.Literal('Successful'),
+      responseData: data,
+    },
+    { additionalProperties: false },
+  );
+}
+
+/** Schema of every failed answer. */
+export const FailureEnvelope = Type.Object(
+  {
+    responseCode: Type.String({ description: 'Result code; see the list of response codes.' }),
+    responseMessage: Type.String({ description: 'Says what is wrong, in words for a person.' }),
+    responseData: Type.Null(),
+  },
+  { additionalProperties: false },
+);
+
+export type Failure = Static<typeof FailureEnvelope>;
+
+/** Wraps the payload of a successful answer. */
+export function success<Data>(responseData: Data) {
+  return {
+    responseCode: '00' as const,
+    responseMessage: RESPONSE_CODES['00'].message,
+    responseData,
+  };
+}
+
+/** Body of a failed answer; `message` replaces the catalogue's where there is more to say. */
+export function failure(code: FailureCode, message: string = RESPONSE_CODES[code].message): Failure {
+  return { responseCode: code, responseMessage: message, responseData: null };
+}

@@ -1,0 +1,34 @@
+import { Type, type Static } from '@sinclair/typebox';
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
+
+/** Headers that identify the caller and the event on every operation. */
+export const CallerHeaders = Type.Object({
+  'x-event-ref': Type.String({ format: 'uuid', description: "The event's reference, a UUID." }),
+});
+
+/** Headers of Register For Event. */
+export const RegisterHeaders = Type.Object({
+  ...CallerHeaders.properties,
+  'idempotency-key': Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 255,
+      pattern: '^[\\x21-\\x7e]*$',
+      description:
+        'Makes a retry safe: for 24 hours the same key with the same request answers the first answer again ' +
+        '(with the header Idempotent-Replayed: true). 1 to 255 visible ASCII characters, scoped to partner and event.',
+    }),
+  ),
+});
+
+export type RegisterHeaders = Static<typeof RegisterHeaders>;
+
+export function isEventRef(value: unknown): value is string {
+  return typeof value === 'string' && UUID.test(value);
+}
+
+export function isIdempotencyKey(value: unknown): value is string {
+  return typeof value === 'string' && IDEMPOTENCY_KEY.test(value);
+}

@@ -1,0 +1,78 @@
+import { Type, type Static } from '@sinclair/typebox';
+
+/** Largest request body that is read, in bytes. */
+export const BODY_LIMIT_BYTES = 16 * 1024;
+
+// Control characters: Postgres text cannot hold NUL, and the rest only harms whoever prints it.
+// Lone surrogates (Cs) have no UTF-8 form and would be stored as something else than was sent.
+const PRINTABLE = '^[^\\p{Cc}\\p{Cs}]*$';
+
+const nullable = <Schema extends object>(schema: Schema) =>
+  Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], ...schema }));
+
+const freeText = (maxLength: number) =>
+  nullable({
+    maxLength,
+    pattern: PRINTABLE,
+    description: `Optional free text of at most ${maxLength} characters, no control characters`,
+  });
+
+/**
+ * Body of Register For Event. Each description doubles as the sentence that a caller reads when the
+ * field is wrong. Lengths count Unicode characters; `fullName` is trimmed before it is checked.
+ */
+export const RegistrationRequest = Type.Object(
+  {
+    fullName: Type.String({
+      minLength: 1,
+      maxLength: 255,
+      pattern: PRINTABLE,
+      description: 'Required, 1 to 255 characters after trimming, no control characters',
+    }),
+    emailAddress: Type.String({
+      maxLength: 254,
+      format: 'email',
+      description: 'Required, an e-mail address of at most 254 characters',
+    }),
+    phoneNumber: nullable({
+      pattern: '^(?:|(?=.*[0-9])[0-9+\\-(). ]{4,32})$',
+      description: 'Optional, may be empty; otherwise 4 to 32 digits, spaces and + - ( ) .',
+    }),
+    gender: freeText(32),
+    tableOrSeat: freeText(64),
+    organizedEventTicketID: Type.Integer({
+      minimum: 1,
+      maximum: 2147483647,
+      description: 'Required, a whole number from 1 to 2147483647, the id of a ticket from Get Tickets',
+    }),
+    extraData1: freeText(1000),
+    extraData2: freeText(1000),
+  },
+  { description: 'The attendee and the ticket. Unknown fields are ignored.' },
+);
+
+export type RegistrationRequest = Static<typeof RegistrationRequest>;
+
+// The same grammar as HTML's <input type=email>, with at least one dot in the domain.
+const EMAIL =
+  /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)+$/i;
+
+/** The `email` format of the schemas. Length first: the pattern never sees hostile input of any size. */
+export function isEmailAddress(value: string): boolean {
+  if (value.length > 254 || !EMAIL.test(value)) return false;
+  const local = value.slice(0, value.indexOf('@'));
+  return !local.startsWith('.') && !local.endsWith('.') && !local.includes('..');
+}
+
+/** The part of a body that is normalized before validation. Never throws, whatever the body is. */
+export function trimFullName(body: unknown): void {
+  if (typeof body !== 'object' || body === null || !('fullName' in body)) return;
+  if (typeof body.fullName === 'string') body.fullName = body.fullName.trim();
+}
+
+/** The sentence of a field's rule, e.g. "fullName: required, 1 to 255 characters …". */
+export function fieldRule(field: string): string {
+  const property = (RegistrationRequest.properties as Record<string, { description?: string }>)[field];
+  const rule = property?.description ?? 'Not valid';
+  return `${field}: ${rule.charAt(0).toLowerCase()}${rule.slice(1)}`;
+}

@@ -1,0 +1,31 @@
+import { Type, type Static } from '@sinclair/typebox';
+import { Timestamp } from './ticket.ts';
+
+/** States of a registration, in the order in which it can go through them. */
+export const REGISTRATION_STATES = ['reserved', 'confirmed', 'cancelled', 'failed'] as const;
+export type RegistrationState = (typeof REGISTRATION_STATES)[number];
+
+const nullableTimestamp = (description: string) => Type.Union([Timestamp(description), Type.Null()]);
+
+/** What a partner learns about one of its registrations. Holds nothing about the attendee. */
+export const RegistrationStatus = Type.Object(
+  {
+    passReference: Type.String({ examples: ['GALA-1042-317-4829137450'] }),
+    state: Type.Unsafe<RegistrationState>({
+      type: 'string',
+      enum: [...REGISTRATION_STATES],
+      description:
+        'reserved: the seat is held and finalization is under way. confirmed: finalized. ' +
+        'failed: finalization gave up; the seat stays held. cancelled: the seat was released.',
+    }),
+    organizedEventID: Type.Integer(),
+    organizedEventTicketID: Type.Integer(),
+    ticketTitle: Type.String(),
+    dateReserved: Timestamp('When the seat was reserved.'),
+    dateFinalized: nullableTimestamp('When finalization confirmed the registration or gave up.'),
+    dateCancelled: nullableTimestamp('When the registration was cancelled.'),
+  },
+  { additionalProperties: false },
+);
+
+export type RegistrationStatus = Static<typeof RegistrationStatus>;

@@ -1,0 +1,94 @@
+import { sql } from 'kysely';
+import type { Database } from './connect.ts';
+
+/** A batch that is to be handed to the queue; `enqueue` counts how often it has been. */
+export interface DueBatch {
+  batchId: string;
+  enqueue: number;
+}
+
+/** Finalizes a batch. Idempotent: answers how many registrations this call confirmed (0: nothing was left to do). */
+export async function confirmBatch(db: Database, batchId: string): Promise<number> {
+  const confirmed = await db
+    .updateTable('batches')
+    .set({ state: 'confirmed', finished_at: sql<Date>`now()`, failure: null })
+    .where('id', '=', batchId)
+    .where('state', '=', 'pending')
+    .returning('size')
+    .executeTakeFirst();
+  return confirmed?.size ?? 0;
+}
+
+/** Gives a pending batch up: its registrations read `failed` and keep their seats until an operator redrives it. */
+export async function failBatch(db: Database, batchId: string, failure: string): Promise<boolean> {
+  const failed = await db
+    .updateTable('batches')
+    .set({ state: 'failed', finished_at: sql<Date>`now()`, failure })
+    .where('id', '=', batchId)
+    .where('state', '=', 'pending')
+    .returning('id')
+    .executeTakeFirst();
+  return failed !== undefined;
+}
+
+/**
+ * Leases up to `limit` batches that have waited too long for their finalization. Each is left alone for a
+ * time that doubles with every enqueue (5 s up to about 5 min), so a backlog is not enqueued over and over.
+ * Two relays never get the same batch.
+ */
+export async function leaseDueBatches(db: Database, limit: number): Promise<DueBatch[]> {
+  const { rows } = await sql<DueBatch>`
+    update batches
+    set enqueues = enqueues + 1, relay_at = now() + interval '5 s' * (2 ^ least(enqueues, 6))
+    where id in (
+      select id from batches where state = 'pending' and relay_at <= now()
+      order by relay_at limit ${limit} for update skip locked
+    )
+    returning id as "batchId", enqueues as enqueue`.execute(db);
+  return rows;
+}
+
+/** Takes a lease back after the queue refused the batches: they are due again after `delayMs`. */
+export async function returnLease(db: Database, batchIds: readonly string[], delayMs: number): Promise<void> {
+  await sql`
+    update batches set relay_at = now() + make_interval(secs => ${delayMs / 1000}), enqueues = enqueues - 1
+    where id = any(${batchIds}::uuid[]) and state = 'pending'`.execute(db);
+}
+
+/**
+ * Makes failed batches pending again (all of them, or one) and due for the relay at once. Answers them
+ * with the enqueue count of the job that failed.
+ */
+export async function redriveBatches(
+  db: Database,
+  selection: { batchId?: string; limit: number },
+): Promise<DueBatch[]> {
+  const { rows } = await sql<DueBatch>`
+    update batches
+    set state = 'pending', finished_at = null, failure = null, relay_at = now()
+    where id in (
+      select id from batches
+      where state = 'failed' and (${selection.batchId ?? null}::uuid is null or id = ${selection.batchId ?? null}::uuid)
+      order by created_at limit ${selection.limit} for update skip locked
+    )
+    returning id as "batchId", enqueues as enqueue`.execute(db);
+  return rows;
+}
+
+/** What is waiting for finalization, as Postgres knows it. */
+export interface Backlog {
+  pendingBatches: number;
+  failedBatches: number;
+  /** Age of the oldest pending batch; null where none is pending. */
+  oldestPendingMs: number | null;
+}
+
+export async function readBacklog(db: Database): Promise<Backlog> {
+  const { rows } = await sql<Backlog>`
+    select
+      (select count(*)::integer from batches where state = 'pending') as "pendingBatches",
+      (select count(*)::integer from batches where state = 'failed') as "failedBatches",
+      (select (extract(epoch from clock_timestamp() - min(created_at)) * 1000)::float8
+         from batches where state = 'pending') as "oldestPendingMs"`.execute(db);
+  return rows[0]!;
+}

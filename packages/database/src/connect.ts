@@ -1,0 +1,98 @@
+import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient } from 'kysely';
+import pg from 'pg';
+import { ConnectionFailed, ConnectionLost } from './failures.ts';
+import type { Schema } from './schema.ts';
+
+export type Database = Kysely<Schema>;
+
+export interface ConnectOptions {
+  connectionString: string;
+  /** Shown in pg_stat_activity. */
+  applicationName: string;
+  maxConnections: number;
+  /** How long to wait for a connection, free or new. */
+  connectTimeoutMs?: number;
+  /** How long a statement may take before it is given up: first by Postgres, a little later from here. */
+  statementTimeoutMs?: number;
+  /** Told about errors on idle connections, which no query reports. */
+  onIdleError?: (error: Error) => void;
+}
+
+const INT8 = 20;
+const NUMERIC = 1700;
+
+// Serials stay below 2^53 (at a million a second that takes 285 years), prices below 10^10.
+const types = {
+  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+    oid === INT8 || oid === NUMERIC ? Number : pg.types.getTypeParser(oid, format ?? 'text'),
+} as pg.CustomTypesConfig;
+
+/** Opens a pool. Connects when first used, so a server that is down is not an error yet. */
+export function connect(options: ConnectOptions): Database {
+  const { connectTimeoutMs = 2_000, statementTimeoutMs } = options;
+  const pool = new pg.Pool({
+    connectionString: options.connectionString,
+    application_name: options.applicationName,
+    max: options.maxConnections,
+    connectionTimeoutMillis: connectTimeoutMs,
+    keepAlive: true,
+    types,
+    ...(statementTimeoutMs === undefined
+      ? {}
+      : { statement_timeout: statementTimeoutMs, query_timeout: statementTimeoutMs + 500 }),
+  });
+  pool.on('error', (error) => options.onIdleError?.(error));
+  return new Kysely<Schema>({ dialect: new PostgresDialect({ pool: new HonestPool(pool) }) });
+}
+
+/**
+ * A pool that says what a failure means for the statement: never sent (ConnectionFailed), unknown
+ * (ConnectionLost), or refused by the server (pg.DatabaseError, as it is). A connection that was lost,
+ * or whose statement timed out and may still be running, is closed instead of being used again.
+ */
+class HonestPool implements PostgresPool {
+  readonly options: object;
+  readonly #pool: pg.Pool;
+
+  constructor(pool: pg.Pool) {
+    this.#pool = pool;
+    this.options = pool.options;
+  }
+
+  async connect(): Promise<PostgresPoolClient> {
+    const client = await this.#pool.connect().catch((error: unknown) => {
+      throw new ConnectionFailed(error);
+    });
+    return new HonestClient(client);
+  }
+
+  end(): Promise<void> {
+    return this.#pool.end();
+  }
+}
+
+class HonestClient implements PostgresPoolClient {
+  readonly #client: pg.PoolClient;
+  #lost = false;
+
+  constructor(client: pg.PoolClient) {
+    this.#client = client;
+  }
+
+  query(text: string, parameters: readonly unknown[]): Promise<never>;
+  query(cursor: unknown): never;
+  // Kysely's second signature is for cursors, which nothing here uses.
+  async query(text: unknown, parameters: readonly unknown[] = []): Promise<unknown> {
+    try {
+      return await this.#client.query(text as string, parameters as unknown[]);
+    } catch (error) {
+      if (error instanceof pg.DatabaseError && error.severity === 'ERROR') throw error;
+      this.#lost = true;
+      throw new ConnectionLost(error);
+    }
+  }
+
+  release(destroy = false): void {
+    this.#client.release(destroy || this.#lost);
+  }
+}

@@ -1,0 +1,10 @@
+import { sql } from 'kysely';
+import type { Database } from './connect.ts';
+
+/** Whether Postgres answers. Bounded by the pool's own timeouts. */
+export async function ping(db: Database): Promise<boolean> {
+  return sql`select 1`.execute(db).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,172 @@
+import { sql } from 'kysely';
+import type { Database } from './connect.ts';
+
+/** One validated request for a seat. */
+export interface Reservation {
+  partnerId: number;
+  eventId: number;
+  ticketId: number;
+  /** Ten random digits, drawn by the caller. */
+  passCode: number;
+  fullName: string;
+  emailAddress: string;
+  phoneNumber: string | null;
+  gender: string | null;
+  tableOrSeat: string | null;
+  extraData1: string | null;
+  extraData2: string | null;
+  /** UUID-sized digest of the attendee's e-mail address; only under events that reject duplicates. */
+  attendeeDigest: string | null;
+  /** Idempotency key with the UUID-sized fingerprint of its request. */
+  idempotency: { key: string; fingerprint: string } | null;
+}
+
+export type Refusal = 'no-such-ticket' | 'not-on-sale' | 'sold-out' | 'duplicate';
+
+/** What became of one reservation. `replayed`: the first answer to its idempotency key, once more. */
+export type ReservationOutcome =
+  | { kind: 'registered'; serial: number; passCode: number; replayed: boolean }
+  | { kind: Refusal; replayed: boolean }
+  | { kind: 'key-reused' };
+
+interface OutcomeRow {
+  position: number;
+  outcome: Refusal | 'registered' | 'key-reused';
+  serial: number | null;
+  pass_code: number | null;
+  replayed: boolean;
+}
+
+/** How long after its commit a batch is left to the queue before the relay enqueues it again. */
+export const RELAY_GRACE_SECONDS = 5;
+/** How long an idempotency key is remembered. */
+export const IDEMPOTENCY_RETENTION_HOURS = 24;
+
+/**
+ * Reserves seats for a whole batch: one statement, one commit. Seats go by position in the batch while
+ * they last. Answers one outcome per reservation, in order. Nothing happens, or all of it.
+ *
+ * `batchId` makes it safe to run again after a lost connection: it is the primary key of the batch, so
+ * two runs that both grant seats cannot both commit; the second fails with a conflict.
+ * The caller guarantees that no two reservations of a batch share an idempotency key or an attendee digest.
+ */
+export async function reserveBatch(
+  db: Database,
+  batchId: string,
+  reservations: readonly Reservation[],
+): Promise<ReservationOutcome[]> {
+  const column = <T>(read: (reservation: Reservation) => T) => reservations.map(read);
+  const ticketIds = column((r) => r.ticketId);
+  const { rows } = await sql<OutcomeRow>`
+    with input as (
+      select * from unnest(
+        ${ticketIds}::integer[], ${column((r) => r.eventId)}::integer[], ${column((r) => r.partnerId)}::integer[],
+        ${column((r) => r.passCode)}::bigint[], ${column((r) => r.attendeeDigest)}::uuid[],
+        ${column((r) => r.idempotency?.key ?? null)}::text[],
+        ${column((r) => r.idempotency?.fingerprint ?? null)}::uuid[],
+        ${column((r) => r.fullName)}::text[], ${column((r) => r.emailAddress)}::text[],
+        ${column((r) => r.phoneNumber)}::text[], ${column((r) => r.gender)}::text[],
+        ${column((r) => r.tableOrSeat)}::text[], ${column((r) => r.extraData1)}::text[],
+        ${column((r) => r.extraData2)}::text[]
+      ) with ordinality as input (
+        ticket_id, event_id, partner_id, pass_code, attendee_digest, idempotency_key, fingerprint,
+        full_name, email_address, phone_number, gender, table_or_seat, extra_data_1, extra_data_2, position
+      )
+    ),
+    remembered as (
+      select input.position, first.fingerprint = input.fingerprint as same_request,
+        first.outcome, first.serial, registrations.pass_code
+      from input
+      join idempotency_keys first
+        on first.partner_id = input.partner_id and first.event_id = input.event_id
+        and first.key = input.idempotency_key
+      left join registrations on registrations.serial = first.serial
+      where first.created_at > now() - make_interval(hours => ${IDEMPOTENCY_RETENTION_HOURS}::integer)
+    ),
+    duplicate as (
+      select input.position
+      from input
+      join registrations earlier
+        on earlier.event_id = input.event_id and earlier.attendee_digest = input.attendee_digest
+        and earlier.cancelled_at is null
+    ),
+    -- In id order, so that two batches can never wait for each other.
+    ticket as (
+      select id, event_id, capacity - taken as seats_left,
+        active and coalesce(sale_starts_at <= now(), true) and coalesce(now() < sale_ends_at, true) as on_sale
+      from tickets
+      where id = any(${[...new Set(ticketIds)]}::integer[])
+      order by id
+      for no key update
+    ),
+    candidate as (
+      select input.*, ticket.seats_left,
+        row_number() over (partition by input.ticket_id order by input.position) as turn
+      from input
+      join ticket on ticket.id = input.ticket_id and ticket.event_id = input.event_id
+      where ticket.on_sale
+        and input.position not in (select position from remembered)
+        and input.position not in (select position from duplicate)
+    ),
+    registered as (
+      insert into registrations (
+        batch_id, position, ticket_id, event_id, partner_id, pass_code, attendee_digest,
+        full_name, email_address, phone_number, gender, table_or_seat, extra_data_1, extra_data_2
+      )
+      select ${batchId}::uuid, position, ticket_id, event_id, partner_id, pass_code, attendee_digest,
+        full_name, email_address, phone_number, gender, table_or_seat, extra_data_1, extra_data_2
+      from candidate
+      where turn <= seats_left
+      order by position
+      returning position, serial, ticket_id
+    ),
+    counted as (
+      update tickets
+      set taken = taken + granted.seats
+      from (select ticket_id, count(*)::integer as seats from registered group by ticket_id) granted
+      where tickets.id = granted.ticket_id
+    ),
+    batch as (
+      insert into batches (id, size, first_serial, last_serial, relay_at)
+      select ${batchId}::uuid, count(*), min(serial), max(serial),
+        now() + make_interval(secs => ${RELAY_GRACE_SECONDS})
+      from registered
+      having count(*) > 0
+    ),
+    outcome as (
+      select input.position, input.partner_id, input.event_id, input.idempotency_key, input.fingerprint,
+        coalesce(remembered.serial, registered.serial) as serial,
+        coalesce(remembered.pass_code, input.pass_code) as pass_code,
+        remembered.position is not null as replayed,
+        case
+          when not remembered.same_request then 'key-reused'
+          when remembered.position is not null then remembered.outcome
+          when registered.position is not null then 'registered'
+          when ticket.id is null then 'no-such-ticket'
+          when not ticket.on_sale then 'not-on-sale'
+          when duplicate.position is not null then 'duplicate'
+          else 'sold-out'
+        end as outcome
+      from input
+      left join remembered on remembered.position = input.position
+      left join registered on registered.position = input.position
+      left join duplicate on duplicate.position = input.position
+      left join ticket on ticket.id = input.ticket_id and ticket.event_id = input.event_id
+    ),
+    remember as (
+      insert into idempotency_keys (partner_id, event_id, key, fingerprint, outcome, serial)
+      select partner_id, event_id, idempotency_key, fingerprint, outcome, serial
+      from outcome
+      where idempotency_key is not null and not replayed
+    )
+    select position, outcome, serial, pass_code, replayed from outcome order by position`.execute(db);
+  return rows.map(readOutcome);
+}
+
+function readOutcome(row: OutcomeRow): ReservationOutcome {
+  const { outcome, serial, pass_code: passCode, replayed } = row;
+  if (outcome === 'key-reused') return { kind: outcome };
+  if (outcome !== 'registered') return { kind: outcome, replayed };
+  if (serial === null || passCode === null) throw new Error('a registered outcome has no serial');
+  return { kind: outcome, serial, passCode, replayed };
+}

@@ -1,0 +1,122 @@
+import { createPostgresBackend, Queue, Worker, type Processor, type QueueOptions, type WorkerOptions } from 'bullmq';
+import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import { Pool } from 'pg';
+import type { QueueTarget } from './queue-url.ts';
+import { assertNoEviction } from './redis-policy.ts';
+
+/** Keys of one queue must share a slot in a Redis Cluster: hence the braces. */
+export const DEFAULT_NAMESPACE = 'floodgate';
+
+const CONNECT_TIMEOUT_MS = 2_000;
+/** A producer gives a command up after this; the relay rings again. */
+const PRODUCER_COMMAND_TIMEOUT_MS = 5_000;
+
+/** A connection to where the queue lives, in the role of producer or consumer. */
+export interface QueueBackend {
+  queue(name: string, options?: Omit<QueueOptions, 'connection' | 'prefix'>): Queue;
+  worker(name: string, processor: Processor, options: Omit<WorkerOptions, 'connection' | 'prefix'>): Worker;
+  /** Whether a job that is added now can be expected to arrive. */
+  isUp(): boolean;
+  /** Resolves when the queue answers. Throws UnsafeQueueError where it could lose jobs; rejects where it is down. */
+  verify(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface BackendOptions {
+  /** Separates installations that share a server. */
+  namespace?: string;
+  role: 'producer' | 'consumer';
+  onError: (error: Error) => void;
+}
+
+/** Opens the backend that QUEUE_URL chose. A server that is down is not an error yet. */
+export function openBackend(target: QueueTarget, options: BackendOptions): QueueBackend {
+  return target.kind === 'postgres' ? postgresBackend(target, options) : redisBackend(target, options);
+}
+
+function redisBackend(target: Exclude<QueueTarget, { kind: 'postgres' }>, options: BackendOptions): QueueBackend {
+  const redis = connectRedis(target, options);
+  const prefix = `{${options.namespace ?? DEFAULT_NAMESPACE}}`;
+  return {
+    queue: (name, queueOptions) => new Queue(name, { ...queueOptions, connection: redis, prefix }),
+    worker: (name, processor, workerOptions) =>
+      new Worker(name, processor, { ...workerOptions, connection: redis, prefix }),
+    isUp: () => redis.status === 'ready',
+    verify: async () => {
+      await ready(redis);
+      await assertNoEviction(redis);
+    },
+    close: async () => redis.disconnect(),
+  };
+}
+
+function connectRedis(target: Exclude<QueueTarget, { kind: 'postgres' }>, options: BackendOptions): Redis | Cluster {
+  // A producer fails at once while Redis is away (the outbox has the batch already); a consumer waits.
+  const behaviour: RedisOptions =
+    options.role === 'producer'
+      ? { enableOfflineQueue: false, maxRetriesPerRequest: 0, commandTimeout: PRODUCER_COMMAND_TIMEOUT_MS }
+      : { maxRetriesPerRequest: null };
+  const shared: RedisOptions = {
+    ...behaviour,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 6), 1_000),
+  };
+  const redis = target.kind === 'redis' ? new Redis(target.url, { ...shared }) : connectCluster(target, shared);
+  redis.on('error', options.onError);
+  return redis;
+}
+
+function connectCluster(target: Extract<QueueTarget, { kind: 'redis-cluster' }>, shared: RedisOptions): Cluster {
+  const { retryStrategy: _, enableOfflineQueue = true, ...redisOptions } = shared;
+  return new Cluster(target.nodes, {
+    enableOfflineQueue,
+    clusterRetryStrategy: (attempt: number) => Math.min(100 * attempt, 1_000),
+    redisOptions: {
+      ...redisOptions,
+      ...(target.tls && { tls: {} }),
+      ...(target.username && { username: target.username }),
+      ...(target.password && { password: target.password }),
+    },
+  });
+}
+
+async function ready(redis: Redis | Cluster): Promise<void> {
+  if (redis.status === 'ready') return;
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const timer = setTimeout(() => reject(new Error('the queue does not answer')), CONNECT_TIMEOUT_MS);
+  redis.once('ready', resolve);
+  await promise.finally(() => {
+    clearTimeout(timer);
+    redis.off('ready', resolve);
+  });
+}
+
+function postgresBackend(target: Extract<QueueTarget, { kind: 'postgres' }>, options: BackendOptions): QueueBackend {
+  const connection = {
+    connectionString: target.connectionString,
+    schema: postgresSchema(options.namespace),
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    max: 4,
+    keepAlive: true,
+  };
+  const probe = new Pool({ ...connection, max: 1 });
+  probe.on('error', options.onError);
+  return {
+    // BullMQ types a queue by its backend; what is used here is common to both.
+    queue: (name, queueOptions) =>
+      new Queue(name, { ...queueOptions, connection }, createPostgresBackend) as unknown as Queue,
+    worker: (name, processor, workerOptions) =>
+      new Worker(name, processor, { ...workerOptions, connection }, createPostgresBackend) as unknown as Worker,
+    // Without a connection to watch, an add simply fails; the queue shares the fate of the database.
+    isUp: () => true,
+    verify: async () => {
+      await probe.query(`select 1 from "${connection.schema}".migration limit 1`);
+    },
+    close: () => probe.end(),
+  };
+}
+
+/** BullMQ's schema for a namespace: the Postgres counterpart of a key prefix. */
+export function postgresSchema(namespace: string = DEFAULT_NAMESPACE): string {
+  return `${namespace.replaceAll(/[^a-z0-9_]/gi, '_')}_queue`;
+}

@@ -1,0 +1,99 @@
+import type { JobsOptions, Queue } from 'bullmq';
+import { openBackend, type QueueBackend } from './backend.ts';
+import { JOBS, QUEUE_NAMES, type NewJob, type QueueName } from './jobs.ts';
+import { isPayloadOf } from './payloads.ts';
+import type { QueueTarget } from './queue-url.ts';
+
+export interface RetryPolicy {
+  /** Attempts before a job is given up. */
+  attempts: number;
+  /** Wait before the second attempt; doubles with each further one, up to half of it at random. */
+  backoffMs: number;
+}
+
+export interface ProducerOptions {
+  target: QueueTarget;
+  namespace?: string;
+  retry: RetryPolicy;
+  /** Told about connection errors, once per attempt to connect. */
+  onError: (error: Error) => void;
+}
+
+/** How many jobs of each kind a queue holds. */
+export type QueueCounts = Record<'waiting' | 'active' | 'delayed' | 'failed', number>;
+
+/** Failed jobs are kept for an operator to look at, but not for ever. */
+const KEEP_FAILED = { age: 30 * 24 * 3600, count: 100_000 };
+
+/** More adds than this under way means the queue has stopped answering; the relay will ring instead. */
+const MAX_ADDS_IN_FLIGHT = 1_000;
+
+/** Puts jobs into the queues. */
+export class Producer {
+  readonly #backend: QueueBackend;
+  readonly #queues: Record<QueueName, Queue>;
+  readonly #options: JobsOptions;
+  #addsInFlight = 0;
+
+  constructor({ target, namespace, retry, onError }: ProducerOptions) {
+    this.#backend = openBackend(target, { role: 'producer', onError, ...(namespace && { namespace }) });
+    const open = (name: QueueName) => {
+      const queue = this.#backend.queue(name);
+      queue.on('error', onError);
+      return [name, queue];
+    };
+    this.#queues = Object.fromEntries(QUEUE_NAMES.map(open)) as Record<QueueName, Queue>;
+    this.#options = {
+      attempts: retry.attempts,
+      backoff: { type: 'exponential', delay: retry.backoffMs, jitter: 0.5 },
+      removeOnComplete: true,
+      removeOnFail: KEEP_FAILED,
+    };
+  }
+
+  /** Adds jobs of one kind. Rejects at once while the queue is down; nothing is held back in memory. */
+  async enqueue(jobs: readonly NewJob[]): Promise<void> {
+    const [first] = jobs;
+    if (!first) return;
+    if (!this.#backend.isUp() || this.#addsInFlight >= MAX_ADDS_IN_FLIGHT) throw new Error('the queue is down');
+    const bulk = jobs.map(({ name, id, payload }) => {
+      if (!isPayloadOf(name, payload)) throw new Error(`not a payload of ${String(name)}`);
+      return { name, data: payload, opts: { ...this.#options, jobId: id } };
+    });
+    this.#addsInFlight += 1;
+    try {
+      const queue = this.#queues[JOBS[first.name].queue];
+      if (bulk.length === 1) await queue.add(bulk[0]!.name, bulk[0]!.data, bulk[0]!.opts);
+      else await queue.addBulk(bulk);
+    } finally {
+      this.#addsInFlight -= 1;
+    }
+  }
+
+  /** Removes a job if it is kept as failed. */
+  async removeFailed(job: NewJob): Promise<void> {
+    const kept = await this.#queues[JOBS[job.name].queue].getJob(job.id);
+    if (kept && (await kept.isFailed())) await kept.remove();
+  }
+
+  async counts(name: QueueName): Promise<QueueCounts> {
+    const counts = await this.#queues[name].getJobCounts('waiting', 'active', 'delayed', 'failed');
+    return { waiting: 0, active: 0, delayed: 0, failed: 0, ...counts };
+  }
+
+  /** Whether the queue answers now, as far as the connection knows. */
+  isUp(): boolean {
+    return this.#backend.isUp();
+  }
+
+  /** Resolves when the queue answers and is safe; throws UnsafeQueueError where it could lose jobs. */
+  verify(): Promise<void> {
+    return this.#backend.verify();
+  }
+
+  /** Closes the connections. Adds under way may be lost to the queue, never to the outbox. */
+  async close(): Promise<void> {
+    await Promise.allSettled(Object.values(this.#queues).map((queue) => queue.close()));
+    await this.#backend.close();
+  }
+}

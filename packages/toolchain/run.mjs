@@ -1,0 +1,57 @@
+// Runs a file of this workspace on the pinned Node.js, after installing what is missing.
+//
+//   node packages/toolchain/run.mjs <file> [arguments…]
+//
+// This is the one file that the machine's own Node.js (18 or newer) executes, so it is plain
+// JavaScript and has no dependencies.
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { constants } from 'node:os';
+import path from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+
+const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..');
+const isWindows = process.platform === 'win32';
+const pinnedNode = path.join(root, 'node_modules/node/bin', isWindows ? 'node.exe' : 'node');
+
+/** pnpm rewrites its state file on every install, so a lockfile that is newer was never installed. */
+function isInstalled() {
+  const state = path.join(root, 'node_modules/.modules.yaml');
+  if (!existsSync(state) || !existsSync(pinnedNode)) return false;
+  return ['pnpm-lock.yaml', 'pnpm-workspace.yaml', 'package.json'].every(
+    (file) => statSync(path.join(root, file)).mtimeMs <= statSync(state).mtimeMs,
+  );
+}
+
+function install() {
+  const { packageManager } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
+  process.stderr.write('floodgate: installing dependencies (once)\n');
+  // CI=true: never ask, never leave the lockfile changed.
+  const { status } = spawnSync('npx', ['--yes', packageManager, 'install', '--frozen-lockfile'], {
+    cwd: root,
+    env: { ...process.env, CI: 'true' },
+    stdio: ['ignore', 2, 2],
+    shell: isWindows,
+  });
+  if (status !== 0 || !existsSync(pinnedNode)) {
+    process.stderr.write('floodgate: installing the dependencies failed; see the messages above\n');
+    process.exit(1);
+  }
+}
+
+if (!isInstalled()) install();
+
+const [file, ...args] = process.argv.slice(2);
+const child = spawn(pinnedNode, [path.resolve(root, file), ...args], {
+  stdio: 'inherit',
+  env: { ...process.env, PATH: `${path.dirname(pinnedNode)}${path.delimiter}${process.env.PATH}` },
+});
+// A terminal's Ctrl-C reaches the child as well; this process only has to outlive it. A signal
+// that was sent to this process alone (npm forwards them) is passed on.
+process.on('SIGINT', () => {
+  if (!process.stdin.isTTY) child.kill('SIGINT');
+});
+process.on('SIGTERM', () => child.kill('SIGTERM'));
+process.on('SIGHUP', () => child.kill('SIGHUP'));
+child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
