@@ -10,6 +10,11 @@ export interface ConnectOptions {
   /** Shown in pg_stat_activity. */
   applicationName: string;
   maxConnections: number;
+  /**
+   * Parse and plan each statement once per connection. Right for services, whose statements are few; needs
+   * PgBouncer 1.21 or newer where it pools transactions.
+   */
+  prepareStatements?: boolean;
   /** How long to wait for a connection, free or new. */
   connectTimeoutMs?: number;
   /** How long a statement may take before it is given up: first by Postgres, a little later from here. */
@@ -42,7 +47,9 @@ export function connect(options: ConnectOptions): Database {
       : { statement_timeout: statementTimeoutMs, query_timeout: statementTimeoutMs + 500 }),
   });
   pool.on('error', (error) => options.onIdleError?.(error));
-  return new Kysely<Schema>({ dialect: new PostgresDialect({ pool: new HonestPool(pool) }) });
+  return new Kysely<Schema>({
+    dialect: new PostgresDialect({ pool: new HonestPool(pool, options.prepareStatements) }),
+  });
 }
 
 /**
@@ -53,9 +60,11 @@ export function connect(options: ConnectOptions): Database {
 class HonestPool implements PostgresPool {
   readonly options: object;
   readonly #pool: pg.Pool;
+  readonly #nameOf: (text: string) => string | undefined;
 
-  constructor(pool: pg.Pool) {
+  constructor(pool: pg.Pool, prepareStatements = false) {
     this.#pool = pool;
+    this.#nameOf = prepareStatements ? statementName : () => undefined;
     this.options = pool.options;
   }
 
@@ -63,7 +72,7 @@ class HonestPool implements PostgresPool {
     const client = await this.#pool.connect().catch((error: unknown) => {
       throw new ConnectionFailed(error);
     });
-    return new HonestClient(client);
+    return new HonestClient(client, this.#nameOf);
   }
 
   end(): Promise<void> {
@@ -73,18 +82,22 @@ class HonestPool implements PostgresPool {
 
 class HonestClient implements PostgresPoolClient {
   readonly #client: pg.PoolClient;
+  readonly #nameOf: (text: string) => string | undefined;
   #lost = false;
 
-  constructor(client: pg.PoolClient) {
+  constructor(client: pg.PoolClient, nameOf: (text: string) => string | undefined) {
     this.#client = client;
+    this.#nameOf = nameOf;
   }
 
   query(text: string, parameters: readonly unknown[]): Promise<never>;
   query(cursor: unknown): never;
   // Kysely's second signature is for cursors, which nothing here uses.
-  async query(text: unknown, parameters: readonly unknown[] = []): Promise<unknown> {
+  async query(statement: unknown, parameters: readonly unknown[] = []): Promise<unknown> {
+    const text = statement as string;
+    const name = this.#nameOf(text);
     try {
-      return await this.#client.query(text as string, parameters as unknown[]);
+      return await this.#client.query({ ...(name && { name }), text, values: parameters as unknown[] });
     } catch (error) {
       if (error instanceof pg.DatabaseError && error.severity === 'ERROR') throw error;
       this.#lost = true;
@@ -95,4 +108,15 @@ class HonestClient implements PostgresPoolClient {
   release(destroy = false): void {
     this.#client.release(destroy || this.#lost);
   }
+}
+
+const statementNames = new Map<string, string>();
+
+/** The name under which a statement is prepared, the same on every connection. */
+function statementName(text: string): string {
+  const known = statementNames.get(text);
+  if (known) return known;
+  const name = `floodgate_${statementNames.size + 1}`;
+  statementNames.set(text, name);
+  return name;
 }

@@ -4,7 +4,7 @@ import pg from 'pg';
 export class ConnectionFailed extends Error {
   override name = 'ConnectionFailed';
   constructor(cause: unknown) {
-    super('cannot connect to Postgres', { cause });
+    super('cannot connect to Postgres (DATABASE_URL)', { cause });
   }
 }
 

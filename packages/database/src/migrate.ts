@@ -22,7 +22,8 @@ export async function migrate(db: Database): Promise<string[]> {
 export async function assertMigrated(db: Database): Promise<void> {
   const { rows } = await sql<{ exists: boolean }>`
     select to_regclass('kysely_migration') is not null as exists`.execute(db);
-  const done = rows[0]?.exists && (await sql`select from kysely_migration where name = ${latest}`.execute(db));
+  const done =
+    rows[0]?.exists && (await sql`select from kysely_migration where name = ${latest}`.execute(db));
   if (!done || done.rows.length === 0) {
     throw new Error('the database schema is missing or out of date; run "npm run floodgate -- migrate"');
   }

@@ -1,5 +1,12 @@
-import { createPostgresBackend, Queue, Worker, type Processor, type QueueOptions, type WorkerOptions } from 'bullmq';
-import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import {
+  createPostgresBackend,
+  Queue,
+  Worker,
+  type Processor,
+  type QueueOptions,
+  type WorkerOptions,
+} from 'bullmq';
+import { Cluster, Redis } from 'ioredis';
 import { Pool } from 'pg';
 import type { QueueTarget } from './queue-url.ts';
 import { assertNoEviction } from './redis-policy.ts';
@@ -34,7 +41,10 @@ export function openBackend(target: QueueTarget, options: BackendOptions): Queue
   return target.kind === 'postgres' ? postgresBackend(target, options) : redisBackend(target, options);
 }
 
-function redisBackend(target: Exclude<QueueTarget, { kind: 'postgres' }>, options: BackendOptions): QueueBackend {
+function redisBackend(
+  target: Exclude<QueueTarget, { kind: 'postgres' }>,
+  options: BackendOptions,
+): QueueBackend {
   const redis = connectRedis(target, options);
   const prefix = `{${options.namespace ?? DEFAULT_NAMESPACE}}`;
   return {
@@ -50,35 +60,40 @@ function redisBackend(target: Exclude<QueueTarget, { kind: 'postgres' }>, option
   };
 }
 
-function connectRedis(target: Exclude<QueueTarget, { kind: 'postgres' }>, options: BackendOptions): Redis | Cluster {
-  // A producer fails at once while Redis is away (the outbox has the batch already); a consumer waits.
-  const behaviour: RedisOptions =
-    options.role === 'producer'
-      ? { enableOfflineQueue: false, maxRetriesPerRequest: 0, commandTimeout: PRODUCER_COMMAND_TIMEOUT_MS }
-      : { maxRetriesPerRequest: null };
-  const shared: RedisOptions = {
-    ...behaviour,
-    connectTimeout: CONNECT_TIMEOUT_MS,
-    retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 6), 1_000),
-  };
-  const redis = target.kind === 'redis' ? new Redis(target.url, { ...shared }) : connectCluster(target, shared);
+// A producer fails at once while Redis is away (the outbox has the batch already); a consumer waits.
+const BEHAVIOUR = {
+  producer: {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: PRODUCER_COMMAND_TIMEOUT_MS,
+  },
+  consumer: { enableOfflineQueue: true, maxRetriesPerRequest: null },
+};
+
+function connectRedis(
+  target: Exclude<QueueTarget, { kind: 'postgres' }>,
+  options: BackendOptions,
+): Redis | Cluster {
+  const { enableOfflineQueue, ...behaviour } = BEHAVIOUR[options.role];
+  const shared = { ...behaviour, connectTimeout: CONNECT_TIMEOUT_MS };
+  const redis =
+    target.kind === 'redis'
+      ? new Redis(target.url, { ...shared, enableOfflineQueue, retryStrategy: reconnectDelayMs })
+      : new Cluster(target.nodes, {
+          enableOfflineQueue,
+          clusterRetryStrategy: reconnectDelayMs,
+          redisOptions: {
+            ...shared,
+            ...(target.tls && { tls: {} }),
+            ...(target.username && { username: target.username }),
+            ...(target.password && { password: target.password }),
+          },
+        });
   redis.on('error', options.onError);
   return redis;
 }
 
-function connectCluster(target: Extract<QueueTarget, { kind: 'redis-cluster' }>, shared: RedisOptions): Cluster {
-  const { retryStrategy: _, enableOfflineQueue = true, ...redisOptions } = shared;
-  return new Cluster(target.nodes, {
-    enableOfflineQueue,
-    clusterRetryStrategy: (attempt: number) => Math.min(100 * attempt, 1_000),
-    redisOptions: {
-      ...redisOptions,
-      ...(target.tls && { tls: {} }),
-      ...(target.username && { username: target.username }),
-      ...(target.password && { password: target.password }),
-    },
-  });
-}
+const reconnectDelayMs = (attempt: number) => Math.min(50 * 2 ** Math.min(attempt, 6), 1_000);
 
 async function ready(redis: Redis | Cluster): Promise<void> {
   if (redis.status === 'ready') return;
@@ -91,7 +106,10 @@ async function ready(redis: Redis | Cluster): Promise<void> {
   });
 }
 
-function postgresBackend(target: Extract<QueueTarget, { kind: 'postgres' }>, options: BackendOptions): QueueBackend {
+function postgresBackend(
+  target: Extract<QueueTarget, { kind: 'postgres' }>,
+  options: BackendOptions,
+): QueueBackend {
   const connection = {
     connectionString: target.connectionString,
     schema: postgresSchema(options.namespace),
@@ -106,7 +124,12 @@ function postgresBackend(target: Extract<QueueTarget, { kind: 'postgres' }>, opt
     queue: (name, queueOptions) =>
       new Queue(name, { ...queueOptions, connection }, createPostgresBackend) as unknown as Queue,
     worker: (name, processor, workerOptions) =>
-      new Worker(name, processor, { ...workerOptions, connection }, createPostgresBackend) as unknown as Worker,
+      new Worker(
+        name,
+        processor,
+        { ...workerOptions, connection },
+        createPostgresBackend,
+      ) as unknown as Worker,
     // Without a connection to watch, an add simply fails; the queue shares the fate of the database.
     isUp: () => true,
     verify: async () => {

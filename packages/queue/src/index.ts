@@ -5,3 +5,4 @@ export * from './migrate-queue.ts';
 export * from './producer.ts';
 export * from './queue-url.ts';
 export { UnsafeQueueError } from './redis-policy.ts';
+export * from './watch-queue.ts';

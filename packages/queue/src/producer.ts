@@ -55,7 +55,8 @@ export class Producer {
   async enqueue(jobs: readonly NewJob[]): Promise<void> {
     const [first] = jobs;
     if (!first) return;
-    if (!this.#backend.isUp() || this.#addsInFlight >= MAX_ADDS_IN_FLIGHT) throw new Error('the queue is down');
+    if (!this.#backend.isUp() || this.#addsInFlight >= MAX_ADDS_IN_FLIGHT)
+      throw new Error('the queue is down');
     const bulk = jobs.map(({ name, id, payload }) => {
       if (!isPayloadOf(name, payload)) throw new Error(`not a payload of ${String(name)}`);
       return { name, data: payload, opts: { ...this.#options, jobId: id } };

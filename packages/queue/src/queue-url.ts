@@ -1,7 +1,13 @@
 /** Where the queue lives, as QUEUE_URL says it. */
 export type QueueTarget =
   | { kind: 'redis'; url: string }
-  | { kind: 'redis-cluster'; nodes: { host: string; port: number }[]; tls: boolean; username?: string; password?: string }
+  | {
+      kind: 'redis-cluster';
+      nodes: { host: string; port: number }[];
+      tls: boolean;
+      username?: string;
+      password?: string;
+    }
   | { kind: 'postgres'; connectionString: string };
 
 export const QUEUE_URL_FORMS =

@@ -1,0 +1,83 @@
+import { BODY_LIMIT_BYTES, isEmailAddress } from '@floodgate/contract';
+import type { Logger } from '@floodgate/config';
+import type { Database } from '@floodgate/database';
+import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import { AccessControl } from './access.ts';
+import { answerError, answerErrors } from './http/answer-errors.ts';
+import { answerMalformedHttp, answerOutsideFastify } from './http/answer-malformed.ts';
+import { authenticate } from './http/authenticate.ts';
+import { refuse } from './http/refuse.ts';
+import { nextRequestId } from './http/request-id.ts';
+import type { Registrar } from './reservation/registrar.ts';
+import { documentation } from './routes/documentation.ts';
+import { healthRoutes } from './routes/health.ts';
+import { registerRoute } from './routes/register.ts';
+import { registrationStatusRoute } from './routes/registration-status.ts';
+import { ticketsRoute } from './routes/tickets.ts';
+import { TicketList } from './ticket-list.ts';
+
+export interface ApiDependencies {
+  /** For everything but reserving, which is the registrar's. */
+  db: Database;
+  registrar: Registrar;
+  queue: { isUp(): boolean };
+  log: Logger;
+}
+
+/** Time to read a request, headers and body; a slow client may not hold a connection for longer. */
+const REQUEST_TIMEOUT_MS = 10_000;
+const HEADERS_TIMEOUT_MS = 5_000;
+/** Longer than the idle time of common load balancers (60 s), so that they close first. */
+const KEEP_ALIVE_TIMEOUT_MS = 65_000;
+
+/** Builds the partners' HTTP API. The caller listens and closes. */
+export async function buildApi({ db, registrar, queue, log }: ApiDependencies): Promise<FastifyInstance> {
+  const app = Fastify({
+    loggerInstance: log as FastifyBaseLogger,
+    logController: new LogController({ disableRequestLogging: true }),
+    // A logger of its own for every request would cost more than the rest of the routing.
+    childLoggerFactory: (logger) => logger,
+    genReqId: nextRequestId,
+    bodyLimit: BODY_LIMIT_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionTimeout: KEEP_ALIVE_TIMEOUT_MS + REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    // Without a Host header Node would answer by itself; the hook below does.
+    http: { headersTimeout: HEADERS_TIMEOUT_MS, requireHostHeader: false },
+    // While it stops, the API answers what still arrives on open connections like any other request.
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    // Unknown fields are ignored, and "__proto__" is one.
+    onProtoPoisoning: 'remove',
+    onConstructorPoisoning: 'remove',
+    ajv: {
+      customOptions: { coerceTypes: false, useDefaults: false, removeAdditional: false, allErrors: true },
+      plugins: [(ajv) => ajv.addFormat('email', isEmailAddress)],
+    },
+    clientErrorHandler: answerMalformedHttp,
+    frameworkErrors: answerError,
+  }).withTypeProvider<TypeBoxTypeProvider>();
+
+  app.addHook('onRequest', (request, reply, done) => {
+    void reply.header('x-request-id', request.id);
+    const isMissingHost = request.headers.host === undefined && request.raw.httpVersion === '1.1';
+    if (isMissingHost) reply.send(refuse(reply, '10', { message: 'The Host header is missing' }));
+    else done();
+  });
+  answerOutsideFastify(app);
+  answerErrors(app);
+  await documentation(app);
+  healthRoutes(app, db, queue);
+  await app.register(
+    async (events) => {
+      events.decorateRequest('access', null as never);
+      events.addHook('onRequest', authenticate(new AccessControl(db)));
+      registerRoute(events, registrar);
+      ticketsRoute(events, new TicketList(db));
+      registrationStatusRoute(events, db);
+    },
+    { prefix: '/api/v1' },
+  );
+  return app;
+}

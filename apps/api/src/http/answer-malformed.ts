@@ -1,0 +1,48 @@
+import { STATUS_CODES, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { failure, type FailureCode } from '@floodgate/contract';
+import type { FastifyInstance } from 'fastify';
+import { nextRequestId } from './request-id.ts';
+
+/** A fault below Fastify: what Node's HTTP parser could not make a request of. */
+interface ParserError extends Error {
+  code?: string;
+}
+
+/** Answers what never became a request, in the envelope as well, and closes the connection. */
+export function answerMalformedHttp(error: ParserError, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+  const answer =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? rawAnswer('10', 431, 'The headers are too large')
+      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? rawAnswer('10', 400, 'The request did not arrive in time')
+        : rawAnswer('10', 400, 'The request is not well-formed HTTP');
+  // A request before this one on the same connection may still wait for its answer, which must not be
+  // mistaken for this. Node keeps the response under way on the socket, undocumented but unchanged for years.
+  const underWay = (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage;
+  if (underWay) underWay.once('finish', () => socket.end(answer));
+  else socket.end(answer);
+}
+
+/** Takes over the cases in which Node would answer by itself, without the envelope. */
+export function answerOutsideFastify(app: FastifyInstance): void {
+  // An expectation nobody knows is ignored, as RFC 9110 (10.1.1) allows.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
+  app.server.on('connect', (_request, socket) =>
+    socket.end(rawAnswer('60', 405, 'This route answers no CONNECT')),
+  );
+}
+
+function rawAnswer(code: FailureCode, status: number, message: string): string {
+  const body = JSON.stringify(failure(code, message));
+  return [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    'content-type: application/json; charset=utf-8',
+    `content-length: ${Buffer.byteLength(body)}`,
+    `x-request-id: ${nextRequestId()}`,
+    'connection: close',
+    '',
+    body,
+  ].join('\r\n');
+}

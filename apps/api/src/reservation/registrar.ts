@@ -1,0 +1,132 @@
+import { createHash } from 'node:crypto';
+import { drawPassCode, formatPassReference, type RegistrationRequest } from '@floodgate/contract';
+import type { Reservation } from '@floodgate/database';
+import type { Logger } from '@floodgate/config';
+import type { GrantedAccess } from '../access.ts';
+import { commitBatch, type CommitDependencies, type CommitOutcome } from './commit-batch.ts';
+import { GroupCommit } from './group-commit.ts';
+
+/** What a partner's registration came to. */
+export type RegistrationOutcome =
+  | { kind: 'registered'; passReference: string; replayed: boolean }
+  | Exclude<CommitOutcome, { kind: 'registered' }>
+  | { kind: 'in-progress' }
+  | { kind: 'overloaded' }
+  | { kind: 'unknown' };
+
+export interface RegistrarOptions extends Pick<CommitDependencies, 'db' | 'onCommitted'> {
+  log: Logger;
+  batchLimit: number;
+  waitingLimit: number;
+  answerWithinMs: number;
+}
+
+const LOG_INTERVAL_MS = 1_000;
+
+/** Registers attendees: collects what arrives into batches and answers when a batch has committed. */
+export class Registrar {
+  readonly #group: GroupCommit<Reservation, CommitOutcome>;
+  readonly #keysInProgress = new Set<string>();
+
+  constructor(options: RegistrarOptions) {
+    const deps: CommitDependencies = {
+      db: options.db,
+      onCommitted: options.onCommitted,
+      onFailure: logOncePerInterval(options.log),
+      resolveWithinMs: options.answerWithinMs,
+    };
+    this.#group = new GroupCommit({
+      commit: (reservations) => commitBatch(deps, reservations),
+      groupLimit: options.batchLimit,
+      waitingLimit: options.waitingLimit,
+      answerWithinMs: options.answerWithinMs,
+      exclusiveKey: ({ eventId, attendeeDigest }) => attendeeDigest && `${eventId}/${attendeeDigest}`,
+    });
+  }
+
+  /** Registers one attendee. Resolves when the seat is committed or certainly refused; never rejects. */
+  async register(
+    access: GrantedAccess,
+    request: RegistrationRequest,
+    idempotencyKey: string | undefined,
+  ): Promise<RegistrationOutcome> {
+    const reservation = toReservation(access, request, idempotencyKey);
+    if (idempotencyKey === undefined) return this.#reserve(access, reservation);
+    const scopedKey = `${access.partnerId}/${access.eventId}/${idempotencyKey}`;
+    if (this.#keysInProgress.has(scopedKey)) return { kind: 'in-progress' };
+    this.#keysInProgress.add(scopedKey);
+    try {
+      return await this.#reserve(access, reservation);
+    } finally {
+      this.#keysInProgress.delete(scopedKey);
+    }
+  }
+
+  /** Resolves when everything that was accepted for registration is answered. */
+  drain(): Promise<void> {
+    return this.#group.drain();
+  }
+
+  async #reserve(access: GrantedAccess, reservation: Reservation): Promise<RegistrationOutcome> {
+    const outcome = await this.#group.submit(reservation);
+    if (typeof outcome === 'string') return { kind: outcome };
+    if (outcome.kind !== 'registered') return outcome;
+    const passReference = formatPassReference({
+      prefix: access.passPrefix,
+      eventId: access.eventId,
+      serial: outcome.serial,
+      passCode: outcome.passCode,
+    });
+    return { kind: 'registered', passReference, replayed: outcome.replayed };
+  }
+}
+
+function toReservation(
+  access: GrantedAccess,
+  request: RegistrationRequest,
+  idempotencyKey: string | undefined,
+): Reservation {
+  const attendee = {
+    fullName: request.fullName,
+    emailAddress: request.emailAddress,
+    phoneNumber: request.phoneNumber ?? null,
+    gender: request.gender ?? null,
+    tableOrSeat: request.tableOrSeat ?? null,
+    extraData1: request.extraData1 ?? null,
+    extraData2: request.extraData2 ?? null,
+  };
+  const ticketId = request.organizedEventTicketID;
+  return {
+    partnerId: access.partnerId,
+    eventId: access.eventId,
+    ticketId,
+    passCode: drawPassCode(),
+    ...attendee,
+    attendeeDigest:
+      access.duplicatePolicy === 'reject' ? uuidDigest(request.emailAddress.toLowerCase()) : null,
+    idempotency:
+      idempotencyKey === undefined
+        ? null
+        : { key: idempotencyKey, fingerprint: uuidDigest(JSON.stringify([ticketId, attendee])) },
+  };
+}
+
+/** 128 bits of SHA-256 in the form of a UUID: Postgres compares and stores those best. */
+function uuidDigest(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 32);
+}
+
+/** An outage fails every batch: one line a second tells as much as hundreds. */
+function logOncePerInterval(log: Logger): CommitDependencies['onFailure'] {
+  let lastLoggedAt = -Infinity;
+  let unlogged = 0;
+  return (error, facts) => {
+    if (performance.now() - lastLoggedAt < LOG_INTERVAL_MS) {
+      unlogged += 1;
+      return;
+    }
+    log.warn({ err: error, ...facts, unlogged }, 'a batch did not commit');
+    lastLoggedAt = performance.now();
+    unlogged = 0;
+  };
+}

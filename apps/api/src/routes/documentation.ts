@@ -1,0 +1,50 @@
+import swagger, { type SwaggerTransform } from '@fastify/swagger';
+import swaggerUi from '@fastify/swagger-ui';
+import { CallerHeaders, RegisterHeaders, RESPONSE_CODES, type ResponseCodeEntry } from '@floodgate/contract';
+import type { FastifyInstance } from 'fastify';
+
+/** Describes the routes that are registered after it: /api/v1/openapi.json and a page to read it at /docs. */
+export async function documentation(app: FastifyInstance): Promise<void> {
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: { title: 'Floodgate', version: '1', description: describeService() },
+      servers: [{ url: '/' }],
+      components: {
+        securitySchemes: { secretKey: { type: 'apiKey', in: 'header', name: 'x-secret-key' } },
+      },
+      security: [{ secretKey: [] }],
+    },
+    transform: describeHeaders,
+  });
+  await app.register(swaggerUi, { routePrefix: '/docs', uiConfig: { defaultModelsExpandDepth: 0 } });
+  app.get('/api/v1/openapi.json', { schema: { hide: true } }, () => app.swagger());
+}
+
+// The headers are checked by hand, key first; their schemas are only shown.
+const describeHeaders: SwaggerTransform = ({ schema, url }) => {
+  const headers = url.endsWith('/register') ? RegisterHeaders : CallerHeaders;
+  return { schema: url.startsWith('/api/v1/events/') ? { ...schema, headers } : schema, url };
+};
+
+function describeService(): string {
+  const rows = Object.entries<ResponseCodeEntry>(RESPONSE_CODES)
+    .toSorted(byCode)
+    .map(
+      ([code, { httpStatuses, meaning, retryable }]) =>
+        `| ${code} | ${httpStatuses.join(', ')} | ${meaning} | ${retryable ? 'yes' : 'no'} |`,
+    );
+  return [
+    'Registers attendees for events and lists the tickets of an event.',
+    '',
+    'Every answer has the fields `responseCode`, `responseMessage` and `responseData`, and carries an `x-request-id`.',
+    'Where a retry makes sense, `Retry-After` may say when.',
+    '',
+    '| responseCode | HTTP | meaning | retry |',
+    '|---|---|---|---|',
+    ...rows,
+  ].join('\n');
+}
+
+// JavaScript puts "10" before "00": keys that look like array indexes come first.
+const byCode = ([a]: [string, unknown], [b]: [string, unknown]) => a.localeCompare(b);

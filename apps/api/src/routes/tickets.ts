@@ -1,0 +1,31 @@
+import { Type } from '@sinclair/typebox';
+import { FailureEnvelope, SuccessEnvelope, Ticket } from '@floodgate/contract';
+import type { TicketList } from '../ticket-list.ts';
+import type { Routes } from './routes.ts';
+
+/** GET /events/tickets: lists what can be bought now. A body, if one is sent, is not read. */
+export function ticketsRoute(app: Routes, tickets: TicketList): void {
+  app.get(
+    '/events/tickets',
+    {
+      schema: {
+        operationId: 'getTickets',
+        summary: 'Get Tickets',
+        description:
+          'Lists the tickets of the event that are active, on sale and not sold out. At most 1 s old.',
+        response: {
+          200: SuccessEnvelope(Type.Array(Ticket)),
+          '4xx': FailureEnvelope,
+          '5xx': FailureEnvelope,
+        },
+      },
+      // The list is cached as the text of the answer: nothing is left to serialize.
+      serializerCompiler: () => (text) => text as string,
+    },
+    async (request, reply) => {
+      const { eventId } = request.access;
+      void reply.type('application/json; charset=utf-8');
+      return (tickets.peek(eventId) ?? (await tickets.read(eventId))) as never;
+    },
+  );
+}

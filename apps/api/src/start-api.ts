@@ -1,0 +1,64 @@
+import type { Logger, Service } from '@floodgate/config';
+import { assertMigrated, connect } from '@floodgate/database';
+import { finalizeJob, parseQueueUrl, Producer, watchQueue } from '@floodgate/queue';
+import { buildApi } from './build-api.ts';
+import type { ApiConfig } from './config.ts';
+import { Registrar } from './reservation/registrar.ts';
+
+/** Wires the API together and listens. `fail` ends the process if it turns out later that it must not go on. */
+export async function startApi(
+  config: ApiConfig,
+  log: Logger,
+  fail: (error: Error) => void,
+): Promise<Service> {
+  const onIdleError = (err: Error) => log.warn({ err }, 'an idle Postgres connection was lost');
+  const pool = (applicationName: string, maxConnections: number) =>
+    connect({
+      connectionString: config.DATABASE_URL,
+      applicationName,
+      maxConnections,
+      prepareStatements: true,
+      statementTimeoutMs: config.ANSWER_WITHIN_MS,
+      onIdleError,
+    });
+  // Apart from each other, so that reads can never make a reservation wait for a connection.
+  const reservations = pool('floodgate-api reserve', 2);
+  const reads = pool('floodgate-api', config.READ_CONNECTIONS);
+  await assertMigrated(reads);
+
+  const producer = openProducer(config, log);
+  const unwatch = await watchQueue(producer, {
+    onUnsafe: fail,
+    onChange: (state) => log.warn({ queue: state }, `the queue is ${state}`),
+  });
+  const registrar = new Registrar({
+    db: reservations,
+    log,
+    batchLimit: config.BATCH_LIMIT,
+    waitingLimit: config.WAITING_LIMIT,
+    answerWithinMs: config.ANSWER_WITHIN_MS,
+    // Not awaited and allowed to fail: the batch row is the outbox, and the relay rings again.
+    onCommitted: (batchId) => void producer.enqueue([finalizeJob(batchId, 1)]).catch(() => {}),
+  });
+  const app = await buildApi({ db: reads, registrar, queue: producer, log });
+  await app.listen({ host: config.HOST, port: config.PORT });
+
+  return {
+    close: async () => {
+      await app.close();
+      await registrar.drain();
+      unwatch();
+      await producer.close();
+      await Promise.all([reservations.destroy(), reads.destroy()]);
+    },
+  };
+}
+
+function openProducer(config: ApiConfig, log: Logger): Producer {
+  return new Producer({
+    target: parseQueueUrl(config.QUEUE_URL),
+    namespace: config.QUEUE_NAMESPACE,
+    retry: { attempts: config.FINALIZE_ATTEMPTS, backoffMs: config.FINALIZE_BACKOFF_MS },
+    onError: (err) => log.debug({ err }, 'queue connection'),
+  });
+}

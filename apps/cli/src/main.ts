@@ -1,0 +1,20 @@
+#!/usr/bin/env node
+import { connect } from '@floodgate/database';
+import { migrateQueue, Producer } from '@floodgate/queue';
+import { runCli } from './program.ts';
+
+const { env, stdout, stderr } = process;
+
+// `floodgate … | head` closes the pipe early; that is not a failure.
+stdout.on('error', () => process.exit());
+
+process.exitCode = await runCli(process.argv.slice(2), {
+  env,
+  stdout,
+  stderr,
+  connect,
+  openQueue: (options) => new Producer(options),
+  migrateQueue,
+});
+// A connection that was given up may still be trying; it does not keep the operator waiting.
+setTimeout(() => process.exit(), 500).unref();

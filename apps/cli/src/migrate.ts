@@ -1,0 +1,59 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Command } from 'commander';
+import { ConnectionFailed, migrate } from '@floodgate/database';
+import { answering, withDatabase } from './actions.ts';
+import { parseSeconds } from './arguments.ts';
+import type { Cli } from './cli.ts';
+import { codeOf, reasonOf, Unreachable } from './failures.ts';
+import type { Answer } from './output.ts';
+import { loadSettings, type CliSettings, type QueueSettings } from './settings.ts';
+
+const RETRY_DELAY_MS = 500;
+
+/** `floodgate migrate` */
+export function addMigrateCommand(program: Command, cli: Cli): void {
+  const command = program
+    .command('migrate')
+    .description(
+      'bring the database schema, and the queue where it is in Postgres, up to date; safe to repeat',
+    )
+    .option('--wait <seconds>', 'how long to go on trying while Postgres is not there yet', parseSeconds, 0);
+  answering(command, cli, ({ wait }: { wait: number }) => {
+    const settings = loadSettings(cli.env);
+    return retryUntil(Date.now() + wait * 1_000, () => migrateAll(cli, settings));
+  });
+}
+
+async function migrateAll(cli: Cli, { databaseUrl, queue }: CliSettings): Promise<Answer> {
+  const migrations = await withDatabase(cli, databaseUrl, null, migrate);
+  if (queue) await prepareQueue(cli, queue);
+  const hasQueueSchema = queue?.target.kind === 'postgres';
+  const text = migrations.length > 0 ? `migrated: ${migrations.join(', ')}` : 'nothing to do';
+  return {
+    document: { migrations, queueSchema: hasQueueSchema ? 'up to date' : null },
+    text: hasQueueSchema ? `${text}\nthe queue's schema is up to date` : text,
+  };
+}
+
+async function prepareQueue(cli: Cli, { target, namespace }: QueueSettings): Promise<void> {
+  try {
+    await cli.migrateQueue(target, namespace);
+  } catch (error) {
+    // A statement that Postgres refused is another matter, and told as such.
+    if (/^[0-9A-Z]{5}$/.test(codeOf(error)) && !/^(08|28|3D|53|57)/.test(codeOf(error))) throw error;
+    throw new Unreachable(`cannot connect to the queue (QUEUE_URL): ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+/** Repeats `work` while a server cannot be reached, until `deadline` (milliseconds since the epoch). */
+export async function retryUntil<Result>(deadline: number, work: () => Promise<Result>): Promise<Result> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      const isUnreachable = error instanceof ConnectionFailed || error instanceof Unreachable;
+      if (!isUnreachable || Date.now() + RETRY_DELAY_MS > deadline) throw error;
+    }
+    await sleep(RETRY_DELAY_MS);
+  }
+}

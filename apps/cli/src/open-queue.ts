@@ -1,0 +1,36 @@
+import type { Cli, QueueView } from './cli.ts';
+import type { QueueSettings } from './settings.ts';
+
+// The operator's commands never add jobs, so how often those are tried again does not matter here.
+const NO_RETRY = { attempts: 1, backoffMs: 1 };
+const CLOSE_DEADLINE_MS = 500;
+
+/**
+ * Opens the queue for `work` and closes it afterwards. Gives up after `deadlineMs`: a queue that takes
+ * connections and never answers must not hang a command. Rejects with why the queue is down, if it is.
+ */
+export async function withQueue<Result>(
+  cli: Cli,
+  settings: QueueSettings,
+  deadlineMs: number,
+  work: (queue: QueueView) => Promise<Result>,
+): Promise<Result> {
+  let connectionError: Error | undefined;
+  const onError = (error: Error) => (connectionError = error);
+  const queue = cli.openQueue({ ...settings, retry: NO_RETRY, onError });
+  try {
+    return await withDeadline(work(queue), deadlineMs);
+  } catch (error) {
+    // What the connection met says more than "no answer".
+    throw connectionError ?? error;
+  } finally {
+    await withDeadline(queue.close(), CLOSE_DEADLINE_MS).catch(() => undefined);
+  }
+}
+
+/** The promise's outcome, or a rejection after `deadlineMs`. */
+export async function withDeadline<Result>(promise: Promise<Result>, deadlineMs: number): Promise<Result> {
+  const { promise: deadline, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error('no answer')), deadlineMs);
+  return Promise.race([promise, deadline]).finally(() => clearTimeout(timer));
+}

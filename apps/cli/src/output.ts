@@ -1,0 +1,55 @@
+/** What a command has to say. It is printed as text, or as one JSON document with --json. */
+export interface Answer {
+  text: string;
+  /** Dates become ISO timestamps. */
+  document: unknown;
+  /** Set where the answer itself is bad news: printed after it, and the exit code is 1. */
+  failure?: string;
+}
+
+type Cell = string | number | boolean | Date | null;
+
+/** A table with a row of headings; numbers stand on the right. */
+export function table(headings: readonly string[], rows: readonly (readonly Cell[])[]): string {
+  if (rows.length === 0) return '(none)';
+  const cells = [headings, ...rows.map((row) => row.map(cellText))];
+  const widths = headings.map((_, column) => Math.max(...cells.map((row) => lengthOf(row[column]!))));
+  const isNumeric = headings.map((_, column) => rows.every((row) => typeof row[column] === 'number'));
+  const line = (row: readonly string[]) =>
+    row
+      .map((text, column) => pad(text, widths[column]!, isNumeric[column]!))
+      .join('  ')
+      .trimEnd();
+  return cells.map(line).join('\n');
+}
+
+/** One thing, a field a line. */
+export function record(fields: Record<string, Cell>): string {
+  const width = Math.max(...Object.keys(fields).map((name) => name.length));
+  return Object.entries(fields)
+    .map(([name, value]) => `${name.padEnd(width)}  ${cellText(value)}`)
+    .join('\n');
+}
+
+function pad(text: string, width: number, isNumeric: boolean): string {
+  const space = ' '.repeat(width - lengthOf(text));
+  return isNumeric ? space + text : text + space;
+}
+
+/** Length in Unicode characters, as Postgres counts it and closer to what a terminal shows. */
+export function lengthOf(text: string): number {
+  return Array.from(text).length;
+}
+
+/** An instant to the second, in UTC. */
+export function timeText(instant: Date): string {
+  return instant.toISOString().replace(/\.\d+Z$/, 'Z');
+}
+
+function cellText(value: Cell): string {
+  if (value === null) return '–';
+  if (value instanceof Date) return timeText(value);
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  // Nothing from a table may steer the terminal.
+  return String(value).replaceAll(/\p{Cc}/gu, '?');
+}

@@ -1,0 +1,43 @@
+import { Command } from 'commander';
+import manifest from '../package.json' with { type: 'json' };
+import type { Cli } from './cli.ts';
+import { addEventCommands } from './event.ts';
+import { endingOf } from './failures.ts';
+import { addKeyCommands } from './key.ts';
+import { addMigrateCommand } from './migrate.ts';
+import { addPartnerCommands } from './partner.ts';
+import { addQueueCommands } from './queue.ts';
+import { addReconcileCommand } from './reconcile.ts';
+import { addRedriveCommand } from './redrive.ts';
+import { addTicketCommands } from './ticket.ts';
+
+/** Builds the command line. It throws CommanderError where it would otherwise end the process. */
+export function buildProgram(cli: Cli): Command {
+  const program = new Command('floodgate')
+    .description("Floodgate's operator command. Reads DATABASE_URL, QUEUE_URL and QUEUE_NAMESPACE.")
+    .version(manifest.version)
+    .exitOverride()
+    // Failures are told by runCli, in one line; this is for what was asked for, such as --help.
+    .configureOutput({ writeOut: (text) => cli.stdout.write(text), writeErr: () => undefined });
+  addMigrateCommand(program, cli);
+  addPartnerCommands(program, cli);
+  addKeyCommands(program, cli);
+  addEventCommands(program, cli);
+  addTicketCommands(program, cli);
+  addQueueCommands(program, cli);
+  addRedriveCommand(program, cli);
+  addReconcileCommand(program, cli);
+  return program;
+}
+
+/** Runs one command line and answers its exit code: 0 well, 1 failed, 2 wrong input. Never rejects. */
+export async function runCli(args: readonly string[], cli: Cli): Promise<number> {
+  try {
+    await buildProgram(cli).parseAsync(args, { from: 'user' });
+    return 0;
+  } catch (error) {
+    const { line, exitCode } = endingOf(error);
+    if (line !== null) cli.stderr.write(`floodgate: ${line}\n`);
+    return exitCode;
+  }
+}

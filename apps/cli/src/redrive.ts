@@ -1,0 +1,64 @@
+import type { Command } from 'commander';
+import { readBacklog, redriveBatches, type DueBatch } from '@floodgate/database';
+import { finalizeJob } from '@floodgate/queue';
+import { answeringFromDatabase } from './actions.ts';
+import { parseBatchId, parseLimit } from './arguments.ts';
+import type { Cli } from './cli.ts';
+import { Failure } from './failures.ts';
+import { withQueue } from './open-queue.ts';
+import { loadSettings } from './settings.ts';
+
+const QUEUE_DEADLINE_MS = 5_000;
+/** Failed jobs are removed this many batches at a time. */
+const BATCHES_AT_ONCE = 100;
+/** Each enqueue had its own job; only the last few can still be worth looking for. */
+const JOBS_PER_BATCH = 3;
+
+/** `floodgate redrive` */
+export function addRedriveCommand(program: Command, cli: Cli): void {
+  const redrive = program
+    .command('redrive')
+    .description('give failed batches another go')
+    .option('--batch <uuid>', 'only this batch', parseBatchId)
+    .option('--limit <batches>', 'at most this many, oldest first', parseLimit, 1_000);
+  answeringFromDatabase(redrive, cli, async (db, { batch, limit }: { batch?: string; limit: number }) => {
+    const redriven = await redriveBatches(db, { limit, ...(batch !== undefined && { batchId: batch }) });
+    if (batch !== undefined && redriven.length === 0) throw new Failure('no failed batch has this id');
+    await forgetFailedJobs(cli, redriven);
+    const { failedBatches: stillFailed } = await readBacklog(db);
+    const document = {
+      redriven: redriven.length,
+      stillFailed,
+      batchIds: redriven.map((row) => row.batchId),
+    };
+    return { document, text: summary(redriven.length, stillFailed) };
+  });
+}
+
+function summary(redriven: number, stillFailed: number): string {
+  if (redriven === 0) return 'nothing to redrive: no batch has failed';
+  return `redriven: ${redriven} (${stillFailed} still failed); the worker's relay enqueues them now`;
+}
+
+/**
+ * Tidies up the jobs that failed. What is missed, because the queue is down or slow, does no harm: the
+ * next enqueue has a job id of its own, and failed jobs go by themselves after a while.
+ */
+async function forgetFailedJobs(cli: Cli, batches: readonly DueBatch[]): Promise<void> {
+  const { queue: settings } = loadSettings(cli.env);
+  if (settings === null || batches.length === 0) return;
+  const removal = withQueue(cli, settings, QUEUE_DEADLINE_MS, async (queue) => {
+    await queue.verify();
+    for (let from = 0; from < batches.length; from += BATCHES_AT_ONCE) {
+      const jobs = batches.slice(from, from + BATCHES_AT_ONCE).flatMap(lastJobsOf);
+      await Promise.all(jobs.map((job) => queue.removeFailed(job)));
+    }
+  });
+  await removal.catch(() => undefined);
+}
+
+/** The jobs of a batch's last few enqueues. */
+export function lastJobsOf({ batchId, enqueue }: DueBatch) {
+  const count = Math.min(enqueue, JOBS_PER_BATCH);
+  return Array.from({ length: count }, (_, back) => finalizeJob(batchId, enqueue - back));
+}

@@ -1,0 +1,39 @@
+import { Type, type Static } from '@sinclair/typebox';
+import {
+  ConfigError,
+  databaseSettings,
+  loadConfig,
+  port,
+  processSettings,
+  queueSettings,
+} from '@floodgate/config';
+import { parseQueueUrl } from '@floodgate/queue';
+
+/**
+ * Everything that `npm start` itself reads from its environment. What the API and the worker read besides is
+ * handed on to them; what they have in common is here, so that a mistake is reported once and at once.
+ */
+export const StandaloneConfig = Type.Object({
+  DATABASE_URL: Type.Optional(databaseSettings.DATABASE_URL),
+  ...queueSettings,
+  QUEUE_URL: Type.Optional(queueSettings.QUEUE_URL),
+  ...processSettings,
+  DATA_DIR: Type.Optional(Type.String({ description: 'directory for the database and demo.json' })),
+  // Made for a laptop: whoever wants to be reached from elsewhere says HOST=0.0.0.0.
+  HOST: Type.String({ default: '127.0.0.1', description: 'address that the API listens on' }),
+  PORT: port('port that the API listens on, 0 for any', 3000),
+  WORKER_PORT: port("port of the worker's health checks, 0 for any", 0),
+});
+
+export type StandaloneConfig = Static<typeof StandaloneConfig>;
+
+/** Reads the settings. Throws ConfigError, which names what is wrong. */
+export function loadStandaloneConfig(env: NodeJS.ProcessEnv): StandaloneConfig {
+  const config = loadConfig(StandaloneConfig, env);
+  try {
+    if (config.QUEUE_URL) parseQueueUrl(config.QUEUE_URL);
+  } catch (cause) {
+    throw new ConfigError(`QUEUE_URL is not valid: ${queueSettings.QUEUE_URL.description}`, { cause });
+  }
+  return config;
+}

@@ -1,0 +1,69 @@
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { commandLineOf, isRunning } from './running-process.ts';
+import { firstLine, StandaloneError } from './standalone-error.ts';
+
+/** A data directory that no other Floodgate uses until this is disposed of. */
+export interface DataDir extends AsyncDisposable {
+  path: string;
+  /** Whether the previous user was killed, so that its processes may still be about to end. */
+  wasAbandoned: boolean;
+}
+
+const ATTEMPTS = 5;
+
+/** Creates the directory where it is missing and locks it. Throws StandaloneError where either is impossible. */
+export async function openDataDir(directory: string): Promise<DataDir> {
+  const lockFile = path.join(directory, 'floodgate.lock');
+  try {
+    await mkdir(directory, { recursive: true });
+    const wasAbandoned = await lock(lockFile);
+    return { path: directory, wasAbandoned, [Symbol.asyncDispose]: () => rm(lockFile, { force: true }) };
+  } catch (error) {
+    if (error instanceof StandaloneError) throw error;
+    throw new StandaloneError(`DATA_DIR ${directory} cannot be used: ${firstLine(error)}`, { cause: error });
+  }
+}
+
+/** Answers whether a stale lock had to be taken over. */
+async function lock(lockFile: string): Promise<boolean> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    if (await create(lockFile)) return attempt > 0;
+    const owner = parseOwner(await readFile(lockFile, 'utf8').catch(() => ''));
+    if (owner && isStillThere(owner)) {
+      throw new StandaloneError(
+        `${path.dirname(lockFile)} is in use by another Floodgate (process ${owner.pid}); stop that one, ` +
+          'or choose another directory and port, as in DATA_DIR=.floodgate-2 PORT=3001 npm start',
+      );
+    }
+    await rm(lockFile, { force: true });
+  }
+  throw new StandaloneError(`${lockFile} cannot be locked`);
+}
+
+async function create(lockFile: string): Promise<boolean> {
+  try {
+    const content = `${process.pid}\n${commandLineOf(process.pid) ?? ''}\n`;
+    await writeFile(lockFile, content, { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+interface Owner {
+  pid: number;
+  command: string;
+}
+
+function parseOwner(content: string): Owner | undefined {
+  const [pid, command = ''] = content.split('\n');
+  return Number(pid) > 0 ? { pid: Number(pid), command } : undefined;
+}
+
+// After a reboot, or in the next container, the same process id is likely to be somebody else's, or ours.
+function isStillThere({ pid, command }: Owner): boolean {
+  if (pid === process.pid || !isRunning(pid)) return false;
+  return commandLineOf(pid) === undefined || commandLineOf(pid) === command;
+}

@@ -1,0 +1,119 @@
+import { randomBytes } from 'node:crypto';
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { Type, type Static } from '@sinclair/typebox';
+import { Value } from '@sinclair/typebox/value';
+import {
+  createEvent,
+  createPartner,
+  createTicket,
+  findAccess,
+  grantEvent,
+  isSecretOf,
+  issueKey,
+  parseSecretKey,
+  statementFailure,
+  type Database,
+  type TicketSettings,
+} from '@floodgate/database';
+
+/** What is in demo.json: enough to call the API at once. */
+const Demo = Type.Object({
+  baseUrl: Type.String(),
+  secretKey: Type.String(),
+  eventRef: Type.String({ pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' }),
+  tickets: Type.Array(
+    Type.Object({
+      id: Type.Integer(),
+      ticketTitle: Type.String(),
+      capacity: Type.Integer(),
+      note: Type.String(),
+    }),
+    { minItems: 1 },
+  ),
+});
+
+export type Demo = Static<typeof Demo>;
+
+const AUTHOR = 'demo';
+const SALE_STARTS_IN_MS = 30 * 24 * 3600 * 1000;
+
+type DemoTicket = Partial<TicketSettings> & Pick<TicketSettings, 'title' | 'capacity'> & { note: string };
+
+/** The roomy one comes first: the printed commands use it. */
+const demoTickets = (): DemoTicket[] => [
+  { title: 'Standard', capacity: 1_000_000, price: 25, benefits: 'Entry and a drink', note: 'plenty of seats' },
+  { title: 'Front row', capacity: 5, price: 120, benefits: 'Front row and dinner', note: 'sold out after five' },
+  { title: 'Early bird', capacity: 1_000, price: 15, active: false, note: 'inactive: not on sale' },
+  {
+    title: 'Last minute',
+    capacity: 1_000,
+    price: 40,
+    saleStartsAt: new Date(Date.now() + SALE_STARTS_IN_MS),
+    note: 'on sale 30 days after the first start',
+  },
+];
+
+/**
+ * Makes sure that there is a partner with a key, an event and tickets to try the API with, and that `file` (readable
+ * only by its owner) says so. What an earlier start created is used again if this database still knows it.
+ */
+export async function ensureDemo(db: Database, file: string, baseUrl: string): Promise<Demo> {
+  const known = await readDemo(file);
+  const kept = known && (await isUsable(db, known)) ? known : await createDemo(db);
+  const demo = { ...kept, baseUrl };
+  await writeDemo(file, demo);
+  return demo;
+}
+
+async function readDemo(file: string): Promise<Demo | undefined> {
+  try {
+    const content: unknown = JSON.parse(await readFile(file, 'utf8'));
+    return Value.Check(Demo, content) ? content : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function isUsable(db: Database, demo: Demo): Promise<boolean> {
+  const key = parseSecretKey(demo.secretKey);
+  const access = key && (await findAccess(db, key.keyId, demo.eventRef));
+  return Boolean(access && !access.closed && access.eventId && isSecretOf(key.secret, access.secretHash));
+}
+
+type Created = Omit<Demo, 'baseUrl'>;
+
+async function createDemo(db: Database): Promise<Created> {
+  try {
+    return await insertDemo(db, 'Demo partner');
+  } catch (error) {
+    if (statementFailure(error) !== 'conflict') throw error;
+    return insertDemo(db, `Demo partner ${randomBytes(4).toString('hex')}`);
+  }
+}
+
+async function insertDemo(db: Database, partnerName: string): Promise<Created> {
+  return db.transaction().execute(async (transaction) => {
+    const partner = await createPartner(transaction, partnerName);
+    const { secretKey } = await issueKey(transaction, partner.id);
+    const event = await createEvent(transaction, {
+      name: 'Winter Gala',
+      passPrefix: 'GALA',
+      duplicatePolicy: 'allow',
+    });
+    await grantEvent(transaction, partner.id, event.id);
+    const tickets: Demo['tickets'] = [];
+    for (const { note, ...settings } of demoTickets()) {
+      const { id, title, capacity } = await createTicket(transaction, event.id, settings, AUTHOR);
+      tickets.push({ id, ticketTitle: title, capacity, note });
+    }
+    return { secretKey, eventRef: event.ref, tickets };
+  });
+}
+
+async function writeDemo(file: string, demo: Demo): Promise<void> {
+  const temporary = `${file}.${randomBytes(4).toString('hex')}`;
+  const { baseUrl, secretKey, eventRef, tickets } = demo;
+  const content = `${JSON.stringify({ baseUrl, secretKey, eventRef, tickets }, null, 2)}\n`;
+  await writeFile(temporary, content, { mode: 0o600, flag: 'wx' });
+  await rename(temporary, file);
+}

@@ -1,0 +1,94 @@
+import { spawnSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { connect, ping } from '@floodgate/database';
+import { DATABASE, SUPERUSER } from './postgres-cluster.ts';
+import { StandaloneError } from './standalone-error.ts';
+import { within } from './within.ts';
+
+/** How a process ended. */
+export interface Exit {
+  code: number | null;
+  signal: string | null;
+}
+
+/** A running Postgres server that belongs to this process. */
+export interface PostgresServer extends AsyncDisposable {
+  port: number;
+  /** The superuser's URL, password included, of a database (default: the one that was made for Floodgate). */
+  url(database?: string): string;
+  /** Resolves when the server has ended, for whatever reason. */
+  exited: Promise<Exit>;
+  /** Ends connections and stops, with everything on disk. Safe to call twice. */
+  stop(): Promise<void>;
+  /** Stops at once, as in a crash: the next start has to recover. */
+  kill(): Promise<void>;
+}
+
+type Shutdown = 'SIGINT' | 'SIGQUIT';
+
+const START_TIMEOUT_MS = 60_000;
+const STOP_TIMEOUT_MS = 20_000;
+const POLL_MS = 20;
+
+/** Wraps a postmaster that was just spawned. */
+export function describeServer(
+  child: ChildProcess,
+  server: { port: number; password: string; pgCtl: string },
+): PostgresServer {
+  const { port, password, pgCtl } = server;
+  const exited = once(child, 'exit').then(() => ({ code: child.exitCode, signal: child.signalCode }));
+  const end = async (first: Shutdown) => {
+    for (const signal of [first, 'SIGQUIT'] as const) {
+      sendSignal(child, pgCtl, signal);
+      if (await within(STOP_TIMEOUT_MS, exited)) return;
+    }
+    child.kill('SIGKILL');
+    await exited;
+  };
+  const stop = () => end('SIGINT');
+  return {
+    port,
+    url: (database = DATABASE) => `postgres://${SUPERUSER}:${password}@127.0.0.1:${port}/${database}`,
+    exited,
+    stop,
+    kill: () => end('SIGQUIT'),
+    [Symbol.asyncDispose]: stop,
+  };
+}
+
+function sendSignal(child: ChildProcess, pgCtl: string, signal: Shutdown): void {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  if (process.platform !== 'win32') child.kill(signal);
+  // Windows knows no signals: Postgres has its own there.
+  else spawnSync(pgCtl, ['kill', signal.slice('SIG'.length), String(child.pid)], { windowsHide: true });
+}
+
+/** Resolves when the server accepts connections; stops it and throws where that does not happen. */
+export async function waitUntilReady(server: PostgresServer, signal?: AbortSignal): Promise<void> {
+  const db = connect({
+    connectionString: server.url(),
+    applicationName: 'floodgate-start',
+    maxConnections: 1,
+  });
+  try {
+    await poll(server, () => ping(db), signal);
+  } catch (error) {
+    await server.stop();
+    throw error;
+  } finally {
+    await db.destroy();
+  }
+}
+
+async function poll(
+  server: PostgresServer,
+  isReady: () => Promise<boolean>,
+  signal?: AbortSignal,
+): Promise<void> {
+  const deadline = Date.now() + START_TIMEOUT_MS;
+  while (!(await isReady())) {
+    signal?.throwIfAborted();
+    if (await within(POLL_MS, server.exited)) throw new StandaloneError('it ended at once');
+    if (Date.now() > deadline) throw new StandaloneError(`not ready after ${START_TIMEOUT_MS / 1000} s`);
+  }
+}

@@ -1,0 +1,41 @@
+import { createServer, type Server } from 'node:http';
+import type { Backlog } from '@floodgate/database';
+
+/** What the judgement rests on. */
+export interface Progress {
+  /** Since a job was finished by this process, well or not. */
+  idleMs: number;
+  /** Since the relay's last round ended, well or not. */
+  sinceRelayRoundMs: number;
+  queue: 'up' | 'down';
+  /** Null where Postgres does not answer. */
+  backlog: Backlog | null;
+}
+
+export interface Health {
+  /** ok; blocked: a dependency is away, a restart would not help; stalled: work is waiting and nothing moves. */
+  status: 'ok' | 'blocked' | 'stalled';
+  progress: Progress;
+}
+
+/** Judges a worker by its progress: idle is fine, but not while batches wait and everything it needs is there. */
+export function judge(progress: Progress, stalledAfterMs: number): Health {
+  const { idleMs, sinceRelayRoundMs, queue, backlog } = progress;
+  if (sinceRelayRoundMs > stalledAfterMs) return { status: 'stalled', progress };
+  if (queue === 'down' || backlog === null) return { status: 'blocked', progress };
+  const isWaiting = (backlog.oldestPendingMs ?? 0) > stalledAfterMs;
+  return { status: isWaiting && idleMs > stalledAfterMs ? 'stalled' : 'ok', progress };
+}
+
+/** Serves /health/live (503 only when stalled: restart it) and /health/ready (503 when stalled or blocked). */
+export function serveHealth(readHealth: () => Promise<Health>): Server {
+  return createServer((request, response) => {
+    const path = request.url?.split('?', 1)[0];
+    if (path !== '/health/live' && path !== '/health/ready') return void response.writeHead(404).end();
+    void readHealth().then((health) => {
+      const isWell = path === '/health/live' ? health.status !== 'stalled' : health.status === 'ok';
+      response.writeHead(isWell ? 200 : 503, { 'content-type': 'application/json; charset=utf-8' });
+      response.end(JSON.stringify(health));
+    });
+  });
+}

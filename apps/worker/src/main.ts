@@ -1,0 +1,6 @@
+#!/usr/bin/env node
+import { runService } from '@floodgate/config';
+import { WorkerConfig } from './config.ts';
+import { startWorker } from './start-worker.ts';
+
+await runService('floodgate-worker', WorkerConfig, startWorker);

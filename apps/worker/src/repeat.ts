@@ -1,0 +1,36 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+export interface Repetition {
+  /** How long ago a round ended, well or not. Grows only if a round hangs. */
+  sinceLastRoundMs(): number;
+  /** Starts no further round and waits for the one under way. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Runs `round` again and again with a pause between rounds; none at all after a round that answers `more`.
+ * A round that throws is reported and does not end the repetition.
+ */
+export function repeat(
+  round: () => Promise<'more' | 'done'>,
+  intervalMs: number,
+  onError: (error: Error) => void,
+): Repetition {
+  const stopping = new AbortController();
+  let lastRoundAt = performance.now();
+  const run = async () => {
+    while (!stopping.signal.aborted) {
+      const result = await round().catch((error: Error) => onError(error));
+      lastRoundAt = performance.now();
+      if (result !== 'more') await delay(intervalMs, undefined, { signal: stopping.signal }).catch(() => {});
+    }
+  };
+  const ended = run();
+  return {
+    sinceLastRoundMs: () => performance.now() - lastRoundAt,
+    stop: () => {
+      stopping.abort();
+      return ended;
+    },
+  };
+}

@@ -1,0 +1,94 @@
+import { once } from 'node:events';
+import type { Logger, Service } from '@floodgate/config';
+import { assertMigrated, connect, readBacklog, type Database } from '@floodgate/database';
+import { Consumer, parseQueueUrl, Producer, watchQueue } from '@floodgate/queue';
+import { concurrencyOf, type WorkerConfig } from './config.ts';
+import { expireIdempotencyKeys } from './expire-idempotency-keys.ts';
+import { finalizeBatch } from './finalize-batch.ts';
+import { judge, serveHealth } from './health.ts';
+import { relayDueBatches } from './relay.ts';
+import { repeat } from './repeat.ts';
+
+const EXPIRY_INTERVAL_MS = 60_000;
+const STATEMENT_TIMEOUT_MS = 10_000;
+/** Connections beside those of the handlers: relay, expiry, health. */
+const OTHER_CONNECTIONS = 3;
+const MAX_CONNECTIONS = 10;
+
+/** Wires the worker together and starts it. `fail` ends the process if it turns out later that it must not go on. */
+export async function startWorker(
+  config: WorkerConfig,
+  log: Logger,
+  fail: (error: Error) => void,
+): Promise<Service> {
+  const db = await openDatabase(config, log);
+  const producer = openProducer(config, log);
+  const consumer = openConsumer(config, log, db);
+  const unwatch = await watchQueue(consumer, {
+    onUnsafe: fail,
+    onChange: (state) => log.warn({ queue: state }, `the queue is ${state}`),
+  });
+  const reportError = (task: string) => (err: Error) =>
+    log.warn({ err, task }, 'a round failed; it is repeated');
+  const relay = repeat(() => relayDueBatches(db, producer), config.RELAY_INTERVAL_MS, reportError('relay'));
+  const expiry = repeat(() => expireIdempotencyKeys(db), EXPIRY_INTERVAL_MS, reportError('expiry'));
+  const health = serveHealth(async () =>
+    judge(
+      {
+        idleMs: Math.round(consumer.idleMs()),
+        sinceRelayRoundMs: Math.round(relay.sinceLastRoundMs()),
+        queue: consumer.isUp() ? 'up' : 'down',
+        backlog: await readBacklog(db).catch(() => null),
+      },
+      config.STALLED_AFTER_MS,
+    ),
+  );
+  health.listen(config.WORKER_PORT, config.WORKER_HOST);
+  await once(health, 'listening');
+  log.info({ queues: config.WORKER_QUEUES }, 'working');
+
+  return {
+    close: async () => {
+      // A little less than the process is given, so that connections can still be closed in order.
+      await Promise.all([relay.stop(), expiry.stop(), consumer.close(config.SHUTDOWN_TIMEOUT_MS * 0.8)]);
+      unwatch();
+      health.close();
+      health.closeAllConnections();
+      await producer.close();
+      await db.destroy();
+    },
+  };
+}
+
+async function openDatabase(config: WorkerConfig, log: Logger): Promise<Database> {
+  const db = connect({
+    connectionString: config.DATABASE_URL,
+    applicationName: 'floodgate-worker',
+    maxConnections: Math.min(config.FINALIZE_CONCURRENCY + OTHER_CONNECTIONS, MAX_CONNECTIONS),
+    prepareStatements: true,
+    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+    onIdleError: (err) => log.warn({ err }, 'an idle Postgres connection was lost'),
+  });
+  await assertMigrated(db);
+  return db;
+}
+
+function openProducer(config: WorkerConfig, log: Logger): Producer {
+  return new Producer({
+    target: parseQueueUrl(config.QUEUE_URL),
+    namespace: config.QUEUE_NAMESPACE,
+    retry: { attempts: config.FINALIZE_ATTEMPTS, backoffMs: config.FINALIZE_BACKOFF_MS },
+    onError: (err) => log.debug({ err }, 'queue connection'),
+  });
+}
+
+function openConsumer(config: WorkerConfig, log: Logger, db: Database): Consumer {
+  return new Consumer({
+    target: parseQueueUrl(config.QUEUE_URL),
+    namespace: config.QUEUE_NAMESPACE,
+    concurrency: concurrencyOf(config),
+    handlers: { 'finalize-batch': finalizeBatch({ db, log }) },
+    onJobFailed: ({ error, ...job }) => log.warn({ err: error, ...job }, 'a job failed'),
+    onError: (err) => log.debug({ err }, 'queue connection'),
+  });
+}

@@ -1,0 +1,62 @@
+import type { Static, TObject } from '@sinclair/typebox';
+import { ConfigError, loadConfig } from './load-config.ts';
+import { createLogger, describeError, type Logger } from './log.ts';
+
+/** A started service: what it takes to end it. */
+export interface Service {
+  /** Ends the service in good order; what is under way is finished first. */
+  close(): Promise<void>;
+}
+
+interface ProcessConfig {
+  LOG_LEVEL: string;
+  SHUTDOWN_TIMEOUT_MS: number;
+}
+
+/**
+ * Runs a service as this process: configuration from the environment, a logger, and an orderly stop on SIGTERM,
+ * SIGINT or when a parent that holds an IPC channel goes away. Exit codes: 0 stopped in order, 1 failed or did
+ * not stop in time, 2 wrong configuration.
+ */
+export async function runService<Schema extends TObject>(
+  name: string,
+  schema: Schema,
+  start: (config: Static<Schema>, log: Logger, fail: (error: Error) => void) => Promise<Service>,
+): Promise<void> {
+  const config = readConfigOrExit(name, schema);
+  const { LOG_LEVEL, SHUTDOWN_TIMEOUT_MS } = config as unknown as ProcessConfig;
+  const log = createLogger(name, LOG_LEVEL);
+  const fail = (error: unknown): never => exitWith(name, log, error);
+  // After either, the state of the process is unknown; everything that was accepted is safe in Postgres.
+  process.on('uncaughtException', fail);
+  process.on('unhandledRejection', fail);
+
+  const service = await start(config, log, fail).catch(fail);
+  let isStopping = false;
+  const stop = (reason: string) => {
+    if (isStopping) return;
+    isStopping = true;
+    log.info({ reason }, 'stopping');
+    setTimeout(() => exitWith(name, log, new Error('did not stop in time')), SHUTDOWN_TIMEOUT_MS).unref();
+    void service.close().then(() => process.exit(0), fail);
+  };
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => stop(signal));
+  process.on('disconnect', () => stop('the parent process is gone'));
+}
+
+function readConfigOrExit<Schema extends TObject>(name: string, schema: Schema): Static<Schema> {
+  try {
+    return loadConfig(schema, process.env);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    process.stderr.write(`${name}: ${error.message}\n`);
+    return process.exit(2);
+  }
+}
+
+function exitWith(name: string, log: Logger, error: unknown): never {
+  // For a person at a terminal one clear line; for whoever searches logs, the error with its stack.
+  process.stderr.write(`${name}: ${describeError(error).message}\n`);
+  log.fatal({ err: error }, 'the process ends');
+  process.exit(1);
+}
