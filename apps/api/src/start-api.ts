@@ -10,7 +10,7 @@ export async function startApi(
   config: ApiConfig,
   log: Logger,
   fail: (error: Error) => void,
-): Promise<Service> {
+): Promise<Service & { baseUrl: string }> {
   const onIdleError = (err: Error) => log.warn({ err }, 'an idle Postgres connection was lost');
   const pool = (applicationName: string, maxConnections: number) =>
     connect({
@@ -41,9 +41,10 @@ export async function startApi(
     onCommitted: (batchId) => void producer.enqueue([finalizeJob(batchId, 1)]).catch(() => {}),
   });
   const app = await buildApi({ db: reads, registrar, queue: producer, log });
-  await app.listen({ host: config.HOST, port: config.PORT });
+  const baseUrl = await app.listen({ host: config.HOST, port: config.PORT });
 
   return {
+    baseUrl,
     close: async () => {
       await app.close();
       await registrar.drain();

@@ -1,0 +1,50 @@
+import {
+  createEvent,
+  createPartner,
+  createTicket,
+  grantEvent,
+  issueKey,
+  type Database,
+  type DuplicatePolicy,
+  type TicketSettings,
+} from '@floodgate/database';
+import { randomBytes } from 'node:crypto';
+
+/** A partner with an event of its own. */
+export interface Fixture {
+  partnerId: number;
+  keyId: string;
+  secretKey: string;
+  eventId: number;
+  eventRef: string;
+  passPrefix: string;
+  addTicket(settings?: Partial<TicketSettings>): Promise<number>;
+}
+
+/** Creates a partner, a key and an event that is granted to it. */
+export async function createFixture(
+  db: Database,
+  duplicatePolicy: DuplicatePolicy = 'allow',
+): Promise<Fixture> {
+  const partner = await createPartner(db, `partner ${randomBytes(6).toString('hex')}`);
+  const event = await createEvent(db, { name: 'Gala', passPrefix: 'GALA', duplicatePolicy });
+  await grantEvent(db, partner.id, event.id);
+  const key = await issueKey(db, partner.id);
+  return {
+    partnerId: partner.id,
+    keyId: key.keyId,
+    secretKey: key.secretKey,
+    eventId: event.id,
+    eventRef: event.ref,
+    passPrefix: event.passPrefix,
+    addTicket: async (settings = {}) => {
+      const ticket = await createTicket(
+        db,
+        event.id,
+        { title: 'Standing', capacity: 1_000, ...settings },
+        'test',
+      );
+      return ticket.id;
+    },
+  };
+}

@@ -1,0 +1,31 @@
+import { ApiConfig } from '@floodgate/api/config';
+import { startApi } from '@floodgate/api/start-api';
+import { createLogger, loadConfig } from '@floodgate/config';
+import { Writable } from 'node:stream';
+
+/** An API that runs in the test's own process, with everything that it logged. */
+export interface InProcessApi {
+  baseUrl: string;
+  log(): string;
+  close(): Promise<void>;
+}
+
+/** Starts the API as main.ts does, on a free port. The queue defaults to the same Postgres. */
+export async function startInProcessApi(
+  env: { DATABASE_URL: string } & Record<string, string>,
+): Promise<InProcessApi> {
+  let logged = '';
+  const destination = new Writable({
+    write(chunk, _encoding, done) {
+      logged += String(chunk);
+      done();
+    },
+  });
+  const config = loadConfig(ApiConfig, { HOST: '127.0.0.1', PORT: '0', QUEUE_URL: env.DATABASE_URL, ...env });
+  const log = createLogger('api', 'trace', destination);
+  const fail = (error: Error) => {
+    throw error;
+  };
+  const { baseUrl, close } = await startApi(config, log, fail);
+  return { baseUrl, close, log: () => logged };
+}

@@ -1,0 +1,66 @@
+import type { Fixture } from './fixture.ts';
+
+/** An answer as a partner sees it. */
+export interface Answer {
+  status: number;
+  headers: Headers;
+  body: { responseCode: string; responseMessage: string; responseData: unknown };
+}
+
+/** A partner's platform, talking to the API over HTTP. */
+export class PartnerClient {
+  readonly #baseUrl: string;
+  readonly #headers: Record<string, string>;
+
+  constructor(baseUrl: string, { secretKey, eventRef }: Pick<Fixture, 'secretKey' | 'eventRef'>) {
+    this.#baseUrl = baseUrl;
+    this.#headers = { 'x-secret-key': secretKey, 'x-event-ref': eventRef };
+  }
+
+  register(body: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+    return this.request('/api/v1/events/register', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    });
+  }
+
+  tickets(): Promise<Answer> {
+    return this.request('/api/v1/events/tickets');
+  }
+
+  registration(passReference: string): Promise<Answer> {
+    return this.request(`/api/v1/events/registrations/${encodeURIComponent(passReference)}`);
+  }
+
+  /** Any request, with the partner's headers unless they are overridden. */
+  async request(
+    path: string,
+    init: RequestInit & { headers?: Record<string, string> } = {},
+  ): Promise<Answer> {
+    const response = await fetch(`${this.#baseUrl}${path}`, {
+      ...init,
+      headers: { ...this.#headers, ...init.headers },
+    });
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: (await response.json()) as Answer['body'],
+    };
+  }
+}
+
+/** A valid registration; what differs is given. */
+export function attendee(ticketId: number, differing: Record<string, unknown> = {}): Record<string, unknown> {
+  return {
+    fullName: 'Jane Doe',
+    emailAddress: 'jane.doe@example.com',
+    phoneNumber: '+1 (555) 010-0199',
+    gender: 'Female',
+    tableOrSeat: 'Table 4',
+    organizedEventTicketID: ticketId,
+    extraData1: 'vegetarian',
+    extraData2: '',
+    ...differing,
+  };
+}

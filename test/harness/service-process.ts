@@ -1,0 +1,81 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { waitUntil } from './wait-until.ts';
+
+const ENTRY_POINTS = {
+  api: new URL('../../apps/api/src/main.ts', import.meta.url),
+  worker: new URL('../../apps/worker/src/main.ts', import.meta.url),
+  cli: new URL('../../apps/cli/src/main.ts', import.meta.url),
+  standalone: new URL('../../apps/standalone/src/main.ts', import.meta.url),
+};
+
+/** A real process of one of the apps. */
+export interface ServiceProcess {
+  child: ChildProcess;
+  /** Everything that it wrote so far, standard output and error together. */
+  output(): string;
+  /** Sends the signal and waits for the end; answers the exit code (null where a signal ended it). */
+  end(signal?: NodeJS.Signals): Promise<number | null>;
+  exited: Promise<number | null>;
+}
+
+export type Environment = Record<string, string>;
+
+/** Starts an app with nothing in its environment but PATH and what is given. */
+export function startProcess(
+  app: keyof typeof ENTRY_POINTS,
+  env: Environment,
+  args: readonly string[] = [],
+): ServiceProcess {
+  const child = spawn(process.execPath, [fileURLToPath(ENTRY_POINTS[app]), ...args], {
+    env: { PATH: process.env['PATH'], ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += String(chunk)));
+  const exited = once(child, 'close').then(([code]) => code as number | null);
+  return {
+    child,
+    exited,
+    output: () => output,
+    end: (signal = 'SIGTERM') => {
+      child.kill(signal);
+      return exited;
+    },
+  };
+}
+
+/** Starts an API process on a free port and waits until it listens. */
+export async function startApiProcess(env: Environment): Promise<ServiceProcess & { baseUrl: string }> {
+  const process = startProcess('api', { HOST: '127.0.0.1', PORT: '0', ...env });
+  const baseUrl = await waitUntil('the API listens', () => {
+    assertRunning(process);
+    return /listening at (http:\/\/127\.0\.0\.1:\d+)/.exec(process.output())?.[1];
+  });
+  return { ...process, baseUrl };
+}
+
+/** Starts a worker process and waits until it works. */
+export async function startWorkerProcess(env: Environment): Promise<ServiceProcess> {
+  const process = startProcess('worker', { WORKER_HOST: '127.0.0.1', WORKER_PORT: '0', ...env });
+  await waitUntil('the worker works', () => {
+    assertRunning(process);
+    return process.output().includes('"msg":"working"');
+  });
+  return process;
+}
+
+/** Runs the operator's command to its end. */
+export async function runCli(
+  env: Environment,
+  ...args: string[]
+): Promise<{ code: number | null; output: string }> {
+  const process = startProcess('cli', env, args);
+  const code = await process.exited;
+  return { code, output: process.output() };
+}
+
+function assertRunning({ child, output }: ServiceProcess): void {
+  if (child.exitCode !== null) throw new Error(`the process ended with ${child.exitCode}: ${output()}`);
+}

@@ -1,0 +1,82 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+
+/** What the proxy does with what passes through it. */
+type Mode =
+  /** Passes everything on. */
+  | 'pass'
+  /** Delivers requests, but neither their answers nor any sign of life. */
+  | 'swallow-answers'
+  /** Delivers the next request; when its answer comes, cuts the connection instead, then passes again. */
+  | 'cut-next-answer'
+  /** Closes every connection at once. */
+  | 'down';
+
+/** A TCP proxy in front of a server, for faults on the wire. */
+export class TcpProxy {
+  readonly #server: Server;
+  readonly #target: { host: string; port: number };
+  readonly #sockets = new Set<Socket>();
+  #mode: Mode = 'pass';
+
+  private constructor(target: { host: string; port: number }) {
+    this.#target = target;
+    this.#server = createServer((client) => this.#accept(client));
+  }
+
+  /** Starts a proxy to the host and port of `targetUrl`. */
+  static async start(targetUrl: string): Promise<TcpProxy> {
+    const { hostname, port } = new URL(targetUrl);
+    const proxy = new TcpProxy({ host: hostname, port: Number(port) });
+    proxy.#server.listen(0, '127.0.0.1');
+    await once(proxy.#server, 'listening');
+    return proxy;
+  }
+
+  /** `targetUrl` with the proxy's address in place of the server's. */
+  through(targetUrl: string): string {
+    const url = new URL(targetUrl);
+    url.hostname = '127.0.0.1';
+    url.port = String((this.#server.address() as AddressInfo).port);
+    return url.href;
+  }
+
+  setMode(mode: Mode): void {
+    this.#mode = mode;
+    if (mode === 'down') this.#cutAll();
+  }
+
+  async stop(): Promise<void> {
+    this.#cutAll();
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+
+  #cutAll(): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  #accept(client: Socket): void {
+    if (this.#mode === 'down') return void client.destroy();
+    const upstream = connect(this.#target);
+    for (const socket of [client, upstream]) {
+      this.#sockets.add(socket);
+      socket.on('error', () => {});
+      socket.on('close', () => {
+        this.#sockets.delete(socket);
+        // A cut is seen by the client at once; the server goes on with what it has received.
+        if (socket === upstream) client.destroy();
+        else upstream.end();
+      });
+    }
+    client.on('data', (chunk) => upstream.write(chunk));
+    upstream.on('data', (chunk) => this.#answer(client, chunk));
+  }
+
+  #answer(client: Socket, chunk: Buffer | string): void {
+    if (this.#mode === 'swallow-answers') return;
+    if (this.#mode !== 'cut-next-answer') return void client.write(chunk);
+    this.#mode = 'pass';
+    client.destroy();
+  }
+}

@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { createFixture } from '../harness/fixture.ts';
+import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
+import { attendee, PartnerClient } from '../harness/partner-client.ts';
+
+let database: TestDatabase;
+let apis: InProcessApi[];
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  apis = await Promise.all([
+    startInProcessApi({ DATABASE_URL: database.url }),
+    startInProcessApi({ DATABASE_URL: database.url }),
+  ]);
+});
+
+afterAll(async () => {
+  await Promise.all(apis.map((api) => api.close()));
+  await database.drop();
+});
+
+test('200 concurrent requests on 5 seats, over two API processes, give exactly 5 seats', async () => {
+  const fixture = await createFixture(database.db);
+  const ticketId = await fixture.addTicket({ capacity: 5 });
+  const clients = apis.map((api) => new PartnerClient(api.baseUrl, fixture));
+  const answers = await Promise.all(
+    Array.from({ length: 200 }, (_, index) =>
+      clients[index % 2]!.register(attendee(ticketId, { emailAddress: `guest${index}@example.com` })),
+    ),
+  );
+
+  const granted = answers.filter(({ body }) => body.responseCode === '00');
+  expect(granted).toHaveLength(5);
+  expect(new Set(granted.map(({ body }) => body.responseData)).size).toBe(5);
+  expect(answers.filter(({ body }) => body.responseCode === '32')).toHaveLength(195);
+  const ticket = await database.db
+    .selectFrom('tickets')
+    .select('taken')
+    .where('id', '=', ticketId)
+    .executeTakeFirstOrThrow();
+  expect(ticket.taken).toBe(5);
+});
