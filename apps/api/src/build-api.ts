@@ -33,8 +33,9 @@ const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 
 /** Builds the partners' HTTP API. The caller listens and closes. */
 export async function buildApi({ db, registrar, queue, log }: ApiDependencies): Promise<FastifyInstance> {
+  const loggerInstance: FastifyBaseLogger = log;
   const app = Fastify({
-    loggerInstance: log as FastifyBaseLogger,
+    loggerInstance,
     logController: new LogController({ disableRequestLogging: true }),
     // A logger of its own for every request would cost more than the rest of the routing.
     childLoggerFactory: (logger) => logger,

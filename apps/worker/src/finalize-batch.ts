@@ -23,6 +23,6 @@ export function finalizeBatch({ db, log }: { db: Database; log: Logger }): JobHa
 }
 
 function failureName(error: unknown): string {
-  const { code, name } = error as { code?: unknown; name?: unknown };
-  return String(code ?? name ?? 'unknown');
+  const { code, name } = error as { code?: string; name?: string };
+  return code ?? name ?? 'unknown';
 }

@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { Backlog } from '@floodgate/database';
 
 /** What the judgement rests on. */
@@ -31,11 +31,18 @@ export function judge(progress: Progress, stalledAfterMs: number): Health {
 export function serveHealth(readHealth: () => Promise<Health>): Server {
   return createServer((request, response) => {
     const path = request.url?.split('?', 1)[0];
-    if (path !== '/health/live' && path !== '/health/ready') return void response.writeHead(404).end();
-    void readHealth().then((health) => {
-      const isWell = path === '/health/live' ? health.status !== 'stalled' : health.status === 'ok';
-      response.writeHead(isWell ? 200 : 503, { 'content-type': 'application/json; charset=utf-8' });
-      response.end(JSON.stringify(health));
-    });
+    if (path === '/health/live' || path === '/health/ready') void answer(response, path, readHealth);
+    else response.writeHead(404).end();
   });
+}
+
+async function answer(
+  response: ServerResponse,
+  path: string,
+  readHealth: () => Promise<Health>,
+): Promise<void> {
+  const health = await readHealth();
+  const isWell = path === '/health/live' ? health.status !== 'stalled' : health.status === 'ok';
+  response.writeHead(isWell ? 200 : 503, { 'content-type': 'application/json; charset=utf-8' });
+  response.end(JSON.stringify(health));
 }

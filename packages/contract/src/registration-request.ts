@@ -7,7 +7,7 @@ export const BODY_LIMIT_BYTES = 16 * 1024;
 // Lone surrogates (Cs) have no UTF-8 form and would be stored as something else than was sent.
 const PRINTABLE = '^[^\\p{Cc}\\p{Cs}]*$';
 
-const nullable = <Schema extends object>(schema: Schema) =>
+const nullable = (schema: object) =>
   Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], ...schema }));
 
 const freeText = (maxLength: number) =>

@@ -23,14 +23,15 @@ export interface ConnectOptions {
   onIdleError?: (error: Error) => void;
 }
 
-const INT8 = 20;
-const NUMERIC = 1700;
+const { INT8, NUMERIC } = pg.types.builtins;
 
 // Serials stay below 2^53 (at a million a second that takes 285 years), prices below 10^10.
-const types = {
-  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
-    oid === INT8 || oid === NUMERIC ? Number : pg.types.getTypeParser(oid, format ?? 'text'),
-} as pg.CustomTypesConfig;
+const types: pg.CustomTypesConfig = {
+  getTypeParser: (
+    oid: (typeof pg.types.builtins)[keyof typeof pg.types.builtins],
+    format: 'text' | 'binary' = 'text',
+  ) => (oid === INT8 || oid === NUMERIC ? Number : pg.types.getTypeParser(oid, format)),
+};
 
 /** Opens a pool. Connects when first used, so a server that is down is not an error yet. */
 export function connect(options: ConnectOptions): Database {

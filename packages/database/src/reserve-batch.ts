@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { plainArray, textArray } from './array-literals.ts';
 import type { Database } from './connect.ts';
 
 /** One validated request for a seat. */
@@ -55,47 +56,36 @@ export async function reserveBatch(
   batchId: string,
   reservations: readonly Reservation[],
 ): Promise<ReservationOutcome[]> {
-  const column = <T>(read: (reservation: Reservation) => T) => reservations.map(read);
-  const ticketIds = column((r) => r.ticketId);
+  const plain = (read: (reservation: Reservation) => number | string | null) =>
+    plainArray(reservations.map(read));
+  const text = (read: (reservation: Reservation) => string | null) => textArray(reservations.map(read));
+  const ticketIds = new Set(reservations.map((r) => r.ticketId));
+  const hasKeys = reservations.some((r) => r.idempotency !== null);
+  const hasDigests = reservations.some((r) => r.attendeeDigest !== null);
   const { rows } = await sql<OutcomeRow>`
     with input as (
       select * from unnest(
-        ${ticketIds}::integer[], ${column((r) => r.eventId)}::integer[], ${column((r) => r.partnerId)}::integer[],
-        ${column((r) => r.passCode)}::bigint[], ${column((r) => r.attendeeDigest)}::uuid[],
-        ${column((r) => r.idempotency?.key ?? null)}::text[],
-        ${column((r) => r.idempotency?.fingerprint ?? null)}::uuid[],
-        ${column((r) => r.fullName)}::text[], ${column((r) => r.emailAddress)}::text[],
-        ${column((r) => r.phoneNumber)}::text[], ${column((r) => r.gender)}::text[],
-        ${column((r) => r.tableOrSeat)}::text[], ${column((r) => r.extraData1)}::text[],
-        ${column((r) => r.extraData2)}::text[]
+        ${plain((r) => r.ticketId)}::integer[], ${plain((r) => r.eventId)}::integer[],
+        ${plain((r) => r.partnerId)}::integer[], ${plain((r) => r.passCode)}::bigint[],
+        ${plain((r) => r.attendeeDigest)}::uuid[], ${text((r) => r.idempotency?.key ?? null)}::text[],
+        ${plain((r) => r.idempotency?.fingerprint ?? null)}::uuid[],
+        ${text((r) => r.fullName)}::text[], ${text((r) => r.emailAddress)}::text[],
+        ${text((r) => r.phoneNumber)}::text[], ${text((r) => r.gender)}::text[],
+        ${text((r) => r.tableOrSeat)}::text[], ${text((r) => r.extraData1)}::text[],
+        ${text((r) => r.extraData2)}::text[]
       ) with ordinality as input (
         ticket_id, event_id, partner_id, pass_code, attendee_digest, idempotency_key, fingerprint,
         full_name, email_address, phone_number, gender, table_or_seat, extra_data_1, extra_data_2, position
       )
     ),
-    remembered as (
-      select input.position, first.fingerprint = input.fingerprint as same_request,
-        first.outcome, first.serial, registrations.pass_code
-      from input
-      join idempotency_keys first
-        on first.partner_id = input.partner_id and first.event_id = input.event_id
-        and first.key = input.idempotency_key
-      left join registrations on registrations.serial = first.serial
-      where first.created_at > now() - make_interval(hours => ${IDEMPOTENCY_RETENTION_HOURS}::integer)
-    ),
-    duplicate as (
-      select input.position
-      from input
-      join registrations earlier
-        on earlier.event_id = input.event_id and earlier.attendee_digest = input.attendee_digest
-        and earlier.cancelled_at is null
-    ),
+    remembered as (${hasKeys ? rememberedAnswers : noRememberedAnswers}),
+    duplicate as (${hasDigests ? duplicates : noDuplicates}),
     -- In id order, so that two batches can never wait for each other.
     ticket as (
       select id, event_id, capacity - taken as seats_left,
         active and coalesce(sale_starts_at <= now(), true) and coalesce(now() < sale_ends_at, true) as on_sale
       from tickets
-      where id = any(${[...new Set(ticketIds)]}::integer[])
+      where id = any(${plainArray([...ticketIds])}::integer[])
       order by id
       for no key update
     ),
@@ -105,8 +95,8 @@ export async function reserveBatch(
       from input
       join ticket on ticket.id = input.ticket_id and ticket.event_id = input.event_id
       where ticket.on_sale
-        and input.position not in (select position from remembered)
-        and input.position not in (select position from duplicate)
+        and not exists (select from remembered where remembered.position = input.position)
+        and not exists (select from duplicate where duplicate.position = input.position)
     ),
     registered as (
       insert into registrations (
@@ -152,16 +142,44 @@ export async function reserveBatch(
       left join registered on registered.position = input.position
       left join duplicate on duplicate.position = input.position
       left join ticket on ticket.id = input.ticket_id and ticket.event_id = input.event_id
-    ),
-    remember as (
-      insert into idempotency_keys (partner_id, event_id, key, fingerprint, outcome, serial)
-      select partner_id, event_id, idempotency_key, fingerprint, outcome, serial
-      from outcome
-      where idempotency_key is not null and not replayed
-    )
+    )${hasKeys ? sql`, ${rememberAnswers}` : sql``}
     select position, outcome, serial, pass_code, replayed from outcome order by position`.execute(db);
   return rows.map(readOutcome);
 }
+
+// Most batches have neither idempotency keys nor digests. For those, the parts that deal with them are empty, and
+// Postgres plans them away.
+
+const rememberedAnswers = sql`
+  select input.position, first.fingerprint = input.fingerprint as same_request,
+    first.outcome, first.serial, registrations.pass_code
+  from input
+  join idempotency_keys first
+    on first.partner_id = input.partner_id and first.event_id = input.event_id
+    and first.key = input.idempotency_key
+  left join registrations on registrations.serial = first.serial
+  where first.created_at > now() - make_interval(hours => ${IDEMPOTENCY_RETENTION_HOURS}::integer)`;
+
+const noRememberedAnswers = sql`
+  select null::bigint as position, null::boolean as same_request, null::text as outcome,
+    null::bigint as serial, null::bigint as pass_code
+  where false`;
+
+const rememberAnswers = sql`remember as (
+  insert into idempotency_keys (partner_id, event_id, key, fingerprint, outcome, serial)
+  select partner_id, event_id, idempotency_key, fingerprint, outcome, serial
+  from outcome
+  where idempotency_key is not null and not replayed
+)`;
+
+const duplicates = sql`
+  select input.position
+  from input
+  join registrations earlier
+    on earlier.event_id = input.event_id and earlier.attendee_digest = input.attendee_digest
+    and earlier.cancelled_at is null`;
+
+const noDuplicates = sql`select null::bigint as position where false`;
 
 function readOutcome(row: OutcomeRow): ReservationOutcome {
   const { outcome, serial, pass_code: passCode, replayed } = row;

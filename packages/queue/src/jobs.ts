@@ -45,6 +45,6 @@ export interface NewJob<Name extends JobName = JobName> {
 }
 
 /** The id of a batch's job: each enqueue has its own, so a kept failed job never swallows a redrive. */
-export function finalizeJob(batchId: string, enqueue: number): NewJob<'finalize-batch'> {
+export function finalizeJob(batchId: string, enqueue: number): NewJob {
   return { name: 'finalize-batch', id: `${batchId}_${enqueue}`, payload: { batchId } };
 }

@@ -29,6 +29,7 @@ export function parseQueueUrl(text: string): QueueTarget {
     case 'redis-cluster':
     case 'rediss-cluster':
       return parseCluster(text.slice(scheme.length + 3), scheme === 'rediss-cluster');
+    case undefined:
     default:
       throw new Error(`expected ${QUEUE_URL_FORMS}`);
   }

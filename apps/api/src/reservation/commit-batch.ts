@@ -94,11 +94,14 @@ async function settleRefusal(
     case 'conflict':
       // Another process was faster with the same idempotency key or attendee, or an expired key was in the
       // way: the statement sees that when it runs again.
-      if (attempt < MAX_CONFLICTS)
-        return forgetExpiredKeys(deps.db, reservations).then(undefined, () => undefined);
+      if (attempt < MAX_CONFLICTS) {
+        await forgetExpiredKeys(deps.db, reservations).catch(() => {});
+        return undefined;
+      }
       if (reservations.length === 1) return ['overloaded'];
       return splitBatch(deps, reservations);
     case 'unknown':
+    default:
       return undefined;
   }
 }

@@ -66,5 +66,5 @@ const REFUSAL_CODES = {
 function answer(reply: FastifyReply, outcome: RegistrationOutcome) {
   if ('replayed' in outcome && outcome.replayed) void reply.header('idempotent-replayed', 'true');
   if (outcome.kind === 'registered') return success(outcome.passReference);
-  return refuse(reply, REFUSAL_CODES[outcome.kind]) as never;
+  return refuse(reply, REFUSAL_CODES[outcome.kind]);
 }

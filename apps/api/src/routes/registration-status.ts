@@ -32,7 +32,7 @@ export function registrationStatusRoute(app: Routes, db: Database): void {
     },
     async (request, reply) => {
       const status = await readStatus(db, request.access, request.params.passReference);
-      return status ? success(status) : (refuse(reply, '34') as never);
+      return status ? success(status) : refuse(reply, '34');
     },
   );
 }
