@@ -45,7 +45,12 @@ if (!isInstalled()) install();
 const [file, ...args] = process.argv.slice(2);
 const child = spawn(pinnedNode, [path.resolve(root, file), ...args], {
   stdio: 'inherit',
-  env: { ...process.env, PATH: `${path.dirname(pinnedNode)}${path.delimiter}${process.env.PATH}` },
+  env: {
+    ...process.env,
+    // Spares every further start the stripping and compiling, and the processes the memory for it.
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE || path.join(root, 'node_modules/.cache/node-compile'),
+    PATH: `${path.dirname(pinnedNode)}${path.delimiter}${process.env.PATH}`,
+  },
 });
 // A terminal's Ctrl-C reaches the child as well; this process only has to outlive it. A signal
 // that was sent to this process alone (npm forwards them) is passed on.

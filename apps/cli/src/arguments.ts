@@ -48,7 +48,7 @@ export function parsePrefix(text: string): string {
   throw new InvalidArgumentError('Expected 2 to 8 of A–Z and 0–9, starting with a letter.');
 }
 
-/** An instant. The offset is required: a time of whichever zone this machine is in has sold out shows early. */
+/** An instant. The offset is required: a sale must not start by the zone of whoever typed the command. */
 export function parseTimestamp(text: string): Date {
   const match = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/.exec(text);
   const instant = new Date(match ? text : Number.NaN);

@@ -100,7 +100,9 @@ const REASONS: Record<string, string> = {
 
 /** Why a connection failed, in a few words. */
 export function reasonOf(error: unknown): string {
-  return REASONS[codeOf(error)] ?? foreignMessage(error);
+  // A Redis Cluster's client wraps what its nodes said.
+  const cause: unknown = error instanceof Error ? Reflect.get(error, 'lastNodeError') : undefined;
+  return REASONS[codeOf(cause ?? error)] ?? foreignMessage(cause ?? error);
 }
 
 /** The SQLSTATE or system error code, or "". */

@@ -18,7 +18,7 @@ export interface PostgresBinaries {
  * and cannot run as root below a directory that is closed to others.
  */
 export async function findPostgresBinaries(): Promise<PostgresBinaries> {
-  const binaries = (await import(pathToFileURL(resolvePlatformPackage()).href)) as PostgresBinaries;
+  const binaries: PostgresBinaries = await import(pathToFileURL(resolvePlatformPackage()).href);
   for (const program of [binaries.postgres, binaries.initdb, binaries.pg_ctl]) ensureExecutable(program);
   return binaries;
 }

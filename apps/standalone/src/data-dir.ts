@@ -1,4 +1,5 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { commandLineOf, isRunning } from './running-process.ts';
 import { firstLine, StandaloneError } from './standalone-error.ts';
@@ -16,7 +17,7 @@ const ATTEMPTS = 5;
 export async function openDataDir(directory: string): Promise<DataDir> {
   const lockFile = path.join(directory, 'floodgate.lock');
   try {
-    await mkdir(directory, { recursive: true });
+    await createDirectory(directory);
     const wasAbandoned = await lock(lockFile);
     return { path: directory, wasAbandoned, [Symbol.asyncDispose]: () => rm(lockFile, { force: true }) };
   } catch (error) {
@@ -24,6 +25,22 @@ export async function openDataDir(directory: string): Promise<DataDir> {
     throw new StandaloneError(`DATA_DIR ${directory} cannot be used: ${firstLine(error)}`, { cause: error });
   }
 }
+
+// Not mkdir's own `recursive`: where the parent exists and still answers ENOENT (/proc), that never returns.
+async function createDirectory(directory: string): Promise<void> {
+  try {
+    await mkdir(directory);
+  } catch (error) {
+    if (isCode(error, 'EEXIST') && (await stat(directory)).isDirectory()) return;
+    const parent = path.dirname(directory);
+    if (!isCode(error, 'ENOENT') || existsSync(parent)) throw error;
+    await createDirectory(parent);
+    await mkdir(directory);
+  }
+}
+
+const isCode = (error: unknown, code: string) =>
+  error instanceof Error && 'code' in error && error.code === code;
 
 /** Answers whether a stale lock had to be taken over. */
 async function lock(lockFile: string): Promise<boolean> {
@@ -47,7 +64,7 @@ async function create(lockFile: string): Promise<boolean> {
     await writeFile(lockFile, content, { flag: 'wx' });
     return true;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    if (isCode(error, 'EEXIST')) return false;
     throw error;
   }
 }

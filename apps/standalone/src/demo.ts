@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { Type, type Static } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import {
@@ -15,6 +15,7 @@ import {
   type Database,
   type TicketSettings,
 } from '@floodgate/database';
+import { writePrivateFile } from './write-private-file.ts';
 
 /** What is in demo.json: enough to call the API at once. */
 const Demo = Type.Object({
@@ -41,8 +42,20 @@ type DemoTicket = Partial<TicketSettings> & Pick<TicketSettings, 'title' | 'capa
 
 /** The roomy one comes first: the printed commands use it. */
 const demoTickets = (): DemoTicket[] => [
-  { title: 'Standard', capacity: 1_000_000, price: 25, benefits: 'Entry and a drink', note: 'plenty of seats' },
-  { title: 'Front row', capacity: 5, price: 120, benefits: 'Front row and dinner', note: 'sold out after five' },
+  {
+    title: 'Standard',
+    capacity: 1_000_000,
+    price: 25,
+    benefits: 'Entry and a drink',
+    note: 'plenty of seats',
+  },
+  {
+    title: 'Front row',
+    capacity: 5,
+    price: 120,
+    benefits: 'Front row and dinner',
+    note: 'sold out after five',
+  },
   { title: 'Early bird', capacity: 1_000, price: 15, active: false, note: 'inactive: not on sale' },
   {
     title: 'Last minute',
@@ -111,9 +124,6 @@ async function insertDemo(db: Database, partnerName: string): Promise<Created> {
 }
 
 async function writeDemo(file: string, demo: Demo): Promise<void> {
-  const temporary = `${file}.${randomBytes(4).toString('hex')}`;
   const { baseUrl, secretKey, eventRef, tickets } = demo;
-  const content = `${JSON.stringify({ baseUrl, secretKey, eventRef, tickets }, null, 2)}\n`;
-  await writeFile(temporary, content, { mode: 0o600, flag: 'wx' });
-  await rename(temporary, file);
+  await writePrivateFile(file, `${JSON.stringify({ baseUrl, secretKey, eventRef, tickets }, null, 2)}\n`);
 }

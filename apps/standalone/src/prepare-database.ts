@@ -37,7 +37,9 @@ async function attempt<T>(variable: string, action: () => Promise<T>): Promise<T
   try {
     return await action();
   } catch (error) {
-    throw new StandaloneError(`the server of ${variable} cannot be used: ${innermost(error)}`, { cause: error });
+    throw new StandaloneError(`the server of ${variable} cannot be used: ${innermost(error)}`, {
+      cause: error,
+    });
   }
 }
 

@@ -3,50 +3,99 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { StandaloneConfig } from './config.ts';
 import { openDataDir, type DataDir } from './data-dir.ts';
-import { startPostgres, type Exit } from './embedded-postgres.ts';
+import { startPostgres } from './embedded-postgres.ts';
 import { assertPortFree, findFreePort } from './free-port.ts';
 import { prepareDatabase } from './prepare-database.ts';
-import { startService, type Service } from './service.ts';
-import { ConfigRefused, StandaloneError } from './standalone-error.ts';
+import { startServices, unexpectedEnd } from './services.ts';
 import { welcome } from './welcome.ts';
+import { writePrivateFile } from './write-private-file.ts';
 
 export interface Setup {
   config: StandaloneConfig;
   /** Absolute. */
-  dataDir: string;
-  /** The environment of API and worker, before what is decided here is added. */
+  directory: string;
+  /** The environment that API and worker inherit. */
   env: NodeJS.ProcessEnv;
   /** The files that are started as API and worker. */
   programs: { api: string; worker: string };
   print: (text: string) => void;
 }
 
-const READY_TIMEOUT_MS = 60_000;
-const POLL_MS = 25;
-/** What an API whose parent was killed may need to end. */
-const ABANDONED_PORT_PATIENCE_MS = 12_000;
+/** What an API may need to end after its parent was killed. */
+const ABANDONED_API_MS = 12_000;
+const POLL_MS = 50;
 
 /**
- * Runs Floodgate until `stop` is aborted, from outside or because one of the processes ended. Whatever was
- * started has been stopped, Postgres last, when this throws the reason of the abort or of a failed start.
+ * Runs Floodgate until `stop` is aborted: from outside, or because one of the processes ended. Always throws:
+ * the reason of that, or why the start failed. By then everything that was started has been stopped, Postgres last.
  */
 export async function runStandalone(setup: Setup, stop: AbortController): Promise<never> {
-  const { config } = setup;
-  // Disposed of in reverse order: services, Postgres, data directory.
-  await using dataDir = await openDataDir(setup.dataDir);
-  const port = await claimPort(config, dataDir, stop.signal);
+  const { config, programs, print } = setup;
+  const host = config.HOST;
+  // Each of these is disposed of in reverse order, on whatever way out.
+  await using dataDir = await openDataDir(setup.directory);
+  const port = await claimPort(config, dataDir.wasAbandoned);
   await using database = await openDatabase(config, dataDir, stop);
-  const baseUrl = `http://${hostToCall(config.HOST)}:${port}`;
-  const demoFile = path.join(dataDir.path, 'demo.json');
   const queueUrl = config.QUEUE_URL ?? database.url;
-  const queueNamespace = config.QUEUE_NAMESPACE;
-  const demo = await prepareDatabase({ databaseUrl: database.url, queueUrl, queueNamespace, demoFile, baseUrl });
+  const baseUrl = `http://${hostToCall(host)}:${port}`;
+  const demoFile = path.join(dataDir.path, 'demo.json');
+  const demo = await prepareDatabase({
+    databaseUrl: database.url,
+    queueUrl,
+    queueNamespace: config.QUEUE_NAMESPACE,
+    demoFile,
+    baseUrl,
+  });
+  // For the operator's command, in a shell: the embedded server's port and password are not to be guessed.
+  await writePrivateFile(
+    path.join(dataDir.path, 'connection.env'),
+    `DATABASE_URL='${database.url}'\nQUEUE_URL='${queueUrl}'\nQUEUE_NAMESPACE='${config.QUEUE_NAMESPACE}'\n`,
+  );
+  const workerPort = config.WORKER_PORT || (await findFreePort());
+  const env = { ...setup.env, DATABASE_URL: database.url, QUEUE_URL: queueUrl };
   stop.signal.throwIfAborted();
-  await using services = await startServices(setup, { DATABASE_URL: database.url, QUEUE_URL: queueUrl }, port);
-  services.watch(stop);
-  await waitUntilReady(`${baseUrl}/health/ready`, stop.signal);
-  services.areReady = true;
-  setup.print(welcome(demo, demoFile));
+  await using services = startServices({ programs, env, host, port, workerPort, baseUrl, stop });
+  await services.untilReady();
+  print(welcome(demo, demoFile));
   await once(stop.signal, 'abort');
   throw stop.signal.reason;
+}
+
+/** The port to listen on, free at this moment. */
+async function claimPort({ PORT, HOST }: StandaloneConfig, wasAbandoned: boolean): Promise<number> {
+  const deadline = Date.now() + (wasAbandoned ? ABANDONED_API_MS : 0);
+  for (;;) {
+    try {
+      if (PORT === 0) return await findFreePort();
+      await assertPortFree(PORT, HOST);
+      return PORT;
+    } catch (error) {
+      if (Date.now() >= deadline) throw error;
+      await delay(POLL_MS);
+    }
+  }
+}
+
+/** The server of DATABASE_URL, or else one of our own, which ends with this. */
+async function openDatabase(
+  { DATABASE_URL }: StandaloneConfig,
+  dataDir: DataDir,
+  stop: AbortController,
+): Promise<AsyncDisposable & { url: string }> {
+  if (DATABASE_URL) return { url: DATABASE_URL, [Symbol.asyncDispose]: () => Promise.resolve() };
+  const logFile = path.join(dataDir.path, 'postgres.log');
+  const postgres = await startPostgres({
+    dataDir: path.join(dataDir.path, 'postgres'),
+    logFile,
+    signal: stop.signal,
+  });
+  void postgres.exited.then((exit) => stop.abort(unexpectedEnd('Postgres', exit, ` (log: ${logFile})`)));
+  return { url: postgres.url(), [Symbol.asyncDispose]: () => postgres.stop() };
+}
+
+/** Where a host that means every address is reached from here. */
+function hostToCall(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::') return '[::1]';
+  return host.includes(':') ? `[${host}]` : host;
 }

@@ -3,9 +3,16 @@ export class StandaloneError extends Error {
   override name = 'StandaloneError';
 }
 
+/** The API or the worker found a wrong variable in its environment and has named it already. */
+export class ConfigRefused extends Error {
+  override name = 'ConfigRefused';
+}
+
 /** The first line of what an error says, whatever was thrown. */
 export function firstLine(error: unknown): string {
-  const { message, code } = error as { message?: unknown; code?: unknown };
   // A connection that failed on each of several addresses is an AggregateError without a message.
-  return String(message || code || error).split('\n')[0]!;
+  const text = error instanceof AggregateError ? error.errors.map(firstLine).join(', ') : messageOf(error);
+  return text.split('\n')[0]!;
 }
+
+const messageOf = (error: unknown) => (error instanceof Error && error.message) || String(error);

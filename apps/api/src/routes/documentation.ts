@@ -17,7 +17,12 @@ export async function documentation(app: FastifyInstance): Promise<void> {
     },
     transform: describeHeaders,
   });
-  await app.register(swaggerUi, { routePrefix: '/docs', uiConfig: { defaultModelsExpandDepth: 0 } });
+  await app.register(swaggerUi, {
+    routePrefix: '/docs',
+    theme: { title: 'Floodgate API' },
+    // Without the bar that offers to open other documents.
+    uiConfig: { layout: 'BaseLayout', defaultModelsExpandDepth: 0 },
+  });
   app.get('/api/v1/openapi.json', { schema: { hide: true } }, () => app.swagger());
 }
 

@@ -26,6 +26,7 @@ export function registerRoute(app: Routes, registrar: Registrar): void {
     {
       schema: {
         operationId: 'registerForEvent',
+        tags: ['Events'],
         summary: 'Register For Event',
         description:
           'Registers an attendee. On "00" the seat and the pass reference are safely stored; finalization follows by itself.',

@@ -20,6 +20,7 @@ export function registrationStatusRoute(app: Routes, db: Database): void {
     {
       schema: {
         operationId: 'getRegistration',
+        tags: ['Events'],
         summary: 'Get Registration',
         description: 'Tells the state of a registration that the same partner made under this event.',
         params: Type.Object({ passReference: Type.String() }),

@@ -10,6 +10,7 @@ export function ticketsRoute(app: Routes, tickets: TicketList): void {
     {
       schema: {
         operationId: 'getTickets',
+        tags: ['Events'],
         summary: 'Get Tickets',
         description:
           'Lists the tickets of the event that are active, on sale and not sold out. At most 1 s old.',

@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest';
+import { record, table } from './output.ts';
+
+it('aligns columns, numbers on the right', () => {
+  const text = table(
+    ['id', 'name', 'left'],
+    [
+      [1, 'Gala', 5],
+      [12, 'Launch day', 1000],
+    ],
+  );
+  expect(text).toBe(['id  name        left', ' 1  Gala           5', '12  Launch day  1000'].join('\n'));
+});
+
+it('counts Unicode characters, and leaves no spaces at the end of a line', () => {
+  expect(
+    table(
+      ['name', 'x'],
+      [
+        ['Å🎟', 'y'],
+        ['abcde', ''],
+      ],
+    ),
+  ).toBe('name   x\nÅ🎟     y\nabcde');
+});
+
+it('says when there is nothing', () => {
+  expect(table(['id'], [])).toBe('(none)');
+});
+
+it('writes times to the second in UTC, truths as words, and nothing as a dash', () => {
+  const fields = { at: new Date('2026-11-21T09:00:00.123Z'), active: false, ends: null };
+  expect(record(fields)).toBe('at      2026-11-21T09:00:00Z\nactive  no\nends    –');
+});
+
+it('lets no stored text steer the terminal', () => {
+  expect(record({ name: 'a\u001b[31m\nb' })).toBe('name  a?[31m?b');
+});

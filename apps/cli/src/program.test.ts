@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest';
+import { connect } from '@floodgate/database';
+import type { Cli } from './cli.ts';
+import { runCli } from './program.ts';
+
+// Port 1 is nobody's: a command that gets this far is refused at once.
+const NOWHERE = 'postgres://user:s3cret@127.0.0.1:1/floodgate';
+
+/** Runs a command line with no database behind it. */
+async function run(args: string[], env: NodeJS.ProcessEnv = { DATABASE_URL: NOWHERE }) {
+  let stdout = '';
+  let stderr = '';
+  const cli: Cli = {
+    env,
+    stdout: { write: (text) => (stdout += text) },
+    stderr: { write: (text) => (stderr += text) },
+    connect,
+    openQueue: () => {
+      throw new Error('no queue here');
+    },
+    migrateQueue: () => Promise.reject(new Error('no queue here')),
+  };
+  const exitCode = await runCli(args, cli);
+  return { exitCode, stdout, stderr };
+}
+
+const ONE_LINE = /^floodgate: [^\n]+\n$/;
+
+describe('wrong input', () => {
+  it.each([
+    [[]],
+    [['nonsense']],
+    [['partner']],
+    [['partner', 'nonsense']],
+    [['partner', 'create']],
+    [['partner', 'create', 'a', 'b']],
+    [['partner', 'create', 'a\nb']],
+    [['partner', 'list', '--nonsense']],
+    [['key', 'issue', 'x']],
+    [['key', 'issue', '1', '--expires', 'tomorrow']],
+    [['key', 'rotate', 'fg_0123456789abcdef_s3cret']],
+    [['event', 'create', 'Gala']],
+    [['event', 'create', 'Gala', '--prefix', 'g']],
+    [['event', 'create', 'Gala', '--prefix', 'GALA', '--duplicates', 'maybe']],
+    [['event', 'grant', '1001']],
+    [['ticket', 'create', '1001', '--title', 'VIP']],
+    [['ticket', 'create', '1001', '--title', 'VIP', '--capacity', '-1']],
+    [['ticket', 'update', '1']],
+    [['ticket', 'update', '1', '--active', '--inactive']],
+    [['redrive', '--batch', 'x']],
+    [['redrive', '--limit', '0']],
+    [['migrate', '--wait', 'long']],
+    [['queue', 'status']],
+  ])('%j is one line on standard error and exit code 2', async (args) => {
+    const { exitCode, stdout, stderr } = await run(args);
+    expect(stderr).toMatch(ONE_LINE);
+    expect(stderr).not.toContain('s3cret');
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+  });
+
+  it.each([
+    [{}, 'DATABASE_URL is not set'],
+    [{ DATABASE_URL: 'mysql://user:s3cret@host/db' }, 'DATABASE_URL is not valid'],
+    [{ DATABASE_URL: NOWHERE, QUEUE_URL: 'amqp://user:s3cret@host' }, 'QUEUE_URL is not valid'],
+    [{ DATABASE_URL: NOWHERE, QUEUE_URL: 'redis-cluster://u:s3cret@host:x' }, 'QUEUE_URL is not valid'],
+    [{ DATABASE_URL: NOWHERE, QUEUE_NAMESPACE: 'Not This' }, 'QUEUE_NAMESPACE is not valid'],
+  ])('the environment %j is named', async (env, problem) => {
+    const { exitCode, stderr } = await run(['partner', 'list'], env);
+    expect(stderr).toMatch(ONE_LINE);
+    expect(stderr).toContain(problem);
+    expect(stderr).not.toContain('s3cret');
+    expect(exitCode).toBe(2);
+  });
+});
+
+describe('a database that is down', () => {
+  it.each([[['partner', 'list']], [['reconcile', '--json']], [['migrate']], [['redrive']]])(
+    '%j is one line without the password and exit code 1',
+    async (args) => {
+      expect(await run(args)).toEqual({
+        exitCode: 1,
+        stdout: '',
+        stderr: 'floodgate: cannot connect to Postgres (DATABASE_URL): connection refused\n',
+      });
+    },
+  );
+});
+
+describe('help', () => {
+  it.each([[['--help']], [['help']], [['ticket', 'create', '--help']]])(
+    '%j is on standard output, needs no environment and exits 0',
+    async (args) => {
+      const { exitCode, stdout, stderr } = await run(args, {});
+      expect(stdout).toMatch(/^Usage: floodgate/);
+      expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    },
+  );
+
+  it('offers --json on every command', async () => {
+    for (const command of [
+      'migrate',
+      'partner list',
+      'key rotate',
+      'ticket update',
+      'queue status',
+      'reconcile',
+    ]) {
+      const { stdout } = await run([...command.split(' '), '--help']);
+      expect(stdout, command).toContain('--json');
+    }
+  });
+});

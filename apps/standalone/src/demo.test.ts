@@ -1,0 +1,52 @@
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { connect, listEvents, listPartners, listTickets, migrate } from '@floodgate/database';
+import { expect, test, vi } from 'vitest';
+import { ensureDemo, type Demo } from './demo.ts';
+import { startPostgres } from './embedded-postgres.ts';
+import { temporaryDirectory } from './temporary-directory.test-support.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+test('the demo is created once, found again, and created anew where the file or the database is lost', async () => {
+  await using directory = await temporaryDirectory();
+  await using server = await startPostgres({
+    dataDir: directory.file('postgres'),
+    logFile: directory.file('log'),
+    settings: { fsync: 'off' },
+  });
+  const db = connect({ connectionString: server.url(), applicationName: 'test', maxConnections: 2 });
+  await using _ = { [Symbol.asyncDispose]: () => db.destroy() };
+  await migrate(db);
+  const file = directory.file('demo.json');
+  const read = async () => JSON.parse(await readFile(file, 'utf8')) as Demo;
+
+  const first = await ensureDemo(db, file, 'http://127.0.0.1:3000');
+  expect(await read()).toEqual(first);
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+  const [event] = await listEvents(db);
+  expect(event).toMatchObject({ ref: first.eventRef, passPrefix: 'GALA' });
+  const tickets = await listTickets(db, event!.id);
+  expect(tickets.map(({ id }) => id)).toEqual(first.tickets.map(({ id }) => id));
+  expect(tickets.map(({ capacity, active }) => [capacity, active])).toEqual([
+    [1_000_000, true],
+    [5, true],
+    [1_000, false],
+    [1_000, true],
+  ]);
+  expect(tickets[3]!.sale_starts_at!.getTime()).toBeGreaterThan(Date.now());
+
+  const again = await ensureDemo(db, file, 'http://127.0.0.1:4000');
+  expect(again).toEqual({ ...first, baseUrl: 'http://127.0.0.1:4000' });
+  expect(await read()).toEqual(again);
+  expect(await listPartners(db)).toHaveLength(1);
+
+  const { secretKey } = first;
+  const forged = `${secretKey.slice(0, -1)}${secretKey.endsWith('A') ? 'E' : 'A'}`;
+  for (const lost of ['', '{}', JSON.stringify({ ...first, secretKey: forged })]) {
+    await writeFile(file, lost);
+    const fresh = await ensureDemo(db, file, first.baseUrl);
+    expect(fresh.secretKey).not.toBe(secretKey);
+    expect(fresh.eventRef).not.toBe(first.eventRef);
+  }
+  expect(new Set((await listPartners(db)).map(({ name }) => name)).size).toBe(4);
+});

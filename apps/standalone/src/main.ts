@@ -1,0 +1,44 @@
+// `npm start`: Floodgate complete on one machine, with a Postgres of its own.
+import path from 'node:path';
+import { ConfigError } from '@floodgate/config';
+import { loadStandaloneConfig } from './config.ts';
+import { runStandalone } from './run-standalone.ts';
+import { ConfigRefused, firstLine } from './standalone-error.ts';
+
+class StopRequested extends Error {}
+
+const workspace = path.resolve(import.meta.dirname, '../../..');
+const stop = new AbortController();
+const print = (text: string) => process.stdout.write(text);
+// Several signals may arrive for one Ctrl-C: from the terminal, from npm and from whoever started this.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => stop.abort(new StopRequested()));
+}
+process.on('uncaughtException', (error) => stop.abort(error));
+
+// A stop always passes through runStandalone, which leaves no process behind.
+const reason = await start().catch((error: unknown) => error);
+process.exit(report(reason));
+
+async function start(): Promise<never> {
+  const env = { ...process.env, LOG_LEVEL: process.env['LOG_LEVEL'] || 'warn' };
+  const config = loadStandaloneConfig(env);
+  // npm changes to the package's directory and keeps where the user was.
+  const from = process.env['INIT_CWD'] ?? process.cwd();
+  const directory = config.DATA_DIR
+    ? path.resolve(from, config.DATA_DIR)
+    : path.join(workspace, '.floodgate');
+  const programs = {
+    api: path.join(workspace, 'apps/api/src/main.ts'),
+    worker: path.join(workspace, 'apps/worker/src/main.ts'),
+  };
+  return runStandalone({ config, directory, env, programs, print }, stop);
+}
+
+/** Says why this ends and answers the exit code. */
+function report(error: unknown): number {
+  if (error instanceof StopRequested) return 0;
+  if (error instanceof ConfigRefused) return 2;
+  process.stderr.write(`floodgate: ${firstLine(error)}\n`);
+  return error instanceof ConfigError ? 2 : 1;
+}

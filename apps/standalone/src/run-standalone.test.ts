@@ -1,0 +1,157 @@
+import { readFile, readdir, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { loadStandaloneConfig } from './config.ts';
+import { startPostgres, type PostgresServer } from './embedded-postgres.ts';
+import { findFreePort } from './free-port.ts';
+import { runStandalone } from './run-standalone.ts';
+import { isRunning } from './running-process.ts';
+import { ConfigRefused } from './standalone-error.ts';
+import { temporaryDirectory } from './temporary-directory.test-support.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+// Stand-ins: what is tested here is who is started and stopped when, not what they do in between.
+const NOTE = `
+  import { appendFileSync } from 'node:fs';
+  import { connect } from 'node:net';
+  const note = (line) => appendFileSync(process.env.NOTES, line + '\\n');
+  note(\`pid \${process.pid}\`);`;
+const API = `${NOTE}
+  import { createServer } from 'node:http';
+  createServer((request, response) => response.end()).listen(Number(process.env.PORT), process.env.HOST);
+  process.on('SIGTERM', () => {
+    const { hostname, port } = new URL(process.env.DATABASE_URL);
+    const end = (state) => { note('API stops, database ' + state); process.exit(0); };
+    connect(Number(port), hostname).on('connect', () => end('up')).on('error', () => end('down'));
+  });`;
+const WORKER = `${NOTE}
+  setInterval(() => {}, 1000);
+  process.on('SIGTERM', () => { note('worker stops'); process.exit(0); });`;
+
+type Directory = Awaited<ReturnType<typeof temporaryDirectory>>;
+
+async function run(directory: Directory, programs: { api?: string; worker?: string } = {}, env: object = {}) {
+  const files = { api: directory.file('api.mjs'), worker: directory.file('worker.mjs') };
+  await writeFile(files.api, programs.api ?? API);
+  await writeFile(files.worker, programs.worker ?? WORKER);
+  await writeFile(directory.file('notes'), '');
+  const stop = new AbortController();
+  const ready = Promise.withResolvers<string>();
+  const ended = runStandalone(
+    {
+      config: loadStandaloneConfig({ PORT: '0', ...env }),
+      directory: directory.file('data'),
+      env: { ...process.env, NOTES: directory.file('notes') },
+      programs: files,
+      print: ready.resolve,
+    },
+    stop,
+  ).catch((error: unknown) => error);
+  return { stop, ended, printed: Promise.race([ready.promise, ended]) };
+}
+
+const notesOf = async (directory: Directory) =>
+  (await readFile(directory.file('notes'), 'utf8')).trim().split('\n');
+
+async function expectNobodyLeft(directory: Directory): Promise<void> {
+  const pids = (await notesOf(directory)).flatMap(
+    (line) => /^pid (\d+)$/.exec(line)?.slice(1).map(Number) ?? [],
+  );
+  expect(pids.filter(isRunning)).toEqual([]);
+  expect(await readdir(directory.file('data'))).not.toContain('floodgate.lock');
+  expect(await readdir(directory.file('data/postgres')).catch(() => [])).not.toContain('postmaster.pid');
+}
+
+test('with its own Postgres: prints commands that work, and stops Postgres after the others', async () => {
+  await using directory = await temporaryDirectory();
+  const { stop, ended, printed } = await run(directory);
+  const demo = JSON.parse((await printed, await readFile(directory.file('data/demo.json'), 'utf8')));
+  for (const part of [
+    demo.baseUrl,
+    demo.secretKey,
+    demo.eventRef,
+    `"organizedEventTicketID":${demo.tickets[0].id}`,
+  ]) {
+    expect(await printed).toContain(part);
+  }
+  const reason = new Error('enough');
+  stop.abort(reason);
+  expect(await ended).toBe(reason);
+  expect(await notesOf(directory)).toEqual(
+    expect.arrayContaining(['worker stops', 'API stops, database up']),
+  );
+  await expectNobodyLeft(directory);
+});
+
+describe('with a given database', () => {
+  let server: PostgresServer;
+  let home: Directory;
+  beforeAll(async () => {
+    home = await temporaryDirectory();
+    const dataDir = home.file('postgres');
+    server = await startPostgres({ dataDir, logFile: home.file('log'), settings: { fsync: 'off' } });
+  });
+  afterAll(async () => {
+    await server.stop();
+    await home[Symbol.asyncDispose]();
+  });
+  const given = () => ({ DATABASE_URL: server.url() });
+
+  test('that is the one that is used', async () => {
+    await using directory = await temporaryDirectory();
+    const { stop, ended, printed } = await run(directory, {}, given());
+    expect(await printed).toContain('is listening on');
+    expect(await readdir(directory.file('data'))).not.toContain('postgres');
+    stop.abort();
+    await ended;
+    await expectNobodyLeft(directory);
+  });
+
+  test('a service that crashes ends the other one, and is named', async () => {
+    await using directory = await temporaryDirectory();
+    const worker = `${NOTE} setTimeout(() => process.exit(1), 300);`;
+    const { ended } = await run(directory, { worker }, given());
+    expect(await ended).toMatchObject({ message: 'the worker stopped unexpectedly (exit code 1); stopping' });
+    await expectNobodyLeft(directory);
+  });
+
+  test('a service that refuses its settings has said so itself', async () => {
+    await using directory = await temporaryDirectory();
+    const { ended } = await run(directory, { api: `${NOTE} process.exit(2);` }, given());
+    expect(await ended).toBeInstanceOf(ConfigRefused);
+    await expectNobodyLeft(directory);
+  });
+
+  test('a port that is taken is named before anything else is tried', async () => {
+    await using directory = await temporaryDirectory();
+    const port = await findFreePort();
+    const other = createServer().listen(port, '127.0.0.1');
+    await once(other, 'listening');
+    const { ended } = await run(directory, {}, { ...given(), PORT: String(port) });
+    expect(await ended).toMatchObject({ message: expect.stringContaining(`port ${port} is already in use`) });
+    other.close();
+  });
+
+  test('a port that is taken in the last moment is named as well', async () => {
+    await using directory = await temporaryDirectory();
+    // Like an API that comes too late: somebody else (here: its own child) listens, and it gives up.
+    const api = `${NOTE}
+      import { spawn } from 'node:child_process';
+      const listen = 'require("net").createServer().listen(+process.env.PORT, process.env.HOST, () => process.send("")); setTimeout(process.exit, 5000)';
+      spawn(process.execPath, ['-e', listen], { stdio: [0, 1, 2, 'ipc'] }).on('message', () => process.exit(1));`;
+    const { ended } = await run(directory, { api }, given());
+    expect(await ended).toMatchObject({ message: expect.stringMatching(/^port \d+ is already in use/) });
+  });
+});
+
+test('a database that does not answer is one line, without the password', async () => {
+  await using directory = await temporaryDirectory();
+  const port = await findFreePort();
+  const { ended } = await run(directory, {}, { DATABASE_URL: `postgres://me:hidden@127.0.0.1:${port}/x` });
+  const { message } = (await ended) as Error;
+  expect(message).toMatch(/^the server of DATABASE_URL cannot be used: .*ECONNREFUSED.*$/);
+  expect(message).not.toContain('hidden');
+  await expectNobodyLeft(directory);
+});
