@@ -4,6 +4,8 @@ import type { Fixture } from './fixture.ts';
 export interface Answer {
   status: number;
   headers: Headers;
+  /** The body as it was sent. */
+  text: string;
   body: { responseCode: string; responseMessage: string; responseData: unknown };
 }
 
@@ -42,10 +44,12 @@ export class PartnerClient {
       ...init,
       headers: { ...this.#headers, ...init.headers },
     });
+    const text = await response.text();
     return {
       status: response.status,
       headers: response.headers,
-      body: (await response.json()) as Answer['body'],
+      text,
+      body: JSON.parse(text) as Answer['body'],
     };
   }
 }

@@ -29,7 +29,7 @@ export function startProcess(
   args: readonly string[] = [],
 ): ServiceProcess {
   const child = spawn(process.execPath, [fileURLToPath(ENTRY_POINTS[app]), ...args], {
-    env: { PATH: process.env['PATH'], ...env },
+    env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';

@@ -3,7 +3,12 @@ import { assertMigrated, connect } from '@floodgate/database';
 import { finalizeJob, parseQueueUrl, Producer, watchQueue } from '@floodgate/queue';
 import { buildApi } from './build-api.ts';
 import type { ApiConfig } from './config.ts';
+import { Doorbell } from './reservation/doorbell.ts';
 import { Registrar } from './reservation/registrar.ts';
+
+/** Confirmation may lag behind by this much under load; the answer to the partner never waits for it. */
+const RING_INTERVAL_MS = 25;
+const IDLE_SWEEP_MS = 20;
 
 /** Wires the API together and listens. `fail` ends the process if it turns out later that it must not go on. */
 export async function startApi(
@@ -31,14 +36,18 @@ export async function startApi(
     onUnsafe: fail,
     onChange: (state) => log.warn({ queue: state }, `the queue is ${state}`),
   });
+  const doorbell = new Doorbell((batchIds) => {
+    const job = finalizeJob(batchIds.map((batchId) => ({ batchId, enqueue: 1 })));
+    // Not awaited and allowed to fail: the batch row is the outbox, and the relay rings again.
+    producer.enqueue([job]).catch(() => {});
+  }, RING_INTERVAL_MS);
   const registrar = new Registrar({
     db: reservations,
     log,
     batchLimit: config.BATCH_LIMIT,
     waitingLimit: config.WAITING_LIMIT,
     answerWithinMs: config.ANSWER_WITHIN_MS,
-    // Not awaited and allowed to fail: the batch row is the outbox, and the relay rings again.
-    onCommitted: (batchId) => void producer.enqueue([finalizeJob(batchId, 1)]).catch(() => {}),
+    onCommitted: (batchId) => doorbell.tellOf(batchId),
   });
   const app = await buildApi({ db: reads, registrar, queue: producer, log });
   const baseUrl = await app.listen({ host: config.HOST, port: config.PORT });
@@ -46,8 +55,12 @@ export async function startApi(
   return {
     baseUrl,
     close: async () => {
+      // Connections that were busy when the stop began fall idle after their answer, and would be kept alive.
+      const sweep = setInterval(() => app.server.closeIdleConnections(), IDLE_SWEEP_MS);
       await app.close();
+      clearInterval(sweep);
       await registrar.drain();
+      doorbell.flush();
       unwatch();
       await producer.close();
       await Promise.all([reservations.destroy(), reads.destroy()]);

@@ -1,8 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { stateOf } from './key.ts';
 import { retryUntil } from './migrate.ts';
 import { Failure, Unreachable } from './failures.ts';
-import { lastJobsOf } from './redrive.ts';
+import { isPartOf } from './redrive.ts';
 import { settingsOf, windowOf } from './ticket.ts';
 
 const at = (time: string) => new Date(`2026-11-21T${time}Z`);
@@ -43,9 +44,11 @@ it('a sales window is told in words', () => {
   );
 });
 
-it('a redriven batch has the jobs of its last few enqueues looked for', () => {
-  expect(lastJobsOf({ batchId: 'b', enqueue: 1 }).map((job) => job.id)).toEqual(['b_1']);
-  expect(lastJobsOf({ batchId: 'b', enqueue: 7 }).map((job) => job.id)).toEqual(['b_7', 'b_6', 'b_5']);
+it('a failed job is obsolete when all of its batches are redriven', () => {
+  const [a, b] = [randomUUID(), randomUUID()];
+  expect(isPartOf({ batchIds: [a] }, new Set([a, b]))).toBe(true);
+  expect(isPartOf({ batchIds: [a, b] }, new Set([a]))).toBe(false);
+  expect(isPartOf({ batchId: a }, new Set([a]))).toBe(false);
 });
 
 describe('waiting for a server', () => {

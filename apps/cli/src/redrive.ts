@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { readBacklog, redriveBatches, type DueBatch } from '@floodgate/database';
-import { finalizeJob } from '@floodgate/queue';
+import { isPayloadOf } from '@floodgate/queue';
 import { answeringFromDatabase } from './actions.ts';
 import { parseBatchId, parseLimit } from './arguments.ts';
 import type { Cli } from './cli.ts';
@@ -9,10 +9,6 @@ import { withQueue } from './open-queue.ts';
 import { loadSettings } from './settings.ts';
 
 const QUEUE_DEADLINE_MS = 5_000;
-/** Failed jobs are removed this many batches at a time. */
-const BATCHES_AT_ONCE = 100;
-/** Each enqueue had its own job; only the last few can still be worth looking for. */
-const JOBS_PER_BATCH = 3;
 
 /** `floodgate redrive` */
 export function addRedriveCommand(program: Command, cli: Cli): void {
@@ -47,18 +43,17 @@ function summary(redriven: number, stillFailed: number): string {
 async function forgetFailedJobs(cli: Cli, batches: readonly DueBatch[]): Promise<void> {
   const { queue: settings } = loadSettings(cli.env);
   if (settings === null || batches.length === 0) return;
+  const redriven = new Set(batches.map(({ batchId }) => batchId));
   const removal = withQueue(cli, settings, QUEUE_DEADLINE_MS, async (queue) => {
     await queue.verify();
-    for (let from = 0; from < batches.length; from += BATCHES_AT_ONCE) {
-      const jobs = batches.slice(from, from + BATCHES_AT_ONCE).flatMap(lastJobsOf);
-      await Promise.all(jobs.map((job) => queue.removeFailed(job)));
-    }
+    await queue.removeFailed('finalize', (payload) => isPartOf(payload, redriven));
   });
   await removal.catch(() => undefined);
 }
 
-/** The jobs of a batch's last few enqueues. */
-export function lastJobsOf({ batchId, enqueue }: DueBatch) {
-  const count = Math.min(enqueue, JOBS_PER_BATCH);
-  return Array.from({ length: count }, (_, back) => finalizeJob(batchId, enqueue - back));
+/** Whether a failed job speaks of nothing but batches that are redriven. */
+export function isPartOf(payload: unknown, batchIds: ReadonlySet<string>): boolean {
+  return (
+    isPayloadOf('finalize-batches', payload) && payload.batchIds.every((batchId) => batchIds.has(batchId))
+  );
 }

@@ -15,7 +15,7 @@ export async function relayDueBatches(db: Database, producer: Producer): Promise
   const due = await leaseDueBatches(db, LEASE_LIMIT);
   if (due.length === 0) return 'done';
   try {
-    await producer.enqueue(due.map(({ batchId, enqueue }) => finalizeJob(batchId, enqueue)));
+    await producer.enqueue([finalizeJob(due)]);
   } catch (error) {
     const batchIds = due.map(({ batchId }) => batchId);
     await returnLease(db, batchIds, RETRY_MS);

@@ -4,7 +4,7 @@ import { assertMigrated, connect, readBacklog, type Database } from '@floodgate/
 import { Consumer, parseQueueUrl, Producer, watchQueue } from '@floodgate/queue';
 import { concurrencyOf, type WorkerConfig } from './config.ts';
 import { expireIdempotencyKeys } from './expire-idempotency-keys.ts';
-import { finalizeBatch } from './finalize-batch.ts';
+import { finalizeBatches } from './finalize-batches.ts';
 import { judge, serveHealth } from './health.ts';
 import { relayDueBatches } from './relay.ts';
 import { repeat } from './repeat.ts';
@@ -87,7 +87,7 @@ function openConsumer(config: WorkerConfig, log: Logger, db: Database): Consumer
     target: parseQueueUrl(config.QUEUE_URL),
     namespace: config.QUEUE_NAMESPACE,
     concurrency: concurrencyOf(config),
-    handlers: { 'finalize-batch': finalizeBatch({ db, log }) },
+    handlers: { 'finalize-batches': finalizeBatches({ db, log }) },
     onJobFailed: ({ error, ...job }) => log.warn({ err: error, ...job }, 'a job failed'),
     onError: (err) => log.debug({ err }, 'queue connection'),
   });

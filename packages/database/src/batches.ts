@@ -7,16 +7,11 @@ export interface DueBatch {
   enqueue: number;
 }
 
-/** Finalizes a batch. Idempotent: answers how many registrations this call confirmed (0: nothing was left to do). */
-export async function confirmBatch(db: Database, batchId: string): Promise<number> {
-  const confirmed = await db
-    .updateTable('batches')
-    .set({ state: 'confirmed', finished_at: sql<Date>`now()`, failure: null })
-    .where('id', '=', batchId)
-    .where('state', '=', 'pending')
-    .returning('size')
-    .executeTakeFirst();
-  return confirmed?.size ?? 0;
+/** Finalizes batches, all of them or none. Idempotent: what is confirmed or failed already stays as it is. */
+export async function confirmBatches(db: Database, batchIds: readonly string[]): Promise<void> {
+  await sql`
+    update batches set state = 'confirmed', finished_at = now(), failure = null
+    where id = any(${`{${batchIds.join(',')}}`}::uuid[]) and state = 'pending'`.execute(db);
 }
 
 /** Gives a pending batch up: its registrations read `failed` and keep their seats until an operator redrives it. */

@@ -1,7 +1,7 @@
 import { UnrecoverableError, type Job, type Worker } from 'bullmq';
 import { openBackend, type QueueBackend } from './backend.ts';
-import type { JobHandlers, JobName, QueueName } from './jobs.ts';
-import { isPayloadOf } from './payloads.ts';
+import type { JobHandlers, QueueName } from './jobs.ts';
+import { isJobName, isPayloadOf } from './payloads.ts';
 import type { QueueTarget } from './queue-url.ts';
 
 export interface ConsumerOptions {
@@ -43,10 +43,12 @@ export class Consumer {
   }
 
   async #run(job: Job, handlers: JobHandlers): Promise<void> {
-    if (!isPayloadOf(job.name, job.data)) throw new UnrecoverableError(`not a job of ours: ${job.name}`);
+    const { name, data } = job;
+    if (!isJobName(name) || !isPayloadOf(name, data))
+      throw new UnrecoverableError(`not a job of ours: ${name}`);
     const attempt = job.attemptsMade + 1;
     try {
-      await handlers[job.name satisfies JobName](job.data, {
+      await handlers[name](data, {
         attempt,
         isLastAttempt: attempt >= (job.opts.attempts ?? 1),
       });

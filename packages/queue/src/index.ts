@@ -2,6 +2,7 @@ export { DEFAULT_NAMESPACE } from './backend.ts';
 export * from './consumer.ts';
 export * from './jobs.ts';
 export * from './migrate-queue.ts';
+export * from './payloads.ts';
 export * from './producer.ts';
 export * from './queue-url.ts';
 export { UnsafeQueueError } from './redis-policy.ts';

@@ -13,10 +13,12 @@ export interface JobDefinition {
 
 /** Every kind of job, by name. The handlers are in apps/worker. */
 export const JOBS = {
-  /** Finalizes the registrations of one committed batch. */
-  'finalize-batch': {
+  /** Finalizes the registrations of batches that have committed. */
+  'finalize-batches': {
     queue: 'finalize',
-    payload: Type.Object({ batchId: Type.String({ pattern: '^[0-9a-f-]{36}$' }) }),
+    payload: Type.Object({
+      batchIds: Type.Array(Type.String({ pattern: '^[0-9a-f-]{36}$' }), { minItems: 1, maxItems: 1_000 }),
+    }),
   },
 } as const satisfies Record<string, JobDefinition>;
 
@@ -44,7 +46,19 @@ export interface NewJob<Name extends JobName = JobName> {
   payload: JobPayload<Name>;
 }
 
-/** The id of a batch's job: each enqueue has its own, so a kept failed job never swallows a redrive. */
-export function finalizeJob(batchId: string, enqueue: number): NewJob {
-  return { name: 'finalize-batch', id: `${batchId}_${enqueue}`, payload: { batchId } };
+/** A batch that is to be finalized; `enqueue` counts how often it has been handed to the queue. */
+export interface EnqueuedBatch {
+  batchId: string;
+  enqueue: number;
+}
+
+/**
+ * The job that finalizes batches (at least one). Its id is made of one of them and of that one's count: unique,
+ * because a batch is enqueued once under each count, so a kept failed job never swallows a redrive.
+ */
+export function finalizeJob(batches: readonly EnqueuedBatch[]): NewJob<'finalize-batches'> {
+  const [first] = batches;
+  if (!first) throw new Error('a job needs a batch');
+  const batchIds = batches.map(({ batchId }) => batchId);
+  return { name: 'finalize-batches', id: `${first.batchId}_${first.enqueue}`, payload: { batchIds } };
 }

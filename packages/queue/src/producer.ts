@@ -25,6 +25,8 @@ export type QueueCounts = Record<'waiting' | 'active' | 'delayed' | 'failed', nu
 /** Failed jobs are kept for an operator to look at, but not for ever. */
 const KEEP_FAILED = { age: 30 * 24 * 3600, count: 100_000 };
 
+const MAX_FAILED_LOOKED_AT = 10_000;
+
 /** More adds than this under way means the queue has stopped answering; the relay will ring instead. */
 const MAX_ADDS_IN_FLIGHT = 1_000;
 
@@ -71,10 +73,12 @@ export class Producer {
     }
   }
 
-  /** Removes a job if it is kept as failed. */
-  async removeFailed(job: NewJob): Promise<void> {
-    const kept = await this.#queues[JOBS[job.name].queue].getJob(job.id);
-    if (kept && (await kept.isFailed())) await kept.remove();
+  /** Removes the kept failed jobs of a queue whose payload `isObsolete`, and answers how many there were. */
+  async removeFailed(name: QueueName, isObsolete: (payload: unknown) => boolean): Promise<number> {
+    const kept = await this.#queues[name].getFailed(0, MAX_FAILED_LOOKED_AT - 1);
+    const obsolete = kept.filter((job) => isObsolete(job.data));
+    await Promise.all(obsolete.map((job) => job.remove()));
+    return obsolete.length;
   }
 
   async counts(name: QueueName): Promise<QueueCounts> {

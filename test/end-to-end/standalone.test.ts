@@ -1,0 +1,106 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { freePort } from '../harness/free-port.ts';
+import { attendee, PartnerClient } from '../harness/partner-client.ts';
+import { startProcess, type Environment, type ServiceProcess } from '../harness/service-process.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+
+interface Demo {
+  baseUrl: string;
+  secretKey: string;
+  eventRef: string;
+  tickets: { id: number; ticketTitle: string; capacity: number; note: string }[];
+}
+
+let directory: string;
+let port: number;
+
+beforeAll(async () => {
+  directory = await mkdtemp(path.join(tmpdir(), 'floodgate-e2e-'));
+  port = await freePort();
+});
+
+afterAll(async () => {
+  await rm(directory, { recursive: true, force: true });
+});
+
+/** npm start, as a stranger runs it, until it says where it listens. */
+async function start(
+  env: Environment = {},
+): Promise<{ process: ServiceProcess; demo: Demo; client: PartnerClient }> {
+  const process = startProcess('standalone', { DATA_DIR: directory, PORT: String(port), ...env });
+  await waitUntil('Floodgate listens', () => {
+    if (process.child.exitCode !== null) throw new Error(process.output());
+    return process.output().includes('Ctrl-C');
+  });
+  const demo = JSON.parse(await readFile(path.join(directory, 'demo.json'), 'utf8')) as Demo;
+  return { process, demo, client: new PartnerClient(demo.baseUrl, demo) };
+}
+
+async function registerAndConfirm(client: PartnerClient, ticketId: number): Promise<string> {
+  const { body } = await client.register(attendee(ticketId));
+  expect(body.responseCode).toBe('00');
+  const passReference = String(body.responseData);
+  await waitUntil('the worker has confirmed it', async () => {
+    const { body: status } = await client.registration(passReference);
+    return (status.responseData as { state: string }).state === 'confirmed';
+  });
+  return passReference;
+}
+
+describe('npm start', () => {
+  test('gives a pass reference that a worker confirms, prints commands that work, and keeps it all over a restart', async () => {
+    const first = await start();
+    expect(first.demo.tickets.map(({ capacity }) => capacity)).toEqual([1_000_000, 5, 1_000, 1_000]);
+    const passReference = await registerAndConfirm(first.client, first.demo.tickets[0]!.id);
+
+    const curl = /curl -s '[^']*\/register'[^]*?-d '[^']*'/.exec(first.process.output())?.[0];
+    const pasted = spawn('sh', ['-c', curl!]);
+    const [answer] = (await once(pasted.stdout, 'data')) as [Buffer];
+    expect(JSON.parse(String(answer))).toMatchObject({ responseCode: '00', responseMessage: 'Successful' });
+    expect(await first.process.end('SIGINT')).toBe(0);
+
+    const second = await start();
+    expect(second.demo).toEqual(first.demo);
+    const { body } = await second.client.registration(passReference);
+    expect(body.responseData).toMatchObject({ passReference, state: 'confirmed' });
+    expect(await second.process.end('SIGTERM')).toBe(0);
+  });
+
+  test('answers for the inactive ticket, the one not yet on sale and the one that sells out', async () => {
+    const { process, demo, client } = await start();
+    const [, small, inactive, future] = demo.tickets;
+    const codes: string[] = [];
+    for (let seat = 0; seat < 6; seat++)
+      codes.push((await client.register(attendee(small!.id))).body.responseCode);
+    expect(codes).toEqual(['00', '00', '00', '00', '00', '32']);
+    expect((await client.register(attendee(inactive!.id))).body.responseCode).toBe('31');
+    expect((await client.register(attendee(future!.id))).body.responseCode).toBe('31');
+    const listed = (await client.tickets()).body.responseData as { id: number }[];
+    expect(listed.map(({ id }) => id)).toEqual([demo.tickets[0]!.id]);
+    expect(await process.end()).toBe(0);
+  });
+
+  test('uses a Redis where QUEUE_URL names one', async (context) => {
+    const redisUrl = inject('redisUrl');
+    if (redisUrl === null) return context.skip(inject('redisReason'));
+    const { process, demo, client } = await start({ QUEUE_URL: redisUrl, QUEUE_NAMESPACE: `e2e_${port}` });
+    await registerAndConfirm(client, demo.tickets[0]!.id);
+    expect(await process.end()).toBe(0);
+  });
+
+  test('says in one line that the port is in use', async () => {
+    const rival = createServer().listen(port, '127.0.0.1');
+    await once(rival, 'listening');
+    const process = startProcess('standalone', { DATA_DIR: directory, PORT: String(port) });
+    expect(await process.exited).toBe(1);
+    expect(process.output().trim().split('\n')).toHaveLength(1);
+    expect(process.output()).toContain(`port ${port} is already in use`);
+    rival.close();
+  });
+});

@@ -1,0 +1,136 @@
+import type { Database, Reservation, TicketSettings } from '@floodgate/database';
+import fc from 'fast-check';
+import { createFixture, type Fixture } from './fixture.ts';
+import { ReservationModel, scopedKey, type ModelTicket } from './reservation-model.ts';
+
+// What fast-check draws for reserveBatch: small numbers, so that everything meets itself again.
+
+const HOUR_MS = 3_600_000;
+const hours = (count: number) => new Date(Date.now() + count * HOUR_MS);
+
+const WINDOWS = {
+  'no window': { isOpen: true, dates: () => ({}) },
+  'has begun': { isOpen: true, dates: () => ({ saleStartsAt: hours(-1) }) },
+  'has not ended': { isOpen: true, dates: () => ({ saleEndsAt: hours(1) }) },
+  'is open': { isOpen: true, dates: () => ({ saleStartsAt: hours(-1), saleEndsAt: hours(1) }) },
+  'has not begun': { isOpen: false, dates: () => ({ saleStartsAt: hours(1) }) },
+  'is over': { isOpen: false, dates: () => ({ saleStartsAt: hours(-2), saleEndsAt: hours(-1) }) },
+} satisfies Record<string, { isOpen: boolean; dates: () => Partial<TicketSettings> }>;
+
+export interface DrawnTicket {
+  event: number;
+  capacity: number;
+  active: boolean;
+  window: keyof typeof WINDOWS;
+}
+
+export interface DrawnReservation {
+  /** Keys are scoped to it; the event need not be its own. */
+  partner: number;
+  ticket: number;
+  /** Where the ticket is not one of the event that the caller named. */
+  astray: 'no such ticket' | 'another event' | null;
+  attendee: number;
+  key: number | null;
+  fingerprint: number;
+  gender: string | null;
+  extraData1: string | null;
+}
+
+export type DrawnStep = DrawnReservation[] | { cancel: number } | 'a day passes';
+
+const seldom = <T>(rare: T, usual: T) =>
+  fc.oneof({ weight: 1, arbitrary: fc.constant(rare) }, { weight: 5, arbitrary: fc.constant(usual) });
+
+const anyWindow = fc.oneof(
+  { weight: 3, arbitrary: fc.constant('no window' as const) },
+  { weight: 2, arbitrary: fc.constantFrom(...(Object.keys(WINDOWS) as (keyof typeof WINDOWS)[])) },
+);
+
+export const anyTicket: fc.Arbitrary<DrawnTicket> = fc.record({
+  event: fc.nat(1),
+  capacity: fc.nat(5),
+  active: seldom(false, true),
+  window: anyWindow,
+});
+
+const anyReservation: fc.Arbitrary<DrawnReservation> = fc.record({
+  partner: seldom(1, 0),
+  ticket: fc.nat(2),
+  astray: fc.oneof(
+    { weight: 8, arbitrary: fc.constant(null) },
+    { weight: 1, arbitrary: fc.constantFrom('no such ticket' as const, 'another event' as const) },
+  ),
+  attendee: fc.nat(5),
+  key: fc.option(fc.nat(3), { freq: 2 }),
+  fingerprint: seldom(1, 0),
+  gender: fc.option(fc.string({ maxLength: 8 }).filter((text) => !text.includes('\0'))),
+  extraData1: fc.option(fc.constantFrom('', '{"a":1,"b"}', 'NULL', '\\', '日本 🎟', '"', "'; --")),
+});
+
+export const anyBatch = fc.array(anyReservation, { minLength: 1, maxLength: 12 });
+
+export const anyStep: fc.Arbitrary<DrawnStep> = fc.oneof(
+  { weight: 6, arbitrary: anyBatch },
+  { weight: 1, arbitrary: fc.record({ cancel: fc.nat() }) },
+  { weight: 1, arbitrary: fc.constant('a day passes' as const) },
+);
+
+/** Two events, of which the second rejects duplicates, and the model of their tickets. */
+export interface World {
+  events: [Fixture, Fixture];
+  model: ReservationModel;
+}
+
+export async function createWorld(db: Database, tickets: readonly DrawnTicket[]): Promise<World> {
+  const events: World['events'] = [await createFixture(db), await createFixture(db, 'reject')];
+  const rows: ModelTicket[] = [];
+  for (const { event, capacity, active, window } of tickets) {
+    const { isOpen, dates } = WINDOWS[window];
+    const id = await events[event]!.addTicket({ capacity, active, ...dates() });
+    rows.push({ id, eventId: events[event]!.eventId, capacity, taken: 0, onSale: active && isOpen });
+  }
+  return { events, model: new ReservationModel(rows) };
+}
+
+const NOBODYS_TICKET = 2_000_000_000;
+let passCode = 1_000_000_000;
+
+/** The reservations of a drawn batch, as the caller of reserveBatch guarantees them: no key, no attendee twice. */
+export function toReservations(world: World, drawn: readonly DrawnReservation[]): Reservation[] {
+  const seen = new Set<string>();
+  return drawn
+    .map((one) => toReservation(world, one))
+    .filter((reservation) => {
+      const attendee = reservation.attendeeDigest && `${reservation.eventId} ${reservation.attendeeDigest}`;
+      const marks = [scopedKey(reservation), attendee].filter((mark) => mark !== null);
+      const isNew = !marks.some((mark) => seen.has(mark));
+      if (isNew) marks.forEach((mark) => seen.add(mark));
+      return isNew;
+    });
+}
+
+function toReservation({ events, model }: World, drawn: DrawnReservation): Reservation {
+  passCode += 1;
+  const ticket = model.tickets[drawn.ticket % model.tickets.length]!;
+  const [own, other] = ticket.eventId === events[0].eventId ? events : events.toReversed();
+  const { eventId } = drawn.astray === 'another event' ? other! : own!;
+  return {
+    partnerId: events[drawn.partner]!.partnerId,
+    eventId,
+    ticketId: drawn.astray === 'no such ticket' ? NOBODYS_TICKET : ticket.id,
+    passCode,
+    fullName: `Guest ${passCode}`,
+    emailAddress: `guest${drawn.attendee}@example.com`,
+    phoneNumber: null,
+    gender: drawn.gender,
+    tableOrSeat: '',
+    extraData1: drawn.extraData1,
+    extraData2: null,
+    attendeeDigest: eventId === events[1].eventId ? uuid(drawn.attendee) : null,
+    idempotency:
+      drawn.key === null ? null : { key: `key ${drawn.key}`, fingerprint: uuid(drawn.fingerprint) },
+  };
+}
+
+const uuid = (digits: number) => `00000000-0000-4000-8000-${String(digits).padStart(12, '0')}`;

@@ -1,0 +1,19 @@
+import { responseCodeEntry, type FailureCode } from '@floodgate/contract';
+import { expect } from 'vitest';
+import type { Answer } from './partner-client.ts';
+
+// As text, because a strict client may care for the order, and a parser would hide a field that comes twice.
+const FAILURE = /^\{"responseCode":"[0-9]{2}","responseMessage":"(?:[^"\\]|\\.)+","responseData":null\}$/;
+
+/** Expects the envelope of a failure with this code and status, and everything that the catalogue says of it. */
+export function expectFailure(answer: Answer, code: FailureCode, status?: number): void {
+  const { httpStatuses, retryAfterSeconds } = responseCodeEntry(code);
+  expect(answer.text).toMatch(FAILURE);
+  expect({ code: answer.body.responseCode, status: answer.status }).toEqual({
+    code,
+    status: status ?? httpStatuses[0],
+  });
+  expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
+  expect(answer.headers.get('retry-after')).toBe(retryAfterSeconds?.toString() ?? null);
+  expect(answer.headers.get('x-request-id')).toMatch(/^\S+$/);
+}

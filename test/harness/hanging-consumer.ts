@@ -1,0 +1,35 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { Consumer, parseQueueUrl } from '@floodgate/queue';
+
+/** Starts a process whose consumer never ends a job. It runs this very file. */
+export async function startHangingConsumer(queue: {
+  url: string;
+  namespace: string;
+}): Promise<{ kill(): Promise<void> }> {
+  const child = spawn(process.execPath, [fileURLToPath(import.meta.url), queue.url, queue.namespace], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  await once(child, 'message');
+  return {
+    kill: async () => {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    },
+  };
+}
+
+if (import.meta.main) {
+  const [url, namespace] = process.argv.slice(2);
+  const consumer = new Consumer({
+    target: parseQueueUrl(url!),
+    namespace: namespace!,
+    concurrency: { finalize: 1 },
+    handlers: { 'finalize-batches': () => new Promise(() => {}) },
+    onJobFailed: () => {},
+    onError: () => {},
+  });
+  await consumer.verify();
+  process.send!('ready');
+}

@@ -1,0 +1,114 @@
+import { Redis } from 'ioredis';
+import { inject } from 'vitest';
+import { redisServerCommand, startRedis, type RedisProcess } from '../services/redis.ts';
+import { createTestDatabase } from './database.ts';
+import { freePort } from './free-port.ts';
+import { TcpProxy } from './tcp-proxy.ts';
+import { waitUntil } from './wait-until.ts';
+
+/** A server that a queue lives on. */
+export interface QueueServer {
+  /** As QUEUE_URL. */
+  url: string;
+  stop(): Promise<void>;
+}
+
+/** A server that can be made to go away and come back. */
+export interface FragileQueueServer extends QueueServer {
+  goAway(): Promise<void>;
+  /** At the same address; a Redis comes back empty. */
+  comeBack(): Promise<void>;
+}
+
+/** One of the places that QUEUE_URL can name. */
+export interface QueueBackendKind {
+  name: string;
+  /** Why it cannot be tested on this machine; null where it can. */
+  missing: string | null;
+  start(): Promise<QueueServer>;
+  /** A server of one's own, to be broken. */
+  startFragile(): Promise<FragileQueueServer>;
+}
+
+const REDIS_SETTINGS = ['--maxmemory-policy', 'noeviction', '--save', '', '--appendonly', 'no'];
+const noServer = redisServerCommand() ? null : 'no redis-server or valkey-server on the PATH';
+
+export const QUEUE_BACKENDS: readonly QueueBackendKind[] = [
+  {
+    name: 'Redis',
+    missing: inject('redisUrl') ? null : inject('redisReason'),
+    start: () => Promise.resolve({ url: inject('redisUrl')!, stop: () => Promise.resolve() }),
+    startFragile: () => startFragileRedis(startRedis, ({ url }) => url),
+  },
+  {
+    name: 'Redis Cluster',
+    missing: noServer,
+    start: async () => {
+      const { port, stop } = await startCluster();
+      return { url: clusterUrl({ port }), stop };
+    },
+    startFragile: () => startFragileRedis((_, port) => startCluster(port), clusterUrl),
+  },
+  { name: 'Postgres', missing: null, start: startPostgresQueue, startFragile: startPostgresQueue },
+];
+
+/** What a test of the backend is called, with the reason where it is skipped. */
+export function titleOf({ name, missing }: QueueBackendKind): string {
+  return missing === null ? name : `${name} (${missing})`;
+}
+
+const clusterUrl = ({ port }: { port: number }) => `redis-cluster://127.0.0.1:${port}`;
+
+/** A cluster of one node that has every slot. */
+async function startCluster(port?: number): Promise<RedisProcess> {
+  const busPort = String(await freePort());
+  const settings = [
+    '--cluster-enabled',
+    'yes',
+    '--cluster-port',
+    busPort,
+    '--cluster-announce-ip',
+    '127.0.0.1',
+  ];
+  const server = await startRedis([...REDIS_SETTINGS, ...settings], port);
+  const client = new Redis(server.url);
+  await client.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
+  await waitUntil('the cluster is ready', async () =>
+    String(await client.call('CLUSTER', 'INFO')).includes('cluster_state:ok'),
+  );
+  client.disconnect();
+  return server;
+}
+
+async function startFragileRedis(
+  start: (settings: readonly string[], port?: number) => Promise<RedisProcess>,
+  urlOf: (server: RedisProcess) => string,
+): Promise<FragileQueueServer> {
+  let server: RedisProcess | null = await start(REDIS_SETTINGS);
+  const { port } = server;
+  return {
+    url: urlOf(server),
+    goAway: async () => {
+      await server?.kill();
+      server = null;
+    },
+    comeBack: async () => {
+      server = await start(REDIS_SETTINGS, port);
+    },
+    stop: async () => server?.kill(),
+  };
+}
+
+async function startPostgresQueue(): Promise<FragileQueueServer> {
+  const database = await createTestDatabase();
+  const proxy = await TcpProxy.start(database.url);
+  return {
+    url: proxy.through(database.url),
+    goAway: () => Promise.resolve(proxy.setMode('down')),
+    comeBack: () => Promise.resolve(proxy.setMode('pass')),
+    stop: async () => {
+      await database.drop();
+      await proxy.stop();
+    },
+  };
+}

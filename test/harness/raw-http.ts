@@ -1,0 +1,85 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import type { Answer } from './partner-client.ts';
+import { waitUntil } from './wait-until.ts';
+
+const HEAD_END = '\r\n\r\n';
+const ANSWER_WITHIN_MS = 8_000;
+
+/** A connection on which a test decides about every byte. */
+export class RawConnection {
+  readonly #socket: Socket;
+  #received = Buffer.alloc(0);
+  #isClosed = false;
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.on('data', (chunk) => (this.#received = Buffer.concat([this.#received, chunk as Buffer])));
+    socket.on('error', () => {});
+    socket.on('close', () => (this.#isClosed = true));
+  }
+
+  static async open(baseUrl: string): Promise<RawConnection> {
+    const { hostname, port } = new URL(baseUrl);
+    const socket = connect({ host: hostname, port: Number(port) });
+    await once(socket, 'connect');
+    return new RawConnection(socket);
+  }
+
+  send(text: string): void {
+    this.#socket.write(text);
+  }
+
+  /** The next answer, taken off the connection once it has arrived whole. */
+  answer(): Promise<Answer> {
+    return waitUntil(
+      'an answer',
+      () => {
+        const answer = this.#takeAnswer();
+        if (!answer && this.#isClosed) throw new Error(`closed without an answer: ${this.#received}`);
+        return answer;
+      },
+      ANSWER_WITHIN_MS,
+    );
+  }
+
+  /** Resolves when the server has closed the connection; answers what it sent beyond the answers taken. */
+  async closed(): Promise<string> {
+    await waitUntil('the server closes the connection', () => this.#isClosed, ANSWER_WITHIN_MS);
+    return this.#received.toString();
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  #takeAnswer(): Answer | undefined {
+    const headLength = this.#received.indexOf(HEAD_END);
+    if (headLength < 0) return undefined;
+    const [statusLine, ...headerLines] = this.#received.toString('latin1', 0, headLength).split('\r\n');
+    const headers = new Headers(headerLines.map((line) => line.split(/: ?(.*)/s, 2) as [string, string]));
+    const bodyStart = headLength + HEAD_END.length;
+    const end = bodyStart + Number(headers.get('content-length'));
+    if (this.#received.length < end) return undefined;
+    const text = this.#received.toString('utf8', bodyStart, end);
+    this.#received = this.#received.subarray(end);
+    return { status: Number(statusLine!.split(' ')[1]), headers, text, body: JSON.parse(text) };
+  }
+}
+
+/** Sends text on a connection of its own and answers the first answer to it. */
+export async function exchange(baseUrl: string, text: string): Promise<Answer> {
+  const connection = await RawConnection.open(baseUrl);
+  try {
+    connection.send(text);
+    return await connection.answer();
+  } finally {
+    connection.close();
+  }
+}
+
+/** The text of a request; Host and Content-Length are there only if given. */
+export function requestText(line: string, headers: Record<string, string>, body = ''): string {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `${line} HTTP/1.1\r\n${lines.join('')}\r\n${body}`;
+}

@@ -1,0 +1,105 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import {
+  Consumer,
+  finalizeJob,
+  migrateQueue,
+  parseQueueUrl,
+  Producer,
+  type JobContext,
+  type JobHandlers,
+  type NewJob,
+  type QueueCounts,
+} from '@floodgate/queue';
+import { openBackend } from '../../packages/queue/src/backend.ts';
+import { waitUntil } from './wait-until.ts';
+
+/** One run of a handler. */
+export interface Run extends JobContext {
+  batchId: string;
+  at: number;
+}
+
+/** A consumer and what it has seen. */
+export interface TestConsumer {
+  /** Once is enough: the end of the test closes only what is still open. */
+  close(deadlineMs: number): Promise<void>;
+  runs: Run[];
+  failures: { name: string; id: string; attempt: number; message: string }[];
+}
+
+export interface ConsumeOptions {
+  concurrency?: number;
+  handler?: (run: Run) => Promise<void>;
+}
+
+/** A namespace of its own on a queue server, with everything that is opened in it. */
+export class TestQueue {
+  readonly namespace = `t${randomBytes(6).toString('hex')}`;
+  readonly url: string;
+  readonly #closers: (() => Promise<unknown>)[] = [];
+
+  constructor(url: string) {
+    this.url = url;
+  }
+
+  static async open(url: string): Promise<TestQueue> {
+    const queue = new TestQueue(url);
+    await migrateQueue(parseQueueUrl(url), queue.namespace);
+    return queue;
+  }
+
+  async produce(retry = { attempts: 3, backoffMs: 1 }): Promise<Producer> {
+    const producer = new Producer({ ...this.#options(), retry });
+    this.#closers.push(() => producer.close());
+    await producer.verify();
+    return producer;
+  }
+
+  consume({ concurrency = 4, handler = () => Promise.resolve() }: ConsumeOptions = {}): TestConsumer {
+    const runs: Run[] = [];
+    const failures: TestConsumer['failures'] = [];
+    const finalize: JobHandlers['finalize-batches'] = ({ batchIds }, context) => {
+      const run = { batchId: batchIds[0]!, ...context, at: performance.now() };
+      runs.push(run);
+      return handler(run);
+    };
+    const consumer = new Consumer({
+      ...this.#options(),
+      concurrency: { finalize: concurrency },
+      handlers: { 'finalize-batches': finalize },
+      onJobFailed: ({ error, ...job }) => failures.push({ ...job, message: error.message }),
+    });
+    let closed: Promise<void> | undefined;
+    const close = (deadlineMs: number) => (closed ??= consumer.close(deadlineMs));
+    this.#closers.push(() => close(5_000));
+    return { close, runs, failures };
+  }
+
+  /** The queue as BullMQ gives it, to look and to write past the rules of Producer. */
+  async raw() {
+    const backend = openBackend(parseQueueUrl(this.url), { ...this.#options(), role: 'producer' });
+    const queue = backend.queue('finalize');
+    this.#closers.push(() => queue.close().then(() => backend.close()));
+    await backend.verify();
+    return queue;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#closers.map((close) => close()));
+  }
+
+  #options() {
+    return { target: parseQueueUrl(this.url), namespace: this.namespace, onError: () => {} };
+  }
+}
+
+export const newJob = (): NewJob<'finalize-batches'> => finalizeJob([{ batchId: randomUUID(), enqueue: 1 }]);
+
+/** Waits until the queue holds exactly this, and nothing else. */
+export async function waitForCounts(producer: Producer, expected: Partial<QueueCounts>): Promise<void> {
+  const wanted = JSON.stringify({ waiting: 0, active: 0, delayed: 0, failed: 0, ...expected });
+  await waitUntil(`the queue holds ${wanted}`, async () => {
+    const { waiting, active, delayed, failed } = await producer.counts('finalize');
+    return JSON.stringify({ waiting, active, delayed, failed }) === wanted;
+  });
+}
