@@ -20,7 +20,7 @@ const STOP_TIMEOUT_MS = 15_000;
  * process be killed.
  */
 export function startService(name: string, program: string, env: NodeJS.ProcessEnv): Service {
-  const child = spawn(process.execPath, [program], {
+  const child = spawn(process.execPath, [...process.execArgv, program], {
     env,
     detached: true,
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

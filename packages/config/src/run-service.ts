@@ -31,17 +31,20 @@ export async function runService<Schema extends TObject>(
   process.on('uncaughtException', fail);
   process.on('unhandledRejection', fail);
 
-  const service = await start(config, log, fail).catch(fail);
+  let service: Service | undefined;
   let isStopping = false;
   const stop = (reason: string) => {
     if (isStopping) return;
     isStopping = true;
     log.info({ reason }, 'stopping');
     setTimeout(() => exitWith(name, log, new Error('did not stop in time')), SHUTDOWN_TIMEOUT_MS).unref();
-    void service.close().then(() => process.exit(0), fail);
+    // Before it has started nothing was accepted yet.
+    if (service) void service.close().then(() => process.exit(0), fail);
+    else process.exit(0);
   };
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => stop(signal));
   process.on('disconnect', () => stop('the parent process is gone'));
+  service = await start(config, log, fail).catch(fail);
 }
 
 function readConfigOrExit<Schema extends TObject>(name: string, schema: Schema): Static<Schema> {

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { judge, type Progress } from './health.ts';
+
+const STALLED_AFTER_MS = 1_000;
+
+const idle: Progress = {
+  idleMs: 3_600_000,
+  sinceRelayRoundMs: 50,
+  queue: 'up',
+  backlog: { pendingBatches: 0, failedBatches: 0, oldestPendingMs: null },
+};
+const waiting = (oldestPendingMs: number) => ({ pendingBatches: 1, failedBatches: 0, oldestPendingMs });
+
+const statusOf = (differing: Partial<Progress>) => judge({ ...idle, ...differing }, STALLED_AFTER_MS).status;
+
+test('a worker that has nothing to do is well, however long that lasts', () => {
+  expect(statusOf({})).toBe('ok');
+});
+
+test('a worker that moves is well, however much waits', () => {
+  expect(statusOf({ idleMs: 1_000, backlog: waiting(3_600_000) })).toBe('ok');
+});
+
+test('a worker that has not moved is well while nothing has waited for long', () => {
+  expect(statusOf({ backlog: waiting(1_000) })).toBe('ok');
+});
+
+test('a worker is stalled when batches wait too long and nothing was finished for as long', () => {
+  expect(statusOf({ idleMs: 1_001, backlog: waiting(1_001) })).toBe('stalled');
+});
+
+test('a worker whose relay hangs is stalled, even where dependencies are away', () => {
+  expect(statusOf({ sinceRelayRoundMs: 1_001 })).toBe('stalled');
+  expect(statusOf({ sinceRelayRoundMs: 1_001, queue: 'down', backlog: null })).toBe('stalled');
+  expect(statusOf({ sinceRelayRoundMs: 1_000 })).toBe('ok');
+});
+
+test('a worker without its queue or without Postgres is blocked, not stalled', () => {
+  expect(statusOf({ queue: 'down', idleMs: 5_000, backlog: waiting(5_000) })).toBe('blocked');
+  expect(statusOf({ backlog: null })).toBe('blocked');
+});
+
+test('failed batches wait for an operator, not for the worker', () => {
+  expect(statusOf({ backlog: { pendingBatches: 0, failedBatches: 7, oldestPendingMs: null } })).toBe('ok');
+});
+
+test('the judgement says what it rests on', () => {
+  expect(judge(idle, STALLED_AFTER_MS).progress).toBe(idle);
+});

@@ -1,0 +1,145 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { freePort } from '../harness/free-port.ts';
+import { attendee, PartnerClient } from '../harness/partner-client.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const DOCKERFILE = fileURLToPath(new URL('../../docker/Dockerfile', import.meta.url));
+const COMPOSE_FILE = fileURLToPath(new URL('../../docker/compose.yaml', import.meta.url));
+const MINUTE_MS = 60_000;
+
+const works = (command: readonly string[]) =>
+  spawnSync(command[0]!, command.slice(1), { stdio: 'ignore', timeout: 10_000 }).status === 0;
+
+const composeCommand = [['docker', 'compose'], ['docker-compose']].find((words) =>
+  works([...words, 'version']),
+);
+const reasonToSkip = works(['docker', 'info'])
+  ? composeCommand
+    ? ''
+    : ', skipped: there is no Docker Compose'
+  : ', skipped: no Docker engine answers';
+
+describe.skipIf(reasonToSkip !== '')(`docker/compose.yaml${reasonToSkip}`, () => {
+  const id = randomBytes(4).toString('hex');
+  const image = `floodgate-test:${id}`;
+  let env: NodeJS.ProcessEnv;
+  let ticketId: number;
+  let partner: PartnerClient;
+
+  /** Runs a command to its end and answers its standard output. */
+  async function run(file: string, ...args: string[]): Promise<string> {
+    const running = promisify(execFile)(file, args, { env, maxBuffer: 64 * 1024 * 1024 });
+    running.child.stdin?.end();
+    const { stdout } = await running.catch((error: Error & { stdout: string }) => {
+      throw new Error(`${error.message}\n${error.stdout.slice(-4_000)}`, { cause: error });
+    });
+    return stdout;
+  }
+
+  const compose = (...args: string[]) =>
+    run(composeCommand![0]!, ...composeCommand!.slice(1), '-f', COMPOSE_FILE, ...args);
+
+  /** The operator's command. Its types are the caller's word. */
+  async function floodgate<Document>(...args: string[]): Promise<Document> {
+    return JSON.parse(await compose('run', '--rm', '-T', 'cli', ...args, '--json')) as Document;
+  }
+
+  /** Does what an operator does before a partner can register anybody. */
+  async function createPartnerWithTicket(): Promise<{ secretKey: string; eventRef: string }> {
+    const { id: partnerId } = await floodgate<{ id: number }>('partner', 'create', 'Ticket House');
+    const event = await floodgate<{ id: number; ref: string }>('event', 'create', 'Gala', '--prefix', 'GALA');
+    await floodgate('event', 'grant', `${event.id}`, `${partnerId}`);
+    const seats = ['--title', 'Standing', '--capacity', '100'];
+    ticketId = (await floodgate<{ id: number }>('ticket', 'create', `${event.id}`, ...seats)).id;
+    const { secretKey } = await floodgate<{ secretKey: string }>('key', 'issue', `${partnerId}`);
+    return { secretKey, eventRef: event.ref };
+  }
+
+  const containersOf = async (...services: string[]) =>
+    (await compose('ps', '-q', ...services)).trim().split('\n');
+
+  const inspect = async (containers: string[], format: string) =>
+    (await run('docker', 'inspect', '--format', format, ...containers)).trim().split('\n');
+
+  async function register(): Promise<string> {
+    const { body } = await partner.register(attendee(ticketId));
+    expect(body).toMatchObject({ responseCode: '00' });
+    return body.responseData as string;
+  }
+
+  async function expectConfirmed(passReference: string): Promise<void> {
+    await waitUntil(`${passReference} is confirmed`, async () => {
+      const { body } = await partner.registration(passReference);
+      return (body.responseData as { state: string }).state === 'confirmed';
+    });
+  }
+
+  const allHealthy = async (...services: string[]) =>
+    (await inspect(await containersOf(...services), '{{.State.Health.Status}}')).every(
+      (status) => status === 'healthy',
+    );
+
+  beforeAll(async () => {
+    const port = await freePort();
+    env = {
+      ...process.env,
+      COMPOSE_PROJECT_NAME: `floodgate-test-${id}`,
+      FLOODGATE_IMAGE: image,
+      POSTGRES_PASSWORD: randomBytes(12).toString('hex'),
+      API_PORT: `127.0.0.1:${port}`,
+    };
+    const buildArgs = process.env['DOCKER_BUILD_ARGS']?.split(' ').filter(Boolean) ?? [];
+    await run('docker', 'build', ...buildArgs, '--file', DOCKERFILE, '--tag', image, ROOT);
+    await compose('up', '-d');
+    await waitUntil('the API and the worker are healthy', () => allHealthy('api', 'worker'), MINUTE_MS);
+
+    partner = new PartnerClient(`http://127.0.0.1:${port}`, await createPartnerWithTicket());
+  }, 5 * MINUTE_MS);
+
+  afterAll(async () => {
+    await compose('down', '--volumes', '--remove-orphans');
+    await run('docker', 'image', 'rm', image);
+  }, 2 * MINUTE_MS);
+
+  test('a registration is answered "00" and confirmed', async () => {
+    await expectConfirmed(await register());
+  });
+
+  test(
+    'a registration is accepted while Redis is away, and confirmed when it is back',
+    { timeout: 2 * MINUTE_MS },
+    async () => {
+      await compose('stop', 'redis');
+      const passReference = await register();
+      await compose('start', 'redis');
+      await expectConfirmed(passReference);
+    },
+  );
+
+  test('the worker can be scaled', { timeout: 2 * MINUTE_MS }, async () => {
+    await compose('up', '-d', '--scale', 'worker=2');
+    expect(await containersOf('worker')).toHaveLength(2);
+    await waitUntil('both workers are healthy', () => allHealthy('worker'), MINUTE_MS);
+    await expectConfirmed(await register());
+  });
+
+  test('the processes are not root', async () => {
+    expect(await compose('exec', '-T', 'api', 'id', '-un')).toBe('node\n');
+  });
+
+  test(
+    'everything balances, and the API and both workers stop in order',
+    { timeout: 2 * MINUTE_MS },
+    async () => {
+      expect(await floodgate('reconcile')).toEqual({ balanced: true, differences: [] });
+      const containers = await containersOf('api', 'worker');
+      await compose('stop');
+      expect(await inspect(containers, '{{.State.ExitCode}}')).toEqual(['0', '0', '0']);
+    },
+  );
+});
