@@ -89,7 +89,14 @@ class HonestClient implements PostgresPoolClient {
   constructor(client: pg.PoolClient, nameOf: (text: string) => string | undefined) {
     this.#client = client;
     this.#nameOf = nameOf;
+    // A connection that ends under a statement also emits its error, and an error that nobody listens to ends the
+    // process. The pool itself listens only while the connection is idle.
+    client.on('error', this.#onLost);
   }
+
+  readonly #onLost = () => {
+    this.#lost = true;
+  };
 
   query(text: string, parameters: readonly unknown[]): Promise<never>;
   query(cursor: unknown): never;
@@ -107,6 +114,7 @@ class HonestClient implements PostgresPoolClient {
   }
 
   release(destroy = false): void {
+    this.#client.off('error', this.#onLost);
     this.#client.release(destroy || this.#lost);
   }
 }

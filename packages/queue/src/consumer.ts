@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { UnrecoverableError, type Job, type Worker } from 'bullmq';
 import { openBackend, type QueueBackend } from './backend.ts';
 import type { JobHandlers, QueueName } from './jobs.ts';
@@ -19,27 +20,65 @@ const LOCK_MS = 15_000;
 // Stalling says something about workers, nothing about the job: it must not use up a job's attempts.
 const MAX_STALLS = 100;
 
+// While the queue is away: how soon a worker looks for it again.
+const RETRY_MS = 500;
+
 /** Takes jobs from the queues and hands them to their handlers. At least once: handlers are idempotent. */
 export class Consumer {
   readonly #backend: QueueBackend;
-  readonly #workers: Worker[];
+  readonly #options: ConsumerOptions;
+  readonly #workers = new Set<Worker>();
+  readonly #closing = new AbortController();
   #lastFinishedAt = Date.now();
 
-  constructor({ target, namespace, concurrency, handlers, onJobFailed, onError }: ConsumerOptions) {
+  constructor(options: ConsumerOptions) {
+    const { target, namespace, concurrency, onError } = options;
+    this.#options = options;
     this.#backend = openBackend(target, { role: 'consumer', onError, ...(namespace && { namespace }) });
-    this.#workers = Object.entries(concurrency).map(([name, jobsAtOnce]) => {
-      const worker = this.#backend.worker(name, (job) => this.#run(job, handlers), {
-        concurrency: jobsAtOnce,
-        lockDuration: LOCK_MS,
-        stalledInterval: LOCK_MS,
-        maxStalledCount: MAX_STALLS,
-      });
-      worker.on('error', onError);
-      worker.on('failed', (job, error) => {
-        onJobFailed({ name: job?.name ?? '', id: job?.id ?? '', attempt: job?.attemptsMade ?? 0, error });
-      });
-      return worker;
+    for (const [name, jobsAtOnce] of Object.entries(concurrency)) void this.#keepStarting(name, jobsAtOnce);
+  }
+
+  /**
+   * Starts a worker when its queue answers. Not earlier: a worker whose first look at its server failed remembers
+   * that for ever, and asks again without a pause (BullMQ 6.7 on Postgres).
+   */
+  async #keepStarting(name: string, jobsAtOnce: number): Promise<void> {
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      const worker = this.#open(name, jobsAtOnce);
+      try {
+        await worker.waitUntilReady();
+        if (!signal.aborted) await worker.run();
+        return;
+      } catch (error) {
+        this.#options.onError(error as Error);
+        this.#workers.delete(worker);
+        void worker.close(true).catch(() => {});
+        await delay(RETRY_MS, undefined, { signal }).catch(() => {});
+      }
+    }
+  }
+
+  #open(name: string, jobsAtOnce: number): Worker {
+    const worker = this.#backend.worker(name, (job) => this.#run(job, this.#options.handlers), {
+      autorun: false,
+      concurrency: jobsAtOnce,
+      lockDuration: LOCK_MS,
+      stalledInterval: LOCK_MS,
+      maxStalledCount: MAX_STALLS,
+      runRetryDelay: RETRY_MS,
     });
+    worker.on('error', this.#options.onError);
+    worker.on('failed', (job, error) => {
+      this.#options.onJobFailed({
+        name: job?.name ?? '',
+        id: job?.id ?? '',
+        attempt: job?.attemptsMade ?? 0,
+        error,
+      });
+    });
+    this.#workers.add(worker);
+    return worker;
   }
 
   async #run(job: Job, handlers: JobHandlers): Promise<void> {
@@ -73,10 +112,11 @@ export class Consumer {
 
   /** Takes no more jobs and waits for those under way, at most `deadlineMs`; what is left runs again elsewhere. */
   async close(deadlineMs: number): Promise<void> {
-    const { promise: deadline, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, deadlineMs);
-    await Promise.race([Promise.allSettled(this.#workers.map((worker) => worker.close())), deadline]);
-    clearTimeout(timer);
+    this.#closing.abort();
+    const closed = Promise.allSettled([...this.#workers].map((worker) => worker.close()));
+    const inTime = new AbortController();
+    await Promise.race([closed, delay(deadlineMs, undefined, { signal: inTime.signal }).catch(() => {})]);
+    inTime.abort();
     await this.#backend.close();
   }
 }

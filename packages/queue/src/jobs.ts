@@ -56,7 +56,7 @@ export interface EnqueuedBatch {
  * The job that finalizes batches (at least one). Its id is made of one of them and of that one's count: unique,
  * because a batch is enqueued once under each count, so a kept failed job never swallows a redrive.
  */
-export function finalizeJob(batches: readonly EnqueuedBatch[]): NewJob<'finalize-batches'> {
+export function finalizeJob(batches: readonly EnqueuedBatch[]): NewJob {
   const [first] = batches;
   if (!first) throw new Error('a job needs a batch');
   const batchIds = batches.map(({ batchId }) => batchId);

@@ -6,7 +6,7 @@ const checks = Object.fromEntries(
 );
 
 export function isJobName(name: string): name is JobName {
-  return name in JOBS;
+  return Object.hasOwn(JOBS, name);
 }
 
 /** Whether the payload is what jobs of this name carry. Producers and consumers both ask. */

@@ -35,16 +35,16 @@ export class Producer {
   readonly #backend: QueueBackend;
   readonly #queues: Record<QueueName, Queue>;
   readonly #options: JobsOptions;
+  readonly #onError: (error: Error) => void;
   #addsInFlight = 0;
 
   constructor({ target, namespace, retry, onError }: ProducerOptions) {
     this.#backend = openBackend(target, { role: 'producer', onError, ...(namespace && { namespace }) });
-    const open = (name: QueueName) => {
-      const queue = this.#backend.queue(name);
-      queue.on('error', onError);
-      return [name, queue];
-    };
-    this.#queues = Object.fromEntries(QUEUE_NAMES.map(open)) as Record<QueueName, Queue>;
+    this.#onError = onError;
+    this.#queues = Object.fromEntries(QUEUE_NAMES.map((name) => [name, this.#open(name)])) as Record<
+      QueueName,
+      Queue
+    >;
     this.#options = {
       attempts: retry.attempts,
       backoff: { type: 'exponential', delay: retry.backoffMs, jitter: 0.5 },
@@ -60,12 +60,12 @@ export class Producer {
     if (!this.#backend.isUp() || this.#addsInFlight >= MAX_ADDS_IN_FLIGHT)
       throw new Error('the queue is down');
     const bulk = jobs.map(({ name, id, payload }) => {
-      if (!isPayloadOf(name, payload)) throw new Error(`not a payload of ${String(name)}`);
+      if (!isPayloadOf(name, payload)) throw new Error(`not a payload of ${name}`);
       return { name, data: payload, opts: { ...this.#options, jobId: id } };
     });
     this.#addsInFlight += 1;
     try {
-      const queue = this.#queues[JOBS[first.name].queue];
+      const queue = await this.#readyQueue(JOBS[first.name].queue);
       if (bulk.length === 1) await queue.add(bulk[0]!.name, bulk[0]!.data, bulk[0]!.opts);
       else await queue.addBulk(bulk);
     } finally {
@@ -75,14 +75,16 @@ export class Producer {
 
   /** Removes the kept failed jobs of a queue whose payload `isObsolete`, and answers how many there were. */
   async removeFailed(name: QueueName, isObsolete: (payload: unknown) => boolean): Promise<number> {
-    const kept = await this.#queues[name].getFailed(0, MAX_FAILED_LOOKED_AT - 1);
+    const queue = await this.#readyQueue(name);
+    const kept = await queue.getFailed(0, MAX_FAILED_LOOKED_AT - 1);
     const obsolete = kept.filter((job) => isObsolete(job.data));
     await Promise.all(obsolete.map((job) => job.remove()));
     return obsolete.length;
   }
 
   async counts(name: QueueName): Promise<QueueCounts> {
-    const counts = await this.#queues[name].getJobCounts('waiting', 'active', 'delayed', 'failed');
+    const queue = await this.#readyQueue(name);
+    const counts = await queue.getJobCounts('waiting', 'active', 'delayed', 'failed');
     return { waiting: 0, active: 0, delayed: 0, failed: 0, ...counts };
   }
 
@@ -100,5 +102,26 @@ export class Producer {
   async close(): Promise<void> {
     await Promise.allSettled(Object.values(this.#queues).map((queue) => queue.close()));
     await this.#backend.close();
+  }
+
+  #open(name: QueueName): Queue {
+    const queue = this.#backend.queue(name);
+    queue.on('error', this.#onError);
+    return queue;
+  }
+
+  /** The queue. One whose first look at its server failed is opened anew: BullMQ remembers that failure for ever. */
+  async #readyQueue(name: QueueName): Promise<Queue> {
+    const queue = this.#queues[name];
+    try {
+      await queue.waitUntilReady();
+      return queue;
+    } catch (error) {
+      if (this.#queues[name] === queue) {
+        this.#queues[name] = this.#open(name);
+        void queue.close().catch(() => {});
+      }
+      throw error;
+    }
   }
 }
