@@ -22,6 +22,6 @@ export async function holdTicket(db: Database, ticketId: number): Promise<HeldTi
         return rows.length === count;
       });
     },
-    release: async () => void (await rival.rollback().execute()),
+    release: () => rival.rollback().execute(),
   };
 }

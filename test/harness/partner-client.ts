@@ -38,7 +38,7 @@ export class PartnerClient {
   /** Any request, with the partner's headers unless they are overridden. */
   async request(
     path: string,
-    init: RequestInit & { headers?: Record<string, string> } = {},
+    init: Omit<RequestInit, 'headers'> & { headers?: Record<string, string> } = {},
   ): Promise<Answer> {
     const response = await fetch(`${this.#baseUrl}${path}`, {
       ...init,

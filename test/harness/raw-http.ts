@@ -36,7 +36,8 @@ export class RawConnection {
       'an answer',
       () => {
         const answer = this.#takeAnswer();
-        if (!answer && this.#isClosed) throw new Error(`closed without an answer: ${this.#received}`);
+        if (!answer && this.#isClosed)
+          throw new Error(`closed without an answer: ${this.#received.toString()}`);
         return answer;
       },
       ANSWER_WITHIN_MS,

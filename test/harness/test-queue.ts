@@ -7,15 +7,15 @@ import {
   Producer,
   type JobContext,
   type JobHandlers,
-  type NewJob,
   type QueueCounts,
+  type RetryPolicy,
 } from '@floodgate/queue';
 import { openBackend } from '../../packages/queue/src/backend.ts';
 import { waitUntil } from './wait-until.ts';
 
 /** One run of a handler. */
 export interface Run extends JobContext {
-  batchId: string;
+  batchIds: string[];
   at: number;
 }
 
@@ -48,10 +48,16 @@ export class TestQueue {
     return queue;
   }
 
-  async produce(retry = { attempts: 3, backoffMs: 1 }): Promise<Producer> {
+  async produce(retry?: RetryPolicy): Promise<Producer> {
+    const producer = this.openProducer(retry);
+    await producer.verify();
+    return producer;
+  }
+
+  /** A producer whose server may be away. */
+  openProducer(retry: RetryPolicy = { attempts: 3, backoffMs: 1 }): Producer {
     const producer = new Producer({ ...this.#options(), retry });
     this.#closers.push(() => producer.close());
-    await producer.verify();
     return producer;
   }
 
@@ -59,7 +65,7 @@ export class TestQueue {
     const runs: Run[] = [];
     const failures: TestConsumer['failures'] = [];
     const finalize: JobHandlers['finalize-batches'] = ({ batchIds }, context) => {
-      const run = { batchId: batchIds[0]!, ...context, at: performance.now() };
+      const run = { batchIds, ...context, at: performance.now() };
       runs.push(run);
       return handler(run);
     };
@@ -93,7 +99,8 @@ export class TestQueue {
   }
 }
 
-export const newJob = (): NewJob<'finalize-batches'> => finalizeJob([{ batchId: randomUUID(), enqueue: 1 }]);
+/** A job that speaks of one batch. */
+export const newJob = (batchId: string = randomUUID()) => finalizeJob([{ batchId, enqueue: 1 }]);
 
 /** Waits until the queue holds exactly this, and nothing else. */
 export async function waitForCounts(producer: Producer, expected: Partial<QueueCounts>): Promise<void> {

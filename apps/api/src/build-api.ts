@@ -28,6 +28,8 @@ export interface ApiDependencies {
 /** Time to read a request, headers and body; a slow client may not hold a connection for longer. */
 const REQUEST_TIMEOUT_MS = 10_000;
 const HEADERS_TIMEOUT_MS = 5_000;
+/** How often Node looks for requests that are past these two; by default only every 30 s. */
+const TIMEOUT_CHECK_MS = 1_000;
 /** Longer than the idle time of common load balancers (60 s), so that they close first. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 
@@ -45,7 +47,11 @@ export async function buildApi({ db, registrar, queue, log }: ApiDependencies): 
     connectionTimeout: KEEP_ALIVE_TIMEOUT_MS + REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     // Without a Host header Node would answer by itself; the hook below does.
-    http: { headersTimeout: HEADERS_TIMEOUT_MS, requireHostHeader: false },
+    http: {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+      requireHostHeader: false,
+    },
     // While it stops, the API answers what still arrives on open connections like any other request.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
@@ -66,6 +72,7 @@ export async function buildApi({ db, registrar, queue, log }: ApiDependencies): 
     if (isMissingHost) reply.send(refuse(reply, '10', { message: 'The Host header is missing' }));
     else done();
   });
+  app.removeContentTypeParser('text/plain');
   answerOutsideFastify(app);
   answerErrors(app);
   await documentation(app);

@@ -14,3 +14,4 @@ export * from './reserve-batch.ts';
 export * from './schema.ts';
 export * from './secret-keys.ts';
 export * from './tickets.ts';
+export * from './void-batch.ts';

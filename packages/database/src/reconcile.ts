@@ -33,7 +33,7 @@ export async function reconcile(db: Database): Promise<Difference[]> {
       case when b.id is null then 'has ' || s.size || ' registrations, but there is no such batch'
       else 'should have ' || b.size || ' registrations, but has ' || coalesce(s.size, 0) end
     from batches b full join batch_size s on s.batch_id = b.id
-    where b.size is distinct from s.size
+    where coalesce(b.size, -1) <> coalesce(s.size, 0)
     union all
     select 'batch ' || id, 'has been pending since ' || created_at || ' (' || size || ' registrations)'
     from batches

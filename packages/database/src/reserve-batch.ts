@@ -47,8 +47,7 @@ export const IDEMPOTENCY_RETENTION_HOURS = 24;
  * Reserves seats for a whole batch: one statement, one commit. Seats go by position in the batch while
  * they last. Answers one outcome per reservation, in order. Nothing happens, or all of it.
  *
- * `batchId` makes it safe to run again after a lost connection: it is the primary key of the batch, so
- * two runs that both grant seats cannot both commit; the second fails with a conflict.
+ * A batch that grants seats has a row under `batchId`. That is what makes a lost connection harmless: see voidBatch.
  * The caller guarantees that no two reservations of a batch share an idempotency key or an attendee digest.
  */
 export async function reserveBatch(

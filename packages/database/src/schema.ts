@@ -3,7 +3,7 @@ import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
 // The tables as TypeScript sees them. int8 and numeric arrive as numbers (connect.ts).
 
 type CreatedAt = ColumnType<Date, Date | undefined, never>;
-export type BatchState = 'pending' | 'confirmed' | 'failed';
+export type BatchState = 'pending' | 'confirmed' | 'failed' | 'void';
 export type DuplicatePolicy = 'allow' | 'reject';
 
 export interface PartnersTable {

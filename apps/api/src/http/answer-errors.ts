@@ -22,6 +22,8 @@ export function answerErrors(app: FastifyInstance): void {
 
 /** Answers an error of any origin. Only what nobody foresaw is logged: the rest is the caller's to read. */
 export function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): unknown {
+  // Errors of the framework itself come past the hook that sets it.
+  void reply.header('x-request-id', request.id);
   if (error.validation) return reply.send(refuse(reply, '11', { message: invalidFields(error, request) }));
   const status = error.statusCode ?? 500;
   if (status >= 400 && status < 500) return reply.send(refuse(reply, '10', malformed(error, status)));

@@ -18,10 +18,17 @@ export function answerMalformedHttp(error: ParserError, socket: Socket): void {
       : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
         ? rawAnswer('10', 400, 'The request did not arrive in time')
         : rawAnswer('10', 400, 'The request is not well-formed HTTP');
-  // A request before this one on the same connection may still wait for its answer, which must not be
-  // mistaken for this. Node keeps the response under way on the socket, undocumented but unchanged for years.
-  const underWay = (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage;
-  if (underWay) underWay.once('finish', () => socket.end(answer));
+  endAfterAnswers(socket, answer);
+}
+
+/**
+ * Ends the connection with `answer`, after the answers to the whole requests that came before on it (pipelining): a
+ * partner must not take this for one of theirs. Node keeps the response that is due on the socket and puts the next
+ * one there when it has finished; undocumented, but unchanged for years, and tested.
+ */
+function endAfterAnswers(socket: Socket & { _httpMessage?: ServerResponse | null }, answer: string): void {
+  const due = socket._httpMessage;
+  if (due?.req.complete) due.once('finish', () => endAfterAnswers(socket, answer));
   else socket.end(answer);
 }
 

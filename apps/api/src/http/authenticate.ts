@@ -26,7 +26,7 @@ export function authenticate(accessControl: AccessControl): onRequestHookHandler
     const admit = (access: Access) => admitOrRefuse(request, reply, access, eventRef, done);
     const known = accessControl.peek(secretKey, eventRef);
     if (known) admit(known);
-    else accessControl.check(secretKey, eventRef).then(admit, done);
+    else accessControl.check(secretKey, eventRef).then(admit).catch(done);
   };
 }
 

@@ -1,7 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
-  findBatch,
   forgetExpiredKeys,
   reserveBatch,
   statementFailure,
@@ -10,6 +9,7 @@ import {
   type Reservation,
   type ReservationOutcome,
   type StatementFailure,
+  voidBatch,
 } from '@floodgate/database';
 import type { Submitted } from './group-commit.ts';
 
@@ -29,31 +29,33 @@ export interface CommitDependencies {
 type Outcomes = Submitted<CommitOutcome>[];
 
 const RETRY_DELAY_MS = 50;
-const MAX_CONFLICTS = 3;
+const MAX_ATTEMPTS = 3;
 
 /**
  * Reserves a batch exactly once and answers one outcome per reservation, in order.
  *
- * The batch's id is the fence: whatever happens to a connection, the same id is tried again, and Postgres lets
- * at most one attempt commit. `overloaded` is answered only where no attempt can have committed, `unknown`
- * only where Postgres stays away. A batch that Postgres refuses is split until the bad row is alone.
+ * Each attempt has an id of its own. After a lost connection its fate is settled first: it has committed, or it never
+ * will. So `overloaded` is answered only where nothing was reserved, and `unknown` only where Postgres stays away.
+ * A batch that Postgres refuses is split until the bad row is alone.
  */
 export async function commitBatch(deps: CommitDependencies, reservations: Reservation[]): Promise<Outcomes> {
-  const batchId = randomUUIDv7();
   const giveUpAt = performance.now() + deps.resolveWithinMs;
-  let mayHaveCommitted = false;
   for (let attempt = 1; ; attempt++) {
+    const batchId = randomUUIDv7();
     const result = await attemptBatch(deps, batchId, reservations);
     if (typeof result !== 'string') return result;
-    if (result === 'unknown') mayHaveCommitted = true;
-    if (!mayHaveCommitted) {
-      const settled = await settleRefusal(deps, reservations, result, attempt);
-      if (settled) return settled;
+    if (result === 'unknown') {
+      const fate = await settleFate(deps.db, batchId, giveUpAt);
+      if (fate === 'unknown') return reservations.map(() => 'unknown');
+      if (fate !== 'void') return adoptBatch(deps, batchId, reservations, fate);
+    } else if (result !== 'conflict' || attempt === MAX_ATTEMPTS) {
+      return settleRefusal(deps, reservations, result);
+    } else {
+      // Another process was faster with the same idempotency key or attendee, or an expired key was in the way. The
+      // statement sees that when it runs again.
+      await forgetExpiredKeys(deps.db, reservations).catch(() => {});
     }
-    const committed = await lookForBatch(deps.db, batchId);
-    if (committed) return adoptBatch(deps, batchId, reservations, committed);
-    if (performance.now() >= giveUpAt) return reservations.map(() => 'unknown');
-    if (mayHaveCommitted) await delay(RETRY_DELAY_MS);
+    if (performance.now() >= giveUpAt) return reservations.map(() => 'overloaded');
   }
 }
 
@@ -75,34 +77,23 @@ async function attemptBatch(
 
 const isNewSeat = (outcome: ReservationOutcome) => outcome.kind === 'registered' && !outcome.replayed;
 
-/** Decides about a batch that certainly did not commit. Undefined: try the same batch again. */
+/** Answers for a batch that Postgres refused: nothing of it is stored. */
 async function settleRefusal(
   deps: CommitDependencies,
   reservations: Reservation[],
-  failure: StatementFailure,
-  attempt: number,
-): Promise<Outcomes | undefined> {
+  failure: Exclude<StatementFailure, 'unknown'>,
+): Promise<Outcomes> {
   switch (failure) {
     case 'not-sent':
     case 'unavailable':
       return reservations.map(() => 'overloaded');
-    case 'unexpected':
-      return reservations.map(() => ({ kind: 'failed' }));
-    case 'bad-value':
-      if (reservations.length === 1) return [{ kind: 'failed' }];
-      return splitBatch(deps, reservations);
     case 'conflict':
-      // Another process was faster with the same idempotency key or attendee, or an expired key was in the
-      // way: the statement sees that when it runs again.
-      if (attempt < MAX_CONFLICTS) {
-        await forgetExpiredKeys(deps.db, reservations).catch(() => {});
-        return undefined;
-      }
-      if (reservations.length === 1) return ['overloaded'];
-      return splitBatch(deps, reservations);
-    case 'unknown':
+      return reservations.length === 1 ? ['overloaded'] : splitBatch(deps, reservations);
+    case 'bad-value':
+      return reservations.length === 1 ? [{ kind: 'failed' }] : splitBatch(deps, reservations);
+    case 'unexpected':
     default:
-      return undefined;
+      return reservations.map(() => ({ kind: 'failed' }));
   }
 }
 
@@ -112,10 +103,20 @@ async function splitBatch(deps: CommitDependencies, reservations: Reservation[])
   return [...first, ...(await commitBatch(deps, reservations.slice(middle)))];
 }
 
-/** The committed registrations of the batch; undefined where it has not committed, or nobody answers. */
-async function lookForBatch(db: Database, batchId: string): Promise<CommittedRegistration[] | undefined> {
-  const found = await findBatch(db, batchId).catch(() => []);
-  return found.length > 0 ? found : undefined;
+/** What became of an attempt whose connection was lost: its registrations, or nothing for ever, or nobody answers. */
+async function settleFate(
+  db: Database,
+  batchId: string,
+  giveUpAt: number,
+): Promise<CommittedRegistration[] | 'void' | 'unknown'> {
+  for (;;) {
+    try {
+      return (await voidBatch(db, batchId)) ?? 'void';
+    } catch {
+      if (performance.now() >= giveUpAt) return 'unknown';
+      await delay(RETRY_DELAY_MS);
+    }
+  }
 }
 
 /** Answers from a batch that did commit. What has no seat in it was refused, left no trace, and is asked again. */

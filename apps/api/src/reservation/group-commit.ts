@@ -22,6 +22,8 @@ interface Waiting<Item, Outcome> {
 
 const SWEEP_INTERVAL_MS = 50;
 
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+
 /**
  * Commits items in groups, one group at a time. An item that finds nothing under way goes at once; those that
  * arrive meanwhile share the next group. No timer holds anything back: alone, an item pays no delay, and the
@@ -55,8 +57,15 @@ export class GroupCommit<Item, Outcome> {
   }
 
   async #run(): Promise<void> {
-    // Requests that arrived in the same turn of the event loop ride together.
-    await new Promise((resolve) => setImmediate(resolve));
+    do {
+      // Requests that arrive in the same turn of the event loop ride together.
+      await nextTurn();
+      await this.#commitWaiting();
+    } while (this.#waiting.length > 0);
+    this.#running = null;
+  }
+
+  async #commitWaiting(): Promise<void> {
     while (this.#waiting.length > 0) {
       const group = (this.#underWay = this.#takeGroup());
       const outcomes = await this.#options.commit(group.map(({ item }) => item));
@@ -65,7 +74,8 @@ export class GroupCommit<Item, Outcome> {
       setImmediate(() => group.forEach(({ answer }, index) => answer(outcomes[index]!)));
       this.#underWay = [];
     }
-    this.#running = null;
+    // The last group's answers, too.
+    await nextTurn();
   }
 
   #takeGroup(): Waiting<Item, Outcome>[] {

@@ -41,7 +41,7 @@ export function registerRoute(app: Routes, registrar: Registrar): void {
     },
     async (request, reply) => {
       const key = request.headers['idempotency-key'] as string | undefined;
-      return answer(reply, await registrar.register(request.access, request.body, key));
+      return answer(request, reply, await registrar.register(request.access, request.body, key));
     },
   );
 }
@@ -64,7 +64,9 @@ const REFUSAL_CODES = {
   failed: '99',
 } as const satisfies Record<Exclude<RegistrationOutcome['kind'], 'registered'>, FailureCode>;
 
-function answer(reply: FastifyReply, outcome: RegistrationOutcome) {
+function answer(request: FastifyRequest, reply: FastifyReply, outcome: RegistrationOutcome) {
+  if (outcome.kind === 'failed')
+    request.log.error({ requestId: request.id }, 'a registration failed unexpectedly');
   if ('replayed' in outcome && outcome.replayed) void reply.header('idempotent-replayed', 'true');
   if (outcome.kind === 'registered') return success(outcome.passReference);
   return refuse(reply, REFUSAL_CODES[outcome.kind]);

@@ -61,19 +61,20 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     ) with (fillfactor = 50)`.execute(db);
   await sql`create index tickets_event on tickets (event_id)`.execute(db);
 
-  // The outbox: a batch that is pending still has to be finalized.
+  // The outbox: a batch that is pending still has to be finalized. A void one keeps its id from ever being used.
   await sql`
     create table batches (
       id uuid primary key,
-      state text not null default 'pending' check (state in ('pending', 'confirmed', 'failed')),
-      size integer not null check (size > 0),
+      state text not null default 'pending' check (state in ('pending', 'confirmed', 'failed', 'void')),
+      size integer not null,
       first_serial bigint not null,
       last_serial bigint not null,
       created_at timestamptz not null default now(),
       finished_at timestamptz,
       relay_at timestamptz not null,
       enqueues integer not null default 1,
-      failure text
+      failure text,
+      constraint only_void_batches_are_empty check ((size = 0) = (state = 'void'))
     )`.execute(db);
   await sql`create index batches_pending on batches (relay_at) where state = 'pending'`.execute(db);
   await sql`create index batches_failed on batches (created_at) where state = 'failed'`.execute(db);

@@ -1,0 +1,149 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { afterEach, expect, test, vi } from 'vitest';
+import { GroupCommit, type GroupCommitOptions } from './group-commit.ts';
+
+/** A commit that ends when the test says so. An item is a number; its outcome is its text. */
+function start(differing: Partial<GroupCommitOptions<number, string>> = {}) {
+  const groups: { items: number[]; end: () => void }[] = [];
+  const group = new GroupCommit<number, string>({
+    commit: (items) =>
+      new Promise((resolve) => groups.push({ items, end: () => resolve(items.map((item) => `${item}`)) })),
+    groupLimit: 100,
+    waitingLimit: 100,
+    answerWithinMs: 60_000,
+    exclusiveKey: () => null,
+    ...differing,
+  });
+  let ended = 0;
+  const endNext = async () => {
+    groups[ended++]!.end();
+    // The next group sets out in the first turn, answers are given in the second.
+    await nextTurn();
+    await nextTurn();
+  };
+  return { group, endNext, items: () => groups.map((one) => one.items) };
+}
+
+afterEach(() => void vi.useRealTimers());
+
+test('an item that finds nothing under way goes in the same turn, with no timer', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'setInterval', 'performance'] });
+  const { group, endNext, items } = start();
+  const outcome = group.submit(1);
+  await nextTurn();
+  expect(items()).toEqual([[1]]);
+  await endNext();
+  expect(await outcome).toBe('1');
+});
+
+test('items of the same turn ride together', async () => {
+  const { group, endNext, items } = start();
+  const outcomes = Promise.all([group.submit(1), group.submit(2)]);
+  await nextTurn();
+  expect(items()).toEqual([[1, 2]]);
+  await endNext();
+  expect(await outcomes).toEqual(['1', '2']);
+});
+
+test('what arrives while a group is under way waits for its end, then goes together at once', async () => {
+  const { group, endNext, items } = start();
+  const first = group.submit(1);
+  await nextTurn();
+  const later = Promise.all([2, 3, 4].map((item) => group.submit(item)));
+  await nextTurn();
+  expect(items()).toEqual([[1]]);
+  await endNext();
+  expect(items()).toEqual([[1], [2, 3, 4]]);
+  await endNext();
+  expect([await first, await later]).toEqual(['1', ['2', '3', '4']]);
+});
+
+test('a group takes as many as it may, in order; the rest goes next', async () => {
+  const { group, endNext, items } = start({ groupLimit: 2 });
+  const outcomes = Promise.all([1, 2, 3, 4, 5].map((item) => group.submit(item)));
+  await nextTurn();
+  for (let round = 0; round < 3; round++) await endNext();
+  expect(items()).toEqual([[1, 2], [3, 4], [5]]);
+  expect(await outcomes).toEqual(['1', '2', '3', '4', '5']);
+});
+
+test('past the waiting limit an item is refused at once; those under way do not count', async () => {
+  const { group, endNext, items } = start({ waitingLimit: 2 });
+  const first = group.submit(1);
+  await nextTurn();
+  const waiting = Promise.all([group.submit(2), group.submit(3)]);
+  expect(await group.submit(4)).toBe('overloaded');
+  await endNext();
+  const next = group.submit(5);
+  await endNext();
+  await endNext();
+  expect([await first, await waiting, await next]).toEqual(['1', ['2', '3'], '5']);
+  expect(items()).toEqual([[1], [2, 3], [5]]);
+});
+
+test('items with the same key never share a group and keep their order; others pass them', async () => {
+  const { group, endNext, items } = start({ exclusiveKey: (item) => (item < 10 ? 'same' : null) });
+  const outcomes = Promise.all([1, 10, 2, 11, 3].map((item) => group.submit(item)));
+  await nextTurn();
+  await endNext();
+  const late = group.submit(4);
+  for (let round = 0; round < 3; round++) await endNext();
+  expect(items()).toEqual([[1, 10, 11], [2], [3], [4]]);
+  expect([await outcomes, await late]).toEqual([['1', '10', '2', '11', '3'], '4']);
+});
+
+test('an item that waits too long is overloaded and never committed', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'performance'] });
+  const { group, endNext, items } = start({ answerWithinMs: 1_000 });
+  void group.submit(1);
+  await nextTurn();
+  vi.advanceTimersByTime(500);
+  const overdue = group.submit(2);
+  vi.advanceTimersByTime(600);
+  const inTime = group.submit(3);
+  vi.advanceTimersByTime(500);
+  expect(await overdue).toBe('overloaded');
+  await endNext();
+  expect(items()).toEqual([[1], [3]]);
+  await endNext();
+  expect(await inTime).toBe('3');
+});
+
+test('an item whose group is under way for too long is unknown, and a late outcome changes nothing', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'performance'] });
+  const { group, endNext } = start({ answerWithinMs: 1_000 });
+  const underWay = group.submit(1);
+  await nextTurn();
+  const settled = vi.fn<(outcome: string) => void>();
+  void underWay.then(settled);
+  vi.advanceTimersByTime(950);
+  await nextTurn();
+  expect(settled).not.toHaveBeenCalled();
+  vi.advanceTimersByTime(100);
+  expect(await underWay).toBe('unknown');
+  await endNext();
+  expect(settled.mock.calls).toEqual([['unknown']]);
+});
+
+test('drain resolves when everything that was submitted is answered', async () => {
+  const { group, endNext } = start({ groupLimit: 1 });
+  const answered: string[] = [];
+  for (const item of [1, 2]) void group.submit(item).then((outcome) => answered.push(outcome));
+  const drained = group.drain().then(() => [...answered]);
+  await nextTurn();
+  await endNext();
+  await endNext();
+  expect(await drained).toEqual(['1', '2']);
+});
+
+test('drain resolves at once where nothing was submitted', async () => {
+  await start().group.drain();
+});
+
+test('outcomes that the commit gives go to their own items', async () => {
+  const commit = (items: number[]) =>
+    Promise.resolve(items.map((item) => (item % 2 ? 'overloaded' : `seat ${item}`)));
+  const { group } = start({ commit });
+  const outcomes = await Promise.all([0, 1, 2, 3].map((item) => group.submit(item)));
+  expect(outcomes).toEqual(['seat 0', 'overloaded', 'seat 2', 'overloaded']);
+});

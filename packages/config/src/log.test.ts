@@ -1,0 +1,126 @@
+import { Writable } from 'node:stream';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../../../test/harness/database.ts';
+import { createLogger, describeError } from './log.ts';
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+
+afterAll(() => database.drop());
+
+const DATA = 'Wilhelmina Featherstonehaugh';
+
+/** Errors as Postgres really makes them: each quotes the data in its message, detail or context. */
+const refusals = {
+  'a value of the wrong type': () =>
+    database.db
+      .selectFrom('events')
+      .selectAll()
+      .where('id', '=', DATA as never)
+      .execute(),
+  'a duplicate': async () => {
+    const values = { name: DATA };
+    await database.db
+      .insertInto('partners')
+      .values(values)
+      .onConflict((on) => on.doNothing())
+      .execute();
+    await database.db.insertInto('partners').values(values).execute();
+  },
+  'a failed check': () =>
+    database.db.insertInto('events').values({ name: DATA, pass_prefix: 'no prefix' }).execute(),
+};
+
+async function refusal(statement: () => Promise<unknown>): Promise<Error & Record<string, unknown>> {
+  return statement().then(
+    () => Promise.reject(new Error('Postgres refused nothing')),
+    (error: unknown) => error as Error & Record<string, unknown>,
+  );
+}
+
+test.for(Object.keys(refusals) as (keyof typeof refusals)[])(
+  'of %s that Postgres refused only SQLSTATE and constraint are told',
+  async (kind) => {
+    const error = await refusal(refusals[kind]);
+    expect(JSON.stringify([error.message, error['detail']])).toContain(DATA);
+    const description = describeError(error);
+    expect(JSON.stringify(description)).not.toContain('Featherstonehaugh');
+    expect(description).toMatchObject({
+      code: error['code'],
+      message: `Postgres refused the statement (SQLSTATE ${String(error['code'])})`,
+    });
+    expect(description.constraint).toBe(error['constraint']);
+    expect(Object.keys(description)).not.toContain('detail');
+  },
+);
+
+test('a refusal stays silent as a cause, however deep, and in the stack', async () => {
+  const error = await refusal(refusals['a value of the wrong type']);
+  expect(error.stack).toContain(DATA);
+  const outer = new Error('the batch failed', { cause: new Error('inner', { cause: error }) });
+  const description = describeError(outer);
+  expect(description).toMatchObject({
+    message: 'the batch failed',
+    cause: { message: 'inner', cause: { code: '22P02' } },
+  });
+  expect(JSON.stringify(description)).not.toContain('Featherstonehaugh');
+});
+
+test('an ordinary error keeps its message, code and frames', () => {
+  const error = Object.assign(new TypeError('no such file'), { code: 'ENOENT', path: '/secret' });
+  const description = describeError(error);
+  expect(description).toMatchObject({ type: 'TypeError', message: 'no such file', code: 'ENOENT' });
+  expect(description.stack).toMatch(/^\s+at /);
+  expect(description.stack).not.toContain('no such file');
+  expect(description).not.toHaveProperty('path');
+});
+
+test.for([DATA, 7, null, undefined, { secret: DATA }])(
+  '%o, thrown, is described by its kind only',
+  (thrown) => {
+    expect(describeError(thrown)).toEqual({ type: typeof thrown, message: 'not an Error' });
+  },
+);
+
+function logged(write: (log: ReturnType<typeof createLogger>) => void): string {
+  let text = '';
+  const destination = new Writable({
+    write(chunk, _encoding, done) {
+      text += String(chunk);
+      done();
+    },
+  });
+  write(createLogger('test', 'trace', destination));
+  return text;
+}
+
+test('a logged error is described, whether it is called err or error', async () => {
+  const error = await refusal(refusals['a duplicate']);
+  const text = logged((log) => {
+    log.error({ err: error }, 'one');
+    log.error({ error }, 'two');
+    log.error(error);
+  });
+  expect(text.match(/SQLSTATE 23505/g)?.length).toBeGreaterThanOrEqual(3);
+  expect(text).not.toContain('Featherstonehaugh');
+});
+
+test.for(['secretKey', 'password', 'headers', 'body'])('%s is not logged, nor one level down', (name) => {
+  const text = logged((log) => {
+    log.info({ [name]: DATA, nested: { [name]: { deep: DATA } } }, 'careless');
+  });
+  expect(text).toContain('"msg":"careless"');
+  expect(text.match(/\[redacted\]/g)).toHaveLength(2);
+  expect(text).not.toContain('Featherstonehaugh');
+});
+
+test('a line says which service wrote it, and nothing below the level is written', () => {
+  expect(JSON.parse(logged((log) => log.info('hello')))).toMatchObject({
+    service: 'test',
+    msg: 'hello',
+    level: 30,
+  });
+});

@@ -1,0 +1,99 @@
+import { Value } from '@sinclair/typebox/value';
+import { Type } from '@sinclair/typebox';
+import { expect, test } from 'vitest';
+import { failure, FailureEnvelope, success, SuccessEnvelope } from './envelope.ts';
+import { isEventRef, isIdempotencyKey } from './headers.ts';
+import { RESPONSE_CODES, responseCodeEntry, type FailureCode, type ResponseCode } from './response-codes.ts';
+import { formatTimestamp } from './ticket.ts';
+
+// The table that partners were given: code, HTTP statuses, whether a retry may help, Retry-After.
+const PROMISED: Record<ResponseCode, { http: number[]; retry: boolean; retryAfter: boolean }> = {
+  '00': { http: [200], retry: false, retryAfter: false },
+  '10': { http: [400, 413, 415, 431], retry: false, retryAfter: false },
+  '11': { http: [422], retry: false, retryAfter: false },
+  '12': { http: [400], retry: false, retryAfter: false },
+  '20': { http: [401], retry: false, retryAfter: false },
+  '21': { http: [404], retry: false, retryAfter: false },
+  '30': { http: [404], retry: false, retryAfter: false },
+  '31': { http: [409], retry: false, retryAfter: false },
+  '32': { http: [409], retry: false, retryAfter: false },
+  '33': { http: [409], retry: false, retryAfter: false },
+  '34': { http: [404], retry: false, retryAfter: false },
+  '40': { http: [422], retry: false, retryAfter: false },
+  '41': { http: [409], retry: true, retryAfter: true },
+  '50': { http: [429], retry: true, retryAfter: true },
+  '60': { http: [404, 405], retry: false, retryAfter: false },
+  '90': { http: [503], retry: true, retryAfter: true },
+  '91': { http: [503], retry: true, retryAfter: true },
+  '99': { http: [500], retry: true, retryAfter: false },
+};
+
+const codes = Object.keys(RESPONSE_CODES) as ResponseCode[];
+const failures = codes.filter((code): code is FailureCode => code !== '00');
+
+test('the catalogue is what partners were promised', () => {
+  const catalogue = codes.map((code) => {
+    const { httpStatuses, retryable, retryAfterSeconds = 0 } = responseCodeEntry(code);
+    return [code, { http: [...httpStatuses], retry: retryable, retryAfter: retryAfterSeconds > 0 }];
+  });
+  expect(Object.fromEntries(catalogue)).toEqual(PROMISED);
+});
+
+test('every code has a message of one line and a meaning, and no two codes share either', () => {
+  for (const part of ['message', 'meaning'] as const) {
+    const texts = codes.map((code) => RESPONSE_CODES[code][part]);
+    expect(texts.every((text) => /^[^\n]{5,}$/.test(text))).toBe(true);
+    expect(new Set(texts).size).toBe(codes.length);
+  }
+});
+
+test('a failure has exactly three fields, in order, and null data', () => {
+  for (const code of failures) {
+    expect(JSON.stringify(failure(code))).toBe(
+      `{"responseCode":"${code}","responseMessage":${JSON.stringify(RESPONSE_CODES[code].message)},"responseData":null}`,
+    );
+    expect(Value.Check(FailureEnvelope, failure(code, 'more to say'))).toBe(true);
+  }
+  expect(failure('11', 'gender: no').responseMessage).toBe('gender: no');
+});
+
+test('a success has exactly three fields, in order', () => {
+  expect(JSON.stringify(success('GALA-1'))).toBe(
+    '{"responseCode":"00","responseMessage":"Successful","responseData":"GALA-1"}',
+  );
+  const schema = SuccessEnvelope(Type.String());
+  expect(Value.Check(schema, success('GALA-1'))).toBe(true);
+  expect(Value.Check(schema, { ...success('GALA-1'), extra: 1 })).toBe(false);
+  expect(Value.Check(schema, failure('99'))).toBe(false);
+  expect(Value.Check(FailureEnvelope, { ...failure('99'), extra: 1 })).toBe(false);
+});
+
+test('a timestamp has fractional seconds and an explicit offset', () => {
+  expect(formatTimestamp(new Date('2026-11-21T09:00:00.123Z'))).toBe('2026-11-21T09:00:00.123+00:00');
+  expect(formatTimestamp(new Date('2026-11-21T09:00:00Z'))).toBe('2026-11-21T09:00:00.000+00:00');
+});
+
+test('an event reference is a UUID, in either case', () => {
+  const uuid = '6f1c2a34-9b1d-4c55-8e21-0a1b2c3d4e5f';
+  for (const good of [uuid, uuid.toUpperCase()]) expect(isEventRef(good)).toBe(true);
+  for (const bad of [
+    '',
+    `${uuid}0`,
+    ` ${uuid}`,
+    `${uuid}\n`,
+    `{${uuid}}`,
+    uuid.replaceAll('-', ''),
+    undefined,
+    [uuid],
+  ]) {
+    expect(isEventRef(bad)).toBe(false);
+  }
+});
+
+test('an idempotency key is 1 to 255 visible ASCII characters', () => {
+  for (const good of ['a', '!~', 'order:42/ü'.slice(0, 9), 'k'.repeat(255)])
+    expect(isIdempotencyKey(good)).toBe(true);
+  for (const bad of ['', ' ', 'a b', 'a\t', 'a\n', 'ü', '\u007f', 'k'.repeat(256), undefined, 7, ['a']]) {
+    expect(isIdempotencyKey(bad)).toBe(false);
+  }
+});

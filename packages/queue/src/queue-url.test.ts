@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest';
+import { parseQueueUrl, QUEUE_URL_FORMS } from './queue-url.ts';
+
+test.for(['redis://127.0.0.1:6379', 'rediss://user:secret@redis.example:6380/2', 'redis://[::1]:6379'])(
+  '%s is one Redis, its URL left to the driver',
+  (url) => {
+    expect(parseQueueUrl(url)).toEqual({ kind: 'redis', url });
+  },
+);
+
+test.for([
+  'postgres://user:secret@db.example:5432/floodgate',
+  'postgresql://db.example/floodgate?sslmode=require',
+])('%s is a Postgres, its URL left to the driver', (url) => {
+  expect(parseQueueUrl(url)).toEqual({ kind: 'postgres', connectionString: url });
+});
+
+test('a cluster is a list of nodes; a port that is not given is the usual one', () => {
+  expect(parseQueueUrl('redis-cluster://one:7000,two,10.0.0.3:7002')).toEqual({
+    kind: 'redis-cluster',
+    nodes: [
+      { host: 'one', port: 7000 },
+      { host: 'two', port: 6379 },
+      { host: '10.0.0.3', port: 7002 },
+    ],
+    tls: false,
+  });
+});
+
+test('a cluster with a second s is reached through TLS', () => {
+  expect(parseQueueUrl('rediss-cluster://one:7000')).toMatchObject({ kind: 'redis-cluster', tls: true });
+});
+
+test('a trailing slash or database number of a cluster is no part of its last node', () => {
+  const nodes = [{ host: 'one', port: 7000 }];
+  expect(parseQueueUrl('redis-cluster://one:7000/')).toMatchObject({ nodes });
+  expect(parseQueueUrl('redis-cluster://one:7000/0')).toMatchObject({ nodes });
+});
+
+test.for([
+  ['user:secret@', { username: 'user', password: 'secret' }],
+  [':secret@', { password: 'secret' }],
+  ['user@', { username: 'user' }],
+  ['us%40er:p%3Aa%2Fs%25s@', { username: 'us@er', password: 'p:a/s%s' }],
+  ['user:p@ss:word@', { username: 'user', password: 'p@ss:word' }],
+] as const)('a cluster takes its credentials from %s', ([written, read]) => {
+  expect(parseQueueUrl(`redis-cluster://${written}one:7000,two:7001`)).toEqual({
+    kind: 'redis-cluster',
+    nodes: [
+      { host: 'one', port: 7000 },
+      { host: 'two', port: 7001 },
+    ],
+    tls: false,
+    ...read,
+  });
+});
+
+test.for([
+  '',
+  'hunter2',
+  'hunter2.example:6379',
+  'http://hunter2.example',
+  'mysql://root:hunter2@db.example',
+  'redis://',
+  'redis:///hunter2',
+  'Redis://hunter2.example',
+  'redis:hunter2.example',
+  'redis-cluster://',
+  'redis-cluster://user:hunter2@',
+  'redis-cluster://user:hunter2@one:7000,',
+  'redis-cluster://user:hunter2@one:port',
+  'redis-cluster://user:hunter2%@one:7000',
+])('%o is refused with the forms there are, and is not repeated', (url) => {
+  let message = '';
+  try {
+    parseQueueUrl(url);
+  } catch (error) {
+    message = (error as Error).message;
+  }
+  expect(message).toContain(QUEUE_URL_FORMS);
+  expect(message).not.toContain('hunter2');
+});
+
+test('a node of a cluster may be an IPv6 address, which drivers want without its brackets', () => {
+  expect(parseQueueUrl('redis-cluster://[::1]:7000')).toMatchObject({ nodes: [{ host: '::1', port: 7000 }] });
+});

@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto';
+import { findRegistration, reserveBatch, type Database, type RegistrationRow } from '@floodgate/database';
+import { sql } from 'kysely';
+import { onTestFinished } from 'vitest';
+import type { Fixture } from './fixture.ts';
+import { waitUntil } from './wait-until.ts';
+
+/** A batch that has committed and that nobody has enqueued yet, with one registration. */
+export interface CommittedBatch {
+  batchId: string;
+  serial: number;
+  /** What its partner sees. */
+  state(): Promise<RegistrationRow['state']>;
+  waitForState(state: RegistrationRow['state']): Promise<void>;
+}
+
+/** Commits a batch as the API does. `relayInSeconds`: when the relay takes it to be overdue. */
+export async function commitBatch(
+  db: Database,
+  { partnerId, eventId, addTicket }: Fixture,
+  { relayInSeconds = 0 } = {},
+): Promise<CommittedBatch> {
+  const batchId = randomUUID();
+  const [outcome] = await reserveBatch(db, batchId, [
+    {
+      partnerId,
+      eventId,
+      ticketId: await addTicket(),
+      passCode: 4_829_137_450,
+      fullName: 'Jane Doe',
+      emailAddress: 'jane.doe@example.com',
+      phoneNumber: null,
+      gender: null,
+      tableOrSeat: null,
+      extraData1: null,
+      extraData2: null,
+      attendeeDigest: null,
+      idempotency: null,
+    },
+  ]);
+  if (outcome?.kind !== 'registered') throw new Error('the batch did not commit');
+  await sql`
+    update batches set relay_at = now() + make_interval(secs => ${relayInSeconds})
+    where id = ${batchId}`.execute(db);
+  const { serial } = outcome;
+  const state = async () => (await findRegistration(db, { serial, partnerId, eventId }))!.state;
+  return {
+    batchId,
+    serial,
+    state,
+    waitForState: async (wanted) => {
+      await waitUntil(`batch ${batchId} is ${wanted}`, async () => (await state()) === wanted, 45_000);
+    },
+  };
+}
+
+/** A batch that nobody else can change: whoever finalizes it is caught in the middle. */
+export interface HeldBatch {
+  somebodyWaits(): Promise<void>;
+  /** Ends the statements that wait: Postgres does not notice by itself that their client is gone. */
+  endWaiters(): Promise<void>;
+  release(): Promise<void>;
+}
+
+export async function holdBatch(db: Database, batchId: string): Promise<HeldBatch> {
+  const rival = await db.startTransaction().execute();
+  await sql`select from batches where id = ${batchId} for update`.execute(rival);
+  let released: Promise<void> | undefined;
+  const release = () => (released ??= rival.rollback().execute());
+  onTestFinished(release);
+  const waiting = sql`from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  return {
+    somebodyWaits: async () => {
+      await waitUntil(`somebody waits for batch ${batchId}`, async () => {
+        const { rows } = await sql`select ${waiting}`.execute(db);
+        return rows.length > 0;
+      });
+    },
+    endWaiters: async () => void (await sql`select pg_terminate_backend(pid) ${waiting}`.execute(db)),
+    release,
+  };
+}

@@ -1,0 +1,200 @@
+import fc from 'fast-check';
+
+// Values of a registration's fields that are right or wrong by the way they are made, so that nothing here repeats
+// how the API checks them.
+
+const repeated = (unit: string, length: number) => fc.constant(unit.repeat(length));
+
+/** Every plane, but no control characters and no surrogates. */
+const printable = fc.oneof(
+  fc.integer({ min: 0x20, max: 0x7e }),
+  fc.integer({ min: 0xa0, max: 0xd7ff }),
+  fc.integer({ min: 0xe000, max: 0xffff }),
+  fc.integer({ min: 0x1_0000, max: 0x10_ffff }),
+);
+const text = (minLength: number, maxLength: number) =>
+  fc.array(printable, { minLength, maxLength }).map((points) => String.fromCodePoint(...points));
+
+/** NUL first: it is the one that Postgres cannot store. Surrogates without their other half; C0, DEL and C1. */
+const unprintable = fc.constantFrom(
+  '\0',
+  '\n',
+  '\t',
+  '\u001b',
+  '\u007f',
+  '\u0085',
+  '\u009f',
+  '\ud800',
+  '\udfff',
+);
+const unprintableText = fc
+  .tuple(text(0, 10), unprintable, text(0, 10))
+  .map(([before, wrong, after]) => `a${before}${wrong}${after}z`);
+
+const notText = fc.constantFrom<unknown>(0, 1, 1.5, true, false, {}, [], ['a'], { a: 1 });
+
+const freeText = (maxLength: number) => ({
+  right: fc.oneof(
+    text(0, maxLength),
+    fc.constantFrom('', null, ' ', '\u00a0', '0', 'null'),
+    repeated('x', maxLength),
+    // As many characters, twice as many UTF-16 units.
+    repeated('\u{1f39f}', maxLength),
+  ),
+  wrong: fc.oneof(
+    notText,
+    unprintableText,
+    repeated('x', maxLength + 1),
+    repeated('\u{1f39f}', maxLength + 1),
+  ),
+});
+
+const space = fc.constantFrom('', ' ', '  ', '\u00a0', '\t', '\r\n');
+const fullName = {
+  right: fc.oneof(
+    fc.tuple(space, text(0, 253), space).map(([before, name, after]) => `${before}J${name}e${after}`),
+    repeated('\u{20000}', 255),
+    repeated('é', 255).map((name) => ` ${name} `),
+    fc.constantFrom('X', '李', "O'Neil; DROP", 'Jane "JD" \\ Doe', '{a,b}', 'NULL'),
+  ),
+  wrong: fc.oneof(
+    notText,
+    unprintableText,
+    fc.constantFrom(null, '', ' ', '\t\n ', '\u00a0'),
+    repeated('x', 256),
+    repeated('\u{20000}', 256),
+  ),
+};
+
+const letters = (characters: string, minLength: number, maxLength: number) =>
+  fc.string({ unit: fc.constantFrom(...characters.split('')), minLength, maxLength });
+const localPart = letters("abcXYZ019!#$%&'*+/=?^_`{|}~-", 1, 64);
+const label = fc
+  .tuple(letters('abcXYZ09', 1, 31), letters('abc09-', 0, 31), letters('abcXYZ09', 1, 1))
+  .map((parts) => parts.join(''));
+/** The longest local part there can be, with a domain of labels of these lengths. */
+const longAddress = (...labels: number[]) =>
+  `${'l'.repeat(64)}@${labels.map((length) => 'd'.repeat(length)).join('.')}.io`;
+
+const emailAddress = {
+  right: fc.oneof(
+    fc.tuple(localPart, label, label).map(([local, host, zone]) => `${local}@${host}.${zone}`),
+    fc.constantFrom('a@b.c', 'first.last+tag@mail.example.co.uk', "o'neil@example.com", 'A@EXAMPLE.COM'),
+    // 254 characters, the most that there can be.
+    fc.constant(longAddress(62, 61, 61)),
+  ),
+  wrong: fc.oneof(
+    notText,
+    fc.constantFrom(null, '', ' ', 'jane', 'jane@', '@example.com', 'jane@example', 'jane@@example.com'),
+    fc.constantFrom('jane@.com', 'jane@example.', 'jane@example..com', 'jane@-a.com', 'jane@a-.com'),
+    fc.constantFrom('.jane@example.com', 'jane.@example.com', 'ja..ne@example.com', 'ja ne@example.com'),
+    fc.constantFrom(' jane@example.com', 'jane@example.com ', 'jane@example.com\n', 'jane@exa\0mple.com'),
+    fc.constantFrom('"jane"@example.com', 'jané@example.com', 'jane@bücher.example', 'jane@[127.0.0.1]'),
+    fc.constantFrom('Jane <jane@example.com>', 'jane@a.com,joe@b.com', 'a@b@c.com', 'jane\ud800@example.com'),
+    fc.constant(`${'l'.repeat(65)}@example.com`),
+    fc.constant(`l@${'d'.repeat(64)}.com`),
+    fc.constant(longAddress(62, 62, 61)),
+  ),
+};
+
+const phoneNumber = {
+  right: fc.oneof(
+    fc.tuple(letters('0123456789', 1, 1), letters('0123456789+-(). ', 3, 31)).map((parts) => parts.join('')),
+    fc.constantFrom('', null, '1234', '+1 (555) 010-0199', '(.).7', '----------------------------+++7'),
+    repeated('9', 32),
+  ),
+  wrong: fc.oneof(
+    notText,
+    fc.constantFrom(
+      '123',
+      '+-()',
+      '    ',
+      '12a4',
+      '1234x',
+      '１２３４',
+      '12\t34',
+      '1234\n',
+      '+1,555',
+      '1234\0',
+    ),
+    repeated('9', 33),
+  ),
+};
+
+const organizedEventTicketID = {
+  right: fc.oneof(fc.integer({ min: 1, max: 2_147_483_647 }), fc.constantFrom(1, 2_147_483_647)),
+  wrong: fc.oneof(
+    fc.constantFrom<unknown>(
+      null,
+      '',
+      '7',
+      'x',
+      true,
+      [],
+      [7],
+      {},
+      0,
+      -1,
+      0.5,
+      7.000_001,
+      2_147_483_648,
+      1e300,
+    ),
+    fc.integer({ max: 0 }),
+  ),
+};
+
+/** Every field of a registration, with its right and its wrong values. */
+export const FIELDS = {
+  fullName,
+  emailAddress,
+  phoneNumber,
+  gender: freeText(32),
+  tableOrSeat: freeText(64),
+  organizedEventTicketID,
+  extraData1: freeText(1_000),
+  extraData2: freeText(1_000),
+} satisfies Record<string, { right: fc.Arbitrary<unknown>; wrong: fc.Arbitrary<unknown> }>;
+
+export type FieldName = keyof typeof FIELDS;
+export const FIELD_NAMES = Object.keys(FIELDS) as FieldName[];
+export const REQUIRED: readonly FieldName[] = ['fullName', 'emailAddress', 'organizedEventTicketID'];
+
+/** A body and the names of its wrong fields. */
+export interface DrawnBody {
+  body: Record<string, unknown>;
+  wrong: FieldName[];
+}
+
+type Verdict = 'right' | 'wrong' | 'absent';
+const anyVerdict = fc.oneof(
+  { weight: 5, arbitrary: fc.constant<Verdict>('right') },
+  { weight: 1, arbitrary: fc.constantFrom<Verdict[]>('wrong', 'absent') },
+);
+
+/** Any body, its fields in any order. */
+export const anyBody: fc.Arbitrary<DrawnBody> = fc
+  .tuple(
+    fc.shuffledSubarray(FIELD_NAMES, { minLength: FIELD_NAMES.length }),
+    fc.array(anyVerdict, { minLength: FIELD_NAMES.length, maxLength: FIELD_NAMES.length }),
+  )
+  .chain(([names, verdicts]) => {
+    const verdictOf = (name: FieldName) => verdicts[names.indexOf(name)]!;
+    const sent = names.filter((name) => verdictOf(name) !== 'absent');
+    const values = sent.map(
+      (name) => FIELDS[name][verdictOf(name) as 'right' | 'wrong'] as fc.Arbitrary<unknown>,
+    );
+    const wrong = FIELD_NAMES.filter(
+      (name) => verdictOf(name) === 'wrong' || (verdictOf(name) === 'absent' && REQUIRED.includes(name)),
+    );
+    return fc.tuple(...values).map((drawn) => ({
+      body: Object.fromEntries(sent.map((name, index) => [name, drawn[index]])),
+      wrong,
+    }));
+  });
+
+/** A body in which every field is right. */
+export const rightBody: fc.Arbitrary<Record<string, unknown>> = fc.record(
+  Object.fromEntries(FIELD_NAMES.map((name) => [name, FIELDS[name].right as fc.Arbitrary<unknown>])),
+  { requiredKeys: [...REQUIRED] },
+);

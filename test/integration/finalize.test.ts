@@ -1,0 +1,191 @@
+import { sql } from 'kysely';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
+import { commitBatch, holdBatch, type CommittedBatch } from '../harness/committed-batch.ts';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { createFixture, type Fixture } from '../harness/fixture.ts';
+import {
+  runCli,
+  startWorkerProcess,
+  type Environment,
+  type ServiceProcess,
+} from '../harness/service-process.ts';
+import { TcpProxy } from '../harness/tcp-proxy.ts';
+import { newJob, TestQueue, waitForCounts } from '../harness/test-queue.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+
+let database: TestDatabase;
+let fixture: Fixture;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  fixture = await createFixture(database.db);
+});
+
+afterAll(() => database.drop());
+
+const QUEUES = [
+  { name: 'Postgres', missing: '', url: () => database.url },
+  {
+    name: 'Redis',
+    missing: inject('redisUrl') ? '' : ` (${inject('redisReason')})`,
+    url: () => inject('redisUrl')!,
+  },
+];
+
+for (const { name, missing, url } of QUEUES) {
+  describe.skipIf(missing)(`a worker with its queue in ${name}${missing}`, { timeout: 90_000 }, () => {
+    let queue: TestQueue;
+    let env: Environment;
+    const workers: ServiceProcess[] = [];
+
+    beforeEach(async () => {
+      await sql`truncate batches, registrations`.execute(database.db);
+      queue = await TestQueue.open(url());
+      env = {
+        DATABASE_URL: database.url,
+        QUEUE_URL: queue.url,
+        QUEUE_NAMESPACE: queue.namespace,
+        FINALIZE_ATTEMPTS: '2',
+        FINALIZE_BACKOFF_MS: '1',
+        RELAY_INTERVAL_MS: '50',
+      };
+    });
+    afterEach(async () => {
+      await Promise.all(workers.splice(0).map((worker) => worker.end('SIGKILL')));
+      await sql`drop trigger if exists refuse on batches`.execute(database.db);
+      await queue.close();
+    });
+
+    async function startWorker(differing: Environment = {}): Promise<ServiceProcess> {
+      const worker = await startWorkerProcess({ ...env, ...differing });
+      workers.push(worker);
+      return worker;
+    }
+
+    test('confirms batches that committed but were never enqueued', async () => {
+      const batches = await Promise.all([1, 2, 3].map(() => commitBatch(database.db, fixture)));
+      expect(await batches[0]!.state()).toBe('reserved');
+      await startWorker();
+      for (const batch of batches) await batch.waitForState('confirmed');
+      await waitForCounts(await queue.produce(), {});
+    });
+
+    test('confirms a batch whose job rings long before the relay would', async () => {
+      await startWorker();
+      const batch = await commitBatch(database.db, fixture, { relayInSeconds: 3_600 });
+      await (await queue.produce()).enqueue([newJob(batch.batchId)]);
+      await batch.waitForState('confirmed');
+    });
+
+    /** Makes Postgres refuse to confirm this batch. */
+    async function refuse({ batchId }: CommittedBatch): Promise<void> {
+      await sql`
+        create or replace function refuse() returns trigger language plpgsql as $$
+          begin raise exception 'not now, %', new.id; end $$`.execute(database.db);
+      await sql`
+        create trigger refuse before update on batches for each row
+        when (new.state = 'confirmed' and new.id = ${sql.lit(batchId)})
+        execute function refuse()`.execute(database.db);
+    }
+
+    test('confirms the neighbours of a batch that cannot be confirmed', async () => {
+      const batches = await Promise.all([1, 2, 3].map(() => commitBatch(database.db, fixture)));
+      await refuse(batches[1]!);
+      await startWorker();
+      await batches[1]!.waitForState('failed');
+      for (const neighbour of [batches[0]!, batches[2]!]) expect(await neighbour.state()).toBe('confirmed');
+    });
+
+    test('gives a batch up that Postgres refuses to confirm, until it is redriven', async () => {
+      const batch = await commitBatch(database.db, fixture);
+      await refuse(batch);
+      const worker = await startWorker();
+      const producer = await queue.produce();
+      await batch.waitForState('failed');
+      await waitForCounts(producer, { failed: 1 });
+      const given = await database.db
+        .selectFrom('batches')
+        .select(['failure', 'finished_at'])
+        .where('id', '=', batch.batchId)
+        .executeTakeFirstOrThrow();
+      expect(given).toEqual({ failure: 'P0001', finished_at: expect.any(Date) as Date });
+      await waitUntil('both attempts are in the log', () => {
+        return worker.output().match(/"msg":"a job failed"/g)?.length === 2;
+      });
+      expect(worker.output()).not.toContain('not now');
+
+      await sql`drop trigger refuse on batches`.execute(database.db);
+      const { code, output } = await runCli(env, 'redrive', '--batch', batch.batchId);
+      expect([code, output]).toEqual([0, expect.stringContaining('redriven: 1')]);
+      await batch.waitForState('confirmed');
+      await waitForCounts(producer, {});
+    });
+
+    test('does not give a batch up because Postgres was away', async () => {
+      const proxy = await TcpProxy.start(database.url);
+      const worker = await startWorker({ DATABASE_URL: proxy.through(database.url) });
+      const batch = await commitBatch(database.db, fixture, { relayInSeconds: 3_600 });
+      proxy.setMode('down');
+      const producer = await queue.produce({ attempts: 2, backoffMs: 1 });
+      await producer.enqueue([newJob(batch.batchId)]);
+      await waitForCounts(producer, { failed: 1 });
+      expect(await batch.state()).toBe('reserved');
+
+      proxy.setMode('pass');
+      await sql`update batches set relay_at = now() where id = ${batch.batchId}`.execute(database.db);
+      await batch.waitForState('confirmed');
+      expect(worker.child.exitCode).toBeNull();
+      expect(await worker.end()).toBe(0);
+      await proxy.stop();
+    });
+
+    test('outlives a connection that is lost under a statement', async () => {
+      const proxy = await TcpProxy.start(database.url);
+      const batch = await commitBatch(database.db, fixture);
+      const hold = await holdBatch(database.db, batch.batchId);
+      const worker = await startWorker({ DATABASE_URL: proxy.through(database.url) });
+      await (await queue.produce({ attempts: 1, backoffMs: 1 })).enqueue([newJob(batch.batchId)]);
+      await hold.somebodyWaits();
+      proxy.setMode('down');
+      await waitUntil('the job has failed', () => {
+        expect(worker.child.exitCode, worker.output()).toBeNull();
+        return worker.output().includes('"msg":"a job failed"');
+      });
+      await hold.endWaiters();
+      await hold.release();
+      proxy.setMode('pass');
+      await batch.waitForState('confirmed');
+      expect(await worker.end(), worker.output()).toBe(0);
+      await proxy.stop();
+    });
+
+    test('finishes what another worker was killed over', async () => {
+      const batch = await commitBatch(database.db, fixture, { relayInSeconds: 5 });
+      const hold = await holdBatch(database.db, batch.batchId);
+      const victim = await startWorker();
+      await (await queue.produce()).enqueue([newJob(batch.batchId)]);
+      await hold.somebodyWaits();
+      await victim.end('SIGKILL');
+      await hold.endWaiters();
+      await hold.release();
+      expect(await batch.state()).toBe('reserved');
+      await startWorker();
+      await batch.waitForState('confirmed');
+    });
+
+    test('ends with exit code 0 on SIGTERM, after what it has begun', async () => {
+      const batch = await commitBatch(database.db, fixture, { relayInSeconds: 3_600 });
+      const hold = await holdBatch(database.db, batch.batchId);
+      const worker = await startWorker();
+      const producer = await queue.produce();
+      await producer.enqueue([newJob(batch.batchId)]);
+      await hold.somebodyWaits();
+      worker.child.kill('SIGTERM');
+      await waitUntil('it is stopping', () => worker.output().includes('"msg":"stopping"'));
+      await hold.release();
+      expect(await worker.exited, worker.output()).toBe(0);
+      expect(await batch.state()).toBe('confirmed');
+      await waitForCounts(producer, {});
+    });
+  });
+}

@@ -1,0 +1,154 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { QUEUE_BACKENDS, titleOf, type QueueServer } from '../harness/queue-backends.ts';
+import { newJob, TestQueue, waitForCounts } from '../harness/test-queue.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+
+// One suite for every backend: whatever QUEUE_URL names, the apps see the same queue.
+for (const backend of QUEUE_BACKENDS) {
+  describe.skipIf(backend.missing)(titleOf(backend), () => {
+    let server: QueueServer;
+    let queue: TestQueue;
+
+    beforeAll(async () => {
+      server = await backend.start();
+    });
+    afterAll(() => server.stop());
+    beforeEach(async () => {
+      queue = await TestQueue.open(server.url);
+    });
+    afterEach(() => queue.close());
+
+    const batchIds = (of: { batchIds: string[] }[]) => of.flatMap((one) => one.batchIds).toSorted();
+
+    test('a job reaches its handler with its payload and leaves nothing behind', async () => {
+      const producer = await queue.produce();
+      const job = newJob();
+      await producer.enqueue([job]);
+      const { runs, failures } = queue.consume();
+      await waitUntil('the job has run', () => runs.length > 0);
+      await waitForCounts(producer, {});
+      expect(runs).toMatchObject([{ ...job.payload, attempt: 1, isLastAttempt: false }]);
+      expect(failures).toEqual([]);
+      const raw = await queue.raw();
+      expect(await raw.getJob(job.id)).toBeUndefined();
+      expect(await raw.getJobCounts()).toMatchObject({ completed: 0, failed: 0 });
+    });
+
+    test('many jobs at once are each run once, at most as many at a time as allowed', async () => {
+      const producer = await queue.produce();
+      const jobs = Array.from({ length: 150 }, () => newJob());
+      let [atOnce, most] = [0, 0];
+      const handler = async () => {
+        most = Math.max(most, (atOnce += 1));
+        await new Promise((resolve) => setImmediate(resolve));
+        atOnce -= 1;
+      };
+      const { runs } = queue.consume({ concurrency: 3, handler });
+      await producer.enqueue(jobs);
+      await waitUntil('all have run', () => runs.length >= jobs.length);
+      await waitForCounts(producer, {});
+      expect(batchIds(runs)).toEqual(batchIds(jobs.map(({ payload }) => payload)));
+      expect(most).toBeLessThanOrEqual(3);
+    });
+
+    test('an id is not added again while its job exists, but may be once that is done', async () => {
+      const producer = await queue.produce();
+      const job = newJob();
+      await producer.enqueue([job]);
+      await producer.enqueue([job]);
+      await producer.enqueue([job, newJob(), job]);
+      await waitForCounts(producer, { waiting: 2 });
+      const { runs } = queue.consume();
+      await waitForCounts(producer, {});
+      await producer.enqueue([job]);
+      await waitUntil('the job has run again', () => runs.length === 3);
+      await waitForCounts(producer, {});
+    });
+
+    test('a failing job is tried again, later and later, until it is kept as failed', async () => {
+      const producer = await queue.produce({ attempts: 3, backoffMs: 200 });
+      const job = newJob();
+      const { runs, failures } = queue.consume({ handler: () => Promise.reject(new Error('no luck')) });
+      await producer.enqueue([job]);
+      await waitForCounts(producer, { failed: 1 });
+      await waitUntil('all failures were told', () => failures.length === 3);
+      expect(runs.map(({ attempt, isLastAttempt }) => [attempt, isLastAttempt])).toEqual([
+        [1, false],
+        [2, false],
+        [3, true],
+      ]);
+      expect(failures).toEqual(
+        [1, 2, 3].map((attempt) => ({ name: job.name, id: job.id, attempt, message: 'no luck' })),
+      );
+      // 200 ms and 400 ms, each up to half of it less by chance.
+      expect(runs[1]!.at - runs[0]!.at).toBeGreaterThan(95);
+      expect(runs[2]!.at - runs[1]!.at).toBeGreaterThan(195);
+    });
+
+    test('a job that fails once and then succeeds is not kept', async () => {
+      const producer = await queue.produce();
+      const handler = ({ attempt }: { attempt: number }) =>
+        attempt === 1 ? Promise.reject(new Error('no luck')) : Promise.resolve();
+      const { runs } = queue.consume({ handler });
+      await producer.enqueue([newJob()]);
+      await waitUntil('it has run twice', () => runs.length === 2);
+      await waitForCounts(producer, {});
+    });
+
+    test('removeFailed removes the failed jobs that it was asked to, and nothing else', async () => {
+      const producer = await queue.produce({ attempts: 1, backoffMs: 1 });
+      const [obsolete, kept, waiting] = [newJob(), newJob(), newJob()];
+      await producer.enqueue([obsolete, kept]);
+      const { close } = queue.consume({ handler: () => Promise.reject(new Error('no luck')) });
+      await waitForCounts(producer, { failed: 2 });
+      await close(5_000);
+      // A failed job that is kept swallows an enqueue with the same id.
+      await producer.enqueue([obsolete, waiting]);
+      await waitForCounts(producer, { failed: 2, waiting: 1 });
+      const remove = (...jobs: unknown[]) =>
+        producer.removeFailed('finalize', (payload) =>
+          JSON.stringify(jobs).includes(JSON.stringify(payload)),
+        );
+      expect(await remove(obsolete, waiting)).toBe(1);
+      expect(await remove(obsolete, waiting)).toBe(0);
+      await waitForCounts(producer, { failed: 1, waiting: 1 });
+      await producer.enqueue([obsolete]);
+      await waitForCounts(producer, { failed: 1, waiting: 2 });
+    });
+
+    test('counts tell what waits, runs and is put off', async () => {
+      const producer = await queue.produce({ attempts: 2, backoffMs: 60_000 });
+      const { promise: go, resolve } = Promise.withResolvers<void>();
+      const handler = () => go.then(() => Promise.reject(new Error('no luck')));
+      await producer.enqueue(Array.from({ length: 5 }, () => newJob()));
+      await waitForCounts(producer, { waiting: 5 });
+      queue.consume({ concurrency: 2, handler });
+      await waitForCounts(producer, { waiting: 3, active: 2 });
+      resolve();
+      await waitForCounts(producer, { delayed: 5 });
+    });
+
+    test('a payload that is not of its job is refused by the producer', async () => {
+      const producer = await queue.produce();
+      const wrong = { ...newJob(), payload: { batchIds: ['x'] } };
+      await expect(producer.enqueue([wrong])).rejects.toThrow('not a payload of finalize-batches');
+      await expect(producer.enqueue([newJob(), wrong])).rejects.toThrow('not a payload');
+      await waitForCounts(producer, {});
+    });
+
+    test.for([
+      ['finalize-batches', { batchIds: [7] }],
+      ['finalize-batches', null],
+      ['nobody-knows-this', newJob().payload],
+      ['toString', {}],
+    ] as const)('a job %s with %o never reaches a handler and is not tried again', async ([name, data]) => {
+      const producer = await queue.produce();
+      const { runs, failures } = queue.consume();
+      await (await queue.raw()).add(name, data, { attempts: 5 });
+      await waitForCounts(producer, { failed: 1 });
+      await waitUntil('the failure was told', () => failures.length > 0);
+      expect(failures).toMatchObject([{ name, attempt: 1 }]);
+      expect(runs).toEqual([]);
+    });
+  });
+}

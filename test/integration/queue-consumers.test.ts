@@ -1,0 +1,98 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { startHangingConsumer } from '../harness/hanging-consumer.ts';
+import { QUEUE_BACKENDS, titleOf, type QueueServer } from '../harness/queue-backends.ts';
+import { newJob, TestQueue, waitForCounts } from '../harness/test-queue.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+
+// Second half of the conformance suite: consumers among each other, and their end.
+for (const backend of QUEUE_BACKENDS) {
+  describe.skipIf(backend.missing)(titleOf(backend), () => {
+    let server: QueueServer;
+    let queue: TestQueue;
+
+    beforeAll(async () => {
+      server = await backend.start();
+    });
+    afterAll(() => server.stop());
+    beforeEach(async () => {
+      queue = await TestQueue.open(server.url);
+    });
+    afterEach(() => queue.close());
+
+    test('two consumers share the work, and no job is run by both', async () => {
+      const producer = await queue.produce();
+      const jobs = Array.from({ length: 30 }, () => newJob());
+      const { promise: bothAtWork, resolve } = Promise.withResolvers<void>();
+      const consumers = [1, 2].map(() => queue.consume({ concurrency: 1, handler: () => bothAtWork }));
+      await producer.enqueue(jobs);
+      await waitUntil('both have a job', () => consumers.every(({ runs }) => runs.length === 1));
+      resolve();
+      await waitForCounts(producer, {});
+      const run = consumers.flatMap(({ runs }) => runs.flatMap(({ batchIds }) => batchIds));
+      expect(run.toSorted()).toEqual(jobs.flatMap(({ payload }) => payload.batchIds).toSorted());
+    });
+
+    test('a consumer takes no jobs of another namespace', async () => {
+      const other = await TestQueue.open(server.url);
+      const producer = await queue.produce();
+      const { runs } = other.consume();
+      await producer.enqueue([newJob()]);
+      const otherProducer = await other.produce();
+      await otherProducer.enqueue([newJob()]);
+      await waitForCounts(otherProducer, {});
+      await other.close();
+      expect(runs).toHaveLength(1);
+      await waitForCounts(producer, { waiting: 1 });
+    });
+
+    test('closing waits for the job under way and takes no further one', async () => {
+      const producer = await queue.produce();
+      const { promise: go, resolve } = Promise.withResolvers<void>();
+      const { close, runs } = queue.consume({ concurrency: 1, handler: () => go });
+      await producer.enqueue([newJob(), newJob()]);
+      await waitForCounts(producer, { active: 1, waiting: 1 });
+      let isClosed = false;
+      const closed = close(30_000).then(() => (isClosed = true));
+      expect(await producer.counts('finalize')).toMatchObject({ active: 1, waiting: 1 });
+      expect(isClosed).toBe(false);
+      resolve();
+      await closed;
+      expect(runs).toHaveLength(1);
+      await waitForCounts(producer, { waiting: 1 });
+    });
+
+    test('closing gives a job that does not end up at the deadline', async () => {
+      const producer = await queue.produce();
+      const { promise: end, resolve } = Promise.withResolvers<void>();
+      const { close } = queue.consume({ handler: () => end });
+      await producer.enqueue([newJob()]);
+      await waitForCounts(producer, { active: 1 });
+      const startedAt = performance.now();
+      await close(300);
+      const tookMs = performance.now() - startedAt;
+      expect(tookMs).toBeGreaterThan(290);
+      expect(tookMs).toBeLessThan(3_000);
+      await waitForCounts(producer, { active: 1 });
+      resolve();
+    });
+
+    test(
+      'a job whose consumer was killed is run by another, with no attempt used up',
+      { timeout: 120_000 },
+      async () => {
+        const producer = await queue.produce({ attempts: 1, backoffMs: 1 });
+        const job = newJob();
+        const victim = await startHangingConsumer(queue);
+        await producer.enqueue([job]);
+        await waitForCounts(producer, { active: 1 });
+        await victim.kill();
+        const { runs, failures } = queue.consume();
+        // Its lock lasts 15 s, and it is looked for every 15 s.
+        await waitUntil('the job has run', () => runs.length > 0, 80_000);
+        await waitForCounts(producer, {});
+        expect(runs).toMatchObject([{ ...job.payload, attempt: 1, isLastAttempt: true }]);
+        expect(failures).toEqual([]);
+      },
+    );
+  });
+}

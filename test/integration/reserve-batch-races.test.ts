@@ -1,0 +1,190 @@
+import { randomUUID } from 'node:crypto';
+import {
+  connect,
+  findBatch,
+  reconcile,
+  reserveBatch,
+  statementFailure,
+  updateTicket,
+  type Database,
+  type Reservation,
+  type ReservationOutcome,
+} from '@floodgate/database';
+import fc from 'fast-check';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { anyBatch, createWorld, toReservations, type World } from '../harness/drawn-reservations.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+
+const POOLS = 6;
+const BATCHES = 90;
+const CAPACITIES = [0, 7, 40];
+
+let database: TestDatabase;
+let pools: Database[];
+let world: World;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const options = { connectionString: database.url, applicationName: 'tests', maxConnections: 1 };
+  pools = Array.from({ length: POOLS }, () => connect({ ...options, prepareStatements: true }));
+});
+
+afterAll(async () => {
+  await Promise.all(pools.map((pool) => pool.destroy()));
+  await database.drop();
+});
+
+beforeEach(async () => {
+  world = await createWorld(
+    database.db,
+    CAPACITIES.map((capacity) => ({ event: 0, capacity, active: true, window: 'no window' as const })),
+  );
+});
+
+const seatsOf = (outcomes: readonly ReservationOutcome[]) =>
+  outcomes.filter((outcome) => outcome.kind === 'registered').map(({ serial }) => serial);
+
+function batchOf(ticket: number, size: number): Reservation[] {
+  const guest = {
+    partner: 0,
+    ticket,
+    astray: null,
+    key: null,
+    fingerprint: 0,
+    gender: null,
+    extraData1: null,
+  };
+  return toReservations(
+    world,
+    Array.from({ length: size }, (_, attendee) => ({ ...guest, attendee })),
+  );
+}
+
+async function takenOf(ticket: number): Promise<number> {
+  const { id } = world.model.tickets[ticket]!;
+  const row = await database.db.selectFrom('tickets').select('taken').where('id', '=', id).executeTakeFirst();
+  return row!.taken;
+}
+
+test('batches that race for the same tickets over several connections sell every seat once', async () => {
+  const drawn = fc.sample(anyBatch, BATCHES).map((batch) => toReservations(world, batch));
+  // Keys would meet between connections: that is another test. Everything else stays as random as it is.
+  const batches: Reservation[][] = drawn.map((batch) => batch.map((one) => ({ ...one, idempotency: null })));
+  // Enough to sell everything out, whatever was drawn.
+  batches.push(batchOf(1, 10), batchOf(2, 50));
+  const ids = batches.map(() => randomUUID());
+  const outcomes = await Promise.all(
+    batches.map((batch, index) => reserveBatch(pools[index % POOLS]!, ids[index]!, batch)),
+  );
+
+  const serials = outcomes.flatMap(seatsOf);
+  expect(serials).toHaveLength(7 + 40);
+  expect(new Set(serials).size).toBe(serials.length);
+  expect(await Promise.all(CAPACITIES.map((_, ticket) => takenOf(ticket)))).toEqual(CAPACITIES);
+  expect(await reconcile(database.db)).toEqual([]);
+  await expectOwnSerials(ids, outcomes);
+});
+
+test('batches whose serials lie among each other each find their own registrations', async () => {
+  const ids = [randomUUID(), randomUUID()];
+  // The first batch stops half-way, between two serials, until the second has committed.
+  await sql`
+    create function pause() returns trigger language plpgsql as $$
+      begin perform pg_advisory_xact_lock(1); return new; end $$`.execute(database.db);
+  await sql`
+    create trigger pause before insert on registrations for each row
+    when (new.batch_id = ${sql.lit(ids[0])} and new.position = 2) execute function pause()`.execute(
+    database.db,
+  );
+  await sql`select pg_advisory_lock(1)`.execute(pools[0]!);
+  const first = reserveBatch(pools[1]!, ids[0]!, batchOf(2, 4));
+  await waitUntil('the first batch is half-way', async () => {
+    const { rows } = await sql`select from pg_locks where locktype = 'advisory' and not granted`.execute(
+      database.db,
+    );
+    return rows.length > 0;
+  });
+  const second = await reserveBatch(pools[2]!, ids[1]!, batchOf(1, 3));
+  await sql`select pg_advisory_unlock(1)`.execute(pools[0]!);
+  const outcomes = [await first, second];
+  await sql`drop trigger pause on registrations`.execute(database.db);
+
+  const [early, late] = outcomes.map(seatsOf);
+  expect(early![0]).toBeLessThan(late![0]!);
+  expect(early!.at(-1)).toBeGreaterThan(late!.at(-1)!);
+  await expectOwnSerials(ids, outcomes);
+});
+
+async function expectOwnSerials(ids: string[], outcomes: ReservationOutcome[][]): Promise<void> {
+  for (const [index, id] of ids.entries()) {
+    const expected = seatsOf(outcomes[index]!);
+    const found = (await findBatch(database.db, id)).map(({ serial }) => serial);
+    expect(found.toSorted((a, b) => a - b)).toEqual(expected);
+    const rows = await database.db.selectFrom('batches').selectAll().where('id', '=', id).execute();
+    expect(rows.map((row) => [row.first_serial, row.last_serial])).toEqual(
+      expected.length > 0 ? [[expected[0], expected.at(-1)]] : [],
+    );
+  }
+}
+
+test('of two batches with the same idempotency key at once, at most one commits its seat', async () => {
+  for (let round = 0; round < 20; round++) {
+    const [one] = batchOf(2, 1);
+    const keyed = { ...one!, idempotency: { key: `round ${round}`, fingerprint: randomUUID() } };
+    const attempts = await Promise.allSettled(
+      pools.slice(0, 2).map((pool) => reserveBatch(pool, randomUUID(), [keyed])),
+    );
+    const refused = attempts.filter((attempt) => attempt.status === 'rejected');
+    const outcomes = attempts.flatMap((attempt) => (attempt.status === 'fulfilled' ? attempt.value : []));
+    // The slower one either sees the first answer or is refused; run again, it sees it for certain.
+    expect(refused.every(({ reason }) => statementFailure(reason) === 'conflict')).toBe(true);
+    outcomes.push(...(await reserveBatch(pools[0]!, randomUUID(), [keyed])));
+    expect(new Set(seatsOf(outcomes)).size).toBe(1);
+    expect(await takenOf(2)).toBe(round + 1);
+  }
+});
+
+test('the same batch id cannot commit twice', async () => {
+  const id = randomUUID();
+  const batch = batchOf(1, 3);
+  await reserveBatch(pools[0]!, id, batch);
+  const again = await reserveBatch(pools[1]!, id, batch).catch((error: unknown) => statementFailure(error));
+  expect(again).toBe('conflict');
+  expect(await takenOf(1)).toBe(3);
+});
+
+test('a value that Postgres refuses undoes the whole batch', async () => {
+  const batch = batchOf(1, 3);
+  batch[1]!.fullName = 'Jane\0Doe';
+  const refused = await reserveBatch(pools[0]!, randomUUID(), batch).catch((error: unknown) =>
+    statementFailure(error),
+  );
+  expect(refused).toBe('bad-value');
+  expect(await takenOf(1)).toBe(0);
+  expect(await reconcile(database.db)).toEqual([]);
+});
+
+test('no SQL, by whoever written, can sell a seat that is not there', async () => {
+  await reserveBatch(pools[0]!, randomUUID(), batchOf(1, 5));
+  const { id } = world.model.tickets[1]!;
+  const refused = { code: '23514', constraint: 'no_seat_is_sold_twice' };
+  const setTaken = (taken: number) =>
+    sql`update tickets set taken = ${taken} where id = ${id}`.execute(database.db);
+  await expect(setTaken(8)).rejects.toMatchObject(refused);
+  await expect(setTaken(-1)).rejects.toMatchObject(refused);
+  await expect(updateTicket(database.db, id, { capacity: 4 }, 'test')).rejects.toMatchObject(refused);
+  expect(await takenOf(1)).toBe(5);
+});
+
+test('reconcile names the ticket and the batch whose books do not balance', async () => {
+  const id = randomUUID();
+  await reserveBatch(pools[0]!, id, batchOf(1, 2));
+  const { id: ticketId } = world.model.tickets[1]!;
+  await sql`delete from registrations where batch_id = ${id} and position = 1`.execute(database.db);
+  expect(await reconcile(database.db)).toEqual([
+    { subject: `batch ${id}`, problem: 'should have 2 registrations, but has 1' },
+    { subject: `ticket ${ticketId}`, problem: 'taken is 2, but registrations hold 1 seats' },
+  ]);
+});

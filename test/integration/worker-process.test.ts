@@ -1,0 +1,175 @@
+import { sql } from 'kysely';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { commitBatch } from '../harness/committed-batch.ts';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { freePort } from '../harness/free-port.ts';
+import {
+  startProcess,
+  startWorkerProcess,
+  type Environment,
+  type ServiceProcess,
+} from '../harness/service-process.ts';
+import { TcpProxy } from '../harness/tcp-proxy.ts';
+import { newJob, TestQueue } from '../harness/test-queue.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+import { redisServerCommand, startRedis, type RedisProcess } from '../services/redis.ts';
+
+let database: TestDatabase;
+let fixture: Fixture;
+const workers: ServiceProcess[] = [];
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  fixture = await createFixture(database.db);
+});
+afterEach(() => Promise.all(workers.splice(0).map((worker) => worker.end('SIGKILL'))));
+afterAll(() => database.drop());
+
+async function startWorker(env: Environment = {}): Promise<ServiceProcess> {
+  const worker = await startWorkerProcess({
+    DATABASE_URL: database.url,
+    QUEUE_URL: database.url,
+    RELAY_INTERVAL_MS: '50',
+    ...env,
+  });
+  workers.push(worker);
+  return worker;
+}
+
+describe('the health of a worker', () => {
+  async function startHealthyWorker(env: Environment = {}) {
+    const port = String(await freePort());
+    await startWorker({ WORKER_PORT: port, ...env });
+    const ask = async (path: string) => {
+      const response = await fetch(`http://127.0.0.1:${port}${path}`);
+      const { status } = (await response.json()) as { status: string };
+      return `${response.status} ${status}`;
+    };
+    const becomes = (path: string, answer: string) =>
+      waitUntil(`${path} is ${answer}`, async () => (await ask(path)) === answer);
+    return { ask, becomes, port };
+  }
+
+  test('is good while there is nothing to do', async () => {
+    const { ask, port } = await startHealthyWorker();
+    expect(await ask('/health/live')).toBe('200 ok');
+    expect(await ask('/health/ready?from=probe')).toBe('200 ok');
+    expect((await fetch(`http://127.0.0.1:${port}/health`)).status).toBe(404);
+  });
+
+  test('is stalled while batches wait and nothing moves', async () => {
+    const batch = await commitBatch(database.db, fixture, { relayInSeconds: 3_600 });
+    await sql`update batches set created_at = now() - interval '1 h' where id = ${batch.batchId}`.execute(
+      database.db,
+    );
+    const { becomes } = await startHealthyWorker({ STALLED_AFTER_MS: '2000' });
+    await becomes('/health/live', '503 stalled');
+    await becomes('/health/ready', '503 stalled');
+    await sql`update batches set relay_at = now() where id = ${batch.batchId}`.execute(database.db);
+    await becomes('/health/live', '200 ok');
+    expect(await batch.state()).toBe('confirmed');
+  });
+
+  test('is blocked while Postgres is away: not ready, but no reason to restart it', async () => {
+    const proxy = await TcpProxy.start(database.url);
+    const { ask, becomes } = await startHealthyWorker({ DATABASE_URL: proxy.through(database.url) });
+    proxy.setMode('down');
+    await becomes('/health/ready', '503 blocked');
+    expect(await ask('/health/live')).toBe('200 blocked');
+    proxy.setMode('pass');
+    await becomes('/health/ready', '200 ok');
+    await workers.pop()!.end();
+    await proxy.stop();
+  });
+});
+
+test('a worker removes idempotency keys that have expired, and only those', async () => {
+  const { partnerId, eventId } = fixture;
+  const key = (name: string, age: string) => sql`
+    insert into idempotency_keys (partner_id, event_id, key, fingerprint, outcome, created_at)
+    values (${partnerId}, ${eventId}, ${name}, gen_random_uuid(), 'sold-out', now() - ${age}::interval)`;
+  await key('young', '23 h 59 min').execute(database.db);
+  await sql`
+    insert into idempotency_keys (partner_id, event_id, key, fingerprint, outcome, created_at)
+    select ${partnerId}, ${eventId}, 'old ' || n, gen_random_uuid(), 'sold-out', now() - interval '24 h'
+    from generate_series(1, 2500) n`.execute(database.db);
+  await startWorker();
+  const keys = () => database.db.selectFrom('idempotency_keys').select('key').execute();
+  await waitUntil('one is left', async () => (await keys()).length <= 1);
+  expect(await keys()).toEqual([{ key: 'young' }]);
+});
+
+test.for(['finalise', 'finalize,', 'finalize,toString', ' finalize'])(
+  'WORKER_QUEUES=%o is refused with exit code 2 and one line that names it',
+  async (queues) => {
+    const worker = startProcess('worker', {
+      DATABASE_URL: database.url,
+      QUEUE_URL: database.url,
+      WORKER_QUEUES: queues,
+    });
+    expect(await worker.exited).toBe(2);
+    expect(worker.output()).toBe(
+      'floodgate-worker: WORKER_QUEUES is not valid: queues to work on, separated by commas: finalize\n',
+    );
+  },
+);
+
+test('a worker outlives a connection that is lost under its first look at a Postgres queue', async () => {
+  const queue = await TestQueue.open(database.url);
+  const rival = await database.db.startTransaction().execute();
+  await sql`lock table ${sql.table(`${queue.namespace}_queue.migration`)}`.execute(rival);
+  const proxy = await TcpProxy.start(database.url);
+  const worker = startProcess('worker', {
+    DATABASE_URL: database.url,
+    QUEUE_URL: proxy.through(database.url),
+    QUEUE_NAMESPACE: queue.namespace,
+    RELAY_INTERVAL_MS: '50',
+    WORKER_PORT: '0',
+  });
+  workers.push(worker);
+  const waiters = async () => {
+    const { rows } = await sql`
+      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
+      database.db,
+    );
+    return rows.length;
+  };
+  await waitUntil('producer, consumer and their probe look at the queue', async () => (await waiters()) >= 3);
+  proxy.setMode('down');
+  await rival.rollback().execute();
+  proxy.setMode('pass');
+  const batch = await commitBatch(database.db, fixture);
+  await batch.waitForState('confirmed').catch((error: unknown) => {
+    throw new Error(`${worker.child.exitCode} ${worker.output()}`, { cause: error });
+  });
+  expect(await worker.end(), worker.output()).toBe(0);
+  await queue.close();
+  await proxy.stop();
+});
+
+const missing = redisServerCommand() ? '' : ' (no redis-server or valkey-server on the PATH)';
+
+describe.skipIf(missing)(`a Redis that loses everything${missing}`, { timeout: 90_000 }, () => {
+  let redis: RedisProcess;
+  afterAll(() => redis.stop());
+
+  test('loses no batch, neither those it held nor those that commit meanwhile', async () => {
+    redis = await startRedis();
+    const queue = await TestQueue.open(redis.url);
+    const held = await commitBatch(database.db, fixture, { relayInSeconds: 1 });
+    await (await queue.produce()).enqueue([newJob(held.batchId)]);
+    await queue.close();
+    await redis.kill();
+    redis = await startRedis(undefined, redis.port);
+
+    const worker = await startWorker({ QUEUE_URL: redis.url, QUEUE_NAMESPACE: queue.namespace });
+    await held.waitForState('confirmed');
+    await redis.kill();
+    await waitUntil('the worker notices', () => worker.output().includes('the queue is down'));
+    const meanwhile = await Promise.all([1, 2, 3].map(() => commitBatch(database.db, fixture)));
+    redis = await startRedis(undefined, redis.port);
+    for (const batch of meanwhile) await batch.waitForState('confirmed');
+    expect(await worker.end(), worker.output()).toBe(0);
+  });
+});
