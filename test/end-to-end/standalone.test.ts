@@ -87,8 +87,7 @@ describe('npm start', () => {
   });
 
   test('uses a Redis where QUEUE_URL names one', async (context) => {
-    const redisUrl = inject('redisUrl');
-    if (redisUrl === null) return context.skip(inject('redisReason'));
+    const redisUrl = inject('redisUrl') ?? context.skip(inject('redisReason'));
     const { process, demo, client } = await start({ QUEUE_URL: redisUrl, QUEUE_NAMESPACE: `e2e_${port}` });
     await registerAndConfirm(client, demo.tickets[0]!.id);
     expect(await process.end()).toBe(0);

@@ -3,7 +3,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { commitBatch } from '../harness/committed-batch.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
-import { freePort } from '../harness/free-port.ts';
 import {
   startProcess,
   startWorkerProcess,
@@ -36,53 +35,6 @@ async function startWorker(env: Environment = {}): Promise<ServiceProcess> {
   workers.push(worker);
   return worker;
 }
-
-describe('the health of a worker', () => {
-  async function startHealthyWorker(env: Environment = {}) {
-    const port = String(await freePort());
-    await startWorker({ WORKER_PORT: port, ...env });
-    const ask = async (path: string) => {
-      const response = await fetch(`http://127.0.0.1:${port}${path}`);
-      const { status } = (await response.json()) as { status: string };
-      return `${response.status} ${status}`;
-    };
-    const becomes = (path: string, answer: string) =>
-      waitUntil(`${path} is ${answer}`, async () => (await ask(path)) === answer);
-    return { ask, becomes, port };
-  }
-
-  test('is good while there is nothing to do', async () => {
-    const { ask, port } = await startHealthyWorker();
-    expect(await ask('/health/live')).toBe('200 ok');
-    expect(await ask('/health/ready?from=probe')).toBe('200 ok');
-    expect((await fetch(`http://127.0.0.1:${port}/health`)).status).toBe(404);
-  });
-
-  test('is stalled while batches wait and nothing moves', async () => {
-    const batch = await commitBatch(database.db, fixture, { relayInSeconds: 3_600 });
-    await sql`update batches set created_at = now() - interval '1 h' where id = ${batch.batchId}`.execute(
-      database.db,
-    );
-    const { becomes } = await startHealthyWorker({ STALLED_AFTER_MS: '2000' });
-    await becomes('/health/live', '503 stalled');
-    await becomes('/health/ready', '503 stalled');
-    await sql`update batches set relay_at = now() where id = ${batch.batchId}`.execute(database.db);
-    await becomes('/health/live', '200 ok');
-    expect(await batch.state()).toBe('confirmed');
-  });
-
-  test('is blocked while Postgres is away: not ready, but no reason to restart it', async () => {
-    const proxy = await TcpProxy.start(database.url);
-    const { ask, becomes } = await startHealthyWorker({ DATABASE_URL: proxy.through(database.url) });
-    proxy.setMode('down');
-    await becomes('/health/ready', '503 blocked');
-    expect(await ask('/health/live')).toBe('200 blocked');
-    proxy.setMode('pass');
-    await becomes('/health/ready', '200 ok');
-    await workers.pop()!.end();
-    await proxy.stop();
-  });
-});
 
 test('a worker removes idempotency keys that have expired, and only those', async () => {
   const { partnerId, eventId } = fixture;
