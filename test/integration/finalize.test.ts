@@ -78,10 +78,12 @@ for (const { name, missing, url } of QUEUES) {
     });
 
     /** Makes Postgres refuse to confirm this batch. */
-    async function refuse({ batchId }: CommittedBatch): Promise<void> {
+    async function refuse({ batchId }: CommittedBatch, sqlState = 'P0001'): Promise<void> {
       await sql`
         create or replace function refuse() returns trigger language plpgsql as $$
-          begin raise exception 'not now, %', new.id; end $$`.execute(database.db);
+          begin raise exception 'not now, %', new.id using errcode = ${sql.lit(sqlState)}; end $$`.execute(
+        database.db,
+      );
       await sql`
         create trigger refuse before update on batches for each row
         when (new.state = 'confirmed' and new.id = ${sql.lit(batchId)})
@@ -119,6 +121,18 @@ for (const { name, missing, url } of QUEUES) {
       expect([code, output]).toEqual([0, expect.stringContaining('redriven: 1')]);
       await batch.waitForState('confirmed');
       await waitForCounts(producer, {});
+    });
+
+    test('does not give a batch up because Postgres is out of something', async () => {
+      const diskFull = '53100';
+      const batch = await commitBatch(database.db, fixture);
+      await refuse(batch, diskFull);
+      await startWorker();
+      await waitForCounts(await queue.produce(), { failed: 1 });
+      expect(await batch.state()).toBe('reserved');
+      await sql`drop trigger refuse on batches`.execute(database.db);
+      await sql`update batches set relay_at = now()`.execute(database.db);
+      await batch.waitForState('confirmed');
     });
 
     test('does not give a batch up because Postgres was away', async () => {
