@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import SMALL_HEAP from '../../packages/toolchain/small-heap.json' with { type: 'json' };
 import { waitUntil } from './wait-until.ts';
 
 const ENTRY_POINTS = {
@@ -28,7 +29,7 @@ export function startProcess(
   env: Environment,
   args: readonly string[] = [],
 ): ServiceProcess {
-  const child = spawn(process.execPath, [fileURLToPath(ENTRY_POINTS[app]), ...args], {
+  const child = spawn(process.execPath, [...SMALL_HEAP, fileURLToPath(ENTRY_POINTS[app]), ...args], {
     env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
