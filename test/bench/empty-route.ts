@@ -6,7 +6,7 @@ import Fastify from 'fastify';
 const app = Fastify({
   ajv: {
     customOptions: { coerceTypes: false, useDefaults: false, removeAdditional: false, allErrors: true },
-    plugins: [(ajv) => ajv.addFormat('email', isEmailAddress)],
+    onCreate: (ajv) => ajv.addFormat('email', isEmailAddress),
   },
 });
 app.post(

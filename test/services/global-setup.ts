@@ -1,7 +1,9 @@
 import { connect, migrate } from '@floodgate/database';
 import { migrateQueue } from '@floodgate/queue';
+import { sql } from 'kysely';
 import type { TestProject } from 'vitest/node';
 import { TEMPLATE_DATABASE, withDatabase } from '../harness/database-url.ts';
+import { waitUntil } from '../harness/wait-until.ts';
 import { embeddedPostgres, postgresContainer } from './postgres.ts';
 import { localRedis, redisContainer } from './redis.ts';
 import { firstOf, given } from './service.ts';
@@ -40,11 +42,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
 }
 
 async function prepareTemplate(serverUrl: string): Promise<void> {
-  const { sql } = await import('kysely');
   const server = connect({ connectionString: serverUrl, applicationName: 'tests', maxConnections: 1 });
   await retryWhileStarting(() => sql`select 1`.execute(server));
   await sql`drop database if exists ${sql.id(TEMPLATE_DATABASE)} with (force)`.execute(server);
-  await sql`create database ${sql.id(TEMPLATE_DATABASE)}`.execute(server);
+  await sql`create database ${sql.id(TEMPLATE_DATABASE)} encoding 'UTF8' template template0`.execute(server);
   await server.destroy();
 
   const connectionString = withDatabase(serverUrl, TEMPLATE_DATABASE);
@@ -56,7 +57,6 @@ async function prepareTemplate(serverUrl: string): Promise<void> {
 
 /** A container's port may be open a moment before its Postgres is. */
 async function retryWhileStarting(ask: () => Promise<unknown>): Promise<void> {
-  const { waitUntil } = await import('../harness/wait-until.ts');
   await waitUntil('Postgres answers', async () =>
     ask().then(
       () => true,

@@ -60,7 +60,8 @@ export async function buildApi({ db, registrar, queue, log }: ApiDependencies): 
     onConstructorPoisoning: 'remove',
     ajv: {
       customOptions: { coerceTypes: false, useDefaults: false, removeAdditional: false, allErrors: true },
-      plugins: [(ajv) => ajv.addFormat('email', isEmailAddress)],
+      // After the formats that Fastify adds by itself, which hold another idea of an address.
+      onCreate: (ajv) => ajv.addFormat('email', isEmailAddress),
     },
     clientErrorHandler: answerMalformedHttp,
     frameworkErrors: answerError,

@@ -46,14 +46,14 @@ async function forgetFailedJobs(cli: Cli, batches: readonly DueBatch[]): Promise
   const redriven = new Set(batches.map(({ batchId }) => batchId));
   const removal = withQueue(cli, settings, QUEUE_DEADLINE_MS, async (queue) => {
     await queue.verify();
-    await queue.removeFailed('finalize', (payload) => isPartOf(payload, redriven));
+    await queue.removeFailed('finalize', (payload) => speaksOf(payload, redriven));
   });
   await removal.catch(() => undefined);
 }
 
-/** Whether a failed job speaks of nothing but batches that are redriven. */
-export function isPartOf(payload: unknown, batchIds: ReadonlySet<string>): boolean {
+/** Whether a failed job speaks of a batch that is redriven. What else it speaks of is known to Postgres. */
+export function speaksOf(payload: unknown, batchIds: ReadonlySet<string>): boolean {
   return (
-    isPayloadOf('finalize-batches', payload) && payload.batchIds.every((batchId) => batchIds.has(batchId))
+    isPayloadOf('finalize-batches', payload) && payload.batchIds.some((batchId) => batchIds.has(batchId))
   );
 }

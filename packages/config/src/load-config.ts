@@ -7,15 +7,15 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the variables that `schema` names. Numbers and booleans are converted, defaults filled in; an empty
- * variable counts as absent. Throws ConfigError; its message names variables and rules, never values,
+ * Reads the variables that `schema` names. Whole numbers are converted, defaults filled in; an empty variable counts
+ * as absent. Throws ConfigError; its message names variables and rules, never values,
  * since those may be secrets.
  */
 export function loadConfig<Schema extends TObject>(schema: Schema, env: NodeJS.ProcessEnv): Static<Schema> {
   const given = Object.fromEntries(
     Object.keys(schema.properties).flatMap((name) => (env[name] ? [[name, env[name]]] : [])),
   );
-  const config = Value.Default(schema, Value.Convert(schema, given));
+  const config = Value.Default(schema, convertNumbers(schema, given));
   const wrong = new Set([...Value.Errors(schema, config)].map((error) => error.path.split('/')[1]!));
   if (wrong.size === 0) return config as Static<Schema>;
   const reasons = [...wrong].map((name) => {
@@ -23,6 +23,15 @@ export function loadConfig<Schema extends TObject>(schema: Schema, env: NodeJS.P
     return `${name} ${given[name] === undefined ? 'is not set' : 'is not valid'}: ${rule}`;
   });
   throw new ConfigError(reasons.join('; '));
+}
+
+// Not by Value.Convert, which would make 1 of "1.5" without a word.
+function convertNumbers(schema: TObject, given: Record<string, unknown>): Record<string, unknown> {
+  const convert = ([name, value]: [string, unknown]) =>
+    schema.properties[name]?.['type'] === 'integer' && /^-?\d+$/.test(String(value))
+      ? [name, Number(value)]
+      : [name, value];
+  return Object.fromEntries(Object.entries(given).map(convert));
 }
 
 /** A whole number within bounds. */

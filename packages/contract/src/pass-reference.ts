@@ -4,7 +4,7 @@ import { randomInt } from 'node:crypto';
 const PASS_CODE_MIN = 1_000_000_000;
 const PASS_CODE_MAX = 10_000_000_000;
 
-const PASS_REFERENCE = /^([A-Z][A-Z0-9]{1,7})-([1-9][0-9]{0,9})-([1-9][0-9]{0,14})-([0-9]{10})$/;
+const PASS_REFERENCE = /^([A-Z][A-Z0-9]{1,7})-([1-9][0-9]{0,9})-([1-9][0-9]{0,14})-([1-9][0-9]{9})$/;
 
 /** What a pass reference is made of: `<prefix>-<eventId>-<serial>-<passCode>`. */
 export interface PassReferenceParts {

@@ -7,7 +7,7 @@ import {
   type WorkerOptions,
 } from 'bullmq';
 import { Cluster, Redis } from 'ioredis';
-import { Pool } from 'pg';
+import { Client, Pool, type ClientConfig } from 'pg';
 import type { QueueTarget } from './queue-url.ts';
 import { assertNoEviction } from './redis-policy.ts';
 
@@ -116,6 +116,7 @@ function postgresBackend(
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     max: 4,
     keepAlive: true,
+    Client: ListenedClient,
   };
   const probe = new Pool({ ...connection, max: 1 });
   probe.on('error', options.onError);
@@ -137,6 +138,17 @@ function postgresBackend(
     },
     close: () => probe.end(),
   };
+}
+
+/**
+ * BullMQ takes connections from the pool without listening to their errors, and an error that nobody listens to ends
+ * the process. The statement under which a connection is lost reports it anyway.
+ */
+class ListenedClient extends Client {
+  constructor(config?: ClientConfig) {
+    super(config);
+    this.on('error', () => {});
+  }
 }
 
 /** BullMQ's schema for a namespace: the Postgres counterpart of a key prefix. */

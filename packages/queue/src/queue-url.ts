@@ -37,19 +37,33 @@ export function parseQueueUrl(text: string): QueueTarget {
 
 function parseCluster(text: string, tls: boolean): QueueTarget {
   const at = text.lastIndexOf('@');
-  const credentials = at < 0 ? {} : parseCredentials(text.slice(0, at));
   const nodes = text
     .slice(at + 1)
     .replace(/\/.*$/, '')
     .split(',')
-    .map((node) => new URL(`redis://${node}`))
-    .map((url) => ({ host: url.hostname, port: Number(url.port || 6379) }));
-  return { kind: 'redis-cluster', nodes, tls, ...credentials };
+    .map(parseNode);
+  return { kind: 'redis-cluster', nodes, tls, ...(at >= 0 && parseCredentials(text.slice(0, at))) };
+}
+
+// A name, an IPv4 address, or an IPv6 address in brackets, which the client wants without them.
+const NODE = /^(?:\[([0-9a-f:.]+)\]|([^\s:[\]]+))(?::(\d{1,5}))?$/i;
+
+function parseNode(text: string): { host: string; port: number } {
+  const match = NODE.exec(text);
+  const host = match?.[1] ?? match?.[2];
+  if (!host) throw new Error(`expected ${QUEUE_URL_FORMS}`);
+  return { host, port: Number(match?.[3] ?? 6379) };
 }
 
 function parseCredentials(text: string): { username?: string; password?: string } {
   const colon = text.indexOf(':');
-  const username = decodeURIComponent(colon < 0 ? text : text.slice(0, colon));
-  const password = colon < 0 ? '' : decodeURIComponent(text.slice(colon + 1));
-  return { ...(username && { username }), ...(password && { password }) };
+  const [username, password] = colon < 0 ? [text, ''] : [text.slice(0, colon), text.slice(colon + 1)];
+  try {
+    return {
+      ...(username && { username: decodeURIComponent(username) }),
+      ...(password && { password: decodeURIComponent(password) }),
+    };
+  } catch {
+    throw new Error(`expected ${QUEUE_URL_FORMS}`);
+  }
 }

@@ -81,6 +81,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
 
   // Rows come only from the batch statement, which has locked the ticket: foreign keys would check once
   // more, row by row, what is already known, at about the price of the insert itself.
+  // The checks stand behind those of the API. In bytes, of which a character has up to four: length() would count
+  // characters or bytes, depending on the encoding that the database happens to have.
   // No index on the pass reference: it is found by its serial. None on the batch: it knows its serials.
   await sql`
     create table registrations (
@@ -94,13 +96,13 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       ticket_id integer not null,
       position smallint not null,
       attendee_digest uuid,
-      full_name text not null check (length(full_name) between 1 and 255),
-      email_address text not null check (length(email_address) <= 254),
-      phone_number text check (length(phone_number) <= 32),
-      gender text check (length(gender) <= 32),
-      table_or_seat text check (length(table_or_seat) <= 64),
-      extra_data_1 text check (length(extra_data_1) <= 1000),
-      extra_data_2 text check (length(extra_data_2) <= 1000)
+      full_name text not null check (octet_length(full_name) between 1 and 4 * 255),
+      email_address text not null check (octet_length(email_address) <= 254),
+      phone_number text check (octet_length(phone_number) <= 32),
+      gender text check (octet_length(gender) <= 4 * 32),
+      table_or_seat text check (octet_length(table_or_seat) <= 4 * 64),
+      extra_data_1 text check (octet_length(extra_data_1) <= 4 * 1000),
+      extra_data_2 text check (octet_length(extra_data_2) <= 4 * 1000)
     )`.execute(db);
   // Empty but for events that reject duplicates: the others pay nothing for it.
   await sql`
