@@ -5,7 +5,7 @@
 // This is the one file that the machine's own Node.js (18 or newer) executes, so it is plain
 // JavaScript and has no dependencies.
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, utimesSync } from 'node:fs';
 import { constants } from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
@@ -15,9 +15,10 @@ const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..')
 const isWindows = process.platform === 'win32';
 const pinnedNode = path.join(root, 'node_modules/node/bin', isWindows ? 'node.exe' : 'node');
 
-/** pnpm rewrites its state file on every install, so a lockfile that is newer was never installed. */
+const state = path.join(root, 'node_modules/.modules.yaml');
+
+/** The state file is touched after every install, so whatever is newer was never installed. */
 function isInstalled() {
-  const state = path.join(root, 'node_modules/.modules.yaml');
   if (!existsSync(state) || !existsSync(pinnedNode)) return false;
   return ['pnpm-lock.yaml', 'pnpm-workspace.yaml', 'package.json'].every(
     (file) => statSync(path.join(root, file)).mtimeMs <= statSync(state).mtimeMs,
@@ -38,6 +39,8 @@ function install() {
     process.stderr.write('floodgate: installing the dependencies failed; see the messages above\n');
     process.exit(1);
   }
+  // pnpm leaves it alone where nothing had to be done.
+  utimesSync(state, new Date(), new Date());
 }
 
 if (!isInstalled()) install();
