@@ -4,12 +4,12 @@ import {
   forgetExpiredKeys,
   reserveBatch,
   statementFailure,
+  voidBatch,
   type CommittedRegistration,
   type Database,
   type Reservation,
   type ReservationOutcome,
   type StatementFailure,
-  voidBatch,
 } from '@floodgate/database';
 import type { Submitted } from './group-commit.ts';
 
