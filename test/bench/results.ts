@@ -1,0 +1,79 @@
+import type { Part } from './contenders/contender.ts';
+
+/** Everything that a benchmark run found out: what `bench-results/<time>.json` holds. */
+export interface BenchResults {
+  /** ISO 8601. */
+  startedAt: string;
+  /** The command that a reader can run, e.g. `npm run bench -- --quick`. */
+  command: string;
+  /** Git commit, with "-dirty" where the tree was changed; null outside a checkout. */
+  commit: string | null;
+  machine: { cpu: string; cores: number; memoryGiB: number; os: string };
+  versions: Record<string, string>;
+  /** Name and one line of description of each contender, in the order of the report. */
+  contenders: { name: string; description: string }[];
+  /** Name and one line of description of each workload, in the order of the report. */
+  workloads: { name: string; description: string }[];
+  runs: Run[];
+  comparisons: Comparison[];
+  /** What Floodgate aims at, and whether this run shows it. */
+  targets: Target[];
+}
+
+/** One contender under one workload, once. */
+export interface Run {
+  contender: string;
+  workload: string;
+  connections: number;
+  /** Counts from 1 within the same contender and workload. */
+  round: number;
+  /** Why the run does not count: oversold, lost or unfinished registrations. Absent where it counts. */
+  discarded?: string;
+  /** Length of the load, without warm-up and without the time to drain. */
+  seconds: number;
+  /** Requests answered with HTTP 200. */
+  accepted: number;
+  /** Requests answered otherwise, by HTTP status ("cut" for a connection that ended). */
+  refused: Record<string, number>;
+  acceptedPerSecond: number;
+  /** Registrations accepted, over the time until the last of them was finalized. Absent where nothing is registered. */
+  finalizedPerSecond?: number;
+  /** From the end of the load until everything was finalized. */
+  drainSeconds?: number;
+  /** From the send (in open loop: from the scheduled send) to the answer. */
+  latencyMs: { p50: number; p90: number; p99: number; max: number };
+  /** From being stored to being finalized. */
+  waitMs?: { p50: number; p99: number };
+  /** CPU time of each part, load and drain, per accepted request. Absent where the system does not tell (no /proc). */
+  cpuMicros?: Partial<Record<Part | 'total', number>>;
+  /** CPU time that the load generator itself took per accepted request. */
+  generatorCpuMicros?: number;
+  /** Resident memory of each part at the end of the load. */
+  residentMiB?: Partial<Record<Part, number>>;
+}
+
+/** A figure as the median of several, with their range. */
+export interface Spread {
+  median: number;
+  min: number;
+  max: number;
+}
+
+/** Floodgate against another contender under one workload: ratios of neighbouring runs (A B B A …). */
+export interface Comparison {
+  workload: string;
+  connections: number;
+  contender: string;
+  pairs: number;
+  /** Floodgate's rate divided by the contender's. */
+  ratio: Spread;
+}
+
+export interface Target {
+  name: string;
+  /** e.g. "≥ 25". */
+  wanted: string;
+  measured: number;
+  unit: string;
+  met: boolean;
+}
