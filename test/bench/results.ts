@@ -12,10 +12,11 @@ export interface BenchResults {
   versions: Record<string, string>;
   /** Name and one line of description of each contender, in the order of the report. */
   contenders: { name: string; description: string }[];
-  /** Name and one line of description of each workload, in the order of the report. */
-  workloads: { name: string; description: string }[];
+  /** In the order of the report. Where the load is `paced`, it sets the rate, and latency is what tells. */
+  workloads: { name: string; description: string; paced: boolean }[];
   runs: Run[];
   comparisons: Comparison[];
+  soak?: Soak;
   /** What Floodgate aims at, and whether this run shows it. */
   targets: Target[];
 }
@@ -35,6 +36,7 @@ export interface Run {
   accepted: number;
   /** Requests answered otherwise, by HTTP status ("cut" for a connection that ended). */
   refused: Record<string, number>;
+  /** Answers per second that did what was asked, "sold out" among them. */
   acceptedPerSecond: number;
   /** Registrations accepted, over the time until the last of them was finalized. Absent where nothing is registered. */
   finalizedPerSecond?: number;
@@ -44,12 +46,18 @@ export interface Run {
   latencyMs: { p50: number; p90: number; p99: number; max: number };
   /** From being stored to being finalized. */
   waitMs?: { p50: number; p99: number };
-  /** CPU time of each part, load and drain, per accepted request. Absent where the system does not tell (no /proc). */
+  /** CPU time of each part, load and drain, per such answer. Absent where the system does not tell (no /proc). */
   cpuMicros?: Partial<Record<Part | 'total', number>>;
-  /** CPU time that the load generator itself took per accepted request. */
+  /** CPU time that the load generator itself took per such answer. */
   generatorCpuMicros?: number;
   /** Resident memory of each part at the end of the load. */
   residentMiB?: Partial<Record<Part, number>>;
+}
+
+/** Memory over a long run under steady load. */
+export interface Soak {
+  description: string;
+  samples: { second: number; residentMiB: Partial<Record<Part, number>> }[];
 }
 
 /** A figure as the median of several, with their range. */

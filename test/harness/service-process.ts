@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import SMALL_HEAP from '../../packages/toolchain/small-heap.json' with { type: 'json' };
+import SMALL_PROCESS from '../../packages/toolchain/small-process.json' with { type: 'json' };
 import { waitUntil } from './wait-until.ts';
 
 const ENTRY_POINTS = {
@@ -29,8 +29,13 @@ export function startProcess(
   env: Environment,
   args: readonly string[] = [],
 ): ServiceProcess {
-  const child = spawn(process.execPath, [...SMALL_HEAP, fileURLToPath(ENTRY_POINTS[app]), ...args], {
-    env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], ...env },
+  const child = spawn(process.execPath, [...SMALL_PROCESS.flags, fileURLToPath(ENTRY_POINTS[app]), ...args], {
+    env: {
+      ...SMALL_PROCESS.env,
+      PATH: process.env['PATH'],
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';

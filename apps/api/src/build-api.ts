@@ -20,7 +20,7 @@ import { TicketList } from './ticket-list.ts';
 export interface ApiDependencies {
   /** For everything but reserving, which is the registrar's. */
   db: Database;
-  registrar: Registrar;
+  registrar: Pick<Registrar, 'register'>;
   queue: { isUp(): boolean };
   log: Logger;
 }

@@ -7,7 +7,7 @@ import { Doorbell } from './reservation/doorbell.ts';
 import { Registrar } from './reservation/registrar.ts';
 
 /** Confirmation may lag behind by this much under load; the answer to the partner never waits for it. */
-const RING_INTERVAL_MS = 25;
+const RING_INTERVAL_MS = 100;
 const IDLE_SWEEP_MS = 20;
 
 /** Wires the API together and listens. `fail` ends the process if it turns out later that it must not go on. */

@@ -28,7 +28,7 @@ export async function findRegistration(
       case
         when r.cancelled_at is not null then 'cancelled'
         when b.state = 'pending' then 'reserved'
-        else b.state
+        else b.state::text
       end as state
     from registrations r
     join events e on e.id = r.event_id

@@ -1,4 +1,5 @@
 import type { Database } from '@floodgate/database';
+import type { Load, LoadResult } from '../load/load.ts';
 
 /** The parts of a system whose use of the machine is told apart. */
 export type Part = 'api' | 'worker' | 'postgres' | 'redis';
@@ -27,19 +28,33 @@ export interface Contender {
   name: string;
   /** One line for a reader. */
   description: string;
+  /** Absent: every run has a database of its own. Otherwise one that is kept, and was filled when it was made. */
+  database?: { name: string; fill(db: Database): Promise<void> };
   /** Starts its processes; resolves when they are ready for requests. */
   start(surroundings: Surroundings): Promise<RunningContender>;
+}
+
+/** What became of the registrations that were stored at or after a point in time, by the clock of Postgres. */
+export interface Finalization {
+  /** How long they waited to be finalized, in milliseconds, at each of the quantiles asked for. */
+  waitsMs: number[];
+  /** When the last of them was finalized; null where none was. */
+  lastFinishedAt: Date | null;
 }
 
 export interface RunningContender {
   baseUrl: string;
   /** Process ids of the parts that belong to the contender alone. */
   pids: Partial<Record<Part, number>>;
-  readBooks(): Promise<Books>;
-  /**
-   * How long registrations stored at or after `since` waited to be finalized, in milliseconds, at each of `quantiles`
-   * (0–1), by the clock of Postgres.
-   */
-  readWaits(since: Date, quantiles: readonly number[]): Promise<number[]>;
+  /** Generates load in a way of its own; absent: HTTP requests. */
+  generate?(load: Load): Promise<LoadResult>;
+  /** Absent where nothing is stored. */
+  books?: {
+    read(): Promise<Books>;
+    /** Whether nothing is pending; asked often, so cheaper than reading everything. */
+    isFinalized(): Promise<boolean>;
+    /** `quantiles` from 0 to 1. */
+    readFinalization(since: Date, quantiles: readonly number[]): Promise<Finalization>;
+  };
   stop(): Promise<void>;
 }

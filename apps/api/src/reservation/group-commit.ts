@@ -21,19 +21,28 @@ interface Waiting<Item, Outcome> {
 }
 
 const SWEEP_INTERVAL_MS = 50;
+/** Answers given before the event loop may read again what has arrived meanwhile. */
+const ANSWERS_PER_TURN = 16;
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
 /**
- * Commits items in groups, one group at a time. An item that finds nothing under way goes at once; those that
- * arrive meanwhile share the next group. No timer holds anything back: alone, an item pays no delay, and the
- * busier it gets, the larger the groups.
+ * Commits items in groups, one group at a time. No timer holds anything back: an item that finds nothing to do goes
+ * at once and alone, and the busier it gets, the larger the groups.
+ *
+ * Under load, answering takes as long as committing, and who was answered soon sends the next item. So the next group
+ * leaves when as many items wait as there are still to be answered: Postgres works on one half while this process
+ * answers the other. Leaving earlier makes small groups, which cost more; leaving after the last answer makes the two
+ * wait for each other.
  */
 export class GroupCommit<Item, Outcome> {
   readonly #options: GroupCommitOptions<Item, Outcome>;
   #waiting: Waiting<Item, Outcome>[] = [];
   #underWay: Waiting<Item, Outcome>[] = [];
-  #running: Promise<void> | null = null;
+  #commit: Promise<void> | null = null;
+  /** Committed, and to be answered in this order. */
+  #decided: (() => void)[] = [];
+  #turnIsDue = false;
   readonly #sweeper: NodeJS.Timeout;
 
   constructor(options: GroupCommitOptions<Item, Outcome>) {
@@ -46,36 +55,39 @@ export class GroupCommit<Item, Outcome> {
     if (this.#waiting.length >= this.#options.waitingLimit) return Promise.resolve('overloaded');
     return new Promise((answer) => {
       this.#waiting.push({ item, submittedAt: performance.now(), answer });
-      this.#running ??= this.#run();
+      this.#scheduleTurn();
     });
   }
 
   /** Resolves when everything that was submitted is answered. */
   async drain(): Promise<void> {
-    while (this.#running) await this.#running;
+    while (this.#commit || this.#turnIsDue) await (this.#commit ?? nextTurn());
     clearInterval(this.#sweeper);
   }
 
-  async #run(): Promise<void> {
-    do {
-      // Requests that arrive in the same turn of the event loop ride together.
-      await nextTurn();
-      await this.#commitWaiting();
-    } while (this.#waiting.length > 0);
-    this.#running = null;
+  // In a turn of its own, so that what arrives in the same turn of the event loop rides together.
+  #scheduleTurn(): void {
+    if (this.#turnIsDue) return;
+    this.#turnIsDue = true;
+    setImmediate(() => {
+      this.#turnIsDue = false;
+      for (const answer of this.#decided.splice(0, ANSWERS_PER_TURN)) answer();
+      this.#commitNextGroup();
+      if (this.#decided.length > 0) this.#scheduleTurn();
+    });
   }
 
-  async #commitWaiting(): Promise<void> {
-    while (this.#waiting.length > 0) {
-      const group = (this.#underWay = this.#takeGroup());
-      const outcomes = await this.#options.commit(group.map(({ item }) => item));
-      // Answering a group takes about as long as committing one. In a later turn, so that the next group is on
-      // its way to Postgres first and the two overlap.
-      setImmediate(() => group.forEach(({ answer }, index) => answer(outcomes[index]!)));
+  #commitNextGroup(): void {
+    if (this.#commit || this.#waiting.length === 0 || this.#waiting.length < this.#decided.length) return;
+    const group = (this.#underWay = this.#takeGroup());
+    const settle = (outcomes: Submitted<Outcome>[]) => {
+      group.forEach(({ answer }, index) => this.#decided.push(() => answer(outcomes[index]!)));
       this.#underWay = [];
-    }
-    // The last group's answers, too.
-    await nextTurn();
+      this.#commit = null;
+      this.#commitNextGroup();
+      this.#scheduleTurn();
+    };
+    this.#commit = this.#options.commit(group.map(({ item }) => item)).then(settle);
   }
 
   #takeGroup(): Waiting<Item, Outcome>[] {

@@ -4,7 +4,7 @@ import type { Reservation } from '@floodgate/database';
 import type { Logger } from '@floodgate/config';
 import type { GrantedAccess } from '../access.ts';
 import { commitBatch, type CommitDependencies, type CommitOutcome } from './commit-batch.ts';
-import { GroupCommit } from './group-commit.ts';
+import { GroupCommit, type Submitted } from './group-commit.ts';
 
 /** What a partner's registration came to. */
 export type RegistrationOutcome =
@@ -45,40 +45,40 @@ export class Registrar {
   }
 
   /** Registers one attendee. Resolves when the seat is committed or certainly refused; never rejects. */
-  async register(
+  register(
     access: GrantedAccess,
     request: RegistrationRequest,
     idempotencyKey: string | undefined,
   ): Promise<RegistrationOutcome> {
     const reservation = toReservation(access, request, idempotencyKey);
-    if (idempotencyKey === undefined) return this.#reserve(access, reservation);
+    const reserve = () =>
+      this.#group.submit(reservation).then((outcome) => toRegistrationOutcome(access, outcome));
+    if (idempotencyKey === undefined) return reserve();
     const scopedKey = `${access.partnerId}/${access.eventId}/${idempotencyKey}`;
-    if (this.#keysInProgress.has(scopedKey)) return { kind: 'in-progress' };
+    if (this.#keysInProgress.has(scopedKey)) return Promise.resolve({ kind: 'in-progress' });
     this.#keysInProgress.add(scopedKey);
-    try {
-      return await this.#reserve(access, reservation);
-    } finally {
-      this.#keysInProgress.delete(scopedKey);
-    }
+    return reserve().finally(() => this.#keysInProgress.delete(scopedKey));
   }
 
   /** Resolves when everything that was accepted for registration is answered. */
   drain(): Promise<void> {
     return this.#group.drain();
   }
+}
 
-  async #reserve(access: GrantedAccess, reservation: Reservation): Promise<RegistrationOutcome> {
-    const outcome = await this.#group.submit(reservation);
-    if (typeof outcome === 'string') return { kind: outcome };
-    if (outcome.kind !== 'registered') return outcome;
-    const passReference = formatPassReference({
-      prefix: access.passPrefix,
-      eventId: access.eventId,
-      serial: outcome.serial,
-      passCode: outcome.passCode,
-    });
-    return { kind: 'registered', passReference, replayed: outcome.replayed };
-  }
+function toRegistrationOutcome(
+  access: GrantedAccess,
+  outcome: Submitted<CommitOutcome>,
+): RegistrationOutcome {
+  if (typeof outcome === 'string') return { kind: outcome };
+  if (outcome.kind !== 'registered') return outcome;
+  const passReference = formatPassReference({
+    prefix: access.passPrefix,
+    eventId: access.eventId,
+    serial: outcome.serial,
+    passCode: outcome.passCode,
+  });
+  return { kind: 'registered', passReference, replayed: outcome.replayed };
 }
 
 function toReservation(

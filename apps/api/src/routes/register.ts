@@ -20,7 +20,7 @@ const PassReference = Type.String({
 });
 
 /** POST /events/register: reserves a seat and answers with its pass reference at once. */
-export function registerRoute(app: Routes, registrar: Registrar): void {
+export function registerRoute(app: Routes, registrar: Pick<Registrar, 'register'>): void {
   app.post(
     '/events/register',
     {

@@ -1,7 +1,15 @@
-// The ceiling: a Fastify route that validates the same body and answers the same envelope, and does nothing else.
-import { isEmailAddress, RegistrationRequest, success, SuccessEnvelope } from '@floodgate/contract';
+// The empty route's process: the same requests, validated by the same schemas, answered with what Floodgate would
+// answer, and nothing else.
+import {
+  CallerHeaders,
+  isEmailAddress,
+  RegistrationRequest,
+  success,
+  SuccessEnvelope,
+} from '@floodgate/contract';
 import { Type } from '@sinclair/typebox';
 import Fastify from 'fastify';
+import { exampleTickets } from './example-tickets.ts';
 
 const app = Fastify({
   ajv: {
@@ -14,5 +22,10 @@ app.post(
   { schema: { body: RegistrationRequest, response: { 200: SuccessEnvelope(Type.String()) } } },
   () => Promise.resolve(success('GALA-1001-1-5909379514')),
 );
+const tickets = JSON.stringify(success(exampleTickets));
+app.get('/api/v1/events/tickets', { schema: { headers: CallerHeaders } }, (_request, reply) => {
+  void reply.type('application/json; charset=utf-8');
+  return Promise.resolve(tickets);
+});
 const address = await app.listen({ host: '127.0.0.1', port: 0 });
 process.stdout.write(`Server listening at ${address}\n`);

@@ -1,0 +1,199 @@
+// npm run bench: Floodgate against what a team would otherwise build, and against ceilings, side by side on this
+// machine. Runs neighbour each other in pairs (A B B A …), each on a fresh database and after a warm-up, and count only
+// if their books balance. What is compared are ratios within pairs: a single figure mostly tells how busy the machine was.
+import { execFileSync } from 'node:child_process';
+import { cpus, release, totalmem, type as system } from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { compare, rateOf, type Pair } from './compare.ts';
+import type { Contender } from './contenders/contender.ts';
+import { floodgate } from './contenders/floodgate.ts';
+import { measure } from './measure.ts';
+import { allContenders, fullPlan, growthPlan, quickPlan, type Pairing } from './plan.ts';
+import { Progress } from './progress.ts';
+import { median } from './report/statistics.ts';
+import { renderTable } from './report/table.ts';
+import { writeResults } from './report/write-results.ts';
+import type { BenchResults, Run } from './results.ts';
+import { startServers, type Servers } from './servers.ts';
+import { soak, SOAK_SECONDS } from './soak.ts';
+import { judgeTargets } from './targets.ts';
+import { hotTicket, type Workload } from './workloads.ts';
+
+const USAGE = `npm run bench [-- options]
+
+  --quick             one pair each on one hot ticket; under 90 s
+  --growth            10 million registrations stored, 1,000 events stored
+  --soak              ten minutes of steady load, memory of every process
+  --against <names>   only these: ${allContenders.map(({ name }) => `"${name}"`).join(', ')}
+  --workload <names>  only these, e.g. "hot ticket,mix"
+  --pairs <n>         pairs of runs of each comparison
+  --seconds <n>       length of each run
+`;
+
+/** What a run takes beside its load: a database, two processes that start and stop, a warm-up, a drain. */
+const OVERHEAD_SECONDS = 6;
+const WARM_UP_SECONDS = 2;
+const RESULTS = path.resolve(import.meta.dirname, '../../bench-results');
+
+const startedAt = new Date().toISOString();
+const options = readOptions();
+const pairings = options.soak ? [] : choosePairings();
+await using servers = await startServers();
+const pairs: Pair[] = [];
+const runs: Run[] = [];
+const progress = new Progress(
+  options.soak ? SOAK_SECONDS : pairings.reduce((sum, pairing) => sum + secondsOf(pairing), 0),
+);
+for (const pairing of pairings) await runPairing(servers, pairing);
+const soaked = options.soak ? await soak(servers, progress) : undefined;
+progress.end();
+const results = summarize(pairings);
+process.stdout.write(`${renderTable(results)}\n`);
+const written = await writeResults(RESULTS, results);
+process.stdout.write(`\n${path.relative('.', written.html)} and ${path.relative('.', written.json)}\n`);
+
+function readOptions() {
+  try {
+    const { values } = parseArgs({
+      options: {
+        quick: { type: 'boolean', default: false },
+        growth: { type: 'boolean', default: false },
+        soak: { type: 'boolean', default: false },
+        against: { type: 'string' },
+        workload: { type: 'string' },
+        pairs: { type: 'string' },
+        seconds: { type: 'string' },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
+    });
+    if (values.help) {
+      process.stdout.write(USAGE);
+      return process.exit(0);
+    }
+    return {
+      ...values,
+      against: values.against?.split(','),
+      workload: values.workload?.split(','),
+      pairs: positive('pairs', values.pairs),
+      seconds: positive('seconds', values.seconds),
+    };
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n\n${USAGE}`);
+    return process.exit(2);
+  }
+}
+
+function positive(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1)
+    throw new Error(`--${name} takes a whole number from 1, not ${text}`);
+  return value;
+}
+
+function choosePairings(): Pairing[] {
+  const plan = options.quick ? quickPlan() : options.growth ? growthPlan() : fullPlan();
+  const chosen = plan.filter(
+    ({ against, workload }) =>
+      (!options.against || options.against.includes(against?.name ?? floodgate.name)) &&
+      (!options.workload || options.workload.includes(workload.name)),
+  );
+  if (chosen.length === 0) {
+    process.stderr.write(`nothing of the plan matches these options\n\n${USAGE}`);
+    process.exit(2);
+  }
+  return chosen.map((pairing) => ({
+    ...pairing,
+    pairs: options.pairs ?? pairing.pairs,
+    seconds: options.seconds ?? pairing.seconds,
+  }));
+}
+
+function secondsOf({ pairs: count, against, seconds }: Pairing): number {
+  return count * (against ? 2 : 1) * (seconds + WARM_UP_SECONDS + OVERHEAD_SECONDS);
+}
+
+/** Runs A B B A …: whatever gets faster or slower with time favours neither. */
+async function runPairing(on: Servers, pairing: Pairing): Promise<void> {
+  for (let pair = 0; pair < pairing.pairs; pair++) {
+    const runOf = (contender: Contender) => runOnce(on, contender, pairing);
+    if (!pairing.against) {
+      await runOf(floodgate);
+    } else if (pair % 2 === 0) {
+      const mine = await runOf(floodgate);
+      pairs.push({ floodgate: mine, other: await runOf(pairing.against) });
+    } else {
+      const other = await runOf(pairing.against);
+      pairs.push({ floodgate: await runOf(floodgate), other });
+    }
+  }
+}
+
+async function runOnce(on: Servers, contender: Contender, { workload, seconds }: Pairing): Promise<Run> {
+  if (workload.needsPeak && peakOf(contender) === undefined)
+    await runOnce(on, contender, { workload: hotTicket(128), seconds } as Pairing);
+  progress.say(`${contender.name}, ${workload.name}, ${workload.connections} connections`);
+  const run = await measure(on, {
+    contender,
+    workload,
+    seconds,
+    warmUpSeconds: WARM_UP_SECONDS,
+    round: runs.filter((one) => isSame(one, contender, workload)).length + 1,
+    peak: peakOf(contender) ?? 0,
+  });
+  runs.push(run);
+  progress.add(seconds + WARM_UP_SECONDS + OVERHEAD_SECONDS);
+  return run;
+}
+
+function isSame(run: Run, contender: Contender, workload: Workload): boolean {
+  return (
+    run.contender === contender.name &&
+    run.workload === workload.name &&
+    run.connections === workload.connections
+  );
+}
+
+function peakOf(contender: Contender): number | undefined {
+  const rates = runs.filter((run) => isSame(run, contender, hotTicket(128)) && !run.discarded).map(rateOf);
+  return rates.length > 0 ? median(rates) : undefined;
+}
+
+function summarize(done: readonly Pairing[]): BenchResults {
+  const comparisons = compare(pairs);
+  const workloads = new Map(done.map(({ workload }) => [workload.name, workload]));
+  const contenders = allContenders.filter(({ name }) => runs.some((run) => run.contender === name));
+  return {
+    startedAt,
+    command: ['npm run bench', ...(process.argv.length > 2 ? ['--', ...process.argv.slice(2)] : [])].join(
+      ' ',
+    ),
+    commit: commit(),
+    machine: {
+      cpu: cpus()[0]?.model ?? 'unknown',
+      cores: cpus().length,
+      memoryGiB: Math.round(totalmem() / 2 ** 30),
+      os: `${system()} ${release()}`,
+    },
+    versions: { node: process.version, ...servers.versions },
+    contenders: contenders.map(({ name, description }) => ({ name, description })),
+    workloads: [...workloads.values()].map(({ name, description, paced }) => ({ name, description, paced })),
+    runs,
+    comparisons,
+    ...(soaked && { soak: soaked }),
+    targets: judgeTargets({ runs, comparisons, soak: soaked }),
+  };
+}
+
+function commit(): string | null {
+  try {
+    return execFileSync('git', ['describe', '--always', '--dirty', '--exclude', '*'], {
+      cwd: import.meta.dirname,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).trim();
+  } catch {
+    return null;
+  }
+}

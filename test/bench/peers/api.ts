@@ -1,0 +1,41 @@
+// The API process of a peer: Floodgate's HTTP side, word for word, with the peer's way of registering behind it.
+import { buildApi } from '@floodgate/api/build-api';
+import { runService, type Logger, type Service } from '@floodgate/config';
+import { connect } from '@floodgate/database';
+import { loadPeer, PeerConfig } from './peer.ts';
+import { registerWith } from './reserve-seat.ts';
+
+/** As long as Floodgate lets a registration wait; one that has not got a connection by then is answered 90. */
+const CONNECT_TIMEOUT_MS = 3_000;
+const READ_CONNECTIONS = 4;
+const IDLE_SWEEP_MS = 20;
+
+await runService('peer-api', PeerConfig, start);
+
+async function start(config: PeerConfig, log: Logger): Promise<Service> {
+  const peer = await loadPeer(config.PEER);
+  const pool = (applicationName: string, maxConnections: number) =>
+    connect({
+      connectionString: config.DATABASE_URL,
+      applicationName,
+      maxConnections,
+      prepareStatements: true,
+      connectTimeoutMs: CONNECT_TIMEOUT_MS,
+    });
+  const db = pool('peer-api reserve', peer.connections.api);
+  const reads = pool('peer-api', READ_CONNECTIONS);
+  const desk = await peer.openDesk({ config, log, db });
+  const registrar = { register: registerWith((seat) => desk.reserve(seat)) };
+  const app = await buildApi({ db: reads, registrar, queue: { isUp: () => true }, log });
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  return {
+    close: async () => {
+      // As Floodgate's own API: connections that were busy when the stop began would be kept alive.
+      const sweep = setInterval(() => app.server.closeIdleConnections(), IDLE_SWEEP_MS);
+      await app.close();
+      clearInterval(sweep);
+      await desk.close();
+      await Promise.all([db.destroy(), reads.destroy()]);
+    },
+  };
+}

@@ -1,0 +1,19 @@
+import type { Database } from '@floodgate/database';
+import { CompiledQuery } from 'kysely';
+
+const CONFIRM = `
+  update peer_registrations set state = 'confirmed', finished_at = clock_timestamp()
+  where serial = $1::bigint and state = 'reserved'`;
+const CONFIRM_ALL = `
+  update peer_registrations set state = 'confirmed', finished_at = clock_timestamp()
+  where serial = any($1::bigint[]) and state = 'reserved'`;
+
+/** The job's handler. Idempotent: what is confirmed stays as it is. */
+export async function confirmRegistration(db: Database, serial: number): Promise<void> {
+  await db.executeQuery(CompiledQuery.raw(CONFIRM, [serial]));
+}
+
+/** The handler of a queue that hands over several jobs at once. */
+export async function confirmRegistrations(db: Database, serials: readonly number[]): Promise<void> {
+  await db.executeQuery(CompiledQuery.raw(CONFIRM_ALL, [serials]));
+}

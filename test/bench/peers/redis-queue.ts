@@ -1,0 +1,70 @@
+import type { Service } from '@floodgate/config';
+import { Queue, Worker } from 'bullmq';
+import { Redis } from 'ioredis';
+import { JOB_OPTIONS, QUEUE_NAME, WORKER_OPTIONS, type ConfirmJob } from './bullmq-jobs.ts';
+import { confirmRegistration } from './confirm-registration.ts';
+import type { Desk, PeerDependencies } from './peer.ts';
+import type { SeatOutcome, SeatRequest } from './reserve-seat.ts';
+
+/** Tried: 16, 50 and 100 jobs at once. 16 is a little slower, 100 no faster, and each job waits longer. */
+const CONCURRENCY = 50;
+
+const prefixOf = ({ config }: PeerDependencies) => `{peer-${config.PEER}}`;
+
+/**
+ * A desk that hands each registration to BullMQ on Redis, as a job of its own. The job is awaited before the answer:
+ * without an outbox, a registration that is answered and has no job would never be confirmed.
+ */
+export async function openRedisDesk(
+  dependencies: PeerDependencies,
+  reserve: (seat: SeatRequest) => Promise<SeatOutcome>,
+): Promise<Desk> {
+  const { config, log } = dependencies;
+  // As BullMQ advises for producers: fail at once while Redis is away.
+  const connection = new Redis(config.QUEUE_URL, {
+    maxRetriesPerRequest: 1,
+    enableOfflineQueue: false,
+    // A little faster than without (about 5 %, within the noise).
+    enableAutoPipelining: true,
+  });
+  const queue = new Queue<ConfirmJob>(QUEUE_NAME, {
+    connection,
+    prefix: prefixOf(dependencies),
+    defaultJobOptions: JOB_OPTIONS,
+  });
+  for (const one of [connection, queue])
+    one.on('error', (err: Error) => log.warn({ err }, 'queue connection'));
+  await queue.waitUntilReady();
+  return {
+    reserve: async (seat) => {
+      const outcome = await reserve(seat);
+      if (outcome.kind === 'registered') await queue.add('confirm', { serial: outcome.serial });
+      return outcome;
+    },
+    close: async () => {
+      await queue.close();
+      connection.disconnect();
+    },
+  };
+}
+
+export async function startRedisWorker(dependencies: PeerDependencies): Promise<Service> {
+  const { config, log, db } = dependencies;
+  const connection = new Redis(config.QUEUE_URL, { maxRetriesPerRequest: null });
+  const worker = new Worker<ConfirmJob>(QUEUE_NAME, (job) => confirmRegistration(db, job.data.serial), {
+    ...WORKER_OPTIONS,
+    connection,
+    prefix: prefixOf(dependencies),
+    concurrency: CONCURRENCY,
+  });
+  for (const one of [connection, worker])
+    one.on('error', (err: Error) => log.warn({ err }, 'queue connection'));
+  worker.on('failed', (_, err) => log.warn({ err }, 'a job failed'));
+  await worker.waitUntilReady();
+  return {
+    close: async () => {
+      await worker.close();
+      connection.disconnect();
+    },
+  };
+}

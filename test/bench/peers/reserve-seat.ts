@@ -1,0 +1,115 @@
+import { drawPassCode, formatPassReference } from '@floodgate/contract';
+import type { Database } from '@floodgate/database';
+import { CompiledQuery } from 'kysely';
+import type { Register } from './peer.ts';
+
+/** One validated request for a seat, as the parameters of the statements below. */
+export type SeatRequest = readonly [
+  ticketId: number,
+  eventId: number,
+  partnerId: number,
+  passCode: number,
+  ...attendee: (string | null)[],
+];
+
+export type SeatOutcome =
+  { kind: 'registered'; serial: number } | { kind: 'no-such-ticket' | 'not-on-sale' | 'sold-out' };
+
+/**
+ * Floodgate's HTTP side asks this for every valid request. Peers know neither idempotency keys nor the refusal of
+ * duplicates: that makes them a little cheaper, to their advantage.
+ */
+export function registerWith(reserve: (seat: SeatRequest) => Promise<SeatOutcome>): Register {
+  return async (access, request) => {
+    const passCode = drawPassCode();
+    const outcome = await reserve([
+      request.organizedEventTicketID,
+      access.eventId,
+      access.partnerId,
+      passCode,
+      request.fullName,
+      request.emailAddress,
+      request.phoneNumber ?? null,
+      request.gender ?? null,
+      request.tableOrSeat ?? null,
+      request.extraData1 ?? null,
+      request.extraData2 ?? null,
+    ]);
+    if (outcome.kind !== 'registered') return { kind: outcome.kind, replayed: false };
+    const { eventId, passPrefix: prefix } = access;
+    const passReference = formatPassReference({ prefix, eventId, serial: outcome.serial, passCode });
+    return { kind: 'registered', passReference, replayed: false };
+  };
+}
+
+// The texts are constant: Kysely has nothing to compile, and each is prepared once per connection.
+
+const ON_SALE = 'active and coalesce(sale_starts_at <= now(), true) and coalesce(now() < sale_ends_at, true)';
+const COLUMNS = `ticket_id, event_id, partner_id, pass_code, full_name, email_address, phone_number, gender,
+  table_or_seat, extra_data_1, extra_data_2`;
+const VALUES = `$1::integer, $2::integer, $3::integer, $4::bigint, $5::text, $6::text, $7::text, $8::text,
+  $9::text, $10::text, $11::text`;
+
+const LOCK_TICKET = `
+  select taken < capacity as has_seats, ${ON_SALE} as on_sale
+  from tickets where id = $1 and event_id = $2 for update`;
+const INSERT = `insert into peer_registrations (${COLUMNS}) values (${VALUES}) returning serial`;
+const COUNT_SEAT = 'update tickets set taken = taken + 1 where id = $1';
+
+/** A transaction as it is written most often: lock the ticket, look, insert, count. */
+export function reserveInTransaction(db: Database, seat: SeatRequest): Promise<SeatOutcome> {
+  return db.transaction().execute(async (transaction) => {
+    const [ticketId, eventId] = seat;
+    const [ticket] = await run<TicketState>(transaction, LOCK_TICKET, [ticketId, eventId]);
+    if (!ticket?.on_sale || !ticket.has_seats) return refusal(ticket);
+    const [registered] = await run<{ serial: number }>(transaction, INSERT, seat);
+    await run(transaction, COUNT_SEAT, [ticketId]);
+    return { kind: 'registered', serial: registered!.serial };
+  });
+}
+
+const RESERVE = `
+  with seat as (
+    update tickets set taken = taken + 1
+    where id = $1::integer and event_id = $2::integer and taken < capacity and ${ON_SALE}
+    returning id
+  ),
+  registered as (
+    insert into peer_registrations (${COLUMNS}) select ${VALUES} from seat returning serial
+  )
+  select serial`;
+const RESERVE_ONLY = `${RESERVE} from registered`;
+
+/** The same as RESERVE_ONLY, with a further expression over \`serial\` that is evaluated once per registration. */
+export const reserveAnd = (expression: string) => `${RESERVE}, ${expression} from registered`;
+
+const WHY_REFUSED = `
+  select taken < capacity as has_seats, ${ON_SALE} as on_sale from tickets where id = $1 and event_id = $2`;
+
+/** One statement for the seat and its registration; a second one only where there was no seat, to say why. */
+export async function reserveInOneStatement(
+  db: Database,
+  seat: SeatRequest,
+  statement = RESERVE_ONLY,
+): Promise<SeatOutcome> {
+  const [registered] = await run<{ serial: number }>(db, statement, seat);
+  if (registered) return { kind: 'registered', serial: registered.serial };
+  const [ticketId, eventId] = seat;
+  const [ticket] = await run<TicketState>(db, WHY_REFUSED, [ticketId, eventId]);
+  return refusal(ticket);
+}
+
+interface TicketState {
+  has_seats: boolean;
+  on_sale: boolean;
+}
+
+function refusal(ticket: TicketState | undefined): SeatOutcome {
+  if (!ticket) return { kind: 'no-such-ticket' };
+  return { kind: ticket.on_sale ? 'sold-out' : 'not-on-sale' };
+}
+
+async function run<Row>(db: Database, text: string, parameters: readonly unknown[]): Promise<Row[]> {
+  const { rows } = await db.executeQuery<Row>(CompiledQuery.raw(text, [...parameters]));
+  return rows;
+}

@@ -1,0 +1,26 @@
+// The worker process of a peer: confirms registrations, a job each.
+import { runService, type Logger, type Service } from '@floodgate/config';
+import { connect } from '@floodgate/database';
+import { loadPeer, PeerConfig } from './peer.ts';
+
+await runService('peer-worker', PeerConfig, start);
+
+async function start(config: PeerConfig, log: Logger): Promise<Service> {
+  const peer = await loadPeer(config.PEER);
+  const db = connect({
+    connectionString: config.DATABASE_URL,
+    applicationName: 'peer-worker',
+    maxConnections: peer.connections.worker,
+    prepareStatements: true,
+    // A burst of jobs may wait for a connection; giving one up would only repeat it.
+    connectTimeoutMs: 30_000,
+  });
+  const worker = await peer.startWorker({ config, log, db });
+  log.info('working');
+  return {
+    close: async () => {
+      await worker.close();
+      await db.destroy();
+    },
+  };
+}

@@ -1,0 +1,66 @@
+import { readdir, readFile } from 'node:fs/promises';
+
+/** What Linux tells of processes in /proc. On systems without it every figure is absent. */
+
+/** Linux counts CPU time in ticks of this length (USER_HZ is 100 on every architecture that Node.js runs on). */
+const TICK_MICROS = 10_000;
+
+interface ProcessStat {
+  parent: number;
+  /** Own CPU time, and that of children that have ended and were waited for. */
+  ownMicros: number;
+  endedChildrenMicros: number;
+}
+
+/** CPU time that a process and its living children have used since they began, in microseconds. */
+export async function cpuMicrosOfTree(pid: number): Promise<number | undefined> {
+  const root = await readStat(pid);
+  if (!root) return undefined;
+  const children = await Promise.all((await childrenOf(pid)).map(readStat));
+  const living = children.reduce((sum, stat) => sum + (stat?.ownMicros ?? 0), 0);
+  return root.ownMicros + root.endedChildrenMicros + living;
+}
+
+/** Resident memory of a process in MiB. */
+export async function residentMiB(pid: number): Promise<number | undefined> {
+  const text = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  return kibibytes(/^VmRSS:\s+(\d+) kB/m.exec(text)?.[1]);
+}
+
+/** The same for a process and its children, each page that they share counted once (Linux: proportional set size). */
+export async function residentMiBOfTree(pid: number): Promise<number | undefined> {
+  const sizes = await Promise.all([pid, ...(await childrenOf(pid))].map(proportionalMiB));
+  return sizes[0] === undefined ? undefined : sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0);
+}
+
+async function childrenOf(pid: number): Promise<number[]> {
+  const names = await readdir('/proc').catch(() => []);
+  const pids = names.filter((name) => /^\d+$/.test(name)).map(Number);
+  const stats = await Promise.all(pids.map(readStat));
+  return pids.filter((_, index) => stats[index]?.parent === pid);
+}
+
+async function readStat(pid: number): Promise<ProcessStat | undefined> {
+  const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
+  if (text === undefined) return undefined;
+  // After the name, which stands in brackets and may hold anything: state, parent, … utime is the 12th.
+  const fields = text
+    .slice(text.lastIndexOf(')') + 2)
+    .split(' ')
+    .map(Number);
+  const [parent = 0, user = 0, system = 0, childUser = 0, childSystem = 0] = [1, 11, 12, 13, 14].map(
+    (index) => fields[index],
+  );
+  return {
+    parent,
+    ownMicros: (user + system) * TICK_MICROS,
+    endedChildrenMicros: (childUser + childSystem) * TICK_MICROS,
+  };
+}
+
+async function proportionalMiB(pid: number): Promise<number | undefined> {
+  const text = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8').catch(() => '');
+  return kibibytes(/^Pss:\s+(\d+) kB/m.exec(text)?.[1]);
+}
+
+const kibibytes = (text: string | undefined) => (text === undefined ? undefined : Number(text) / 1024);

@@ -1,0 +1,26 @@
+/** Says on standard error what is running and how long is left: on one line in a terminal, else a line each. */
+export class Progress {
+  readonly #expectedSeconds: number;
+  #doneSeconds = 0;
+
+  constructor(expectedSeconds: number) {
+    this.#expectedSeconds = expectedSeconds;
+  }
+
+  /** What is running now. */
+  say(what: string): void {
+    const left = Math.max(0, this.#expectedSeconds - this.#doneSeconds);
+    const time = left >= 90 ? `${Math.round(left / 60)} min` : `${Math.round(left)} s`;
+    const line = `${what} (about ${time} left)`;
+    process.stderr.write(process.stderr.isTTY ? `\r\u001B[K${line}` : `${line}\n`);
+  }
+
+  /** Something that was expected to take so long is done. */
+  add(seconds: number): void {
+    this.#doneSeconds += seconds;
+  }
+
+  end(): void {
+    if (process.stderr.isTTY) process.stderr.write('\r\u001B[K');
+  }
+}

@@ -1,0 +1,20 @@
+import type { Spread } from '../results.ts';
+
+/** Three digits are more than the noise of a benchmark leaves standing: 12,345 · 123 · 12.3 · 1.23. */
+export function figure(value: number): string {
+  if (!Number.isFinite(value)) return '–';
+  const size = Math.abs(value);
+  const decimals = size >= 99.95 || size === 0 ? 0 : size >= 9.995 ? 1 : 2;
+  return value.toLocaleString('en-US', { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+}
+
+/** e.g. "10,010 (9,800–10,300)"; without the range where there is none. */
+export function figureWithRange({ median, min, max }: Spread, unit = ''): string {
+  const range = min === max ? '' : ` (${figure(min)}–${figure(max)})`;
+  return `${figure(median)}${unit}${range}`;
+}
+
+/** For the ticks of an axis, where space is short: 500 · 2.5k · 100k. */
+export function compact(value: number): string {
+  return value >= 1000 ? `${Number((value / 1000).toPrecision(3))}k` : `${Number(value.toPrecision(3))}`;
+}

@@ -1,0 +1,170 @@
+import type { EChartsOption, SeriesOption, XAXisComponentOption } from 'echarts';
+import { COLOURS, textWidth } from '../chart.ts';
+import type { Row, WorkloadSummary } from '../summary.ts';
+
+/** A plot that can be drawn at any width; its rows stay as high as they are. */
+export interface Plot {
+  title: string;
+  /** How to read it. */
+  caption: string;
+  /** What it shows, for those who cannot see it. */
+  alternative: string;
+  height: number;
+  option(width: number): EChartsOption;
+}
+
+/** One line of a plot: its name to the left, its figure to the right. */
+export interface Line {
+  name: string;
+  figure: string;
+}
+
+interface Frame {
+  width: number;
+  lines: Line[];
+  xAxis: XAXisComponentOption;
+  unit: string;
+  series: SeriesOption[];
+  legend?: string[];
+}
+
+const ROW_HEIGHT = 50;
+const AXIS_HEIGHT = 52;
+const LEGEND_HEIGHT = 30;
+export const FONT = { fontFamily: 'system-ui, sans-serif', fontSize: 12 };
+export const LEGEND = {
+  top: 0,
+  left: 0,
+  icon: 'roundRect',
+  itemWidth: 14,
+  itemHeight: 10,
+  itemGap: 20,
+  textStyle: { ...FONT, color: COLOURS.ink },
+};
+
+export function plotHeight(rows: number, hasLegend = false): number {
+  return rows * ROW_HEIGHT + AXIS_HEIGHT + (hasLegend ? LEGEND_HEIGHT : 0);
+}
+
+/** The contender, and below it what tells this line from its others. */
+export function lineName(
+  { contender, connections }: Row,
+  { name, severalConnections }: WorkloadSummary,
+  severalWorkloads = false,
+): string {
+  return [
+    contender,
+    ...(severalWorkloads ? [name] : []),
+    ...(severalConnections ? [`${connections} connections`] : []),
+  ].join('\n');
+}
+
+/** The text alternative: every line with its figure. */
+export function describe(title: string, lines: Line[]): string {
+  const parts = lines.map(
+    ({ name, figure }) => `${name.replaceAll('\n', ', ')}: ${figure.replaceAll('\n', ' ')}`,
+  );
+  return `${title}. ${parts.join('; ')}.`;
+}
+
+export function contenderColour({ contender }: Row): string {
+  return contender.toLowerCase().startsWith('floodgate') ? COLOURS.floodgate : COLOURS.other;
+}
+
+/** Rows with a name at their left and a figure at their right: nothing is written where the data is. */
+export function frame({ width, lines, xAxis, unit, series, legend }: Frame): EChartsOption {
+  const widest = Math.round(width * 0.3);
+  const nameLines = lines.flatMap(({ name }) => name.split('\n'));
+  // ECharts sets a label's width aside even where all of the text is shorter.
+  const fits = nameLines.every((text) => textWidth(text, FONT.fontSize) <= widest);
+  const labels = {
+    ...FONT,
+    color: COLOURS.ink,
+    lineHeight: 14,
+    // Every name, however close they come.
+    interval: 0,
+  } as const;
+  const rows = {
+    type: 'category',
+    inverse: true,
+    axisTick: { show: false },
+    axisLine: { show: false },
+  } as const;
+  return {
+    animation: false,
+    textStyle: FONT,
+    ...(legend && {
+      legend: { ...LEGEND, data: legend },
+    }),
+    grid: {
+      left: 2,
+      right: 2,
+      top: legend ? LEGEND_HEIGHT : 0,
+      bottom: 2,
+      outerBounds: { left: 2, right: 2 },
+    },
+    xAxis: {
+      name: unit,
+      nameLocation: 'middle',
+      nameGap: 10,
+      nameTextStyle: { ...FONT, color: COLOURS.muted },
+      splitLine: { lineStyle: { color: COLOURS.line } },
+      axisLine: { show: false },
+      ...xAxis,
+      axisLabel: { ...FONT, color: COLOURS.muted, hideOverlap: true, ...xAxis.axisLabel },
+    } as XAXisComponentOption,
+    yAxis: [
+      {
+        ...rows,
+        data: lines.map(({ name }) => name),
+        axisLabel: { ...labels, ...(fits ? {} : { overflow: 'break', width: widest }) },
+      },
+      {
+        ...rows,
+        position: 'right',
+        data: lines.map(({ figure }) => figure),
+        axisLabel: { ...labels, fontWeight: 'bold' },
+      },
+    ],
+    series: series.map((one) => ({ ...one, silent: true })),
+  };
+}
+
+/** A line from the lower to the higher value of each row. */
+export function ranges(ends: { row: number; from: number; to: number; colour: string }[]): SeriesOption {
+  return {
+    type: 'custom',
+    encode: { x: [0, 1], y: 2 },
+    data: ends.map(({ row, from, to }) => [from, to, row]),
+    renderItem: (params, api) => {
+      const [x1, y1] = api.coord([api.value(0), api.value(2)]);
+      const [x2, y2] = api.coord([api.value(1), api.value(2)]);
+      const stroke = ends[params.dataIndex]!.colour;
+      return {
+        type: 'line',
+        shape: { x1: x1!, y1: y1!, x2: x2!, y2: y2! },
+        style: { stroke, lineWidth: 2, opacity: 0.55 },
+      };
+    },
+  };
+}
+
+/** Marks of one kind, each in its row. */
+export function marks(
+  name: string,
+  symbol: 'circle' | 'rect',
+  symbolSize: number | [number, number],
+  at: { row: number; value: number; colour: string }[],
+  opacity = 1,
+): SeriesOption {
+  return {
+    name,
+    type: 'scatter',
+    symbol,
+    symbolSize,
+    data: at.map(({ row, value, colour }) => ({
+      value: [value, row],
+      itemStyle: { color: colour, opacity },
+    })),
+  };
+}

@@ -1,0 +1,15 @@
+import type { Spread } from '../results.ts';
+
+/** The middle one of `values`, or the mean of the two in the middle. Throws on an empty list. */
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const upper = sorted[Math.floor(sorted.length / 2)];
+  const lower = sorted[Math.floor((sorted.length - 1) / 2)];
+  if (lower === undefined || upper === undefined) throw new RangeError('an empty list has no median');
+  return (lower + upper) / 2;
+}
+
+/** Median and range of `values`. Throws on an empty list. */
+export function spread(values: readonly number[]): Spread {
+  return { median: median(values), min: Math.min(...values), max: Math.max(...values) };
+}

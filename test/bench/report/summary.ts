@@ -1,0 +1,132 @@
+import type { Part } from '../contenders/contender.ts';
+import type { BenchResults, Run, Spread } from '../results.ts';
+import { median, spread } from './statistics.ts';
+
+export const PARTS: readonly Part[] = ['api', 'worker', 'postgres', 'redis'];
+
+/** What each part took, and all of them together; only those that were measured. */
+export type ByPart = Partial<Record<Part | 'total', number>>;
+
+/** One contender under one workload with one number of connections; medians over the runs that count. */
+export interface Row {
+  contender: string;
+  connections: number;
+  runs: number;
+  discardedRuns: number;
+  /** Each run's rate, per second: registered and finalized, or answered where nothing is registered. */
+  rates: number[];
+  registers: boolean;
+  rate?: Spread;
+  /** Floodgate's rate divided by this one's. */
+  ratio?: Spread;
+  latencyMs?: { p50: number; p99: number };
+  waitP99Ms?: number;
+  /** 0–1; absent where nothing was refused. */
+  refusedShare?: number;
+  cpuMicros: ByPart;
+  residentMiB: ByPart;
+}
+
+export interface WorkloadSummary {
+  name: string;
+  description: string;
+  /** The load sets the rate, so that latency is what differs. */
+  paced: boolean;
+  severalConnections: boolean;
+  rows: Row[];
+}
+
+/** The workloads that were run, each with a row per contender and number of connections, in the order of the report. */
+export function summarize(results: BenchResults): WorkloadSummary[] {
+  return namesInOrder(results.workloads, results.runs, 'workload').map(({ name, description, paced }) => {
+    const runs = results.runs.filter((run) => run.workload === name);
+    return {
+      name,
+      description,
+      paced,
+      severalConnections: new Set(runs.map((run) => run.connections)).size > 1,
+      rows: namesInOrder(results.contenders, runs, 'contender').flatMap((contender) =>
+        rowsOf(
+          runs.filter((run) => run.contender === contender.name),
+          results,
+        ),
+      ),
+    };
+  });
+}
+
+export function discardedRuns(results: BenchResults): Run[] {
+  return results.runs.filter((run) => run.discarded !== undefined);
+}
+
+function rowsOf(runs: Run[], results: BenchResults): Row[] {
+  const byConnections = Map.groupBy(runs, (run) => run.connections);
+  return [...byConnections].sort(([a], [b]) => a - b).map(([, same]) => rowOf(same, results));
+}
+
+function rowOf(runs: Run[], results: BenchResults): Row {
+  const { contender, workload, connections } = runs[0]!;
+  const counted = runs.filter((run) => run.discarded === undefined);
+  const registers = counted.length > 0 && counted.every((run) => run.finalizedPerSecond !== undefined);
+  const rates = counted.map((run) => (registers ? run.finalizedPerSecond! : run.acceptedPerSecond));
+  const comparison = results.comparisons.find(
+    (other) =>
+      other.contender === contender && other.workload === workload && other.connections === connections,
+  );
+  return {
+    contender,
+    connections,
+    runs: counted.length,
+    discardedRuns: runs.length - counted.length,
+    rates,
+    registers,
+    ...defined('rate', rates.length === 0 ? undefined : spread(rates)),
+    ...defined('ratio', comparison?.ratio),
+    ...defined('latencyMs', latencyOf(counted)),
+    ...defined('waitP99Ms', medianOf(counted.map((run) => run.waitMs?.p99))),
+    ...defined('refusedShare', medianOf(counted.map(refusedShare)) || undefined),
+    cpuMicros: byPart(counted.map((run) => run.cpuMicros)),
+    residentMiB: byPart(counted.map((run) => run.residentMiB)),
+  };
+}
+
+function latencyOf(runs: Run[]): Row['latencyMs'] {
+  const p50 = medianOf(runs.map((run) => run.latencyMs.p50));
+  const p99 = medianOf(runs.map((run) => run.latencyMs.p99));
+  return p50 === undefined || p99 === undefined ? undefined : { p50, p99 };
+}
+
+function refusedShare(run: Run): number {
+  const refused = Object.values(run.refused).reduce((sum, count) => sum + count, 0);
+  return refused === 0 ? 0 : refused / (refused + run.accepted);
+}
+
+/** A run's total is the measured one, or else the sum of its parts. */
+function byPart(runs: (ByPart | undefined)[]): ByPart {
+  const measured = runs.filter((run) => run !== undefined);
+  const totals = measured.map((run) => run.total ?? PARTS.reduce((sum, part) => sum + (run[part] ?? 0), 0));
+  const parts = PARTS.map((part) => [part, medianOf(measured.map((run) => run[part]))] as const);
+  return Object.fromEntries(
+    [...parts, ['total', medianOf(totals)] as const].filter(([, value]) => value !== undefined),
+  );
+}
+
+function medianOf(values: (number | undefined)[]): number | undefined {
+  const present = values.filter((value) => value !== undefined);
+  return present.length === 0 ? undefined : median(present);
+}
+
+/** Those that were run. */
+function namesInOrder<Described extends { name: string }>(
+  described: readonly Described[],
+  runs: readonly Run[],
+  key: 'workload' | 'contender',
+): Described[] {
+  const ran = new Set(runs.map((run) => run[key]));
+  return described.filter(({ name }) => ran.has(name));
+}
+
+/** An absent property rather than one that is undefined. */
+function defined<Key extends string, Value>(key: Key, value: Value | undefined): Partial<Record<Key, Value>> {
+  return value === undefined ? {} : ({ [key]: value } as Record<Key, Value>);
+}

@@ -1,0 +1,100 @@
+import type { Run, Target } from '../results.ts';
+import { figure, figureWithRange } from './figures.ts';
+import { PARTS, type ByPart, type Row, type WorkloadSummary } from './summary.ts';
+
+/** A table of finished text, for the terminal and for HTML alike. */
+export interface Table {
+  caption: string;
+  columns: { title: string; align: 'left' | 'right' }[];
+  rows: string[][];
+}
+
+interface Column<Item> {
+  title: string;
+  align: 'left' | 'right';
+  cell: (item: Item) => string | undefined;
+}
+
+/** How fast, then at what price: two tables, because one of both is too wide for a terminal. */
+export function workloadTables(workload: WorkloadSummary): Table[] {
+  const who = [left<Row>('contender', (row) => row.contender), ...connectionsColumn(workload)];
+  const tables = [
+    { caption: 'Speed (medians, with the range over the runs)', key: who, columns: speedColumns(workload) },
+    {
+      caption: 'Price (CPU time per answer, and resident memory at the end of the load)',
+      key: who,
+      columns: [
+        ...partColumns('µs', (row) => row.cpuMicros),
+        ...partColumns('MiB', (row) => row.residentMiB),
+      ],
+    },
+  ];
+  return tables.flatMap(({ caption, key, columns }) => {
+    const used = columns.filter(({ cell }) => workload.rows.some((row) => cell(row) !== undefined));
+    return used.length === 0 ? [] : [tableOf(caption, [...key, ...used], workload.rows)];
+  });
+}
+
+export function targetsTable(targets: Target[]): Table {
+  const columns = [
+    left<Target>('target', ({ name }) => name),
+    right<Target>('wanted', ({ wanted, unit }) => `${wanted} ${unit}`.trim()),
+    right<Target>('measured', ({ measured, unit }) => `${figure(measured)} ${unit}`.trim()),
+    left<Target>('met', ({ met }) => (met ? 'yes' : 'no')),
+  ];
+  return tableOf('What Floodgate aims at, and whether this run shows it', columns, targets);
+}
+
+/** e.g. "peer-b, hot-ticket, 128 connections, round 2: 3 registrations lost". */
+export function nameDiscarded(run: Run): string {
+  return `${run.contender}, ${run.workload}, ${run.connections} connections, round ${run.round}: ${run.discarded}`;
+}
+
+function speedColumns({ rows }: WorkloadSummary): Column<Row>[] {
+  const anyRegisters = rows.some((row) => row.registers);
+  return [
+    right('runs', ({ runs, discardedRuns }) =>
+      discardedRuns === 0 ? `${runs}` : `${runs} of ${runs + discardedRuns}`,
+    ),
+    right(anyRegisters ? 'finalized/s' : 'answered/s', ({ rate, registers }) => {
+      const note = anyRegisters && !registers ? ' answered' : '';
+      return rate && `${figureWithRange(rate)}${note}`;
+    }),
+    right('Floodgate ÷ contender', ({ ratio }) => ratio && figureWithRange(ratio, '×')),
+    right('p50 ms', ({ latencyMs }) => latencyMs && figure(latencyMs.p50)),
+    right('p99 ms', ({ latencyMs }) => latencyMs && figure(latencyMs.p99)),
+    right('finalized p99 ms', ({ waitP99Ms }) => (waitP99Ms === undefined ? undefined : figure(waitP99Ms))),
+    right('not accepted', ({ refusedShare }) =>
+      refusedShare === undefined ? undefined : `${figure(refusedShare * 100)} %`,
+    ),
+  ];
+}
+
+function connectionsColumn({ severalConnections }: WorkloadSummary): Column<Row>[] {
+  return severalConnections ? [right('connections', (row) => `${row.connections}`)] : [];
+}
+
+function partColumns(unit: string, pick: (row: Row) => ByPart): Column<Row>[] {
+  return ([...PARTS, 'total'] as const).map((part) =>
+    right(`${part} ${unit}`, (row) => {
+      const value = pick(row)[part];
+      return value === undefined ? undefined : figure(value);
+    }),
+  );
+}
+
+function left<Item>(title: string, cell: Column<Item>['cell']): Column<Item> {
+  return { title, align: 'left', cell };
+}
+
+function right<Item>(title: string, cell: Column<Item>['cell']): Column<Item> {
+  return { title, align: 'right', cell };
+}
+
+function tableOf<Item>(caption: string, columns: Column<Item>[], items: Item[]): Table {
+  return {
+    caption,
+    columns: columns.map(({ title, align }) => ({ title, align })),
+    rows: items.map((item) => columns.map(({ cell }) => cell(item) ?? '–')),
+  };
+}

@@ -1,0 +1,116 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { connect, migrate, type Database } from '@floodgate/database';
+import { startPostgres } from '@floodgate/standalone/embedded-postgres';
+import { Redis } from 'ioredis';
+import { sql } from 'kysely';
+import { withDatabase } from '../harness/database-url.ts';
+import { startRedis } from '../services/redis.ts';
+import type { Contender } from './contenders/contender.ts';
+
+/** As durable as production: every commit on disk before it is answered. */
+const POSTGRES = {
+  fsync: 'on',
+  synchronous_commit: 'on',
+  max_connections: '200',
+  // One checkpoint between runs, none within them: they would hit whoever happens to be measured.
+  max_wal_size: '16GB',
+  checkpoint_timeout: '1h',
+  shared_buffers: '512MB',
+};
+const REDIS = {
+  appendonly: 'yes',
+  appendfsync: 'everysec',
+  save: '',
+  'maxmemory-policy': 'noeviction',
+};
+
+/** The Postgres and the Redis of a benchmark, which belong to it alone. */
+export interface Servers extends AsyncDisposable {
+  pids: { postgres: number; redis: number };
+  versions: Record<string, string>;
+  redisUrl: string;
+  /** A database with Floodgate's schema: a fresh one, or one that is kept and was filled when it was made. */
+  openDatabase(kept?: Contender['database']): Promise<RunDatabase>;
+  /** Empties Redis and writes what Postgres has in memory to disk, so that no run pays for the one before. */
+  settle(): Promise<void>;
+}
+
+export interface RunDatabase extends AsyncDisposable {
+  url: string;
+  db: Database;
+}
+
+const TEMPLATE = 'bench_template';
+
+export async function startServers(): Promise<Servers> {
+  const directory = await mkdtemp(path.join(tmpdir(), 'floodgate-bench-'));
+  const dataDir = path.join(directory, 'postgres');
+  const postgres = await startPostgres({
+    dataDir,
+    logFile: path.join(directory, 'postgres.log'),
+    settings: POSTGRES,
+  });
+  const redis = await startRedis(Object.entries(REDIS).flatMap(([name, value]) => [`--${name}`, value]));
+  const redisClient = new Redis(redis.url);
+  const server = connect({ connectionString: postgres.url(), applicationName: 'bench', maxConnections: 1 });
+  await createDatabase(server, TEMPLATE, 'template0');
+  await withTemporary(withDatabase(postgres.url(), TEMPLATE), migrate);
+  const { rows } = await sql<{ version: string }>`select split_part(version(), ' ', 2) as version`.execute(
+    server,
+  );
+  let databases = 0;
+  const filled = new Set<string>();
+  return {
+    pids: {
+      postgres: Number((await readFile(path.join(dataDir, 'postmaster.pid'), 'utf8')).split('\n')[0]),
+      redis: Number(/process_id:(\d+)/.exec(await redisClient.info('server'))?.[1]),
+    },
+    versions: {
+      postgres: rows[0]!.version,
+      redis: /redis_version:(\S+)/.exec(await redisClient.info('server'))?.[1] ?? 'unknown',
+    },
+    redisUrl: redis.url,
+    openDatabase: async (kept) => {
+      const database = kept?.name ?? `run_${++databases}`;
+      const url = withDatabase(postgres.url(), database);
+      const isMade = kept !== undefined && filled.has(kept.name);
+      if (!isMade) await createDatabase(server, database, TEMPLATE);
+      const db = connect({ connectionString: url, applicationName: 'bench', maxConnections: 2 });
+      if (kept && !isMade) {
+        await kept.fill(db);
+        filled.add(kept.name);
+      }
+      return {
+        url,
+        db,
+        // A database of one run goes with it.
+        [Symbol.asyncDispose]: async () => {
+          await db.destroy();
+          if (!kept) await sql`drop database ${sql.id(database)} with (force)`.execute(server);
+        },
+      };
+    },
+    settle: async () => {
+      await redisClient.flushall();
+      await sql`checkpoint`.execute(server);
+    },
+    [Symbol.asyncDispose]: async () => {
+      redisClient.disconnect();
+      await server.destroy();
+      await Promise.all([postgres.stop(), redis.stop()]);
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+function createDatabase(server: Database, name: string, template: string): Promise<unknown> {
+  return sql`create database ${sql.id(name)} template ${sql.id(template)}`.execute(server);
+}
+
+async function withTemporary(url: string, use: (db: Database) => Promise<unknown>): Promise<void> {
+  const db = connect({ connectionString: url, applicationName: 'bench', maxConnections: 1 });
+  await use(db);
+  await db.destroy();
+}

@@ -1,0 +1,113 @@
+import { floodgate } from './contenders/floodgate.ts';
+import { emptyRoute } from './contenders/empty-route.ts';
+import { GROWN, MANY_EVENTS } from './growth.ts';
+import { median } from './report/statistics.ts';
+import type { Comparison, Run, Soak, Target } from './results.ts';
+import { getTickets, hotTicket, openLoop } from './workloads.ts';
+
+interface Measured {
+  runs: readonly Run[];
+  comparisons: readonly Comparison[];
+  soak?: Soak | undefined;
+}
+
+/** What Floodgate aims at, as far as these runs can tell: a target whose figures were not measured is left out. */
+export function judgeTargets({ runs, comparisons, soak }: Measured): Target[] {
+  const counted = runs.filter((run) => !run.discarded);
+  const ratio = (workload: string, connections: number, contender: string) =>
+    comparisons.find(
+      (one) => one.workload === workload && one.connections === connections && one.contender === contender,
+    )?.ratio.median;
+  const hot = hotTicket(128).name;
+  const mine = (workload: string) =>
+    counted.filter((run) => run.contender === floodgate.name && run.workload === workload);
+  const medianOf = (of: readonly Run[], read: (run: Run) => number | undefined) => {
+    const values = of.map(read).filter((value) => value !== undefined);
+    return values.length > 0 ? median(values) : undefined;
+  };
+  const queuePeers = ['b', 'c', 'd', 'e'].map((letter) => ratio(hot, 128, `peer-${letter}`));
+  const lowest = (values: (number | undefined)[]) =>
+    values.every((value) => value !== undefined) ? Math.min(...values) : undefined;
+  const highest = (values: (number | undefined)[]) => {
+    const known = values.filter((value) => value !== undefined);
+    return known.length > 0 ? Math.max(...known) : undefined;
+  };
+  const inverse = (value: number | undefined) => value && 1 / value;
+  const memory = (run: Run) =>
+    run.residentMiB?.api && run.residentMiB.worker && run.residentMiB.api + run.residentMiB.worker;
+  const lowLoad = openLoop(50).name;
+  const peerBAlone = counted.filter((run) => run.contender === 'peer-b' && run.workload === lowLoad);
+  const p50 = (run: Run) => run.latencyMs.p50;
+  const steady = mine(openLoop(5_000).name);
+
+  return [
+    atLeast('hot ticket, rate ÷ peer A', 25, ratio(hot, 128, 'peer-a')),
+    atLeast('hot ticket, rate ÷ best of peers B–E', 14, lowest(queuePeers)),
+    atLeast('hot ticket, rate ÷ empty route, 128 connections', 0.55, ratio(hot, 128, emptyRoute.name)),
+    atLeast('hot ticket, rate ÷ empty route, 512 connections', 0.65, ratio(hot, 512, emptyRoute.name)),
+    atMost(
+      'hot ticket, wait for finalization, p99',
+      1_000,
+      highest(mine(hot).map((run) => run.waitMs?.p99)),
+      'ms',
+    ),
+    atMost('hot ticket, drained after the load', 2, highest(mine(hot).map((run) => run.drainSeconds)), 's'),
+    atMost(
+      'hot ticket, CPU per finalized registration, all processes',
+      45,
+      medianOf(mine(hot), (run) => run.cpuMicros?.total),
+      'µs',
+    ),
+    atLeast(
+      'Get Tickets, rate ÷ empty route',
+      0.9,
+      ratio(getTickets.name, getTickets.connections, emptyRoute.name),
+    ),
+    atMost('5,000/s, p50', 3, medianOf(steady, p50), 'ms'),
+    atMost(
+      '5,000/s, p99',
+      15,
+      medianOf(steady, (run) => run.latencyMs.p99),
+      'ms',
+    ),
+    atMost(
+      '50/s, p50 (peer B in the same run)',
+      medianOf(peerBAlone, p50),
+      medianOf(mine(lowLoad), p50),
+      'ms',
+    ),
+    atMost('hot ticket, memory of API + worker', 300, highest(mine(hot).map(memory)), 'MiB'),
+    atLeast('rate with 10 million stored ÷ fresh', 0.9, inverse(ratio(hot, 128, GROWN))),
+    atLeast('rate with 1,000 events ÷ fresh', 0.9, inverse(ratio(hot, 128, MANY_EVENTS))),
+    atMost('soak, memory of API + worker at the end ÷ after the first minute', 1.1, growthOf(soak)),
+  ].filter((target) => target !== undefined);
+}
+
+/** Memory at the end over memory after the first minute: medians of half a minute each. */
+function growthOf(soak: Soak | undefined): number | undefined {
+  if (!soak) return undefined;
+  const last = soak.samples.at(-1)!.second;
+  const around = (from: number) =>
+    median(
+      soak.samples
+        .filter(({ second }) => second >= from && second <= from + 30)
+        .map(({ residentMiB: { api = 0, worker = 0 } }) => api + worker),
+    );
+  return around(last - 30) / around(60);
+}
+
+function atLeast(name: string, bound: number, measured: number | undefined): Target | undefined {
+  if (measured === undefined) return undefined;
+  return { name, wanted: `≥ ${bound}`, measured, unit: '', met: measured >= bound };
+}
+
+function atMost(
+  name: string,
+  bound: number | undefined,
+  measured: number | undefined,
+  unit = '',
+): Target | undefined {
+  if (measured === undefined || bound === undefined) return undefined;
+  const shown = Number(bound.toPrecision(3)).toLocaleString('en-US');
+  return { name, wanted: `≤ ${shown}`, measured, unit, met: measured <= bound };
+}
