@@ -8,13 +8,13 @@ import { parseArgs } from 'node:util';
 import { compare, rateOf, type Pair } from './compare.ts';
 import type { Contender } from './contenders/contender.ts';
 import { floodgate } from './contenders/floodgate.ts';
-import { measure } from './measure.ts';
+import { measure, type Measurement } from './measure.ts';
 import { allContenders, fullPlan, growthPlan, quickPlan, type Pairing } from './plan.ts';
 import { Progress } from './progress.ts';
 import { median } from './report/statistics.ts';
 import { renderTable } from './report/table.ts';
 import { writeResults } from './report/write-results.ts';
-import type { BenchResults, Run } from './results.ts';
+import type { BenchResults, Run, Soak } from './results.ts';
 import { startServers, type Servers } from './servers.ts';
 import { soak, SOAK_SECONDS } from './soak.ts';
 import { judgeTargets } from './targets.ts';
@@ -39,19 +39,30 @@ const RESULTS = path.resolve(import.meta.dirname, '../../bench-results');
 const startedAt = new Date().toISOString();
 const options = readOptions();
 const pairings = options.soak ? [] : choosePairings();
-await using servers = await startServers();
-const pairs: Pair[] = [];
-const runs: Run[] = [];
 const progress = new Progress(
   options.soak ? SOAK_SECONDS : pairings.reduce((sum, pairing) => sum + secondsOf(pairing), 0),
 );
-for (const pairing of pairings) await runPairing(servers, pairing);
-const soaked = options.soak ? await soak(servers, progress) : undefined;
-progress.end();
-const results = summarize(pairings);
-process.stdout.write(`${renderTable(results)}\n`);
-const written = await writeResults(RESULTS, results);
-process.stdout.write(`\n${path.relative('.', written.html)} and ${path.relative('.', written.json)}\n`);
+const pairs: Pair[] = [];
+const runs: Run[] = [];
+const stop = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+  process.on(signal, () => stop.abort(new Error(`stopped by ${signal}`)));
+
+try {
+  await using servers = await startServers();
+  for (const pairing of pairings) await runPairing(servers, pairing);
+  const soaked = options.soak ? await soak(servers, progress, stop.signal) : undefined;
+  progress.end();
+  const results = summarize(servers, soaked);
+  process.stdout.write(`${renderTable(results)}\n`);
+  const written = await writeResults(RESULTS, results);
+  process.stdout.write(`\n${path.relative('.', written.html)} and ${path.relative('.', written.json)}\n`);
+} catch (error) {
+  progress.end();
+  process.stderr.write(`${(error as Error).message}\n`);
+  process.exitCode = stop.signal.aborted ? 130 : 1;
+}
+process.exit();
 
 function readOptions() {
   try {
@@ -130,21 +141,57 @@ async function runPairing(on: Servers, pairing: Pairing): Promise<void> {
   }
 }
 
-async function runOnce(on: Servers, contender: Contender, { workload, seconds }: Pairing): Promise<Run> {
+async function runOnce(
+  on: Servers,
+  contender: Contender,
+  { workload, seconds }: Pick<Pairing, 'workload' | 'seconds'>,
+): Promise<Run> {
   if (workload.needsPeak && peakOf(contender) === undefined)
-    await runOnce(on, contender, { workload: hotTicket(128), seconds } as Pairing);
+    await runOnce(on, contender, { workload: hotTicket(128), seconds });
   progress.say(`${contender.name}, ${workload.name}, ${workload.connections} connections`);
-  const run = await measure(on, {
-    contender,
-    workload,
-    seconds,
-    warmUpSeconds: WARM_UP_SECONDS,
-    round: runs.filter((one) => isSame(one, contender, workload)).length + 1,
-    peak: peakOf(contender) ?? 0,
-  });
+  const earlier = runs.filter((one) => isSame(one, contender, workload));
+  const round = earlier.length + 1;
+  const run = await measureOrDiscard(on, { contender, workload, seconds, round });
   runs.push(run);
   progress.add(seconds + WARM_UP_SECONDS + OVERHEAD_SECONDS);
   return run;
+}
+
+/** A run that fails is thrown away like one whose books do not balance; the others go on. */
+async function measureOrDiscard(
+  on: Servers,
+  measurement: Pick<Measurement, 'contender' | 'workload' | 'seconds' | 'round'>,
+): Promise<Run> {
+  const { contender, workload, round } = measurement;
+  try {
+    if (!runs.some((run) => run.contender === contender.name)) await startOnce(on, contender);
+    const peak = peakOf(contender);
+    if (workload.needsPeak && peak === undefined)
+      throw new Error('its rate with one hot ticket is not known');
+    const details = { ...measurement, warmUpSeconds: WARM_UP_SECONDS, peak: peak ?? 0 };
+    return await measure(on, details, stop.signal);
+  } catch (error) {
+    if (stop.signal.aborted) throw stop.signal.reason;
+    return {
+      contender: contender.name,
+      workload: workload.name,
+      connections: workload.connections,
+      round,
+      discarded: (error as Error).message.split('\n', 1)[0]!,
+      seconds: 0,
+      accepted: 0,
+      refused: {},
+      acceptedPerSecond: 0,
+      latencyMs: { p50: 0, p90: 0, p99: 0, max: 0 },
+    };
+  }
+}
+
+/** What is measured is how the processes run from their second start on, when compiled code lies in the cache. */
+async function startOnce(on: Servers, { start }: Contender): Promise<void> {
+  await using database = await on.openDatabase();
+  const running = await start({ databaseUrl: database.url, redisUrl: on.redisUrl, db: database.db });
+  await running.stop();
 }
 
 function isSame(run: Run, contender: Contender, workload: Workload): boolean {
@@ -160,9 +207,10 @@ function peakOf(contender: Contender): number | undefined {
   return rates.length > 0 ? median(rates) : undefined;
 }
 
-function summarize(done: readonly Pairing[]): BenchResults {
+function summarize(servers: Servers, soaked: Soak | undefined): BenchResults {
   const comparisons = compare(pairs);
-  const workloads = new Map(done.map(({ workload }) => [workload.name, workload]));
+  const planned = [hotTicket(128), ...pairings.map(({ workload }) => workload)];
+  const workloads = new Map(planned.map((workload) => [workload.name, workload]));
   const contenders = allContenders.filter(({ name }) => runs.some((run) => run.contender === name));
   return {
     startedAt,

@@ -52,6 +52,8 @@ export interface Run {
   generatorCpuMicros?: number;
   /** Resident memory of each part at the end of the load. */
   residentMiB?: Partial<Record<Part, number>>;
+  /** What Postgres wrote per registration: to the database, indexes included, and to the write-ahead log. */
+  diskBytes?: { database: number; log: number };
 }
 
 /** Memory over a long run under steady load. */

@@ -6,7 +6,7 @@ import { startPostgres } from '@floodgate/standalone/embedded-postgres';
 import { Redis } from 'ioredis';
 import { sql } from 'kysely';
 import { withDatabase } from '../harness/database-url.ts';
-import { startRedis } from '../services/redis.ts';
+import { redisServerCommand, startRedis } from '../services/redis.ts';
 import type { Contender } from './contenders/contender.ts';
 
 /** As durable as production: every commit on disk before it is answered. */
@@ -16,6 +16,8 @@ const POSTGRES = {
   max_connections: '200',
   // One checkpoint between runs, none within them: they would hit whoever happens to be measured.
   max_wal_size: '16GB',
+  // Kept from run to run, so that no run has to create them.
+  min_wal_size: '2GB',
   checkpoint_timeout: '1h',
   shared_buffers: '512MB',
 };
@@ -24,6 +26,7 @@ const REDIS = {
   appendfsync: 'everysec',
   save: '',
   'maxmemory-policy': 'noeviction',
+  'auto-aof-rewrite-percentage': '0',
 };
 
 /** The Postgres and the Redis of a benchmark, which belong to it alone. */
@@ -33,8 +36,10 @@ export interface Servers extends AsyncDisposable {
   redisUrl: string;
   /** A database with Floodgate's schema: a fresh one, or one that is kept and was filled when it was made. */
   openDatabase(kept?: Contender['database']): Promise<RunDatabase>;
-  /** Empties Redis and writes what Postgres has in memory to disk, so that no run pays for the one before. */
-  settle(): Promise<void>;
+  /** Empties Redis, before anybody uses it. */
+  emptyRedis(): Promise<void>;
+  /** Writes what Postgres has in memory to disk, so that no run pays for what was before. */
+  checkpoint(): Promise<void>;
 }
 
 export interface RunDatabase extends AsyncDisposable {
@@ -44,22 +49,31 @@ export interface RunDatabase extends AsyncDisposable {
 
 const TEMPLATE = 'bench_template';
 
+/** Starts both. Throws, with nothing left running, where that is not possible. */
 export async function startServers(): Promise<Servers> {
+  // First, because it is what a machine may not have.
+  if (!redisServerCommand())
+    throw new Error('npm run bench needs a redis-server or valkey-server on the PATH');
+  await using started = new AsyncDisposableStack();
   const directory = await mkdtemp(path.join(tmpdir(), 'floodgate-bench-'));
+  started.defer(() => rm(directory, { recursive: true, force: true }));
   const dataDir = path.join(directory, 'postgres');
-  const postgres = await startPostgres({
-    dataDir,
-    logFile: path.join(directory, 'postgres.log'),
-    settings: POSTGRES,
-  });
+  const postgres = started.use(
+    await startPostgres({ dataDir, logFile: path.join(directory, 'postgres.log'), settings: POSTGRES }),
+  );
   const redis = await startRedis(Object.entries(REDIS).flatMap(([name, value]) => [`--${name}`, value]));
-  const redisClient = new Redis(redis.url);
-  const server = connect({ connectionString: postgres.url(), applicationName: 'bench', maxConnections: 1 });
+  started.defer(() => redis.stop());
+  const redisClient = started.adopt(new Redis(redis.url), (client) => client.disconnect());
+  const server = started.adopt(
+    connect({ connectionString: postgres.url(), applicationName: 'bench', maxConnections: 1 }),
+    (db) => db.destroy(),
+  );
   await createDatabase(server, TEMPLATE, 'template0');
   await withTemporary(withDatabase(postgres.url(), TEMPLATE), migrate);
   const { rows } = await sql<{ version: string }>`select split_part(version(), ' ', 2) as version`.execute(
     server,
   );
+  const owned = started.move();
   let databases = 0;
   const filled = new Set<string>();
   return {
@@ -92,16 +106,9 @@ export async function startServers(): Promise<Servers> {
         },
       };
     },
-    settle: async () => {
-      await redisClient.flushall();
-      await sql`checkpoint`.execute(server);
-    },
-    [Symbol.asyncDispose]: async () => {
-      redisClient.disconnect();
-      await server.destroy();
-      await Promise.all([postgres.stop(), redis.stop()]);
-      await rm(directory, { recursive: true, force: true });
-    },
+    emptyRedis: async () => void (await redisClient.flushall()),
+    checkpoint: async () => void (await sql`checkpoint`.execute(server)),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
 

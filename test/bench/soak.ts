@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createFixture } from '../harness/fixture.ts';
-import type { Part } from './contenders/contender.ts';
 import { floodgate } from './contenders/floodgate.ts';
 import { generateLoad } from './load/generate.ts';
+import { answersOf, OK } from './load/load.ts';
+import { finalizeAll, findFault } from './measure.ts';
 import { Meter } from './meter.ts';
 import type { Progress } from './progress.ts';
 import type { Soak } from './results.ts';
@@ -12,39 +13,40 @@ import { hotTicket } from './workloads.ts';
 export const SOAK_SECONDS = 600;
 const SAMPLE_SECONDS = 5;
 
-/** Ten minutes of one hot ticket, 128 connections; records the memory of every process. */
-export async function soak(servers: Servers, progress: Progress): Promise<Soak> {
+/**
+ * Ten minutes of one hot ticket, 128 connections; records the memory of every process. Throws where an answer was not
+ * "00" or the books do not balance afterwards.
+ */
+export async function soak(servers: Servers, progress: Progress, signal: AbortSignal): Promise<Soak> {
   const workload = hotTicket(128);
   await using database = await servers.openDatabase();
   const fixture = await createFixture(database.db);
   const { requests } = await workload.prepare(fixture, 0, SOAK_SECONDS);
-  const running = await floodgate.start({
-    databaseUrl: database.url,
-    redisUrl: servers.redisUrl,
-    db: database.db,
-  });
-  const meter = new Meter({ ...servers.pids, ...running.pids });
-  const samples: { second: number; residentMiB: Partial<Record<Part, number>> }[] = [];
-  const startedAt = performance.now();
-  const load = generateLoad({
-    baseUrl: running.baseUrl,
-    requests,
-    connections: workload.connections,
-    seconds: SOAK_SECONDS,
-  });
-  for (;;) {
-    const isOver = await Promise.race([load.then(() => true), delay(SAMPLE_SECONDS * 1000, false)]);
-    if (isOver) break;
-    const second = Math.round((performance.now() - startedAt) / 1000);
-    samples.push({ second, residentMiB: await meter.residentMiB() });
-    progress.say(`soak, ${second} of ${SOAK_SECONDS} s`);
-    progress.add(SAMPLE_SECONDS);
+  const { redisUrl } = servers;
+  const running = await floodgate.start({ databaseUrl: database.url, redisUrl, db: database.db });
+  try {
+    const meter = new Meter({ ...servers.pids, ...running.pids });
+    const samples: Soak['samples'] = [];
+    const startedAt = performance.now();
+    const { connections } = workload;
+    const load = generateLoad({ baseUrl: running.baseUrl, requests, connections, seconds: SOAK_SECONDS });
+    while (!(await Promise.race([load.then(() => true), delay(SAMPLE_SECONDS * 1000, false)]))) {
+      signal.throwIfAborted();
+      const second = Math.round((performance.now() - startedAt) / 1000);
+      samples.push({ second, residentMiB: await meter.residentMiB() });
+      progress.say(`soak, ${second} of ${SOAK_SECONDS} s`);
+      progress.add(SAMPLE_SECONDS);
+    }
+    const result = await load;
+    const isFinalized = await finalizeAll(running);
+    const fault = findFault(await running.books?.read(), result, workload, isFinalized);
+    if (fault) throw new Error(`the soak does not count: ${fault}`);
+    const perSecond = Math.round(answersOf(result, OK) / result.seconds).toLocaleString('en-US');
+    return {
+      description: `${workload.description}; ${connections} connections, ${SOAK_SECONDS} s, ${perSecond} registrations/s, the books balance`,
+      samples,
+    };
+  } finally {
+    await running.stop();
   }
-  const result = await load;
-  await running.stop();
-  const accepted = Math.round((result.answers['200'] ?? 0) / result.seconds);
-  return {
-    description: `${workload.description}; ${workload.connections} connections, ${SOAK_SECONDS} s, ${accepted.toLocaleString('en-US')} registrations/s`,
-    samples,
-  };
 }

@@ -20,7 +20,13 @@ export function judgeTargets({ runs, comparisons, soak }: Measured): Target[] {
     )?.ratio.median;
   const hot = hotTicket(128).name;
   const mine = (workload: string) =>
-    counted.filter((run) => run.contender === floodgate.name && run.workload === workload);
+    counted.filter(
+      (run) =>
+        run.contender === floodgate.name &&
+        run.workload === workload &&
+        // Figures without a number of connections in their name are those at 128.
+        (workload !== hot || run.connections === 128),
+    );
   const medianOf = (of: readonly Run[], read: (run: Run) => number | undefined) => {
     const values = of.map(read).filter((value) => value !== undefined);
     return values.length > 0 ? median(values) : undefined;
@@ -33,7 +39,7 @@ export function judgeTargets({ runs, comparisons, soak }: Measured): Target[] {
     return known.length > 0 ? Math.max(...known) : undefined;
   };
   const inverse = (value: number | undefined) => value && 1 / value;
-  const memory = (run: Run) =>
+  const memory = (run: Pick<Run, 'residentMiB'>) =>
     run.residentMiB?.api && run.residentMiB.worker && run.residentMiB.api + run.residentMiB.worker;
   const lowLoad = openLoop(50).name;
   const peerBAlone = counted.filter((run) => run.contender === 'peer-b' && run.workload === lowLoad);
@@ -80,20 +86,21 @@ export function judgeTargets({ runs, comparisons, soak }: Measured): Target[] {
     atLeast('rate with 10 million stored ÷ fresh', 0.9, inverse(ratio(hot, 128, GROWN))),
     atLeast('rate with 1,000 events ÷ fresh', 0.9, inverse(ratio(hot, 128, MANY_EVENTS))),
     atMost('soak, memory of API + worker at the end ÷ after the first minute', 1.1, growthOf(soak)),
+    atMost('soak, memory of API + worker', 300, highest((soak?.samples ?? []).map(memory)), 'MiB'),
   ].filter((target) => target !== undefined);
 }
 
 /** Memory at the end over memory after the first minute: medians of half a minute each. */
 function growthOf(soak: Soak | undefined): number | undefined {
-  if (!soak) return undefined;
-  const last = soak.samples.at(-1)!.second;
-  const around = (from: number) =>
-    median(
-      soak.samples
-        .filter(({ second }) => second >= from && second <= from + 30)
-        .map(({ residentMiB: { api = 0, worker = 0 } }) => api + worker),
-    );
-  return around(last - 30) / around(60);
+  const last = soak?.samples.at(-1)?.second ?? 0;
+  const around = (from: number) => {
+    const sums = (soak?.samples ?? [])
+      .filter(({ second }) => second >= from && second <= from + 30)
+      .flatMap(({ residentMiB: { api, worker } }) => (api && worker ? [api + worker] : []));
+    return sums.length > 0 ? median(sums) : undefined;
+  };
+  const [early, late] = [around(60), around(last - 30)];
+  return early && late && late / early;
 }
 
 function atLeast(name: string, bound: number, measured: number | undefined): Target | undefined {

@@ -12,6 +12,8 @@ export interface Workload {
   description: string;
   /** What the compared rate counts. */
   counts: 'finalized registrations' | 'answers';
+  /** What may come back beside "00", and what "00" may be the answer to. */
+  answers: 'registered' | 'may be sold out' | 'not only registrations';
   connections: number;
   /** Whether the load sets the rate. */
   paced: boolean;
@@ -36,6 +38,7 @@ export function hotTicket(connections: number): Workload {
     name: 'hot ticket',
     description: 'one ticket that does not sell out; each connection sends when it is answered',
     counts: 'finalized registrations',
+    answers: 'registered',
     connections,
     paced: false,
     prepare: async (fixture) => closed([await registerRequest(fixture)]),
@@ -46,6 +49,7 @@ export const sellOut: Workload = {
   name: 'sell-out',
   description: 'one ticket that sells out half-way, 128 connections; the rest is answered "sold out"',
   counts: 'answers',
+  answers: 'may be sold out',
   connections: 128,
   paced: false,
   needsPeak: true,
@@ -60,6 +64,7 @@ export const manyTickets: Workload = {
   name: '100 tickets',
   description: '100 tickets of one event, evenly, 128 connections',
   counts: 'finalized registrations',
+  answers: 'registered',
   connections: 128,
   paced: false,
   prepare: async (fixture) => {
@@ -73,6 +78,7 @@ export const mix: Workload = {
   name: 'mix',
   description: '90 % Get Tickets and 10 % register, 128 connections',
   counts: 'answers',
+  answers: 'not only registrations',
   connections: 128,
   paced: false,
   prepare: async (fixture) => {
@@ -85,6 +91,7 @@ export const getTickets: Workload = {
   name: 'Get Tickets',
   description: `nothing but Get Tickets of an event with ${LISTED_TICKETS} tickets, 128 connections`,
   counts: 'answers',
+  answers: 'not only registrations',
   connections: 128,
   paced: false,
   prepare: async (fixture) => {
@@ -99,6 +106,7 @@ export function openLoop(perSecond: number): Workload {
     name: `${perSecond}/s`,
     description: `one hot ticket, registrations arrive at ${perSecond}/s (Poisson), answered or not`,
     counts: 'answers',
+    answers: 'registered',
     connections: 512,
     paced: true,
     prepare: async (fixture) => ({

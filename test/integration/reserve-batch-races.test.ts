@@ -188,3 +188,15 @@ test('reconcile names the ticket and the batch whose books do not balance', asyn
     { subject: `ticket ${ticketId}`, problem: 'taken is 2, but registrations hold 1 seats' },
   ]);
 });
+
+test.each([
+  ['full name', { fullName: 'x'.repeat(1_021) }],
+  ['e-mail address', { emailAddress: 'x'.repeat(255) }],
+  ['free text', { extraData2: 'x'.repeat(4_001) }],
+])('Postgres refuses what is longer than any field may be: %s', async (_, differing) => {
+  const batch = batchOf(2, 2).map((one) => ({ ...one, ...differing }));
+  const error = await reserveBatch(database.db, randomUUID(), batch).catch((refusal: unknown) => refusal);
+  expect(error).toMatchObject({ code: '22001' });
+  expect(statementFailure(error)).toBe('bad-value');
+  expect(await takenOf(2)).toBe(0);
+});

@@ -38,7 +38,7 @@ export const batchedInserts: Contender = {
         const owner = await findOwner(db, ticketOf(load));
         const options = { databaseUrl, ...owner, seconds: load.seconds, batchSize: BATCH_SIZE };
         const { rows, seconds, latencyMs, cpuMicros } = await measureBatchedInserts(options);
-        return { seconds, answers: { '200': rows }, latencyMs, cpuMicros };
+        return { seconds, endedAt: Date.now(), answers: { '200': rows }, latencyMs, cpuMicros };
       },
       stop: () => Promise.resolve(),
     }),

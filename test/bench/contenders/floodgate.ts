@@ -10,7 +10,10 @@ export const floodgate: Contender = {
   start: async ({ databaseUrl, redisUrl, db }) => {
     const env = { DATABASE_URL: databaseUrl, QUEUE_URL: redisUrl };
     const worker = await startWorkerProcess(env);
-    const api = await startApiProcess(env);
+    const api = await startApiProcess(env).catch(async (error: unknown) => {
+      await worker.end();
+      throw error;
+    });
     return {
       baseUrl: api.baseUrl,
       pids: { api: api.child.pid!, worker: worker.child.pid! },

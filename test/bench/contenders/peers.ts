@@ -98,7 +98,7 @@ class PeerProcess {
 async function readBooks(db: Database): Promise<Books> {
   const { rows } = await sql<Books>`
     with held as (
-      select ticket_id, count(*) as seats, count(*) filter (where state = 'reserved') as pending
+      select ticket_id, count(*) as seats, count(*) filter (where state = 'pending') as pending
       from peer_registrations group by ticket_id
     )
     select coalesce(sum(held.seats), 0) as registered, coalesce(sum(held.pending), 0) as pending,
@@ -111,7 +111,7 @@ async function readBooks(db: Database): Promise<Books> {
 
 // No index tells what is left: each confirmation would have to maintain it, and it takes only the benchmark to ask.
 async function isFinalized(db: Database): Promise<boolean> {
-  const { rows } = await sql`select from peer_registrations where state = 'reserved' limit 1`.execute(db);
+  const { rows } = await sql`select from peer_registrations where state = 'pending' limit 1`.execute(db);
   return rows.length === 0;
 }
 

@@ -23,8 +23,10 @@ export interface Load {
 
 /** What became of it. */
 export interface LoadResult {
-  /** Time from the first send to the end of the load; answers that were still due then are waited for, not timed. */
+  /** Time from the first send to the last answer, and at least as long as was asked for. */
   seconds: number;
+  /** When that time ended, in milliseconds since the epoch. */
+  endedAt: number;
   /** Answers by HTTP status; "cut" where the connection ended instead. */
   answers: Record<string, number>;
   /** From the send to the answer; in an open loop from the scheduled arrival, so that a stall counts for all who wait. */
@@ -35,8 +37,10 @@ export interface LoadResult {
 
 export const OK = '200';
 
-/** Answers of one status. */
-export const answersOf = (result: LoadResult, status: string): number => result.answers[status] ?? 0;
+type Answers = Pick<LoadResult, 'answers'>;
 
-export const totalAnswers = (result: LoadResult): number =>
+/** Answers of one status. */
+export const answersOf = (result: Answers, status: string): number => result.answers[status] ?? 0;
+
+export const totalAnswers = (result: Answers): number =>
   Object.values(result.answers).reduce((sum, count) => sum + count, 0);

@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import type { Load } from './load.ts';
 import { runLoad } from './run-load.ts';
 
+// Should the parent end first.
+process.on('disconnect', () => process.exit());
 const [load] = (await once(process, 'message')) as [Load];
 const result = await runLoad(load);
 // Not left to the event loop: connections whose answers never came would keep it alive.

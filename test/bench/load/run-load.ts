@@ -11,15 +11,18 @@ const FIRST_CONNECTIONS = 64;
 /** Generates a load in this process. */
 export async function runLoad(load: Load): Promise<LoadResult> {
   const requests = load.requests.map((request) => rawRequest(load.baseUrl, request));
+  const openAtFirst = load.arrivalsPerSecond === undefined ? load.connections : FIRST_CONNECTIONS;
+  const connections = await openConnections(load.baseUrl, Math.min(openAtFirst, load.connections));
   const tally = new Tally();
   const cpuBefore = process.cpuUsage();
   const startedAt = performance.now();
-  if (load.arrivalsPerSecond === undefined) await runClosedLoop(load, requests, tally);
-  else await runOpenLoop(load, load.arrivalsPerSecond, requests, tally);
+  if (load.arrivalsPerSecond === undefined) await runClosedLoop(load, connections, requests, tally);
+  else await runOpenLoop(load, load.arrivalsPerSecond, connections, requests, tally);
   const cpu = process.cpuUsage(cpuBefore);
+  const endedAt = Math.max(startedAt + load.seconds * 1000, tally.lastAnswerAt);
   return {
-    // What was sent before the end and answered a little later belongs to the load, and so does its time.
-    seconds: Math.max(load.seconds, (tally.lastAnswerAt - startedAt) / 1000),
+    seconds: (endedAt - startedAt) / 1000,
+    endedAt: performance.timeOrigin + endedAt,
     answers: tally.answers,
     latencyMs: tally.latency(),
     cpuMicros: cpu.user + cpu.system,
@@ -43,35 +46,50 @@ class Tally {
   }
 }
 
-async function runClosedLoop(load: Load, requests: Buffer[], tally: Tally): Promise<void> {
-  const connections = await openConnections(load.baseUrl, load.connections);
+async function runClosedLoop(
+  load: Load,
+  connections: Connection[],
+  requests: Buffer[],
+  tally: Tally,
+): Promise<void> {
   const endsAt = performance.now() + load.seconds * 1000;
   let sent = 0;
-  await Promise.all(
-    connections.map(
-      (connection) =>
-        new Promise<void>((resolve) => {
-          const next = () => {
-            const sentAt = performance.now();
-            if (sentAt >= endsAt) {
-              connection.close();
-              return resolve();
-            }
-            connection.send(requests[sent++ % requests.length]!, (status) => {
-              tally.add(status, sentAt);
-              if (connection.isOpen) next();
-              else resolve();
-            });
-          };
-          next();
-        }),
-    ),
-  );
+  let unanswered = 0;
+  const next = (connection: Connection) => {
+    const sentAt = performance.now();
+    if (sentAt >= endsAt || !connection.isOpen) return;
+    unanswered += 1;
+    connection.send(requests[sent++ % requests.length]!, (status) => {
+      unanswered -= 1;
+      tally.add(status, sentAt);
+      next(connection);
+    });
+  };
+  connections.forEach(next);
+  await delay(load.seconds * 1000);
+  await waitForLastAnswers(() => unanswered, tally);
+  for (const connection of connections) connection.close();
 }
 
-async function runOpenLoop(load: Load, perSecond: number, requests: Buffer[], tally: Tally): Promise<void> {
-  const partners = new Partners(load, requests, tally);
-  await partners.connect(FIRST_CONNECTIONS);
+/** Those that never come are counted as well. */
+async function waitForLastAnswers(count: () => number, tally: Tally): Promise<void> {
+  for (const giveUpAt = performance.now() + LAST_ANSWERS_MS; count() > 0;) {
+    if (performance.now() > giveUpAt) {
+      tally.answers['none'] = count();
+      return;
+    }
+    await delay(TICK_MS);
+  }
+}
+
+async function runOpenLoop(
+  load: Load,
+  perSecond: number,
+  connections: Connection[],
+  requests: Buffer[],
+  tally: Tally,
+): Promise<void> {
+  const partners = new Partners(load, connections, requests, tally);
   const startedAt = performance.now();
   // Arrivals are drawn for every tick of a clock that does not care when this process gets to run.
   for (let tick = 1; tick * TICK_MS <= load.seconds * 1000;) {
@@ -82,9 +100,7 @@ async function runOpenLoop(load: Load, perSecond: number, requests: Buffer[], ta
     }
     partners.sendDue();
   }
-  const giveUpAt = performance.now() + LAST_ANSWERS_MS;
-  while (partners.unanswered > 0 && performance.now() < giveUpAt) await delay(TICK_MS);
-  if (partners.unanswered > 0) tally.answers['none'] = partners.unanswered;
+  await waitForLastAnswers(() => partners.unanswered, tally);
   partners.close();
 }
 
@@ -94,14 +110,17 @@ class Partners {
   readonly #load: Load;
   readonly #requests: Buffer[];
   readonly #tally: Tally;
-  readonly #idle: Connection[] = [];
-  #open = 0;
+  readonly #idle: Connection[];
+  #open: number;
+  #opening = 0;
   /** Scheduled times of what has arrived and is not sent yet. */
   readonly #due: number[] = [];
   #sent = 0;
 
-  constructor(load: Load, requests: Buffer[], tally: Tally) {
+  constructor(load: Load, connections: Connection[], requests: Buffer[], tally: Tally) {
     this.#load = load;
+    this.#idle = connections;
+    this.#open = connections.length;
     this.#requests = requests;
     this.#tally = tally;
   }
@@ -112,19 +131,26 @@ class Partners {
   }
 
   sendDue(): void {
-    while (this.#due.length > 0 && this.#idle.length > 0) this.#sendNext(this.#idle.pop()!);
-    if (this.#due.length > 0) void this.connect(this.#due.length);
-  }
-
-  async connect(wanted: number): Promise<void> {
-    const count = Math.min(wanted, this.#load.connections - this.#open);
-    this.#open += count;
-    const connections = await openConnections(this.#load.baseUrl, count);
-    connections.forEach((connection) => this.#sendNext(connection));
+    while (this.#due.length > 0 && this.#idle.length > 0) {
+      const connection = this.#idle.pop()!;
+      // A server may close what has been idle for long.
+      if (connection.isOpen) this.#sendNext(connection);
+      else this.#open -= 1;
+    }
+    const wanted = Math.min(this.#due.length - this.#opening, this.#load.connections - this.#open);
+    if (wanted > 0) void this.#connect(wanted);
   }
 
   close(): void {
     for (const connection of this.#idle) connection.close();
+  }
+
+  async #connect(count: number): Promise<void> {
+    this.#open += count;
+    this.#opening += count;
+    const connections = await openConnections(this.#load.baseUrl, count);
+    this.#opening -= count;
+    for (const connection of connections) this.#sendNext(connection);
   }
 
   #sendNext(connection: Connection): void {

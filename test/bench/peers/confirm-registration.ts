@@ -3,10 +3,10 @@ import { CompiledQuery } from 'kysely';
 
 const CONFIRM = `
   update peer_registrations set state = 'confirmed', finished_at = clock_timestamp()
-  where serial = $1::bigint and state = 'reserved'`;
+  where serial = $1::bigint and state = 'pending'`;
 const CONFIRM_ALL = `
   update peer_registrations set state = 'confirmed', finished_at = clock_timestamp()
-  where serial = any($1::bigint[]) and state = 'reserved'`;
+  where serial = any($1::bigint[]) and state = 'pending'`;
 
 /** The job's handler. Idempotent: what is confirmed stays as it is. */
 export async function confirmRegistration(db: Database, serial: number): Promise<void> {

@@ -8,6 +8,7 @@ import type { Plot } from './plots/plot.ts';
 import { ratesPlot } from './plots/rates.ts';
 import { ratiosPlot } from './plots/ratios.ts';
 import { soakPlot } from './plots/soak.ts';
+import { sizingTable } from './sizing.ts';
 import { discardedRuns, summarize, type WorkloadSummary } from './summary.ts';
 import { nameDiscarded, targetsTable, workloadTables, type Table } from './tables.ts';
 
@@ -35,6 +36,7 @@ ${provenance(results)}
 ${targets(results)}
 ${plots(workloads, results)}
 ${workloads.map(workloadSection)}
+${sizing(results)}
 ${discarded(results)}
 ${definitions('Contenders', results.contenders)}
 ${definitions(
@@ -93,6 +95,11 @@ function workloadSection(workload: WorkloadSummary): Markup {
 ${workloadTables(workload).map(tableMarkup)}
 </section>
 `;
+}
+
+function sizing(results: BenchResults): Content {
+  const table = sizingTable(results);
+  return table ? markup`<section><h2>Sizing</h2>${tableMarkup(table)}</section>` : '';
 }
 
 function plotMarkup(plot: Plot): Markup {

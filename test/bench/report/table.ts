@@ -1,9 +1,12 @@
 import type { BenchResults } from '../results.ts';
-import { discardedRuns, summarize } from './summary.ts';
+import { figure } from './figures.ts';
+import { sizingTable } from './sizing.ts';
+import { discardedRuns, PARTS, summarize } from './summary.ts';
 import { nameDiscarded, targetsTable, workloadTables, type Table } from './tables.ts';
 
 /** The results as Markdown that also reads well in a terminal. */
 export function renderTable(results: BenchResults): string {
+  const sizing = sizingTable(results);
   const sections = [
     provenance(results),
     ...summarize(results).flatMap((workload) => [
@@ -11,6 +14,8 @@ export function renderTable(results: BenchResults): string {
       ...(workload.description === '' ? [] : [plain(workload.description)]),
       ...workloadTables(workload).flatMap((table) => [`${table.caption}:`, markdownTable(table)]),
     ]),
+    ...(sizing ? [`### ${sizing.caption}`, markdownTable(sizing)] : []),
+    ...soakLines(results),
     ...(results.targets.length === 0 ? [] : ['### Targets', markdownTable(targetsTable(results.targets))]),
     ...discarded(results),
   ];
@@ -24,6 +29,23 @@ function provenance({ command, commit, startedAt, machine }: BenchResults): stri
     `\`${command}\`, ${origin}, ${startedAt}, on ${cpu}, ${cores} cores, ${Math.round(memoryGiB)} GiB, ${os}`,
   );
 }
+
+function soakLines({ soak }: BenchResults): string[] {
+  if (!soak) return [];
+  const table: Table = {
+    caption: '',
+    columns: ['minute', ...PARTS.map((part) => `${part} MiB`)].map((title) => ({ title, align: 'right' })),
+    rows: soak.samples
+      .filter((_, index, all) => index === 0 || minuteOf(all[index]!) !== minuteOf(all[index - 1]!))
+      .map((sample) => [
+        `${minuteOf(sample)}`,
+        ...PARTS.map((part) => figure(sample.residentMiB[part] ?? Number.NaN)),
+      ]),
+  };
+  return ['### Soak', plain(soak.description), markdownTable(table)];
+}
+
+const minuteOf = ({ second }: { second: number }) => Math.floor(second / 60);
 
 function discarded(results: BenchResults): string[] {
   const runs = discardedRuns(results);

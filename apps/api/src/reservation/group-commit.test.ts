@@ -17,7 +17,7 @@ function start(differing: Partial<GroupCommitOptions<number, string>> = {}) {
   let ended = 0;
   const endNext = async () => {
     groups[ended++]!.end();
-    // The next group sets out in the first turn, answers are given in the second.
+    // In the first turn the commit settles, in the second its first answers are given.
     await nextTurn();
     await nextTurn();
   };
@@ -56,6 +56,50 @@ test('what arrives while a group is under way waits for its end, then goes toget
   expect(items()).toEqual([[1], [2, 3, 4]]);
   await endNext();
   expect([await first, await later]).toEqual(['1', ['2', '3', '4']]);
+});
+
+test('under load the next group leaves when as many wait as are still to be answered', async () => {
+  const { group, endNext, items } = start();
+  let answered = 0;
+  // As partners do: each answer brings a new item soon.
+  const answers: Promise<unknown>[] = [];
+  for (let item = 0; item < 64; item++) {
+    const first = group.submit(item);
+    const second = first.then(() => {
+      answered += 1;
+      return group.submit(100 + item);
+    });
+    answers.push(second);
+  }
+  await nextTurn();
+  expect(items().map(({ length }) => length)).toEqual([64]);
+  await endNext();
+  let answeredBefore = answered;
+  while (items().length === 1) {
+    answeredBefore = answered;
+    await nextTurn();
+  }
+  // Half of them are committed while the other half is answered.
+  expect(items()[1]).toHaveLength(32);
+  expect(answeredBefore).toBeLessThan(64);
+  await endNext();
+  for (let turn = 0; turn < 4; turn++) await nextTurn();
+  await endNext();
+  await Promise.all(answers);
+  expect(items().flat()).toHaveLength(128);
+});
+
+test('answers are given in order, a few at a time, so that others can be read in between', async () => {
+  const { group, endNext } = start();
+  const answered: number[] = [];
+  for (let item = 0; item < 40; item++) void group.submit(item).then(() => answered.push(item));
+  await nextTurn();
+  await endNext();
+  const afterFirstTurns = answered.length;
+  expect(afterFirstTurns).toBeLessThan(40);
+  await nextTurn();
+  await nextTurn();
+  expect(answered).toEqual(Array.from({ length: 40 }, (_, item) => item));
 });
 
 test('a group takes as many as it may, in order; the rest goes next', async () => {

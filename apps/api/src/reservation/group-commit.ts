@@ -78,7 +78,8 @@ export class GroupCommit<Item, Outcome> {
   }
 
   #commitNextGroup(): void {
-    if (this.#commit || this.#waiting.length === 0 || this.#waiting.length < this.#decided.length) return;
+    const isDue = this.#waiting.length >= Math.min(this.#decided.length, this.#options.groupLimit);
+    if (this.#commit || this.#waiting.length === 0 || !isDue) return;
     const group = (this.#underWay = this.#takeGroup());
     const settle = (outcomes: Submitted<Outcome>[]) => {
       group.forEach(({ answer }, index) => this.#decided.push(() => answer(outcomes[index]!)));

@@ -1,0 +1,52 @@
+import { floodgate } from '../contenders/floodgate.ts';
+import type { BenchResults, Run } from '../results.ts';
+import { figure } from './figures.ts';
+import { median } from './statistics.ts';
+import { PARTS } from './summary.ts';
+import type { Table } from './tables.ts';
+
+const MICROS = 1_000_000;
+
+/**
+ * What Floodgate needs of a machine, from its runs on a ticket that does not sell out; null without such runs. The rate
+ * per core is the inverse of the CPU time per registration, so it holds while a part has a core to itself.
+ */
+export function sizingTable({ runs }: BenchResults): Table | null {
+  const counted = runs.filter(
+    (run) => run.contender === floodgate.name && !run.discarded && run.finalizedPerSecond !== undefined,
+  );
+  const rows = [
+    ...Map.groupBy(counted, ({ workload, connections }) => `${workload}, ${connections} connections`),
+  ]
+    .map(([name, same]) => [name, ...PARTS.map((part) => perCore(same, part)), ...diskPerMillion(same)])
+    .filter((cells) => cells.slice(1).some((cell) => cell !== '–'));
+  if (rows.length === 0) return null;
+  const titles = [...PARTS.map((part) => `${part}: registrations/s per core`), 'database', 'log'];
+  return {
+    caption: 'Sizing: what one core of each part is good for, and MB on disk per million registrations',
+    columns: [
+      { title: 'workload', align: 'left' },
+      ...titles.map((title) => ({ title, align: 'right' as const })),
+    ],
+    rows,
+  };
+}
+
+function perCore(runs: Run[], part: (typeof PARTS)[number]): string {
+  const micros = medianOf(runs, (run) => run.cpuMicros?.[part]);
+  return micros === undefined || micros === 0 ? '–' : figure(MICROS / micros);
+}
+
+/** Bytes per registration are megabytes per million registrations. */
+function diskPerMillion(runs: Run[]): string[] {
+  const bytes = [
+    medianOf(runs, (run) => run.diskBytes?.database),
+    medianOf(runs, (run) => run.diskBytes?.log),
+  ];
+  return bytes.map((value) => (value === undefined ? '–' : `${figure(value)} MB`));
+}
+
+function medianOf(runs: Run[], read: (run: Run) => number | undefined): number | undefined {
+  const values = runs.map(read).filter((value) => value !== undefined);
+  return values.length > 0 ? median(values) : undefined;
+}
