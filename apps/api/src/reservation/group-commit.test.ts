@@ -102,6 +102,19 @@ test('answers are given in order, a few at a time, so that others can be read in
   expect(answered).toEqual(Array.from({ length: 40 }, (_, item) => item));
 });
 
+test('answers keep up with arrivals: a share of those that are due is given in each turn', async () => {
+  const { group, endNext } = start({ groupLimit: 1_000, waitingLimit: 1_000 });
+  let answered = 0;
+  for (let item = 0; item < 1_000; item++) void group.submit(item).then(() => (answered += 1));
+  await nextTurn();
+  await endNext();
+  const due = 1_000 - answered;
+  await nextTurn();
+  expect(answered - (1_000 - due)).toBe(Math.ceil(due / 4));
+  for (let turn = 0; turn < 15; turn++) await nextTurn();
+  expect(answered).toBe(1_000);
+});
+
 test('a group takes as many as it may, in order; the rest goes next', async () => {
   const { group, endNext, items } = start({ groupLimit: 2 });
   const outcomes = Promise.all([1, 2, 3, 4, 5].map((item) => group.submit(item)));

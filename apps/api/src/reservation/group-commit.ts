@@ -21,14 +21,18 @@ interface Waiting<Item, Outcome> {
 }
 
 const SWEEP_INTERVAL_MS = 50;
-/** Answers given before the event loop may read again what has arrived meanwhile. */
-const ANSWERS_PER_TURN = 16;
+/**
+ * Answers given before the event loop may read again what has arrived meanwhile: a share of those that are due, so that
+ * they keep up however much arrives in a turn, and at least a few.
+ */
+const SHARE_PER_TURN = 1 / 4;
+const MIN_ANSWERS_PER_TURN = 16;
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
 /**
- * Commits items in groups, one group at a time. No timer holds anything back: an item that finds nothing to do goes
- * at once and alone, and the busier it gets, the larger the groups.
+ * Commits items in groups, one group at a time. No timer holds anything back: what arrives in one turn of
+ * the event loop and finds nothing to do goes at once, and the busier it gets, the larger the groups.
  *
  * Under load, answering takes as long as committing, and who was answered soon sends the next item. So the next group
  * leaves when as many items wait as there are still to be answered: Postgres works on one half while this process
@@ -71,7 +75,8 @@ export class GroupCommit<Item, Outcome> {
     this.#turnIsDue = true;
     setImmediate(() => {
       this.#turnIsDue = false;
-      for (const answer of this.#decided.splice(0, ANSWERS_PER_TURN)) answer();
+      const share = Math.ceil(this.#decided.length * SHARE_PER_TURN);
+      for (const answer of this.#decided.splice(0, Math.max(share, MIN_ANSWERS_PER_TURN))) answer();
       this.#commitNextGroup();
       if (this.#decided.length > 0) this.#scheduleTurn();
     });
