@@ -47,15 +47,18 @@ if (!isInstalled()) install();
 
 // Left alone, V8 lets a heap grow to several times of what is alive before it collects, and glibc keeps a pool of memory
 // per thread: cheap on a machine of its own, expensive in many small containers. Under load these settings halve an API's
-// memory. The new space is just large enough that the requests of a few hundred connections, which wait together for
-// their commit, are not copied into the old one. The first lines of the apps' main.ts say the same, for those who run
+// memory. The API's new space is just large enough that the requests of a few hundred connections, which wait together
+// for their commit, are not copied into the old one. The first lines of the apps' main.ts say the same, for those who run
 // them directly.
 const SMALL_PROCESS = JSON.parse(
   readFileSync(path.join(root, 'packages/toolchain/small-process.json'), 'utf8'),
 );
 
 const [file, ...args] = process.argv.slice(2);
-const { flags, env } = file.startsWith('apps/') ? SMALL_PROCESS : { flags: [], env: {} };
+// The first folder that fits; what lies elsewhere runs as Node.js does by itself.
+const folder = Object.keys(SMALL_PROCESS.flags).find((one) => file.startsWith(`${one}/`));
+const flags = folder ? SMALL_PROCESS.flags[folder] : [];
+const env = folder ? SMALL_PROCESS.env : {};
 const child = spawn(pinnedNode, [...flags, path.resolve(root, file), ...args], {
   stdio: 'inherit',
   env: {

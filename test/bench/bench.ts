@@ -29,6 +29,7 @@ const USAGE = `npm run bench [-- options]
   --workload <names>  only these, e.g. "hot ticket,mix"
   --pairs <n>         pairs of runs of each comparison
   --seconds <n>       length of each run
+  --out <directory>   where results go (default: bench-results)
 `;
 
 /** What a run takes beside its load: a database, two processes that start and stop, a warm-up, a drain. */
@@ -55,7 +56,7 @@ try {
   progress.end();
   const results = summarize(servers, soaked);
   process.stdout.write(`${renderTable(results)}\n`);
-  const written = await writeResults(RESULTS, results);
+  const written = await writeResults(options.out, results);
   process.stdout.write(`\n${path.relative('.', written.html)} and ${path.relative('.', written.json)}\n`);
 } catch (error) {
   progress.end();
@@ -75,6 +76,7 @@ function readOptions() {
         workload: { type: 'string' },
         pairs: { type: 'string' },
         seconds: { type: 'string' },
+        out: { type: 'string', default: RESULTS },
         help: { type: 'boolean', short: 'h', default: false },
       },
     });
@@ -82,6 +84,7 @@ function readOptions() {
       process.stdout.write(USAGE);
       return process.exit(0);
     }
+    refuseCombination(values);
     return {
       ...values,
       against: values.against?.split(','),
@@ -93,6 +96,16 @@ function readOptions() {
     process.stderr.write(`${(error as Error).message}\n\n${USAGE}`);
     return process.exit(2);
   }
+}
+
+/** The three kinds of measurement exclude each other, and a soak has nothing to choose. */
+function refuseCombination(values: Record<string, unknown>): void {
+  if (
+    values['soak'] &&
+    ['quick', 'growth', 'against', 'workload', 'pairs', 'seconds'].some((name) => values[name])
+  )
+    throw new Error('--soak goes alone');
+  if (values['quick'] && values['growth']) throw new Error('either --quick or --growth');
 }
 
 function positive(name: string, text: string | undefined): number | undefined {

@@ -29,15 +29,19 @@ export function startProcess(
   env: Environment,
   args: readonly string[] = [],
 ): ServiceProcess {
-  const child = spawn(process.execPath, [...SMALL_PROCESS.flags, fileURLToPath(ENTRY_POINTS[app]), ...args], {
-    env: {
-      ...SMALL_PROCESS.env,
-      PATH: process.env['PATH'],
-      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
-      ...env,
+  const child = spawn(
+    process.execPath,
+    [...SMALL_PROCESS.flags[app === 'api' ? 'apps/api' : 'apps'], fileURLToPath(ENTRY_POINTS[app]), ...args],
+    {
+      env: {
+        ...SMALL_PROCESS.env,
+        PATH: process.env['PATH'],
+        NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+        ...env,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  );
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += String(chunk)));
   const exited = once(child, 'close').then(([code]) => code as number | null);
