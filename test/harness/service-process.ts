@@ -31,7 +31,11 @@ export function startProcess(
 ): ServiceProcess {
   const child = spawn(
     process.execPath,
-    [...SMALL_PROCESS.flags[app === 'api' ? 'apps/api' : 'apps'], fileURLToPath(ENTRY_POINTS[app]), ...args],
+    [
+      ...SMALL_PROCESS.flags[app === 'api' || app === 'standalone' ? `apps/${app}` : 'apps'],
+      fileURLToPath(ENTRY_POINTS[app]),
+      ...args,
+    ],
     {
       env: {
         ...SMALL_PROCESS.env,
