@@ -55,7 +55,8 @@ const SMALL_PROCESS = JSON.parse(
 );
 
 const [file, ...args] = process.argv.slice(2);
-// The first folder that fits (`npm start` hands its flags on to the API that it starts); what lies elsewhere runs as Node.js does by itself.
+// The first folder that fits; what lies elsewhere runs as Node.js does by itself. `npm start` hands its flags on to the
+// API and the worker that it starts.
 const folder = Object.keys(SMALL_PROCESS.flags).find((one) => file.startsWith(`${one}/`));
 const flags = folder ? SMALL_PROCESS.flags[folder] : [];
 const env = folder ? SMALL_PROCESS.env : {};

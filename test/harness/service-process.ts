@@ -11,6 +11,13 @@ const ENTRY_POINTS = {
   standalone: new URL('../../apps/standalone/src/main.ts', import.meta.url),
 };
 
+const FLAGS: Record<keyof typeof ENTRY_POINTS, string[]> = {
+  api: SMALL_PROCESS.flags['apps/api'],
+  worker: SMALL_PROCESS.flags.apps,
+  cli: SMALL_PROCESS.flags.apps,
+  standalone: SMALL_PROCESS.flags['apps/standalone'],
+};
+
 /** A real process of one of the apps. */
 export interface ServiceProcess {
   child: ChildProcess;
@@ -29,23 +36,15 @@ export function startProcess(
   env: Environment,
   args: readonly string[] = [],
 ): ServiceProcess {
-  const child = spawn(
-    process.execPath,
-    [
-      ...SMALL_PROCESS.flags[app === 'api' || app === 'standalone' ? `apps/${app}` : 'apps'],
-      fileURLToPath(ENTRY_POINTS[app]),
-      ...args,
-    ],
-    {
-      env: {
-        ...SMALL_PROCESS.env,
-        PATH: process.env['PATH'],
-        NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
-        ...env,
-      },
-      stdio: ['ignore', 'pipe', 'pipe'],
+  const child = spawn(process.execPath, [...FLAGS[app], fileURLToPath(ENTRY_POINTS[app]), ...args], {
+    env: {
+      ...SMALL_PROCESS.env,
+      PATH: process.env['PATH'],
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+      ...env,
     },
-  );
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += String(chunk)));
   const exited = once(child, 'close').then(([code]) => code as number | null);
