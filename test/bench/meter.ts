@@ -1,7 +1,5 @@
-import type { Part } from './contenders/contender.ts';
+import { PARTS, type Part } from './contenders/contender.ts';
 import { cpuMicrosOfTree, residentMiB, residentMiBOfTree } from './process-usage.ts';
-
-const PARTS: readonly Part[] = ['api', 'worker', 'postgres', 'redis'];
 
 type Figures = Partial<Record<Part, number>>;
 

@@ -1,7 +1,7 @@
 import { floodgate } from './contenders/floodgate.ts';
 import { emptyRoute } from './contenders/empty-route.ts';
 import { GROWN, MANY_EVENTS } from './growth.ts';
-import { median } from './report/statistics.ts';
+import { median, medianOf } from './report/statistics.ts';
 import type { Comparison, Run, Soak, Target } from './results.ts';
 import { getTickets, hotTicket, openLoop } from './workloads.ts';
 
@@ -27,10 +27,6 @@ export function judgeTargets({ runs, comparisons, soak }: Measured): Target[] {
         // Figures without a number of connections in their name are those at 128.
         (workload !== hot || run.connections === 128),
     );
-  const medianOf = (of: readonly Run[], read: (run: Run) => number | undefined) => {
-    const values = of.map(read).filter((value) => value !== undefined);
-    return values.length > 0 ? median(values) : undefined;
-  };
   const queuePeers = ['b', 'c', 'd', 'e'].map((letter) => ratio(hot, 128, `peer-${letter}`));
   const lowest = (values: (number | undefined)[]) =>
     values.every((value) => value !== undefined) ? Math.min(...values) : undefined;
@@ -61,7 +57,7 @@ export function judgeTargets({ runs, comparisons, soak }: Measured): Target[] {
     atMost(
       'hot ticket, CPU per finalized registration, all processes',
       45,
-      medianOf(mine(hot), (run) => run.cpuMicros?.total),
+      medianOf(mine(hot).map((run) => run.cpuMicros?.total)),
       'µs',
     ),
     atLeast(
@@ -69,17 +65,12 @@ export function judgeTargets({ runs, comparisons, soak }: Measured): Target[] {
       0.9,
       ratio(getTickets.name, getTickets.connections, emptyRoute.name),
     ),
-    atMost('5,000/s, p50', 3, medianOf(steady, p50), 'ms'),
-    atMost(
-      '5,000/s, p99',
-      15,
-      medianOf(steady, (run) => run.latencyMs.p99),
-      'ms',
-    ),
+    atMost('5,000/s, p50', 3, medianOf(steady.map(p50)), 'ms'),
+    atMost('5,000/s, p99', 15, medianOf(steady.map((run) => run.latencyMs.p99)), 'ms'),
     atMost(
       '50/s, p50 (peer B in the same run)',
-      medianOf(peerBAlone, p50),
-      medianOf(mine(lowLoad), p50),
+      medianOf(peerBAlone.map(p50)),
+      medianOf(mine(lowLoad).map(p50)),
       'ms',
     ),
     atMost('hot ticket, memory of API + worker', 300, highest(mine(hot).map(memory)), 'MiB'),

@@ -3,6 +3,7 @@ import { findRegistration, reserveBatch, type Database, type RegistrationRow } f
 import { sql } from 'kysely';
 import { onTestFinished } from 'vitest';
 import type { Fixture } from './fixture.ts';
+import { reservationOf } from './reservation.ts';
 import { waitUntil } from './wait-until.ts';
 
 /** A batch that has committed and that nobody has enqueued yet, with one registration. */
@@ -17,32 +18,17 @@ export interface CommittedBatch {
 /** Commits a batch as the API does. `relayInSeconds`: when the relay takes it to be overdue. */
 export async function commitBatch(
   db: Database,
-  { partnerId, eventId, addTicket }: Fixture,
+  fixture: Fixture,
   { relayInSeconds = 0 } = {},
 ): Promise<CommittedBatch> {
   const batchId = randomUUID();
-  const [outcome] = await reserveBatch(db, batchId, [
-    {
-      partnerId,
-      eventId,
-      ticketId: await addTicket(),
-      passCode: 4_829_137_450,
-      fullName: 'Jane Doe',
-      emailAddress: 'jane.doe@example.com',
-      phoneNumber: null,
-      gender: null,
-      tableOrSeat: null,
-      extraData1: null,
-      extraData2: null,
-      attendeeDigest: null,
-      idempotency: null,
-    },
-  ]);
+  const [outcome] = await reserveBatch(db, batchId, [reservationOf(fixture, await fixture.addTicket())]);
   if (outcome?.kind !== 'registered') throw new Error('the batch did not commit');
   await sql`
     update batches set relay_at = now() + make_interval(secs => ${relayInSeconds})
     where id = ${batchId}`.execute(db);
   const { serial } = outcome;
+  const { partnerId, eventId } = fixture;
   const state = async () => (await findRegistration(db, { serial, partnerId, eventId }))!.state;
   return {
     batchId,

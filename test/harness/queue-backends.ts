@@ -1,9 +1,10 @@
 import { Redis } from 'ioredis';
-import { inject } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, inject } from 'vitest';
 import { redisServerCommand, startRedis, type RedisProcess } from '../services/redis.ts';
 import { createTestDatabase } from './database.ts';
 import { freePort } from './free-port.ts';
 import { TcpProxy } from './tcp-proxy.ts';
+import { TestQueue } from './test-queue.ts';
 import { waitUntil } from './wait-until.ts';
 
 /** A server that a queue lives on. */
@@ -55,6 +56,24 @@ export const QUEUE_BACKENDS: readonly QueueBackendKind[] = [
 /** What a test of the backend is called, with the reason where it is skipped. */
 export function titleOf({ name, missing }: QueueBackendKind): string {
   return missing === null ? name : `${name} (${missing})`;
+}
+
+/** For a suite about one backend: hands `setUp` its server and a queue of its own before each test. */
+export function useQueue(
+  backend: QueueBackendKind,
+  setUp: (given: { server: QueueServer; queue: TestQueue }) => void,
+): void {
+  let server: QueueServer;
+  let queue: TestQueue;
+  beforeAll(async () => {
+    server = await backend.start();
+  });
+  afterAll(() => server.stop());
+  beforeEach(async () => {
+    queue = await TestQueue.open(server.url);
+    setUp({ server, queue });
+  });
+  afterEach(() => queue.close());
 }
 
 const clusterUrl = ({ port }: { port: number }) => `redis-cluster://127.0.0.1:${port}`;

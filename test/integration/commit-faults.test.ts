@@ -5,6 +5,8 @@ import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { refusePoison } from '../harness/poison.ts';
+import { reservationOf } from '../harness/reservation.ts';
 import { holdTicket } from '../harness/hold-ticket.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { waitUntil } from '../harness/wait-until.ts';
@@ -20,12 +22,7 @@ let failures: string[];
 beforeAll(async () => {
   database = await createTestDatabase();
   proxy = await TcpProxy.start(database.url);
-  await sql`
-    create function refuse_poison() returns trigger language plpgsql as
-      $$ begin raise exception 'poison'; end $$`.execute(database.db);
-  await sql`
-    create trigger refuse_poison before insert on registrations for each row
-    when (new.full_name = 'Poison') execute function refuse_poison()`.execute(database.db);
+  await refusePoison(database.db);
 });
 
 afterAll(async () => {
@@ -66,24 +63,8 @@ const commit = (reservations: Reservation[], db = pool, resolveWithinMs = 10_000
     reservations,
   );
 
-function reservation(ticketId: number, differing: Partial<Reservation> = {}): Reservation {
-  return {
-    partnerId: gala.partnerId,
-    eventId: gala.eventId,
-    ticketId,
-    passCode: 1234567890,
-    fullName: 'Jane Doe',
-    emailAddress: 'jane.doe@example.com',
-    phoneNumber: null,
-    gender: null,
-    tableOrSeat: null,
-    extraData1: null,
-    extraData2: null,
-    attendeeDigest: null,
-    idempotency: null,
-    ...differing,
-  };
-}
+const reservation = (ticketId: number, differing: Partial<Reservation> = {}) =>
+  reservationOf(gala, ticketId, differing);
 
 const digest = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 32);
 const keyed = () => ({ idempotency: { key: randomUUID(), fingerprint: digest('the request') } });

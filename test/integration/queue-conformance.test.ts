@@ -1,22 +1,13 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { QUEUE_BACKENDS, titleOf, type QueueServer } from '../harness/queue-backends.ts';
-import { newJob, TestQueue, waitForCounts } from '../harness/test-queue.ts';
+import { describe, expect, test } from 'vitest';
+import { QUEUE_BACKENDS, titleOf, useQueue } from '../harness/queue-backends.ts';
+import { newJob, type TestQueue, waitForCounts } from '../harness/test-queue.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
 // One suite for every backend: whatever QUEUE_URL names, the apps see the same queue.
 for (const backend of QUEUE_BACKENDS) {
   describe.skipIf(backend.missing)(titleOf(backend), () => {
-    let server: QueueServer;
     let queue: TestQueue;
-
-    beforeAll(async () => {
-      server = await backend.start();
-    });
-    afterAll(() => server.stop());
-    beforeEach(async () => {
-      queue = await TestQueue.open(server.url);
-    });
-    afterEach(() => queue.close());
+    useQueue(backend, (given) => ({ queue } = given));
 
     const batchIds = (of: { batchIds: string[] }[]) => of.flatMap((one) => one.batchIds).toSorted();
 

@@ -1,6 +1,6 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { startHangingConsumer } from '../harness/hanging-consumer.ts';
-import { QUEUE_BACKENDS, titleOf, type QueueServer } from '../harness/queue-backends.ts';
+import { QUEUE_BACKENDS, titleOf, useQueue, type QueueServer } from '../harness/queue-backends.ts';
 import { newJob, TestQueue, waitForCounts } from '../harness/test-queue.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
@@ -9,15 +9,7 @@ for (const backend of QUEUE_BACKENDS) {
   describe.skipIf(backend.missing)(titleOf(backend), () => {
     let server: QueueServer;
     let queue: TestQueue;
-
-    beforeAll(async () => {
-      server = await backend.start();
-    });
-    afterAll(() => server.stop());
-    beforeEach(async () => {
-      queue = await TestQueue.open(server.url);
-    });
-    afterEach(() => queue.close());
+    useQueue(backend, (given) => ({ server, queue } = given));
 
     test('two consumers share the work, and no job is run by both', async () => {
       const producer = await queue.produce();

@@ -1,11 +1,11 @@
 import { issueKey, revokeKey } from '@floodgate/database';
 import { RESPONSE_CODES, type ResponseCode, type ResponseCodeEntry } from '@floodgate/contract';
 import { randomUUID } from 'node:crypto';
-import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { refusePoison } from '../harness/poison.ts';
 import { holdTicket } from '../harness/hold-ticket.ts';
 import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
 import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
@@ -40,12 +40,7 @@ beforeAll(async () => {
   onePerAttendee = await createFixture(database.db, 'reject');
   partner = new PartnerClient(api.baseUrl, gala);
   ticketId = await gala.addTicket();
-  await sql`
-    create function refuse_poison() returns trigger language plpgsql as
-      $$ begin raise exception 'poison'; end $$`.execute(database.db);
-  await sql`
-    create trigger refuse_poison before insert on registrations for each row
-    when (new.full_name = 'Poison') execute function refuse_poison()`.execute(database.db);
+  await refusePoison(database.db);
 });
 
 afterAll(async () => {

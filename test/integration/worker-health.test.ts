@@ -1,28 +1,21 @@
 import { sql } from 'kysely';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { commitBatch } from '../harness/committed-batch.ts';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
-import { createFixture, type Fixture } from '../harness/fixture.ts';
+import type { TestDatabase } from '../harness/database.ts';
+import type { Fixture } from '../harness/fixture.ts';
 import { freePort } from '../harness/free-port.ts';
-import { startWorkerProcess, type Environment, type ServiceProcess } from '../harness/service-process.ts';
+import type { Environment } from '../harness/service-process.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { waitUntil } from '../harness/wait-until.ts';
+import { useWorkers } from '../harness/workers.ts';
 
 let database: TestDatabase;
 let fixture: Fixture;
-const workers: ServiceProcess[] = [];
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  fixture = await createFixture(database.db);
-});
-afterEach(() => Promise.all(workers.splice(0).map((worker) => worker.end('SIGKILL'))));
-afterAll(() => database.drop());
+const workers = useWorkers((given) => ({ database, fixture } = given));
 
 async function startHealthyWorker(env: Environment = {}) {
   const port = String(await freePort());
-  const common = { DATABASE_URL: database.url, QUEUE_URL: database.url, RELAY_INTERVAL_MS: '50' };
-  workers.push(await startWorkerProcess({ ...common, WORKER_PORT: port, ...env }));
+  const worker = await workers.start({ WORKER_PORT: port, ...env });
   const ask = async (path: string) => {
     const response = await fetch(`http://127.0.0.1:${port}${path}`);
     const { status } = (await response.json()) as { status: string };
@@ -30,7 +23,7 @@ async function startHealthyWorker(env: Environment = {}) {
   };
   const becomes = (path: string, answer: string) =>
     waitUntil(`${path} is ${answer}`, async () => (await ask(path)) === answer);
-  return { ask, becomes, port };
+  return { worker, ask, becomes, port };
 }
 
 test('the health of a worker is good while there is nothing to do', async () => {
@@ -55,12 +48,12 @@ test('it is stalled while batches wait and nothing moves', async () => {
 
 test('it is blocked while Postgres is away: not ready, but no reason to restart it', async () => {
   const proxy = await TcpProxy.start(database.url);
-  const { ask, becomes } = await startHealthyWorker({ DATABASE_URL: proxy.through(database.url) });
+  const { worker, ask, becomes } = await startHealthyWorker({ DATABASE_URL: proxy.through(database.url) });
   proxy.setMode('down');
   await becomes('/health/ready', '503 blocked');
   expect(await ask('/health/live')).toBe('200 blocked');
   proxy.setMode('pass');
   await becomes('/health/ready', '200 ok');
-  await workers.pop()!.end();
+  await worker.end();
   await proxy.stop();
 });

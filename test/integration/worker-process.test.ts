@@ -1,40 +1,18 @@
 import { sql } from 'kysely';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { commitBatch } from '../harness/committed-batch.ts';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
-import { createFixture, type Fixture } from '../harness/fixture.ts';
-import {
-  startProcess,
-  startWorkerProcess,
-  type Environment,
-  type ServiceProcess,
-} from '../harness/service-process.ts';
+import type { TestDatabase } from '../harness/database.ts';
+import type { Fixture } from '../harness/fixture.ts';
+import { startProcess } from '../harness/service-process.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { newJob, TestQueue } from '../harness/test-queue.ts';
 import { waitUntil } from '../harness/wait-until.ts';
+import { useWorkers } from '../harness/workers.ts';
 import { redisServerCommand, startRedis, type RedisProcess } from '../services/redis.ts';
 
 let database: TestDatabase;
 let fixture: Fixture;
-const workers: ServiceProcess[] = [];
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  fixture = await createFixture(database.db);
-});
-afterEach(() => Promise.all(workers.splice(0).map((worker) => worker.end('SIGKILL'))));
-afterAll(() => database.drop());
-
-async function startWorker(env: Environment = {}): Promise<ServiceProcess> {
-  const worker = await startWorkerProcess({
-    DATABASE_URL: database.url,
-    QUEUE_URL: database.url,
-    RELAY_INTERVAL_MS: '50',
-    ...env,
-  });
-  workers.push(worker);
-  return worker;
-}
+const workers = useWorkers((given) => ({ database, fixture } = given));
 
 test('a worker removes idempotency keys that have expired, and only those', async () => {
   const { partnerId, eventId } = fixture;
@@ -46,7 +24,7 @@ test('a worker removes idempotency keys that have expired, and only those', asyn
     insert into idempotency_keys (partner_id, event_id, key, fingerprint, outcome, created_at)
     select ${partnerId}, ${eventId}, 'old ' || n, gen_random_uuid(), 'sold-out', now() - interval '24 h'
     from generate_series(1, 2500) n`.execute(database.db);
-  await startWorker();
+  await workers.start();
   const keys = () => database.db.selectFrom('idempotency_keys').select('key').execute();
   await waitUntil('one is left', async () => (await keys()).length <= 1);
   expect(await keys()).toEqual([{ key: 'young' }]);
@@ -79,7 +57,7 @@ test('a worker outlives a connection that is lost under its first look at a Post
     RELAY_INTERVAL_MS: '50',
     WORKER_PORT: '0',
   });
-  workers.push(worker);
+  workers.adopt(worker);
   const waiters = async () => {
     const { rows } = await sql`
       select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
@@ -115,7 +93,7 @@ describe.skipIf(missing)(`a Redis that loses everything${missing}`, { timeout: 9
     await redis.kill();
     redis = await startRedis(undefined, redis.port);
 
-    const worker = await startWorker({ QUEUE_URL: redis.url, QUEUE_NAMESPACE: queue.namespace });
+    const worker = await workers.start({ QUEUE_URL: redis.url, QUEUE_NAMESPACE: queue.namespace });
     await held.waitForState('confirmed');
     await redis.kill();
     await waitUntil('the worker notices', () => worker.output().includes('the queue is down'));

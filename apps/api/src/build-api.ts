@@ -33,7 +33,17 @@ const TIMEOUT_CHECK_MS = 1_000;
 /** Longer than the idle time of common load balancers (60 s), so that they close first. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 
-/** Builds the partners' HTTP API. The caller listens and closes. */
+const IDLE_SWEEP_MS = 20;
+
+/** Stops accepting, answers what is in flight and closes every connection. */
+export async function closeApi(app: FastifyInstance): Promise<void> {
+  // Connections that were busy when the stop began fall idle after their answer, and would be kept alive.
+  const sweep = setInterval(() => app.server.closeIdleConnections(), IDLE_SWEEP_MS);
+  await app.close();
+  clearInterval(sweep);
+}
+
+/** Builds the partners' HTTP API. The caller listens, and closes it with closeApi. */
 export async function buildApi({ db, registrar, queue, log }: ApiDependencies): Promise<FastifyInstance> {
   const loggerInstance: FastifyBaseLogger = log;
   const app = Fastify({

@@ -1,14 +1,13 @@
 import type { Logger, Service } from '@floodgate/config';
 import { assertMigrated, connect } from '@floodgate/database';
 import { finalizeJob, parseQueueUrl, Producer, watchQueue } from '@floodgate/queue';
-import { buildApi } from './build-api.ts';
+import { buildApi, closeApi } from './build-api.ts';
 import type { ApiConfig } from './config.ts';
 import { Doorbell } from './reservation/doorbell.ts';
 import { Registrar } from './reservation/registrar.ts';
 
 /** Confirmation may lag behind by this much under load; the answer to the partner never waits for it. */
 const RING_INTERVAL_MS = 100;
-const IDLE_SWEEP_MS = 20;
 
 /** Wires the API together and listens. `fail` ends the process if it turns out later that it must not go on. */
 export async function startApi(
@@ -55,10 +54,7 @@ export async function startApi(
   return {
     baseUrl,
     close: async () => {
-      // Connections that were busy when the stop began fall idle after their answer, and would be kept alive.
-      const sweep = setInterval(() => app.server.closeIdleConnections(), IDLE_SWEEP_MS);
-      await app.close();
-      clearInterval(sweep);
+      await closeApi(app);
       await registrar.drain();
       doorbell.flush();
       unwatch();

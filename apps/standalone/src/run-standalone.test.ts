@@ -1,5 +1,5 @@
 import { readFile, readdir, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { loadStandaloneConfig } from './config.ts';
@@ -111,8 +111,13 @@ describe('with a given database', () => {
 
   test('a service that crashes ends the other one, and is named', async () => {
     await using directory = await temporaryDirectory();
-    const worker = `${NOTE} setTimeout(() => process.exit(1), 300);`;
-    const { ended } = await run(directory, { worker }, given());
+    const worker = `${NOTE} note('worker ' + process.pid); process.on('SIGUSR2', () => process.exit(1)); setInterval(() => {}, 1000);`;
+    const { ended, printed } = await run(directory, { worker }, given());
+    expect(await printed).toContain('is listening on');
+    const pid = (await notesOf(directory))
+      .find((line) => line.startsWith('worker '))!
+      .slice('worker '.length);
+    process.kill(Number(pid), 'SIGUSR2');
     expect(await ended).toMatchObject({ message: 'the worker stopped unexpectedly (exit code 1); stopping' });
     await expectNobodyLeft(directory);
   });
@@ -139,10 +144,13 @@ describe('with a given database', () => {
     // Like an API that comes too late: somebody else (here: its own child) listens, and it gives up.
     const api = `${NOTE}
       import { spawn } from 'node:child_process';
-      const listen = 'require("net").createServer().listen(+process.env.PORT, process.env.HOST, () => process.send("")); setTimeout(process.exit, 5000)';
+      const listen = 'require("net").createServer().listen(+process.env.PORT, process.env.HOST, () => process.send("")).on("connection", () => process.exit())';
       spawn(process.execPath, ['-e', listen], { stdio: [0, 1, 2, 'ipc'] }).on('message', () => process.exit(1));`;
     const { ended } = await run(directory, { api }, given());
-    expect(await ended).toMatchObject({ message: expect.stringMatching(/^port \d+ is already in use/) });
+    const { message } = (await ended) as Error;
+    expect(message).toMatch(/^port \d+ is already in use/);
+    // Which ends whoever listens there.
+    connect(Number(/\d+/.exec(message)![0]), '127.0.0.1').on('error', () => {});
   });
 });
 

@@ -2,7 +2,8 @@ import type { Database } from '@floodgate/database';
 import type { Load, LoadResult } from '../load/load.ts';
 
 /** The parts of a system whose use of the machine is told apart. */
-export type Part = 'api' | 'worker' | 'postgres' | 'redis';
+export const PARTS = ['api', 'worker', 'postgres', 'redis'] as const;
+export type Part = (typeof PARTS)[number];
 
 /** What a contender is given for one run: an empty, migrated database and an empty Redis. */
 export interface Surroundings {

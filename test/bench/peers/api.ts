@@ -1,5 +1,5 @@
 // The API process of a peer: Floodgate's HTTP side, word for word, with the peer's way of registering behind it.
-import { buildApi } from '@floodgate/api/build-api';
+import { buildApi, closeApi } from '@floodgate/api/build-api';
 import { runService, type Logger, type Service } from '@floodgate/config';
 import { connect } from '@floodgate/database';
 import { loadPeer, PeerConfig } from './peer.ts';
@@ -8,7 +8,6 @@ import { registerWith } from './reserve-seat.ts';
 /** As long as Floodgate lets a registration wait; one that has not got a connection by then is answered 90. */
 const CONNECT_TIMEOUT_MS = 3_000;
 const READ_CONNECTIONS = 4;
-const IDLE_SWEEP_MS = 20;
 
 await runService('peer-api', PeerConfig, start);
 
@@ -30,10 +29,7 @@ async function start(config: PeerConfig, log: Logger): Promise<Service> {
   await app.listen({ host: '127.0.0.1', port: 0 });
   return {
     close: async () => {
-      // As Floodgate's own API: connections that were busy when the stop began would be kept alive.
-      const sweep = setInterval(() => app.server.closeIdleConnections(), IDLE_SWEEP_MS);
-      await app.close();
-      clearInterval(sweep);
+      await closeApi(app);
       await desk.close();
       await Promise.all([db.destroy(), reads.destroy()]);
     },

@@ -10,22 +10,13 @@ export async function createPeerRegistrations(db: Database): Promise<void> {
   // that wait is not one for the worker. Half of each page stays free, so that confirming a row stays on its page (HOT)
   // and no index is touched.
   await sql`
-    create table peer_registrations (
-      serial bigint generated always as identity primary key,
-      state batch_state not null default 'pending',
-      reserved_at timestamptz not null default clock_timestamp(),
-      finished_at timestamptz,
-      cancelled_at timestamptz,
-      pass_code bigint not null,
-      partner_id integer not null,
-      event_id integer not null,
-      ticket_id integer not null,
-      full_name varchar(1020) not null,
-      email_address varchar(254) not null,
-      phone_number varchar(32),
-      gender varchar(128),
-      table_or_seat varchar(256),
-      extra_data_1 varchar(4000),
-      extra_data_2 varchar(4000)
-    ) with (fillfactor = 50)`.execute(db);
+    create table peer_registrations (like registrations including defaults including identity)
+    with (fillfactor = 50)`.execute(db);
+  await sql`
+    alter table peer_registrations
+      drop column batch_id, drop column position, drop column attendee_digest,
+      alter column reserved_at set default clock_timestamp(),
+      add column state batch_state not null default 'pending',
+      add column finished_at timestamptz,
+      add primary key (serial)`.execute(db);
 }

@@ -1,8 +1,8 @@
+import { PARTS, type Part } from '../contenders/contender.ts';
 import { floodgate } from '../contenders/floodgate.ts';
 import type { BenchResults, Run } from '../results.ts';
 import { figure } from './figures.ts';
-import { median } from './statistics.ts';
-import { PARTS } from './summary.ts';
+import { medianOf } from './statistics.ts';
 import type { Table } from './tables.ts';
 
 const MICROS = 1_000_000;
@@ -32,21 +32,16 @@ export function sizingTable({ runs }: BenchResults): Table | null {
   };
 }
 
-function perCore(runs: Run[], part: (typeof PARTS)[number]): string {
-  const micros = medianOf(runs, (run) => run.cpuMicros?.[part]);
+function perCore(runs: Run[], part: Part): string {
+  const micros = medianOf(runs.map((run) => run.cpuMicros?.[part]));
   return micros === undefined || micros === 0 ? '–' : figure(MICROS / micros);
 }
 
 /** Bytes per registration are megabytes per million registrations. */
 function diskPerMillion(runs: Run[]): string[] {
   const bytes = [
-    medianOf(runs, (run) => run.diskBytes?.database),
-    medianOf(runs, (run) => run.diskBytes?.log),
+    medianOf(runs.map((run) => run.diskBytes?.database)),
+    medianOf(runs.map((run) => run.diskBytes?.log)),
   ];
   return bytes.map((value) => (value === undefined ? '–' : `${figure(value)} MB`));
-}
-
-function medianOf(runs: Run[], read: (run: Run) => number | undefined): number | undefined {
-  const values = runs.map(read).filter((value) => value !== undefined);
-  return values.length > 0 ? median(values) : undefined;
 }

@@ -9,6 +9,12 @@ export function median(values: readonly number[]): number {
   return (lower + upper) / 2;
 }
 
+/** The median of the values that are known; undefined where none is. */
+export function medianOf(values: readonly (number | undefined)[]): number | undefined {
+  const known = values.filter((value) => value !== undefined);
+  return known.length > 0 ? median(known) : undefined;
+}
+
 /** Median and range of `values`. Throws on an empty list. */
 export function spread(values: readonly number[]): Spread {
   return { median: median(values), min: Math.min(...values), max: Math.max(...values) };

@@ -1,8 +1,7 @@
-import type { Part } from '../contenders/contender.ts';
+import { PARTS, type Part } from '../contenders/contender.ts';
 import type { BenchResults, Run, Spread } from '../results.ts';
-import { median, spread } from './statistics.ts';
-
-export const PARTS: readonly Part[] = ['api', 'worker', 'postgres', 'redis'];
+import { rateOf } from '../compare.ts';
+import { medianOf, spread } from './statistics.ts';
 
 /** What each part took, and all of them together; only those that were measured. */
 export type ByPart = Partial<Record<Part | 'total', number>>;
@@ -68,7 +67,7 @@ function rowOf(runs: Run[], results: BenchResults): Row {
   const { contender, workload, connections } = runs[0]!;
   const counted = runs.filter((run) => run.discarded === undefined);
   const registers = counted.length > 0 && counted.every((run) => run.finalizedPerSecond !== undefined);
-  const rates = counted.map((run) => (registers ? run.finalizedPerSecond! : run.acceptedPerSecond));
+  const rates = counted.map(rateOf);
   const comparison = results.comparisons.find(
     (other) =>
       other.contender === contender && other.workload === workload && other.connections === connections,
@@ -109,11 +108,6 @@ function byPart(runs: (ByPart | undefined)[]): ByPart {
   return Object.fromEntries(
     [...parts, ['total', medianOf(totals)] as const].filter(([, value]) => value !== undefined),
   );
-}
-
-function medianOf(values: (number | undefined)[]): number | undefined {
-  const present = values.filter((value) => value !== undefined);
-  return present.length === 0 ? undefined : median(present);
 }
 
 /** Those that were run. */

@@ -1,7 +1,8 @@
+import { PARTS } from '../contenders/contender.ts';
 import type { BenchResults } from '../results.ts';
 import { figure } from './figures.ts';
 import { sizingTable } from './sizing.ts';
-import { discardedRuns, PARTS, summarize } from './summary.ts';
+import { discardedRuns, summarize } from './summary.ts';
 import { nameDiscarded, targetsTable, workloadTables, type Table } from './tables.ts';
 
 /** The results as Markdown that also reads well in a terminal. */

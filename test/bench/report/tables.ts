@@ -1,6 +1,7 @@
+import { PARTS } from '../contenders/contender.ts';
 import type { Run, Target } from '../results.ts';
 import { figure, figureWithRange } from './figures.ts';
-import { PARTS, type ByPart, type Row, type WorkloadSummary } from './summary.ts';
+import { type ByPart, type Row, type WorkloadSummary } from './summary.ts';
 
 /** A table of finished text, for the terminal and for HTML alike. */
 export interface Table {

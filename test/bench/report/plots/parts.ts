@@ -1,6 +1,7 @@
+import { PARTS } from '../../contenders/contender.ts';
 import { COLOURS } from '../chart.ts';
 import { compact, figure } from '../figures.ts';
-import { PARTS, type ByPart, type Row, type WorkloadSummary } from '../summary.ts';
+import { type ByPart, type Row, type WorkloadSummary } from '../summary.ts';
 import { describe, frame, lineName, plotHeight, type Plot } from './plot.ts';
 
 /** CPU time per answer, by part. */

@@ -1,8 +1,9 @@
+import { PARTS } from '../../contenders/contender.ts';
 import type { EChartsOption } from 'echarts';
 import { COLOURS } from '../chart.ts';
 import { figure } from '../figures.ts';
 import type { Soak } from '../../results.ts';
-import { PARTS } from '../summary.ts';
+
 import { describe, FONT, LEGEND, type Plot } from './plot.ts';
 
 /** Memory of each part over time. */

@@ -1,0 +1,12 @@
+import type { Database } from '@floodgate/database';
+import { sql } from 'kysely';
+
+/** Makes Postgres refuse every registration whose full name is "Poison", as it would a row that it cannot store. */
+export async function refusePoison(db: Database): Promise<void> {
+  await sql`
+    create function refuse_poison() returns trigger language plpgsql as
+      $$ begin raise exception 'poison'; end $$`.execute(db);
+  await sql`
+    create trigger refuse_poison before insert on registrations for each row
+    when (new.full_name = 'Poison') execute function refuse_poison()`.execute(db);
+}

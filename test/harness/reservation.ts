@@ -1,0 +1,26 @@
+import type { Reservation } from '@floodgate/database';
+import type { Fixture } from './fixture.ts';
+
+/** A valid reservation, as the API makes it of a request; what differs is given. */
+export function reservationOf(
+  { partnerId, eventId }: Pick<Fixture, 'partnerId' | 'eventId'>,
+  ticketId: number,
+  differing: Partial<Reservation> = {},
+): Reservation {
+  return {
+    partnerId,
+    eventId,
+    ticketId,
+    passCode: 4_829_137_450,
+    fullName: 'Jane Doe',
+    emailAddress: 'jane.doe@example.com',
+    phoneNumber: null,
+    gender: null,
+    tableOrSeat: null,
+    extraData1: null,
+    extraData2: null,
+    attendeeDigest: null,
+    idempotency: null,
+    ...differing,
+  };
+}
