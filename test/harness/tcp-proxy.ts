@@ -9,8 +9,12 @@ type Mode =
   | 'swallow-answers'
   /** Delivers the next request; when its answer comes, cuts the connection instead, then passes again. */
   | 'cut-next-answer'
-  /** Closes every connection at once. */
-  | 'down';
+  /** Delivers nothing, as where packets are lost; what was held back comes when the mode changes. */
+  | 'silent'
+  /** Closes every connection at once, and new ones. */
+  | 'down'
+  /** The same with a reset (RST) instead of an end (FIN). */
+  | 'reset';
 
 /** A TCP proxy in front of a server, for faults on the wire. */
 export class TcpProxy {
@@ -18,6 +22,7 @@ export class TcpProxy {
   readonly #target: { host: string; port: number };
   readonly #sockets = new Set<Socket>();
   #mode: Mode = 'pass';
+  #delayMs = 0;
 
   private constructor(target: { host: string; port: number }) {
     this.#target = target;
@@ -44,6 +49,20 @@ export class TcpProxy {
   setMode(mode: Mode): void {
     this.#mode = mode;
     if (mode === 'down') this.#cutAll();
+    if (mode === 'reset') for (const socket of this.#sockets) socket.resetAndDestroy();
+    for (const socket of this.#sockets)
+      if (mode === 'silent') socket.pause();
+      else socket.resume();
+  }
+
+  /** How long everything takes from one side to the other, each way. */
+  setDelay(delayMs: number): void {
+    this.#delayMs = delayMs;
+  }
+
+  /** Ends the connections there are; new ones pass. */
+  cutConnections(): void {
+    this.#cutAll();
   }
 
   async stop(): Promise<void> {
@@ -58,6 +77,7 @@ export class TcpProxy {
 
   #accept(client: Socket): void {
     if (this.#mode === 'down') return void client.destroy();
+    if (this.#mode === 'reset') return void client.resetAndDestroy();
     const upstream = connect(this.#target);
     for (const socket of [client, upstream]) {
       this.#sockets.add(socket);
@@ -69,8 +89,21 @@ export class TcpProxy {
         else upstream.end();
       });
     }
-    client.on('data', (chunk) => upstream.write(chunk));
-    upstream.on('data', (chunk) => this.#answer(client, chunk));
+    const deliver = this.#delayed((chunk) => upstream.write(chunk));
+    const answer = this.#delayed((chunk) => this.#answer(client, chunk));
+    client.on('data', deliver);
+    upstream.on('data', answer);
+    if (this.#mode === 'silent') for (const socket of [client, upstream]) socket.pause();
+  }
+
+  /** Calls `pass` with every chunk, in order, each later by the delay that holds when it comes. */
+  #delayed(pass: (chunk: Buffer | string) => void): (chunk: Buffer | string) => void {
+    const held: (Buffer | string)[] = [];
+    return (chunk) => {
+      if (this.#delayMs === 0 && held.length === 0) return pass(chunk);
+      held.push(chunk);
+      setTimeout(() => pass(held.shift()!), this.#delayMs);
+    };
   }
 
   #answer(client: Socket, chunk: Buffer | string): void {

@@ -53,6 +53,7 @@ export async function startRedis(settings: readonly string[] = SAFE, port?: numb
   return {
     url: `redis://127.0.0.1:${chosenPort}`,
     port: chosenPort,
+    pid: child.pid!,
     origin: `local ${command}`,
     stop: () => end('SIGTERM'),
     kill: () => end('SIGKILL'),
@@ -61,6 +62,7 @@ export async function startRedis(settings: readonly string[] = SAFE, port?: numb
 
 export interface RedisProcess extends RunningService {
   port: number;
+  pid: number;
   /** Ends it as a crash would; its data is gone. */
   kill(): Promise<void>;
 }

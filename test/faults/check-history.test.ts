@@ -1,0 +1,99 @@
+import { expect, test } from 'vitest';
+import { checkHistory, type Tolerance, type Violation } from './check-history.ts';
+import type { AttemptEnd, History, RequestRecord, Stored, StoredRegistration } from './history.ts';
+
+const STRICT: Tolerance = { mayTimeOut: false, mayFail: true };
+
+const answered = (code: string, passReference: string | null = null): AttemptEnd => ({
+  kind: 'answered',
+  status: code === '00' ? 200 : 503,
+  code,
+  passReference,
+});
+const cut: AttemptEnd = { kind: 'cut' };
+
+const request = (...ends: AttemptEnd[]): RequestRecord => ({
+  id: 'a',
+  ticketId: 1,
+  isKeyed: true,
+  attempts: ends.map((end) => ({ api: 0, sentAt: 0, endedAt: 1, end })),
+});
+
+const row = (differing: Partial<StoredRegistration> = {}): StoredRegistration => ({
+  requestId: 'a',
+  ticketId: 1,
+  passReference: 'P-1',
+  state: 'confirmed',
+  ...differing,
+});
+
+function check(
+  requests: RequestRecord[],
+  registrations: StoredRegistration[],
+  more: { tolerance?: Tolerance; capacity?: number; taken?: number; lookups?: History['lookups'] } = {},
+): Violation['kind'][] {
+  const { tolerance = STRICT, capacity = 10, taken = registrations.length, lookups = [] } = more;
+  const stored: Stored = { registrations, tickets: [{ id: 1, capacity, taken }] };
+  return checkHistory({ requests, lookups }, stored, tolerance).map(({ kind }) => kind);
+}
+
+test.each<[string, RequestRecord[], StoredRegistration[]]>([
+  ['granted and stored', [request(answered('00', 'P-1'))], [row()]],
+  ['granted again with the same reference', [request(answered('00', 'P-1'), answered('00', 'P-1'))], [row()]],
+  ['refused for now, then granted', [request(answered('90'), answered('00', 'P-1'))], [row()]],
+  ['cut and stored', [request(cut)], [row()]],
+  ['cut and not stored', [request(cut)], []],
+  ['unknown and stored', [request(answered('91'))], [row()]],
+  ['never sent', [request({ kind: 'refused' })], []],
+  ['given up, visibly', [request(answered('00', 'P-1'))], [row({ state: 'failed' })]],
+])('%s: nothing to complain about', (_what, requests, rows) => {
+  expect(check(requests, rows)).toEqual([]);
+});
+
+test.each<[string, Violation['kind'], RequestRecord[], StoredRegistration[]]>([
+  ['a granted registration that is not stored', 'lost', [request(answered('00', 'P-1'))], []],
+  ['two rows for one request', 'doubled', [request(answered('00', 'P-1'))], [row(), row()]],
+  ['two references for one key', 'doubled', [request(answered('00', 'P-1'), answered('00', 'P-2'))], [row()]],
+  ['another reference than the stored one', 'wrong', [request(answered('00', 'P-2'))], [row()]],
+  ['a row on another ticket', 'wrong', [request(cut)], [row({ ticketId: 2 })]],
+  ['a row after "nothing was reserved"', 'wrong', [request(answered('90'))], [row()]],
+  ['a row though nothing was sent', 'wrong', [request({ kind: 'refused' })], [row()]],
+  ['a row that nobody asked for', 'wrong', [], [row()]],
+  ['a row that is still reserved', 'stuck', [request(answered('00', 'P-1'))], [row({ state: 'pending' })]],
+  ['no answer in time', 'stuck', [request({ kind: 'timed-out' })], []],
+  ['an unexpected error', 'wrong', [request(answered('99'))], []],
+])('finds %s', (_what, kind, requests, rows) => {
+  expect(check(requests, rows)).toContain(kind);
+});
+
+test('finds more seats sold than there are', () => {
+  const sold = [request(answered('00', 'P-1'))];
+  expect(check(sold, [row()], { capacity: 0 })).toEqual(['oversold']);
+});
+
+test('finds a count that does not match the seats', () => {
+  expect(check([request(cut)], [row()], { taken: 2 })).toEqual(['wrong']);
+});
+
+test('finds "sold out" while seats were left, and a refusal beside a grant', () => {
+  expect(check([request(answered('32'))], [])).toEqual(['wrong']);
+  const both = request(answered('32'), answered('00', 'P-1'));
+  expect(check([both], [row()], { capacity: 1 })).toEqual(['wrong']);
+});
+
+test('finds a granted registration that a partner cannot see', () => {
+  const lookups = [{ passReference: 'P-1', end: { ...answered('34'), status: 404 } as AttemptEnd }];
+  expect(check([request(answered('00', 'P-1'))], [row()], { lookups })).toEqual(['lost']);
+});
+
+test('in a rolling restart, nothing fails that was read', () => {
+  const tolerance = { mayTimeOut: false, mayFail: false };
+  expect(check([request(cut)], [], { tolerance })).toEqual([]);
+  expect(check([request(cut)], [row()], { tolerance })).toEqual(['wrong']);
+  expect(check([request(answered('90'))], [], { tolerance })).toEqual(['wrong']);
+});
+
+test('a partner may wait in vain only where nobody can answer', () => {
+  const tolerance = { mayTimeOut: true, mayFail: true };
+  expect(check([request({ kind: 'timed-out' })], [], { tolerance })).toEqual([]);
+});

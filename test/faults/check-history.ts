@@ -1,0 +1,111 @@
+import type { AttemptEnd, History, RequestRecord, Stored, StoredRegistration } from './history.ts';
+
+/** What partners may run into while a fault lasts, beyond 90 and 91. */
+export interface Tolerance {
+  /** Somebody who cannot answer was stopped, or the wire to the partners was broken. */
+  mayTimeOut: boolean;
+  /** False in a rolling restart: a request that fails was not read. */
+  mayFail: boolean;
+}
+
+/** A broken promise. */
+export interface Violation {
+  kind: 'lost' | 'doubled' | 'oversold' | 'stuck' | 'wrong';
+  problem: string;
+  /** The request it shows on. */
+  request?: RequestRecord;
+}
+
+const GRANTED = '00';
+const SOLD_OUT = '32';
+const UNKNOWN = '91';
+/** Final: this registration does not exist. */
+const REFUSALS = new Set([SOLD_OUT]);
+/** Nothing was reserved by this attempt; it may be repeated. */
+const RETRYABLE = new Set(['90', UNKNOWN, '41']);
+
+/**
+ * Holds a history against what is stored: every "00" is there, once, and is what was asked for; what was refused is
+ * not there; what is unknown is there once or not at all; no ticket is oversold; everything is finalized.
+ */
+export function checkHistory(history: History, stored: Stored, tolerance: Tolerance): Violation[] {
+  const rows = Map.groupBy(stored.registrations, ({ requestId }) => requestId);
+  const known = new Set(history.requests.map(({ id }) => id));
+  return [
+    ...history.requests.flatMap((request) => checkRequest(request, rows.get(request.id) ?? [], tolerance)),
+    ...stored.registrations.filter(({ requestId }) => !known.has(requestId)).map(nobodysRegistration),
+    ...history.lookups.flatMap(checkLookup),
+    ...checkTickets(history, stored),
+  ];
+}
+
+function checkRequest(request: RequestRecord, rows: StoredRegistration[], tolerance: Tolerance): Violation[] {
+  const violations: Violation[] = [];
+  const violate = (kind: Violation['kind'], problem: string) => violations.push({ kind, problem, request });
+  const ends = request.attempts.map(({ end }) => end);
+  const codes = ends.flatMap((end) => (end.kind === 'answered' ? [end.code] : []));
+  const granted = new Set(ends.flatMap((end) => passReferenceOf(end) ?? []));
+  const [row] = rows;
+
+  for (const code of codes) {
+    if (code !== GRANTED && !REFUSALS.has(code) && !RETRYABLE.has(code))
+      violate('wrong', `was answered ${code}`);
+  }
+  if (ends.some(({ kind }) => kind === 'timed-out') && !tolerance.mayTimeOut)
+    violate('stuck', 'was left without an answer');
+  if (!tolerance.mayFail && codes.some((code) => RETRYABLE.has(code)))
+    violate('wrong', 'failed, though nothing was to fail');
+
+  if (rows.length > 1) violate('doubled', `is stored ${rows.length} times`);
+  if (granted.size > 1) violate('doubled', `was given ${granted.size} pass references`);
+  if (granted.size > 0 && !row) violate('lost', 'was granted and is not stored');
+  if (row && granted.size === 1 && !granted.has(row.passReference))
+    violate('wrong', `was given another pass reference than the ${row.passReference} that is stored`);
+  if (row && row.ticketId !== request.ticketId) violate('wrong', `is stored for ticket ${row.ticketId}`);
+  const isRefused = codes.some((code) => REFUSALS.has(code));
+  if (isRefused && (row || granted.size > 0)) violate('wrong', 'was refused, and granted as well');
+  if (row && granted.size === 0 && !ends.some((end) => isUnknown(end, tolerance)))
+    violate('wrong', 'is stored, though every answer said that it is not');
+  if (row && row.state !== 'confirmed' && row.state !== 'failed') violate('stuck', `is still ${row.state}`);
+  return violations;
+}
+
+const passReferenceOf = (end: AttemptEnd) =>
+  end.kind === 'answered' && end.code === GRANTED ? end.passReference : null;
+
+/** Whether the attempt may have been registered without the partner knowing. */
+function isUnknown(end: AttemptEnd, { mayFail }: Tolerance): boolean {
+  if (end.kind === 'answered') return end.code === UNKNOWN;
+  return mayFail && end.kind !== 'refused';
+}
+
+function nobodysRegistration({ requestId, passReference }: StoredRegistration): Violation {
+  return { kind: 'wrong', problem: `${passReference} is stored for ${requestId}, which nobody asked for` };
+}
+
+function checkLookup({ passReference, end }: History['lookups'][number]): Violation[] {
+  if (end.kind !== 'answered' || end.status === 200 || end.status === 503) return [];
+  return [{ kind: 'lost', problem: `${passReference} was granted, and then answered ${end.code}` }];
+}
+
+/** Seats never come back here, so a ticket that was ever sold out has to be full. */
+function checkTickets({ requests }: History, { registrations, tickets }: Stored): Violation[] {
+  const soldOut = new Set(
+    requests
+      .filter(({ attempts }) => attempts.some(({ end }) => end.kind === 'answered' && end.code === SOLD_OUT))
+      .map(({ ticketId }) => ticketId),
+  );
+  const seats = Map.groupBy(registrations, ({ ticketId }) => ticketId);
+  return tickets.flatMap(({ id, capacity, taken }): Violation[] => {
+    const held = seats.get(id)?.length ?? 0;
+    if (held > capacity)
+      return [{ kind: 'oversold', problem: `ticket ${id} has ${held} of ${capacity} seats` }];
+    if (held !== taken)
+      return [{ kind: 'wrong', problem: `ticket ${id} counts ${taken} seats, holds ${held}` }];
+    if (soldOut.has(id) && taken < capacity)
+      return [
+        { kind: 'wrong', problem: `ticket ${id} was called sold out with ${taken} of ${capacity} taken` },
+      ];
+    return [];
+  });
+}

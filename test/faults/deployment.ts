@@ -1,0 +1,168 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { connect, migrate, type Database } from '@floodgate/database';
+import { freePort } from '../harness/free-port.ts';
+import {
+  startApiProcess,
+  startWorkerProcess,
+  type Environment,
+  type ServiceProcess,
+} from '../harness/service-process.ts';
+import { TcpProxy } from '../harness/tcp-proxy.ts';
+import { startRedis, type RedisProcess } from '../services/redis.ts';
+import { PostgresUnderTest } from './postgres-under-test.ts';
+
+const APIS = 2;
+const WORKERS = 2;
+
+/** One of the service's processes, at the same address whenever it runs. */
+export class ServiceUnderTest {
+  readonly #launch: (more: Environment) => Promise<ServiceProcess>;
+  #process: ServiceProcess | null = null;
+  #earlierOutput = '';
+
+  constructor(launch: (more: Environment) => Promise<ServiceProcess>) {
+    this.#launch = launch;
+  }
+
+  /** Starts it where it does not run; resolves when it is ready. */
+  async start(more: Environment = {}): Promise<void> {
+    if (this.#process && this.#process.child.exitCode === null && this.#process.child.signalCode === null)
+      return;
+    this.#keepOutput();
+    this.#process = await this.#launch(more);
+  }
+
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
+    this.#process?.child.kill(signal);
+  }
+
+  /** Ends it and answers the exit code. */
+  async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null> {
+    return (await this.#process?.end(signal)) ?? null;
+  }
+
+  /** All that its processes have written. */
+  output(): string {
+    return this.#earlierOutput + (this.#process?.output() ?? '');
+  }
+
+  #keepOutput(): void {
+    this.#earlierOutput = this.output();
+    this.#process = null;
+  }
+}
+
+/** The wires between the parts; a fault may cut or slow each down. */
+export interface Wires {
+  apiToPostgres: TcpProxy;
+  workerToPostgres: TcpProxy;
+  apiToRedis: TcpProxy;
+  workerToRedis: TcpProxy;
+  /** In front of each API; partners take them only where a fault is on this wire. */
+  partnersToApis: TcpProxy[];
+}
+
+/** The whole service with servers of its own: two APIs, two workers, Postgres, Redis, and the wires between them. */
+export interface Deployment extends AsyncDisposable {
+  postgres: PostgresUnderTest;
+  redis: RedisUnderTest;
+  apis: ServiceUnderTest[];
+  workers: ServiceUnderTest[];
+  wires: Wires;
+  apiUrls: string[];
+  /** To Postgres itself, as its owner. */
+  db: Database;
+}
+
+/** A Redis that comes back empty, always at the same address. */
+export class RedisUnderTest {
+  #process: RedisProcess;
+  #isRunning = true;
+
+  private constructor(process: RedisProcess) {
+    this.#process = process;
+  }
+
+  static async start(): Promise<RedisUnderTest> {
+    return new RedisUnderTest(await startRedis());
+  }
+
+  get url(): string {
+    return this.#process.url;
+  }
+
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
+    process.kill(this.#process.pid, signal);
+  }
+
+  async crash(): Promise<void> {
+    if (this.#isRunning) await this.#process.kill();
+    this.#isRunning = false;
+  }
+
+  async recover(): Promise<void> {
+    if (!this.#isRunning) this.#process = await startRedis(undefined, this.#process.port);
+    this.#isRunning = true;
+  }
+}
+
+/** Starts all of it. */
+export async function deploy(): Promise<Deployment> {
+  await using started = new AsyncDisposableStack();
+  const directory = await mkdtemp(path.join(tmpdir(), 'floodgate-faults-'));
+  const postgres = started.adopt(await PostgresUnderTest.start(directory), (server) => server.stop());
+  const redis = started.adopt(await RedisUnderTest.start(), (server) => server.crash());
+  const db = started.adopt(openDatabase(postgres), (pool) => pool.destroy());
+  await migrate(db);
+  const wire = async (url: string) => started.adopt(await TcpProxy.start(url), (proxy) => proxy.stop());
+  const ports = await Promise.all(Array.from({ length: APIS }, freePort));
+  const apiUrls = ports.map((port) => `http://127.0.0.1:${port}`);
+  const wires: Wires = {
+    apiToPostgres: await wire(postgres.url()),
+    workerToPostgres: await wire(postgres.url()),
+    apiToRedis: await wire(redis.url),
+    workerToRedis: await wire(redis.url),
+    partnersToApis: await Promise.all(apiUrls.map(wire)),
+  };
+  const apis = ports.map((port) => {
+    const env = {
+      DATABASE_URL: wires.apiToPostgres.through(postgres.url()),
+      QUEUE_URL: wires.apiToRedis.through(redis.url),
+      PORT: String(port),
+    };
+    return new ServiceUnderTest((more) => startApiProcess({ ...env, ...more }));
+  });
+  const workers = Array.from({ length: WORKERS }, () => {
+    const env = {
+      DATABASE_URL: wires.workerToPostgres.through(postgres.url()),
+      QUEUE_URL: wires.workerToRedis.through(redis.url),
+    };
+    return new ServiceUnderTest((more) => startWorkerProcess({ ...env, ...more }));
+  });
+  for (const service of [...apis, ...workers]) {
+    started.defer(async () => void (await service.end('SIGKILL')));
+    await service.start();
+  }
+  const owned = started.move();
+  return {
+    postgres,
+    redis,
+    apis,
+    workers,
+    wires,
+    apiUrls,
+    db,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+function openDatabase(postgres: PostgresUnderTest): Database {
+  return connect({
+    connectionString: postgres.url(),
+    applicationName: 'fault suite',
+    maxConnections: 3,
+    onIdleError: () => {},
+  });
+}

@@ -1,0 +1,314 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { existsSync } from 'node:fs';
+import { writeFile, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { globSync } from 'node:fs';
+import { Redis } from 'ioredis';
+import { sql } from 'kysely';
+import pg from 'pg';
+import type { TcpProxy } from '../harness/tcp-proxy.ts';
+import type { Deployment } from './deployment.ts';
+import type { Random } from './random.ts';
+
+/** What a fault may do to its surroundings. */
+export interface FaultContext {
+  deployment: Deployment;
+  random: Random;
+  /** How long something that is to last may last. */
+  holdMs: number;
+}
+
+/** One way to break a deployment. */
+export interface Fault {
+  name: string;
+  /** Two faults of one round never break the same part. */
+  part: 'api' | 'worker' | 'postgres' | 'redis' | 'partners';
+  /** Why it cannot be tried here; null where it can. */
+  missing?: (deployment: Deployment) => string | null;
+  /** Partners reach the APIs over a wire that breaks. */
+  isOnPartnersWire?: true;
+  /** Partners may wait in vain: whoever should answer cannot. */
+  mayTimeOut?: true;
+  /** No request that was read may fail. */
+  mayFail?: false;
+  /** Breaks something, keeps it broken, and mends it. Resolves when the broken part runs again. */
+  strike(context: FaultContext): Promise<void>;
+}
+
+const REDIS_MEMORY = '1mb';
+const CUTS = 10;
+const CUT_EVERY_MS = 60;
+const WIRE_DELAY_MS = 40;
+const CLOCK_STEPS = ['+3600s', '-3600s', '+0'];
+/** The library reads the file again after a second. */
+const CLOCK_STEP_MS = 1_200;
+
+const both = (wires: TcpProxy[], act: (wire: TcpProxy) => void) => wires.forEach(act);
+
+/** Holds wires in a mode for a while. */
+async function holdMode(wires: TcpProxy[], mode: 'down' | 'reset' | 'silent', holdMs: number): Promise<void> {
+  both(wires, (wire) => wire.setMode(mode));
+  await delay(holdMs);
+  both(wires, (wire) => wire.setMode('pass'));
+}
+
+/** Freezes somebody for a while. */
+async function freeze(
+  frozen: { signal(signal: 'SIGSTOP' | 'SIGCONT'): void },
+  holdMs: number,
+): Promise<void> {
+  frozen.signal('SIGSTOP');
+  await delay(holdMs);
+  frozen.signal('SIGCONT');
+}
+
+export const FAULTS: readonly Fault[] = [
+  {
+    name: 'API killed',
+    part: 'api',
+    strike: async ({ deployment, random, holdMs }) => {
+      const api = random.pick(deployment.apis);
+      await api.end('SIGKILL');
+      await delay(holdMs);
+      await api.start();
+    },
+  },
+  {
+    name: 'worker killed',
+    part: 'worker',
+    strike: async ({ deployment, random, holdMs }) => {
+      const worker = random.pick(deployment.workers);
+      await worker.end('SIGKILL');
+      await delay(holdMs);
+      await worker.start();
+    },
+  },
+  {
+    name: 'Redis killed, comes back empty',
+    part: 'redis',
+    strike: async ({ deployment: { redis }, holdMs }) => {
+      await redis.crash();
+      await delay(holdMs);
+      await redis.recover();
+    },
+  },
+  {
+    name: 'Postgres crashed',
+    part: 'postgres',
+    strike: async ({ deployment: { postgres }, holdMs }) => {
+      await postgres.crash();
+      await delay(holdMs);
+      await postgres.recover();
+    },
+  },
+  {
+    name: 'API frozen',
+    part: 'api',
+    mayTimeOut: true,
+    strike: ({ deployment, random, holdMs }) => freeze(random.pick(deployment.apis), holdMs),
+  },
+  {
+    name: 'worker frozen',
+    part: 'worker',
+    strike: ({ deployment, random, holdMs }) => freeze(random.pick(deployment.workers), holdMs),
+  },
+  {
+    name: 'Redis frozen',
+    part: 'redis',
+    strike: ({ deployment: { redis }, holdMs }) => freeze(redis, holdMs),
+  },
+  {
+    name: 'Postgres frozen',
+    part: 'postgres',
+    strike: ({ deployment: { postgres }, holdMs }) => freeze(postgres, holdMs),
+  },
+  {
+    name: 'Postgres: every connection terminated',
+    part: 'postgres',
+    strike: async ({ deployment: { db } }) => {
+      for (let time = 0; time < CUTS; time += 1) {
+        await sql`
+          select pg_terminate_backend(pid) from pg_stat_activity
+          where datname = current_database() and pid <> pg_backend_pid() and application_name like 'floodgate%'`.execute(
+          db,
+        );
+        await delay(CUT_EVERY_MS);
+      }
+    },
+  },
+  {
+    name: 'wire to Postgres: cut between commit and answer',
+    part: 'postgres',
+    strike: async ({ deployment: { wires } }) => {
+      for (let time = 0; time < CUTS; time += 1) {
+        wires.apiToPostgres.setMode('cut-next-answer');
+        await delay(CUT_EVERY_MS);
+      }
+      wires.apiToPostgres.setMode('pass');
+    },
+  },
+  {
+    name: 'wire to Postgres: down',
+    part: 'postgres',
+    strike: ({ deployment: { wires }, holdMs }) =>
+      holdMode([wires.apiToPostgres, wires.workerToPostgres], 'down', holdMs),
+  },
+  {
+    name: 'wire to Postgres: reset',
+    part: 'postgres',
+    strike: ({ deployment: { wires }, holdMs }) =>
+      holdMode([wires.apiToPostgres, wires.workerToPostgres], 'reset', holdMs),
+  },
+  {
+    name: 'wire to Postgres: silent',
+    part: 'postgres',
+    strike: ({ deployment: { wires }, holdMs }) =>
+      holdMode([wires.apiToPostgres, wires.workerToPostgres], 'silent', holdMs),
+  },
+  {
+    name: 'wire to Postgres: slow',
+    part: 'postgres',
+    strike: async ({ deployment: { wires }, holdMs }) => {
+      const slow = [wires.apiToPostgres, wires.workerToPostgres];
+      both(slow, (wire) => wire.setDelay(WIRE_DELAY_MS));
+      await delay(holdMs);
+      both(slow, (wire) => wire.setDelay(0));
+    },
+  },
+  {
+    name: 'wire to Redis: reset',
+    part: 'redis',
+    strike: ({ deployment: { wires }, holdMs }) =>
+      holdMode([wires.apiToRedis, wires.workerToRedis], 'reset', holdMs),
+  },
+  {
+    name: 'wire to Redis: silent',
+    part: 'redis',
+    strike: ({ deployment: { wires }, holdMs }) =>
+      holdMode([wires.apiToRedis, wires.workerToRedis], 'silent', holdMs),
+  },
+  {
+    name: 'wire to partners: cut',
+    part: 'partners',
+    isOnPartnersWire: true,
+    strike: async ({ deployment: { wires } }) => {
+      for (let time = 0; time < CUTS; time += 1) {
+        both(wires.partnersToApis, (wire) => wire.cutConnections());
+        await delay(CUT_EVERY_MS);
+      }
+    },
+  },
+  {
+    name: 'wire to partners: answers lost',
+    part: 'partners',
+    isOnPartnersWire: true,
+    strike: async ({ deployment: { wires } }) => {
+      for (let time = 0; time < CUTS; time += 1) {
+        both(wires.partnersToApis, (wire) => wire.setMode('cut-next-answer'));
+        await delay(CUT_EVERY_MS);
+      }
+      both(wires.partnersToApis, (wire) => wire.setMode('pass'));
+    },
+  },
+  {
+    name: 'Redis full',
+    part: 'redis',
+    strike: async ({ deployment: { redis }, holdMs }) => {
+      await using client = disposable(new Redis(redis.url));
+      await client.it.config('SET', 'maxmemory', REDIS_MEMORY);
+      await delay(holdMs);
+      await client.it.config('SET', 'maxmemory', '0');
+    },
+  },
+  {
+    name: 'Postgres: out of connections',
+    part: 'postgres',
+    strike: async ({ deployment: { postgres, wires }, holdMs }) => {
+      const hoarded = await hoardConnections(postgres.url());
+      // Whoever is connected loses the connection, and gets no other.
+      both([wires.apiToPostgres, wires.workerToPostgres], (wire) => wire.cutConnections());
+      hoarded.push(...(await hoardConnections(postgres.url())));
+      await delay(holdMs);
+      await Promise.all(hoarded.map((client) => client.end()));
+    },
+  },
+  {
+    name: 'Postgres: disk full',
+    part: 'postgres',
+    missing: ({ postgres }) => (postgres.hasOwnDisk ? null : 'needs the right to mount a file system'),
+    strike: async ({ deployment: { postgres }, holdMs }) => {
+      postgres.fillDisk();
+      await delay(holdMs);
+      postgres.emptyDisk();
+      await postgres.recover();
+    },
+  },
+  {
+    name: 'clock of an API stepped',
+    part: 'api',
+    missing: () => (findFakeTime() ? null : 'needs libfaketime'),
+    strike: async ({ deployment, random }) => {
+      const directory = await mkdtemp(path.join(tmpdir(), 'floodgate-clock-'));
+      const clock = path.join(directory, 'clock');
+      await writeFile(clock, '+0');
+      const api = random.pick(deployment.apis);
+      await api.end('SIGTERM');
+      await api.start({
+        LD_PRELOAD: findFakeTime()!,
+        FAKETIME_TIMESTAMP_FILE: clock,
+        FAKETIME_CACHE_DURATION: '1',
+        FAKETIME_DONT_FAKE_MONOTONIC: '1',
+      });
+      for (const step of CLOCK_STEPS) {
+        await writeFile(clock, step);
+        await delay(CLOCK_STEP_MS);
+      }
+      await api.end('SIGTERM');
+      await api.start();
+      await rm(directory, { recursive: true });
+    },
+  },
+  {
+    name: 'rolling restart',
+    part: 'api',
+    mayFail: false,
+    strike: async ({ deployment: { apis, workers } }) => {
+      for (const service of [...apis, ...workers]) {
+        const code = await service.end('SIGTERM');
+        if (code !== 0) throw new Error(`a process ended with ${code} on SIGTERM`);
+        await service.start();
+      }
+    },
+  },
+];
+
+/** The library of Debian's package libfaketime; undefined where it is not installed. */
+function findFakeTime(): string | undefined {
+  return globSync('/usr/lib/*/faketime/libfaketime.so.1').find((file) => existsSync(file));
+}
+
+/** Takes every connection that Postgres has left. */
+async function hoardConnections(connectionString: string): Promise<pg.Client[]> {
+  const hoarded: pg.Client[] = [];
+  for (;;) {
+    const client = new pg.Client({ connectionString });
+    client.on('error', () => {});
+    try {
+      await client.connect();
+      hoarded.push(client);
+    } catch {
+      return hoarded;
+    }
+  }
+}
+
+function disposable(it: Redis): { it: Redis } & AsyncDisposable {
+  return {
+    it,
+    [Symbol.asyncDispose]: () => {
+      it.disconnect();
+      return Promise.resolve();
+    },
+  };
+}

@@ -1,0 +1,64 @@
+/** How one attempt of a partner's request ended. */
+export type AttemptEnd =
+  | { kind: 'answered'; status: number; code: string; passReference: string | null }
+  /** The connection ended before the answer was complete. */
+  | { kind: 'cut' }
+  /** No connection was to be had: nothing was sent. */
+  | { kind: 'refused' }
+  /** The partner gave up waiting. */
+  | { kind: 'timed-out' };
+
+/** The response code, or what came instead of an answer. */
+export const labelOf = (end: AttemptEnd): string => (end.kind === 'answered' ? end.code : end.kind);
+
+export interface Attempt {
+  /** Which of the APIs it went to. */
+  api: number;
+  /** Milliseconds since the round began. */
+  sentAt: number;
+  endedAt: number;
+  end: AttemptEnd;
+}
+
+/**
+ * One registration that a partner wants, and all that it did to get it. Without an Idempotency-Key there is one
+ * attempt: a second one would be a second registration.
+ */
+export interface RequestRecord {
+  /** Travels in extraData1, so that its row can be found again. */
+  id: string;
+  ticketId: number;
+  isKeyed: boolean;
+  attempts: Attempt[];
+}
+
+/** A partner asking for a registration that it was given. */
+export interface Lookup {
+  passReference: string;
+  end: AttemptEnd;
+}
+
+export interface History {
+  requests: RequestRecord[];
+  lookups: Lookup[];
+}
+
+/** A registration as Postgres has it. */
+export interface StoredRegistration {
+  requestId: string;
+  ticketId: number;
+  passReference: string;
+  state: string;
+}
+
+export interface StoredTicket {
+  id: number;
+  capacity: number;
+  taken: number;
+}
+
+/** What is stored of a round, read when everything has come to rest. */
+export interface Stored {
+  registrations: StoredRegistration[];
+  tickets: StoredTicket[];
+}

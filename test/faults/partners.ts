@@ -1,0 +1,162 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Fixture } from '../harness/fixture.ts';
+import { labelOf, type Attempt, type AttemptEnd, type History, type RequestRecord } from './history.ts';
+import type { Random } from './random.ts';
+
+export interface PartnersOptions {
+  /** Where the APIs are; a partner that fails at one goes to the next, as a load balancer would have it. */
+  apiUrls: readonly string[];
+  fixture: Fixture;
+  ticketIds: readonly number[];
+  /** Distinguishes the requests of this round from all others. */
+  roundId: string;
+  random: Random;
+}
+
+const CLIENTS = 16;
+const KEYED_PERCENT = 50;
+const REPLAY_PERCENT = 10;
+const LOOKUP_PERCENT = 10;
+const TIMEOUT_MS = 5_000;
+const BACKOFF_MS = { from: 10, to: 150 };
+const THINK_MS = 4;
+/** How long a partner goes on with a keyed request that it has no final answer to, after the round. */
+const PERSIST_MS = 30_000;
+/** 90, 91, 41, 50: an answer that asks to try again. */
+const RETRY_CODES = new Set(['90', '91', '41', '50']);
+
+/** Several clients of a partner's platform, each busy with one registration at a time, that write everything down. */
+export class Partners {
+  readonly history: History = { requests: [], lookups: [] };
+  readonly #options: PartnersOptions;
+  readonly #startedAt = performance.now();
+  readonly #clients: Promise<void>[];
+  #isOver = false;
+  #count = 0;
+
+  constructor(options: PartnersOptions) {
+    this.#options = options;
+    this.#clients = Array.from({ length: CLIENTS }, () => this.#run());
+  }
+
+  /** Milliseconds since the start. */
+  now(): number {
+    return performance.now() - this.#startedAt;
+  }
+
+  /** When the first answer "00" came from an API to a request that was sent at `since` or later. */
+  servedAt(api: number, since: number): number | undefined {
+    const attempts = this.history.requests.flatMap((request) => request.attempts);
+    const served = attempts.filter(
+      (attempt) => attempt.api === api && attempt.sentAt >= since && labelOf(attempt.end) === '00',
+    );
+    return served.length > 0 ? Math.min(...served.map(({ endedAt }) => endedAt)) : undefined;
+  }
+
+  /** Begins nothing new; resolves when everything that was begun has come to its end. */
+  async finish(): Promise<void> {
+    this.#isOver = true;
+    await Promise.all(this.#clients);
+  }
+
+  async #run(): Promise<void> {
+    const { random } = this.#options;
+    while (!this.#isOver) {
+      const request = this.#begin();
+      if (request.isKeyed) await this.#persist(request);
+      else await this.#attempt(request);
+      const passReference = request.attempts.map(({ end }) => passReferenceOf(end)).find(Boolean);
+      if (passReference && random.chance(LOOKUP_PERCENT)) await this.#lookUp(passReference);
+      await delay(random.between(0, THINK_MS));
+    }
+  }
+
+  #begin(): RequestRecord {
+    const { random, roundId, ticketIds } = this.#options;
+    const request: RequestRecord = {
+      id: `${roundId}-${this.#count++}`,
+      ticketId: random.pick(ticketIds),
+      isKeyed: random.chance(KEYED_PERCENT),
+      attempts: [],
+    };
+    this.history.requests.push(request);
+    return request;
+  }
+
+  /** Repeats a keyed request until it has a final answer, and now and then once more after that. */
+  async #persist(request: RequestRecord): Promise<void> {
+    const { random } = this.#options;
+    for (const giveUpAt = this.now() + PERSIST_MS; this.now() < giveUpAt;) {
+      const end = await this.#attempt(request);
+      if (end.kind === 'answered' && !RETRY_CODES.has(end.code)) {
+        if (random.chance(REPLAY_PERCENT)) await this.#attempt(request);
+        return;
+      }
+      await delay(random.between(BACKOFF_MS.from, BACKOFF_MS.to));
+    }
+  }
+
+  async #attempt(request: RequestRecord): Promise<AttemptEnd> {
+    const { id, ticketId, isKeyed, attempts } = request;
+    const body = {
+      fullName: `Attendee ${id}`,
+      emailAddress: `${id}@example.com`,
+      organizedEventTicketID: ticketId,
+      extraData1: id,
+    };
+    const api = this.#nextApi(attempts.at(-1));
+    const sentAt = this.now();
+    const end = await this.#send(api, '/api/v1/events/register', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...(isKeyed && { 'idempotency-key': id }) },
+      body: JSON.stringify(body),
+    });
+    attempts.push({ api, sentAt, endedAt: this.now(), end });
+    return end;
+  }
+
+  #nextApi(last: Attempt | undefined): number {
+    const { apiUrls, random } = this.#options;
+    return last ? (last.api + 1) % apiUrls.length : random.between(0, apiUrls.length - 1);
+  }
+
+  async #lookUp(passReference: string): Promise<void> {
+    const path = `/api/v1/events/registrations/${passReference}`;
+    const end = await this.#send(this.#nextApi(undefined), path, { headers: {} });
+    this.history.lookups.push({ passReference, end });
+  }
+
+  async #send(
+    api: number,
+    path: string,
+    { headers, ...init }: { method?: string; headers: Record<string, string>; body?: string },
+  ): Promise<AttemptEnd> {
+    const { apiUrls, fixture } = this.#options;
+    const access = { 'x-secret-key': fixture.secretKey, 'x-event-ref': fixture.eventRef };
+    try {
+      const response = await fetch(`${apiUrls[api]}${path}`, {
+        ...init,
+        headers: { ...access, ...headers },
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+      });
+      const answer = (await response.json()) as { responseCode: string; responseData: unknown };
+      const { responseCode: code, responseData: data } = answer;
+      const passReference = typeof data === 'string' ? data : null;
+      return { kind: 'answered', status: response.status, code, passReference };
+    } catch (error) {
+      // Not even JSON: an answer that no partner was promised.
+      if (error instanceof SyntaxError)
+        return { kind: 'answered', status: 0, code: 'none', passReference: null };
+      return { kind: failureOf(error as Error) };
+    }
+  }
+}
+
+function failureOf(error: Error): 'timed-out' | 'refused' | 'cut' {
+  if (error.name === 'TimeoutError') return 'timed-out';
+  const { code } = (error.cause ?? {}) as { code?: string };
+  return code === 'ECONNREFUSED' ? 'refused' : 'cut';
+}
+
+const passReferenceOf = (end: AttemptEnd) =>
+  labelOf(end) === '00' && 'passReference' in end ? end.passReference : null;

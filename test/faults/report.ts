@@ -1,0 +1,58 @@
+import { medianOf } from '../bench/report/statistics.ts';
+import type { Violation } from './check-history.ts';
+import type { RoundResult } from './run-round.ts';
+
+const SHOWN = 5;
+const KINDS: Violation['kind'][] = ['lost', 'doubled', 'oversold', 'stuck', 'wrong'];
+
+const namesOf = (result: RoundResult) => result.faults.map(({ name }) => name).join(' + ');
+const seconds = (ms = Number.NaN) => `${(ms / 1000).toFixed(2)} s`;
+
+/** One line about a round. */
+export function describeRound(name: string, result: RoundResult): string {
+  const verdict = result.violations.length === 0 ? 'ok' : `${result.violations.length} VIOLATIONS`;
+  const recovered = `serving after ${seconds(result.servingAfterMs)}, finalized after ${seconds(result.finalizedAfterMs)}`;
+  const ends = Object.entries(result.ends).toSorted(([a], [b]) => a.localeCompare(b));
+  const answers = ends.map(([label, count]) => `${count} × ${label}`).join(', ');
+  return `${name} ${namesOf(result)} (${result.holdMs} ms): ${answers}; ${recovered}: ${verdict}`;
+}
+
+/** The offending part of a history, and how to run it again. */
+export function describeViolations(replay: string, result: RoundResult): string {
+  const shown = result.violations.slice(0, SHOWN).map(({ kind, problem, request }) => {
+    const history = (request?.attempts ?? []).map(
+      ({ api, sentAt, endedAt, end }) =>
+        `      ${sentAt.toFixed(0)}–${endedAt.toFixed(0)} ms, API ${api}: ${JSON.stringify(end)}`,
+    );
+    const subject = request ? `${request.isKeyed ? 'keyed' : 'unkeyed'} request ${request.id} ` : '';
+    return [`    ${kind}: ${subject}${problem}`, ...history].join('\n');
+  });
+  const rest = result.violations.length - shown.length;
+  return [...shown, ...(rest > 0 ? [`    and ${rest} more`] : []), `    again: ${replay}`].join('\n');
+}
+
+/** Time to recover after each kind of fault alone, as a Markdown table, and what was broken in all rounds. */
+export function recoveryTable(results: readonly RoundResult[]): string {
+  const alone = Map.groupBy(
+    results.filter(({ faults }) => faults.length === 1),
+    namesOf,
+  );
+  const rows = [...alone].map(([name, rounds]) => {
+    const serving = rounds.map(({ servingAfterMs }) => servingAfterMs);
+    const finalized = rounds.map(({ finalizedAfterMs }) => finalizedAfterMs);
+    const cells = [serving, finalized].flatMap((times) =>
+      [medianOf(times), Math.max(...times)].map((ms) => seconds(ms)),
+    );
+    return `| ${[name, rounds.length, ...cells].join(' | ')} |`;
+  });
+  const violations = results.flatMap((result) => result.violations);
+  const counts = KINDS.map((kind) => `${violations.filter((one) => one.kind === kind).length} ${kind}`);
+  const granted = results.reduce((sum, result) => sum + result.granted, 0);
+  return [
+    '| fault | rounds | serving again: median | worst | finalized: median | worst |',
+    '| --- | --- | --- | --- | --- | --- |',
+    ...rows.toSorted(),
+    '',
+    `${results.length} rounds, ${granted} registrations: ${counts.join(', ')}`,
+  ].join('\n');
+}
