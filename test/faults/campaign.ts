@@ -12,6 +12,8 @@ export interface CampaignOptions {
   onlyFault?: string | undefined;
   /** How long a fault lasts: any time in this range, in milliseconds. */
   hold: { from: number; to: number };
+  /** Whether some of the faults that can are to last longer than the queue's locks. */
+  outlastLocks: boolean;
   /** Told of every round when it has ended. */
   onRound: (round: number, result: RoundResult) => void;
   /** Told of every fault that cannot be tried on this machine. */
@@ -20,6 +22,9 @@ export interface CampaignOptions {
 
 /** One round in three strikes twice at once. */
 const MIXED_PERCENT = 33;
+/** Longer than a job's lock (15 s, packages/queue). */
+const LONG_HOLD_MS = { from: 16_000, to: 18_000 };
+const LONG_PERCENT = 25;
 /** A fresh deployment now and then: the books are read whole after every round. */
 const ROUNDS_PER_DEPLOYMENT = 40;
 
@@ -74,17 +79,22 @@ function brokenRound(round: Round, error: Error): RoundResult {
 }
 
 /** A round follows from the campaign's seed and its own number alone, so that it can be run again by itself. */
-function draw(available: readonly Fault[], { seed, hold }: CampaignOptions, round: number): Round {
+function draw(
+  available: readonly Fault[],
+  { seed, hold, outlastLocks }: CampaignOptions,
+  round: number,
+): Round {
   const order = new Random(seed).shuffle(available);
   const first = order[(round - 1) % order.length];
   if (!first) throw new Error('no such fault');
   const random = new Random((seed ^ Math.imul(round, 0x9e3779b1)) | 0);
   const others = available.filter(({ part }) => part !== first.part);
   const isMixed = others.length > 0 && first.mayFail !== false && random.chance(MIXED_PERCENT);
+  const isLong = outlastLocks && first.outlastsLocks === true && random.chance(LONG_PERCENT);
   const second = isMixed ? random.pick(others) : undefined;
   return {
     seed: random.seed(),
-    holdMs: random.between(hold.from, hold.to),
+    holdMs: isLong ? random.between(LONG_HOLD_MS.from, LONG_HOLD_MS.to) : random.between(hold.from, hold.to),
     faults: second && second.mayFail !== false ? [first, second] : [first],
   };
 }

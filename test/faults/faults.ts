@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { existsSync } from 'node:fs';
+import { globSync } from 'node:fs';
 import { writeFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { globSync } from 'node:fs';
+
 import { Redis } from 'ioredis';
 import { sql } from 'kysely';
 import pg from 'pg';
@@ -30,6 +30,8 @@ export interface Fault {
   isOnPartnersWire?: true;
   /** Partners may wait in vain: whoever should answer cannot. */
   mayTimeOut?: true;
+  /** Also tried for longer than the queue's locks last. */
+  outlastsLocks?: true;
   /** No request that was read may fail. */
   mayFail?: false;
   /** Breaks something, keeps it broken, and mends it. Resolves when the broken part runs again. */
@@ -106,21 +108,25 @@ export const FAULTS: readonly Fault[] = [
     name: 'API frozen',
     part: 'api',
     mayTimeOut: true,
+    outlastsLocks: true,
     strike: ({ deployment, random, holdMs }) => freeze(random.pick(deployment.apis), holdMs),
   },
   {
     name: 'worker frozen',
     part: 'worker',
+    outlastsLocks: true,
     strike: ({ deployment, random, holdMs }) => freeze(random.pick(deployment.workers), holdMs),
   },
   {
     name: 'Redis frozen',
     part: 'redis',
+    outlastsLocks: true,
     strike: ({ deployment: { redis }, holdMs }) => freeze(redis, holdMs),
   },
   {
     name: 'Postgres frozen',
     part: 'postgres',
+    outlastsLocks: true,
     strike: ({ deployment: { postgres }, holdMs }) => freeze(postgres, holdMs),
   },
   {
@@ -237,8 +243,10 @@ export const FAULTS: readonly Fault[] = [
     name: 'Postgres: disk full',
     part: 'postgres',
     missing: ({ postgres }) => (postgres.hasOwnDisk ? null : 'needs the right to mount a file system'),
-    strike: async ({ deployment: { postgres }, holdMs }) => {
+    strike: async ({ deployment: { postgres, db }, holdMs }) => {
       postgres.fillDisk();
+      // The next write to the log needs a new file; whether that, or a table, fails first is up to Postgres.
+      await sql`select pg_switch_wal()`.execute(db).catch(() => {});
       await delay(holdMs);
       postgres.emptyDisk();
       await postgres.recover();
@@ -285,7 +293,7 @@ export const FAULTS: readonly Fault[] = [
 
 /** The library of Debian's package libfaketime; undefined where it is not installed. */
 function findFakeTime(): string | undefined {
-  return globSync('/usr/lib/*/faketime/libfaketime.so.1').find((file) => existsSync(file));
+  return globSync('/usr/lib/*/faketime/libfaketime.so.1')[0];
 }
 
 /** Takes every connection that Postgres has left. */

@@ -7,6 +7,9 @@ const USAGE = `npm run test:faults -- [--rounds 200] [--seed N] [--round K] [--f
 Strikes a whole deployment (2 APIs, 2 workers, Postgres, Redis) with faults while partners register, and checks the
 history afterwards. --seed and --round run one round of an earlier campaign again.`;
 
+/** Faults that may last this long are the long version's. */
+const LONG_VERSION_MS = 2_000;
+
 const { values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '200' },
@@ -35,6 +38,7 @@ const results = await runCampaign({
   onlyRound: values.round === undefined ? undefined : Number(values.round),
   onlyFault: values.fault,
   hold: { from: from!, to: to! },
+  outlastLocks: to! >= LONG_VERSION_MS,
   onRound: (round, result) => {
     process.stdout.write(`${describeRound(`${round}/${rounds}`, result)}\n`);
     if (result.violations.length > 0)

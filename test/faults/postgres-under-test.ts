@@ -9,9 +9,7 @@ import { waitUntil } from '../harness/wait-until.ts';
 
 // Small, so that a checkpoint comes now and then, and that the tests' memory holds the disk.
 const SETTINGS = { max_connections: '100', max_wal_size: '256MB', shared_buffers: '64MB' };
-const DISK_MIB = 4_096;
-const LITTLE_MIB = 2;
-const BYTES_PER_MIB = 2 ** 20;
+const DISK_SIZE = '4g';
 
 /** A Postgres that can be crashed, frozen and starved, always at the same address. */
 export class PostgresUnderTest {
@@ -19,7 +17,8 @@ export class PostgresUnderTest {
   readonly #port: number;
   readonly #settings: Record<string, string>;
   readonly #disk: string | null;
-  #server: PostgresServer;
+  #server!: PostgresServer;
+  #hasEnded = false;
 
   private constructor(
     directory: string,
@@ -30,14 +29,14 @@ export class PostgresUnderTest {
     this.#port = server.port;
     this.#settings = given.settings;
     this.#disk = given.disk;
-    this.#server = server;
+    this.#adopt(server);
   }
 
   /** Starts one below `directory`, on a disk of its own where this process may mount one. */
   static async start(directory: string, more: Record<string, string> = {}): Promise<PostgresUnderTest> {
     const mountPoint = path.join(directory, 'disk');
     await mkdir(mountPoint, { recursive: true });
-    const size = `size=${DISK_MIB}m,mode=0755`;
+    const size = `size=${DISK_SIZE},mode=0755`;
     const isMounted = spawnSync('mount', ['-t', 'tmpfs', '-o', size, 'tmpfs', mountPoint]).status === 0;
     const disk = isMounted ? mountPoint : null;
     const settings = { ...SETTINGS, ...more };
@@ -71,7 +70,7 @@ export class PostgresUnderTest {
   async recover(): Promise<void> {
     await using db = connect({ connectionString: this.url(), applicationName: 'recover', maxConnections: 1 });
     await waitUntil('Postgres accepts connections', async () => {
-      if (await this.#hasEnded()) this.#server = await launch(this.#directory, this.#port, this.#settings);
+      if (this.#hasEnded) this.#adopt(await launch(this.#directory, this.#port, this.#settings));
       return ping(db);
     });
   }
@@ -83,28 +82,30 @@ export class PostgresUnderTest {
     for (const pid of signal === 'SIGSTOP' ? pids : pids.toReversed()) sendSignal(pid, signal);
   }
 
-  /** Leaves it next to no room on its disk. */
+  /** Leaves it no room on its disk. */
   fillDisk(): void {
     const { blocks, bfree, bsize } = statfsSync(this.#disk!);
-    this.#resizeDisk(Math.ceil(((blocks - bfree) * bsize) / BYTES_PER_MIB) + LITTLE_MIB);
+    this.#resizeDisk(String((blocks - bfree) * bsize));
   }
 
   emptyDisk(): void {
-    this.#resizeDisk(DISK_MIB);
+    this.#resizeDisk(DISK_SIZE);
   }
 
   async stop(): Promise<void> {
-    if (!(await this.#hasEnded())) await this.#server.stop();
+    if (!this.#hasEnded) await this.#server.stop();
     if (this.#disk) execFileSync('umount', [this.#disk]);
     await rm(path.dirname(this.#directory), { recursive: true, force: true });
   }
 
-  #resizeDisk(mib: number): void {
-    execFileSync('mount', ['-o', `remount,size=${mib}m`, this.#disk!]);
+  #adopt(server: PostgresServer): void {
+    this.#server = server;
+    this.#hasEnded = false;
+    void server.exited.then(() => (this.#hasEnded = true));
   }
 
-  #hasEnded(): Promise<boolean> {
-    return Promise.race([this.#server.exited.then(() => true), Promise.resolve(false)]);
+  #resizeDisk(size: string): void {
+    execFileSync('mount', ['-o', `remount,size=${size}`, this.#disk!]);
   }
 }
 
