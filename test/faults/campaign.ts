@@ -1,4 +1,4 @@
-import { deploy, type Deployment } from './deployment.ts';
+import { deploy, type Deployment, type DeploymentKind } from './deployment.ts';
 import { FAULTS, type Fault } from './faults.ts';
 import { Random } from './random.ts';
 import { runRound, type Round, type RoundResult } from './run-round.ts';
@@ -12,12 +12,14 @@ export interface CampaignOptions {
   onlyFault?: string | undefined;
   /** How long a fault lasts: any time in this range, in milliseconds. */
   hold: { from: number; to: number };
-  /** Whether some of the faults that can are to last longer than the queue's locks. */
-  outlastLocks: boolean;
+  /** Whether to try what takes long as well: freezes beyond the queue's locks, faults that need servers of their own. */
+  isLong: boolean;
   /** Told of every round when it has ended. */
   onRound: (round: number, result: RoundResult) => void;
   /** Told of every fault that cannot be tried on this machine. */
   onMissing: (fault: Fault, reason: string) => void;
+  /** Begins no further round. */
+  signal?: AbortSignal;
 }
 
 /** One round in three strikes twice at once. */
@@ -28,45 +30,86 @@ const LONG_PERCENT = 25;
 /** A fresh deployment now and then: the books are read whole after every round. */
 const ROUNDS_PER_DEPLOYMENT = 40;
 
-/** Runs rounds of faults, every kind in turn and then mixed, and answers what came of each. */
+/** Runs rounds of faults, every kind in turn, alone and mixed, and answers what came of each. */
 export async function runCampaign(options: CampaignOptions): Promise<RoundResult[]> {
+  const available = availableFaults(options);
   const results: RoundResult[] = [];
-  let deployment: Deployment | null = null;
-  let age = 0;
-  try {
-    for (let round = 1; round <= options.rounds; round += 1) {
-      if (options.onlyRound !== undefined && options.onlyRound !== round) continue;
-      deployment ??= await deploy();
-      const available = availableFaults(deployment, options, results.length === 0);
-      const drawn = draw(available, options, round);
-      const result = await runRound(deployment, drawn).catch((error: Error) => brokenRound(drawn, error));
-      results.push(result);
-      options.onRound(round, result);
-      age += 1;
-      if (result.violations.length > 0 || age === ROUNDS_PER_DEPLOYMENT) {
-        await deployment[Symbol.asyncDispose]();
-        deployment = null;
-        age = 0;
-      }
-    }
-  } finally {
-    await deployment?.[Symbol.asyncDispose]();
+  await using deployments = new Deployments();
+  for (let round = 1; round <= options.rounds; round += 1) {
+    if (options.signal?.aborted) break;
+    if (options.onlyRound !== undefined && options.onlyRound !== round) continue;
+    const drawn = draw(available, options, round);
+    const deployment = await deployments.take(kindOf(drawn.faults[0]!));
+    const result = await runRound(deployment, drawn).catch((error: Error) => brokenRound(drawn, error));
+    results.push(result);
+    options.onRound(round, result);
+    if (result.violations.length > 0) await deployments.discard();
   }
   return results;
 }
 
-function availableFaults(deployment: Deployment, options: CampaignOptions, tell: boolean): Fault[] {
-  return FAULTS.filter((fault) => {
-    if (options.onlyFault !== undefined && !fault.name.includes(options.onlyFault)) return false;
-    const reason = fault.missing?.(deployment) ?? null;
-    if (reason !== null && tell) options.onMissing(fault, reason);
+/** Hands out one deployment at a time, the same again while it is fit for it. */
+class Deployments implements AsyncDisposable {
+  #deployment: Deployment | null = null;
+  #kind: DeploymentKind = 'redis';
+  #rounds = 0;
+
+  async take(kind: DeploymentKind): Promise<Deployment> {
+    // A cluster that has lost a node is not what the next round expects.
+    const isWorn = this.#rounds === ROUNDS_PER_DEPLOYMENT || this.#kind !== kind || kind === 'redis-cluster';
+    if (isWorn) await this.discard();
+    this.#kind = kind;
+    this.#rounds += 1;
+    return (this.#deployment ??= await deploy(kind));
+  }
+
+  async discard(): Promise<void> {
+    await this.#deployment?.[Symbol.asyncDispose]();
+    this.#deployment = null;
+    this.#rounds = 0;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.discard();
+  }
+}
+
+const kindOf = (fault: Fault): DeploymentKind => fault.deployment ?? 'redis';
+
+function availableFaults({ onlyFault = '', isLong, onMissing }: CampaignOptions): Fault[] {
+  const wanted = FAULTS.filter(({ name, isLongOnly }) => name.includes(onlyFault) && (isLong || !isLongOnly));
+  return wanted.filter((fault) => {
+    const reason = fault.missing?.() ?? null;
+    if (reason !== null) onMissing(fault, reason);
     return reason === null;
   });
 }
 
+/** A round follows from the campaign's seed and its own number alone, so that it can be run again by itself. */
+function draw(available: readonly Fault[], { seed, hold, isLong }: CampaignOptions, round: number): Round {
+  const order = new Random(seed).shuffle(available);
+  const first = order[(round - 1) % order.length];
+  if (!first) throw new Error('no such fault');
+  const random = new Random((seed ^ Math.imul(round, 0x9e3779b1)) | 0);
+  const outlastsLocks = isLong && first.outlastsLocks === true && random.chance(LONG_PERCENT);
+  const { from, to } = outlastsLocks ? LONG_HOLD_MS : hold;
+  const others = available.filter((other) => canMix(first, other));
+  const isMixed = others.length > 0 && random.chance(MIXED_PERCENT);
+  return {
+    seed: random.seed(),
+    holdMs: random.between(from, to),
+    faults: isMixed ? [first, random.pick(others)] : [first],
+  };
+}
+
+const canMix = (one: Fault, other: Fault) =>
+  one.part !== other.part &&
+  one.mayFail !== false &&
+  other.mayFail !== false &&
+  kindOf(one) === kindOf(other);
+
 /** A round that could not be judged is a failed one. */
 function brokenRound(round: Round, error: Error): RoundResult {
-  const violations: RoundResult['violations'] = [{ kind: 'stuck', problem: error.stack ?? error.message }];
   return {
     ...round,
     requests: 0,
@@ -74,27 +117,6 @@ function brokenRound(round: Round, error: Error): RoundResult {
     ends: {},
     servingAfterMs: Number.NaN,
     finalizedAfterMs: Number.NaN,
-    violations,
-  };
-}
-
-/** A round follows from the campaign's seed and its own number alone, so that it can be run again by itself. */
-function draw(
-  available: readonly Fault[],
-  { seed, hold, outlastLocks }: CampaignOptions,
-  round: number,
-): Round {
-  const order = new Random(seed).shuffle(available);
-  const first = order[(round - 1) % order.length];
-  if (!first) throw new Error('no such fault');
-  const random = new Random((seed ^ Math.imul(round, 0x9e3779b1)) | 0);
-  const others = available.filter(({ part }) => part !== first.part);
-  const isMixed = others.length > 0 && first.mayFail !== false && random.chance(MIXED_PERCENT);
-  const isLong = outlastLocks && first.outlastsLocks === true && random.chance(LONG_PERCENT);
-  const second = isMixed ? random.pick(others) : undefined;
-  return {
-    seed: random.seed(),
-    holdMs: isLong ? random.between(LONG_HOLD_MS.from, LONG_HOLD_MS.to) : random.between(hold.from, hold.to),
-    faults: second && second.mayFail !== false ? [first, second] : [first],
+    violations: [{ kind: 'stuck', problem: error.stack ?? error.message }],
   };
 }

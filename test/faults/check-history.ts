@@ -4,7 +4,7 @@ import type { AttemptEnd, History, RequestRecord, Stored, StoredRegistration } f
 export interface Tolerance {
   /** Somebody who cannot answer was stopped, or the wire to the partners was broken. */
   mayTimeOut: boolean;
-  /** False in a rolling restart: a request that fails was not read. */
+  /** False in a rolling restart and without the queue: nothing that was read fails. */
   mayFail: boolean;
 }
 

@@ -10,6 +10,7 @@ import {
   type ServiceProcess,
 } from '../harness/service-process.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
+import { startRedisCluster, type RedisCluster } from '../services/redis-cluster.ts';
 import { startRedis, type RedisProcess } from '../services/redis.ts';
 import { PostgresUnderTest } from './postgres-under-test.ts';
 
@@ -58,6 +59,8 @@ export class ServiceUnderTest {
 export interface Wires {
   apiToPostgres: TcpProxy;
   workerToPostgres: TcpProxy;
+  /** The fault suite's own. */
+  suiteToPostgres: TcpProxy;
   apiToRedis: TcpProxy;
   workerToRedis: TcpProxy;
   /** In front of each API; partners take them only where a fault is on this wire. */
@@ -67,12 +70,14 @@ export interface Wires {
 /** The whole service with servers of its own: two APIs, two workers, Postgres, Redis, and the wires between them. */
 export interface Deployment extends AsyncDisposable {
   postgres: PostgresUnderTest;
+  /** What the queue is on, unless that is a cluster. */
   redis: RedisUnderTest;
+  cluster: RedisCluster | null;
   apis: ServiceUnderTest[];
   workers: ServiceUnderTest[];
   wires: Wires;
   apiUrls: string[];
-  /** To Postgres itself, as its owner. */
+  /** As the owner. */
   db: Database;
 }
 
@@ -108,28 +113,35 @@ export class RedisUnderTest {
   }
 }
 
+/** Which queue server a deployment uses. */
+export type DeploymentKind = 'redis' | 'redis-cluster';
+
 /** Starts all of it. */
-export async function deploy(): Promise<Deployment> {
+export async function deploy(kind: DeploymentKind): Promise<Deployment> {
   await using started = new AsyncDisposableStack();
   const directory = await mkdtemp(path.join(tmpdir(), 'floodgate-faults-'));
   const postgres = started.adopt(await PostgresUnderTest.start(directory), (server) => server.stop());
   const redis = started.adopt(await RedisUnderTest.start(), (server) => server.crash());
-  const db = started.adopt(openDatabase(postgres), (pool) => pool.destroy());
-  await migrate(db);
+  const cluster = kind === 'redis-cluster' ? started.use(await startRedisCluster()) : null;
   const wire = async (url: string) => started.adopt(await TcpProxy.start(url), (proxy) => proxy.stop());
   const ports = await Promise.all(Array.from({ length: APIS }, freePort));
   const apiUrls = ports.map((port) => `http://127.0.0.1:${port}`);
   const wires: Wires = {
     apiToPostgres: await wire(postgres.url()),
     workerToPostgres: await wire(postgres.url()),
+    suiteToPostgres: await wire(postgres.url()),
     apiToRedis: await wire(redis.url),
     workerToRedis: await wire(redis.url),
     partnersToApis: await Promise.all(apiUrls.map(wire)),
   };
+  const db = started.adopt(openDatabase(wires.suiteToPostgres.through(postgres.url())), (pool) =>
+    pool.destroy(),
+  );
+  await migrate(db);
   const apis = ports.map((port) => {
     const env = {
       DATABASE_URL: wires.apiToPostgres.through(postgres.url()),
-      QUEUE_URL: wires.apiToRedis.through(redis.url),
+      QUEUE_URL: cluster?.url ?? wires.apiToRedis.through(redis.url),
       PORT: String(port),
     };
     return new ServiceUnderTest((more) => startApiProcess({ ...env, ...more }));
@@ -137,7 +149,7 @@ export async function deploy(): Promise<Deployment> {
   const workers = Array.from({ length: WORKERS }, () => {
     const env = {
       DATABASE_URL: wires.workerToPostgres.through(postgres.url()),
-      QUEUE_URL: wires.workerToRedis.through(redis.url),
+      QUEUE_URL: cluster?.url ?? wires.workerToRedis.through(redis.url),
     };
     return new ServiceUnderTest((more) => startWorkerProcess({ ...env, ...more }));
   });
@@ -149,6 +161,7 @@ export async function deploy(): Promise<Deployment> {
   return {
     postgres,
     redis,
+    cluster,
     apis,
     workers,
     wires,
@@ -158,9 +171,9 @@ export async function deploy(): Promise<Deployment> {
   };
 }
 
-function openDatabase(postgres: PostgresUnderTest): Database {
+function openDatabase(connectionString: string): Database {
   return connect({
-    connectionString: postgres.url(),
+    connectionString,
     applicationName: 'fault suite',
     maxConnections: 3,
     onIdleError: () => {},

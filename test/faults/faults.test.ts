@@ -18,7 +18,7 @@ test.skipIf(!redisServerCommand() && !process.env['CI'])(
       seed,
       rounds: ROUNDS,
       hold: HOLD_MS,
-      outlastLocks: false,
+      isLong: false,
       onRound: (round, result) => {
         if (result.violations.length === 0) return;
         broken.push(

@@ -8,7 +8,8 @@ import { Redis } from 'ioredis';
 import { sql } from 'kysely';
 import pg from 'pg';
 import type { TcpProxy } from '../harness/tcp-proxy.ts';
-import type { Deployment } from './deployment.ts';
+import type { Deployment, DeploymentKind } from './deployment.ts';
+import { canMountDisk } from './own-disk.ts';
 import type { Random } from './random.ts';
 
 /** What a fault may do to its surroundings. */
@@ -25,7 +26,11 @@ export interface Fault {
   /** Two faults of one round never break the same part. */
   part: 'api' | 'worker' | 'postgres' | 'redis' | 'partners';
   /** Why it cannot be tried here; null where it can. */
-  missing?: (deployment: Deployment) => string | null;
+  missing?: () => string | null;
+  /** Only in the long version: it takes a deployment of its own, or long to prepare. */
+  isLongOnly?: true;
+  /** The deployment that it breaks; by default one with a single Redis. */
+  deployment?: DeploymentKind;
   /** Partners reach the APIs over a wire that breaks. */
   isOnPartnersWire?: true;
   /** Partners may wait in vain: whoever should answer cannot. */
@@ -38,6 +43,10 @@ export interface Fault {
   strike(context: FaultContext): Promise<void>;
 }
 
+/** Registering needs neither the queue nor its workers: without them, no request may fail. */
+export const makesRequestsFail = ({ part, mayFail = true }: Fault): boolean =>
+  mayFail && part !== 'redis' && part !== 'worker';
+
 const REDIS_MEMORY = '1mb';
 const CUTS = 10;
 const CUT_EVERY_MS = 60;
@@ -46,13 +55,13 @@ const CLOCK_STEPS = ['+3600s', '-3600s', '+0'];
 /** The library reads the file again after a second. */
 const CLOCK_STEP_MS = 1_200;
 
-const both = (wires: TcpProxy[], act: (wire: TcpProxy) => void) => wires.forEach(act);
+const each = (wires: TcpProxy[], act: (wire: TcpProxy) => void) => wires.forEach(act);
 
 /** Holds wires in a mode for a while. */
 async function holdMode(wires: TcpProxy[], mode: 'down' | 'reset' | 'silent', holdMs: number): Promise<void> {
-  both(wires, (wire) => wire.setMode(mode));
+  each(wires, (wire) => wire.setMode(mode));
   await delay(holdMs);
-  both(wires, (wire) => wire.setMode('pass'));
+  each(wires, (wire) => wire.setMode('pass'));
 }
 
 /** Freezes somebody for a while. */
@@ -177,9 +186,9 @@ export const FAULTS: readonly Fault[] = [
     part: 'postgres',
     strike: async ({ deployment: { wires }, holdMs }) => {
       const slow = [wires.apiToPostgres, wires.workerToPostgres];
-      both(slow, (wire) => wire.setDelay(WIRE_DELAY_MS));
+      each(slow, (wire) => wire.setDelay(WIRE_DELAY_MS));
       await delay(holdMs);
-      both(slow, (wire) => wire.setDelay(0));
+      each(slow, (wire) => wire.setDelay(0));
     },
   },
   {
@@ -200,7 +209,7 @@ export const FAULTS: readonly Fault[] = [
     isOnPartnersWire: true,
     strike: async ({ deployment: { wires } }) => {
       for (let time = 0; time < CUTS; time += 1) {
-        both(wires.partnersToApis, (wire) => wire.cutConnections());
+        each(wires.partnersToApis, (wire) => wire.cutConnections());
         await delay(CUT_EVERY_MS);
       }
     },
@@ -211,10 +220,10 @@ export const FAULTS: readonly Fault[] = [
     isOnPartnersWire: true,
     strike: async ({ deployment: { wires } }) => {
       for (let time = 0; time < CUTS; time += 1) {
-        both(wires.partnersToApis, (wire) => wire.setMode('cut-next-answer'));
+        each(wires.partnersToApis, (wire) => wire.setMode('cut-next-answer'));
         await delay(CUT_EVERY_MS);
       }
-      both(wires.partnersToApis, (wire) => wire.setMode('pass'));
+      each(wires.partnersToApis, (wire) => wire.setMode('pass'));
     },
   },
   {
@@ -233,7 +242,7 @@ export const FAULTS: readonly Fault[] = [
     strike: async ({ deployment: { postgres, wires }, holdMs }) => {
       const hoarded = await hoardConnections(postgres.url());
       // Whoever is connected loses the connection, and gets no other.
-      both([wires.apiToPostgres, wires.workerToPostgres], (wire) => wire.cutConnections());
+      each([wires.apiToPostgres, wires.workerToPostgres], (wire) => wire.cutConnections());
       hoarded.push(...(await hoardConnections(postgres.url())));
       await delay(holdMs);
       await Promise.all(hoarded.map((client) => client.end()));
@@ -242,15 +251,34 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'Postgres: disk full',
     part: 'postgres',
-    missing: ({ postgres }) => (postgres.hasOwnDisk ? null : 'needs the right to mount a file system'),
+    missing: () => (canMountDisk() ? null : 'needs the right to mount a file system'),
     strike: async ({ deployment: { postgres, db }, holdMs }) => {
-      postgres.fillDisk();
+      postgres.disk!.fill();
       // The next write to the log needs a new file; whether that, or a table, fails first is up to Postgres.
       await sql`select pg_switch_wal()`.execute(db).catch(() => {});
       await delay(holdMs);
-      postgres.emptyDisk();
+      postgres.disk!.empty();
       await postgres.recover();
     },
+  },
+  {
+    name: 'Postgres: primary lost, standby promoted',
+    part: 'postgres',
+    isLongOnly: true,
+    strike: async ({ deployment: { postgres, wires }, holdMs }) => {
+      const standby = await postgres.addStandby();
+      await delay(holdMs);
+      await postgres.failOver(standby);
+      const toPostgres = [wires.apiToPostgres, wires.workerToPostgres, wires.suiteToPostgres];
+      each(toPostgres, (wire) => wire.redirect(postgres.url()));
+    },
+  },
+  {
+    name: 'Redis Cluster: master lost, replica takes over',
+    part: 'redis',
+    isLongOnly: true,
+    deployment: 'redis-cluster',
+    strike: ({ deployment: { cluster } }) => cluster!.loseBusiestMaster(),
   },
   {
     name: 'clock of an API stepped',

@@ -32,13 +32,21 @@ const again = [
   ...(values.fault === undefined ? [] : [`--fault '${values.fault}'`]),
 ].join(' ');
 process.stdout.write(`seed ${seed}\n`);
+const stop = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    process.stdout.write('stopping after this round\n');
+    stop.abort();
+  });
+}
 const results = await runCampaign({
+  signal: stop.signal,
   seed,
   rounds,
   onlyRound: values.round === undefined ? undefined : Number(values.round),
   onlyFault: values.fault,
   hold: { from: from!, to: to! },
-  outlastLocks: to! >= LONG_VERSION_MS,
+  isLong: to! >= LONG_VERSION_MS,
   onRound: (round, result) => {
     process.stdout.write(`${describeRound(`${round}/${rounds}`, result)}\n`);
     if (result.violations.length > 0)

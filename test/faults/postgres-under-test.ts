@@ -1,64 +1,57 @@
-import { execFileSync, spawnSync } from 'node:child_process';
-import { readFileSync, statfsSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { startPostgres, type PostgresServer } from '@floodgate/standalone/embedded-postgres';
 import { connect, ping } from '@floodgate/database';
 import { freePort } from '../harness/free-port.ts';
 import { waitUntil } from '../harness/wait-until.ts';
+import { canMountDisk, OwnDisk } from './own-disk.ts';
+import { copyAsStandby, followerSettings, promote, waitForStandby } from './standby.ts';
 
 // Small, so that a checkpoint comes now and then, and that the tests' memory holds the disk.
-const SETTINGS = { max_connections: '100', max_wal_size: '256MB', shared_buffers: '64MB' };
-const DISK_SIZE = '4g';
+const SETTINGS = {
+  max_connections: '100',
+  max_wal_size: '256MB',
+  shared_buffers: '64MB',
+  wal_keep_size: '256MB',
+};
+const DATA_DIR = 'postgres';
 
-/** A Postgres that can be crashed, frozen and starved, always at the same address. */
+/** A server that follows another one. */
+export interface Standby {
+  dataDir: string;
+  server: PostgresServer;
+}
+
+/** A Postgres that can be crashed, frozen, starved and lost. */
 export class PostgresUnderTest {
   readonly #directory: string;
-  readonly #port: number;
-  readonly #settings: Record<string, string>;
-  readonly #disk: string | null;
+  /** Null where this process may not mount one. */
+  readonly disk: OwnDisk | null;
+  #dataDir: string;
   #server!: PostgresServer;
   #hasEnded = false;
+  #copies = 0;
 
-  private constructor(
-    directory: string,
-    server: PostgresServer,
-    given: { settings: Record<string, string>; disk: string | null },
-  ) {
+  private constructor(directory: string, server: PostgresServer, disk: OwnDisk | null) {
     this.#directory = directory;
-    this.#port = server.port;
-    this.#settings = given.settings;
-    this.#disk = given.disk;
+    this.#dataDir = path.join(directory, DATA_DIR);
+    this.disk = disk;
     this.#adopt(server);
   }
 
   /** Starts one below `directory`, on a disk of its own where this process may mount one. */
-  static async start(directory: string, more: Record<string, string> = {}): Promise<PostgresUnderTest> {
+  static async start(directory: string): Promise<PostgresUnderTest> {
     const mountPoint = path.join(directory, 'disk');
     await mkdir(mountPoint, { recursive: true });
-    const size = `size=${DISK_SIZE},mode=0755`;
-    const isMounted = spawnSync('mount', ['-t', 'tmpfs', '-o', size, 'tmpfs', mountPoint]).status === 0;
-    const disk = isMounted ? mountPoint : null;
-    const settings = { ...SETTINGS, ...more };
-    const server = await launch(mountPoint, await freePort(), settings);
-    return new PostgresUnderTest(mountPoint, server, { settings, disk });
+    const disk = canMountDisk() ? new OwnDisk(mountPoint) : null;
+    const server = await launch(path.join(mountPoint, DATA_DIR), await freePort());
+    return new PostgresUnderTest(mountPoint, server, disk);
   }
 
   url(database?: string): string {
     return this.#server.url(database);
-  }
-
-  /** Whether it has a disk of its own, which can be full. */
-  get hasOwnDisk(): boolean {
-    return this.#disk !== null;
-  }
-
-  get dataDir(): string {
-    return path.join(this.#directory, 'postgres');
-  }
-
-  get logFile(): string {
-    return path.join(this.#directory, 'postgres.log');
   }
 
   /** Ends it without a checkpoint: what is not in the log is gone. */
@@ -70,31 +63,41 @@ export class PostgresUnderTest {
   async recover(): Promise<void> {
     await using db = connect({ connectionString: this.url(), applicationName: 'recover', maxConnections: 1 });
     await waitUntil('Postgres accepts connections', async () => {
-      if (this.#hasEnded) this.#adopt(await launch(this.#directory, this.#port, this.#settings));
+      if (this.#hasEnded) this.#adopt(await launch(this.#dataDir, this.#server.port));
       return ping(db);
     });
   }
 
   /** Sends a signal to every process of it. */
   signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
-    const postmaster = Number(readFileSync(path.join(this.dataDir, 'postmaster.pid'), 'utf8').split('\n')[0]);
+    const postmaster = Number(
+      readFileSync(path.join(this.#dataDir, 'postmaster.pid'), 'utf8').split('\n')[0],
+    );
     const pids = [postmaster, ...childrenOf(postmaster)];
     for (const pid of signal === 'SIGSTOP' ? pids : pids.toReversed()) sendSignal(pid, signal);
   }
 
-  /** Leaves it no room on its disk. */
-  fillDisk(): void {
-    const { blocks, bfree, bsize } = statfsSync(this.#disk!);
-    this.#resizeDisk(String((blocks - bfree) * bsize));
+  /** Makes a copy follow it; from then on every commit waits until the copy has it as well. */
+  async addStandby(): Promise<Standby> {
+    this.#copies += 1;
+    const dataDir = path.join(this.#directory, `${DATA_DIR}-${this.#copies}`);
+    await copyAsStandby({ dataDir: this.#dataDir, url: this.url() }, dataDir);
+    const server = await launch(dataDir, await freePort(), followerSettings(this.url()));
+    await waitForStandby(this.url());
+    return { dataDir, server };
   }
 
-  emptyDisk(): void {
-    this.#resizeDisk(DISK_SIZE);
+  /** Loses this server for good. The standby, promoted, is the one from now on: at another address. */
+  async failOver(standby: Standby): Promise<void> {
+    await this.crash();
+    await promote(standby.server.url());
+    this.#dataDir = standby.dataDir;
+    this.#adopt(standby.server);
   }
 
   async stop(): Promise<void> {
     if (!this.#hasEnded) await this.#server.stop();
-    if (this.#disk) execFileSync('umount', [this.#disk]);
+    this.disk?.unmount();
     await rm(path.dirname(this.#directory), { recursive: true, force: true });
   }
 
@@ -103,19 +106,11 @@ export class PostgresUnderTest {
     this.#hasEnded = false;
     void server.exited.then(() => (this.#hasEnded = true));
   }
-
-  #resizeDisk(size: string): void {
-    execFileSync('mount', ['-o', `remount,size=${size}`, this.#disk!]);
-  }
 }
 
-const launch = (directory: string, port: number, settings: Record<string, string>) =>
-  startPostgres({
-    dataDir: path.join(directory, 'postgres'),
-    logFile: path.join(directory, 'postgres.log'),
-    port,
-    settings,
-  });
+function launch(dataDir: string, port: number, more: Record<string, string> = {}): Promise<PostgresServer> {
+  return startPostgres({ dataDir, logFile: `${dataDir}.log`, port, settings: { ...SETTINGS, ...more } });
+}
 
 function childrenOf(parent: number): number[] {
   const processes = execFileSync('ps', ['-A', '-o', 'ppid=,pid='], { encoding: 'utf8' });

@@ -6,7 +6,7 @@ import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { checkHistory, type Violation } from './check-history.ts';
 import type { Deployment } from './deployment.ts';
-import type { Fault } from './faults.ts';
+import { makesRequestsFail, type Fault } from './faults.ts';
 import { labelOf, type History, type Stored } from './history.ts';
 import { Partners } from './partners.ts';
 import { Random } from './random.ts';
@@ -113,7 +113,7 @@ export async function runRound(deployment: Deployment, round: Round): Promise<Ro
       ...problems,
       ...checkHistory(history, stored, {
         mayTimeOut: round.faults.some((fault) => fault.mayTimeOut ?? fault.isOnPartnersWire ?? false),
-        mayFail: round.faults.every((fault) => fault.mayFail ?? true),
+        mayFail: round.faults.some(makesRequestsFail),
       }),
       ...differences.map(({ subject, problem }): Violation => ({
         kind: 'wrong',

@@ -19,7 +19,7 @@ type Mode =
 /** A TCP proxy in front of a server, for faults on the wire. */
 export class TcpProxy {
   readonly #server: Server;
-  readonly #target: { host: string; port: number };
+  #target: { host: string; port: number };
   readonly #sockets = new Set<Socket>();
   #mode: Mode = 'pass';
   #delayMs = 0;
@@ -31,11 +31,16 @@ export class TcpProxy {
 
   /** Starts a proxy to the host and port of `targetUrl`. */
   static async start(targetUrl: string): Promise<TcpProxy> {
-    const { hostname, port } = new URL(targetUrl);
-    const proxy = new TcpProxy({ host: hostname, port: Number(port) });
+    const proxy = new TcpProxy(addressOf(targetUrl));
     proxy.#server.listen(0, '127.0.0.1');
     await once(proxy.#server, 'listening');
     return proxy;
+  }
+
+  /** Ends the connections there are; new ones go to another server. */
+  redirect(targetUrl: string): void {
+    this.#target = addressOf(targetUrl);
+    this.#cutAll();
   }
 
   /** `targetUrl` with the proxy's address in place of the server's. */
@@ -112,4 +117,9 @@ export class TcpProxy {
     this.#mode = 'pass';
     client.destroy();
   }
+}
+
+function addressOf(url: string): { host: string; port: number } {
+  const { hostname, port } = new URL(url);
+  return { host: hostname, port: Number(port) };
 }
