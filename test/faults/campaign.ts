@@ -89,7 +89,7 @@ function availableFaults({ onlyFault = '', isLong, onMissing }: CampaignOptions)
 function draw(available: readonly Fault[], { seed, hold, isLong }: CampaignOptions, round: number): Round {
   const order = new Random(seed).shuffle(available);
   const first = order[(round - 1) % order.length];
-  if (!first) throw new Error('no such fault');
+  if (!first) throw new Error('no such fault, or none that this machine can try');
   const random = new Random((seed ^ Math.imul(round, 0x9e3779b1)) | 0);
   const outlastsLocks = isLong && first.outlastsLocks === true && random.chance(LONG_PERCENT);
   const { from, to } = outlastsLocks ? LONG_HOLD_MS : hold;

@@ -176,6 +176,7 @@ function openDatabase(connectionString: string): Database {
     connectionString,
     applicationName: 'fault suite',
     maxConnections: 3,
+    connectTimeoutMs: 10_000,
     onIdleError: () => {},
   });
 }

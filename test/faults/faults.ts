@@ -37,15 +37,17 @@ export interface Fault {
   mayTimeOut?: true;
   /** Also tried for longer than the queue's locks last. */
   outlastsLocks?: true;
-  /** No request that was read may fail. */
-  mayFail?: false;
+  /** Whether requests that were read may fail; by default, where the fault is not the queue's or a worker's. */
+  mayFail?: boolean;
   /** Breaks something, keeps it broken, and mends it. Resolves when the broken part runs again. */
   strike(context: FaultContext): Promise<void>;
 }
 
 /** Registering needs neither the queue nor its workers: without them, no request may fail. */
-export const makesRequestsFail = ({ part, mayFail = true }: Fault): boolean =>
-  mayFail && part !== 'redis' && part !== 'worker';
+export const makesRequestsFail = ({
+  part,
+  mayFail = part !== 'redis' && part !== 'worker',
+}: Fault): boolean => mayFail;
 
 const REDIS_MEMORY = '1mb';
 const CUTS = 10;
