@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '../harness/free-port.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
+import { assertNothingPrivate, keepPrivate } from '../harness/private-data.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -91,6 +92,8 @@ describe.skipIf(reasonToSkip !== '')(`docker/compose.yaml${reasonToSkip}`, () =>
       COMPOSE_PROJECT_NAME: `floodgate-test-${id}`,
       FLOODGATE_IMAGE: image,
       POSTGRES_PASSWORD: randomBytes(12).toString('hex'),
+      POSTGRES_API_PASSWORD: randomBytes(12).toString('hex'),
+      POSTGRES_WORKER_PASSWORD: randomBytes(12).toString('hex'),
       API_PORT: `127.0.0.1:${port}`,
     };
     const buildArgs = process.env['DOCKER_BUILD_ARGS']?.split(' ').filter(Boolean) ?? [];
@@ -130,6 +133,24 @@ describe.skipIf(reasonToSkip !== '')(`docker/compose.yaml${reasonToSkip}`, () =>
 
   test('the processes are not root', async () => {
     expect(await compose('exec', '-T', 'api', 'id', '-un')).toBe('node\n');
+  });
+
+  test("API and worker connect as users of their own and do not know the owner's password", async () => {
+    const ownersUrl = `postgres://floodgate:${env['POSTGRES_PASSWORD']}@127.0.0.1/floodgate`;
+    const psql = ['exec', '-T', 'postgres', 'psql', ownersUrl, '-tAc'];
+    const users = await compose(
+      ...psql,
+      `select distinct usename from pg_stat_activity where application_name like 'floodgate-%' order by 1`,
+    );
+    expect(users.trim().split('\n')).toEqual(['floodgate_api', 'floodgate_worker']);
+    for (const service of ['api', 'worker'])
+      expect(await compose('exec', '-T', service, 'env')).not.toContain(env['POSTGRES_PASSWORD']);
+  });
+
+  test('no log of any container holds a password or what was registered', async () => {
+    const logs = await compose('logs', '--no-color');
+    keepPrivate(Object.entries(env).flatMap(([name, value]) => (name.endsWith('_PASSWORD') ? [value] : [])));
+    assertNothingPrivate('the log of the containers', logs);
   });
 
   test(

@@ -4,6 +4,9 @@ import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { parseEnv } from 'node:util';
+import { connect } from '@floodgate/database';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { freePort } from '../harness/free-port.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
@@ -53,6 +56,19 @@ async function registerAndConfirm(client: PartnerClient, ticketId: number): Prom
   return passReference;
 }
 
+/** As whom API and worker are connected to the embedded Postgres. */
+async function usersConnected(): Promise<string[]> {
+  const connection = parseEnv(await readFile(path.join(directory, 'connection.env'), 'utf8'));
+  const connectionString = connection['DATABASE_URL']!;
+  const db = connect({ connectionString, applicationName: 'tests', maxConnections: 1 });
+  const { rows } = await sql<{ usename: string }>`
+    select distinct usename from pg_stat_activity where application_name ~ '^floodgate-(api|worker)' order by 1`.execute(
+    db,
+  );
+  await db.destroy();
+  return rows.map(({ usename }) => usename);
+}
+
 describe('npm start', () => {
   test('gives a pass reference that a worker confirms, prints commands that work, and keeps it all over a restart', async () => {
     const first = await start();
@@ -63,6 +79,7 @@ describe('npm start', () => {
     const pasted = spawn('sh', ['-c', curl!]);
     const [answer] = (await once(pasted.stdout, 'data')) as [Buffer];
     expect(JSON.parse(String(answer))).toMatchObject({ responseCode: '00', responseMessage: 'Successful' });
+    expect(await usersConnected()).toEqual(['floodgate_api', 'floodgate_worker']);
     expect(await first.process.end('SIGINT')).toBe(0);
 
     const second = await start();

@@ -2,6 +2,8 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { connect, migrate, type Database } from '@floodgate/database';
+import { sql } from 'kysely';
+import { withDatabase } from '../harness/database-url.ts';
 import { freePort } from '../harness/free-port.ts';
 import {
   startApiProcess,
@@ -9,11 +11,14 @@ import {
   type Environment,
   type ServiceProcess,
 } from '../harness/service-process.ts';
+import { createServiceRoles, grantServiceRoles } from '../harness/service-roles.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { startRedisCluster, type RedisCluster } from '../services/redis-cluster.ts';
 import { startRedis, type RedisProcess } from '../services/redis.ts';
 import { PostgresUnderTest } from './postgres-under-test.ts';
 
+/** Named as the tests' databases are, so that the services connect with roles of their own. */
+const DATABASE = 'floodgate_test_faults';
 const APIS = 2;
 const WORKERS = 2;
 
@@ -134,13 +139,16 @@ export async function deploy(kind: DeploymentKind): Promise<Deployment> {
     workerToRedis: await wire(redis.url),
     partnersToApis: await Promise.all(apiUrls.map(wire)),
   };
-  const db = started.adopt(openDatabase(wires.suiteToPostgres.through(postgres.url())), (pool) =>
+  await createDatabase(postgres.url());
+  const databaseUrl = withDatabase(postgres.url(), DATABASE);
+  const db = started.adopt(openDatabase(wires.suiteToPostgres.through(databaseUrl)), (pool) =>
     pool.destroy(),
   );
   await migrate(db);
+  await grantServiceRoles(db);
   const apis = ports.map((port) => {
     const env = {
-      DATABASE_URL: wires.apiToPostgres.through(postgres.url()),
+      DATABASE_URL: wires.apiToPostgres.through(databaseUrl),
       QUEUE_URL: cluster?.url ?? wires.apiToRedis.through(redis.url),
       PORT: String(port),
     };
@@ -148,7 +156,7 @@ export async function deploy(kind: DeploymentKind): Promise<Deployment> {
   });
   const workers = Array.from({ length: WORKERS }, () => {
     const env = {
-      DATABASE_URL: wires.workerToPostgres.through(postgres.url()),
+      DATABASE_URL: wires.workerToPostgres.through(databaseUrl),
       QUEUE_URL: cluster?.url ?? wires.workerToRedis.through(redis.url),
     };
     return new ServiceUnderTest((more) => startWorkerProcess({ ...env, ...more }));
@@ -169,6 +177,12 @@ export async function deploy(kind: DeploymentKind): Promise<Deployment> {
     db,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+async function createDatabase(serverUrl: string): Promise<void> {
+  await using server = openDatabase(serverUrl);
+  await createServiceRoles(server, serverUrl);
+  await sql`create database ${sql.id(DATABASE)}`.execute(server);
 }
 
 function openDatabase(connectionString: string): Database {

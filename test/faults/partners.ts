@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Fixture } from '../harness/fixture.ts';
 import { labelOf, type Attempt, type AttemptEnd, type History, type RequestRecord } from './history.ts';
+import { keepPrivate } from '../harness/private-data.ts';
 import type { Random } from './random.ts';
 
 export interface PartnersOptions {
@@ -104,6 +105,7 @@ export class Partners {
       organizedEventTicketID: ticketId,
       extraData1: id,
     };
+    keepPrivate([body.fullName, body.emailAddress]);
     const api = this.#nextApi(attempts.at(-1));
     const sentAt = this.now();
     const end = await this.#send(api, '/api/v1/events/register', {

@@ -3,6 +3,7 @@ import { connect, type Database } from '@floodgate/database';
 import { sql } from 'kysely';
 import { inject } from 'vitest';
 import { TEMPLATE_DATABASE, withDatabase } from './database-url.ts';
+import { grantServiceRoles } from './service-roles.ts';
 import { waitUntil } from './wait-until.ts';
 
 /** A migrated database that belongs to one test file. */
@@ -21,6 +22,8 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   await sql`create database ${sql.id(name)} template ${sql.id(TEMPLATE_DATABASE)}`.execute(server);
   const url = withDatabase(serverUrl, name);
   const db = connect({ connectionString: url, applicationName: 'tests', maxConnections: 5 });
+  // A copy of a database has the privileges on everything in it, but not those on the database itself.
+  await grantServiceRoles(db);
   return {
     url,
     db,

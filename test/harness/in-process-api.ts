@@ -2,6 +2,8 @@ import { ApiConfig } from '@floodgate/api/config';
 import { startApi } from '@floodgate/api/start-api';
 import { createLogger, loadConfig } from '@floodgate/config';
 import { Writable } from 'node:stream';
+import { assertNothingPrivate } from './private-data.ts';
+import { underTest } from './service-roles.ts';
 
 /** An API that runs in the test's own process, with everything that it logged. */
 export interface InProcessApi {
@@ -21,11 +23,19 @@ export async function startInProcessApi(
       done();
     },
   });
-  const config = loadConfig(ApiConfig, { HOST: '127.0.0.1', PORT: '0', QUEUE_URL: env.DATABASE_URL, ...env });
+  const given = { HOST: '127.0.0.1', PORT: '0', QUEUE_URL: env.DATABASE_URL, ...env };
+  const config = loadConfig(ApiConfig, underTest('api', given));
   const log = createLogger('api', 'trace', destination);
   const fail = (error: Error) => {
     throw error;
   };
   const { baseUrl, close } = await startApi(config, log, fail);
-  return { baseUrl, close, log: () => logged };
+  return {
+    baseUrl,
+    log: () => logged,
+    close: async () => {
+      await close();
+      assertNothingPrivate('the log of the API', logged);
+    },
+  };
 }

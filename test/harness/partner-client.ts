@@ -1,4 +1,5 @@
 import type { Fixture } from './fixture.ts';
+import { assertNothingPrivate, keepPrivate, privateIn } from './private-data.ts';
 
 /** An answer as a partner sees it. */
 export interface Answer {
@@ -35,16 +36,17 @@ export class PartnerClient {
     return this.request(`/api/v1/events/registrations/${encodeURIComponent(passReference)}`);
   }
 
-  /** Any request, with the partner's headers unless they are overridden. */
+  /** Any request, with the partner's headers unless they are overridden. A failure must not repeat what it was sent. */
   async request(
     path: string,
     init: Omit<RequestInit, 'headers'> & { headers?: Record<string, string> } = {},
   ): Promise<Answer> {
-    const response = await fetch(`${this.#baseUrl}${path}`, {
-      ...init,
-      headers: { ...this.#headers, ...init.headers },
-    });
+    const headers = { ...this.#headers, ...init.headers };
+    const sent = privateIn(headers, init.body);
+    keepPrivate(sent);
+    const response = await fetch(`${this.#baseUrl}${path}`, { ...init, headers });
     const text = await response.text();
+    if (!response.ok) assertNothingPrivate(path, JSON.stringify([...response.headers]) + text, sent);
     return {
       status: response.status,
       headers: response.headers,

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type { Answer } from './partner-client.ts';
+import { keepPrivate, privateIn } from './private-data.ts';
 import { waitUntil } from './wait-until.ts';
 
 const HEAD_END = '\r\n\r\n';
@@ -81,6 +82,7 @@ export async function exchange(baseUrl: string, text: string): Promise<Answer> {
 
 /** The text of a request; Host and Content-Length are there only if given. */
 export function requestText(line: string, headers: Record<string, string>, body = ''): string {
+  keepPrivate(privateIn(headers, body));
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   return `${line} HTTP/1.1\r\n${lines.join('')}\r\n${body}`;
 }

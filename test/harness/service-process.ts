@@ -2,6 +2,8 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import SMALL_PROCESS from '../../packages/toolchain/small-process.json' with { type: 'json' };
+import { assertNothingPrivate, keepPrivate } from './private-data.ts';
+import { underTest } from './service-roles.ts';
 import { waitUntil } from './wait-until.ts';
 
 const ENTRY_POINTS = {
@@ -25,6 +27,7 @@ export interface ServiceProcess {
   output(): string;
   /** Sends the signal and waits for the end; answers the exit code (null where a signal ended it). */
   end(signal?: NodeJS.Signals): Promise<number | null>;
+  /** Rejects where something private is in what it has written: see private-data.ts. */
   exited: Promise<number | null>;
 }
 
@@ -36,18 +39,22 @@ export function startProcess(
   env: Environment,
   args: readonly string[] = [],
 ): ServiceProcess {
+  keepPrivate(Object.values(env).map((value) => URL.parse(value)?.password));
   const child = spawn(process.execPath, [...FLAGS[app], fileURLToPath(ENTRY_POINTS[app]), ...args], {
     env: {
       ...SMALL_PROCESS.env,
       PATH: process.env['PATH'],
       NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
-      ...env,
+      ...(app === 'api' || app === 'worker' ? underTest(app, env) : env),
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += String(chunk)));
-  const exited = once(child, 'close').then(([code]) => code as number | null);
+  const exited = once(child, 'close').then(([code]) => {
+    assertNothingPrivate(`the output of the ${app}`, logOf(app, output));
+    return code as number | null;
+  });
   return {
     child,
     exited,
@@ -57,6 +64,15 @@ export function startProcess(
       return exited;
     },
   };
+}
+
+/** What is log of a process's output. The command, and npm start with its demo, also print what their user is to know. */
+function logOf(app: keyof typeof ENTRY_POINTS, output: string): string {
+  if (app === 'api' || app === 'worker') return output;
+  return output
+    .split('\n')
+    .filter((line) => line.startsWith('{"level":'))
+    .join('\n');
 }
 
 /** Starts an API process on a free port and waits until it listens. */

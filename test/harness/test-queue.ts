@@ -11,6 +11,7 @@ import {
   type RetryPolicy,
 } from '@floodgate/queue';
 import { openBackend } from '../../packages/queue/src/backend.ts';
+import { grantQueueToServiceRoles } from './service-roles.ts';
 import { waitUntil } from './wait-until.ts';
 
 /** One run of a handler. */
@@ -45,6 +46,7 @@ export class TestQueue {
   static async open(url: string): Promise<TestQueue> {
     const queue = new TestQueue(url);
     await migrateQueue(parseQueueUrl(url), queue.namespace);
+    await grantQueueToServiceRoles(url, queue.namespace);
     return queue;
   }
 

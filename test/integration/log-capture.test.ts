@@ -1,5 +1,6 @@
-import { connect, type Database } from '@floodgate/database';
+import { connect, grantPrivileges, type Database } from '@floodgate/database';
 import { randomBytes } from 'node:crypto';
+import { grantQueue, parseQueueUrl } from '@floodgate/queue';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
@@ -38,7 +39,9 @@ beforeAll(async () => {
   database = await createTestDatabase();
   server = connect({ connectionString: inject('postgresUrl'), applicationName: 'tests', maxConnections: 1 });
   role = `floodgate_test_${randomBytes(6).toString('hex')}`;
-  await sql`create role ${sql.id(role)} superuser login password ${sql.lit(PASSWORD)}`.execute(server);
+  await sql`create role ${sql.id(role)} login password ${sql.lit(PASSWORD)}`.execute(server);
+  await grantPrivileges(database.db, 'api', role);
+  await grantQueue(parseQueueUrl(database.url), role);
   proxy = await TcpProxy.start(database.url);
   api = await startInProcessApi({
     DATABASE_URL: withCredentials(proxy.through(database.url)),

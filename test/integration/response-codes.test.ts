@@ -1,4 +1,4 @@
-import { issueKey, revokeKey } from '@floodgate/database';
+import { issueKey, limitPartner, revokeKey } from '@floodgate/database';
 import { RESPONSE_CODES, type ResponseCode, type ResponseCodeEntry } from '@floodgate/contract';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -11,6 +11,7 @@ import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.
 import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
 import { exchange, requestText } from '../harness/raw-http.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
+import { waitUntil } from '../harness/wait-until.ts';
 
 const REGISTER = '/api/v1/events/register';
 const TICKETS = '/api/v1/events/tickets';
@@ -115,6 +116,16 @@ async function whileTheFirstIsInFlight(): Promise<Answer> {
   return second;
 }
 
+async function aboveTheLimit(): Promise<Answer> {
+  const limited = await createFixture(database.db);
+  await limitPartner(database.db, limited.partnerId, 1);
+  const client = new PartnerClient(api.baseUrl, limited);
+  return waitUntil('two requests fall into one second', async () => {
+    const answers = await Promise.all([client.tickets(), client.tickets()]);
+    return answers.find(({ body }) => body.responseCode !== '00');
+  });
+}
+
 async function withoutPostgres(): Promise<Answer> {
   proxy.setMode('down');
   const answer = await new PartnerClient(proxiedApi.baseUrl, gala).register(attendee(ticketId));
@@ -177,6 +188,7 @@ const PROVOCATIONS: Provocation[] = [
   ['34', 404, 'another partner asks', () => lookUp(new PartnerClient(api.baseUrl, onePerAttendee))],
   ['40', 422, 'the Idempotency-Key was used with another body', keyWithAnotherBody],
   ['41', 409, 'the first request with the key is in flight', whileTheFirstIsInFlight],
+  ['50', 429, 'the partner is above its limit', aboveTheLimit],
   ['60', 404, 'there is no such path', () => partner.request('/api/v1/nothing')],
   ['60', 405, 'the method is wrong', () => partner.request(REGISTER)],
   ['90', 503, 'Postgres is away', withoutPostgres],
@@ -198,10 +210,9 @@ test.each(PROVOCATIONS)('answers %s (%i) where %s', async (code, status, _when, 
 
 test('every code of the catalogue was provoked with each of its statuses', () => {
   const seen = provoked.map(({ answer }) => `${answer.body.responseCode} ${answer.status}`);
-  const catalogue = Object.entries<ResponseCodeEntry>(RESPONSE_CODES)
-    // No rate limit can be set yet, so nothing answers 50.
-    .filter(([code]) => code !== '50')
-    .flatMap(([code, { httpStatuses }]) => httpStatuses.map((status) => `${code} ${status}`));
+  const catalogue = Object.entries<ResponseCodeEntry>(RESPONSE_CODES).flatMap(([code, { httpStatuses }]) =>
+    httpStatuses.map((status) => `${code} ${status}`),
+  );
   expect([...new Set(seen)].toSorted()).toEqual(catalogue.toSorted());
 });
 

@@ -3,6 +3,7 @@ import { migrateQueue } from '@floodgate/queue';
 import { sql } from 'kysely';
 import type { TestProject } from 'vitest/node';
 import { TEMPLATE_DATABASE, withDatabase } from '../harness/database-url.ts';
+import { createServiceRoles, grantQueueToServiceRoles, grantServiceRoles } from '../harness/service-roles.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { embeddedPostgres, postgresContainer } from './postgres.ts';
 import { localRedis, redisContainer } from './redis.ts';
@@ -46,13 +47,16 @@ async function prepareTemplate(serverUrl: string): Promise<void> {
   await retryWhileStarting(() => sql`select 1`.execute(server));
   await sql`drop database if exists ${sql.id(TEMPLATE_DATABASE)} with (force)`.execute(server);
   await sql`create database ${sql.id(TEMPLATE_DATABASE)} encoding 'UTF8' template template0`.execute(server);
+  await createServiceRoles(server, serverUrl);
   await server.destroy();
 
   const connectionString = withDatabase(serverUrl, TEMPLATE_DATABASE);
   const template = connect({ connectionString, applicationName: 'tests', maxConnections: 1 });
   await migrate(template);
+  await grantServiceRoles(template);
   await template.destroy();
   await migrateQueue({ kind: 'postgres', connectionString });
+  await grantQueueToServiceRoles(connectionString);
 }
 
 /** A container's port may be open a moment before its Postgres is. */

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -10,8 +11,10 @@ const SETTINGS = { max_connections: '300' };
 /** The official image, where Docker answers. */
 export const postgresContainer: Source = async () => {
   await getContainerRuntimeClient();
+  // A password that occurs nowhere by itself, so that it can be looked for in logs.
+  const password = randomBytes(24).toString('hex');
   const container = await new GenericContainer('postgres:18')
-    .withEnvironment({ POSTGRES_USER: 'floodgate', POSTGRES_PASSWORD: 'floodgate', POSTGRES_DB: 'floodgate' })
+    .withEnvironment({ POSTGRES_USER: 'floodgate', POSTGRES_PASSWORD: password, POSTGRES_DB: 'floodgate' })
     .withCommand([
       'postgres',
       ...Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
@@ -22,7 +25,7 @@ export const postgresContainer: Source = async () => {
     .start();
   const address = `${container.getHost()}:${container.getMappedPort(5432)}`;
   return {
-    url: `postgres://floodgate:floodgate@${address}/floodgate`,
+    url: `postgres://floodgate:${password}@${address}/floodgate`,
     origin: 'container postgres:18',
     stop: async () => void (await container.stop()),
   };

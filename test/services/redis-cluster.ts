@@ -48,11 +48,16 @@ export async function startRedisCluster(): Promise<RedisCluster> {
 
 async function startNode(): Promise<Node> {
   const busPort = await freePort();
-  const server = await startRedis([
-    ...['--maxmemory-policy', 'noeviction', '--save', '', '--appendonly', 'no'],
-    ...['--cluster-enabled', 'yes', '--cluster-port', String(busPort)],
-    ...['--cluster-node-timeout', NODE_TIMEOUT_MS, '--cluster-announce-ip', '127.0.0.1'],
-  ]);
+  const settings = {
+    'maxmemory-policy': 'noeviction',
+    save: '',
+    appendonly: 'no',
+    'cluster-enabled': 'yes',
+    'cluster-port': String(busPort),
+    'cluster-node-timeout': NODE_TIMEOUT_MS,
+    'cluster-announce-ip': '127.0.0.1',
+  };
+  const server = await startRedis(Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]));
   const client = new Redis(server.url);
   client.on('error', () => {});
   return { server, client, id: String(await client.call('CLUSTER', 'MYID')), busPort };

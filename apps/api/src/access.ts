@@ -1,5 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import {
   findAccess,
+  hashSecret,
   isSecretOf,
   noteKeyUse,
   parseSecretKey,
@@ -16,6 +18,8 @@ export interface GrantedAccess {
   eventId: number;
   passPrefix: string;
   duplicatePolicy: DuplicatePolicy;
+  /** The partner's limit; null where it has none. */
+  requestsPerSecond: number | null;
 }
 
 export type Access = GrantedAccess | { kind: 'unknown-key' } | { kind: 'no-such-event' };
@@ -26,9 +30,11 @@ interface Caller {
 }
 
 const UNKNOWN_KEY: Access = { kind: 'unknown-key' };
+/** The hash of no secret that anybody could know. */
+const NO_HASH = hashSecret(randomBytes(32).toString('base64url'));
 const NO_SUCH_EVENT: Access = { kind: 'no-such-event' };
 
-/** Revocation holds everywhere within 2 s: this, and the time that reading it anew may take. */
+/** Revocation and limits hold everywhere within 2 s: this, or the time that reading it anew may take (READ_WITHIN_MS). */
 const MAX_AGE_MS = 1_000;
 const MAX_ENTRIES = 10_000;
 
@@ -45,7 +51,13 @@ export class AccessControl {
       ttl: MAX_AGE_MS,
       // An entry that is pushed out while it is being read must still reach whoever waits for it.
       ignoreFetchAbort: true,
-      fetchMethod: (_, __, { context }) => this.#load(context),
+      fetchMethod: async (_, __, { context, options }) => {
+        const startedAt = performance.now();
+        const access = await this.#load(context);
+        // Its age counts from before it was read: meanwhile the key may have been revoked.
+        options.ttl = Math.max(1, MAX_AGE_MS - (performance.now() - startedAt));
+        return access;
+      },
     });
   }
 
@@ -63,7 +75,9 @@ export class AccessControl {
     const parsed = parseSecretKey(secretKey);
     if (!parsed) return UNKNOWN_KEY;
     const row = await findAccess(this.#db, parsed.keyId, eventRef);
-    if (!row || !isSecretOf(parsed.secret, row.secretHash) || row.closed) return UNKNOWN_KEY;
+    // Compared even where there is no such key: the time until the answer must not tell which key ids exist.
+    const isSecret = isSecretOf(parsed.secret, row?.secretHash ?? NO_HASH);
+    if (!row || !isSecret || row.closed) return UNKNOWN_KEY;
     // Bookkeeping for operators: the caller neither waits for it nor fails with it.
     if (row.useIsUnnoted) noteKeyUse(this.#db, row.keyId).catch(() => {});
     return toAccess(row);
@@ -74,7 +88,7 @@ const cacheKey = (secretKey: string, eventRef: string | null) =>
   `${secretKey} ${eventRef?.toLowerCase() ?? ''}`;
 
 function toAccess(row: AccessRow): Access {
-  const { partnerId, eventId, passPrefix, duplicatePolicy } = row;
+  const { partnerId, eventId, passPrefix, duplicatePolicy, requestsPerSecond } = row;
   if (eventId === null || passPrefix === null || duplicatePolicy === null) return NO_SUCH_EVENT;
-  return { kind: 'granted', partnerId, eventId, passPrefix, duplicatePolicy };
+  return { kind: 'granted', partnerId, eventId, passPrefix, duplicatePolicy, requestsPerSecond };
 }

@@ -7,8 +7,11 @@ import { AccessControl } from './access.ts';
 import { answerError, answerErrors } from './http/answer-errors.ts';
 import { answerMalformedHttp, answerOutsideFastify } from './http/answer-malformed.ts';
 import { authenticate } from './http/authenticate.ts';
-import { refuse } from './http/refuse.ts';
+import { checkHead } from './http/check-head.ts';
+import { limitRate } from './http/limit-rate.ts';
+import { parseJson } from './http/parse-json.ts';
 import { nextRequestId } from './http/request-id.ts';
+import type { RateLimiter } from './rate-limit/rate-limiter.ts';
 import type { Registrar } from './reservation/registrar.ts';
 import { documentation } from './routes/documentation.ts';
 import { healthRoutes } from './routes/health.ts';
@@ -20,7 +23,8 @@ import { TicketList } from './ticket-list.ts';
 export interface ApiDependencies {
   /** For everything but reserving, which is the registrar's. */
   db: Database;
-  registrar: Pick<Registrar, 'register'>;
+  registrar: Pick<Registrar, 'register' | 'hasRoom'>;
+  rateLimiter: Pick<RateLimiter, 'admit'>;
   queue: { isUp(): boolean };
   log: Logger;
 }
@@ -44,7 +48,13 @@ export async function closeApi(app: FastifyInstance): Promise<void> {
 }
 
 /** Builds the partners' HTTP API. The caller listens, and closes it with closeApi. */
-export async function buildApi({ db, registrar, queue, log }: ApiDependencies): Promise<FastifyInstance> {
+export async function buildApi({
+  db,
+  registrar,
+  rateLimiter,
+  queue,
+  log,
+}: ApiDependencies): Promise<FastifyInstance> {
   const loggerInstance: FastifyBaseLogger = log;
   const app = Fastify({
     loggerInstance,
@@ -56,18 +66,17 @@ export async function buildApi({ db, registrar, queue, log }: ApiDependencies): 
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: KEEP_ALIVE_TIMEOUT_MS + REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-    // Without a Host header Node would answer by itself; the hook below does.
+    // Without a Host header Node would answer by itself; checkHead does.
     http: {
       headersTimeout: HEADERS_TIMEOUT_MS,
       connectionsCheckingInterval: TIMEOUT_CHECK_MS,
       requireHostHeader: false,
+      // Node would keep the first of some headers that come twice; a proxy in front may have gone by the last.
+      joinDuplicateHeaders: true,
     },
     // While it stops, the API answers what still arrives on open connections like any other request.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    // Unknown fields are ignored, and "__proto__" is one.
-    onProtoPoisoning: 'remove',
-    onConstructorPoisoning: 'remove',
     ajv: {
       customOptions: { coerceTypes: false, useDefaults: false, removeAdditional: false, allErrors: true },
       // After the formats that Fastify adds by itself, which hold another idea of an address.
@@ -77,13 +86,8 @@ export async function buildApi({ db, registrar, queue, log }: ApiDependencies): 
     frameworkErrors: answerError,
   }).withTypeProvider<TypeBoxTypeProvider>();
 
-  app.addHook('onRequest', (request, reply, done) => {
-    void reply.header('x-request-id', request.id);
-    const isMissingHost = request.headers.host === undefined && request.raw.httpVersion === '1.1';
-    if (isMissingHost) reply.send(refuse(reply, '10', { message: 'The Host header is missing' }));
-    else done();
-  });
-  app.removeContentTypeParser('text/plain');
+  app.addHook('onRequest', checkHead);
+  parseJson(app);
   answerOutsideFastify(app);
   answerErrors(app);
   await documentation(app);
@@ -92,6 +96,7 @@ export async function buildApi({ db, registrar, queue, log }: ApiDependencies): 
     async (events) => {
       events.decorateRequest('access', null as never);
       events.addHook('onRequest', authenticate(new AccessControl(db)));
+      events.addHook('onRequest', limitRate(rateLimiter));
       registerRoute(events, registrar);
       ticketsRoute(events, new TicketList(db));
       registrationStatusRoute(events, db);

@@ -1,13 +1,22 @@
 import type { Logger, Service } from '@floodgate/config';
-import { assertMigrated, connect } from '@floodgate/database';
+import { assertGranted, assertMigrated, connect } from '@floodgate/database';
 import { finalizeJob, parseQueueUrl, Producer, watchQueue } from '@floodgate/queue';
 import { buildApi, closeApi } from './build-api.ts';
 import type { ApiConfig } from './config.ts';
+import { DRAW_WITHIN_MS, RateLimiter } from './rate-limit/rate-limiter.ts';
 import { Doorbell } from './reservation/doorbell.ts';
 import { Registrar } from './reservation/registrar.ts';
 
 /** Confirmation may lag behind by this much under load; the answer to the partner never waits for it. */
 const RING_INTERVAL_MS = 100;
+/** A read that takes longer is given up: what it says of a key might be outdated by then. */
+const READ_WITHIN_MS = 1_000;
+
+/**
+ * Connections that may wait to be accepted (as far as the system allows: net.core.somaxconn). Past that, Linux forgets
+ * what the client takes for open, and tells it only seconds later.
+ */
+const BACKLOG = 4_096;
 
 /** Wires the API together and listens. `fail` ends the process if it turns out later that it must not go on. */
 export async function startApi(
@@ -16,18 +25,34 @@ export async function startApi(
   fail: (error: Error) => void,
 ): Promise<Service & { baseUrl: string }> {
   const onIdleError = (err: Error) => log.warn({ err }, 'an idle Postgres connection was lost');
-  const pool = (applicationName: string, maxConnections: number) =>
+  const pool = (
+    applicationName: string,
+    maxConnections: number,
+    statementTimeoutMs = config.ANSWER_WITHIN_MS,
+    connectTimeoutMs?: number,
+  ) =>
     connect({
       connectionString: config.DATABASE_URL,
       applicationName,
       maxConnections,
       prepareStatements: true,
-      statementTimeoutMs: config.ANSWER_WITHIN_MS,
+      statementTimeoutMs,
+      ...(connectTimeoutMs !== undefined && { connectTimeoutMs }),
       onIdleError,
     });
-  // Apart from each other, so that reads can never make a reservation wait for a connection.
+  // Apart from each other, so that reads can never make a reservation or a rate limit wait for a connection.
   const reservations = pool('floodgate-api reserve', 2);
-  const reads = pool('floodgate-api', config.READ_CONNECTIONS);
+  const reads = pool(
+    'floodgate-api',
+    config.READ_CONNECTIONS,
+    Math.min(config.ANSWER_WITHIN_MS, READ_WITHIN_MS),
+    // Together less than the time for an answer, when Postgres is stuck and every connection is taken.
+    Math.min(config.ANSWER_WITHIN_MS, READ_WITHIN_MS),
+  );
+  // Connects only where a partner has a limit.
+  const limits = pool('floodgate-api limits', 1, DRAW_WITHIN_MS);
+  // One over each, so that the first requests find a connection there.
+  await assertGranted(reservations, 'api');
   await assertMigrated(reads);
 
   const producer = openProducer(config, log);
@@ -48,8 +73,14 @@ export async function startApi(
     answerWithinMs: config.ANSWER_WITHIN_MS,
     onCommitted: (batchId) => doorbell.tellOf(batchId),
   });
-  const app = await buildApi({ db: reads, registrar, queue: producer, log });
-  const baseUrl = await app.listen({ host: config.HOST, port: config.PORT });
+  const app = await buildApi({
+    db: reads,
+    registrar,
+    rateLimiter: new RateLimiter(limits, log),
+    queue: producer,
+    log,
+  });
+  const baseUrl = await app.listen({ host: config.HOST, port: config.PORT, backlog: BACKLOG });
 
   return {
     baseUrl,
@@ -59,7 +90,7 @@ export async function startApi(
       doorbell.flush();
       unwatch();
       await producer.close();
-      await Promise.all([reservations.destroy(), reads.destroy()]);
+      await Promise.all([reservations, reads, limits].map((db) => db.destroy()));
     },
   };
 }

@@ -10,6 +10,7 @@ import {
   parseName,
   parsePrefix,
   parsePrice,
+  parseRateLimit,
   parseSaleTime,
   parseTimestamp,
 } from './arguments.ts';
@@ -34,6 +35,12 @@ describe('numbers', () => {
 
   it('reads a capacity of no seats', () => {
     expectReadings(parseCapacity, { '0': 0, '500': 500, '2147483648': REFUSED, NaN: REFUSED });
+  });
+
+  it('reads a rate limit from 1 to 1000000 a second, or none', () => {
+    expectReadings(parseRateLimit, { '1': 1, '1000000': 1_000_000, none: 'none' });
+    const wrong = ['', '0', '-1', '1.5', '1000001', 'null', 'None', '100/s'];
+    expectReadings(parseRateLimit, Object.fromEntries(wrong.map((text) => [text, REFUSED])));
   });
 
   it('reads prices with at most two decimals, exactly', () => {

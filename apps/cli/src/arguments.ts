@@ -24,6 +24,12 @@ export const parseCapacity = whole(0, INT4_MAX);
 /** How many batches one redrive may take. */
 export const parseLimit = whole(1, 100_000);
 export const parseSeconds = whole(0, 86_400);
+const parseRequestsPerSecond = whole(1, 1_000_000);
+
+/** Requests per second, or "none" for no limit. */
+export function parseRateLimit(text: string): number | 'none' {
+  return text === 'none' ? text : parseRequestsPerSecond(text);
+}
 
 /** An amount with at most two decimals: more would be rounded silently by the column. */
 export function parsePrice(text: string): number {

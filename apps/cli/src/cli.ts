@@ -1,5 +1,5 @@
 import type { ConnectOptions, Database } from '@floodgate/database';
-import type { migrateQueue, Producer, ProducerOptions } from '@floodgate/queue';
+import type { grantQueue, migrateQueue, Producer, ProducerOptions } from '@floodgate/queue';
 
 /** What the operator's commands look at and act on of a queue. */
 export type QueueView = Pick<Producer, 'verify' | 'counts' | 'removeFailed' | 'close'>;
@@ -16,4 +16,5 @@ export interface Cli {
   connect: (options: ConnectOptions) => Database;
   openQueue: (options: ProducerOptions) => QueueView;
   migrateQueue: typeof migrateQueue;
+  grantQueue: typeof grantQueue;
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { connect } from '@floodgate/database';
-import { migrateQueue, Producer } from '@floodgate/queue';
+import { grantQueue, migrateQueue, Producer } from '@floodgate/queue';
 import { runCli } from './program.ts';
 
 const { env, stdout, stderr } = process;
@@ -15,6 +15,7 @@ process.exitCode = await runCli(process.argv.slice(2), {
   connect,
   openQueue: (options) => new Producer(options),
   migrateQueue,
+  grantQueue,
 });
 // A connection that was given up may still be trying; it does not keep the operator waiting.
 setTimeout(() => process.exit(), 500).unref();

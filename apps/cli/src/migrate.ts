@@ -6,7 +6,7 @@ import { parseSeconds } from './arguments.ts';
 import type { Cli } from './cli.ts';
 import { codeOf, reasonOf, Unreachable } from './failures.ts';
 import type { Answer } from './output.ts';
-import { loadSettings, type CliSettings, type QueueSettings } from './settings.ts';
+import { loadSettings, type CliSettings } from './settings.ts';
 
 const RETRY_DELAY_MS = 500;
 
@@ -26,7 +26,7 @@ export function addMigrateCommand(program: Command, cli: Cli): void {
 
 async function migrateAll(cli: Cli, { databaseUrl, queue }: CliSettings): Promise<Answer> {
   const migrations = await withDatabase(cli, databaseUrl, null, migrate);
-  if (queue) await prepareQueue(cli, queue);
+  if (queue) await attemptQueue(() => cli.migrateQueue(queue.target, queue.namespace));
   const hasQueueSchema = queue?.target.kind === 'postgres';
   const text = migrations.length > 0 ? `migrated: ${migrations.join(', ')}` : 'nothing to do';
   return {
@@ -35,9 +35,10 @@ async function migrateAll(cli: Cli, { databaseUrl, queue }: CliSettings): Promis
   };
 }
 
-async function prepareQueue(cli: Cli, { target, namespace }: QueueSettings): Promise<void> {
+/** Does `work` on the queue. Throws Unreachable where its server is away. */
+export async function attemptQueue(work: () => Promise<void>): Promise<void> {
   try {
-    await cli.migrateQueue(target, namespace);
+    await work();
   } catch (error) {
     // A statement that Postgres refused is another matter, and told as such.
     if (/^[0-9A-Z]{5}$/.test(codeOf(error)) && !/^(08|28|3D|53|57)/.test(codeOf(error))) throw error;

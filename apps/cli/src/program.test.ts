@@ -19,6 +19,7 @@ async function run(args: string[], env: NodeJS.ProcessEnv = { DATABASE_URL: NOWH
       throw new Error('no queue here');
     },
     migrateQueue: () => Promise.reject(new Error('no queue here')),
+    grantQueue: () => Promise.reject(new Error('no queue here')),
   };
   const exitCode = await runCli(args, cli);
   return { exitCode, stdout, stderr };
@@ -36,6 +37,9 @@ describe('wrong input', () => {
     [['partner', 'create', 'a', 'b']],
     [['partner', 'create', 'a\nb']],
     [['partner', 'list', '--nonsense']],
+    [['partner', 'limit', '1']],
+    [['partner', 'limit', '1', '0']],
+    [['partner', 'limit', 'x', '100']],
     [['key', 'issue', 'x']],
     [['key', 'issue', '1', '--expires', 'tomorrow']],
     [['key', 'rotate', 'fg_0123456789abcdef_s3cret']],
@@ -50,6 +54,8 @@ describe('wrong input', () => {
     [['redrive', '--batch', 'x']],
     [['redrive', '--limit', '0']],
     [['migrate', '--wait', 'long']],
+    [['grant', 'cli', 'floodgate_cli']],
+    [['grant', 'api']],
     [['queue', 'status']],
   ])('%j is one line on standard error and exit code 2', async (args) => {
     const { exitCode, stdout, stderr } = await run(args);

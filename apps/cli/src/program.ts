@@ -3,6 +3,7 @@ import manifest from '../package.json' with { type: 'json' };
 import type { Cli } from './cli.ts';
 import { addEventCommands } from './event.ts';
 import { endingOf } from './failures.ts';
+import { addGrantCommand } from './grant.ts';
 import { addKeyCommands } from './key.ts';
 import { addMigrateCommand } from './migrate.ts';
 import { addPartnerCommands } from './partner.ts';
@@ -20,6 +21,7 @@ export function buildProgram(cli: Cli): Command {
     // Failures are told by runCli, in one line; this is for what was asked for, such as --help.
     .configureOutput({ writeOut: (text) => cli.stdout.write(text), writeErr: () => undefined });
   addMigrateCommand(program, cli);
+  addGrantCommand(program, cli);
   addPartnerCommands(program, cli);
   addKeyCommands(program, cli);
   addEventCommands(program, cli);

@@ -1,6 +1,7 @@
-import { connect, migrate, type Database } from '@floodgate/database';
+import { connect, migrate, type Database, type ServiceName } from '@floodgate/database';
 import { migrateQueue, parseQueueUrl } from '@floodgate/queue';
 import { ensureDemo, type Demo } from './demo.ts';
+import { openServiceRoles, type ServiceUrls } from './service-roles.ts';
 import { firstLine, StandaloneError } from './standalone-error.ts';
 
 export interface Preparation {
@@ -9,16 +10,28 @@ export interface Preparation {
   queueNamespace: string;
   demoFile: string;
   baseUrl: string;
+  /** Whether the server is ours, so that users can be made on it. */
+  isOwnServer: boolean;
 }
 
-/** Brings database and queue up to date and answers the demo's data. Throws StandaloneError. */
-export async function prepareDatabase(preparation: Preparation): Promise<Demo> {
-  const { databaseUrl, queueUrl, queueNamespace, demoFile, baseUrl } = preparation;
+/** The demo's data, and where each service finds database and queue. */
+export interface Prepared {
+  demo: Demo;
+  services: Record<ServiceName, ServiceUrls>;
+}
+
+/** Brings database and queue up to date. Throws StandaloneError. */
+export async function prepareDatabase(preparation: Preparation): Promise<Prepared> {
+  const { databaseUrl, queueUrl, queueNamespace, demoFile, baseUrl, isOwnServer } = preparation;
+  const owners = { DATABASE_URL: databaseUrl, QUEUE_URL: queueUrl };
   const db = await attempt('DATABASE_URL', async () => open(databaseUrl));
   try {
     await attempt('DATABASE_URL', () => migrate(db));
     await attempt('QUEUE_URL', () => migrateQueue(parseQueueUrl(queueUrl), queueNamespace));
-    return await ensureDemo(db, demoFile, baseUrl);
+    const services = isOwnServer
+      ? await openServiceRoles(db, owners, queueNamespace)
+      : { api: owners, worker: owners };
+    return { demo: await ensureDemo(db, demoFile, baseUrl), services };
   } finally {
     await db.destroy();
   }

@@ -39,12 +39,13 @@ export async function runStandalone(setup: Setup, stop: AbortController): Promis
   const queueUrl = config.QUEUE_URL ?? database.url;
   const baseUrl = `http://${hostToCall(host)}:${port}`;
   const demoFile = path.join(dataDir.path, 'demo.json');
-  const demo = await prepareDatabase({
+  const { demo, services: urls } = await prepareDatabase({
     databaseUrl: database.url,
     queueUrl,
     queueNamespace: config.QUEUE_NAMESPACE,
     demoFile,
     baseUrl,
+    isOwnServer: !config.DATABASE_URL,
   });
   // For the operator's command, in a shell: the embedded server's port and password are not to be guessed.
   await writePrivateFile(
@@ -52,7 +53,7 @@ export async function runStandalone(setup: Setup, stop: AbortController): Promis
     `DATABASE_URL='${database.url}'\nQUEUE_URL='${queueUrl}'\nQUEUE_NAMESPACE='${config.QUEUE_NAMESPACE}'\n`,
   );
   const workerPort = config.WORKER_PORT || (await findFreePort());
-  const env = { ...setup.env, DATABASE_URL: database.url, QUEUE_URL: queueUrl };
+  const env = { api: { ...setup.env, ...urls.api }, worker: { ...setup.env, ...urls.worker } };
   stop.signal.throwIfAborted();
   await using services = startServices({ programs, env, host, port, workerPort, baseUrl, stop });
   await services.untilReady();
@@ -87,6 +88,8 @@ async function openDatabase(
   const postgres = await startPostgres({
     dataDir: path.join(dataDir.path, 'postgres'),
     logFile,
+    // Else it quotes the rows that it refuses.
+    settings: { log_error_verbosity: 'terse' },
     signal: stop.signal,
   });
   void postgres.exited.then((exit) => stop.abort(unexpectedEnd('Postgres', exit, ` (log: ${logFile})`)));

@@ -13,8 +13,8 @@ export interface Services extends AsyncDisposable {
 export interface ServicesOptions {
   /** The files that are started. */
   programs: { api: string; worker: string };
-  /** The environment of both, complete: see the config.ts of each. */
-  env: NodeJS.ProcessEnv;
+  /** The environment of each, complete: see the config.ts of each. */
+  env: { api: NodeJS.ProcessEnv; worker: NodeJS.ProcessEnv };
   host: string;
   port: number;
   workerPort: number;
@@ -27,8 +27,8 @@ export interface ServicesOptions {
 /** Starts API and worker. */
 export function startServices(options: ServicesOptions): Services {
   const { programs, env, host, port, workerPort, baseUrl, stop } = options;
-  const api = startService('API', programs.api, { ...env, HOST: host, PORT: String(port) });
-  const worker = startService('worker', programs.worker, { ...env, WORKER_PORT: String(workerPort) });
+  const api = startService('API', programs.api, { ...env.api, HOST: host, PORT: String(port) });
+  const worker = startService('worker', programs.worker, { ...env.worker, WORKER_PORT: String(workerPort) });
   void api.exited.then(async (exit) => stop.abort((await portFailure(port, host)) ?? endOf('API', exit)));
   void worker.exited.then((exit) => stop.abort(endOf('worker', exit)));
   return {

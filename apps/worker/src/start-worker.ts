@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { Logger, Service } from '@floodgate/config';
-import { assertMigrated, connect, readBacklog, type Database } from '@floodgate/database';
+import { assertGranted, assertMigrated, connect, readBacklog, type Database } from '@floodgate/database';
 import { Consumer, parseQueueUrl, Producer, watchQueue } from '@floodgate/queue';
 import { concurrencyOf, type WorkerConfig } from './config.ts';
 import { expireIdempotencyKeys } from './expire-idempotency-keys.ts';
@@ -69,6 +69,7 @@ async function openDatabase(config: WorkerConfig, log: Logger): Promise<Database
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
     onIdleError: (err) => log.warn({ err }, 'an idle Postgres connection was lost'),
   });
+  await assertGranted(db, 'worker');
   await assertMigrated(db);
   return db;
 }

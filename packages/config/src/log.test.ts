@@ -78,6 +78,23 @@ test('an ordinary error keeps its message, code and frames', () => {
   expect(description).not.toHaveProperty('path');
 });
 
+test('what could not be parsed, and the password in a URL, are not quoted', () => {
+  const parse = () => JSON.parse(DATA);
+  expect(parse).toThrow(DATA.slice(0, 5));
+  let error: unknown;
+  try {
+    parse();
+  } catch (thrown) {
+    error = thrown;
+  }
+  expect(describeError(error)).toMatchObject({
+    type: 'SyntaxError',
+    message: 'something could not be parsed',
+  });
+  const unreachable = new Error('cannot reach redis://user:s3cret@host:6379');
+  expect(describeError(unreachable).message).toBe('cannot reach redis://…@host:6379');
+});
+
 test.for([DATA, 7, null, undefined, { secret: DATA }])(
   '%o, thrown, is described by its kind only',
   (thrown) => {
@@ -97,14 +114,17 @@ function logged(write: (log: ReturnType<typeof createLogger>) => void): string {
   return text;
 }
 
-test('a logged error is described, whether it is called err or error', async () => {
-  const error = await refusal(refusals['a duplicate']);
+test('a logged error is described, however it comes into the line', async () => {
+  const error = await refusal(refusals['a value of the wrong type']);
   const text = logged((log) => {
     log.error({ err: error }, 'one');
     log.error({ error }, 'two');
     log.error(error);
+    log.error({ err: error });
+    log.error({ err: error, requestId: 'r-1' }, error.message);
   });
-  expect(text.match(/SQLSTATE 23505/g)?.length).toBeGreaterThanOrEqual(3);
+  expect(text.match(/SQLSTATE 22P02/g)?.length).toBeGreaterThanOrEqual(5);
+  expect(text).toContain('"requestId":"r-1"');
   expect(text).not.toContain('Featherstonehaugh');
 });
 

@@ -1,4 +1,4 @@
-import { pino, type DestinationStream, type Logger } from 'pino';
+import { pino, type DestinationStream, type Logger, type LogFn } from 'pino';
 
 export type { Logger };
 
@@ -12,12 +12,23 @@ export function createLogger(service: string, level: string, destination?: Desti
     level,
     base: { service, pid: process.pid },
     serializers: { err: describeError, error: describeError },
+    hooks: { logMethod: withoutForeignMessage },
     redact: {
       paths: ['secretKey', '*.secretKey', 'headers', '*.headers', 'body', '*.body', 'password', '*.password'],
       censor: '[redacted]',
     },
   };
   return destination ? pino(options, destination) : pino(options);
+}
+
+/** Pino, and Fastify by itself, take an error's own message for that of the line. Here it is what is left of it. */
+function withoutForeignMessage(this: Logger, args: Parameters<LogFn>, method: LogFn): void {
+  const [first, message] = args as unknown[];
+  const facts = (first instanceof Error ? { err: first } : first) as { err?: unknown } | null | undefined;
+  const error = facts?.err;
+  const isForeign = error instanceof Error && (message === undefined || message === error.message);
+  if (isForeign) method.call(this, facts, describeError(error).message);
+  else method.apply(this, args);
 }
 
 /** What an error says in a log line. */
@@ -40,13 +51,19 @@ export function describeError(error: unknown): ErrorDescription {
   const isDatabaseError = typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code);
   return {
     type: error.name,
-    message: isDatabaseError ? `Postgres refused the statement (SQLSTATE ${code})` : error.message,
+    message: isDatabaseError ? `Postgres refused the statement (SQLSTATE ${code})` : messageOf(error),
     ...(typeof code === 'string' && { code }),
     ...(typeof constraint === 'string' && { constraint }),
     // The first lines of a stack repeat the message.
     ...(error.stack && { stack: error.stack.split('\n').filter(isFrame).join('\n') }),
     ...(error.cause !== undefined && { cause: describeError(error.cause) }),
   };
+}
+
+/** What a parser says quotes what it could not parse, and some clients quote the URL that they cannot reach. */
+function messageOf(error: Error): string {
+  if (error instanceof SyntaxError) return 'something could not be parsed';
+  return error.message.replaceAll(/:\/\/[^\s/@]*@/g, '://…@');
 }
 
 const isFrame = (line: string) => /^\s+at /.test(line);

@@ -23,6 +23,18 @@ export const RegisterHeaders = Type.Object({
   ),
 });
 
+/** Headers of every answer to a partner that has a limit (draft-ietf-httpapi-ratelimit-headers). */
+export const RateLimitHeaders = {
+  'RateLimit-Policy': {
+    type: 'string',
+    description: 'The limit, only where one was agreed: `q` requests in `w` seconds. `"partner";q=100;w=1`',
+  },
+  RateLimit: {
+    type: 'string',
+    description: 'About how many requests remain (`r`), and for how many seconds (`t`). `"partner";r=42;t=1`',
+  },
+} as const;
+
 export type RegisterHeaders = Static<typeof RegisterHeaders>;
 
 export function isEventRef(value: unknown): value is string {

@@ -7,6 +7,8 @@ export interface AccessRow {
   keyId: string;
   secretHash: Buffer;
   partnerId: number;
+  /** The partner's limit; null where it has none. */
+  requestsPerSecond: number | null;
   /** Revoked or expired, by Postgres's clock. */
   closed: boolean;
   /** The last use is not yet noted for this hour. */
@@ -25,10 +27,12 @@ export async function findAccess(
 ): Promise<AccessRow | undefined> {
   const { rows } = await sql<AccessRow>`
     select k.key_id as "keyId", k.secret_hash as "secretHash", k.partner_id as "partnerId",
+      p.requests_per_second as "requestsPerSecond",
       k.revoked_at is not null or coalesce(k.expires_at <= now(), false) as closed,
       coalesce(k.last_used_at < date_trunc('hour', now()), true) as "useIsUnnoted",
       e.id as "eventId", e.pass_prefix as "passPrefix", e.duplicate_policy as "duplicatePolicy"
     from secret_keys k
+    join partners p on p.id = k.partner_id
     left join (event_grants g join events e on e.id = g.event_id and e.ref = ${eventRef}::uuid)
       on g.partner_id = k.partner_id
     where k.key_id = ${keyId}`.execute(db);

@@ -58,7 +58,9 @@ export async function reserveBatch(
   const plain = (read: (reservation: Reservation) => number | string | null) =>
     plainArray(reservations.map(read));
   const text = (read: (reservation: Reservation) => string | null) => textArray(reservations.map(read));
-  const ticketIds = new Set(reservations.map((r) => r.ticketId));
+  // Each ticket with the event that it was asked for under: its id alone would lock another event's ticket.
+  const tickets = new Map(reservations.map((r) => [`${r.ticketId} ${r.eventId}`, r]));
+  const ticket = (read: (reservation: Reservation) => number) => plainArray([...tickets.values()].map(read));
   const hasKeys = reservations.some((r) => r.idempotency !== null);
   const hasDigests = reservations.some((r) => r.attendeeDigest !== null);
   const { rows } = await sql<OutcomeRow>`
@@ -84,9 +86,10 @@ export async function reserveBatch(
       select id, event_id, capacity - taken as seats_left,
         active and coalesce(sale_starts_at <= now(), true) and coalesce(now() < sale_ends_at, true) as on_sale
       from tickets
-      where id = any(${plainArray([...ticketIds])}::integer[])
+      join unnest(${ticket((r) => r.ticketId)}::integer[], ${ticket((r) => r.eventId)}::integer[])
+        as wanted (ticket_id, wanted_event_id) on id = ticket_id and event_id = wanted_event_id
       order by id
-      for no key update
+      for no key update of tickets
     ),
     candidate as (
       select input.*, ticket.seats_left,

@@ -9,7 +9,17 @@ export type DuplicatePolicy = 'allow' | 'reject';
 export interface PartnersTable {
   id: GeneratedAlways<number>;
   name: string;
+  /** Null: no limit. */
+  requests_per_second: number | null;
   created_at: CreatedAt;
+}
+
+/** How much of a second's limit the processes have drawn; written by draw-permits.ts alone. */
+export interface RateLimitWindowsTable {
+  partner_id: number;
+  /** Seconds since 1970, by Postgres's clock. */
+  epoch_second: number;
+  drawn: number;
 }
 
 export interface SecretKeysTable {
@@ -107,6 +117,7 @@ export interface IdempotencyKeysTable {
 
 export interface Schema {
   partners: PartnersTable;
+  rate_limit_windows: RateLimitWindowsTable;
   secret_keys: SecretKeysTable;
   events: EventsTable;
   event_grants: EventGrantsTable;

@@ -1,5 +1,6 @@
 export { DEFAULT_NAMESPACE } from './backend.ts';
 export * from './consumer.ts';
+export * from './grant-queue.ts';
 export * from './jobs.ts';
 export * from './migrate-queue.ts';
 export * from './payloads.ts';

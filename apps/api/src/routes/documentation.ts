@@ -1,6 +1,12 @@
 import swagger, { type SwaggerTransform } from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
-import { CallerHeaders, RegisterHeaders, RESPONSE_CODES, type ResponseCodeEntry } from '@floodgate/contract';
+import {
+  CallerHeaders,
+  RateLimitHeaders,
+  RegisterHeaders,
+  RESPONSE_CODES,
+  type ResponseCodeEntry,
+} from '@floodgate/contract';
 import type { FastifyInstance } from 'fastify';
 
 /** Describes the routes that are registered after it: /api/v1/openapi.json and a page to read it at /docs. */
@@ -26,11 +32,20 @@ export async function documentation(app: FastifyInstance): Promise<void> {
   app.get('/api/v1/openapi.json', { schema: { hide: true } }, () => app.swagger());
 }
 
-// The headers are checked by hand, key first; their schemas are only shown.
+// The headers are checked and set by hand; their schemas are only shown.
 const describeHeaders: SwaggerTransform = ({ schema, url }) => {
+  if (!url.startsWith('/api/v1/events/')) return { schema, url };
   const headers = url.endsWith('/register') ? RegisterHeaders : CallerHeaders;
-  return { schema: url.startsWith('/api/v1/events/') ? { ...schema, headers } : schema, url };
+  return { schema: { ...schema, headers, response: withRateLimitHeaders(schema?.response) }, url };
 };
+
+function withRateLimitHeaders(responses: unknown): Record<string, object> {
+  const described = Object.entries(responses as Record<string, object>).map(([status, answer]) => [
+    status,
+    { ...answer, headers: RateLimitHeaders },
+  ]);
+  return Object.fromEntries(described) as Record<string, object>;
+}
 
 function describeService(): string {
   const rows = Object.entries<ResponseCodeEntry>(RESPONSE_CODES)
@@ -44,6 +59,9 @@ function describeService(): string {
     '',
     'Every answer has the fields `responseCode`, `responseMessage` and `responseData`, and carries an `x-request-id`.',
     'Where a retry makes sense, `Retry-After` may say when.',
+    '',
+    'Where a limit of requests per second was agreed, `RateLimit-Policy` states it and `RateLimit` what remains of it;',
+    'requests above it are answered 50. Without a limit neither is sent.',
     '',
     '| responseCode | HTTP | meaning | retry |',
     '|---|---|---|---|',

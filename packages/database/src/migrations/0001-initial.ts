@@ -5,8 +5,18 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     create table partners (
       id integer generated always as identity primary key,
       name text not null unique check (length(name) between 1 and 255),
+      requests_per_second integer check (requests_per_second between 1 and 1000000),
       created_at timestamptz not null default now()
     )`.execute(db);
+
+  // What limited partners have drawn of the current second. Unlogged: a crash may forget it, and no draw waits for an
+  // fsync. Updated in place again and again, so the pages keep room.
+  await sql`
+    create unlogged table rate_limit_windows (
+      partner_id integer primary key references partners,
+      epoch_second bigint not null,
+      drawn integer not null
+    ) with (fillfactor = 50)`.execute(db);
 
   await sql`
     create table secret_keys (

@@ -1,0 +1,50 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { drawPermits, type Database, type Draw } from '@floodgate/database';
+import type { Logger } from '@floodgate/config';
+import { Lease, type Verdict } from './lease.ts';
+
+/** How long requests may wait for the shared counter before this process decides alone. */
+export const DRAW_WITHIN_MS = 500;
+
+/** Holds partners to their limits, over all processes: closely, but without a round trip for every request. */
+export class RateLimiter {
+  readonly #db: Database;
+  readonly #log: Logger;
+  // Bounded by the number of partners that have a limit.
+  readonly #leases = new Map<number, Lease>();
+  #isAlone = false;
+
+  /** `db` is where the shared counter is: connections of its own, or the reads of the partner to be limited block it. */
+  constructor(db: Database, log: Logger) {
+    this.#db = db;
+    this.#log = log;
+  }
+
+  /** Counts a request of a limited partner and tells whether it may pass. A promise only while permits are drawn. */
+  admit(partnerId: number, requestsPerSecond: number): Verdict | Promise<Verdict> {
+    return this.#leaseOf(partnerId).take(requestsPerSecond);
+  }
+
+  #leaseOf(partnerId: number): Lease {
+    const known = this.#leases.get(partnerId);
+    if (known) return known;
+    const lease = new Lease((wanted) => this.#draw(partnerId, wanted));
+    this.#leases.set(partnerId, lease);
+    return lease;
+  }
+
+  async #draw(partnerId: number, wanted: number): Promise<Draw | null> {
+    const draw = drawPermits(this.#db, partnerId, wanted).catch((error: Error) => error);
+    const late = delay(DRAW_WITHIN_MS, new Error(`no answer within ${DRAW_WITHIN_MS} ms`), { ref: false });
+    const result = await Promise.race([draw, late]);
+    this.#note(result instanceof Error ? result : null);
+    return result instanceof Error ? null : result;
+  }
+
+  #note(error: Error | null): void {
+    if (this.#isAlone === (error !== null)) return;
+    this.#isAlone = error !== null;
+    if (error) this.#log.warn({ err: error }, 'rate limits are not shared: their counter does not answer');
+    else this.#log.info('rate limits are shared again');
+  }
+}

@@ -1,0 +1,58 @@
+/**
+ * What partners send and are given in tests, and passwords: none of it may ever be in a log line or in a failed answer.
+ * Whoever sends something says so here; whoever ends a process looks for it in everything that this has written.
+ */
+const known = new Set<string>();
+
+/** Shorter texts occur by themselves. */
+const MIN_LENGTH = 6;
+
+const SECRET_HEADERS = ['x-secret-key', 'idempotency-key'];
+const ATTENDEE_FIELDS = [
+  'fullName',
+  'emailAddress',
+  'phoneNumber',
+  'gender',
+  'tableOrSeat',
+  'extraData1',
+  'extraData2',
+];
+
+/** What looks like a secret key, a password in a URL or the address of an attendee, whoever it belongs to. */
+const PATTERNS = [
+  /fg_[0-9a-f]{16}_[\w-]{43}/,
+  /:\/\/[^\s:/@]*:[^\s/@]+@/,
+  /[\w.+-]+@(?:[\w-]+\.)*example\b/i,
+];
+
+/** Remembers texts that must stay private. */
+export function keepPrivate(texts: readonly unknown[]): void {
+  for (const text of texts)
+    if (typeof text === 'string' && text.trim().length >= MIN_LENGTH) known.add(text.trim());
+}
+
+/** What is private in a request: its secret headers and the attendee's data in its body. */
+export function privateIn(headers: Record<string, string>, body?: unknown): string[] {
+  const secretKey = headers['x-secret-key'] ?? '';
+  const texts = [...SECRET_HEADERS.map((name) => headers[name]), secretKey.slice(-43), ...attendeeData(body)];
+  return texts.filter((text) => typeof text === 'string' && text.trim().length >= MIN_LENGTH) as string[];
+}
+
+function attendeeData(body: unknown): unknown[] {
+  try {
+    const fields: unknown = JSON.parse(String(body));
+    return fields ? ATTENDEE_FIELDS.map((name) => (fields as Record<string, unknown>)[name]) : [];
+  } catch {
+    return [];
+  }
+}
+
+/** Throws, naming what it found, where a text holds any of `texts` (by default: all that was ever kept private). */
+export function assertNothingPrivate(where: string, text: string, texts: Iterable<string> = known): void {
+  const found = [...texts].filter(
+    (one) => text.includes(one) || text.includes(JSON.stringify(one).slice(1, -1)),
+  );
+  const alike = PATTERNS.flatMap((pattern) => pattern.exec(text)?.[0] ?? []);
+  if (found.length + alike.length === 0) return;
+  throw new Error(`${where} tells what is private: ${JSON.stringify([...found, ...alike])}\n${text}`);
+}

@@ -1,0 +1,54 @@
+import {
+  ensureLoginRole,
+  grantPrivileges,
+  SERVICES,
+  type Database,
+  type ServiceName,
+} from '@floodgate/database';
+import { grantQueue, parseQueueUrl } from '@floodgate/queue';
+
+/** What the databases of tests, and the roles in them, are called. */
+const PREFIX = 'floodgate_test_';
+
+/** The role that a service has on the server of the tests. */
+export const roleOf = (service: ServiceName) => `${PREFIX}${service}`;
+
+/** Makes the login roles of API and worker on the tests' server, once. They have the owner's password. */
+export async function createServiceRoles(server: Database, serverUrl: string): Promise<void> {
+  const password = decodeURIComponent(new URL(serverUrl).password);
+  for (const service of SERVICES) await ensureLoginRole(server, roleOf(service), password);
+}
+
+/** Gives both roles what `floodgate grant` gives them in a database. */
+export async function grantServiceRoles(db: Database): Promise<void> {
+  for (const service of SERVICES) {
+    const outcome = await grantPrivileges(db, service, roleOf(service));
+    if (outcome !== 'granted') throw new Error(`${roleOf(service)}: ${outcome}`);
+  }
+}
+
+/** The same for a queue, where that is in Postgres. */
+export async function grantQueueToServiceRoles(queueUrl: string, namespace?: string): Promise<void> {
+  for (const service of SERVICES) await grantQueue(parseQueueUrl(queueUrl), roleOf(service), namespace);
+}
+
+/**
+ * The environment of a service that is tested: it connects with its own role in place of the owner, and logs all it can.
+ * Where the database is none of the tests' (a benchmark's, say), everything stays as it is.
+ */
+export function underTest(service: ServiceName, env: Record<string, string>): Record<string, string> {
+  if (!databaseOf(env['DATABASE_URL']).startsWith(PREFIX)) return env;
+  const urls = Object.entries(env)
+    .filter(([name, url]) => name.endsWith('_URL') && databaseOf(url).startsWith(PREFIX))
+    .map(([name, url]) => [name, withRole(roleOf(service), url)] as const);
+  return { LOG_LEVEL: 'trace', ...env, ...Object.fromEntries(urls) };
+}
+
+const databaseOf = (url = '') => URL.parse(url)?.pathname.slice(1) ?? '';
+
+/** A test may have chosen a role of its own, whose name begins like these. */
+function withRole(role: string, text: string): string {
+  const url = new URL(text);
+  if (!url.username.startsWith(PREFIX)) url.username = role;
+  return url.href;
+}

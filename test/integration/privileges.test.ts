@@ -1,0 +1,336 @@
+import {
+  assertGranted,
+  connect,
+  PRIVILEGES,
+  SERVICES,
+  type Database,
+  type ServiceName,
+  type TablePrivileges,
+} from '@floodgate/database';
+import { randomBytes } from 'node:crypto';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { commitBatch } from '../harness/committed-batch.ts';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { runCli, startProcess } from '../harness/service-process.ts';
+import { grantServiceRoles, roleOf, underTest } from '../harness/service-roles.ts';
+
+const QUEUE_SCHEMA = 'floodgate_queue';
+const INSUFFICIENT_PRIVILEGE = '42501';
+
+let database: TestDatabase;
+let connections: Record<ServiceName, Database>;
+let fixture: Fixture;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const connectAs = (service: ServiceName) =>
+    connect({
+      connectionString: underTest(service, { DATABASE_URL: database.url })['DATABASE_URL']!,
+      applicationName: 'tests',
+      maxConnections: 1,
+    });
+  connections = { api: connectAs('api'), worker: connectAs('worker') };
+  fixture = await createFixture(database.db);
+  // So that there is something to read, change and delete.
+  await commitBatch(database.db, fixture);
+});
+
+afterAll(async () => {
+  for (const db of Object.values(connections)) await db.destroy();
+  await database.drop();
+});
+
+/** Every privilege that the role holds on a relation of the schema, each as "select table.column" or "delete table". */
+async function heldBy(role: string): Promise<string[]> {
+  const { rows } = await sql<{ held: string }>`
+    select privilege || ' ' || relname || '.' || attname as held
+    from pg_class join pg_attribute on attrelid = pg_class.oid and not attisdropped,
+      unnest(array['select', 'insert', 'update', 'references']) as privilege
+    where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p', 'v', 'm', 'f')
+      and has_column_privilege(${role}, attrelid, attnum, privilege)
+    union all
+    select privilege || ' ' || relname
+    from pg_class, unnest(array['delete', 'truncate', 'trigger', 'maintain']) as privilege
+    where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p', 'v', 'm', 'f')
+      and has_table_privilege(${role}, pg_class.oid, privilege)
+    union all
+    select privilege || ' ' || relname
+    from pg_class, unnest(array['usage', 'select', 'update']) as privilege
+    where relnamespace = current_schema()::regnamespace and relkind = 'S'
+      and has_sequence_privilege(${role}, pg_class.oid, privilege)`.execute(database.db);
+  return rows.map(({ held }) => held).toSorted();
+}
+
+/** The same as it is declared. A privilege on the whole table is one on its system columns, too. */
+async function declaredFor(service: ServiceName): Promise<string[]> {
+  const { rows } = await sql<{ table: string; column: string }>`
+    select relname as "table", attname as "column"
+    from pg_class join pg_attribute on attrelid = pg_class.oid and not attisdropped
+    where relnamespace = current_schema()::regnamespace and relkind = 'r'`.execute(database.db);
+  return Object.entries<TablePrivileges>(PRIVILEGES[service])
+    .flatMap(([table, privileges]) =>
+      Object.entries(privileges).flatMap(([privilege, columns]) => {
+        if (columns === true) return [`${privilege} ${table}`];
+        const all = rows.filter((row) => row.table === table).map(({ column }) => column);
+        return (columns === '*' ? all : (columns as string[])).map(
+          (column) => `${privilege} ${table}.${column}`,
+        );
+      }),
+    )
+    .toSorted();
+}
+
+test.for(SERVICES)('the privileges of the %s name every table of the schema', async (service) => {
+  const { rows } = await sql<{ name: string }>`
+    select relname as name from pg_class
+    where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p', 'v', 'm', 'f')`.execute(
+    database.db,
+  );
+  expect(Object.keys(PRIVILEGES[service]).toSorted()).toEqual(rows.map(({ name }) => name).toSorted());
+});
+
+test.for(SERVICES)('the role of the %s holds what is declared and nothing else', async (service) => {
+  expect(await heldBy(roleOf(service))).toEqual(await declaredFor(service));
+  const { rows } = await sql`
+    select has_database_privilege(${roleOf(service)}, current_database(), 'create') as "createSchema",
+      has_database_privilege(${roleOf(service)}, current_database(), 'temporary') as "createTemporary",
+      (select count(*)::integer from pg_namespace
+        where nspname !~ '^pg_' and has_schema_privilege(${roleOf(service)}, oid, 'create')) as "createIn",
+      rolsuper or rolcreaterole or rolcreatedb or rolreplication or rolbypassrls as "isAdministrator",
+      (select count(*)::integer from pg_auth_members where member = pg_roles.oid) as memberships
+    from pg_roles where rolname = ${roleOf(service)}`.execute(database.db);
+  expect(rows).toEqual([
+    { createSchema: false, createTemporary: false, createIn: 0, isAdministrator: false, memberships: 0 },
+  ]);
+});
+
+const TABLES = Object.keys(PRIVILEGES.api);
+const OPERATORS_TABLES = ['partners', 'events', 'event_grants', 'secret_keys', 'tickets'];
+
+/** What neither may do, whatever else it may. */
+const FORBIDDEN = [
+  ...TABLES.flatMap((table) => [
+    `drop table ${table}`,
+    `truncate ${table}`,
+    `alter table ${table} add column extra text`,
+    `alter table ${table} disable trigger all`,
+    `create index on ${table} ((1))`,
+    `create trigger mine before insert on ${table} execute function suppress_redundant_updates_trigger()`,
+  ]),
+  ...OPERATORS_TABLES.flatMap((table) => [`insert into ${table} default values`, `delete from ${table}`]),
+  'delete from registrations',
+  'delete from batches',
+  'insert into kysely_migration (name, timestamp) values ($$9999$$, $$$$)',
+  'delete from kysely_migration',
+  'delete from kysely_migration_lock',
+  'create table mine ()',
+  'create temporary table mine ()',
+  'create schema mine',
+  'create view mine as select 1',
+  'create function mine() returns integer language sql as $$ select 1 $$',
+  'create role mine login',
+  'create database mine',
+  `alter role ${roleOf('api')} superuser`,
+  'create extension dblink',
+  'copy partners to program $$true$$',
+  'select pg_read_file($$/etc/passwd$$)',
+  'select rolpassword from pg_authid',
+  `drop table ${QUEUE_SCHEMA}.job`,
+  `alter table ${QUEUE_SCHEMA}.job add column extra text`,
+  `create table ${QUEUE_SCHEMA}.mine ()`,
+  `delete from ${QUEUE_SCHEMA}.migration`,
+];
+
+const FORBIDDEN_TO: Record<ServiceName, string[]> = {
+  api: [
+    ...FORBIDDEN,
+    ...['key_id', 'partner_id', 'secret_hash', 'created_at', 'expires_at', 'revoked_at'].map(
+      (column) => `update secret_keys set ${column} = ${column}`,
+    ),
+    ...['name', 'requests_per_second'].map((column) => `update partners set ${column} = ${column}`),
+    ...['ref', 'name', 'pass_prefix', 'duplicate_policy'].map(
+      (column) => `update events set ${column} = ${column}`,
+    ),
+    'update event_grants set partner_id = partner_id',
+    ...['capacity', 'title', 'price', 'benefits', 'active', 'event_id', 'sale_starts_at', 'sale_ends_at'].map(
+      (column) => `update tickets set ${column} = ${column}`,
+    ),
+    'update registrations set cancelled_at = now()',
+    'update registrations set partner_id = partner_id',
+    'update batches set state = state',
+    'update idempotency_keys set outcome = outcome',
+    ...['full_name', 'email_address', 'phone_number', 'gender', 'table_or_seat', 'extra_data_1'].map(
+      (column) => `select ${column} from registrations`,
+    ),
+    'select * from registrations',
+    'select name from partners',
+    'select name from events',
+    `set role ${roleOf('worker')}`,
+  ],
+  worker: [
+    ...FORBIDDEN,
+    ...[...OPERATORS_TABLES, 'registrations', 'rate_limit_windows'].flatMap((table) => [
+      `select from ${table} for update`,
+      `select count(*) from ${table}`,
+    ]),
+    'update tickets set taken = 0',
+    'update secret_keys set last_used_at = now()',
+    'select key from idempotency_keys',
+    'select outcome from idempotency_keys',
+    'insert into batches (id, size, first_serial, last_serial, relay_at) values (gen_random_uuid(), 1, 1, 1, now())',
+    'update batches set size = 0',
+    `set role ${roleOf('api')}`,
+  ],
+};
+
+describe.for(SERVICES)('the role of the %s', (service) => {
+  test('is refused everything that would change the schema, the keys, the settings or the books', async () => {
+    const { rows } = await sql<{ owner: string }>`select current_user as owner`.execute(database.db);
+    const allowed: string[] = [];
+    for (const statement of [...FORBIDDEN_TO[service], `set role ${sqlName(rows[0]!.owner)}`]) {
+      const code = await sql
+        .raw(statement)
+        .execute(connections[service])
+        .then(
+          () => 'allowed',
+          (error: { code?: string }) => error.code,
+        );
+      if (code !== INSUFFICIENT_PRIVILEGE) allowed.push(`${statement}: ${code}`);
+    }
+    expect(allowed).toEqual([]);
+  });
+
+  test('loses, with the next grant, what somebody gave it by hand', async () => {
+    const role = sql.id(roleOf(service));
+    const before = await heldBy(roleOf(service));
+    for (const statement of [
+      sql`grant all on all tables in schema public to ${role}`,
+      sql`grant update (full_name) on registrations to ${role}`,
+      sql`grant usage on all sequences in schema public to ${role}`,
+      sql`grant create on schema public to ${role}`,
+      sql`grant temporary on database ${sql.id(databaseName())} to public`,
+    ])
+      await statement.execute(database.db);
+    expect(await heldBy(roleOf(service))).not.toEqual(before);
+    await grantServiceRoles(database.db);
+    expect(await heldBy(roleOf(service))).toEqual(before);
+    for (const statement of ['create table mine ()', 'create temporary table mine ()'])
+      await expect(sql.raw(statement).execute(connections[service])).rejects.toMatchObject({
+        code: INSUFFICIENT_PRIVILEGE,
+      });
+  });
+
+  test('is told at the start which privilege it lacks', async () => {
+    await expect(assertGranted(connections[service], service)).resolves.toBeUndefined();
+    await sql`revoke select on batches from ${sql.id(roleOf(service))}`.execute(database.db);
+    const process = startProcess(service, {
+      DATABASE_URL: database.url,
+      QUEUE_URL: database.url,
+      PORT: '0',
+      WORKER_PORT: '0',
+    });
+    expect(await process.exited).toBe(1);
+    expect(process.output()).toContain(
+      `the user in DATABASE_URL may not select batches, as the ${service} must; run "npm run floodgate -- grant ${service} <role>"`,
+    );
+    await grantServiceRoles(database.db);
+    await expect(assertGranted(connections[service], service)).resolves.toBeUndefined();
+  });
+});
+
+const databaseName = () => new URL(database.url).pathname.slice(1);
+const sqlName = (name: string) => `"${name}"`;
+
+describe('floodgate grant', () => {
+  let role: string;
+
+  const grant = (...args: string[]) =>
+    runCli({ DATABASE_URL: database.url, QUEUE_URL: database.url }, 'grant', ...args);
+  const createRole = (attributes: string) =>
+    sql`create role ${sql.id(role)} ${sql.raw(attributes)}`.execute(database.db);
+
+  beforeEach(({ onTestFinished }) => {
+    role = `floodgate_test_${randomBytes(6).toString('hex')}`;
+    onTestFinished(async () => {
+      await sql`drop owned by ${sql.id(role)}`.execute(database.db).catch(() => {});
+      await sql`drop role if exists ${sql.id(role)}`.execute(database.db);
+    });
+  });
+
+  test('gives a fresh role what the service needs, in the database and in its queue; safe to repeat', async () => {
+    await createRole('login');
+    expect(await heldBy(role)).toEqual([]);
+    for (const _ of [1, 2]) {
+      const { code, output } = await grant('worker', role, '--json');
+      expect(JSON.parse(output)).toEqual({ service: 'worker', role, queue: 'granted' });
+      expect(code).toBe(0);
+      expect(await heldBy(role)).toEqual(await declaredFor('worker'));
+    }
+    const { rows } = await sql`
+      select has_table_privilege(${role}, ${`${QUEUE_SCHEMA}.job`}, 'insert') as "add",
+        has_table_privilege(${role}, ${`${QUEUE_SCHEMA}.migration`}, 'insert') as migrate`.execute(
+      database.db,
+    );
+    expect(rows).toEqual([{ add: true, migrate: false }]);
+  });
+
+  test('turns a role of one service into that of another', async () => {
+    await createRole('login');
+    await grant('api', role);
+    await grant('worker', role);
+    expect(await heldBy(role)).toEqual(await declaredFor('worker'));
+  });
+
+  test.for(['superuser', 'createrole', 'createdb', 'replication', 'bypassrls', `in role ${roleOf('api')}`])(
+    'refuses a role that could help itself to more: %s',
+    async (attribute) => {
+      await createRole(`login ${attribute}`);
+      const { code, output } = await grant('api', role);
+      expect({ code, output }).toEqual({
+        code: 1,
+        output: expect.stringMatching(
+          /^floodgate: this role is an administrator, owns something or [^\n]+\n$/,
+        ),
+      });
+    },
+  );
+
+  test('says so where it cannot take from everybody the right to create', async () => {
+    await createRole('login');
+    const [name, other] = [sql.id(databaseName()), sql.id(`${role}_other`)];
+    await sql`create role ${other}`.execute(database.db);
+    await sql`grant temporary on database ${name} to ${other} with grant option`.execute(database.db);
+    // What somebody else has granted is not the owner's to revoke.
+    await database.db.transaction().execute(async (transaction) => {
+      await sql`set local role ${other}`.execute(transaction);
+      await sql`grant temporary on database ${name} to public`.execute(transaction);
+    });
+    const { code, output } = await grant('worker', role);
+    await sql`revoke temporary on database ${name} from ${other} cascade`.execute(database.db);
+    await sql`drop role ${other}`.execute(database.db);
+    expect({ code, output }).toEqual({
+      code: 1,
+      output: expect.stringMatching(/^floodgate: granted, but everybody may still create things [^\n]+\n$/),
+    });
+    expect(await grant('worker', role)).toMatchObject({ code: 0 });
+  });
+
+  test('refuses a role that owns a table', async () => {
+    await createRole('login');
+    await sql`create table theirs ()`.execute(database.db);
+    await sql`alter table theirs owner to ${sql.id(role)}`.execute(database.db);
+    expect(await grant('api', role)).toMatchObject({ code: 1 });
+    await sql`drop table theirs`.execute(database.db);
+  });
+
+  test.for(['nologin', null])('refuses a role that nobody can log in with: %s', async (attributes) => {
+    if (attributes) await createRole(attributes);
+    const { code, output } = await grant('api', role);
+    expect({ code, output }).toEqual({
+      code: 1,
+      output: expect.stringMatching(/^floodgate: no such login role; [^\n]+\n$/),
+    });
+  });
+});
