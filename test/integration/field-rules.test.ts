@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { anyBody, FIELD_NAMES, FIELDS, REQUIRED, rightBody } from '../harness/drawn-fields.ts';
+import { expectFailure } from '../harness/expect-failure.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
 import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
@@ -117,6 +118,20 @@ test.for(['[]', '[{}]', 'null', '7', 'true', '"text"', '""'])(
     const answer = await partner.register(body);
     await expectRefusal(answer, []);
     expect(answer.body.responseMessage).toBe('The body must be a JSON object');
+  },
+);
+
+// Alone, overlong, a surrogate, past the last plane, and cut short: this one is as long as the U+FFFD that stands for it.
+test.for(['ff', 'c080', 'eda080', 'f4908080', 'f09f98'])(
+  'a name with the bytes %s is no UTF-8',
+  async (hex) => {
+    const [before, after] = JSON.stringify(attendee(ticketId, { fullName: 'Jane#' })).split('#');
+    const answer = await partner.request('/api/v1/events/register', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: Buffer.concat([Buffer.from(before!), Buffer.from(hex, 'hex'), Buffer.from(after!)]),
+    });
+    expectFailure(answer, '10', 400);
   },
 );
 

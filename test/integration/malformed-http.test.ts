@@ -53,6 +53,15 @@ const chunked = { 'transfer-encoding': 'chunked' };
 test.each([
   ['garbage', 400, () => '\x16\x03\x01\x02\x00\x01\r\n\r\n'],
   ['an unknown version', 400, () => getTickets().replace('HTTP/1.1', 'HTTP/9.9')],
+  ['HTTP/0.9', 400, () => getTickets().replace('HTTP/1.1', 'HTTP/0.9')],
+  ['HTTP/2.0', 400, () => getTickets().replace('HTTP/1.1', 'HTTP/2.0')],
+  ['chunks in HTTP/1.0', 400, () => getTickets(chunked, '0\r\n\r\n').replace('HTTP/1.1', 'HTTP/1.0')],
+  [
+    'chunks by two names',
+    400,
+    () => getTickets({ 'transfer-encoding': 'chunked;q=1, chunked' }, '0\r\n\r\n'),
+  ],
+  ['two Host headers', 400, () => getTickets({ Host: 'other' })],
   ['a method that does not exist', 400, () => getTickets().replace('GET', 'FROBNICATE')],
   ['a header without a colon', 400, () => getTickets().replace('host: api', 'host api')],
   ['a header name with a space', 400, () => getTickets({ 'x y': 'z' })],
@@ -81,6 +90,7 @@ function manyHeaders(): Record<string, string> {
 test.each([
   ['a missing Host header', '10', 400, () => getTickets().replace('host: api\r\n', '')],
   ['bad percent-encoding', '10', 400, () => getTickets().replace(TICKETS, '/api/v1/events/%zz')],
+  ['two Content-Types', '10', 415, () => registration({ 'Content-Type': 'application/json' })],
   ['an unknown method on a route', '60', 405, () => getTickets().replace('GET', 'PROPFIND')],
   ['an unknown method off the routes', '60', 404, () => requestText('PROPFIND /api/', caller)],
   ['an unknown route with a malformed body', '60', 404, () => unknownRoute('{"', '2')],
@@ -95,6 +105,36 @@ const unknownRoute = (body: string, length: string) =>
 test('CONNECT is answered 60, and the connection is closed', async () => {
   connection.send(requestText('CONNECT example.com:443', { host: 'example.com' }));
   expectFailure(await connection.answer(), '60', 405);
+  expect(await connection.closed()).toBe('');
+});
+
+test('CONNECT behind a slow request is answered after it', async () => {
+  const held = await holdTicket(database.db, ticketId);
+  connection.send(registration() + requestText('CONNECT example.com:443', { host: 'example.com' }));
+  await held.waiters(1);
+  await held.release();
+  expect((await connection.answer()).body.responseCode).toBe('00');
+  expectFailure(await connection.answer(), '60', 405);
+  expect(await connection.closed()).toBe('');
+});
+
+test('no upgrade is made, and nobody waits for an answer to what was sent behind one', async () => {
+  connection.send(getTickets({ connection: 'upgrade', upgrade: 'h2c' }) + registration());
+  const answer = await connection.answer();
+  expect(answer.body.responseCode).toBe('00');
+  expect(answer.headers.get('connection')).toBe('close');
+  expect(await connection.closed()).toBe('');
+});
+
+test('a request that was refused by its head gets no second answer for its body', async () => {
+  const refused = (body: string) => postJson({ ...chunked, 'x-secret-key': '' }, body);
+  connection.send(refused('garbage\r\n\r\n'));
+  expectFailure(await connection.answer(), '20', 401);
+  expect(await connection.closed()).toBe('');
+  connection = await RawConnection.open(api.baseUrl);
+  connection.send(refused(''));
+  expectFailure(await connection.answer(), '20', 401);
+  connection.send('garbage\r\n\r\n');
   expect(await connection.closed()).toBe('');
 });
 

@@ -1,9 +1,12 @@
 import { fieldRule, isIdempotencyKey } from '@floodgate/contract';
 import { statementFailure } from '@floodgate/database';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { warnSeldom } from '../log-seldom.ts';
 import { refuse } from './refuse.ts';
 
 export const IDEMPOTENCY_KEY_RULE = 'Idempotency-Key: 1 to 255 visible ASCII characters';
+
+const warnOfPostgres = warnSeldom('Postgres did not answer');
 
 /** Puts every failure that Fastify, a route or a dependency produces into the envelope. */
 export function answerErrors(app: FastifyInstance): void {
@@ -28,7 +31,7 @@ export function answerError(error: FastifyError, request: FastifyRequest, reply:
   const status = error.statusCode ?? 500;
   if (status >= 400 && status < 500) return reply.send(refuse(reply, '10', malformed(error, status)));
   if (['not-sent', 'unknown', 'unavailable'].includes(statementFailure(error))) {
-    request.log.warn({ err: error, requestId: request.id }, 'Postgres did not answer');
+    warnOfPostgres(request.log, { err: error, requestId: request.id });
     return reply.send(refuse(reply, '90'));
   }
   request.log.error(

@@ -1,4 +1,4 @@
-import { STATUS_CODES, type ServerResponse } from 'node:http';
+import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { failure, type FailureCode } from '@floodgate/contract';
 import type { FastifyInstance } from 'fastify';
@@ -22,13 +22,24 @@ export function answerMalformedHttp(error: ParserError, socket: Socket): void {
 }
 
 /**
- * Ends the connection with `answer`, after the answers to the whole requests that came before on it (pipelining): a
- * partner must not take this for one of theirs. Node keeps the response that is due on the socket and puts the next
- * one there when it has finished; undocumented, but unchanged for years, and tested.
+ * What Node keeps on a socket: the response that is due, until it has finished and the next one takes its place, and the
+ * parser with the request that it reads or has read last. Undocumented, but unchanged for years, and tested.
  */
-function endAfterAnswers(socket: Socket & { _httpMessage?: ServerResponse | null }, answer: string): void {
+interface HttpSocket extends Socket {
+  _httpMessage?: ServerResponse | null;
+  parser?: { incoming?: IncomingMessage | null } | null;
+}
+
+/**
+ * Ends the connection with `answer`, after the answers to the whole requests that came before on it (pipelining): a
+ * partner must not take this for one of theirs. Nor for one to the next: a request that was answered before its body
+ * turned out to be malformed gets no second answer.
+ */
+function endAfterAnswers(socket: HttpSocket, answer: string): void {
   const due = socket._httpMessage;
+  const isAnswered = due ? due.headersSent : socket.parser?.incoming?.complete === false;
   if (due?.req.complete) due.once('finish', () => endAfterAnswers(socket, answer));
+  else if (isAnswered) socket.end();
   else socket.end(answer);
 }
 
@@ -37,7 +48,7 @@ export function answerOutsideFastify(app: FastifyInstance): void {
   // An expectation nobody knows is ignored, as RFC 9110 (10.1.1) allows.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.server.on('connect', (_request, socket) =>
-    socket.end(rawAnswer('60', 405, 'This route answers no CONNECT')),
+    endAfterAnswers(socket as Socket, rawAnswer('60', 405, 'This route answers no CONNECT')),
   );
 }
 

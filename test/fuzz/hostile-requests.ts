@@ -1,0 +1,242 @@
+import type { TObject, TSchema } from '@sinclair/typebox';
+import { RegisterHeaders, RegistrationRequest } from '@floodgate/contract';
+import fc from 'fast-check';
+import { gzipSync } from 'node:zlib';
+import { attendee } from '../harness/partner-client.ts';
+import { likelyValueOf, nested, quoted, valueOf, type JsonText } from './hostile-values.ts';
+import { REGISTER } from './judge.ts';
+import type { Target } from './target.ts';
+
+type Header = readonly [name: string, value: string];
+type Member = readonly [name: string, value: string];
+
+/** Names that are more than names somewhere. */
+const POISON = [
+  '__proto__',
+  'constructor',
+  'prototype',
+  'toString',
+  'hasOwnProperty',
+  '\\u005f_proto__',
+  'then',
+  'length',
+  '',
+];
+
+/**
+ * Registrations of every kind, made from the schemas of body and headers: a new field is fuzzed by being there. Most are
+ * right but for one thing, because a second mistake hides the first.
+ */
+export function hostileRegistration(target: Target, keys: readonly string[] = []): fc.Arbitrary<Buffer> {
+  return fc
+    .record({
+      body: hostileBody(target),
+      headers: hostileHeaders(target, keys),
+      isChunked: fc.boolean(),
+      query: fc.constantFrom('', '', '', '?a=1', '?organizedEventTicketID=0', '?__proto__[gender]=1'),
+    })
+    .map(({ body, headers, isChunked, query }) => {
+      const framing = isChunked ? 'transfer-encoding: chunked' : `content-length: ${body.length}`;
+      const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+      const head = `POST ${REGISTER}${query} HTTP/1.1\r\nhost: api\r\n${lines}${framing}\r\n\r\n`;
+      return Buffer.concat([Buffer.from(head, 'latin1'), isChunked ? chunked(body) : body]);
+    });
+}
+
+function chunked(body: Buffer): Buffer {
+  const middle = body.length >> 1;
+  const parts = [body.subarray(0, middle), body.subarray(middle)].filter(({ length }) => length > 0);
+  const chunks = parts.flatMap((part) => [
+    Buffer.from(`${part.length.toString(16)}\r\n`),
+    part,
+    Buffer.from('\r\n'),
+  ]);
+  return Buffer.concat([...chunks, Buffer.from('0\r\n\r\n')]);
+}
+
+const sometimes = <T>(weight: number, usual: fc.Arbitrary<T>, unusual: fc.Arbitrary<T>) =>
+  fc.oneof({ weight, arbitrary: usual }, { weight: 1, arbitrary: unusual });
+
+/** The JSON of a registration, and everything that may be sent in its place. */
+function hostileBody(target: Target): fc.Arbitrary<Buffer> {
+  const document = sometimes(12, membersOf(target), fc.oneof(nested, valueOf(RegistrationRequest)));
+  return sometimes(
+    10,
+    document.map((text) => Buffer.from(text)),
+    spoiled(document),
+  );
+}
+
+function membersOf(target: Target): JsonText {
+  const fields = Object.entries(RegistrationRequest.properties);
+  const drawn = fc.tuple(...fields.map(([name, schema]) => usualMember(target, name, schema)));
+  // The very same one often, so that one that differs in a single field meets it.
+  const same = Object.entries(attendee(target.ticketIds[0]!)).map(([name, value]): Member => [
+    name,
+    JSON.stringify(value),
+  ]);
+  const usual = sometimes(2, drawn, fc.constant(same));
+  const unusual = fc.oneof(
+    ...fields.map(([name, schema]) => valueOf(schema).map((value): Member => [name, value])),
+    ...fields.map(([name, schema]) => likelyValueOf(schema).map((value): Member => [name, value])),
+    poisonMember,
+    fc
+      .tuple(fc.string(), fc.json({ maxDepth: 2 }))
+      .map(([name, value]): Member => [JSON.stringify(name).slice(1, -1), value]),
+  );
+  return fc
+    .record({
+      members: usual,
+      extra: fc.array(unusual, { maxLength: 2 }),
+      isExtraFirst: fc.boolean(),
+      without: fc.option(fc.nat(fields.length - 1), { freq: 8, nil: -1 }),
+      indent: fc.constantFrom('', ' ', '\r\n\t'),
+    })
+    .map(({ members, extra, isExtraFirst, without, indent }) => {
+      const own = members.filter((member, index): member is Member => member !== null && index !== without);
+      const all = isExtraFirst ? [...extra, ...own] : [...own, ...extra];
+      return `${indent}{${all.map(([name, value]) => `${indent}"${name}":${indent}${value}`).join(',')}}`;
+    });
+}
+
+function usualMember(target: Target, name: string, schema: TSchema): fc.Arbitrary<Member | null> {
+  const isRequired = RegistrationRequest.required.includes(name as never);
+  const value = name === 'organizedEventTicketID' ? ticketId(target) : likelyValueOf(schema);
+  const member = value.map((text): Member => [name, text]);
+  return isRequired ? member : sometimes(3, member, fc.constant(null));
+}
+
+const ticketId = ({ ticketIds: [roomy, ...others] }: Target): JsonText =>
+  sometimes(
+    6,
+    fc.constantFrom(`${roomy}`, `${roomy}`, `${roomy}.0`, `${roomy}e0`),
+    fc.constantFrom(...others.map(String)),
+  );
+
+/** A name that is more than a name, on the surface or further down. */
+const poisonMember: fc.Arbitrary<Member> = fc
+  .tuple(
+    fc.constantFrom(...POISON),
+    fc.constantFrom('{"gender":5}', '{"prototype":{"gender":5}}', 'null', '7'),
+    fc.nat(3),
+  )
+  .map(([name, value, depth]) => {
+    const inner = `${'{"a":'.repeat(depth)}{"${name}":${value}}${'}'.repeat(depth)}`;
+    return depth === 0 ? [name, value] : ['extra', inner];
+  });
+
+/** What becomes of a document on its way: cut, doubled, in another encoding, packed. */
+function spoiled(document: JsonText): fc.Arbitrary<Buffer> {
+  const utf8 = document.map((text) => Buffer.from(text));
+  // Bytes that are no UTF-8: alone, overlong, surrogates, beyond the last plane, half a character.
+  const noUtf8 = fc
+    .constantFrom('ff', 'c080', 'eda080', 'f4908080', 'e282', 'f09f98', '80')
+    .map((hex) => Buffer.from(hex, 'hex'));
+  return fc.oneof(
+    utf8.map((bytes) => Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), bytes])),
+    document.map((text) => Buffer.from(`\ufeff${text}`, 'utf16le')),
+    utf8.map((bytes) => gzipSync(bytes)),
+    fc
+      .tuple(utf8, fc.constantFrom('x', '{}', '\0', ',', ']', '//', '\u2028', ' \n\t\r'))
+      .map(([bytes, tail]) => Buffer.concat([bytes, Buffer.from(tail)])),
+    fc.tuple(utf8, fc.nat()).map(([bytes, at]) => bytes.subarray(0, at % (bytes.length + 1))),
+    // Between two quotes of the text, where it does no other harm.
+    fc.tuple(utf8, noUtf8, fc.nat()).map(([bytes, wrong, at]) => insertBehindQuote(bytes, wrong, at)),
+    fc
+      .constantFrom(16_383, 16_384, 16_385, 20_000)
+      .map((length) => Buffer.alloc(length, '{} '.slice(0, 2).padEnd(length))),
+    fc.constant(Buffer.alloc(0)),
+  );
+}
+
+function insertBehindQuote(bytes: Buffer, wrong: Buffer, at: number): Buffer {
+  const quotes = [...bytes.keys()].filter((index) => bytes[index] === 0x22);
+  const index = (quotes[at % Math.max(1, quotes.length)] ?? 0) + 1;
+  return Buffer.concat([bytes.subarray(0, index), wrong, bytes.subarray(index)]);
+}
+
+const TYPES = ['application/json', 'application/json; charset=utf-8', 'APPLICATION/JSON'];
+const OTHER_TYPES = [
+  '',
+  'text/plain',
+  'application/x-www-form-urlencoded',
+  'application/jsonp',
+  'application/json2',
+  'text/json',
+];
+const ODD_TYPES = [
+  'application/json;',
+  'application/json; a',
+  'application/json, text/plain',
+  ' ; ',
+  'application/json;charset=utf-16',
+];
+
+/** The headers that the schemas know, mostly right, sometimes wrong, absent or there twice. */
+function hostileHeaders(target: Target, keys: readonly string[]): fc.Arbitrary<Header[]> {
+  const usual: Record<string, fc.Arbitrary<string>> = {
+    'x-secret-key': fc.constant(target.secretKey),
+    'x-event-ref': fc.constantFrom(target.eventRef, target.eventRef.toUpperCase()),
+    'content-type': fc.constantFrom(...TYPES),
+    ...(keys.length > 0 && { 'idempotency-key': fc.constantFrom(...keys) }),
+  };
+  const unusual: Record<string, fc.Arbitrary<string>> = {
+    ...headersOf(RegisterHeaders),
+    'x-secret-key': fc.constantFrom(
+      ...target.closedKeys,
+      '',
+      'fg_',
+      `${target.secretKey} `,
+      `${target.secretKey}x`,
+      'x'.repeat(9_000),
+    ),
+    'x-event-ref': fc.oneof(
+      headersOf(RegisterHeaders)['x-event-ref']!,
+      fc.constantFrom(target.foreignEventRef, ''),
+    ),
+    'content-type': fc.constantFrom(...OTHER_TYPES, ...ODD_TYPES),
+    'content-encoding': fc.constantFrom('gzip', 'identity', 'br, gzip'),
+    expect: fc.constantFrom('100-continue', '200-maybe'),
+    upgrade: fc.constantFrom('websocket', 'h2c'),
+    'accept-encoding': fc.constant('gzip'),
+    __proto__x: fc.constant('1'),
+    constructor: fc.constant('1'),
+  };
+  const names = Object.keys(usual);
+  const right = fc.tuple(...names.map((name) => usual[name]!.map((value): Header => [name, value])));
+  const change = fc.oneof(
+    ...Object.entries(unusual).map(([name, value]) =>
+      fc
+        .tuple(fc.constantFrom('replace', 'append', 'prepend'), value)
+        .map(([how, drawn]) => ({ how, header: [name, drawn] as Header })),
+    ),
+    fc.nat(names.length - 1).map((index) => ({ how: 'remove', header: [names[index]!, ''] as Header })),
+    fc.nat(names.length - 1).map((index) => ({ how: 'double', header: [names[index]!, ''] as Header })),
+  );
+  return sometimes(
+    6,
+    right.map((headers): Header[] => headers),
+    fc.tuple(right, change).map(([headers, one]) => changed(headers, one)),
+  );
+}
+
+function changed(headers: readonly Header[], { how, header }: { how: string; header: Header }): Header[] {
+  const others = headers.filter(([name]) => name !== header[0]);
+  const same = headers.filter(([name]) => name === header[0]);
+  if (how === 'remove') return others;
+  if (how === 'double') return [...headers, ...same];
+  if (how === 'replace') return [...others, header];
+  return how === 'append' ? [...headers, header] : [header, ...headers];
+}
+
+/** Header values from a schema. A header is bytes: what lies beyond cannot be sent. */
+function headersOf(schema: TObject): Record<string, fc.Arbitrary<string>> {
+  const entries = Object.entries<TSchema>(schema.properties).map(([name, property]) => {
+    const text = fc
+      .oneof(valueOf(property), quoted(fc.string({ maxLength: 300 })))
+      .map((json) => json.replaceAll(/^"|"$/g, ''));
+    // Line ends and NUL are for the lane that breaks HTTP itself.
+    return [name, text.map((value) => value.replaceAll(/[\r\n\0]/g, ' ').slice(0, 5_000))] as const;
+  });
+  return Object.fromEntries(entries);
+}

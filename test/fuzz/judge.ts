@@ -1,0 +1,261 @@
+import { BODY_LIMIT_BYTES, parsePassReference, responseCodeEntry, RESPONSE_CODES } from '@floodgate/contract';
+import type { Reservation, ReservationOutcome } from '@floodgate/database';
+import { Finding, type WireAnswer } from './read-answers.ts';
+import { headerOf, type StrictReading, type StrictRequest } from './read-strictly.ts';
+import { RULES, valueOf, wrongFields } from './registration-rules.ts';
+import type { Target } from './target.ts';
+
+export const REGISTER = '/api/v1/events/register';
+export const TICKETS = '/api/v1/events/tickets';
+export const REGISTRATIONS = '/api/v1/events/registrations/';
+
+type Code = keyof typeof RESPONSE_CODES;
+
+/** An answer whose envelope was checked. */
+interface Answer extends WireAnswer {
+  /** Null where the answer is none of the interface's, like a page of the documentation. */
+  code: Code | null;
+  message: string;
+  data: unknown;
+}
+
+/** What a request may be answered. */
+interface Verdict {
+  codes: readonly Code[];
+  /** The fields that the message has to name. */
+  wrong?: readonly string[];
+  /** What a valid registration asks for. */
+  reservation?: Reservation;
+}
+
+const REFUSALS = {
+  'no-such-ticket': '30',
+  'not-on-sale': '31',
+  'sold-out': '32',
+  duplicate: '33',
+  'key-reused': '40',
+} as const;
+const OUTCOMES: readonly Code[] = ['00', ...Object.values(REFUSALS), '41'];
+
+/**
+ * Compares what came back on a connection with what was sent, and remembers what was registered. `wireAnswers` belong
+ * to the requests in order. Throws a Finding where they do not fit.
+ */
+export function judge(target: Target, reading: StrictReading, wireAnswers: readonly WireAnswer[]): void {
+  const { requests, end, partial } = reading;
+  const isWhole = end === 'clean' || end === 'closed';
+  const most = requests.length + (isWhole ? 0 : 1);
+  if (wireAnswers.length > most) throw new Finding(`${wireAnswers.length} answers, ${most} requests at most`);
+  const answers = wireAnswers.map((answer, index) => checkEnvelope(answer, requests[index] ?? partial));
+  answers.forEach((answer, index) => {
+    const request = requests[index];
+    const isOnly = requests.length === 1 && end === 'clean';
+    if (request) judgeAnswer(target, request, answer, isOnly);
+    else judgeLastAnswer(target, partial, answer);
+  });
+  // A request behind an answer that closes the connection may have been carried out all the same.
+  for (const request of requests.slice(answers.length)) {
+    const { reservation } = bodyVerdict(target, request);
+    if (reservation) target.unanswered.push(reservation);
+  }
+  if (answers.length < requests.length && !answers.at(-1)?.headers.get('connection')?.includes('close'))
+    throw new Finding(`${answers.length} answers to ${requests.length} requests, and no sign of the close`);
+  if (end === 'malformed' && answers.length < most && answers.at(-1)?.headers.get('connection') !== 'close')
+    throw new Finding('closed without a word');
+}
+
+const ENVELOPE = /^\{"responseCode":"([0-9]{2})","responseMessage":"(?:[^"\\]|\\.)+","responseData":.+\}$/s;
+
+function checkEnvelope(answer: WireAnswer, request: StrictRequest | undefined): Answer {
+  const { status, headers, text } = answer;
+  if (!/^[0-9a-z-]+$/.test(headers.get('x-request-id') ?? '')) throw new Finding('no x-request-id');
+  const isHead = (request?.method ?? 'HEAD') === 'HEAD' && text === '';
+  if (isHead || (status < 400 && !isEnvelopeRoute(request))) {
+    if (status >= 500) throw new Finding(`status ${status}`);
+    return { ...answer, code: null, message: '', data: null };
+  }
+  const code = ENVELOPE.exec(text)?.[1] as Code | undefined;
+  if (!code || !Object.hasOwn(RESPONSE_CODES, code)) throw new Finding(`no envelope: ${text}`);
+  if (headers.get('content-type') !== 'application/json; charset=utf-8') throw new Finding('no JSON type');
+  const { httpStatuses, retryAfterSeconds } = responseCodeEntry(code);
+  if (!httpStatuses.includes(status)) throw new Finding(`code ${code} with status ${status}`);
+  if (headers.get('retry-after') !== retryAfterSeconds?.toString()) throw new Finding('Retry-After');
+  const { responseMessage, responseData } = JSON.parse(text) as Record<string, unknown>;
+  if (code !== '00' && responseData !== null) throw new Finding(`a failure with data: ${text}`);
+  return { ...answer, code, message: String(responseMessage), data: responseData };
+}
+
+const isEnvelopeRoute = (request: StrictRequest | undefined) =>
+  [REGISTER, TICKETS, REGISTRATIONS].some((route) => request?.target.startsWith(route));
+
+function judgeAnswer(target: Target, request: StrictRequest, answer: Answer, isOnly: boolean): void {
+  // A server may be stricter than the reader, but then it has to close the connection.
+  if (!request.isPlain && isRefusedAsMalformed(answer)) return;
+  const verdict = verdictOn(target, request, answer);
+  if (!verdict || answer.code === null) return;
+  if (!verdict.codes.includes(answer.code)) {
+    throw new Finding(`answered ${answer.code} (${answer.message}), expected ${verdict.codes.join(' or ')}`);
+  }
+  if (verdict.wrong && answer.code === '11') compareNames(answer, verdict.wrong);
+  if (verdict.reservation && OUTCOMES.includes(answer.code)) {
+    judgeOutcome(target, verdict.reservation, answer, isOnly);
+  }
+}
+
+/** The one answer more that there may be to what is no whole request. */
+function judgeLastAnswer(target: Target, partial: StrictRequest | undefined, answer: Answer): void {
+  // A CONNECT is refused whatever else is wrong with it.
+  const isConnect = answer.code === '60' && answer.headers.get('connection') === 'close';
+  if (isRefusedAsMalformed(answer) || isConnect || answer.code === null) return;
+  if (!partial || !codesBeforeBody(target, partial).includes(answer.code))
+    throw new Finding(`what is no whole request was answered ${answer.code} (${answer.message})`);
+}
+
+/** What may be answered to a head alone: what is wrong with it, and what needs no body. */
+function codesBeforeBody(target: Target, head: StrictRequest): readonly Code[] {
+  const refusals = [...(callerVerdict(target, head)?.codes ?? []), ...(routeVerdict(head)?.codes ?? [])];
+  if (head.method === 'POST' && pathOf(head) === REGISTER) return [...refusals, '10'];
+  return [...refusals, '00', '10', '34', '60'];
+}
+
+const isRefusedAsMalformed = ({ code, headers }: Answer) =>
+  code === '10' && headers.get('connection') === 'close';
+
+function compareNames({ message }: Answer, wrong: readonly string[]): void {
+  const named = Object.keys(RULES).filter((name) => message.includes(`${name}: `));
+  if (named.join() !== wrong.join()) throw new Finding(`named ${named.join()}, wrong are ${wrong.join()}`);
+}
+
+/** What the standard and the documentation say; null where they leave it open. */
+function verdictOn(target: Target, request: StrictRequest, answer: Answer): Verdict | null {
+  const hosts = request.headers.filter(([name]) => name.toLowerCase() === 'host');
+  if (request.method === 'CONNECT') return { codes: ['60'] };
+  if (hosts.length > 1 || hosts[0]?.[1].includes(',') || (hosts.length === 0 && request.version === '1.1'))
+    return { codes: ['10'] };
+  const isPassReference = answer.code === '00' && typeof answer.data === 'string';
+  const isRegister = request.method === 'POST' && pathOf(request) === REGISTER;
+  // However the path was written: a seat was taken, so everything else has to be right.
+  if (isRegister || isPassReference) return callerVerdict(target, request) ?? bodyVerdict(target, request);
+  const route = routeVerdict(request);
+  if (route) return route;
+  if (!['GET', 'HEAD'].includes(request.method)) return null;
+  if (pathOf(request) === TICKETS) return callerVerdict(target, request) ?? { codes: ['00'] };
+  return isRegistration(request) ? (callerVerdict(target, request) ?? { codes: ['00', '34'] }) : null;
+}
+
+const pathOf = ({ target }: StrictRequest) => target.split(/[?#]/, 1)[0]!;
+
+/** The path of one registration, and nothing that routers differ about. */
+const isRegistration = (request: StrictRequest) =>
+  pathOf(request).startsWith(REGISTRATIONS) &&
+  /^[A-Za-z0-9-]{1,100}$/.test(pathOf(request).slice(REGISTRATIONS.length));
+
+function routeVerdict(request: StrictRequest): Verdict | null {
+  const path = pathOf(request);
+  if (!request.isPlain || !/^(?:\/[A-Za-z0-9_-]+)+$/.test(path)) return null;
+  const method = request.method === 'HEAD' ? 'GET' : request.method;
+  if (path === REGISTER) return method === 'POST' ? null : { codes: ['60'] };
+  if (path.startsWith(REGISTRATIONS) && !isRegistration(request)) return null;
+  if (path === TICKETS || path === '/api/v1/openapi.json' || isRegistration(request))
+    return method === 'GET' ? null : { codes: ['60'] };
+  return path.startsWith('/api/') ? { codes: ['60'] } : null;
+}
+
+function callerVerdict(target: Target, request: StrictRequest): Verdict | null {
+  if (headerOf(request, 'x-secret-key') !== target.secretKey) return { codes: ['20'] };
+  const eventRef = headerOf(request, 'x-event-ref') ?? '';
+  if (!isUuid(eventRef)) return { codes: ['12'] };
+  return eventRef.toLowerCase() === target.eventRef ? null : { codes: ['21'] };
+}
+
+function isUuid(text: string): boolean {
+  const parts = text.split('-');
+  const areHex = parts.every((part) =>
+    Array.from(part).every((digit) => '0123456789abcdefABCDEF'.includes(digit)),
+  );
+  return areHex && parts.map(({ length }) => length).join() === '8,4,4,4,12';
+}
+
+function bodyVerdict(target: Target, request: StrictRequest): Verdict {
+  const type = headerOf(request, 'content-type');
+  if (request.body.length > BODY_LIMIT_BYTES) return { codes: ['10'] };
+  if (type === undefined && request.body.length === 0) {
+    const isChunked = headerOf(request, 'transfer-encoding') !== undefined;
+    return isChunked ? { codes: ['10'] } : { codes: ['11'], wrong: [] };
+  }
+  if (!/^application\/json[\t ]*(?:;|$)/i.test(type ?? '')) return { codes: ['10'] };
+  // Parameters that are not well-formed may be refused or not.
+  const isClear = /^application\/json(?:; ?charset="?utf-8"?)?$/i.test(type ?? '');
+  const verdict = jsonVerdict(target, request);
+  return isClear ? verdict : { ...verdict, codes: [...verdict.codes, '10'] };
+}
+
+function jsonVerdict(target: Target, request: StrictRequest): Verdict {
+  let body: unknown;
+  try {
+    // What is not UTF-8 cannot be stored as it was sent. A byte order mark may be there.
+    body = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(request.body));
+  } catch {
+    return { codes: ['10'] };
+  }
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return { codes: ['11'], wrong: [] };
+  const wrong = wrongFields(body);
+  const key = headerOf(request, 'idempotency-key');
+  if (wrong.length > 0 || !isKey(key)) return { codes: ['11'], wrong };
+  return { codes: OUTCOMES, reservation: reservationOf(target, body, key) };
+}
+
+const isKey = (key: string | undefined) =>
+  key === undefined ||
+  (key.length >= 1 && key.length <= 255 && Array.from(key).every((c) => c > ' ' && c < '\u007f'));
+
+function reservationOf(target: Target, body: object, key: string | undefined): Reservation {
+  const text = (name: string) => (valueOf(body, name) ?? null) as string | null;
+  const ticketId = valueOf(body, 'organizedEventTicketID') as number;
+  const emailAddress = text('emailAddress')!;
+  const attendee = {
+    fullName: text('fullName')!.trim(),
+    emailAddress,
+    phoneNumber: text('phoneNumber'),
+    gender: text('gender'),
+    tableOrSeat: text('tableOrSeat'),
+    extraData1: text('extraData1'),
+    extraData2: text('extraData2'),
+  };
+  return {
+    partnerId: target.partnerId,
+    eventId: target.eventId,
+    ticketId,
+    passCode: 0,
+    ...attendee,
+    attendeeDigest: target.duplicatePolicy === 'reject' ? emailAddress.toLowerCase() : null,
+    idempotency: key === undefined ? null : { key, fingerprint: JSON.stringify([ticketId, attendee]) },
+  };
+}
+
+/** `isOnly`: nothing else was under way, so the outcome is certain. */
+function judgeOutcome(target: Target, reservation: Reservation, answer: Answer, isOnly: boolean): void {
+  const expected = target.model.expect(reservation);
+  const replayed = answer.headers.get('idempotent-replayed') === 'true';
+  const outcome = outcomeOf(target, answer, replayed);
+  if (outcome) target.model.record(reservation, outcome, '', 0);
+  if (!isOnly) return;
+  const code = expected.kind === 'registered' ? '00' : REFUSALS[expected.kind];
+  if (answer.code !== code) throw new Finding(`answered ${answer.code}, the model expects ${code}`);
+  const isReplay = expected.kind !== 'key-reused' && expected.replayed;
+  if (replayed !== isReplay) throw new Finding(`replayed: ${replayed}, the model expects ${isReplay}`);
+  const first = expected.kind === 'registered' && expected.replayed ? expected.serial : undefined;
+  if (outcome?.kind === 'registered' && outcome.replayed && outcome.serial !== first)
+    throw new Finding(`replays serial ${outcome.serial}, the first answer had ${first}`);
+}
+
+function outcomeOf(target: Target, answer: Answer, replayed: boolean): ReservationOutcome | null {
+  if (answer.code !== '00') {
+    const kind = Object.entries(REFUSALS).find(([, code]) => code === answer.code)?.[0];
+    return kind ? ({ kind, replayed } as ReservationOutcome) : null;
+  }
+  const parts = parsePassReference(String(answer.data));
+  if (parts?.eventId !== target.eventId || parts.prefix !== target.passPrefix)
+    throw new Finding(`no pass reference of this event: ${String(answer.data)}`);
+  return { kind: 'registered', serial: parts.serial, passCode: parts.passCode, replayed };
+}

@@ -1,0 +1,77 @@
+// Section by section what the documentation promises of a registration's fields, in plain loops: an opinion of its own,
+// to be compared with the API's schemas and patterns.
+
+/** What is wrong with a value, or null. `value` is what the body holds, undefined where it holds nothing. */
+type Rule = (value: unknown) => string | null;
+
+const freeText =
+  (most: number): Rule =>
+  (value) =>
+    isAbsent(value) ? null : wrongText(value, 0, most);
+
+/** The rules of all fields. */
+export const RULES: Readonly<Record<string, Rule>> = {
+  fullName: (value) => wrongText(typeof value === 'string' ? value.trim() : value, 1, 255),
+  emailAddress: (value) => wrongText(value, 1, 254) ?? wrongAddress(value as string),
+  phoneNumber: (value) => (isAbsent(value) || value === '' ? null : wrongPhoneNumber(value)),
+  gender: freeText(32),
+  tableOrSeat: freeText(64),
+  organizedEventTicketID: (value) => {
+    const isWhole = typeof value === 'number' && Math.floor(value) === value;
+    return isWhole && value >= 1 && value <= 2_147_483_647 ? null : 'no whole number of 31 bits';
+  },
+  extraData1: freeText(1_000),
+  extraData2: freeText(1_000),
+};
+
+/** The names of the fields that break their rule. */
+export function wrongFields(body: object): string[] {
+  return Object.keys(RULES).filter((name) => RULES[name]!(valueOf(body, name)) !== null);
+}
+
+/** The body's own value: what it inherits was not sent. */
+export function valueOf(body: object, name: string): unknown {
+  return Object.hasOwn(body, name) ? (body as Record<string, unknown>)[name] : undefined;
+}
+
+const isAbsent = (value: unknown) => value === undefined || value === null;
+
+function wrongText(value: unknown, least: number, most: number): string | null {
+  if (typeof value !== 'string') return 'no text';
+  let characters = 0;
+  for (const character of value) {
+    const point = character.codePointAt(0)!;
+    if (point < 0x20 || (point >= 0x7f && point < 0xa0)) return 'a control character';
+    if (point >= 0xd800 && point < 0xe000) return 'half a surrogate pair';
+    characters += 1;
+  }
+  return characters >= least && characters <= most ? null : `${characters} characters`;
+}
+
+const LETTERS_AND_DIGITS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
+
+const consistsOf = (text: string, characters: string) =>
+  Array.from(text).every((character) => characters.includes(character));
+
+function wrongAddress(value: string): string | null {
+  const [local, domain, ...more] = value.split('@');
+  if (local === undefined || domain === undefined || more.length > 0) return 'not one @';
+  if (local.length > 64 || !consistsOf(local, `${LETTERS_AND_DIGITS}.!#$%&'*+/=?^_\`{|}~-`))
+    return 'local part';
+  if (local.split('.').includes('')) return 'dots of the local part';
+  const labels = domain.split('.');
+  return labels.length >= 2 && labels.every(isLabel) ? null : 'domain';
+}
+
+function isLabel(label: string): boolean {
+  const isLong = label.length < 1 || label.length > 63;
+  return (
+    !isLong && consistsOf(label, `${LETTERS_AND_DIGITS}-`) && !label.startsWith('-') && !label.endsWith('-')
+  );
+}
+
+function wrongPhoneNumber(value: unknown): string | null {
+  if (typeof value !== 'string' || !consistsOf(value, '0123456789+-(). ')) return 'other characters';
+  if (value.length < 4 || value.length > 32) return 'length';
+  return Array.from(value).some((character) => '0123456789'.includes(character)) ? null : 'no digit';
+}

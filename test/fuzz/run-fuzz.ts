@@ -1,0 +1,125 @@
+import type { Database } from '@floodgate/database';
+import fc from 'fast-check';
+import { converse } from './converse.ts';
+import { hostileBytes } from './hostile-bytes.ts';
+import { hostileRegistration } from './hostile-requests.ts';
+import { judge } from './judge.ts';
+import { readStrictly } from './read-strictly.ts';
+import { createTarget, type Target } from './target.ts';
+
+/** How long the smallest message that fails is looked for. */
+const SHRINK_MS = 20_000;
+/** Few enough to meet each other, so that a key is used again with the same and with other requests. */
+const KEYS = ['!~', 'k'.repeat(255), ...Array.from({ length: 30 }, (_, number) => `key-${number}`)];
+
+interface Lane {
+  name: string;
+  duplicatePolicy?: 'allow' | 'reject';
+  messages: (target: Target) => fc.Arbitrary<Buffer>;
+}
+
+/** Each on an event of its own, one message after the other; all at once. */
+const LANES: readonly Lane[] = [
+  { name: 'registrations', messages: hostileRegistration },
+  { name: 'registrations, no duplicates', messages: hostileRegistration, duplicatePolicy: 'reject' },
+  { name: 'registrations with keys', messages: (target) => hostileRegistration(target, KEYS) },
+  {
+    name: 'registrations with keys, no duplicates',
+    messages: (target) => hostileRegistration(target, KEYS),
+    duplicatePolicy: 'reject',
+  },
+  ...[1, 2, 3, 4].map((number) => ({ name: `bytes ${number}`, messages: hostileBytes })),
+];
+
+export interface FuzzOptions {
+  baseUrl: string;
+  db: Database;
+  /** Messages in all; a message may hold several requests. */
+  requests: number;
+  /** Decides every message. */
+  seed: number;
+  onProgress: (sent: number) => void;
+}
+
+export interface FuzzReport {
+  targets: Target[];
+  /** Messages sent, and requests that a strict reader sees in them. */
+  sent: number;
+  understood: number;
+  /** Answers by their code, or status where they have none. */
+  answers: Record<string, number>;
+  /** What was wrong with the smallest message of a lane, and the message. */
+  failures: string[];
+}
+
+/** Sends hostile messages, and judges every answer. Rejects only where it could not do so. */
+export async function runFuzz(options: FuzzOptions): Promise<FuzzReport> {
+  const report: FuzzReport = { targets: [], sent: 0, understood: 0, answers: {}, failures: [] };
+  // In order, so that every run has the same ids.
+  for (const { duplicatePolicy = 'allow' } of LANES) {
+    report.targets.push(await createTarget(options.db, duplicatePolicy));
+  }
+  const runs = LANES.map((lane, index) => runLane(lane, report.targets[index]!, index, options, report));
+  await Promise.all(runs);
+  return report;
+}
+
+async function runLane(
+  { name, messages }: Lane,
+  target: Target,
+  index: number,
+  { baseUrl, requests, seed, onProgress }: FuzzOptions,
+  report: FuzzReport,
+): Promise<void> {
+  let failedAt = Infinity;
+  const property = fc.asyncProperty(messages(target), async (message) => {
+    if (performance.now() > failedAt + SHRINK_MS) return;
+    try {
+      await tryMessage(baseUrl, target, message, report);
+    } catch (error) {
+      failedAt = Math.min(failedAt, performance.now());
+      throw error;
+    }
+    onProgress(report.sent);
+  });
+  const numRuns = Math.ceil(requests / LANES.length);
+  const {
+    counterexample,
+    errorInstance,
+    numRuns: tried,
+  } = await fc.check(property, { seed: seed + index, numRuns });
+  if (!counterexample) return;
+  report.failures.push(
+    `${name}, message ${tried}: ${(errorInstance as Error).message}\n${readable(counterexample[0])}`,
+  );
+}
+
+async function tryMessage(
+  baseUrl: string,
+  target: Target,
+  message: Buffer,
+  report: FuzzReport,
+): Promise<void> {
+  const reading = readStrictly(message);
+  const answers = await converse(baseUrl, message, reading);
+  report.sent += 1;
+  report.understood += reading.requests.length;
+  for (const { status, text } of answers) {
+    const label = /^\{"responseCode":"(\d\d)"/.exec(text)?.[1] ?? `status ${status}`;
+    report.answers[label] = (report.answers[label] ?? 0) + 1;
+  }
+  judge(target, reading, answers);
+}
+
+const LONGEST_SHOWN = 4_000;
+
+/** Bytes as text, line by line, everything but visible ASCII escaped. */
+function readable(bytes: Buffer): string {
+  const text = bytes.toString('latin1', 0, LONGEST_SHOWN);
+  const escaped = text.replaceAll('\\', String.raw`\\`).replaceAll(/[^\n\u0020-\u007e]/g, (character) => {
+    if (character === '\r') return String.raw`\r`;
+    return `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`;
+  });
+  const more = bytes.length > LONGEST_SHOWN ? `… (${bytes.length} bytes)` : '';
+  return escaped.replaceAll('\n', '\\n\n') + more;
+}

@@ -1,0 +1,64 @@
+import {
+  revokeKey,
+  issueKey,
+  type Database,
+  type DuplicatePolicy,
+  type Reservation,
+} from '@floodgate/database';
+import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { ReservationModel } from '../harness/reservation-model.ts';
+
+/** What one lane of the fuzzer aims at: an event of its own, so that it can tell what every answer has to be. */
+export interface Target extends Fixture {
+  duplicatePolicy: DuplicatePolicy;
+  /** Tickets of every kind; the first has room for whatever is sent. */
+  ticketIds: readonly number[];
+  /** Keys that are well-formed and open nothing. */
+  closedKeys: readonly string[];
+  /** An event that is not granted. */
+  foreignEventRef: string;
+  /** What is registered, and what follows from it. */
+  model: ReservationModel;
+  /** Registrations behind an answer that closed their connection: they may have been carried out or not. */
+  unanswered: Reservation[];
+}
+
+const PLENTY = 10_000_000;
+
+/** Creates a partner with an event, and tickets of every kind in it. */
+export async function createTarget(db: Database, duplicatePolicy: DuplicatePolicy): Promise<Target> {
+  const fixture = await createFixture(db, duplicatePolicy);
+  const foreign = await createFixture(db);
+  const tickets = [
+    { capacity: PLENTY },
+    { capacity: 3 },
+    { capacity: PLENTY, active: false },
+    { capacity: PLENTY, saleStartsAt: new Date(Date.now() + 86_400_000) },
+  ];
+  const ticketIds: number[] = [];
+  for (const ticket of tickets) ticketIds.push(await fixture.addTicket(ticket));
+  const { eventId } = fixture;
+  const ofModel = tickets.map(({ capacity, active = true, saleStartsAt }, index) => ({
+    id: ticketIds[index]!,
+    eventId,
+    capacity,
+    taken: 0,
+    onSale: active && saleStartsAt === undefined,
+  }));
+  return {
+    ...fixture,
+    duplicatePolicy,
+    ticketIds: [...ticketIds, await foreign.addTicket()],
+    closedKeys: await createClosedKeys(db, fixture),
+    foreignEventRef: foreign.eventRef,
+    model: new ReservationModel(ofModel),
+    unanswered: [],
+  };
+}
+
+async function createClosedKeys(db: Database, { partnerId, secretKey }: Fixture): Promise<string[]> {
+  const revoked = await issueKey(db, partnerId);
+  await revokeKey(db, revoked.keyId);
+  const lastIsA = secretKey.endsWith('A');
+  return [revoked.secretKey, `${secretKey.slice(0, -1)}${lastIsA ? 'B' : 'A'}`];
+}
