@@ -9,12 +9,14 @@ import { compare, rateOf, type Pair } from './compare.ts';
 import type { Contender } from './contenders/contender.ts';
 import { floodgate } from './contenders/floodgate.ts';
 import { measure, type Measurement } from './measure.ts';
+import { outages, outageSeconds, type OutageOptions } from './outages.ts';
+import { OVERLOAD_SECONDS, overloads } from './overload.ts';
 import { allContenders, fullPlan, growthPlan, quickPlan, type Pairing } from './plan.ts';
 import { Progress } from './progress.ts';
 import { median } from './report/statistics.ts';
 import { renderTable } from './report/table.ts';
 import { writeResults } from './report/write-results.ts';
-import type { BenchResults, Run, Soak } from './results.ts';
+import type { BenchResults, Run } from './results.ts';
 import { startServers, type Servers } from './servers.ts';
 import { soak, SOAK_SECONDS } from './soak.ts';
 import { judgeTargets } from './targets.ts';
@@ -25,6 +27,11 @@ const USAGE = `npm run bench [-- options]
   --quick             one pair each on one hot ticket; under 90 s
   --growth            10 million registrations stored, 1,000 events stored
   --soak              ten minutes of steady load, memory of every process
+  --overload          three times of what the service can do; under 2 min
+  --outages           Redis and Postgres crash under load and come back; under 4 min
+    --redis-seconds <n>     how long Redis stays away (default: 60)
+    --postgres-seconds <n>  how long Postgres stays away (default: 10)
+    --rate <n>              registrations per second meanwhile (default: 5000)
   --against <names>   only these: ${allContenders.map(({ name }) => `"${name}"`).join(', ')}
   --workload <names>  only these, e.g. "hot ticket,mix"
   --pairs <n>         pairs of runs of each comparison
@@ -35,14 +42,20 @@ const USAGE = `npm run bench [-- options]
 /** What a run takes beside its load: a database, two processes that start and stop, a warm-up, a drain. */
 const OVERHEAD_SECONDS = 6;
 const WARM_UP_SECONDS = 2;
+/** Measurements that take a run of their own. */
+const ALONE = ['soak', 'overload', 'outages'] as const;
 const RESULTS = path.resolve(import.meta.dirname, '../../bench-results');
 
 const startedAt = new Date().toISOString();
 const options = readOptions();
-const pairings = options.soak ? [] : choosePairings();
-const progress = new Progress(
-  options.soak ? SOAK_SECONDS : pairings.reduce((sum, pairing) => sum + secondsOf(pairing), 0),
-);
+const outageOptions: OutageOptions = {
+  redisSeconds: options.redisSeconds ?? 60,
+  postgresSeconds: options.postgresSeconds ?? 10,
+  perSecond: options.rate ?? 5_000,
+};
+const alone = ALONE.find((name) => options[name]);
+const pairings = alone ? [] : choosePairings();
+const progress = new Progress(expectedSeconds());
 const pairs: Pair[] = [];
 const runs: Run[] = [];
 const stop = new AbortController();
@@ -52,9 +65,9 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
 try {
   await using servers = await startServers();
   for (const pairing of pairings) await runPairing(servers, pairing);
-  const soaked = options.soak ? await soak(servers, progress, stop.signal) : undefined;
+  const measuredAlone = await measureAlone(servers);
   progress.end();
-  const results = summarize(servers, soaked);
+  const results = summarize(servers, measuredAlone);
   process.stdout.write(`${renderTable(results)}\n`);
   const written = await writeResults(options.out, results);
   process.stdout.write(`\n${path.relative('.', written.html)} and ${path.relative('.', written.json)}\n`);
@@ -72,6 +85,11 @@ function readOptions() {
         quick: { type: 'boolean', default: false },
         growth: { type: 'boolean', default: false },
         soak: { type: 'boolean', default: false },
+        overload: { type: 'boolean', default: false },
+        outages: { type: 'boolean', default: false },
+        'redis-seconds': { type: 'string' },
+        'postgres-seconds': { type: 'string' },
+        rate: { type: 'string' },
         against: { type: 'string' },
         workload: { type: 'string' },
         pairs: { type: 'string' },
@@ -91,6 +109,9 @@ function readOptions() {
       workload: values.workload?.split(','),
       pairs: positive('pairs', values.pairs),
       seconds: positive('seconds', values.seconds),
+      redisSeconds: positive('redis-seconds', values['redis-seconds']),
+      postgresSeconds: positive('postgres-seconds', values['postgres-seconds']),
+      rate: positive('rate', values.rate),
     };
   } catch (error) {
     process.stderr.write(`${(error as Error).message}\n\n${USAGE}`);
@@ -98,14 +119,29 @@ function readOptions() {
   }
 }
 
-/** The three kinds of measurement exclude each other, and a soak has nothing to choose. */
+/** The kinds of measurement exclude each other; only some have something to choose. */
 function refuseCombination(values: Record<string, unknown>): void {
-  if (
-    values['soak'] &&
-    ['quick', 'growth', 'against', 'workload', 'pairs', 'seconds'].some((name) => values[name])
-  )
-    throw new Error('--soak goes alone');
+  const chosen = ALONE.find((name) => values[name]);
+  const others = [...ALONE, 'quick', 'growth', 'against', 'workload', 'pairs', 'seconds'];
+  if (chosen && others.some((name) => name !== chosen && values[name]))
+    throw new Error(`--${chosen} goes alone`);
   if (values['quick'] && values['growth']) throw new Error('either --quick or --growth');
+  const ofOutages = ['redis-seconds', 'postgres-seconds', 'rate'].find((name) => values[name]);
+  if (ofOutages && !values['outages']) throw new Error(`--${ofOutages} goes with --outages`);
+}
+
+function expectedSeconds(): number {
+  if (alone === 'soak') return SOAK_SECONDS;
+  if (alone === 'overload') return OVERLOAD_SECONDS;
+  if (alone === 'outages') return outageSeconds(outageOptions);
+  return pairings.reduce((sum, pairing) => sum + secondsOf(pairing), 0);
+}
+
+async function measureAlone(on: Servers): Promise<Pick<BenchResults, 'soak' | 'overloads' | 'outages'>> {
+  if (alone === 'soak') return { soak: await soak(on, progress, stop.signal) };
+  if (alone === 'overload') return { overloads: await overloads(on, progress, stop.signal) };
+  if (alone === 'outages') return { outages: await outages(on, outageOptions, progress, stop.signal) };
+  return {};
 }
 
 function positive(name: string, text: string | undefined): number | undefined {
@@ -220,7 +256,7 @@ function peakOf(contender: Contender): number | undefined {
   return rates.length > 0 ? median(rates) : undefined;
 }
 
-function summarize(servers: Servers, soaked: Soak | undefined): BenchResults {
+function summarize(servers: Servers, measuredAlone: Awaited<ReturnType<typeof measureAlone>>): BenchResults {
   const comparisons = compare(pairs);
   const planned = [hotTicket(128), ...pairings.map(({ workload }) => workload)];
   const workloads = new Map(planned.map((workload) => [workload.name, workload]));
@@ -242,8 +278,8 @@ function summarize(servers: Servers, soaked: Soak | undefined): BenchResults {
     workloads: [...workloads.values()].map(({ name, description, paced }) => ({ name, description, paced })),
     runs,
     comparisons,
-    ...(soaked && { soak: soaked }),
-    targets: judgeTargets({ runs, comparisons, soak: soaked }),
+    ...measuredAlone,
+    targets: judgeTargets({ runs, comparisons, ...measuredAlone }),
   };
 }
 

@@ -17,6 +17,8 @@ export interface BenchResults {
   runs: Run[];
   comparisons: Comparison[];
   soak?: Soak;
+  overloads?: Overload[];
+  outages?: Outage[];
   /** What Floodgate aims at, and whether this run shows it. */
   targets: Target[];
 }
@@ -60,6 +62,56 @@ export interface Run {
 export interface Soak {
   description: string;
   samples: { second: number; residentMiB: Partial<Record<Part, number>> }[];
+}
+
+/** What became of three times the sustainable rate, which arrived whether or not anything was answered. */
+export interface Overload {
+  /** What the service runs into first. */
+  bottleneck: 'Postgres' | 'CPU';
+  /** The most that was accepted in a closed loop just before. */
+  peakPerSecond: number;
+  /** Scheduled, really sent, and accepted per second, once the waiting room was full. */
+  offeredPerSecond: number;
+  sentPerSecond: number;
+  acceptedPerSecond: number;
+  /** How much later than scheduled requests were sent: where this is long, the generator is the limit. */
+  sendLagP99Ms: number;
+  /** From the scheduled arrival to the answer. */
+  acceptedMs: { p50: number; p99: number };
+  refusedMs: { p50: number; p99: number };
+  /** Requests during the overload by response code. */
+  answers: Record<string, number>;
+  refusedWithoutRetryAfter: number;
+  /** From the end of the overload until half the peak is served as before: no 90, and answers as quick. */
+  recoverySeconds: number;
+  /** Resident memory of the API: before, at most, and after. */
+  apiMiB: { before: number; max: number; after: number };
+  /** CPU time that the generator took, in cores. */
+  generatorCores: number;
+  /** Empty where the books balance. */
+  fault: string;
+}
+
+/** A server that went away under load, and came back. */
+export interface Outage {
+  name: 'Redis, with its data' | 'Redis, emptied' | 'Postgres';
+  seconds: number;
+  perSecond: number;
+  /** All requests, before, during and after, by response code. */
+  answers: Record<string, number>;
+  /** The slowest answer of all, from the scheduled arrival. */
+  slowestMs: number;
+  /** Answered "00" and not stored. */
+  lost: number;
+  /** Stored twice, or stored although the answer said that nothing was reserved. */
+  doubled: number;
+  /** From the server's return until every request is answered "00". */
+  servedAfterSeconds: number;
+  /** From the server's return until everything is confirmed that was accepted before it. */
+  confirmedAfterSeconds: number;
+  apiMiB: { before: number; max: number; after: number };
+  /** Empty where the books balance. */
+  fault: string;
 }
 
 /** A figure as the median of several, with their range. */

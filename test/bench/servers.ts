@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { connect, migrate, type Database } from '@floodgate/database';
@@ -38,6 +38,10 @@ export interface Servers extends AsyncDisposable {
   openDatabase(kept?: Contender['database']): Promise<RunDatabase>;
   /** Empties Redis, before anybody uses it. */
   emptyRedis(): Promise<void>;
+  /** Ends a server as a crash would. */
+  crash(server: 'postgres' | 'redis'): Promise<void>;
+  /** Starts it again at the same address; resolves when it can be used. A Redis comes back with its data, or empty. */
+  comeBack(server: 'postgres' | 'redis' | 'empty redis'): Promise<void>;
   /** Writes what Postgres has in memory to disk, so that no run pays for what was before. */
   checkpoint(): Promise<void>;
 }
@@ -58,12 +62,22 @@ export async function startServers(): Promise<Servers> {
   const directory = await mkdtemp(path.join(tmpdir(), 'floodgate-bench-'));
   started.defer(() => rm(directory, { recursive: true, force: true }));
   const dataDir = path.join(directory, 'postgres');
-  const postgres = started.use(
-    await startPostgres({ dataDir, logFile: path.join(directory, 'postgres.log'), settings: POSTGRES }),
-  );
-  const redis = await startRedis(Object.entries(REDIS).flatMap(([name, value]) => [`--${name}`, value]));
+  const postgresOptions = { dataDir, logFile: path.join(directory, 'postgres.log'), settings: POSTGRES };
+  let postgres = await startPostgres(postgresOptions);
+  started.defer(() => postgres.stop());
+  const redisDirectory = path.join(directory, 'redis');
+  await mkdir(redisDirectory);
+  const redisSettings = Object.entries({ ...REDIS, dir: redisDirectory });
+  const openRedis = (port?: number) =>
+    startRedis(
+      redisSettings.flatMap(([name, value]) => [`--${name}`, value]),
+      port,
+    );
+  let redis = await openRedis();
   started.defer(() => redis.stop());
   const redisClient = started.adopt(new Redis(redis.url), (client) => client.disconnect());
+  // Where a server is made to crash, that is no news.
+  redisClient.on('error', () => {});
   const server = started.adopt(
     connect({ connectionString: postgres.url(), applicationName: 'bench', maxConnections: 1 }),
     (db) => db.destroy(),
@@ -107,6 +121,15 @@ export async function startServers(): Promise<Servers> {
       };
     },
     emptyRedis: async () => void (await redisClient.flushall()),
+    crash: (name) => (name === 'postgres' ? postgres.kill() : redis.kill()),
+    comeBack: async (name) => {
+      if (name === 'postgres') {
+        postgres = await startPostgres({ ...postgresOptions, port: postgres.port });
+      } else {
+        if (name === 'empty redis') await emptyDirectory(redisDirectory);
+        redis = await openRedis(redis.port);
+      }
+    },
     checkpoint: async () => void (await sql`checkpoint`.execute(server)),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
@@ -114,6 +137,11 @@ export async function startServers(): Promise<Servers> {
 
 function createDatabase(server: Database, name: string, template: string): Promise<unknown> {
   return sql`create database ${sql.id(name)} template ${sql.id(template)}`.execute(server);
+}
+
+async function emptyDirectory(directory: string): Promise<void> {
+  await rm(directory, { recursive: true });
+  await mkdir(directory);
 }
 
 async function withTemporary(url: string, use: (db: Database) => Promise<unknown>): Promise<void> {

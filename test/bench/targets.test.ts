@@ -70,3 +70,49 @@ test('a soak without figures of memory is not judged', () => {
     { measured: 300, met: true },
   ]);
 });
+
+const memory = { before: 100, max: 120, after: 110 };
+
+test('an overload is judged by what was accepted of the peak, and by its refusals', () => {
+  const overload = {
+    bottleneck: 'CPU',
+    peakPerSecond: 100,
+    offeredPerSecond: 300,
+    sentPerSecond: 300,
+    acceptedPerSecond: 89,
+    sendLagP99Ms: 1,
+    acceptedMs: { p50: 1, p99: 1 },
+    refusedMs: { p50: 1, p99: 51 },
+    answers: {},
+    refusedWithoutRetryAfter: 1,
+    recoverySeconds: 3,
+    apiMiB: memory,
+    generatorCores: 1,
+    fault: 'lost',
+  } as const;
+  const met = judgeTargets({ runs: [], comparisons: [], overloads: [overload] }).map((target) => target.met);
+  // Sent and memory are well, all else is not.
+  expect(met).toEqual([true, false, false, false, true, false, false]);
+});
+
+test('an outage of Redis may fail nobody; one of Postgres may, but soon and only with 90 or 91', () => {
+  const outage = {
+    seconds: 10,
+    perSecond: 100,
+    answers: { '00': 9, '90': 1, '91': 1 },
+    slowestMs: 2_900,
+    lost: 0,
+    doubled: 0,
+    servedAfterSeconds: 1,
+    confirmedAfterSeconds: 1,
+    apiMiB: memory,
+    fault: '',
+  };
+  const judged = (name: 'Postgres' | 'Redis, emptied', differing = {}) =>
+    judgeTargets({ runs: [], comparisons: [], outages: [{ ...outage, name, ...differing }] })
+      .filter((target) => !target.met)
+      .map((target) => target.name);
+  expect(judged('Postgres')).toEqual([]);
+  expect(judged('Redis, emptied')).toEqual(['Redis, emptied away for 10 s: failed registrations']);
+  expect(judged('Postgres', { answers: { '99': 1 }, lost: 1, doubled: 1, slowestMs: 3_001 })).toHaveLength(4);
+});

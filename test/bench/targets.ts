@@ -2,17 +2,19 @@ import { floodgate } from './contenders/floodgate.ts';
 import { emptyRoute } from './contenders/empty-route.ts';
 import { GROWN, MANY_EVENTS } from './growth.ts';
 import { median, medianOf } from './report/statistics.ts';
-import type { Comparison, Run, Soak, Target } from './results.ts';
+import type { Comparison, Outage, Overload, Run, Soak, Target } from './results.ts';
 import { getTickets, hotTicket, openLoop } from './workloads.ts';
 
 interface Measured {
   runs: readonly Run[];
   comparisons: readonly Comparison[];
   soak?: Soak | undefined;
+  overloads?: readonly Overload[] | undefined;
+  outages?: readonly Outage[] | undefined;
 }
 
 /** What Floodgate aims at, as far as these runs can tell: a target whose figures were not measured is left out. */
-export function judgeTargets({ runs, comparisons, soak }: Measured): Target[] {
+export function judgeTargets({ runs, comparisons, soak, overloads = [], outages = [] }: Measured): Target[] {
   const counted = runs.filter((run) => !run.discarded);
   const ratio = (workload: string, connections: number, contender: string) =>
     comparisons.find(
@@ -78,7 +80,55 @@ export function judgeTargets({ runs, comparisons, soak }: Measured): Target[] {
     atLeast('rate with 1,000 events ÷ fresh', 0.9, inverse(ratio(hot, 128, MANY_EVENTS))),
     atMost('soak, memory of API + worker at the end ÷ after the first minute', 1.1, growthOf(soak)),
     atMost('soak, memory of API + worker', 300, highest((soak?.samples ?? []).map(memory)), 'MiB'),
+    ...overloads.flatMap(overloadTargets),
+    ...outages.flatMap(outageTargets),
   ].filter((target) => target !== undefined);
+}
+
+function overloadTargets(overload: Overload) {
+  const title = `overload, ${overload.bottleneck} the bottleneck`;
+  return [
+    atLeast(`${title}: sent ÷ scheduled`, 0.95, overload.sentPerSecond / overload.offeredPerSecond),
+    atLeast(`${title}: accepted ÷ peak`, 0.9, overload.acceptedPerSecond / overload.peakPerSecond),
+    atMost(`${title}: p99 of answers 90`, 50, overload.refusedMs.p99, 'ms'),
+    atMost(`${title}: answers 90 without Retry-After`, 0, overload.refusedWithoutRetryAfter),
+    atMost(`${title}: memory of the API`, 500, overload.apiMiB.max, 'MiB'),
+    atMost(`${title}: served as before after`, 2, overload.recoverySeconds, 's'),
+    atMost(`${title}: faults in the books`, 0, overload.fault === '' ? 0 : 1),
+  ];
+}
+
+/** Answers that say that nothing was reserved, or that nobody knows. */
+const DURING_OUTAGE = new Set(['00', '90', '91', 'cut']);
+
+function outageTargets(outage: Outage) {
+  const title = `${outage.name} away for ${outage.seconds} s`;
+  const sum = (isCounted: (code: string) => boolean) =>
+    Object.entries(outage.answers).reduce((all, [code, count]) => all + (isCounted(code) ? count : 0), 0);
+  return [
+    ...(outage.name === 'Postgres'
+      ? [
+          atMost(
+            `${title}: answers that are not 00, 90 or 91`,
+            0,
+            sum((code) => !DURING_OUTAGE.has(code)),
+          ),
+          atMost(`${title}: slowest answer`, 3, outage.slowestMs / 1000, 's'),
+          atMost(`${title}: served again after`, 3, outage.servedAfterSeconds, 's'),
+        ]
+      : [
+          atMost(
+            `${title}: failed registrations`,
+            0,
+            sum((code) => code !== '00'),
+          ),
+          atMost(`${title}: all confirmed after`, 10, outage.confirmedAfterSeconds, 's'),
+        ]),
+    atMost(`${title}: lost`, 0, outage.lost),
+    atMost(`${title}: doubled`, 0, outage.doubled),
+    atMost(`${title}: memory of the API ÷ before`, 2, outage.apiMiB.max / outage.apiMiB.before),
+    atMost(`${title}: faults in the books`, 0, outage.fault === '' ? 0 : 1),
+  ];
 }
 
 /** Memory at the end over memory after the first minute: medians of half a minute each. */

@@ -130,13 +130,18 @@ export function shareOfPeak(percent: number): Workload {
   };
 }
 
-async function registerRequest(fixture: Fixture, capacity = ROOMY): Promise<RequestShape> {
+/** A registration for a ticket of its own; `differing` goes into the body. */
+export async function registerRequest(
+  fixture: Fixture,
+  capacity = ROOMY,
+  differing: Record<string, unknown> = {},
+): Promise<RequestShape> {
   const ticketId = await fixture.addTicket({ capacity });
   return {
     method: 'POST',
     path: '/api/v1/events/register',
     headers: callerHeaders(fixture),
-    body: JSON.stringify(attendee(ticketId)),
+    body: JSON.stringify(attendee(ticketId, differing)),
   };
 }
 

@@ -53,6 +53,8 @@ describe.skipIf(missing !== '')(`npm run bench${missing}`, () => {
     [['--workload', 'nothing'], 'nothing of the plan matches'],
     [['--nonsense'], '--nonsense'],
     [['--soak', '--quick'], '--soak goes alone'],
+    [['--overload', '--pairs', '1'], '--overload goes alone'],
+    [['--quick', '--rate', '100'], '--rate goes with --outages'],
   ])('refuses %s', async (args, message) => {
     const refused = await promisify(execFile)(process.execPath, [BENCH, ...args]).catch(
       (error: unknown) => error,

@@ -13,7 +13,7 @@ export const ApiConfig = Type.Object({
     maximum: 100,
     default: 4,
   }),
-  BATCH_LIMIT: whole('registrations in one commit', { minimum: 1, maximum: 5_000, default: 500 }),
+  BATCH_LIMIT: whole('registrations in one commit', { minimum: 1, maximum: 5_000, default: 2_000 }),
   WAITING_LIMIT: whole('registrations that may wait for a commit; further ones are answered 90', {
     minimum: 1,
     maximum: 1_000_000,

@@ -1,31 +1,37 @@
 import type { Database } from '@floodgate/database';
 import { sql } from 'kysely';
-import { startApiProcess, startWorkerProcess } from '../../harness/service-process.ts';
-import type { Books, Contender, Finalization } from './contender.ts';
+import { startApiProcess, startWorkerProcess, type Environment } from '../../harness/service-process.ts';
+import type { Books, Contender, Finalization, RunningContender, Surroundings } from './contender.ts';
 
 /** The service itself: one API process and one worker process, as `npm run api` and `npm run worker` start them. */
 export const floodgate: Contender = {
   name: 'floodgate',
   description: 'group commit: one statement and one commit for all who wait, a BullMQ job for many batches',
-  start: async ({ databaseUrl, redisUrl, db }) => {
-    const env = { DATABASE_URL: databaseUrl, QUEUE_URL: redisUrl };
-    const worker = await startWorkerProcess(env);
-    const api = await startApiProcess(env).catch(async (error: unknown) => {
-      await worker.end();
-      throw error;
-    });
-    return {
-      baseUrl: api.baseUrl,
-      pids: { api: api.child.pid!, worker: worker.child.pid! },
-      books: {
-        read: () => readBooks(db),
-        isFinalized: () => isFinalized(db),
-        readFinalization: (since, quantiles) => readFinalization(db, since, quantiles),
-      },
-      stop: async () => void (await Promise.all([api.end(), worker.end()])),
-    };
-  },
+  start: startFloodgate,
 };
+
+/** The same with settings of the API that differ. */
+export async function startFloodgate(
+  { databaseUrl, redisUrl, db }: Surroundings,
+  differing: Environment = {},
+): Promise<RunningContender> {
+  const env = { DATABASE_URL: databaseUrl, QUEUE_URL: redisUrl };
+  const worker = await startWorkerProcess(env);
+  const api = await startApiProcess({ ...env, ...differing }).catch(async (error: unknown) => {
+    await worker.end();
+    throw error;
+  });
+  return {
+    baseUrl: api.baseUrl,
+    pids: { api: api.child.pid!, worker: worker.child.pid! },
+    books: {
+      read: () => readBooks(db),
+      isFinalized: () => isFinalized(db),
+      readFinalization: (since, quantiles) => readFinalization(db, since, quantiles),
+    },
+    stop: async () => void (await Promise.all([api.end(), worker.end()])),
+  };
+}
 
 async function readBooks(db: Database): Promise<Books> {
   const { rows } = await sql<Books>`

@@ -1,8 +1,13 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-/** Status of an answer, e.g. "200", or "cut" where the connection ended before it was complete. */
-export type OnAnswer = (status: string) => void;
+/**
+ * Status of an answer, e.g. "200", or "cut" where the connection ended before it was complete; and the last piece of it
+ * that arrived, as a rule the whole, to be read within the call.
+ */
+export type OnAnswer = (status: string, piece: Buffer) => void;
+
+const NOTHING: Buffer = Buffer.alloc(0);
 
 const HEADERS_END = Buffer.from('\r\n\r\n');
 const READ_BYTES = 64 * 1024;
@@ -71,12 +76,12 @@ export class Connection {
       this.#status = headers.slice('HTTP/1.1 '.length, 'HTTP/1.1 200'.length);
       this.#missingBytes = headersEnd + HEADERS_END.length + Number(length) - chunk.length;
     }
-    if (this.#missingBytes === 0) this.#answered(this.#status);
+    if (this.#missingBytes === 0) this.#answered(this.#status, chunk);
   }
 
-  #answered(status: string): void {
+  #answered(status: string, piece = NOTHING): void {
     const onAnswer = this.#onAnswer;
     this.#onAnswer = null;
-    onAnswer?.(status);
+    onAnswer?.(status, piece);
   }
 }

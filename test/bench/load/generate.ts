@@ -9,6 +9,8 @@ import type { Load, LoadResult } from './load.ts';
 export async function generateLoad(load: Load): Promise<LoadResult> {
   const child = fork(new URL('main.ts', import.meta.url), [], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    // The log is typed arrays.
+    serialization: 'advanced',
   });
   const exited = once(child, 'exit');
   child.send(load);

@@ -19,6 +19,42 @@ export interface Load {
    * ones are answered. Absent: closed loop, each connection sends as soon as it is answered.
    */
   arrivalsPerSecond?: number;
+  /**
+   * All connections are opened before the load begins and this is sent once on each: partners that have kept theirs.
+   * (A server may close a connection on which nothing was ever asked.)
+   */
+  greeting?: RequestShape;
+  /** Open loop whose rate changes: one after the other, in place of `seconds` and `arrivalsPerSecond`. */
+  phases?: Phase[];
+  /**
+   * Tells in `LoadResult.log` what became of every single request, and numbers them: NUMBER in a body is replaced by
+   * a number of that many digits, from 0.
+   */
+  logged?: true;
+}
+
+/** A stretch of an open loop. */
+export interface Phase {
+  seconds: number;
+  perSecond: number;
+}
+
+/** Where the number of a request goes, as long as the numbers are. */
+export const NUMBER = '#########';
+
+/** What became of every request, one column each, by the request's number. Times count in ms from the first phase. */
+export interface RequestLog {
+  /** When the first phase began, in milliseconds since the epoch. */
+  startedAt: number;
+  /** When it was scheduled to arrive. */
+  dueAt: Float64Array;
+  /** When it was sent: later where no connection was free, or where the generator did not get to run. */
+  sentAt: Float64Array;
+  answeredAt: Float64Array;
+  /** Response code; "cut" where the connection ended instead, "none" where no answer ever came. */
+  code: string[];
+  /** The pass reference of a "00"; otherwise the value of Retry-After. Empty where there is none. */
+  detail: string[];
 }
 
 /** What became of it. */
@@ -33,6 +69,8 @@ export interface LoadResult {
   latencyMs: { p50: number; p90: number; p99: number; max: number };
   /** CPU time that generating the load took. */
   cpuMicros: number;
+  /** Where the load asked for it. */
+  log?: RequestLog;
 }
 
 export const OK = '200';

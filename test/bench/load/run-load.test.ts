@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import type { Load } from './load.ts';
+import { NUMBER, type Load } from './load.ts';
 import { runLoad } from './run-load.ts';
 
 let closeServer = () => {};
@@ -82,4 +82,48 @@ test('an open loop sends what arrives, and counts a stall for everybody who wait
   expect(result.answers['200']).toBeLessThan(1_000 + 160);
   // Fifty arrivals take about 50 ms, which the first of them waited.
   expect(result.latencyMs.max).toBeGreaterThan(20);
+});
+
+test('a logged load tells of every request, by its number, what became of it and when', async () => {
+  const bodies: string[] = [];
+  let greetings = 0;
+  const baseUrl = await serve((request, response) => {
+    let body = '';
+    request.on('data', (chunk) => (body += String(chunk)));
+    request.on('end', () => {
+      if (request.method === 'GET') greetings += 1;
+      else bodies.push(body);
+      const number = Number(body.slice(2, -2));
+      if (number % 2) response.setHeader('retry-after', '7');
+      response.end(
+        number % 2
+          ? '{"responseCode":"90","responseData":null}'
+          : `{"responseCode":"00","responseData":"R-${number}"}`,
+      );
+    });
+  });
+  const { log, answers } = await runLoad(
+    load(baseUrl, {
+      requests: [{ method: 'POST', path: '/', headers: {}, body: `["${NUMBER}"]` }],
+      greeting: { method: 'GET', path: '/', headers: {} },
+      phases: [
+        { seconds: 0.2, perSecond: 100 },
+        { seconds: 0.2, perSecond: 500 },
+      ],
+      logged: true,
+    }),
+  );
+  const count = answers['200']!;
+  expect(greetings).toBe(4);
+  expect(bodies.toSorted()).toEqual(
+    Array.from({ length: count }, (_, number) => `["${String(number).padStart(NUMBER.length, '0')}"]`),
+  );
+  expect(log!.code).toEqual(Array.from({ length: count }, (_, number) => (number % 2 ? '90' : '00')));
+  expect(log!.detail).toEqual(
+    Array.from({ length: count }, (_, number) => (number % 2 ? '7' : `R-${number}`)),
+  );
+  log!.dueAt.forEach((dueAt, number) => {
+    expect(log!.sentAt[number]).toBeGreaterThanOrEqual(dueAt);
+    expect(log!.answeredAt[number]).toBeGreaterThanOrEqual(log!.sentAt[number]!);
+  });
 });

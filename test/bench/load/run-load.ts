@@ -1,32 +1,46 @@
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Connection } from './connection.ts';
-import type { Load, LoadResult, RequestShape } from './load.ts';
+import type { Load, LoadResult, Phase, RequestShape } from './load.ts';
+import { RequestRecorder } from './request-recorder.ts';
 
 /** Longest wait for answers that are due when the load has ended. */
 const LAST_ANSWERS_MS = 10_000;
 const TICK_MS = 1;
 const FIRST_CONNECTIONS = 64;
+/** Fewer than a server's accept queue holds. */
+const OPENED_AT_ONCE = 256;
 
 /** Generates a load in this process. */
 export async function runLoad(load: Load): Promise<LoadResult> {
   const requests = load.requests.map((request) => rawRequest(load.baseUrl, request));
-  const openAtFirst = load.arrivalsPerSecond === undefined ? load.connections : FIRST_CONNECTIONS;
+  const phases = phasesOf(load);
+  const seconds = phases?.reduce((sum, phase) => sum + phase.seconds, 0) ?? load.seconds;
+  const openAtFirst = phases && !load.greeting ? FIRST_CONNECTIONS : load.connections;
   const connections = await openConnections(load.baseUrl, Math.min(openAtFirst, load.connections));
+  if (load.greeting) await greet(connections, rawRequest(load.baseUrl, load.greeting));
   const tally = new Tally();
+  const recorder = load.logged && new RequestRecorder(requests);
   const cpuBefore = process.cpuUsage();
   const startedAt = performance.now();
-  if (load.arrivalsPerSecond === undefined) await runClosedLoop(load, connections, requests, tally);
-  else await runOpenLoop(load, load.arrivalsPerSecond, connections, requests, tally);
+  if (phases) await runOpenLoop(phases, new Partners(load, connections, requests, tally, recorder));
+  else await runClosedLoop(load, connections, requests, tally);
   const cpu = process.cpuUsage(cpuBefore);
-  const endedAt = Math.max(startedAt + load.seconds * 1000, tally.lastAnswerAt);
+  const endedAt = Math.max(startedAt + seconds * 1000, tally.lastAnswerAt);
   return {
     seconds: (endedAt - startedAt) / 1000,
     endedAt: performance.timeOrigin + endedAt,
     answers: tally.answers,
     latencyMs: tally.latency(),
     cpuMicros: cpu.user + cpu.system,
+    ...(recorder && { log: recorder.log(startedAt) }),
   };
+}
+
+function phasesOf({ phases, seconds, arrivalsPerSecond }: Load): Phase[] | undefined {
+  return (
+    phases ?? (arrivalsPerSecond === undefined ? undefined : [{ seconds, perSecond: arrivalsPerSecond }])
+  );
 }
 
 class Tally {
@@ -82,67 +96,90 @@ async function waitForLastAnswers(count: () => number, tally: Tally): Promise<vo
   }
 }
 
-async function runOpenLoop(
-  load: Load,
-  perSecond: number,
-  connections: Connection[],
-  requests: Buffer[],
-  tally: Tally,
-): Promise<void> {
-  const partners = new Partners(load, connections, requests, tally);
+async function runOpenLoop(phases: Phase[], partners: Partners): Promise<void> {
   const startedAt = performance.now();
-  // Arrivals are drawn for every tick of a clock that does not care when this process gets to run.
-  for (let tick = 1; tick * TICK_MS <= load.seconds * 1000;) {
+  let phaseStartsAt = startedAt;
+  for (const { seconds, perSecond } of phases) {
+    await runPhase({ seconds, perSecond }, phaseStartsAt, partners);
+    phaseStartsAt += seconds * 1000;
+  }
+  await partners.finish();
+}
+
+/** Arrivals are drawn for every tick of a clock that does not care when this process gets to run. */
+async function runPhase({ seconds, perSecond }: Phase, startsAt: number, partners: Partners): Promise<void> {
+  for (let tick = 1; tick * TICK_MS <= seconds * 1000;) {
     await delay(TICK_MS);
-    for (const now = performance.now(); startedAt + tick * TICK_MS <= now; tick++) {
+    for (
+      const now = performance.now();
+      startsAt + tick * TICK_MS <= now && tick * TICK_MS <= seconds * 1000;
+      tick++
+    ) {
       for (let arrivals = poisson((perSecond * TICK_MS) / 1000); arrivals > 0; arrivals--)
-        partners.arrive(startedAt + tick * TICK_MS);
+        partners.arrive(startsAt + tick * TICK_MS);
     }
     partners.sendDue();
   }
-  await waitForLastAnswers(() => partners.unanswered, tally);
-  partners.close();
 }
 
 /** Sends what has arrived over connections that are idle, and opens more of them where none is. */
 class Partners {
-  unanswered = 0;
   readonly #load: Load;
   readonly #requests: Buffer[];
   readonly #tally: Tally;
+  readonly #recorder: RequestRecorder | undefined;
   readonly #idle: Connection[];
   #open: number;
   #opening = 0;
-  /** Scheduled times of what has arrived and is not sent yet. */
-  readonly #due: number[] = [];
+  /** Scheduled times of what has arrived, in order; those before `#sent` are sent already. */
+  #arrivals: number[] = [];
   #sent = 0;
+  #unanswered = 0;
 
-  constructor(load: Load, connections: Connection[], requests: Buffer[], tally: Tally) {
+  constructor(
+    load: Load,
+    connections: Connection[],
+    requests: Buffer[],
+    tally: Tally,
+    recorder: RequestRecorder | undefined,
+  ) {
     this.#load = load;
     this.#idle = connections;
     this.#open = connections.length;
     this.#requests = requests;
     this.#tally = tally;
+    this.#recorder = recorder;
   }
 
   arrive(at: number): void {
-    this.#due.push(at);
-    this.unanswered += 1;
+    this.#arrivals.push(at);
+    this.#unanswered += 1;
+    this.#recorder?.arrived(at);
   }
 
   sendDue(): void {
-    while (this.#due.length > 0 && this.#idle.length > 0) {
+    while (this.#dueCount > 0 && this.#idle.length > 0) {
       const connection = this.#idle.pop()!;
       // A server may close what has been idle for long.
       if (connection.isOpen) this.#sendNext(connection);
       else this.#open -= 1;
     }
-    const wanted = Math.min(this.#due.length - this.#opening, this.#load.connections - this.#open);
+    const wanted = Math.min(
+      this.#dueCount - this.#opening,
+      this.#load.connections - this.#open,
+      OPENED_AT_ONCE - this.#opening,
+    );
     if (wanted > 0) void this.#connect(wanted);
   }
 
-  close(): void {
+  /** Waits for what is due and closes all connections. */
+  async finish(): Promise<void> {
+    await waitForLastAnswers(() => this.#unanswered, this.#tally);
     for (const connection of this.#idle) connection.close();
+  }
+
+  get #dueCount(): number {
+    return this.#arrivals.length - this.#sent;
   }
 
   async #connect(count: number): Promise<void> {
@@ -154,22 +191,36 @@ class Partners {
   }
 
   #sendNext(connection: Connection): void {
-    const arrivedAt = this.#due.shift();
+    const number = this.#sent;
+    const arrivedAt = this.#arrivals[number];
     if (arrivedAt === undefined) {
       this.#idle.push(connection);
       return;
     }
-    connection.send(this.#requests[this.#sent++ % this.#requests.length]!, (status) => {
+    this.#sent += 1;
+    const request = this.#requests[number % this.#requests.length]!;
+    connection.send(this.#recorder?.sending(number, request) ?? request, (status, piece) => {
       this.#tally.add(status, arrivedAt);
-      this.unanswered -= 1;
+      this.#recorder?.answered(number, status, piece);
+      this.#unanswered -= 1;
       if (connection.isOpen) this.#sendNext(connection);
       else this.#open -= 1;
     });
   }
 }
 
-function openConnections(baseUrl: string, count: number): Promise<Connection[]> {
-  return Promise.all(Array.from({ length: count }, () => Connection.open(baseUrl)));
+async function openConnections(baseUrl: string, count: number): Promise<Connection[]> {
+  const opened: Connection[] = [];
+  while (opened.length < count) {
+    const atOnce = Math.min(OPENED_AT_ONCE, count - opened.length);
+    opened.push(...(await Promise.all(Array.from({ length: atOnce }, () => Connection.open(baseUrl)))));
+  }
+  return opened;
+}
+
+async function greet(connections: Connection[], request: Buffer): Promise<void> {
+  for (const connection of connections)
+    await new Promise<void>((resolve) => connection.send(request, () => resolve()));
 }
 
 /** Draws how many events of a Poisson process with this mean fall into one tick (Knuth's method; small means only). */

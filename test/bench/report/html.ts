@@ -10,7 +10,7 @@ import { ratiosPlot } from './plots/ratios.ts';
 import { soakPlot } from './plots/soak.ts';
 import { sizingTable } from './sizing.ts';
 import { discardedRuns, summarize, type WorkloadSummary } from './summary.ts';
-import { nameDiscarded, targetsTable, workloadTables, type Table } from './tables.ts';
+import { nameDiscarded, specialTables, targetsTable, workloadTables, type Table } from './tables.ts';
 
 /** Shrinking the wide plot to a phone would shrink its text, so each is drawn twice and the style sheet picks one. */
 const WIDTHS = { wide: 800, narrow: 360 };
@@ -37,6 +37,7 @@ ${targets(results)}
 ${plots(workloads, results)}
 ${workloads.map(workloadSection)}
 ${sizing(results)}
+${specialTables(results).map((table) => markup`<section><h2>${table.caption}</h2>${tableMarkup(table)}</section>`)}
 ${discarded(results)}
 ${definitions('Contenders', results.contenders)}
 ${definitions(

@@ -19,3 +19,9 @@ export function medianOf(values: readonly (number | undefined)[]): number | unde
 export function spread(values: readonly number[]): Spread {
   return { median: median(values), min: Math.min(...values), max: Math.max(...values) };
 }
+
+/** The value below which this share (0–1) of `values` lies; NaN where there are none. */
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = Float64Array.from(values).sort();
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}

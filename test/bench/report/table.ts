@@ -3,7 +3,7 @@ import type { BenchResults } from '../results.ts';
 import { figure } from './figures.ts';
 import { sizingTable } from './sizing.ts';
 import { discardedRuns, summarize } from './summary.ts';
-import { nameDiscarded, targetsTable, workloadTables, type Table } from './tables.ts';
+import { nameDiscarded, specialTables, targetsTable, workloadTables, type Table } from './tables.ts';
 
 /** The results as Markdown that also reads well in a terminal. */
 export function renderTable(results: BenchResults): string {
@@ -17,6 +17,7 @@ export function renderTable(results: BenchResults): string {
     ]),
     ...(sizing ? [`### ${sizing.caption}`, markdownTable(sizing)] : []),
     ...soakLines(results),
+    ...specialTables(results).flatMap((table) => [`### ${table.caption}`, markdownTable(table)]),
     ...(results.targets.length === 0 ? [] : ['### Targets', markdownTable(targetsTable(results.targets))]),
     ...discarded(results),
   ];

@@ -1,5 +1,5 @@
 import { PARTS } from '../contenders/contender.ts';
-import type { Run, Target } from '../results.ts';
+import type { BenchResults, Outage, Overload, Run, Target } from '../results.ts';
 import { figure, figureWithRange } from './figures.ts';
 import { type ByPart, type Row, type WorkloadSummary } from './summary.ts';
 
@@ -14,6 +14,11 @@ interface Column<Item> {
   title: string;
   align: 'left' | 'right';
   cell: (item: Item) => string | undefined;
+}
+
+/** What was measured in a run of its own. */
+export function specialTables({ overloads, outages }: BenchResults): Table[] {
+  return [...(overloads ? [overloadTable(overloads)] : []), ...(outages ? [outageTable(outages)] : [])];
 }
 
 /** How fast, then at what price: two tables, because one of both is too wide for a terminal. */
@@ -45,6 +50,52 @@ export function targetsTable(targets: Target[]): Table {
   ];
   return tableOf('What Floodgate aims at, and whether this run shows it', columns, targets);
 }
+
+function overloadTable(overloads: readonly Overload[]): Table {
+  const columns = [
+    left<Overload>('bottleneck', ({ bottleneck }) => bottleneck),
+    right<Overload>('peak/s', ({ peakPerSecond }) => figure(peakPerSecond)),
+    right<Overload>('scheduled/s', ({ offeredPerSecond }) => figure(offeredPerSecond)),
+    right<Overload>('sent/s', ({ sentPerSecond }) => figure(sentPerSecond)),
+    right<Overload>('accepted/s', ({ acceptedPerSecond }) => figure(acceptedPerSecond)),
+    right<Overload>('sent late by p99 ms', ({ sendLagP99Ms }) => figure(sendLagP99Ms)),
+    right<Overload>('00 p50 ms', ({ acceptedMs }) => figure(acceptedMs.p50)),
+    right<Overload>('90 p50 ms', ({ refusedMs }) => figure(refusedMs.p50)),
+    right<Overload>('90 p99 ms', ({ refusedMs }) => figure(refusedMs.p99)),
+    right<Overload>('recovered after s', ({ recoverySeconds }) => figure(recoverySeconds)),
+    right<Overload>('api MiB before, at most, after', ({ apiMiB }) => memoryText(apiMiB)),
+    right<Overload>('generator, cores', ({ generatorCores }) => figure(generatorCores)),
+    left<Overload>('answers during the overload', ({ answers }) => countsText(answers)),
+    left<Overload>('books', ({ fault }) => fault || 'balance'),
+  ];
+  return tableOf('Three times the peak, arriving by a clock of its own', columns, overloads);
+}
+
+function outageTable(outages: readonly Outage[]): Table {
+  const columns = [
+    left<Outage>('away', ({ name }) => name),
+    right<Outage>('seconds', ({ seconds }) => `${seconds}`),
+    right<Outage>('load/s', ({ perSecond }) => figure(perSecond)),
+    left<Outage>('answers', ({ answers }) => countsText(answers)),
+    right<Outage>('slowest ms', ({ slowestMs }) => figure(slowestMs)),
+    right<Outage>('lost', ({ lost }) => `${lost}`),
+    right<Outage>('doubled', ({ doubled }) => `${doubled}`),
+    right<Outage>('served after s', ({ servedAfterSeconds }) => figure(servedAfterSeconds)),
+    right<Outage>('confirmed after s', ({ confirmedAfterSeconds }) => figure(confirmedAfterSeconds)),
+    right<Outage>('api MiB before, at most, after', ({ apiMiB }) => memoryText(apiMiB)),
+    left<Outage>('books', ({ fault }) => fault || 'balance'),
+  ];
+  return tableOf('A server crashes under load and comes back', columns, outages);
+}
+
+const countsText = (counts: Record<string, number>) =>
+  Object.entries(counts)
+    .toSorted(([a], [b]) => a.localeCompare(b))
+    .map(([code, count]) => `${code}: ${figure(count)}`)
+    .join(', ');
+
+const memoryText = ({ before, max, after }: Overload['apiMiB']) =>
+  [before, max, after].map(figure).join(', ');
 
 /** e.g. "peer-b, hot-ticket, 128 connections, round 2: 3 registrations lost". */
 export function nameDiscarded(run: Run): string {
@@ -92,7 +143,7 @@ function right<Item>(title: string, cell: Column<Item>['cell']): Column<Item> {
   return { title, align: 'right', cell };
 }
 
-function tableOf<Item>(caption: string, columns: Column<Item>[], items: Item[]): Table {
+function tableOf<Item>(caption: string, columns: Column<Item>[], items: readonly Item[]): Table {
   return {
     caption,
     columns: columns.map(({ title, align }) => ({ title, align })),

@@ -138,6 +138,56 @@ test('past the waiting limit an item is refused at once; those under way do not 
   expect(items()).toEqual([[1], [2, 3], [5]]);
 });
 
+/** Commits one group that takes so long. */
+async function takeMs(groupMs: number, { group, endNext }: ReturnType<typeof start>): Promise<void> {
+  void group.submit(0);
+  await nextTurn();
+  vi.advanceTimersByTime(groupMs);
+  await endNext();
+}
+
+/** How many may wait while one is under way. */
+async function roomOf({ group }: ReturnType<typeof start>): Promise<number> {
+  void group.submit(0);
+  await nextTurn();
+  let room = 0;
+  for (; group.hasRoom(); room++) void group.submit(0);
+  return room;
+}
+
+test.each([
+  ['as many as are configured while groups are quick', [10, 10], 100],
+  ['as many as before after a single slow group', [10, 2_000], 100],
+  ['as many whole groups as are committed in a quarter of the time when they are slow', [100, 150], 20],
+  ['one group however slow they are', [9_000, 9_000], 10],
+  ['as many as are configured once groups are quick again', [9_000, 9_000, 10], 100],
+])('there is room for %s', async (_many, groupsMs, room) => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'performance'] });
+  const started = start({ groupLimit: 10, waitingLimit: 100, answerWithinMs: 1_000 });
+  for (const groupMs of groupsMs) await takeMs(groupMs, started);
+  expect(await roomOf(started)).toBe(room);
+  expect(await started.group.submit(0)).toBe('overloaded');
+});
+
+test('refusals, however many come in one turn, do not keep those who are served from their answers', async () => {
+  const { group, endNext, items } = start({ groupLimit: 64, waitingLimit: 64 });
+  let answered = 0;
+  const fill = () => {
+    for (let item = 0; item < 64; item++) void group.submit(item).then(() => (answered += 1));
+  };
+  fill();
+  await nextTurn();
+  fill();
+  const ended = endNext();
+  // No further turn of the event loop, as while sockets are read.
+  while (items().length === 1) await Promise.resolve();
+  fill();
+  for (let refused = 0; refused < 64 * 8; refused++) expect(group.hasRoom()).toBe(false);
+  await Promise.resolve();
+  expect(answered).toBeGreaterThan(32);
+  await ended;
+});
+
 test('items with the same key never share a group and keep their order; others pass them', async () => {
   const { group, endNext, items } = start({ exclusiveKey: (item) => (item < 10 ? 'same' : null) });
   const outcomes = Promise.all([1, 10, 2, 11, 3].map((item) => group.submit(item)));
@@ -173,14 +223,32 @@ test('an item whose group is under way for too long is unknown, and a late outco
   await nextTurn();
   const settled = vi.fn<(outcome: string) => void>();
   void underWay.then(settled);
-  vi.advanceTimersByTime(950);
+  vi.advanceTimersByTime(850);
   await nextTurn();
   expect(settled).not.toHaveBeenCalled();
-  vi.advanceTimersByTime(100);
+  vi.advanceTimersByTime(150);
   expect(await underWay).toBe('unknown');
   await endNext();
   expect(settled.mock.calls).toEqual([['unknown']]);
 });
+
+test.each([3_000, 100])(
+  'within %i ms everything is answered, and nothing in the first half',
+  async (answerWithinMs) => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'performance'] });
+    const { group } = start({ answerWithinMs });
+    const answered: string[] = [];
+    void group.submit(1).then((outcome) => answered.push(outcome));
+    await nextTurn();
+    void group.submit(2).then((outcome) => answered.push(outcome));
+    vi.advanceTimersByTime(answerWithinMs / 2);
+    await nextTurn();
+    expect(answered).toEqual([]);
+    vi.advanceTimersByTime(answerWithinMs / 2);
+    await nextTurn();
+    expect(answered).toEqual(['unknown', 'overloaded']);
+  },
+);
 
 test('drain resolves when everything that was submitted is answered', async () => {
   const { group, endNext } = start({ groupLimit: 1 });

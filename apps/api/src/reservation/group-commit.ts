@@ -6,7 +6,10 @@ export interface GroupCommitOptions<Item, Outcome> {
   commit: (items: Item[]) => Promise<Submitted<Outcome>[]>;
   /** Items of one group at most. */
   groupLimit: number;
-  /** Items that may wait; past that, submitting answers `overloaded`. */
+  /**
+   * Items that may wait; past that, submitting answers `overloaded`. Fewer while groups take so long that the last of
+   * them could not be answered in time.
+   */
   waitingLimit: number;
   /** An item that is not committed after this is answered: `overloaded` while it waits, `unknown` in a group under way. */
   answerWithinMs: number;
@@ -21,12 +24,25 @@ interface Waiting<Item, Outcome> {
 }
 
 const SWEEP_INTERVAL_MS = 50;
+/** Overdue is who comes so near to it, because between two sweeps, and on the way out, time passes. */
+const SWEEP_EARLY_MS = 2 * SWEEP_INTERVAL_MS;
+/**
+ * Of the time for an answer, what waiting may be expected to take. A queue longer than a burst needs gives nobody a seat
+ * sooner, and has to be worked off when the overload is over: at half the load, in twice this time.
+ */
+const WAITING_SHARE = 1 / 4;
 /**
  * Answers given before the event loop may read again what has arrived meanwhile: a share of those that are due, so that
  * they keep up however much arrives in a turn, and at least a few.
  */
 const SHARE_PER_TURN = 1 / 4;
 const MIN_ANSWERS_PER_TURN = 16;
+
+/**
+ * Node reads tens of thousands of sockets, if that many have something to say, before anything else gets its turn. So
+ * that those who are refused cannot keep those who are served from their answers, a turn also comes after so many.
+ */
+const REFUSALS_PER_TURN = 64;
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -47,16 +63,29 @@ export class GroupCommit<Item, Outcome> {
   /** Committed, and to be answered in this order. */
   #decided: (() => void)[] = [];
   #turnIsDue = false;
+  /** How many may wait now. */
+  #room: number;
+  #lastGroupMs = 0;
+  #refusals = 0;
   readonly #sweeper: NodeJS.Timeout;
 
   constructor(options: GroupCommitOptions<Item, Outcome>) {
     this.#options = options;
+    this.#room = options.waitingLimit;
     this.#sweeper = setInterval(() => this.#answerOverdue(), SWEEP_INTERVAL_MS).unref();
+  }
+
+  /** Whether an item that is submitted now would be taken. */
+  hasRoom(): boolean {
+    if (this.#waiting.length < this.#room) return true;
+    this.#refusals += 1;
+    if (this.#turnIsDue && this.#refusals % REFUSALS_PER_TURN === 0) this.#takeTurn();
+    return false;
   }
 
   /** Resolves with the item's own outcome; never rejects. */
   submit(item: Item): Promise<Submitted<Outcome>> {
-    if (this.#waiting.length >= this.#options.waitingLimit) return Promise.resolve('overloaded');
+    if (!this.hasRoom()) return Promise.resolve('overloaded');
     return new Promise((answer) => {
       this.#waiting.push({ item, submittedAt: performance.now(), answer });
       this.#scheduleTurn();
@@ -75,18 +104,24 @@ export class GroupCommit<Item, Outcome> {
     this.#turnIsDue = true;
     setImmediate(() => {
       this.#turnIsDue = false;
-      const share = Math.ceil(this.#decided.length * SHARE_PER_TURN);
-      for (const answer of this.#decided.splice(0, Math.max(share, MIN_ANSWERS_PER_TURN))) answer();
-      this.#commitNextGroup();
+      this.#takeTurn();
       if (this.#decided.length > 0) this.#scheduleTurn();
     });
+  }
+
+  #takeTurn(): void {
+    const share = Math.ceil(this.#decided.length * SHARE_PER_TURN);
+    for (const answer of this.#decided.splice(0, Math.max(share, MIN_ANSWERS_PER_TURN))) answer();
+    this.#commitNextGroup();
   }
 
   #commitNextGroup(): void {
     const isDue = this.#waiting.length >= Math.min(this.#decided.length, this.#options.groupLimit);
     if (this.#commit || this.#waiting.length === 0 || !isDue) return;
     const group = (this.#underWay = this.#takeGroup());
+    const leftAt = performance.now();
     const settle = (outcomes: Submitted<Outcome>[]) => {
+      this.#measureRoom(performance.now() - leftAt);
       group.forEach(({ answer }, index) => this.#decided.push(() => answer(outcomes[index]!)));
       this.#underWay = [];
       this.#commit = null;
@@ -94,6 +129,18 @@ export class GroupCommit<Item, Outcome> {
       this.#scheduleTurn();
     };
     this.#commit = this.#options.commit(group.map(({ item }) => item)).then(settle);
+  }
+
+  /**
+   * Little's law: who joins waits for as many groups as are ahead, so there is room for as many groups as can be
+   * committed in time. Of the last two groups the quicker tells how long one takes: a single hiccup is no overload.
+   * There is always room for one group, or it could never be seen that things are better again.
+   */
+  #measureRoom(groupMs: number): void {
+    const { groupLimit, waitingLimit, answerWithinMs } = this.#options;
+    const groups = Math.floor((answerWithinMs * WAITING_SHARE) / Math.min(groupMs, this.#lastGroupMs));
+    this.#room = Math.min(waitingLimit, groupLimit * Math.max(1, groups));
+    this.#lastGroupMs = groupMs;
   }
 
   #takeGroup(): Waiting<Item, Outcome>[] {
@@ -115,7 +162,8 @@ export class GroupCommit<Item, Outcome> {
   }
 
   #answerOverdue(): void {
-    const overdue = performance.now() - this.#options.answerWithinMs;
+    const { answerWithinMs } = this.#options;
+    const overdue = performance.now() - Math.max(answerWithinMs - SWEEP_EARLY_MS, answerWithinMs / 2);
     for (const { submittedAt, answer } of this.#underWay) if (submittedAt < overdue) answer('unknown');
     // Almost in order of arrival, so as a rule the first one tells that there is nothing to do.
     if (!this.#waiting[0] || this.#waiting[0].submittedAt >= overdue) return;

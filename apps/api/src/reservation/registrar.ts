@@ -3,6 +3,7 @@ import { drawPassCode, formatPassReference, type RegistrationRequest } from '@fl
 import type { Reservation } from '@floodgate/database';
 import type { Logger } from '@floodgate/config';
 import type { GrantedAccess } from '../access.ts';
+import { warnSeldom } from '../log-seldom.ts';
 import { commitBatch, type CommitDependencies, type CommitOutcome } from './commit-batch.ts';
 import { GroupCommit, type Submitted } from './group-commit.ts';
 
@@ -21,18 +22,17 @@ export interface RegistrarOptions extends Pick<CommitDependencies, 'db' | 'onCom
   answerWithinMs: number;
 }
 
-const LOG_INTERVAL_MS = 1_000;
-
 /** Registers attendees: collects what arrives into batches and answers when a batch has committed. */
 export class Registrar {
   readonly #group: GroupCommit<Reservation, CommitOutcome>;
   readonly #keysInProgress = new Set<string>();
 
   constructor(options: RegistrarOptions) {
+    const warn = warnSeldom('a batch did not commit');
     const deps: CommitDependencies = {
       db: options.db,
       onCommitted: options.onCommitted,
-      onFailure: logOncePerInterval(options.log),
+      onFailure: (error, facts) => warn(options.log, { err: error, ...facts }),
       resolveWithinMs: options.answerWithinMs,
     };
     this.#group = new GroupCommit({
@@ -42,6 +42,11 @@ export class Registrar {
       answerWithinMs: options.answerWithinMs,
       exclusiveKey: ({ eventId, attendeeDigest }) => attendeeDigest && `${eventId}/${attendeeDigest}`,
     });
+  }
+
+  /** Whether a registration that comes now would be taken, and not refused as overloaded. */
+  hasRoom(): boolean {
+    return this.#group.hasRoom();
   }
 
   /** Registers one attendee. Resolves when the seat is committed or certainly refused; never rejects. */
@@ -114,19 +119,4 @@ function toReservation(
 /** 128 bits of SHA-256 in the form of a UUID: Postgres compares and stores those best. */
 function uuidDigest(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 32);
-}
-
-/** An outage fails every batch: one line a second tells as much as hundreds. */
-function logOncePerInterval(log: Logger): CommitDependencies['onFailure'] {
-  let lastLoggedAt = -Infinity;
-  let unlogged = 0;
-  return (error, facts) => {
-    if (performance.now() - lastLoggedAt < LOG_INTERVAL_MS) {
-      unlogged += 1;
-      return;
-    }
-    log.warn({ err: error, ...facts, unlogged }, 'a batch did not commit');
-    lastLoggedAt = performance.now();
-    unlogged = 0;
-  };
 }

@@ -20,7 +20,7 @@ const PassReference = Type.String({
 });
 
 /** POST /events/register: reserves a seat and answers with its pass reference at once. */
-export function registerRoute(app: Routes, registrar: Pick<Registrar, 'register'>): void {
+export function registerRoute(app: Routes, registrar: Pick<Registrar, 'register' | 'hasRoom'>): void {
   app.post(
     '/events/register',
     {
@@ -32,6 +32,11 @@ export function registerRoute(app: Routes, registrar: Pick<Registrar, 'register'
           'Registers an attendee. On "00" the seat and the pass reference are safely stored; finalization follows by itself.',
         body: RegistrationRequest,
         response: { 200: SuccessEnvelope(PassReference), '4xx': FailureEnvelope, '5xx': FailureEnvelope },
+      },
+      // Before a byte of the body is read: saying no is paid for by those who are served.
+      onRequest: (_request, reply, done) => {
+        if (registrar.hasRoom()) done();
+        else reply.send(refuse(reply, '90'));
       },
       preValidation: (request, _reply, done) => {
         trimFullName(request.body);
