@@ -23,9 +23,12 @@ const PEAK_CONNECTIONS = 1_000;
 /** Connections that partners keep: more than wait and are under way at once, so that the others are refused. */
 const PARTNERS = 10_000;
 const GREETING = { method: 'GET', path: '/health/live', headers: {} } as const;
-/** The longest delay that Postgres offers (commit_delay); with this many in a commit less than 5,000/s on any machine. */
+/**
+ * The longest delay that Postgres offers (commit_delay). With this many in a commit about 2,300/s, so that generator and
+ * service find enough of two cores to send and to refuse three times as many.
+ */
 const SLOW_COMMIT_MICROS = 100_000;
-const SLOW_BATCH_LIMIT = '500';
+const SLOW_BATCH_LIMIT = '250';
 /** Until the waiting room is full. */
 const FILLING_MS = 2_000;
 const OVERHEAD_SECONDS = 15;
