@@ -22,8 +22,17 @@ const DATABASE = 'floodgate_test_faults';
 const APIS = 2;
 const WORKERS = 2;
 
+/** A part that can be killed and frozen. */
+export interface Breakable {
+  /** Ends it at once. */
+  crash(): Promise<void>;
+  /** Starts it again; resolves when it is ready. */
+  recover(): Promise<void>;
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void;
+}
+
 /** One of the service's processes, at the same address whenever it runs. */
-export class ServiceUnderTest {
+export class ServiceUnderTest implements Breakable {
   readonly #launch: (more: Environment) => Promise<ServiceProcess>;
   #process: ServiceProcess | null = null;
   #earlierOutput = '';
@@ -42,6 +51,14 @@ export class ServiceUnderTest {
 
   signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
     this.#process?.child.kill(signal);
+  }
+
+  async crash(): Promise<void> {
+    await this.end('SIGKILL');
+  }
+
+  recover(): Promise<void> {
+    return this.start();
   }
 
   /** Ends it and answers the exit code. */
@@ -87,7 +104,7 @@ export interface Deployment extends AsyncDisposable {
 }
 
 /** A Redis that comes back empty, always at the same address. */
-export class RedisUnderTest {
+export class RedisUnderTest implements Breakable {
   #process: RedisProcess;
   #isRunning = true;
 
@@ -162,7 +179,7 @@ export async function deploy(kind: DeploymentKind): Promise<Deployment> {
     return new ServiceUnderTest((more) => startWorkerProcess({ ...env, ...more }));
   });
   for (const service of [...apis, ...workers]) {
-    started.defer(async () => void (await service.end('SIGKILL')));
+    started.defer(() => service.crash());
     await service.start();
   }
   const owned = started.move();

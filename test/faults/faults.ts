@@ -8,7 +8,7 @@ import { Redis } from 'ioredis';
 import { sql } from 'kysely';
 import pg from 'pg';
 import type { TcpProxy } from '../harness/tcp-proxy.ts';
-import type { Deployment, DeploymentKind } from './deployment.ts';
+import type { Breakable, Deployment, DeploymentKind } from './deployment.ts';
 import { canMountDisk } from './own-disk.ts';
 import type { Random } from './random.ts';
 
@@ -66,54 +66,48 @@ async function holdMode(wires: TcpProxy[], mode: 'down' | 'reset' | 'silent', ho
   each(wires, (wire) => wire.setMode('pass'));
 }
 
-/** Freezes somebody for a while. */
-async function freeze(
-  frozen: { signal(signal: 'SIGSTOP' | 'SIGCONT'): void },
-  holdMs: number,
-): Promise<void> {
-  frozen.signal('SIGSTOP');
+/** Kills somebody, and starts it again after a while. */
+async function lose(part: Breakable, holdMs: number): Promise<void> {
+  await part.crash();
   await delay(holdMs);
-  frozen.signal('SIGCONT');
+  await part.recover();
+}
+
+/** Freezes somebody for a while. */
+async function freeze(part: Breakable, holdMs: number): Promise<void> {
+  part.signal('SIGSTOP');
+  await delay(holdMs);
+  part.signal('SIGCONT');
+}
+
+/** Does something several times, one soon after the other. */
+async function repeatedly(act: () => unknown): Promise<void> {
+  for (let time = 0; time < CUTS; time += 1) {
+    await act();
+    await delay(CUT_EVERY_MS);
+  }
 }
 
 export const FAULTS: readonly Fault[] = [
   {
     name: 'API killed',
     part: 'api',
-    strike: async ({ deployment, random, holdMs }) => {
-      const api = random.pick(deployment.apis);
-      await api.end('SIGKILL');
-      await delay(holdMs);
-      await api.start();
-    },
+    strike: ({ deployment, random, holdMs }) => lose(random.pick(deployment.apis), holdMs),
   },
   {
     name: 'worker killed',
     part: 'worker',
-    strike: async ({ deployment, random, holdMs }) => {
-      const worker = random.pick(deployment.workers);
-      await worker.end('SIGKILL');
-      await delay(holdMs);
-      await worker.start();
-    },
+    strike: ({ deployment, random, holdMs }) => lose(random.pick(deployment.workers), holdMs),
   },
   {
     name: 'Redis killed, comes back empty',
     part: 'redis',
-    strike: async ({ deployment: { redis }, holdMs }) => {
-      await redis.crash();
-      await delay(holdMs);
-      await redis.recover();
-    },
+    strike: ({ deployment: { redis }, holdMs }) => lose(redis, holdMs),
   },
   {
     name: 'Postgres crashed',
     part: 'postgres',
-    strike: async ({ deployment: { postgres }, holdMs }) => {
-      await postgres.crash();
-      await delay(holdMs);
-      await postgres.recover();
-    },
+    strike: ({ deployment: { postgres }, holdMs }) => lose(postgres, holdMs),
   },
   {
     name: 'API frozen',
@@ -143,25 +137,20 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'Postgres: every connection terminated',
     part: 'postgres',
-    strike: async ({ deployment: { db } }) => {
-      for (let time = 0; time < CUTS; time += 1) {
-        await sql`
+    strike: ({ deployment: { db } }) =>
+      repeatedly(() =>
+        sql`
           select pg_terminate_backend(pid) from pg_stat_activity
           where datname = current_database() and pid <> pg_backend_pid() and application_name like 'floodgate%'`.execute(
           db,
-        );
-        await delay(CUT_EVERY_MS);
-      }
-    },
+        ),
+      ),
   },
   {
     name: 'wire to Postgres: cut between commit and answer',
     part: 'postgres',
     strike: async ({ deployment: { wires } }) => {
-      for (let time = 0; time < CUTS; time += 1) {
-        wires.apiToPostgres.setMode('cut-next-answer');
-        await delay(CUT_EVERY_MS);
-      }
+      await repeatedly(() => wires.apiToPostgres.setMode('cut-next-answer'));
       wires.apiToPostgres.setMode('pass');
     },
   },
@@ -210,10 +199,7 @@ export const FAULTS: readonly Fault[] = [
     part: 'partners',
     isOnPartnersWire: true,
     strike: async ({ deployment: { wires } }) => {
-      for (let time = 0; time < CUTS; time += 1) {
-        each(wires.partnersToApis, (wire) => wire.cutConnections());
-        await delay(CUT_EVERY_MS);
-      }
+      await repeatedly(() => each(wires.partnersToApis, (wire) => wire.cutConnections()));
     },
   },
   {
@@ -221,10 +207,7 @@ export const FAULTS: readonly Fault[] = [
     part: 'partners',
     isOnPartnersWire: true,
     strike: async ({ deployment: { wires } }) => {
-      for (let time = 0; time < CUTS; time += 1) {
-        each(wires.partnersToApis, (wire) => wire.setMode('cut-next-answer'));
-        await delay(CUT_EVERY_MS);
-      }
+      await repeatedly(() => each(wires.partnersToApis, (wire) => wire.setMode('cut-next-answer')));
       each(wires.partnersToApis, (wire) => wire.setMode('pass'));
     },
   },
