@@ -34,7 +34,7 @@ const again = [
 process.stdout.write(`seed ${seed}\n`);
 const stop = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => {
+  process.on(signal, () => {
     process.stdout.write('stopping after this round\n');
     stop.abort();
   });
