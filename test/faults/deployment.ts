@@ -15,10 +15,14 @@ import { createServiceRoles, grantServiceRoles } from '../harness/service-roles.
 import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { startRedisCluster, type RedisCluster } from '../services/redis-cluster.ts';
 import { startRedis, type RedisProcess } from '../services/redis.ts';
+import { waitUntil } from '../harness/wait-until.ts';
 import { PostgresUnderTest } from './postgres-under-test.ts';
 
 /** Named as the tests' databases are, so that the services connect with roles of their own. */
 const DATABASE = 'floodgate_test_faults';
+const START_WITHIN_MS = 60_000;
+/** Of its output, what tells why a process has ended. */
+const TAIL = 2_000;
 const APIS = 2;
 const WORKERS = 2;
 
@@ -34,19 +38,26 @@ export interface Breakable {
 /** One of the service's processes, at the same address whenever it runs. */
 export class ServiceUnderTest implements Breakable {
   readonly #launch: (more: Environment) => Promise<ServiceProcess>;
+  readonly #ownEnds: string[] = [];
   #process: ServiceProcess | null = null;
-  #earlierOutput = '';
 
   constructor(launch: (more: Environment) => Promise<ServiceProcess>) {
     this.#launch = launch;
   }
 
-  /** Starts it where it does not run; resolves when it is ready. */
+  /** Starts it where it does not run, and again where it does not come up, as its supervisor would. */
   async start(more: Environment = {}): Promise<void> {
-    if (this.#process && this.#process.child.exitCode === null && this.#process.child.signalCode === null)
-      return;
-    this.#keepOutput();
-    this.#process = await this.#launch(more);
+    if (this.#process) return;
+    const launched = await waitUntil(
+      'the process starts',
+      () => this.#launch(more).catch(() => null),
+      START_WITHIN_MS,
+    );
+    this.#process = launched;
+    void launched.exited.then((code) => {
+      if (this.#process === launched)
+        this.#ownEnds.push(`ended with ${code}: ${unloggedOf(launched.output())}`);
+    });
   }
 
   signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
@@ -63,18 +74,21 @@ export class ServiceUnderTest implements Breakable {
 
   /** Ends it and answers the exit code. */
   async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null> {
-    return (await this.#process?.end(signal)) ?? null;
-  }
-
-  /** All that its processes have written. */
-  output(): string {
-    return this.#earlierOutput + (this.#process?.output() ?? '');
-  }
-
-  #keepOutput(): void {
-    this.#earlierOutput = this.output();
+    const ending = this.#process;
     this.#process = null;
+    return (await ending?.end(signal)) ?? null;
   }
+
+  /** How it has ended without being told to: never, if all is well. */
+  ownEnds(): readonly string[] {
+    return this.#ownEnds;
+  }
+}
+
+/** What is no log line tells best why a process has ended; where there is nothing, the last of them. */
+function unloggedOf(output: string): string {
+  const unlogged = output.split('\n').filter((line) => line !== '' && !line.startsWith('{"level":'));
+  return (unlogged.length > 0 ? unlogged.join('\n') : output).slice(-TAIL);
 }
 
 /** The wires between the parts; a fault may cut or slow each down. */

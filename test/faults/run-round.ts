@@ -115,6 +115,9 @@ export async function runRound(deployment: Deployment, round: Round): Promise<Ro
         mayTimeOut: round.faults.some((fault) => fault.mayTimeOut ?? fault.isOnPartnersWire ?? false),
         mayFail: round.faults.some(makesRequestsFail),
       }),
+      ...[...deployment.apis, ...deployment.workers]
+        .flatMap((service) => service.ownEnds())
+        .map((problem): Violation => ({ kind: 'stuck', problem: `a process ${problem}` })),
       ...differences.map(({ subject, problem }): Violation => ({
         kind: 'wrong',
         problem: `${subject} ${problem}`,

@@ -48,6 +48,9 @@ export function connect(options: ConnectOptions): Database {
       : { statement_timeout: statementTimeoutMs, query_timeout: statementTimeoutMs + 500 }),
   });
   pool.on('error', (error) => options.onIdleError?.(error));
+  // An error that nobody listens to ends the process. The pool listens only while a connection is idle, and whoever has
+  // taken it out hears of it too late: its first words and its last may arrive together.
+  pool.on('connect', (client) => client.on('error', () => {}));
   return new Kysely<Schema>({
     dialect: new PostgresDialect({ pool: new HonestPool(pool, options.prepareStatements) }),
   });
@@ -89,14 +92,7 @@ class HonestClient implements PostgresPoolClient {
   constructor(client: pg.PoolClient, nameOf: (text: string) => string | undefined) {
     this.#client = client;
     this.#nameOf = nameOf;
-    // A connection that ends under a statement also emits its error, and an error that nobody listens to ends the
-    // process. The pool itself listens only while the connection is idle.
-    client.on('error', this.#onLost);
   }
-
-  readonly #onLost = () => {
-    this.#lost = true;
-  };
 
   query(text: string, parameters: readonly unknown[]): Promise<never>;
   query(cursor: unknown): never;
@@ -114,7 +110,6 @@ class HonestClient implements PostgresPoolClient {
   }
 
   release(destroy = false): void {
-    this.#client.off('error', this.#onLost);
     this.#client.release(destroy || this.#lost);
   }
 }

@@ -1,0 +1,48 @@
+import { connect } from '@floodgate/database';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+
+const CONNECTIONS = 4;
+const TERMINATED = 400;
+
+let database: TestDatabase;
+
+beforeAll(async () => void (database = await createTestDatabase()));
+afterAll(() => database.drop());
+
+// What goes wrong here ends the process (an error that nobody listens to), and vitest says so.
+test('connections that Postgres ends at any moment fail their statements, and nothing else', async () => {
+  const pool = connect({
+    connectionString: database.url,
+    applicationName: 'victim',
+    maxConnections: CONNECTIONS,
+  });
+  let terminated = 0;
+  const isOver = () => terminated >= TERMINATED;
+  const ask = async () => {
+    let failed = 0;
+    while (!isOver()) await sql`select 1`.execute(pool).catch(() => (failed += 1));
+    return failed;
+  };
+  const terminate = async () => {
+    while (!isOver()) {
+      const { rows } = await sql`
+        select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and pid <> pg_backend_pid() and application_name = 'victim'`.execute(
+        database.db,
+      );
+      terminated += rows.length;
+    }
+  };
+  const [failed] = await Promise.all([ask(), ...Array.from({ length: CONNECTIONS }, ask), terminate()]);
+  expect(failed).toBeGreaterThan(0);
+  await waitUntil('the pool works again', () =>
+    sql`select 1`.execute(pool).then(
+      () => true,
+      () => false,
+    ),
+  );
+  await pool.destroy();
+});
