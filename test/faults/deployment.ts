@@ -38,7 +38,7 @@ export interface Breakable {
 /** One of the service's processes, at the same address whenever it runs. */
 export class ServiceUnderTest implements Breakable {
   readonly #launch: (more: Environment) => Promise<ServiceProcess>;
-  readonly #ownEnds: string[] = [];
+  readonly #misfortunes: string[] = [];
   #process: ServiceProcess | null = null;
 
   constructor(launch: (more: Environment) => Promise<ServiceProcess>) {
@@ -54,10 +54,18 @@ export class ServiceUnderTest implements Breakable {
       START_WITHIN_MS,
     );
     this.#process = launched;
-    void launched.exited.then((code) => {
+    void this.#watch(launched);
+  }
+
+  async #watch(launched: ServiceProcess): Promise<void> {
+    try {
+      const code = await launched.exited;
       if (this.#process === launched)
-        this.#ownEnds.push(`ended with ${code}: ${unloggedOf(launched.output())}`);
-    });
+        this.#misfortunes.push(`ended by itself with ${code}: ${unloggedOf(launched.output())}`);
+    } catch (error) {
+      // It has written what is private.
+      this.#misfortunes.push(String(error));
+    }
   }
 
   signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
@@ -79,9 +87,9 @@ export class ServiceUnderTest implements Breakable {
     return (await ending?.end(signal)) ?? null;
   }
 
-  /** How it has ended without being told to: never, if all is well. */
-  ownEnds(): readonly string[] {
-    return this.#ownEnds;
+  /** What went wrong when it ended: by itself, or having logged what it must not. */
+  misfortunes(): readonly string[] {
+    return this.#misfortunes;
   }
 }
 

@@ -116,7 +116,7 @@ export async function runRound(deployment: Deployment, round: Round): Promise<Ro
         mayFail: round.faults.some(makesRequestsFail),
       }),
       ...[...deployment.apis, ...deployment.workers]
-        .flatMap((service) => service.ownEnds())
+        .flatMap((service) => service.misfortunes())
         .map((problem): Violation => ({ kind: 'stuck', problem: `a process ${problem}` })),
       ...differences.map(({ subject, problem }): Violation => ({
         kind: 'wrong',
