@@ -33,6 +33,7 @@ const ROUNDS_PER_DEPLOYMENT = 40;
 /** Runs rounds of faults, every kind in turn, alone and mixed, and answers what came of each. */
 export async function runCampaign(options: CampaignOptions): Promise<RoundResult[]> {
   const available = availableFaults(options);
+  if (available.length === 0) throw new Error('no such fault, or none that this machine can try');
   const results: RoundResult[] = [];
   await using deployments = new Deployments();
   for (let round = 1; round <= options.rounds; round += 1) {
@@ -88,8 +89,7 @@ function availableFaults({ onlyFault = '', isLong, onMissing }: CampaignOptions)
 /** A round follows from the campaign's seed and its own number alone, so that it can be run again by itself. */
 function draw(available: readonly Fault[], { seed, hold, isLong }: CampaignOptions, round: number): Round {
   const order = new Random(seed).shuffle(available);
-  const first = order[(round - 1) % order.length];
-  if (!first) throw new Error('no such fault, or none that this machine can try');
+  const first = order[(round - 1) % order.length]!;
   const random = new Random((seed ^ Math.imul(round, 0x9e3779b1)) | 0);
   const outlastsLocks = isLong && first.outlastsLocks === true && random.chance(LONG_PERCENT);
   const { from, to } = outlastsLocks ? LONG_HOLD_MS : hold;

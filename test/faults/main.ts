@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { runCampaign } from './campaign.ts';
+import { FAULTS } from './faults.ts';
 import { describeRound, describeViolations, recoveryTable } from './report.ts';
 
 const USAGE = `npm run test:faults -- [--rounds 200] [--seed N] [--round K] [--fault NAME] [--hold-ms 200-4000]
@@ -24,9 +25,28 @@ if (values.help) {
   process.stdout.write(`${USAGE}\n`);
   process.exit(0);
 }
-const [from, to = from] = values['hold-ms'].split('-').map(Number);
-const seed = Number(values.seed);
-const rounds = Math.max(Number(values.rounds), Number(values.round ?? 0));
+const seed = whole('seed', values.seed);
+const round = values.round === undefined ? undefined : whole('round', values.round);
+const rounds = Math.max(whole('rounds', values.rounds), round ?? 1);
+const [from, to = from] = values['hold-ms'].split('-').map((text) => whole('hold-ms', text)) as [
+  number,
+  number?,
+];
+if (to < from) refuse('--hold-ms must be a range, like 200-4000');
+
+const { fault = '' } = values;
+if (!FAULTS.some(({ name }) => name.includes(fault)))
+  refuse(`no such fault: ${fault}\n${FAULTS.map(({ name }) => name).join('\n')}`);
+
+function whole(name: string, text: string): number {
+  return /^\d{1,10}$/.test(text) ? Number(text) : refuse(`--${name}: "${text}" is no whole number`);
+}
+
+function refuse(problem: string): never {
+  process.stderr.write(`${problem}\n`);
+  process.exit(2);
+}
+
 const again = [
   `npm run test:faults -- --seed ${seed} --hold-ms ${from}-${to}`,
   ...(values.fault === undefined ? [] : [`--fault '${values.fault}'`]),
@@ -43,14 +63,14 @@ const results = await runCampaign({
   signal: stop.signal,
   seed,
   rounds,
-  onlyRound: values.round === undefined ? undefined : Number(values.round),
+  onlyRound: round,
   onlyFault: values.fault,
-  hold: { from: from!, to: to! },
-  isLong: to! >= LONG_VERSION_MS,
-  onRound: (round, result) => {
-    process.stdout.write(`${describeRound(`${round}/${rounds}`, result)}\n`);
+  hold: { from, to },
+  isLong: to >= LONG_VERSION_MS,
+  onRound: (number, result) => {
+    process.stdout.write(`${describeRound(`${number}/${rounds}`, result)}\n`);
     if (result.violations.length > 0)
-      process.stdout.write(`${describeViolations(`${again} --round ${round}`, result)}\n`);
+      process.stdout.write(`${describeViolations(`${again} --round ${number}`, result)}\n`);
   },
   onMissing: (fault, reason) => process.stdout.write(`left out: ${fault.name} (${reason})\n`),
 });

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { formatPassReference } from '@floodgate/contract';
 import { reconcile } from '@floodgate/database';
 import { sql } from 'kysely';
@@ -31,7 +30,7 @@ export interface RoundResult extends Round {
 }
 
 const WARM_UP_REQUESTS = 50;
-const AFTER_MS = 300;
+const REQUESTS_AFTER = 100;
 const RECOVER_WITHIN_MS = 60_000;
 const ROOMY = 1_000_000;
 
@@ -93,7 +92,10 @@ export async function runRound(deployment: Deployment, round: Round): Promise<Ro
       finalizedAfterMs = partners.now() - mendedAt;
     }),
   ]);
-  await delay(AFTER_MS);
+  const afterwards = partners.history.requests.length + REQUESTS_AFTER;
+  await attempt('after the fault', () =>
+    waitUntil('the service goes on', () => partners.history.requests.length >= afterwards),
+  );
   await partners.finish();
   await attempt('finalizing the rest', async () => {
     const before = await readNow(deployment);
