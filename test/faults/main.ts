@@ -64,7 +64,7 @@ const results = await runCampaign({
   seed,
   rounds,
   onlyRound: round,
-  onlyFault: values.fault,
+  onlyFault: fault,
   hold: { from, to },
   isLong: to >= LONG_VERSION_MS,
   onRound: (number, result) => {
@@ -72,7 +72,7 @@ const results = await runCampaign({
     if (result.violations.length > 0)
       process.stdout.write(`${describeViolations(`${again} --round ${number}`, result)}\n`);
   },
-  onMissing: (fault, reason) => process.stdout.write(`left out: ${fault.name} (${reason})\n`),
+  onMissing: ({ name }, reason) => process.stdout.write(`left out: ${name} (${reason})\n`),
 });
 process.stdout.write(`\n${recoveryTable(results)}\n`);
 process.exitCode = results.some(({ violations }) => violations.length > 0) ? 1 : 0;
