@@ -22,6 +22,8 @@ const SECONDS = { warmUp: 3, peak: 5, before: 5, overload: 10, after: 5 };
 const PEAK_CONNECTIONS = 1_000;
 /** Connections that partners keep: more than wait and are under way at once, so that the others are refused. */
 const PARTNERS = 10_000;
+/** How long a partner's request waits for one of them: past that nobody is there to hear the answer. */
+const PATIENCE_MS = 1_000;
 const GREETING = { method: 'GET', path: '/health/live', headers: {} } as const;
 /**
  * The longest delay that Postgres offers (commit_delay). With this many in a commit about 2,300/s, so that generator and
@@ -81,6 +83,7 @@ async function overload(servers: Servers, bottleneck: Overload['bottleneck']): P
       ...common,
       connections: PARTNERS,
       greeting: GREETING,
+      patienceMs: PATIENCE_MS,
       seconds: 0,
       phases,
       logged: true,
@@ -124,7 +127,8 @@ function readOverload(log: RequestLog) {
   const numbers = dueIn(log, { from: start, to: end });
   const refused = latencies(log, numbers, '90');
   const accepted = latencies(log, numbers, '00');
-  const sendLags = numbers.map((number) => log.sentAt[number]! - log.dueAt[number]!);
+  const sent = numbers.filter((number) => log.code[number] !== 'gone');
+  const sendLags = sent.map((number) => log.sentAt[number]! - log.dueAt[number]!);
   return {
     offeredPerSecond: rateIn(log, 'dueAt', full),
     sentPerSecond: rateIn(log, 'sentAt', full),

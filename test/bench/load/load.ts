@@ -26,6 +26,8 @@ export interface Load {
   greeting?: RequestShape;
   /** Open loop whose rate changes: one after the other, in place of `seconds` and `arrivalsPerSecond`. */
   phases?: Phase[];
+  /** Open loop: what found no connection within this time is not sent any more; who asked has gone. Absent: never. */
+  patienceMs?: number;
   /**
    * Tells in `LoadResult.log` what became of every single request, and numbers them: NUMBER in a body is replaced by
    * a number of that many digits, from 0.
@@ -51,7 +53,7 @@ export interface RequestLog {
   /** When it was sent: later where no connection was free, or where the generator did not get to run. */
   sentAt: Float64Array;
   answeredAt: Float64Array;
-  /** Response code; "cut" where the connection ended instead, "none" where no answer ever came. */
+  /** Response code; "cut" where the connection ended instead, "none" where no answer ever came, "gone" where it was not sent. */
   code: string[];
   /** The pass reference of a "00"; otherwise the value of Retry-After. Empty where there is none. */
   detail: string[];

@@ -36,6 +36,10 @@ export class RequestRecorder {
     return numbered;
   }
 
+  gone(number: number): void {
+    this.#code[number] = 'gone';
+  }
+
   answered(number: number, status: string, piece: Buffer): void {
     this.#answeredAt[number] = performance.now();
     const at = piece.indexOf(CODE);

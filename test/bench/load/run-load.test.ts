@@ -127,3 +127,23 @@ test('a logged load tells of every request, by its number, what became of it and
     expect(log!.answeredAt[number]).toBeGreaterThanOrEqual(log!.sentAt[number]!);
   });
 });
+
+test('who has waited too long for a connection is gone, and nothing is sent for them', async () => {
+  let requests = 0;
+  const baseUrl = await serve((request, response) => {
+    requests += 1;
+    request.resume().on('end', () => void setTimeout(() => response.end('{}'), 100));
+  });
+  const phases = [{ seconds: 0.4, perSecond: 500 }];
+  const { log, answers } = await runLoad(
+    load(baseUrl, { phases, connections: 1, patienceMs: 20, logged: true }),
+  );
+  const numbersOf = (wanted: boolean) => [...log!.code.keys()].filter((n) => (log!.code[n] === 'gone') === wanted);
+  expect(answers).toEqual({ '200': requests });
+  expect(numbersOf(false)).toHaveLength(requests);
+  expect(numbersOf(true).length).toBeGreaterThan(requests);
+  for (const number of numbersOf(true)) expect(log!.sentAt[number]).toBeNaN();
+  for (const number of numbersOf(false)) {
+    expect(log!.sentAt[number]! - log!.dueAt[number]!).toBeLessThanOrEqual(20);
+  }
+});

@@ -158,6 +158,7 @@ class Partners {
   }
 
   sendDue(): void {
+    this.#forgetGone();
     while (this.#dueCount > 0 && this.#idle.length > 0) {
       const connection = this.#idle.pop()!;
       // A server may close what has been idle for long.
@@ -191,6 +192,7 @@ class Partners {
   }
 
   #sendNext(connection: Connection): void {
+    this.#forgetGone();
     const number = this.#sent;
     const arrivedAt = this.#arrivals[number];
     if (arrivedAt === undefined) {
@@ -206,6 +208,15 @@ class Partners {
       if (connection.isOpen) this.#sendNext(connection);
       else this.#open -= 1;
     });
+  }
+
+  #forgetGone(): void {
+    const { patienceMs = Number.POSITIVE_INFINITY } = this.#load;
+    for (const goneBefore = performance.now() - patienceMs; this.#arrivals[this.#sent]! < goneBefore;) {
+      this.#recorder?.gone(this.#sent);
+      this.#sent += 1;
+      this.#unanswered -= 1;
+    }
   }
 }
 
