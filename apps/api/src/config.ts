@@ -17,7 +17,7 @@ export const ApiConfig = Type.Object({
   WAITING_LIMIT: whole('registrations that may wait for a commit; further ones are answered 90', {
     minimum: 1,
     maximum: 1_000_000,
-    default: 5_000,
+    default: 10_000,
   }),
   ANSWER_WITHIN_MS: whole('how long a registration may wait for its answer before it is 90 or 91', {
     minimum: 100,

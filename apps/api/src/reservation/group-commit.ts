@@ -30,7 +30,7 @@ const SWEEP_EARLY_MS = 2 * SWEEP_INTERVAL_MS;
  * Of the time for an answer, what waiting may be expected to take. A queue longer than a burst needs gives nobody a seat
  * sooner, and has to be worked off when the overload is over: at half the load, in twice this time.
  */
-const WAITING_SHARE = 1 / 4;
+const WAITING_SHARE = 1 / 5;
 /**
  * Answers given before the event loop may read again what has arrived meanwhile: a share of those that are due, so that
  * they keep up however much arrives in a turn, and at least a few.
