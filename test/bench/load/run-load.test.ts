@@ -138,7 +138,8 @@ test('who has waited too long for a connection is gone, and nothing is sent for 
   const { log, answers } = await runLoad(
     load(baseUrl, { phases, connections: 1, patienceMs: 20, logged: true }),
   );
-  const numbersOf = (wanted: boolean) => [...log!.code.keys()].filter((n) => (log!.code[n] === 'gone') === wanted);
+  const numbersOf = (wanted: boolean) =>
+    [...log!.code.keys()].filter((n) => (log!.code[n] === 'gone') === wanted);
   expect(answers).toEqual({ '200': requests });
   expect(numbersOf(false)).toHaveLength(requests);
   expect(numbersOf(true).length).toBeGreaterThan(requests);
