@@ -28,14 +28,16 @@ const API = `${NOTE}
   });`;
 const WORKER = `${NOTE}
   setInterval(() => {}, 1000);
-  process.on('SIGTERM', () => { note('worker stops'); process.exit(0); });`;
+  process.on('SIGTERM', () => { note('worker stops'); process.exit(0); });
+  process.on('SIGUSR2', () => process.exit(1));
+  note(\`worker \${process.pid}\`);`;
 
 type Directory = Awaited<ReturnType<typeof temporaryDirectory>>;
 
-async function run(directory: Directory, programs: { api?: string; worker?: string } = {}, env: object = {}) {
+async function run(directory: Directory, programs: { api?: string } = {}, env: object = {}) {
   const files = { api: directory.file('api.mjs'), worker: directory.file('worker.mjs') };
   await writeFile(files.api, programs.api ?? API);
-  await writeFile(files.worker, programs.worker ?? WORKER);
+  await writeFile(files.worker, WORKER);
   await writeFile(directory.file('notes'), '');
   const stop = new AbortController();
   const ready = Promise.withResolvers<string>();
@@ -54,6 +56,15 @@ async function run(directory: Directory, programs: { api?: string; worker?: stri
 
 const notesOf = async (directory: Directory) =>
   (await readFile(directory.file('notes'), 'utf8')).trim().split('\n');
+
+/** The worker's pid, once it can be told something: the API may listen before. */
+async function runningWorker(directory: Directory): Promise<number> {
+  const pid = await vi.waitUntil(
+    async () => (await notesOf(directory)).map((line) => /^worker (\d+)$/.exec(line)?.[1]).find(Boolean),
+    { timeout: 30_000 },
+  );
+  return Number(pid);
+}
 
 async function expectNobodyLeft(directory: Directory): Promise<void> {
   const pids = (await notesOf(directory)).flatMap(
@@ -76,6 +87,7 @@ test('with its own Postgres: prints commands that work, and stops Postgres after
   ]) {
     expect(await printed).toContain(part);
   }
+  await runningWorker(directory);
   const reason = new Error('enough');
   stop.abort(reason);
   expect(await ended).toBe(reason);
@@ -111,13 +123,9 @@ describe('with a given database', () => {
 
   test('a service that crashes ends the other one, and is named', async () => {
     await using directory = await temporaryDirectory();
-    const worker = `${NOTE} note('worker ' + process.pid); process.on('SIGUSR2', () => process.exit(1)); setInterval(() => {}, 1000);`;
-    const { ended, printed } = await run(directory, { worker }, given());
+    const { ended, printed } = await run(directory, {}, given());
     expect(await printed).toContain('is listening on');
-    const pid = (await notesOf(directory))
-      .find((line) => line.startsWith('worker '))!
-      .slice('worker '.length);
-    process.kill(Number(pid), 'SIGUSR2');
+    process.kill(await runningWorker(directory), 'SIGUSR2');
     expect(await ended).toMatchObject({ message: 'the worker stopped unexpectedly (exit code 1); stopping' });
     await expectNobodyLeft(directory);
   });
