@@ -199,6 +199,33 @@ test('items with the same key never share a group and keep their order; others p
   expect([await outcomes, await late]).toEqual([['1', '10', '2', '11', '3'], '4']);
 });
 
+test('whoever repeats the same key fills no more than a few places, and has them again afterwards', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'performance'] });
+  const exclusiveKey = (item: number) => (item < 100 ? 'same' : null);
+  const { group, endNext, items } = start({ exclusiveKey, answerWithinMs: 1_000 });
+  const repeat = () => Promise.all(Array.from({ length: 20 }, (_, item) => group.submit(item)));
+  const repeated = repeat();
+  const other = group.submit(100);
+  await nextTurn();
+  expect(items()).toEqual([[0, 100]]);
+  await endNext();
+  expect(await other).toBe('100');
+  for (let round = 0; round < 15; round++) await endNext();
+  const outcomes = await repeated;
+  expect(outcomes.slice(0, 16)).toEqual(Array.from({ length: 16 }, (_, item) => `${item}`));
+  expect(outcomes.slice(16)).toEqual(Array.from({ length: 4 }, () => 'overloaded'));
+  // Those who waited in vain leave their places as well: one is under way, and the others are overdue.
+  const overdue = repeat();
+  await nextTurn();
+  vi.advanceTimersByTime(2_000);
+  await overdue;
+  await endNext();
+  const again = repeat();
+  await nextTurn();
+  for (let round = 0; round < 16; round++) await endNext();
+  expect((await again).filter((outcome) => outcome !== 'overloaded')).toHaveLength(16);
+});
+
 test('an item that waits too long is overloaded and never committed', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'performance'] });
   const { group, endNext, items } = start({ answerWithinMs: 1_000 });

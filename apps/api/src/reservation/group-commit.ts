@@ -13,12 +13,17 @@ export interface GroupCommitOptions<Item, Outcome> {
   waitingLimit: number;
   /** An item that is not committed after this is answered: `overloaded` while it waits, `unknown` in a group under way. */
   answerWithinMs: number;
-  /** Items with the same key never share a group. */
+  /**
+   * Items with the same key never share a group. So they wait for as many groups as there are of them, and where
+   * RIVALS_LIMIT of them wait already, submitting answers `overloaded`.
+   */
   exclusiveKey: (item: Item) => string | null;
 }
 
 interface Waiting<Item, Outcome> {
   item: Item;
+  /** Its exclusive key. */
+  key: string | null;
   submittedAt: number;
   answer: (outcome: Submitted<Outcome>) => void;
 }
@@ -44,6 +49,9 @@ const MIN_ANSWERS_PER_TURN = 16;
  */
 const REFUSALS_PER_TURN = 64;
 
+/** What repeats itself more often than this would fill the waiting room, one group each, and keep everybody else out. */
+const RIVALS_LIMIT = 16;
+
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
 /**
@@ -58,6 +66,8 @@ const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 export class GroupCommit<Item, Outcome> {
   readonly #options: GroupCommitOptions<Item, Outcome>;
   #waiting: Waiting<Item, Outcome>[] = [];
+  /** How many of `#waiting` have this exclusive key. */
+  readonly #rivals = new Map<string, number>();
   #underWay: Waiting<Item, Outcome>[] = [];
   #commit: Promise<void> | null = null;
   /** Committed, and to be answered in this order. */
@@ -78,16 +88,16 @@ export class GroupCommit<Item, Outcome> {
   /** Whether an item that is submitted now would be taken. */
   hasRoom(): boolean {
     if (this.#waiting.length < this.#room) return true;
-    this.#refusals += 1;
-    if (this.#turnIsDue && this.#refusals % REFUSALS_PER_TURN === 0) this.#takeTurn();
+    this.#countRefusal();
     return false;
   }
 
   /** Resolves with the item's own outcome; never rejects. */
   submit(item: Item): Promise<Submitted<Outcome>> {
-    if (!this.hasRoom()) return Promise.resolve('overloaded');
+    const key = this.#options.exclusiveKey(item);
+    if (!this.hasRoom() || !this.#joinRivals(key)) return Promise.resolve('overloaded');
     return new Promise((answer) => {
-      this.#waiting.push({ item, submittedAt: performance.now(), answer });
+      this.#waiting.push({ item, key, submittedAt: performance.now(), answer });
       this.#scheduleTurn();
     });
   }
@@ -96,6 +106,26 @@ export class GroupCommit<Item, Outcome> {
   async drain(): Promise<void> {
     while (this.#commit || this.#turnIsDue) await (this.#commit ?? nextTurn());
     clearInterval(this.#sweeper);
+  }
+
+  #countRefusal(): void {
+    this.#refusals += 1;
+    if (this.#turnIsDue && this.#refusals % REFUSALS_PER_TURN === 0) this.#takeTurn();
+  }
+
+  #joinRivals(key: string | null): boolean {
+    if (key === null) return true;
+    const rivals = this.#rivals.get(key) ?? 0;
+    if (rivals < RIVALS_LIMIT) this.#rivals.set(key, rivals + 1);
+    else this.#countRefusal();
+    return rivals < RIVALS_LIMIT;
+  }
+
+  #leaveRivals(key: string | null): void {
+    if (key === null) return;
+    const rivals = this.#rivals.get(key)! - 1;
+    if (rivals > 0) this.#rivals.set(key, rivals);
+    else this.#rivals.delete(key);
   }
 
   // In a turn of its own, so that what arrives in the same turn of the event loop rides together.
@@ -144,16 +174,17 @@ export class GroupCommit<Item, Outcome> {
   }
 
   #takeGroup(): Waiting<Item, Outcome>[] {
-    const { groupLimit, exclusiveKey } = this.#options;
+    const { groupLimit } = this.#options;
     const keys = new Set<string>();
     const group: Waiting<Item, Outcome>[] = [];
     const left: Waiting<Item, Outcome>[] = [];
     for (const waiting of this.#waiting) {
-      const key = exclusiveKey(waiting.item);
+      const { key } = waiting;
       if (group.length === groupLimit || (key !== null && keys.has(key))) {
         left.push(waiting);
       } else {
         if (key !== null) keys.add(key);
+        this.#leaveRivals(key);
         group.push(waiting);
       }
     }
@@ -167,8 +198,9 @@ export class GroupCommit<Item, Outcome> {
     for (const { submittedAt, answer } of this.#underWay) if (submittedAt < overdue) answer('unknown');
     // Almost in order of arrival, so as a rule the first one tells that there is nothing to do.
     if (!this.#waiting[0] || this.#waiting[0].submittedAt >= overdue) return;
-    this.#waiting = this.#waiting.filter(({ submittedAt, answer }) => {
+    this.#waiting = this.#waiting.filter(({ key, submittedAt, answer }) => {
       if (submittedAt >= overdue) return true;
+      this.#leaveRivals(key);
       answer('overloaded');
       return false;
     });
