@@ -24,11 +24,11 @@ async function serve() {
     socket.destroy();
     server.close();
   };
-  return { socket, ask, [Symbol.asyncDispose]: async () => void stop() };
+  return { socket, ask, [Symbol.dispose]: stop };
 }
 
 test('a request that came while the process was held up is answered, however long its connection was idle', async () => {
-  await using served = await serve();
+  using served = await serve();
   expect(await served.ask()).toBe('HTTP/1.1 200 OK');
   const answer = served.ask();
   // From here on the request lies in the kernel, and the connection's time runs out.
@@ -37,7 +37,7 @@ test('a request that came while the process was held up is answered, however lon
 });
 
 test('an idle connection is closed when its time is over', async () => {
-  await using served = await serve();
+  using served = await serve();
   expect(await served.ask()).toBe('HTTP/1.1 200 OK');
   await once(served.socket, 'close');
 });
