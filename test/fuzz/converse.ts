@@ -29,6 +29,20 @@ export async function converse(
   return answers;
 }
 
+/** Sends the bytes on a connection of their own and resets it as soon as they have left. */
+export function sendAndReset(baseUrl: string, bytes: Buffer): Promise<void> {
+  const { hostname, port } = new URL(baseUrl);
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: hostname, port: Number(port) });
+    socket.on('connect', () => socket.write(bytes, () => socket.resetAndDestroy()));
+    // A server that refuses early may reset it first; one that is gone accepts nothing.
+    socket.on('error', (error) => {
+      if (socket.connecting || socket.bytesWritten === 0) reject(error);
+    });
+    socket.on('close', () => resolve());
+  });
+}
+
 /** Everything that the server sent, or null where it does not end. */
 function receive(
   baseUrl: string,

@@ -54,14 +54,19 @@ export function judge(target: Target, reading: StrictReading, wireAnswers: reado
     else judgeLastAnswer(target, partial, answer);
   });
   // A request behind an answer that closes the connection may have been carried out all the same.
-  for (const request of requests.slice(answers.length)) {
-    const { reservation } = bodyVerdict(target, request);
-    if (reservation) target.unanswered.push(reservation);
-  }
+  rememberUnanswered(target, requests.slice(answers.length));
   if (answers.length < requests.length && !answers.at(-1)?.headers.get('connection')?.includes('close'))
     throw new Finding(`${answers.length} answers to ${requests.length} requests, and no sign of the close`);
   if (end === 'malformed' && answers.length < most && answers.at(-1)?.headers.get('connection') !== 'close')
     throw new Finding('closed without a word');
+}
+
+/** Requests whose answers nobody has seen: they may have been carried out or not. */
+export function rememberUnanswered(target: Target, requests: readonly StrictRequest[]): void {
+  for (const request of requests) {
+    const { reservation } = bodyVerdict(target, request);
+    if (reservation) target.unanswered.push(reservation);
+  }
 }
 
 const ENVELOPE = /^\{"responseCode":"([0-9]{2})","responseMessage":"(?:[^"\\]|\\.)+","responseData":.+\}$/s;
@@ -148,7 +153,7 @@ const pathOf = ({ target }: StrictRequest) => target.split(/[?#]/, 1)[0]!;
 /** The path of one registration, and nothing that routers differ about. */
 const isRegistration = (request: StrictRequest) =>
   pathOf(request).startsWith(REGISTRATIONS) &&
-  /^[A-Za-z0-9-]{1,100}$/.test(pathOf(request).slice(REGISTRATIONS.length));
+  /^[A-Za-z0-9-]+$/.test(pathOf(request).slice(REGISTRATIONS.length));
 
 function routeVerdict(request: StrictRequest): Verdict | null {
   const path = pathOf(request);

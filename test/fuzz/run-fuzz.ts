@@ -1,9 +1,9 @@
 import type { Database } from '@floodgate/database';
 import fc from 'fast-check';
-import { converse } from './converse.ts';
+import { converse, sendAndReset } from './converse.ts';
 import { hostileBytes } from './hostile-bytes.ts';
 import { hostileRegistration } from './hostile-requests.ts';
-import { judge } from './judge.ts';
+import { judge, rememberUnanswered } from './judge.ts';
 import { readStrictly } from './read-strictly.ts';
 import { createTarget, type Target } from './target.ts';
 
@@ -15,6 +15,8 @@ const KEYS = ['!~', 'k'.repeat(255), ...Array.from({ length: 30 }, (_, number) =
 interface Lane {
   name: string;
   duplicatePolicy?: 'allow' | 'reject';
+  /** The connection is reset once the message is sent, and no answer is read. */
+  isReset?: boolean;
   messages: (target: Target) => fc.Arbitrary<Buffer>;
 }
 
@@ -28,6 +30,7 @@ const LANES: readonly Lane[] = [
     messages: (target) => hostileRegistration(target, KEYS),
     duplicatePolicy: 'reject',
   },
+  { name: 'bytes and a reset', messages: hostileBytes, isReset: true },
   ...[1, 2, 3, 4].map((number) => ({ name: `bytes ${number}`, messages: hostileBytes })),
 ];
 
@@ -65,7 +68,7 @@ export async function runFuzz(options: FuzzOptions): Promise<FuzzReport> {
 }
 
 async function runLane(
-  { name, messages }: Lane,
+  { name, messages, isReset = false }: Lane,
   target: Target,
   index: number,
   { baseUrl, requests, seed, onProgress }: FuzzOptions,
@@ -75,7 +78,7 @@ async function runLane(
   const property = fc.asyncProperty(messages(target), async (message) => {
     if (performance.now() > failedAt + SHRINK_MS) return;
     try {
-      await tryMessage(baseUrl, target, message, report);
+      await tryMessage(baseUrl, target, message, isReset, report);
     } catch (error) {
       failedAt = Math.min(failedAt, performance.now());
       throw error;
@@ -98,12 +101,17 @@ async function tryMessage(
   baseUrl: string,
   target: Target,
   message: Buffer,
+  isReset: boolean,
   report: FuzzReport,
 ): Promise<void> {
   const reading = readStrictly(message);
-  const answers = await converse(baseUrl, message, reading);
   report.sent += 1;
   report.understood += reading.requests.length;
+  if (isReset) {
+    rememberUnanswered(target, reading.requests);
+    return sendAndReset(baseUrl, message);
+  }
+  const answers = await converse(baseUrl, message, reading);
   for (const { status, text } of answers) {
     const label = /^\{"responseCode":"(\d\d)"/.exec(text)?.[1] ?? `status ${status}`;
     report.answers[label] = (report.answers[label] ?? 0) + 1;

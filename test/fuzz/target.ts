@@ -19,7 +19,7 @@ export interface Target extends Fixture {
   foreignEventRef: string;
   /** What is registered, and what follows from it. */
   model: ReservationModel;
-  /** Registrations behind an answer that closed their connection: they may have been carried out or not. */
+  /** Registrations whose connection was closed or reset before their answer: they may have been carried out or not. */
   unanswered: Reservation[];
 }
 

@@ -20,11 +20,16 @@ export class RawConnection {
     socket.on('close', () => (this.#isClosed = true));
   }
 
-  static async open(baseUrl: string): Promise<RawConnection> {
+  /** With `allowHalfOpen` the client keeps its side open when the server ends its own. */
+  static async open(baseUrl: string, { allowHalfOpen = false } = {}): Promise<RawConnection> {
     const { hostname, port } = new URL(baseUrl);
-    const socket = connect({ host: hostname, port: Number(port) });
+    const socket = connect({ host: hostname, port: Number(port), allowHalfOpen });
     await once(socket, 'connect');
     return new RawConnection(socket);
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
   }
 
   send(text: string): void {
@@ -53,6 +58,11 @@ export class RawConnection {
 
   close(): void {
     this.#socket.destroy();
+  }
+
+  /** Closes with a TCP reset, as a process does that dies with unread data. */
+  reset(): void {
+    this.#socket.resetAndDestroy();
   }
 
   #takeAnswer(): Answer | undefined {

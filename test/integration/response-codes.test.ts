@@ -183,6 +183,8 @@ const PROVOCATIONS: Provocation[] = [
   ['33', 409, 'the e-mail address is registered in another case', twiceInAnotherCase],
   ['34', 404, 'the serial is unknown', () => partner.registration('GALA-1001-999999-1234567890')],
   ['34', 404, 'the reference is malformed', () => partner.registration("' or 1=1 --")],
+  ['34', 404, 'the reference is long', () => partner.registration('a'.repeat(101))],
+  ['34', 404, 'the reference is as long as can be', () => partner.registration('a'.repeat(15_000))],
   ['34', 404, 'the digits are wrong', () => lookUp(partner, (text) => `${text.slice(0, -10)}1234567890`)],
   ['34', 404, 'the prefix is wrong', () => lookUp(partner, (text) => text.replace('GALA', 'BALL'))],
   ['34', 404, 'another partner asks', () => lookUp(new PartnerClient(api.baseUrl, onePerAttendee))],

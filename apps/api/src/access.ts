@@ -9,7 +9,8 @@ import {
   type Database,
   type DuplicatePolicy,
 } from '@floodgate/database';
-import { LRUCache } from 'lru-cache';
+import type { LRUCache } from 'lru-cache';
+import { recentReads } from './recent-reads.ts';
 
 /** What a caller may do: its partner, and the event that it named. */
 export interface GrantedAccess {
@@ -24,8 +25,10 @@ export interface GrantedAccess {
 
 export type Access = GrantedAccess | { kind: 'unknown-key' } | { kind: 'no-such-event' };
 
+/** What a caller says of itself. */
 interface Caller {
-  secretKey: string;
+  keyId: string;
+  secret: string;
   eventRef: string | null;
 }
 
@@ -34,11 +37,10 @@ const UNKNOWN_KEY: Access = { kind: 'unknown-key' };
 const NO_HASH = hashSecret(randomBytes(32).toString('base64url'));
 const NO_SUCH_EVENT: Access = { kind: 'no-such-event' };
 
-/** Revocation and limits hold everywhere within 2 s: this, or the time that reading it anew may take (READ_WITHIN_MS). */
-const MAX_AGE_MS = 1_000;
-const MAX_ENTRIES = 10_000;
-
-/** Tells what a secret key and an event reference give access to, from memory for up to a second. */
+/**
+ * Tells what a secret key and an event reference give access to, from memory for up to a second. Revocation and limits
+ * hold everywhere within 2 s: that, or the time that reading it anew may take (READ_WITHIN_MS).
+ */
 export class AccessControl {
   readonly #db: Database;
   // Found by the whole key: a hit needs no hash, and a wrong secret can only miss.
@@ -46,19 +48,7 @@ export class AccessControl {
 
   constructor(db: Database) {
     this.#db = db;
-    this.#cache = new LRUCache({
-      max: MAX_ENTRIES,
-      ttl: MAX_AGE_MS,
-      // An entry that is pushed out while it is being read must still reach whoever waits for it.
-      ignoreFetchAbort: true,
-      fetchMethod: async (_, __, { context, options }) => {
-        const startedAt = performance.now();
-        const access = await this.#load(context);
-        // Its age counts from before it was read: meanwhile the key may have been revoked.
-        options.ttl = Math.max(1, MAX_AGE_MS - (performance.now() - startedAt));
-        return access;
-      },
-    });
+    this.#cache = recentReads((_, caller) => this.#load(caller));
   }
 
   /** What is known already; undefined where it has to be read from Postgres first. */
@@ -67,16 +57,17 @@ export class AccessControl {
   }
 
   /** `eventRef` is a UUID, or null where the caller named none. Rejects where Postgres does not answer. */
-  check(secretKey: string, eventRef: string | null): Promise<Access> {
-    return this.#cache.forceFetch(cacheKey(secretKey, eventRef), { context: { secretKey, eventRef } });
+  async check(secretKey: string, eventRef: string | null): Promise<Access> {
+    const parsed = parseSecretKey(secretKey);
+    // Neither asked for nor remembered: anybody may send such text, and much of it.
+    if (!parsed) return UNKNOWN_KEY;
+    return this.#cache.forceFetch(cacheKey(secretKey, eventRef), { context: { ...parsed, eventRef } });
   }
 
-  async #load({ secretKey, eventRef }: Caller): Promise<Access> {
-    const parsed = parseSecretKey(secretKey);
-    if (!parsed) return UNKNOWN_KEY;
-    const row = await findAccess(this.#db, parsed.keyId, eventRef);
+  async #load({ keyId, secret, eventRef }: Caller): Promise<Access> {
+    const row = await findAccess(this.#db, keyId, eventRef);
     // Compared even where there is no such key: the time until the answer must not tell which key ids exist.
-    const isSecret = isSecretOf(parsed.secret, row?.secretHash ?? NO_HASH);
+    const isSecret = isSecretOf(secret, row?.secretHash ?? NO_HASH);
     if (!row || !isSecret || row.closed) return UNKNOWN_KEY;
     // Bookkeeping for operators: the caller neither waits for it nor fails with it.
     if (row.useIsUnnoted) noteKeyUse(this.#db, row.keyId).catch(() => {});

@@ -1,3 +1,4 @@
+import { maxHeaderSize } from 'node:http';
 import { BODY_LIMIT_BYTES, isEmailAddress } from '@floodgate/contract';
 import type { Logger } from '@floodgate/config';
 import type { Database } from '@floodgate/database';
@@ -8,6 +9,8 @@ import { answerError, answerErrors } from './http/answer-errors.ts';
 import { answerMalformedHttp, answerOutsideFastify } from './http/answer-malformed.ts';
 import { authenticate } from './http/authenticate.ts';
 import { checkHead } from './http/check-head.ts';
+import { closeWhenIdle } from './http/close-when-idle.ts';
+import { Connections } from './http/connections.ts';
 import { limitRate } from './http/limit-rate.ts';
 import { parseJson } from './http/parse-json.ts';
 import { nextRequestId } from './http/request-id.ts';
@@ -37,12 +40,20 @@ const TIMEOUT_CHECK_MS = 1_000;
 /** Longer than the idle time of common load balancers (60 s), so that they close first. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 
-const IDLE_SWEEP_MS = 20;
+const SWEEP_MS = 20;
 
-/** Stops accepting, answers what is in flight and closes every connection. */
-export async function closeApi(app: FastifyInstance): Promise<void> {
-  // Connections that were busy when the stop began fall idle after their answer, and would be kept alive.
-  const sweep = setInterval(() => app.server.closeIdleConnections(), IDLE_SWEEP_MS);
+/**
+ * Stops accepting, answers what is in flight and closes every connection. What a client has not sent, or not taken,
+ * within `patienceMs` is given up; a request that was read completely is answered however long that takes.
+ */
+export async function closeApi(app: FastifyInstance, patienceMs = 1_000): Promise<void> {
+  const patientUntil = performance.now() + patienceMs;
+  const sweep = setInterval(() => {
+    // Connections that were busy when the stop began fall idle after their answer, and would be kept alive.
+    app.server.closeIdleConnections();
+    // Node itself no longer looks for slow clients.
+    if (performance.now() > patientUntil) app.connections.closeUnlessAnswerIsDue();
+  }, SWEEP_MS);
   await app.close();
   clearInterval(sweep);
 }
@@ -82,10 +93,14 @@ export async function buildApi({
       // After the formats that Fastify adds by itself, which hold another idea of an address.
       onCreate: (ajv) => ajv.addFormat('email', isEmailAddress),
     },
+    // Whatever fits into a request line is looked at: it is up to the routes what a parameter may be.
+    routerOptions: { maxParamLength: maxHeaderSize },
     clientErrorHandler: answerMalformedHttp,
     frameworkErrors: answerError,
   }).withTypeProvider<TypeBoxTypeProvider>();
 
+  app.decorate('connections', new Connections(app.server));
+  closeWhenIdle(app.server);
   app.addHook('onRequest', checkHead);
   parseJson(app);
   answerOutsideFastify(app);

@@ -1,26 +1,16 @@
 import { formatTimestamp, success, type Ticket } from '@floodgate/contract';
 import { listAvailableTickets, type Database, type TicketRow } from '@floodgate/database';
-import { LRUCache } from 'lru-cache';
-
-/** Age of a cached answer at most, the time to read it included. */
-const MAX_AGE_MS = 1_000;
-const MAX_EVENTS = 10_000;
+import type { LRUCache } from 'lru-cache';
+import { recentReads } from './recent-reads.ts';
 
 /** The available tickets of events, each kept for a second as the very text of the answer. */
 export class TicketList {
   readonly #cache: LRUCache<number, string>;
 
   constructor(db: Database) {
-    this.#cache = new LRUCache({
-      max: MAX_EVENTS,
-      ttl: MAX_AGE_MS,
-      ignoreFetchAbort: true,
-      fetchMethod: async (eventId, _, { options }) => {
-        const startedAt = performance.now();
-        const tickets = await listAvailableTickets(db, eventId);
-        options.ttl = Math.max(1, MAX_AGE_MS - (performance.now() - startedAt));
-        return JSON.stringify(success(tickets.map(toTicket)));
-      },
+    this.#cache = recentReads(async (eventId) => {
+      const tickets = await listAvailableTickets(db, eventId);
+      return JSON.stringify(success(tickets.map(toTicket)));
     });
   }
 

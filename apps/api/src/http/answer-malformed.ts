@@ -1,7 +1,8 @@
-import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
+import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { failure, type FailureCode } from '@floodgate/contract';
 import type { FastifyInstance } from 'fastify';
+import type { HttpSocket } from './connections.ts';
 import { nextRequestId } from './request-id.ts';
 
 /** A fault below Fastify: what Node's HTTP parser could not make a request of. */
@@ -22,15 +23,6 @@ export function answerMalformedHttp(error: ParserError, socket: Socket): void {
 }
 
 /**
- * What Node keeps on a socket: the response that is due, until it has finished and the next one takes its place, and the
- * parser with the request that it reads or has read last. Undocumented, but unchanged for years, and tested.
- */
-interface HttpSocket extends Socket {
-  _httpMessage?: ServerResponse | null;
-  parser?: { incoming?: IncomingMessage | null } | null;
-}
-
-/**
  * Ends the connection with `answer`, after the answers to the whole requests that came before on it (pipelining): a
  * partner must not take this for one of theirs. Nor for one to the next: a request that was answered before its body
  * turned out to be malformed gets no second answer.
@@ -47,9 +39,16 @@ function endAfterAnswers(socket: HttpSocket, answer: string): void {
 export function answerOutsideFastify(app: FastifyInstance): void {
   // An expectation nobody knows is ignored, as RFC 9110 (10.1.1) allows.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
-  app.server.on('connect', (_request, socket) =>
-    endAfterAnswers(socket as Socket, rawAnswer('60', 405, 'This route answers no CONNECT')),
-  );
+  app.server.on('connect', (_request, socket) => {
+    // Node has taken its own listeners off, and an error that nobody listens to would end the process.
+    socket.on('error', () => {});
+    socket.on('timeout', () => socket.destroy());
+    // The client may keep its side open for as long as it likes.
+    socket.on('finish', () => socket.destroy());
+    // What it sends on is dropped: unread, it would have the system discard the answer.
+    socket.resume();
+    endAfterAnswers(socket as Socket, rawAnswer('60', 405, 'This route answers no CONNECT'));
+  });
 }
 
 function rawAnswer(code: FailureCode, status: number, message: string): string {
