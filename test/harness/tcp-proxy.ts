@@ -21,8 +21,10 @@ export class TcpProxy {
   readonly #server: Server;
   #target: { host: string; port: number };
   readonly #sockets = new Set<Socket>();
+  readonly #forgotten = new WeakSet<Socket>();
   #mode: Mode = 'pass';
   #delayMs = 0;
+  #words: ReadonlyMap<string, string> = new Map();
 
   private constructor(target: { host: string; port: number }) {
     this.#target = target;
@@ -57,7 +59,7 @@ export class TcpProxy {
     if (mode === 'reset') for (const socket of this.#sockets) socket.resetAndDestroy();
     for (const socket of this.#sockets)
       if (mode === 'silent') socket.pause();
-      else socket.resume();
+      else if (!this.#forgotten.has(socket)) socket.resume();
   }
 
   /** How long everything takes from one side to the other, each way. */
@@ -65,9 +67,19 @@ export class TcpProxy {
     this.#delayMs = delayMs;
   }
 
+  /** Puts other words into the server's answers, each as many bytes long as the one that it replaces. */
+  replaceInAnswers(words: ReadonlyMap<string, string>): void {
+    this.#words = words;
+  }
+
   /** Ends the connections there are; new ones pass. */
   cutConnections(): void {
     this.#cutAll();
+  }
+
+  /** Delivers nothing more of the connections there are, and tells neither side, as a NAT that forgets them; new ones pass. */
+  forgetConnections(): void {
+    for (const socket of this.#sockets) this.#forgotten.add(socket.pause());
   }
 
   async stop(): Promise<void> {
@@ -113,9 +125,17 @@ export class TcpProxy {
 
   #answer(client: Socket, chunk: Buffer | string): void {
     if (this.#mode === 'swallow-answers') return;
-    if (this.#mode !== 'cut-next-answer') return void client.write(chunk);
+    if (this.#mode !== 'cut-next-answer') return void client.write(this.#reword(chunk));
     this.#mode = 'pass';
     client.destroy();
+  }
+
+  #reword(chunk: Buffer | string): Buffer | string {
+    if (this.#words.size === 0) return chunk;
+    // One character per byte.
+    let text = chunk.toString('latin1');
+    for (const [word, other] of this.#words) text = text.replaceAll(word, other);
+    return Buffer.from(text, 'latin1');
   }
 }
 

@@ -32,6 +32,7 @@ afterAll(async () => {
 
 beforeEach(async () => {
   proxy.setMode('pass');
+  proxy.replaceInAnswers(new Map());
   pool = openPool(proxy.through(database.url));
   gala = await createFixture(database.db);
   committedBatches = [];
@@ -165,7 +166,20 @@ test('a commit that stays unanswered is unknown, and a retry with its key finds 
   await impatient.destroy();
 });
 
-test('a bad row fails alone', async () => {
+// What Postgres says under another lc_messages: CHYBA is Czech. The word for FATAL is as good as any of its length.
+const LANGUAGES: [string, Map<string, string>][] = [
+  ['English', new Map()],
+  [
+    'another language',
+    new Map([
+      ['SERROR\0', 'SCHYBA\0'],
+      ['SFATAL\0', 'SOSUD!\0'],
+    ]),
+  ],
+];
+
+test.each(LANGUAGES)('a bad row fails alone, where Postgres speaks %s', async (_language, words) => {
+  proxy.replaceInAnswers(words);
   const ticketId = await gala.addTicket();
   const names = Array.from({ length: 20 }, (_, index) => `guest ${index}`);
   names[7] = 'Poison';
@@ -178,21 +192,61 @@ test('a bad row fails alone', async () => {
   expect(stored.map(({ fullName }) => fullName)).toEqual(names.filter((name) => !isBad(name)));
   const ticket = database.db.selectFrom('tickets').select('taken').where('id', '=', ticketId);
   expect(await ticket.executeTakeFirst()).toEqual({ taken: 18 });
+  expect(new Set(failures)).toEqual(new Set(['bad-value']));
 });
 
-test('a connection that Postgres ends before the commit is replaced, and the seat is granted once', async () => {
+test.each(LANGUAGES)(
+  'an expired key can be used anew, where Postgres speaks %s',
+  async (_language, words) => {
+    proxy.replaceInAnswers(words);
+    const request = reservation(await gala.addTicket(), keyed());
+    const [first] = await commit([request]);
+    await sql`update idempotency_keys set created_at = created_at - interval '25 h'`.execute(database.db);
+    const [second] = await commit([request]);
+    expect(second).toMatchObject({ kind: 'registered', replayed: false });
+    expect(second).not.toEqual(first);
+    expect(failures).toEqual(['conflict']);
+  },
+);
+
+test.each(LANGUAGES)(
+  'a connection that Postgres ends before the commit is replaced, and the seat is granted once: in %s',
+  async (_language, words) => {
+    proxy.replaceInAnswers(words);
+    const ticketId = await gala.addTicket();
+    const held = await holdTicket(database.db, ticketId);
+    const outcomes = commit([reservation(ticketId)]);
+    await held.waiters(1);
+    await sql`
+      select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`.execute(database.db);
+    await waitUntil('the first attempt has failed', () => failures.length > 0);
+    await held.waiters(1);
+    await held.release();
+    await expectOneStored(await outcomes);
+    expect(failures).toEqual(['unknown']);
+    expect(committedBatches).toHaveLength(1);
+  },
+);
+
+test('what Postgres calls fatal is no refusal, even if a pooler in between keeps the connection', async () => {
+  proxy.replaceInAnswers(new Map([['SERROR\0', 'SFATAL\0']]));
+  const poison = reservation(await gala.addTicket(), { fullName: 'Poison' });
+  expect(await commit([poison], pool, 0)).toEqual(['overloaded']);
+  expect(failures).toEqual(['unknown']);
+});
+
+test('a server that only reads is left for the one that new connections lead to', async () => {
   const ticketId = await gala.addTicket();
-  const held = await holdTicket(database.db, ticketId);
-  const outcomes = commit([reservation(ticketId)]);
-  await held.waiters(1);
-  await sql`
-    select pg_terminate_backend(pid) from pg_stat_activity
-    where datname = current_database() and wait_event_type = 'Lock'`.execute(database.db);
-  await waitUntil('the first attempt has failed', () => failures.length > 0);
-  await held.waiters(1);
-  await held.release();
-  await expectOneStored(await outcomes);
-  expect(committedBatches).toHaveLength(1);
+  const name = sql.id(new URL(database.url).pathname.slice(1));
+  // Holds for connections from now on, as long as they live: what is opened after the reset can write.
+  await sql`alter database ${name} set default_transaction_read_only = on`.execute(database.db);
+  await sql`select 1`.execute(pool);
+  await sql`alter database ${name} reset default_transaction_read_only`.execute(database.db);
+
+  expect(await commit([reservation(ticketId)])).toEqual(['overloaded']);
+  expect(failures).toEqual(['unavailable']);
+  await expectOneStored(await commit([reservation(ticketId)]));
 });
 
 test.each([

@@ -11,7 +11,7 @@ import {
   type ReservationOutcome,
 } from '@floodgate/database';
 import fc from 'fast-check';
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { anyBatch, createWorld, toReservations, type World } from '../harness/drawn-reservations.ts';
@@ -27,7 +27,9 @@ let world: World;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  const options = { connectionString: database.url, applicationName: 'tests', maxConnections: 1 };
+  const one = { connectionString: database.url, applicationName: 'tests', maxConnections: 1 };
+  // Batches line up for their pool's only connection, for as long as the machine takes.
+  const options = { ...one, connectTimeoutMs: 30_000 };
   pools = Array.from({ length: POOLS }, () => connect({ ...options, prepareStatements: true }));
 });
 
@@ -89,33 +91,48 @@ test('batches that race for the same tickets over several connections sell every
 
 test('batches whose serials lie among each other each find their own registrations', async () => {
   const ids = [randomUUID(), randomUUID()];
-  // The first batch stops half-way, between two serials, until the second has committed.
-  await sql`
-    create function pause() returns trigger language plpgsql as $$
-      begin perform pg_advisory_xact_lock(1); return new; end $$`.execute(database.db);
-  await sql`
-    create trigger pause before insert on registrations for each row
-    when (new.batch_id = ${sql.lit(ids[0])} and new.position = 2) execute function pause()`.execute(
-    database.db,
+  const pause = await pauseBefore(
+    'registrations',
+    sql`new.batch_id = ${sql.lit(ids[0])} and new.position = 2`,
   );
-  await sql`select pg_advisory_lock(1)`.execute(pools[0]!);
   const first = reserveBatch(pools[1]!, ids[0]!, batchOf(2, 4));
-  await waitUntil('the first batch is half-way', async () => {
-    const { rows } = await sql`select from pg_locks where locktype = 'advisory' and not granted`.execute(
-      database.db,
-    );
-    return rows.length > 0;
-  });
+  await pause.waiters(1);
   const second = await reserveBatch(pools[2]!, ids[1]!, batchOf(1, 3));
-  await sql`select pg_advisory_unlock(1)`.execute(pools[0]!);
+  await pause.release();
   const outcomes = [await first, second];
-  await sql`drop trigger pause on registrations`.execute(database.db);
 
   const [early, late] = outcomes.map(seatsOf);
   expect(early![0]).toBeLessThan(late![0]!);
   expect(early!.at(-1)).toBeGreaterThan(late!.at(-1)!);
   await expectOwnSerials(ids, outcomes);
 });
+
+/** Makes whoever is about to insert such a row wait. */
+async function pauseBefore(table: string, condition: RawBuilder<unknown>) {
+  await sql`
+    create or replace function pause() returns trigger language plpgsql as $$
+      begin perform pg_advisory_xact_lock(1); return new; end $$`.execute(database.db);
+  await sql`
+    create trigger pause before insert on ${sql.table(table)} for each row
+    when (${condition}) execute function pause()`.execute(database.db);
+  await sql`select pg_advisory_lock(1)`.execute(pools[0]!);
+  return {
+    /** Resolves when this many statements wait, here or for each other. */
+    waiters: async (count: number) => {
+      await waitUntil(`${count} statements wait`, async () => {
+        const { rows } = await sql`
+          select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
+          database.db,
+        );
+        return rows.length === count;
+      });
+    },
+    release: async () => {
+      await sql`select pg_advisory_unlock(1)`.execute(pools[0]!);
+      await sql`drop trigger pause on ${sql.table(table)}`.execute(database.db);
+    },
+  };
+}
 
 async function expectOwnSerials(ids: string[], outcomes: ReservationOutcome[][]): Promise<void> {
   for (const [index, id] of ids.entries()) {
@@ -128,6 +145,34 @@ async function expectOwnSerials(ids: string[], outcomes: ReservationOutcome[][])
     );
   }
 }
+
+test.each([
+  ['attendees', 'registrations', 'attendee_digest', (id: string) => ({ attendeeDigest: id })],
+  [
+    'idempotency keys',
+    'idempotency_keys',
+    'key',
+    (id: string) => ({ idempotency: { key: id, fingerprint: randomUUID() } }),
+  ],
+])(
+  'two batches with the same %s in opposite order never wait for each other',
+  async (_what, table, column, share) => {
+    const [low, high] = [randomUUID(), randomUUID()].toSorted() as [string, string];
+    const batch = (ticket: number, ids: string[]) =>
+      batchOf(ticket, 2).map((one, index) => ({ ...one, ...share(ids[index]!) }));
+    // The first one stops between the two.
+    const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(pools[1]!);
+    const isFirst = sql`pg_backend_pid() = ${sql.lit(rows[0]!.pid)}`;
+    const pause = await pauseBefore(table, sql`${isFirst} and new.${sql.ref(column)} = ${sql.lit(high)}`);
+    const first = reserveBatch(pools[1]!, randomUUID(), batch(1, [low, high]));
+    await pause.waiters(1);
+    const second = reserveBatch(pools[2]!, randomUUID(), batch(2, [high, low])).catch(statementFailure);
+    await pause.waiters(2);
+    await pause.release();
+    expect((await first).map(({ kind }) => kind)).toEqual(['registered', 'registered']);
+    expect(await second).toBe('conflict');
+  },
+);
 
 test('of two batches with the same idempotency key at once, at most one commits its seat', async () => {
   for (let round = 0; round < 20; round++) {

@@ -34,8 +34,10 @@ async function finalizeOneByOne(
     try {
       await confirmBatches(db, [batchId]);
     } catch (error) {
+      // Postgres is away or busy, and would be for the rest of them as well.
+      if (!isOwnFault(error)) throw error;
       failures.push(error);
-      if (isLastAttempt && isOwnFault(error) && (await failBatch(db, batchId, failureName(error)))) {
+      if (isLastAttempt && (await failBatch(db, batchId, failureName(error)))) {
         log.error({ err: error, batchId }, 'finalization gave up; redrive it when the cause is mended');
       }
     }

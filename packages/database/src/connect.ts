@@ -59,7 +59,8 @@ export function connect(options: ConnectOptions): Database {
 /**
  * A pool that says what a failure means for the statement: never sent (ConnectionFailed), unknown
  * (ConnectionLost), or refused by the server (pg.DatabaseError, as it is). A connection that was lost,
- * or whose statement timed out and may still be running, is closed instead of being used again.
+ * whose statement timed out and may still be running, or that leads to a server that only reads, is closed
+ * instead of being used again.
  */
 class HonestPool implements PostgresPool {
   readonly options: object;
@@ -84,10 +85,13 @@ class HonestPool implements PostgresPool {
   }
 }
 
+/** The SQLSTATE of a standby, and of a primary that was demoted. */
+const READ_ONLY = '25006';
+
 class HonestClient implements PostgresPoolClient {
   readonly #client: pg.PoolClient;
   readonly #nameOf: (text: string) => string | undefined;
-  #lost = false;
+  #isUnfit = false;
 
   constructor(client: pg.PoolClient, nameOf: (text: string) => string | undefined) {
     this.#client = client;
@@ -103,14 +107,32 @@ class HonestClient implements PostgresPoolClient {
     try {
       return await this.#client.query({ ...(name && { name }), text, values: parameters as unknown[] });
     } catch (error) {
-      if (error instanceof pg.DatabaseError && error.severity === 'ERROR') throw error;
-      this.#lost = true;
-      throw new ConnectionLost(error);
+      if (!(error instanceof pg.DatabaseError) || !(await this.#survived(error))) {
+        this.#isUnfit = true;
+        throw new ConnectionLost(error);
+      }
+      // After a failover the name of the server may lead to another one by now.
+      if (error.code === READ_ONLY) this.#isUnfit = true;
+      throw error;
     }
   }
 
+  /**
+   * Whether the session goes on after an error: then the statement was rolled back. An error that ends the session may
+   * come after the commit. The severity tells them apart only where Postgres speaks English (lc_messages), and a SQLSTATE
+   * may come with either (a full disk refuses a row, or stops Postgres in the middle of a commit).
+   */
+  async #survived({ code, severity }: pg.DatabaseError): Promise<boolean> {
+    // A pooler in between may keep its connection to us when Postgres has ended the session behind it.
+    if (!code || severity === 'FATAL' || severity === 'PANIC') return false;
+    return this.#client.query('').then(
+      () => true,
+      () => false,
+    );
+  }
+
   release(destroy = false): void {
-    this.#client.release(destroy || this.#lost);
+    this.#client.release(destroy || this.#isUnfit);
   }
 }
 

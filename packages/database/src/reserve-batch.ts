@@ -109,7 +109,7 @@ export async function reserveBatch(
         full_name, email_address, phone_number, gender, table_or_seat, extra_data_1, extra_data_2
       from candidate
       where turn <= seats_left
-      order by position
+      order by ${hasDigests ? sql`event_id, attendee_digest, ` : sql``}position
       returning position, serial, ticket_id
     ),
     counted as (
@@ -151,6 +151,8 @@ export async function reserveBatch(
 
 // Most batches have neither idempotency keys nor digests. For those, the parts that deal with them are empty, and
 // Postgres plans them away.
+// What is unique goes in sorted: one batch may wait for another's attendee or key until that one has ended, and in
+// one order for all, two can never wait for each other.
 
 const rememberedAnswers = sql`
   select input.position, first.fingerprint = input.fingerprint as same_request,
@@ -172,6 +174,7 @@ const rememberAnswers = sql`remember as (
   select partner_id, event_id, idempotency_key, fingerprint, outcome, serial
   from outcome
   where idempotency_key is not null and not replayed
+  order by partner_id, event_id, idempotency_key
 )`;
 
 const duplicates = sql`
