@@ -66,6 +66,12 @@ async function holdMode(wires: TcpProxy[], mode: 'down' | 'reset' | 'silent', ho
   each(wires, (wire) => wire.setMode('pass'));
 }
 
+/** The connections there are deliver nothing more, and nobody says so; what has noticed gets a new one. */
+function forgetConnections(wires: TcpProxy[]): Promise<void> {
+  each(wires, (wire) => wire.forgetConnections());
+  return Promise.resolve();
+}
+
 /** Kills somebody, and starts it again after a while. */
 async function lose(part: Breakable, holdMs: number): Promise<void> {
   await part.crash();
@@ -173,6 +179,11 @@ export const FAULTS: readonly Fault[] = [
       holdMode([wires.apiToPostgres, wires.workerToPostgres], 'silent', holdMs),
   },
   {
+    name: 'wire to Postgres: half-open',
+    part: 'postgres',
+    strike: ({ deployment: { wires } }) => forgetConnections([wires.apiToPostgres, wires.workerToPostgres]),
+  },
+  {
     name: 'wire to Postgres: slow',
     part: 'postgres',
     strike: async ({ deployment: { wires }, holdMs }) => {
@@ -193,6 +204,11 @@ export const FAULTS: readonly Fault[] = [
     part: 'redis',
     strike: ({ deployment: { wires }, holdMs }) =>
       holdMode([wires.apiToRedis, wires.workerToRedis], 'silent', holdMs),
+  },
+  {
+    name: 'wire to Redis: half-open',
+    part: 'redis',
+    strike: ({ deployment: { wires } }) => forgetConnections([wires.apiToRedis, wires.workerToRedis]),
   },
   {
     name: 'wire to partners: cut',

@@ -21,6 +21,11 @@ export interface FragileQueueServer extends QueueServer {
   comeBack(): Promise<void>;
 }
 
+/** A server that is reached through a proxy. */
+export interface QueueServerOnWire extends QueueServer {
+  wire: TcpProxy;
+}
+
 /** One of the places that QUEUE_URL can name. */
 export interface QueueBackendKind {
   name: string;
@@ -29,6 +34,8 @@ export interface QueueBackendKind {
   start(): Promise<QueueServer>;
   /** A server of one's own, to be broken. */
   startFragile(): Promise<FragileQueueServer>;
+  /** The same, to break what lies before it. */
+  startOnWire(): Promise<QueueServerOnWire>;
 }
 
 const REDIS_SETTINGS = ['--maxmemory-policy', 'noeviction', '--save', '', '--appendonly', 'no'];
@@ -40,6 +47,7 @@ export const QUEUE_BACKENDS: readonly QueueBackendKind[] = [
     missing: inject('redisUrl') ? null : inject('redisReason'),
     start: () => Promise.resolve({ url: inject('redisUrl')!, stop: () => Promise.resolve() }),
     startFragile: () => startFragileRedis(startRedis, ({ url }) => url),
+    startOnWire: () => startRedisOnWire('redis'),
   },
   {
     name: 'Redis Cluster',
@@ -49,8 +57,15 @@ export const QUEUE_BACKENDS: readonly QueueBackendKind[] = [
       return { url: clusterUrl({ port }), stop };
     },
     startFragile: () => startFragileRedis((_, port) => startCluster(port), clusterUrl),
+    startOnWire: () => startRedisOnWire('redis-cluster'),
   },
-  { name: 'Postgres', missing: null, start: startPostgresQueue, startFragile: startPostgresQueue },
+  {
+    name: 'Postgres',
+    missing: null,
+    start: startPostgresQueue,
+    startFragile: startPostgresQueue,
+    startOnWire: startPostgresQueue,
+  },
 ];
 
 /** What a test of the backend is called, with the reason where it is skipped. */
@@ -79,7 +94,7 @@ export function useQueue(
 const clusterUrl = ({ port }: { port: number }) => `redis-cluster://127.0.0.1:${port}`;
 
 /** A cluster of one node that has every slot. */
-async function startCluster(port?: number): Promise<RedisProcess> {
+async function startCluster(port?: number, announcedPort?: string): Promise<RedisProcess> {
   const busPort = String(await freePort());
   const settings = [
     '--cluster-enabled',
@@ -88,6 +103,7 @@ async function startCluster(port?: number): Promise<RedisProcess> {
     busPort,
     '--cluster-announce-ip',
     '127.0.0.1',
+    ...(announcedPort ? ['--cluster-announce-port', announcedPort] : []),
   ];
   const server = await startRedis([...REDIS_SETTINGS, ...settings], port);
   const client = new Redis(server.url);
@@ -97,6 +113,22 @@ async function startCluster(port?: number): Promise<RedisProcess> {
   );
   client.disconnect();
   return server;
+}
+
+/** A Redis, or a cluster, that is reached through a proxy. */
+async function startRedisOnWire(kind: 'redis' | 'redis-cluster'): Promise<QueueServerOnWire> {
+  const port = await freePort();
+  const wire = await TcpProxy.start(`redis://127.0.0.1:${port}`);
+  const wirePort = new URL(wire.through('redis://127.0.0.1')).port;
+  const server = await (kind === 'redis' ? startRedis(REDIS_SETTINGS, port) : startCluster(port, wirePort));
+  return {
+    url: `${kind}://127.0.0.1:${wirePort}`,
+    wire,
+    stop: async () => {
+      await wire.stop();
+      await server.stop();
+    },
+  };
 }
 
 async function startFragileRedis(
@@ -118,11 +150,12 @@ async function startFragileRedis(
   };
 }
 
-async function startPostgresQueue(): Promise<FragileQueueServer> {
+async function startPostgresQueue(): Promise<FragileQueueServer & QueueServerOnWire> {
   const database = await createTestDatabase();
   const proxy = await TcpProxy.start(database.url);
   return {
     url: proxy.through(database.url),
+    wire: proxy,
     goAway: () => Promise.resolve(proxy.setMode('down')),
     comeBack: () => Promise.resolve(proxy.setMode('pass')),
     stop: async () => {

@@ -7,6 +7,7 @@ import {
   Producer,
   type JobContext,
   type JobHandlers,
+  type NewJob,
   type QueueCounts,
   type RetryPolicy,
 } from '@floodgate/queue';
@@ -102,7 +103,11 @@ export class TestQueue {
 }
 
 /** A job that speaks of one batch. */
-export const newJob = (batchId: string = randomUUID()) => finalizeJob([{ batchId, enqueue: 1 }]);
+export const newJob = (batchId: string = randomUUID()) => finalizeJob([batchId]);
+
+/** As many as one likes, at once. */
+export const enqueueAll = (producer: Producer, jobs: readonly NewJob[]) =>
+  Promise.all(jobs.map((job) => producer.enqueue(job)));
 
 /** Waits until the queue holds exactly this, and nothing else. */
 export async function waitForCounts(producer: Producer, expected: Partial<QueueCounts>): Promise<void> {

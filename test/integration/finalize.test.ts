@@ -73,7 +73,7 @@ for (const { name, missing, url } of QUEUES) {
     test('confirms a batch whose job rings long before the relay would', async () => {
       await startWorker();
       const batch = await commitBatch(database.db, fixture, { relayInSeconds: 3_600 });
-      await (await queue.produce()).enqueue([newJob(batch.batchId)]);
+      await (await queue.produce()).enqueue(newJob(batch.batchId));
       await batch.waitForState('confirmed');
     });
 
@@ -135,13 +135,35 @@ for (const { name, missing, url } of QUEUES) {
       await batch.waitForState('confirmed');
     });
 
+    test('asks for no more batches one by one once Postgres is out of something', async () => {
+      const batches = await Promise.all([1, 2, 3].map(() => commitBatch(database.db, fixture)));
+      // Counts its calls, whatever is rolled back. The first is for all batches at once.
+      await sql`create sequence confirmations`.execute(database.db);
+      await sql`grant usage on sequence confirmations to public`.execute(database.db);
+      await sql`
+        create or replace function refuse() returns trigger language plpgsql as $$
+          begin
+            if nextval('confirmations') = 1 then raise exception 'a bad batch'; end if;
+            raise exception 'no memory' using errcode = '53200';
+          end $$`.execute(database.db);
+      await sql`
+        create trigger refuse before update on batches for each row
+        when (new.state = 'confirmed') execute function refuse()`.execute(database.db);
+      await startWorker({ FINALIZE_ATTEMPTS: '1' });
+      await waitForCounts(await queue.produce(), { failed: 1 });
+      const { rows } = await sql`select last_value from confirmations`.execute(database.db);
+      await sql`drop sequence confirmations`.execute(database.db);
+      expect(rows).toEqual([{ last_value: 2 }]);
+      for (const batch of batches) expect(await batch.state()).toBe('reserved');
+    });
+
     test('does not give a batch up because Postgres was away', async () => {
       const proxy = await TcpProxy.start(database.url);
       const worker = await startWorker({ DATABASE_URL: proxy.through(database.url) });
       const batch = await commitBatch(database.db, fixture, { relayInSeconds: 3_600 });
       proxy.setMode('down');
       const producer = await queue.produce({ attempts: 2, backoffMs: 1 });
-      await producer.enqueue([newJob(batch.batchId)]);
+      await producer.enqueue(newJob(batch.batchId));
       await waitForCounts(producer, { failed: 1 });
       expect(await batch.state()).toBe('reserved');
 
@@ -158,7 +180,7 @@ for (const { name, missing, url } of QUEUES) {
       const batch = await commitBatch(database.db, fixture);
       const hold = await holdBatch(database.db, batch.batchId);
       const worker = await startWorker({ DATABASE_URL: proxy.through(database.url) });
-      await (await queue.produce({ attempts: 1, backoffMs: 1 })).enqueue([newJob(batch.batchId)]);
+      await (await queue.produce({ attempts: 1, backoffMs: 1 })).enqueue(newJob(batch.batchId));
       await hold.somebodyWaits();
       proxy.setMode('down');
       await waitUntil('the job has failed', () => {
@@ -177,7 +199,7 @@ for (const { name, missing, url } of QUEUES) {
       const batch = await commitBatch(database.db, fixture, { relayInSeconds: 5 });
       const hold = await holdBatch(database.db, batch.batchId);
       const victim = await startWorker();
-      await (await queue.produce()).enqueue([newJob(batch.batchId)]);
+      await (await queue.produce()).enqueue(newJob(batch.batchId));
       await hold.somebodyWaits();
       await victim.end('SIGKILL');
       await hold.endWaiters();
@@ -192,7 +214,7 @@ for (const { name, missing, url } of QUEUES) {
       const hold = await holdBatch(database.db, batch.batchId);
       const worker = await startWorker();
       const producer = await queue.produce();
-      await producer.enqueue([newJob(batch.batchId)]);
+      await producer.enqueue(newJob(batch.batchId));
       await hold.somebodyWaits();
       worker.child.kill('SIGTERM');
       await waitUntil('it is stopping', () => worker.output().includes('"msg":"stopping"'));

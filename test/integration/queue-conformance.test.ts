@@ -1,6 +1,7 @@
+import { finalizeJob } from '@floodgate/queue';
 import { describe, expect, test } from 'vitest';
 import { QUEUE_BACKENDS, titleOf, useQueue } from '../harness/queue-backends.ts';
-import { newJob, type TestQueue, waitForCounts } from '../harness/test-queue.ts';
+import { enqueueAll, newJob, type TestQueue, waitForCounts } from '../harness/test-queue.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
 // One suite for every backend: whatever QUEUE_URL names, the apps see the same queue.
@@ -14,11 +15,11 @@ for (const backend of QUEUE_BACKENDS) {
     test('a job reaches its handler with its payload and leaves nothing behind', async () => {
       const producer = await queue.produce();
       const job = newJob();
-      await producer.enqueue([job]);
+      await producer.enqueue(job);
       const { runs, failures } = queue.consume();
       await waitUntil('the job has run', () => runs.length > 0);
       await waitForCounts(producer, {});
-      expect(runs).toMatchObject([{ ...job.payload, attempt: 1, isLastAttempt: false }]);
+      expect(runs).toMatchObject([{ ...job.payload, isLastAttempt: false }]);
       expect(failures).toEqual([]);
       const raw = await queue.raw();
       expect(await raw.getJob(job.id)).toBeUndefined();
@@ -35,7 +36,7 @@ for (const backend of QUEUE_BACKENDS) {
         atOnce -= 1;
       };
       const { runs } = queue.consume({ concurrency: 3, handler });
-      await producer.enqueue(jobs);
+      await enqueueAll(producer, jobs);
       await waitUntil('all have run', () => runs.length >= jobs.length);
       await waitForCounts(producer, {});
       expect(batchIds(runs)).toEqual(batchIds(jobs.map(({ payload }) => payload)));
@@ -45,29 +46,33 @@ for (const backend of QUEUE_BACKENDS) {
     test('an id is not added again while its job exists, but may be once that is done', async () => {
       const producer = await queue.produce();
       const job = newJob();
-      await producer.enqueue([job]);
-      await producer.enqueue([job]);
-      await producer.enqueue([job, newJob(), job]);
+      await producer.enqueue(job);
+      await producer.enqueue(job);
+      await producer.enqueue(newJob());
       await waitForCounts(producer, { waiting: 2 });
       const { runs } = queue.consume();
       await waitForCounts(producer, {});
-      await producer.enqueue([job]);
+      await producer.enqueue(job);
       await waitUntil('the job has run again', () => runs.length === 3);
       await waitForCounts(producer, {});
+    });
+
+    test('rings for the same batch are jobs of their own, so one that was taken for lost swallows none', async () => {
+      const producer = await queue.produce();
+      const [lost, other] = [newJob(), newJob()];
+      const next = finalizeJob([...lost.payload.batchIds, ...other.payload.batchIds]);
+      await enqueueAll(producer, [lost, next]);
+      await waitForCounts(producer, { waiting: 2 });
     });
 
     test('a failing job is tried again, later and later, until it is kept as failed', async () => {
       const producer = await queue.produce({ attempts: 3, backoffMs: 200 });
       const job = newJob();
       const { runs, failures } = queue.consume({ handler: () => Promise.reject(new Error('no luck')) });
-      await producer.enqueue([job]);
+      await producer.enqueue(job);
       await waitForCounts(producer, { failed: 1 });
       await waitUntil('all failures were told', () => failures.length === 3);
-      expect(runs.map(({ attempt, isLastAttempt }) => [attempt, isLastAttempt])).toEqual([
-        [1, false],
-        [2, false],
-        [3, true],
-      ]);
+      expect(runs.map(({ isLastAttempt }) => isLastAttempt)).toEqual([false, false, true]);
       expect(failures).toEqual(
         [1, 2, 3].map((attempt) => ({ name: job.name, id: job.id, attempt, message: 'no luck' })),
       );
@@ -78,10 +83,9 @@ for (const backend of QUEUE_BACKENDS) {
 
     test('a job that fails once and then succeeds is not kept', async () => {
       const producer = await queue.produce();
-      const handler = ({ attempt }: { attempt: number }) =>
-        attempt === 1 ? Promise.reject(new Error('no luck')) : Promise.resolve();
+      const handler = () => (runs.length === 1 ? Promise.reject(new Error('no luck')) : Promise.resolve());
       const { runs } = queue.consume({ handler });
-      await producer.enqueue([newJob()]);
+      await producer.enqueue(newJob());
       await waitUntil('it has run twice', () => runs.length === 2);
       await waitForCounts(producer, {});
     });
@@ -89,12 +93,12 @@ for (const backend of QUEUE_BACKENDS) {
     test('removeFailed removes the failed jobs that it was asked to, and nothing else', async () => {
       const producer = await queue.produce({ attempts: 1, backoffMs: 1 });
       const [obsolete, kept, waiting] = [newJob(), newJob(), newJob()];
-      await producer.enqueue([obsolete, kept]);
+      await enqueueAll(producer, [obsolete, kept]);
       const { close } = queue.consume({ handler: () => Promise.reject(new Error('no luck')) });
       await waitForCounts(producer, { failed: 2 });
       await close(5_000);
       // A failed job that is kept swallows an enqueue with the same id.
-      await producer.enqueue([obsolete, waiting]);
+      await enqueueAll(producer, [obsolete, waiting]);
       await waitForCounts(producer, { failed: 2, waiting: 1 });
       const remove = (...jobs: unknown[]) =>
         producer.removeFailed('finalize', (payload) =>
@@ -103,7 +107,7 @@ for (const backend of QUEUE_BACKENDS) {
       expect(await remove(obsolete, waiting)).toBe(1);
       expect(await remove(obsolete, waiting)).toBe(0);
       await waitForCounts(producer, { failed: 1, waiting: 1 });
-      await producer.enqueue([obsolete]);
+      await producer.enqueue(obsolete);
       await waitForCounts(producer, { failed: 1, waiting: 2 });
     });
 
@@ -111,7 +115,10 @@ for (const backend of QUEUE_BACKENDS) {
       const producer = await queue.produce({ attempts: 2, backoffMs: 60_000 });
       const { promise: go, resolve } = Promise.withResolvers<void>();
       const handler = () => go.then(() => Promise.reject(new Error('no luck')));
-      await producer.enqueue(Array.from({ length: 5 }, () => newJob()));
+      await enqueueAll(
+        producer,
+        Array.from({ length: 5 }, () => newJob()),
+      );
       await waitForCounts(producer, { waiting: 5 });
       queue.consume({ concurrency: 2, handler });
       await waitForCounts(producer, { waiting: 3, active: 2 });
@@ -122,8 +129,7 @@ for (const backend of QUEUE_BACKENDS) {
     test('a payload that is not of its job is refused by the producer', async () => {
       const producer = await queue.produce();
       const wrong = { ...newJob(), payload: { batchIds: ['x'] } };
-      await expect(producer.enqueue([wrong])).rejects.toThrow('not a payload of finalize-batches');
-      await expect(producer.enqueue([newJob(), wrong])).rejects.toThrow('not a payload');
+      await expect(producer.enqueue(wrong)).rejects.toThrow('not a payload of finalize-batches');
       await waitForCounts(producer, {});
     });
 

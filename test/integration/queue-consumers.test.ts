@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { startHangingConsumer } from '../harness/hanging-consumer.ts';
 import { QUEUE_BACKENDS, titleOf, useQueue, type QueueServer } from '../harness/queue-backends.ts';
-import { newJob, TestQueue, waitForCounts } from '../harness/test-queue.ts';
+import { enqueueAll, newJob, TestQueue, waitForCounts } from '../harness/test-queue.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
 // Second half of the conformance suite: consumers among each other, and their end.
@@ -16,7 +16,7 @@ for (const backend of QUEUE_BACKENDS) {
       const jobs = Array.from({ length: 30 }, () => newJob());
       const { promise: bothAtWork, resolve } = Promise.withResolvers<void>();
       const consumers = [1, 2].map(() => queue.consume({ concurrency: 1, handler: () => bothAtWork }));
-      await producer.enqueue(jobs);
+      await enqueueAll(producer, jobs);
       await waitUntil('both have a job', () => consumers.every(({ runs }) => runs.length === 1));
       resolve();
       await waitForCounts(producer, {});
@@ -28,9 +28,9 @@ for (const backend of QUEUE_BACKENDS) {
       const other = await TestQueue.open(server.url);
       const producer = await queue.produce();
       const { runs } = other.consume();
-      await producer.enqueue([newJob()]);
+      await producer.enqueue(newJob());
       const otherProducer = await other.produce();
-      await otherProducer.enqueue([newJob()]);
+      await otherProducer.enqueue(newJob());
       await waitForCounts(otherProducer, {});
       await other.close();
       expect(runs).toHaveLength(1);
@@ -41,7 +41,7 @@ for (const backend of QUEUE_BACKENDS) {
       const producer = await queue.produce();
       const { promise: go, resolve } = Promise.withResolvers<void>();
       const { close, runs } = queue.consume({ concurrency: 1, handler: () => go });
-      await producer.enqueue([newJob(), newJob()]);
+      await enqueueAll(producer, [newJob(), newJob()]);
       await waitForCounts(producer, { active: 1, waiting: 1 });
       let isClosed = false;
       const closed = close(30_000).then(() => (isClosed = true));
@@ -57,7 +57,7 @@ for (const backend of QUEUE_BACKENDS) {
       const producer = await queue.produce();
       const { promise: end, resolve } = Promise.withResolvers<void>();
       const { close } = queue.consume({ handler: () => end });
-      await producer.enqueue([newJob()]);
+      await producer.enqueue(newJob());
       await waitForCounts(producer, { active: 1 });
       const startedAt = performance.now();
       await close(300);
@@ -72,17 +72,17 @@ for (const backend of QUEUE_BACKENDS) {
       'a job whose consumer was killed is run by another, with no attempt used up',
       { timeout: 120_000 },
       async () => {
-        const producer = await queue.produce({ attempts: 1, backoffMs: 1 });
+        const producer = await queue.produce({ attempts: 2, backoffMs: 1 });
         const job = newJob();
         const victim = await startHangingConsumer(queue);
-        await producer.enqueue([job]);
+        await producer.enqueue(job);
         await waitForCounts(producer, { active: 1 });
         await victim.kill();
         const { runs, failures } = queue.consume();
         // Its lock lasts 15 s, and it is looked for every 15 s.
         await waitUntil('the job has run', () => runs.length > 0, 80_000);
         await waitForCounts(producer, {});
-        expect(runs).toMatchObject([{ ...job.payload, attempt: 1, isLastAttempt: true }]);
+        expect(runs).toMatchObject([{ ...job.payload, isLastAttempt: false }]);
         expect(failures).toEqual([]);
       },
     );

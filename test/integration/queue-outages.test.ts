@@ -27,17 +27,17 @@ for (const backend of fragile) {
     test('while the server is away an enqueue fails at once; later everything works again', async () => {
       const producer = await queue.produce();
       const { runs } = queue.consume();
-      await producer.enqueue([newJob()]);
+      await producer.enqueue(newJob());
       await waitUntil('the first job has run', () => runs.length === 1);
 
       await server.goAway();
-      await waitUntil('the queue is known to be down', () => failsAtOnce(() => producer.enqueue([newJob()])));
-      await expect(producer.enqueue([newJob(), newJob()])).rejects.toThrow();
+      await waitUntil('the queue is known to be down', () => failsAtOnce(() => producer.enqueue(newJob())));
+      await expect(producer.enqueue(newJob())).rejects.toThrow();
       await expect(producer.verify()).rejects.toThrow();
 
       await server.comeBack();
       await waitUntil('a job runs again', async () => {
-        await producer.enqueue([newJob()]).catch(() => {});
+        await producer.enqueue(newJob()).catch(() => {});
         return runs.length > 1;
       });
       await producer.verify();
@@ -48,10 +48,10 @@ for (const backend of fragile) {
       const producer = queue.openProducer();
       const { runs } = queue.consume();
       await expect(producer.verify()).rejects.toThrow();
-      await failsAtOnce(() => producer.enqueue([newJob()]));
+      await failsAtOnce(() => producer.enqueue(newJob()));
       await server.comeBack();
       await waitUntil('a job runs', async () => {
-        await producer.enqueue([newJob()]).catch(() => {});
+        await producer.enqueue(newJob()).catch(() => {});
         return runs.length > 0;
       });
     });
@@ -60,15 +60,15 @@ for (const backend of fragile) {
       const producer = await queue.produce();
       await waitForCounts(producer, {});
       await server.goAway();
-      await waitUntil('the queue is known to be down', () => failsAtOnce(() => producer.enqueue([newJob()])));
+      await waitUntil('the queue is known to be down', () => failsAtOnce(() => producer.enqueue(newJob())));
       const lost = Array.from({ length: 50 }, () => newJob());
-      const attempts = await Promise.allSettled(lost.map((job) => producer.enqueue([job])));
+      const attempts = await Promise.allSettled(lost.map((job) => producer.enqueue(job)));
       expect(attempts.every(({ status }) => status === 'rejected')).toBe(true);
 
       await server.comeBack();
       const kept = newJob();
       await waitUntil('an enqueue succeeds', () =>
-        producer.enqueue([kept]).then(
+        producer.enqueue(kept).then(
           () => true,
           () => false,
         ),

@@ -1,11 +1,23 @@
 import { Consumer, parseQueueUrl, Producer, UnsafeQueueError, watchQueue } from '@floodgate/queue';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { Redis } from 'ioredis';
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { commitBatch } from '../harness/committed-batch.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
-import { startProcess } from '../harness/service-process.ts';
+import { createFixture } from '../harness/fixture.ts';
+import { attendee, PartnerClient } from '../harness/partner-client.ts';
+import {
+  startApiProcess,
+  startProcess,
+  startWorkerProcess,
+  type ServiceProcess,
+} from '../harness/service-process.ts';
+import { waitUntil } from '../harness/wait-until.ts';
 import { redisServerCommand, startRedis, type RedisProcess } from '../services/redis.ts';
 
 const missing = redisServerCommand() ? '' : ' (no redis-server or valkey-server on the PATH)';
 const HOW_TO_MEND = 'redis-cli CONFIG SET maxmemory-policy noeviction';
+
+const UNSAFE = ['--maxmemory-policy', 'allkeys-lru', '--save', ''];
 
 describe.skipIf(missing)(`a Redis that may evict keys${missing}`, () => {
   let database: TestDatabase;
@@ -14,7 +26,7 @@ describe.skipIf(missing)(`a Redis that may evict keys${missing}`, () => {
 
   beforeAll(async () => {
     database = await createTestDatabase();
-    redis = await startRedis(['--maxmemory-policy', 'allkeys-lru', '--save', '']);
+    redis = await startRedis(UNSAFE);
   });
   afterEach(async () => {
     await Promise.all(opened.splice(0).map((one) => one.close()));
@@ -46,18 +58,12 @@ describe.skipIf(missing)(`a Redis that may evict keys${missing}`, () => {
     }
   });
 
-  test('the watch reports it as unsafe, not as down', async () => {
-    for (const queue of openBoth(redis.url)) {
-      const unsafe: Error[] = [];
-      const changes: string[] = [];
-      const unwatch = await watchQueue(queue, {
-        onUnsafe: (error) => unsafe.push(error),
-        onChange: (state) => changes.push(state),
-      });
-      unwatch();
-      expect(unsafe.map(({ name }) => name)).toEqual(['UnsafeQueueError']);
-      expect(changes).toEqual([]);
-    }
+  test('the watch refuses it at its first look', async () => {
+    const told: unknown[] = [];
+    const tell = (what: unknown) => void told.push(what);
+    for (const queue of openBoth(redis.url))
+      await expect(watchQueue(queue, { onUnsafe: tell, onChange: tell })).rejects.toThrow(UnsafeQueueError);
+    expect(told).toEqual([]);
   });
 
   test.for(['api', 'worker'] as const)('the %s ends with exit code 1 and one clear line', async (app) => {
@@ -77,6 +83,38 @@ describe.skipIf(missing)(`a Redis that may evict keys${missing}`, () => {
     expect(lines, output()).toHaveLength(1);
     expect(lines[0]).toMatch(new RegExp(`^floodgate-${app}: Redis has maxmemory-policy "allkeys-lru"`));
     expect(lines[0]).toContain(HOW_TO_MEND);
+  });
+
+  test('API and worker go on with one that comes back so, and say it once; then again that it is mended', async () => {
+    const before = await startRedis();
+    const fixture = await createFixture(database.db);
+    const env = { DATABASE_URL: database.url, QUEUE_URL: before.url, QUEUE_NAMESPACE: 'policy' };
+    const api = await startApiProcess(env);
+    const worker = await startWorkerProcess({ ...env, RELAY_INTERVAL_MS: '50' });
+    onTestFinished(async () => void (await Promise.all([api, worker].map(({ end }) => end('SIGKILL')))));
+    const linesOf = ({ output }: ServiceProcess, text: string) => output().split(text).length - 1;
+    const bothSay = (text: string) =>
+      waitUntil(`both say "${text}"`, () => [api, worker].every((service) => linesOf(service, text) > 0));
+    await before.kill();
+    await bothSay('the queue is down');
+    const after = await startRedis(UNSAFE, before.port);
+    await bothSay('the queue could lose jobs');
+
+    const client = new PartnerClient(api.baseUrl, fixture);
+    const ticketId = await fixture.addTicket();
+    expect((await client.register(attendee(ticketId))).body.responseCode).toBe('00');
+    await (await commitBatch(database.db, fixture)).waitForState('confirmed');
+
+    const operator = new Redis(after.url);
+    await operator.config('SET', 'maxmemory-policy', 'noeviction');
+    operator.disconnect();
+    await bothSay('the queue is up');
+    for (const service of [api, worker]) {
+      expect(linesOf(service, '"msg":"the queue could lose jobs"'), service.output()).toBe(1);
+      expect(service.output()).toContain(HOW_TO_MEND);
+      expect(await service.end(), service.output()).toBe(0);
+    }
+    await after.stop();
   });
 
   test('a Redis that keeps everything is accepted', async () => {

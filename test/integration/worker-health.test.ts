@@ -35,7 +35,7 @@ test('the health of a worker is good while there is nothing to do', async () => 
 
 test('it is stalled while batches wait and nothing moves', async () => {
   const batch = await commitBatch(database.db, fixture, { relayInSeconds: 3_600 });
-  await sql`update batches set created_at = now() - interval '1 h' where id = ${batch.batchId}`.execute(
+  await sql`update batches set pending_since = now() - interval '1 h' where id = ${batch.batchId}`.execute(
     database.db,
   );
   const { becomes } = await startHealthyWorker({ STALLED_AFTER_MS: '2000' });

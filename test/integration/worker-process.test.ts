@@ -88,7 +88,7 @@ describe.skipIf(missing)(`a Redis that loses everything${missing}`, { timeout: 9
     redis = await startRedis();
     const queue = await TestQueue.open(redis.url);
     const held = await commitBatch(database.db, fixture, { relayInSeconds: 1 });
-    await (await queue.produce()).enqueue([newJob(held.batchId)]);
+    await (await queue.produce()).enqueue(newJob(held.batchId));
     await queue.close();
     await redis.kill();
     redis = await startRedis(undefined, redis.port);

@@ -2,7 +2,7 @@ import { connect, migrate } from '@floodgate/database';
 import { migrateQueue } from '@floodgate/queue';
 import { sql } from 'kysely';
 import type { TestProject } from 'vitest/node';
-import { TEMPLATE_DATABASE, withDatabase } from '../harness/database-url.ts';
+import { TEMPLATE_DATABASE, TEMPLATE_NAMESPACE, withDatabase } from '../harness/database-url.ts';
 import { createServiceRoles, grantQueueToServiceRoles, grantServiceRoles } from '../harness/service-roles.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { embeddedPostgres, postgresContainer } from './postgres.ts';
@@ -55,8 +55,8 @@ async function prepareTemplate(serverUrl: string): Promise<void> {
   await migrate(template);
   await grantServiceRoles(template);
   await template.destroy();
-  await migrateQueue({ kind: 'postgres', connectionString });
-  await grantQueueToServiceRoles(connectionString);
+  await migrateQueue({ kind: 'postgres', connectionString }, TEMPLATE_NAMESPACE);
+  await grantQueueToServiceRoles(connectionString, TEMPLATE_NAMESPACE);
 }
 
 /** A container's port may be open a moment before its Postgres is. */

@@ -18,12 +18,11 @@ const READ_WITHIN_MS = 1_000;
  */
 const BACKLOG = 4_096;
 
-/** Wires the API together and listens. `fail` ends the process if it turns out later that it must not go on. */
-export async function startApi(
-  config: ApiConfig,
-  log: Logger,
-  fail: (error: Error) => void,
-): Promise<Service & { baseUrl: string }> {
+/** Of the time that a stop may take, for clients that are slow; the rest is for answers, the queue and Postgres. */
+const SLOW_CLIENTS_SHARE = 0.25;
+
+/** Wires the API together and listens. Throws UnsafeQueueError where the queue could lose jobs already. */
+export async function startApi(config: ApiConfig, log: Logger): Promise<Service & { baseUrl: string }> {
   const onIdleError = (err: Error) => log.warn({ err }, 'an idle Postgres connection was lost');
   const pool = (
     applicationName: string,
@@ -57,13 +56,13 @@ export async function startApi(
 
   const producer = openProducer(config, log);
   const unwatch = await watchQueue(producer, {
-    onUnsafe: fail,
+    // Whoever serves needs no queue, and what is lost there the relay finds: no reason to end.
+    onUnsafe: (err) => log.error({ err }, 'the queue could lose jobs'),
     onChange: (state) => log.warn({ queue: state }, `the queue is ${state}`),
   });
   const doorbell = new Doorbell((batchIds) => {
-    const job = finalizeJob(batchIds.map((batchId) => ({ batchId, enqueue: 1 })));
     // Not awaited and allowed to fail: the batch row is the outbox, and the relay rings again.
-    producer.enqueue([job]).catch(() => {});
+    producer.enqueue(finalizeJob(batchIds)).catch(() => {});
   }, RING_INTERVAL_MS);
   const registrar = new Registrar({
     db: reservations,
@@ -85,7 +84,7 @@ export async function startApi(
   return {
     baseUrl,
     close: async () => {
-      await closeApi(app);
+      await closeApi(app, config.SHUTDOWN_TIMEOUT_MS * SLOW_CLIENTS_SHARE);
       await registrar.drain();
       doorbell.flush();
       unwatch();

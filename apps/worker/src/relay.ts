@@ -12,14 +12,13 @@ const RETRY_MS = 1_000;
  */
 export async function relayDueBatches(db: Database, producer: Producer): Promise<'more' | 'done'> {
   if (!producer.isUp()) return 'done';
-  const due = await leaseDueBatches(db, LEASE_LIMIT);
-  if (due.length === 0) return 'done';
+  const batchIds = await leaseDueBatches(db, LEASE_LIMIT);
+  if (batchIds.length === 0) return 'done';
   try {
-    await producer.enqueue([finalizeJob(due)]);
+    await producer.enqueue(finalizeJob(batchIds));
   } catch (error) {
-    const batchIds = due.map(({ batchId }) => batchId);
     await returnLease(db, batchIds, RETRY_MS);
     throw error;
   }
-  return due.length === LEASE_LIMIT ? 'more' : 'done';
+  return batchIds.length === LEASE_LIMIT ? 'more' : 'done';
 }

@@ -15,17 +15,14 @@ const STATEMENT_TIMEOUT_MS = 10_000;
 const OTHER_CONNECTIONS = 3;
 const MAX_CONNECTIONS = 10;
 
-/** Wires the worker together and starts it. `fail` ends the process if it turns out later that it must not go on. */
-export async function startWorker(
-  config: WorkerConfig,
-  log: Logger,
-  fail: (error: Error) => void,
-): Promise<Service> {
+/** Wires the worker together and starts it. Throws UnsafeQueueError where the queue could lose jobs already. */
+export async function startWorker(config: WorkerConfig, log: Logger): Promise<Service> {
   const db = await openDatabase(config, log);
   const producer = openProducer(config, log);
   const consumer = openConsumer(config, log, db);
   const unwatch = await watchQueue(consumer, {
-    onUnsafe: fail,
+    // It goes on: the relay finds what is lost there, and a worker that has ended would finalize nothing at all.
+    onUnsafe: (err) => log.error({ err }, 'the queue could lose jobs'),
     onChange: (state) => log.warn({ queue: state }, `the queue is ${state}`),
   });
   const reportError = (task: string) => (err: Error) =>

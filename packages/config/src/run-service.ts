@@ -21,7 +21,7 @@ interface ProcessConfig {
 export async function runService<Schema extends TObject>(
   name: string,
   schema: Schema,
-  start: (config: Static<Schema>, log: Logger, fail: (error: Error) => void) => Promise<Service>,
+  start: (config: Static<Schema>, log: Logger) => Promise<Service>,
 ): Promise<void> {
   const config = readConfigOrExit(name, schema);
   const { LOG_LEVEL, SHUTDOWN_TIMEOUT_MS } = config as unknown as ProcessConfig;
@@ -44,7 +44,7 @@ export async function runService<Schema extends TObject>(
   };
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => stop(signal));
   process.on('disconnect', () => stop('the parent process is gone'));
-  service = await start(config, log, fail).catch(fail);
+  service = await start(config, log).catch(fail);
 }
 
 function readConfigOrExit<Schema extends TObject>(name: string, schema: Schema): Static<Schema> {

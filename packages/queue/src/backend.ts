@@ -11,12 +11,12 @@ import { Client, Pool, type ClientConfig } from 'pg';
 import type { QueueTarget } from './queue-url.ts';
 import { assertNoEviction } from './redis-policy.ts';
 
-/** Keys of one queue must share a slot in a Redis Cluster: hence the braces. */
-export const DEFAULT_NAMESPACE = 'floodgate';
-
 const CONNECT_TIMEOUT_MS = 2_000;
-/** A producer gives a command up after this; the relay rings again. */
-const PRODUCER_COMMAND_TIMEOUT_MS = 5_000;
+/**
+ * A connection that is silent for so long while an answer is due is given up for a new one: a host or a NAT that forgets
+ * it says nothing. A consumer's is longer than BullMQ ever waits for a job (10 s).
+ */
+const SILENCE_MS = { producer: 5_000, consumer: 15_000 };
 
 /** A connection to where the queue lives, in the role of producer or consumer. */
 export interface QueueBackend {
@@ -31,7 +31,7 @@ export interface QueueBackend {
 
 export interface BackendOptions {
   /** Separates installations that share a server. */
-  namespace?: string;
+  namespace: string;
   role: 'producer' | 'consumer';
   onError: (error: Error) => void;
 }
@@ -46,7 +46,8 @@ function redisBackend(
   options: BackendOptions,
 ): QueueBackend {
   const redis = connectRedis(target, options);
-  const prefix = `{${options.namespace ?? DEFAULT_NAMESPACE}}`;
+  // Keys of one queue must share a slot in a Redis Cluster: hence the braces.
+  const prefix = `{${options.namespace}}`;
   return {
     queue: (name, queueOptions) => new Queue(name, { ...queueOptions, connection: redis, prefix }),
     worker: (name, processor, workerOptions) =>
@@ -60,12 +61,13 @@ function redisBackend(
   };
 }
 
-// A producer fails at once while Redis is away (the outbox has the batch already); a consumer waits.
+// A producer fails at once while Redis is away (the outbox has the batch already), and soon while it does not answer; a
+// consumer waits.
 const BEHAVIOUR = {
   producer: {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
-    commandTimeout: PRODUCER_COMMAND_TIMEOUT_MS,
+    commandTimeout: SILENCE_MS.producer,
   },
   consumer: { enableOfflineQueue: true, maxRetriesPerRequest: null },
 };
@@ -75,7 +77,11 @@ function connectRedis(
   options: BackendOptions,
 ): Redis | Cluster {
   const { enableOfflineQueue, ...behaviour } = BEHAVIOUR[options.role];
-  const shared = { ...behaviour, connectTimeout: CONNECT_TIMEOUT_MS };
+  const shared = {
+    ...behaviour,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    socketTimeout: SILENCE_MS[options.role],
+  };
   const redis =
     target.kind === 'redis'
       ? new Redis(target.url, { ...shared, enableOfflineQueue, retryStrategy: reconnectDelayMs })
@@ -114,8 +120,9 @@ function postgresBackend(
     connectionString: target.connectionString,
     schema: postgresSchema(options.namespace),
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    // The pool closes the connection with its query. BullMQ adds keepalive where it listens without a query.
+    query_timeout: SILENCE_MS[options.role],
     max: 4,
-    keepAlive: true,
     Client: ListenedClient,
   };
   const probe = new Pool({ ...connection, max: 1 });
@@ -140,6 +147,9 @@ function postgresBackend(
   };
 }
 
+/** Whether a query got no answer in time. */
+export const isSilence = (error: Error) => error.message === 'Query read timeout';
+
 /**
  * BullMQ takes connections from the pool without listening to their errors, and an error that nobody listens to ends
  * the process. The statement under which a connection is lost reports it anyway.
@@ -152,6 +162,6 @@ class ListenedClient extends Client {
 }
 
 /** BullMQ's schema for a namespace: the Postgres counterpart of a key prefix. */
-export function postgresSchema(namespace: string = DEFAULT_NAMESPACE): string {
+export function postgresSchema(namespace: string): string {
   return `${namespace.replaceAll(/[^a-z0-9_]/gi, '_')}_queue`;
 }

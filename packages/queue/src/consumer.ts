@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { UnrecoverableError, type Job, type Worker } from 'bullmq';
-import { openBackend, type QueueBackend } from './backend.ts';
+import { isSilence, openBackend, type QueueBackend } from './backend.ts';
 import type { JobHandlers, QueueName } from './jobs.ts';
 import { isJobName, isPayloadOf } from './payloads.ts';
 import type { QueueTarget } from './queue-url.ts';
 
 export interface ConsumerOptions {
   target: QueueTarget;
-  namespace?: string;
+  namespace: string;
   /** How many jobs of each queue run at once; only these queues are consumed. */
   concurrency: Partial<Record<QueueName, number>>;
   handlers: JobHandlers;
@@ -29,33 +29,36 @@ export class Consumer {
   readonly #options: ConsumerOptions;
   readonly #workers = new Set<Worker>();
   readonly #closing = new AbortController();
-  #lastFinishedAt = Date.now();
+  #lastFinishedAt = performance.now();
 
   constructor(options: ConsumerOptions) {
     const { target, namespace, concurrency, onError } = options;
     this.#options = options;
-    this.#backend = openBackend(target, { role: 'consumer', onError, ...(namespace && { namespace }) });
+    this.#backend = openBackend(target, { role: 'consumer', namespace, onError });
     for (const [name, jobsAtOnce] of Object.entries(concurrency)) void this.#keepStarting(name, jobsAtOnce);
   }
 
   /**
    * Starts a worker when its queue answers. Not earlier: a worker whose first look at its server failed remembers
-   * that for ever, and asks again without a pause (BullMQ 6.7 on Postgres).
+   * that for ever, and asks again without a pause (BullMQ 6.7 on Postgres). And another in place of one whose query was
+   * not answered: it would go on with the connection that it listens on, which may be just as dead.
    */
   async #keepStarting(name: string, jobsAtOnce: number): Promise<void> {
     const { signal } = this.#closing;
     while (!signal.aborted) {
       const worker = this.#open(name, jobsAtOnce);
+      const { promise: silence, resolve } = Promise.withResolvers<void>();
+      worker.on('error', (error) => isSilence(error) && resolve());
       try {
         await worker.waitUntilReady();
-        if (!signal.aborted) await worker.run();
-        return;
+        if (!signal.aborted) await Promise.race([worker.run(), silence]);
       } catch (error) {
         this.#options.onError(error as Error);
-        this.#workers.delete(worker);
-        void worker.close(true).catch(() => {});
-        await delay(RETRY_MS, undefined, { signal }).catch(() => {});
       }
+      if (signal.aborted) return;
+      this.#workers.delete(worker);
+      void worker.close(true).catch(() => {});
+      await delay(RETRY_MS, undefined, { signal }).catch(() => {});
     }
   }
 
@@ -85,20 +88,16 @@ export class Consumer {
     const { name, data } = job;
     if (!isJobName(name) || !isPayloadOf(name, data))
       throw new UnrecoverableError(`not a job of ours: ${name}`);
-    const attempt = job.attemptsMade + 1;
     try {
-      await handlers[name](data, {
-        attempt,
-        isLastAttempt: attempt >= (job.opts.attempts ?? 1),
-      });
+      await handlers[name](data, { isLastAttempt: job.attemptsMade + 1 >= (job.opts.attempts ?? 1) });
     } finally {
-      this.#lastFinishedAt = Date.now();
+      this.#lastFinishedAt = performance.now();
     }
   }
 
   /** How long ago a job was finished, well or not; since the start where none was. */
   idleMs(): number {
-    return Date.now() - this.#lastFinishedAt;
+    return performance.now() - this.#lastFinishedAt;
   }
 
   isUp(): boolean {

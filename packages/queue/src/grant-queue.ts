@@ -7,7 +7,7 @@ import type { QueueTarget } from './queue-url.ts';
  * there. Which tables BullMQ writes to is its own matter: all but the list of its migrations. Safe to repeat; on Redis
  * there is nothing to do.
  */
-export async function grantQueue(target: QueueTarget, role: string, namespace?: string): Promise<void> {
+export async function grantQueue(target: QueueTarget, role: string, namespace: string): Promise<void> {
   if (target.kind !== 'postgres') return;
   const client = new Client({ connectionString: target.connectionString });
   await client.connect();

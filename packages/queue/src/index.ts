@@ -1,4 +1,3 @@
-export { DEFAULT_NAMESPACE } from './backend.ts';
 export * from './consumer.ts';
 export * from './grant-queue.ts';
 export * from './jobs.ts';

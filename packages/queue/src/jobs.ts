@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { Type, type Static, type TSchema } from '@sinclair/typebox';
 
 /** The queues, each scaled on its own. */
@@ -27,8 +28,6 @@ export type JobPayload<Name extends JobName> = Static<(typeof JOBS)[Name]['paylo
 
 /** What a handler may know about the run it is in. */
 export interface JobContext {
-  /** 1 on the first attempt. */
-  attempt: number;
   /** Whether the queue gives the job up if this attempt fails. */
   isLastAttempt: boolean;
 }
@@ -38,7 +37,7 @@ export type JobHandlers = {
   [Name in JobName]: (payload: JobPayload<Name>, context: JobContext) => Promise<void>;
 };
 
-/** A job to be enqueued. While a job with the same id exists, adding it again does nothing. */
+/** A job to be enqueued. While a job with the same id exists, kept as failed or not, adding it again does nothing. */
 export interface NewJob<Name extends JobName = JobName> {
   name: Name;
   /** No ":" and not all digits. */
@@ -46,19 +45,10 @@ export interface NewJob<Name extends JobName = JobName> {
   payload: JobPayload<Name>;
 }
 
-/** A batch that is to be finalized; `enqueue` counts how often it has been handed to the queue. */
-export interface EnqueuedBatch {
-  batchId: string;
-  enqueue: number;
-}
-
 /**
- * The job that finalizes batches (at least one). Its id is made of one of them and of that one's count: unique,
- * because a batch is enqueued once under each count, so a kept failed job never swallows a redrive.
+ * The job that finalizes batches (at least one). Its id is new each time: one that was taken for lost and has arrived, or
+ * failed and is kept, never swallows the next.
  */
-export function finalizeJob(batches: readonly EnqueuedBatch[]): NewJob {
-  const [first] = batches;
-  if (!first) throw new Error('a job needs a batch');
-  const batchIds = batches.map(({ batchId }) => batchId);
-  return { name: 'finalize-batches', id: `${first.batchId}_${first.enqueue}`, payload: { batchIds } };
+export function finalizeJob(batchIds: string[]): NewJob {
+  return { name: 'finalize-batches', id: randomUUID(), payload: { batchIds } };
 }

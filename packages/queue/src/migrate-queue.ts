@@ -4,7 +4,7 @@ import { postgresSchema } from './backend.ts';
 import type { QueueTarget } from './queue-url.ts';
 
 /** Prepares the place where the queue lives. Redis needs nothing; Postgres gets BullMQ's schema. Safe to repeat. */
-export async function migrateQueue(target: QueueTarget, namespace?: string): Promise<void> {
+export async function migrateQueue(target: QueueTarget, namespace: string): Promise<void> {
   if (target.kind !== 'postgres') return;
   const client = new Client({ connectionString: target.connectionString });
   await client.connect();

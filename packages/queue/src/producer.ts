@@ -13,7 +13,7 @@ export interface RetryPolicy {
 
 export interface ProducerOptions {
   target: QueueTarget;
-  namespace?: string;
+  namespace: string;
   retry: RetryPolicy;
   /** Told about connection errors, once per attempt to connect. */
   onError: (error: Error) => void;
@@ -39,7 +39,7 @@ export class Producer {
   #addsInFlight = 0;
 
   constructor({ target, namespace, retry, onError }: ProducerOptions) {
-    this.#backend = openBackend(target, { role: 'producer', onError, ...(namespace && { namespace }) });
+    this.#backend = openBackend(target, { role: 'producer', namespace, onError });
     this.#onError = onError;
     this.#queues = Object.fromEntries(QUEUE_NAMES.map((name) => [name, this.#open(name)])) as Record<
       QueueName,
@@ -53,21 +53,15 @@ export class Producer {
     };
   }
 
-  /** Adds jobs of one kind. Rejects at once while the queue is down; nothing is held back in memory. */
-  async enqueue(jobs: readonly NewJob[]): Promise<void> {
-    const [first] = jobs;
-    if (!first) return;
+  /** Adds a job. Rejects at once while the queue is down; nothing is held back in memory. */
+  async enqueue({ name, id, payload }: NewJob): Promise<void> {
+    if (!isPayloadOf(name, payload)) throw new Error(`not a payload of ${name}`);
     if (!this.#backend.isUp() || this.#addsInFlight >= MAX_ADDS_IN_FLIGHT)
       throw new Error('the queue is down');
-    const bulk = jobs.map(({ name, id, payload }) => {
-      if (!isPayloadOf(name, payload)) throw new Error(`not a payload of ${name}`);
-      return { name, data: payload, opts: { ...this.#options, jobId: id } };
-    });
     this.#addsInFlight += 1;
     try {
-      const queue = await this.#readyQueue(JOBS[first.name].queue);
-      if (bulk.length === 1) await queue.add(bulk[0]!.name, bulk[0]!.data, bulk[0]!.opts);
-      else await queue.addBulk(bulk);
+      const queue = await this.#readyQueue(JOBS[name].queue);
+      await queue.add(name, payload, { ...this.#options, jobId: id });
     } finally {
       this.#addsInFlight -= 1;
     }

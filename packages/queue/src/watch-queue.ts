@@ -7,7 +7,7 @@ interface Watchable {
 }
 
 export interface WatchOptions {
-  /** The queue could lose jobs, or was never prepared: the process must not go on. */
+  /** The queue has become one that could lose jobs, or is not prepared any more. Told on every change, once. */
   onUnsafe: (error: Error) => void;
   /** Told on every change, once. */
   onChange: (state: 'up' | 'down') => void;
@@ -18,23 +18,31 @@ const UNDEFINED_TABLE = '42P01';
 
 /**
  * Verifies the queue now and again whenever it comes back. Resolves after the first look, up or down: a queue
- * that is away is no reason not to start. The returned function ends the watch.
+ * that is away is no reason not to start. Throws UnsafeQueueError where it could lose jobs, or was never prepared. The
+ * returned function ends the watch.
  */
 export async function watchQueue(
   queue: Watchable,
   { onUnsafe, onChange }: WatchOptions,
 ): Promise<() => void> {
-  let state: 'up' | 'down' = 'up';
-  const look = async () => {
-    const seen = await lookAt(queue).catch((error: Error) => {
-      onUnsafe(error);
-      return state;
-    });
+  let state: 'up' | 'down' | 'unsafe' = 'up';
+  const tell = (seen: 'up' | 'down') => {
     if (seen !== state) onChange((state = seen));
   };
-  await look();
+  const tellUnsafe = (error: Error) => {
+    if (state !== 'unsafe') onUnsafe(error);
+    state = 'unsafe';
+  };
+  tell(await lookAt(queue));
+  let isLooking = false;
   const timer = setInterval(() => {
-    if (queue.isUp() !== (state === 'up')) void look();
+    // A connection does not show that the server was mended.
+    const isNews = state === 'unsafe' || queue.isUp() !== (state === 'up');
+    if (!isNews || isLooking) return;
+    isLooking = true;
+    void lookAt(queue)
+      .then(tell, tellUnsafe)
+      .finally(() => (isLooking = false));
   }, POLL_INTERVAL_MS).unref();
   return () => clearInterval(timer);
 }
