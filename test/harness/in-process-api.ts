@@ -26,10 +26,7 @@ export async function startInProcessApi(
   const given = { HOST: '127.0.0.1', PORT: '0', QUEUE_URL: env.DATABASE_URL, ...env };
   const config = loadConfig(ApiConfig, underTest('api', given));
   const log = createLogger('api', 'trace', destination);
-  const fail = (error: Error) => {
-    throw error;
-  };
-  const { baseUrl, close } = await startApi(config, log, fail);
+  const { baseUrl, close } = await startApi(config, log);
   return {
     baseUrl,
     log: () => logged,

@@ -18,10 +18,13 @@ const ATTENDEE_FIELDS = [
   'extraData2',
 ];
 
-/** What looks like a secret key, a password in a URL or the address of an attendee, whoever it belongs to. */
+/**
+ * What looks like a secret key, a password in a URL (but for the rule of DATABASE_URL, which is told) or the address of an
+ * attendee, whoever it belongs to.
+ */
 const PATTERNS = [
   /fg_[0-9a-f]{16}_[\w-]{43}/,
-  /:\/\/[^\s:/@]*:[^\s/@]+@/,
+  /:\/\/(?!user:password@host)[^\s:/@]*:[^\s/@]+@/,
   /[\w.+-]+@(?:[\w-]+\.)*example\b/i,
 ];
 

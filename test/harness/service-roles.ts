@@ -28,7 +28,7 @@ export async function grantServiceRoles(db: Database): Promise<void> {
 }
 
 /** The same for a queue, where that is in Postgres. */
-export async function grantQueueToServiceRoles(queueUrl: string, namespace?: string): Promise<void> {
+export async function grantQueueToServiceRoles(queueUrl: string, namespace: string): Promise<void> {
   for (const service of SERVICES) await grantQueue(parseQueueUrl(queueUrl), roleOf(service), namespace);
 }
 

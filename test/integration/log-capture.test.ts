@@ -4,6 +4,7 @@ import { grantQueue, parseQueueUrl } from '@floodgate/queue';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { TEMPLATE_NAMESPACE } from '../harness/database-url.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { holdTicket } from '../harness/hold-ticket.ts';
 import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
@@ -41,7 +42,7 @@ beforeAll(async () => {
   role = `floodgate_test_${randomBytes(6).toString('hex')}`;
   await sql`create role ${sql.id(role)} login password ${sql.lit(PASSWORD)}`.execute(server);
   await grantPrivileges(database.db, 'api', role);
-  await grantQueue(parseQueueUrl(database.url), role);
+  await grantQueue(parseQueueUrl(database.url), role, TEMPLATE_NAMESPACE);
   proxy = await TcpProxy.start(database.url);
   api = await startInProcessApi({
     DATABASE_URL: withCredentials(proxy.through(database.url)),

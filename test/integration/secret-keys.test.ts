@@ -83,6 +83,58 @@ async function tablesWith(text: string): Promise<string[]> {
   return found;
 }
 
+describe('the successor of a key', () => {
+  const HOUR_MS = 3_600_000;
+
+  interface Rotated extends Issued {
+    expiresAt: string | null;
+    previousKeyEndsAt: string;
+  }
+
+  let partnerId: string;
+  beforeAll(async () => {
+    partnerId = String((await createFixture(database.db)).partnerId);
+  });
+
+  /** Hours from now, to the hour. */
+  const hoursUntil = (time: string | null) =>
+    time === null ? null : Math.round((Date.parse(time) - Date.now()) / HOUR_MS);
+  const stored = (keyId: string) =>
+    database.db
+      .selectFrom('secret_keys')
+      .select('expires_at')
+      .where('key_id', '=', keyId)
+      .executeTakeFirstOrThrow();
+
+  test.for([
+    { issued: [], rotated: [], ends: null, oldEnds: 24 },
+    { issued: ['--expires', '30d'], rotated: [], ends: 720, oldEnds: 24 },
+    { issued: ['--expires', '2h'], rotated: [], ends: 2, oldEnds: 2 },
+    { issued: ['--expires', '2h'], rotated: ['--expires', 'never'], ends: null, oldEnds: 2 },
+    { issued: ['--expires', '2h'], rotated: ['--expires', '90d'], ends: 2160, oldEnds: 2 },
+    { issued: ['--expires', 'never'], rotated: ['--expires', '90d'], ends: 2160, oldEnds: 24 },
+  ])('of a key issued with $issued and rotated with $rotated ends in $ends h', async (given) => {
+    const { keyId } = await key<Issued>('issue', partnerId, ...given.issued);
+    const successor = await key<Rotated>('rotate', keyId, ...given.rotated);
+    expect(hoursUntil(successor.expiresAt)).toBe(given.ends);
+    expect(hoursUntil(successor.previousKeyEndsAt)).toBe(given.oldEnds);
+    expect((await stored(successor.keyId)).expires_at?.toISOString() ?? null).toBe(successor.expiresAt);
+  });
+
+  test('is shown with its end, and with where that comes from', async () => {
+    const rotate = async (...args: string[]) => {
+      const { keyId } = await key<Issued>('issue', partnerId, '--expires', '2h');
+      return (await runCli(env, 'key', 'rotate', keyId, ...args)).output;
+    };
+    expect(await rotate()).toMatch(
+      /^expires {7}20.*Z\nold key ends {2}20.*Z\nIt expires when the old key would have; --expires/m,
+    );
+    expect(await rotate('--expires', 'never')).toMatch(
+      /^expires {7}never\nold key ends .*\nKeep the secret/m,
+    );
+  });
+});
+
 describe('on two API processes, both under load', { timeout: 90_000 }, () => {
   let apis: (ServiceProcess & { baseUrl: string })[];
   let partnerId: number;

@@ -112,9 +112,10 @@ describe('times', () => {
     expectReadings(parseDurationMs, Object.fromEntries(wrong.map((text) => [text, REFUSED])));
   });
 
-  it('reads an expiry as a time or as a duration from now, and only in the future', () => {
+  it('reads an expiry as a time or as a duration from now, only in the future, or as never', () => {
     expectReadings((text) => parseExpiry(text, NOW), {
       '12h': new Date('2026-11-21T21:00:00Z'),
+      never: 'never',
       '2026-11-22T00:00:00+01:00': new Date('2026-11-21T23:00:00Z'),
       '0h': REFUSED,
       '2026-11-21T09:00:00Z': REFUSED,

@@ -83,8 +83,9 @@ export function parseDurationMs(text: string): number {
   );
 }
 
-/** When a key ends: an instant, or a duration from now. A key that is born expired can only be a mistake. */
-export function parseExpiry(text: string, now: Date): Date {
+/** When a key ends: an instant, a duration from now, or "never". A key that is born expired can only be a mistake. */
+export function parseExpiry(text: string, now: Date): Date | 'never' {
+  if (text === 'never') return text;
   const isDuration = /^\d+[a-z]$/i.test(text);
   const expiry = isDuration ? new Date(now.getTime() + parseDurationMs(text)) : parseTimestamp(text);
   if (expiry > now) return expiry;

@@ -14,8 +14,15 @@ import type { Cli } from './cli.ts';
 import { Failure } from './failures.ts';
 import { record, table } from './output.ts';
 
+const INHERITED = 'It expires when the old key would have; --expires sets another end.';
 const SHOWN_ONCE = 'Keep the secret key now: it will not be shown again.';
 const HOUR_MS = 3_600_000;
+const EXPIRY_FORMS = 'a time (2027-01-31T00:00:00Z), a duration (90d, 12h) or never';
+
+type Expiry = Date | 'never';
+const readExpiry = (text: string) => parseExpiry(text, new Date());
+/** Undefined where nothing was said. */
+const endOf = (expiry: Expiry | undefined) => (expiry === 'never' ? null : expiry);
 
 /** `floodgate key …` */
 export function addKeyCommands(program: Command, cli: Cli): void {
@@ -31,13 +38,9 @@ function addIssue(key: Command, cli: Cli): void {
     .command('issue')
     .description('make a new secret key, shown only this once')
     .argument('<partnerId>', 'whose key it is', parseId)
-    .option(
-      '--expires <when>',
-      'a time (2027-01-31T00:00:00Z) or a duration (90d, 12h); never by default',
-      (text) => parseExpiry(text, new Date()),
-    );
-  answeringFromDatabase(issue, cli, async (db, options: { expires?: Date }, partnerId: number) => {
-    const { keyId, secretKey, expiresAt } = await issueKey(db, partnerId, options.expires);
+    .option('--expires <when>', `when it ends: ${EXPIRY_FORMS}; never by default`, readExpiry);
+  answeringFromDatabase(issue, cli, async (db, options: { expires?: Expiry }, partnerId: number) => {
+    const { keyId, secretKey, expiresAt } = await issueKey(db, partnerId, endOf(options.expires));
     const fields = record({ 'secret key': secretKey, 'key id': keyId, expires: expiresAt ?? 'never' });
     return { document: { keyId, secretKey, partnerId, expiresAt }, text: `${fields}\n${SHOWN_ONCE}` };
   });
@@ -85,14 +88,24 @@ export function stateOf(
   return key.expiresAt && key.expiresAt <= now ? 'expired' : 'open';
 }
 
+interface RotateOptions {
+  overlap: number;
+  expires?: Expiry;
+}
+
 function addRotate(key: Command, cli: Cli): void {
   const rotate = key
     .command('rotate')
     .description('make a successor to a key, shown only this once; the old key ends after the overlap')
     .argument('<keyId>', 'the key to replace', parseKeyId)
-    .option('--overlap <duration>', 'how long both work (24h, 30m, 0h)', parseDurationMs, 24 * HOUR_MS);
-  answeringFromDatabase(rotate, cli, async (db, options: { overlap: number }, keyId: string) => {
-    const rotated = await rotateKey(db, keyId, options.overlap / HOUR_MS);
+    .option('--overlap <duration>', 'how long both work (24h, 30m, 0h)', parseDurationMs, 24 * HOUR_MS)
+    .option(
+      '--expires <when>',
+      `when the successor ends: ${EXPIRY_FORMS}; by default when the old key would have`,
+      readExpiry,
+    );
+  answeringFromDatabase(rotate, cli, async (db, options: RotateOptions, keyId: string) => {
+    const rotated = await rotateKey(db, keyId, options.overlap / HOUR_MS, endOf(options.expires));
     if (!rotated) throw new Failure('no such key, or it is revoked or expired');
     const fields = record({
       'secret key': rotated.secretKey,
@@ -100,7 +113,9 @@ function addRotate(key: Command, cli: Cli): void {
       expires: rotated.expiresAt ?? 'never',
       'old key ends': rotated.previousKeyEndsAt,
     });
-    return { document: { ...rotated, previousKeyId: keyId }, text: `${fields}\n${SHOWN_ONCE}` };
+    const isInherited = options.expires === undefined && rotated.expiresAt !== null;
+    const lines = [fields, ...(isInherited ? [INHERITED] : []), SHOWN_ONCE];
+    return { document: { ...rotated, previousKeyId: keyId }, text: lines.join('\n') };
   });
 }
 

@@ -24,6 +24,11 @@ it('counts Unicode characters, and leaves no spaces at the end of a line', () =>
   ).toBe('name   x\nÅ🎟     y\nabcde');
 });
 
+it('takes more rows than fit on the stack as arguments', () => {
+  const rows = Array.from({ length: 250_000 }, (_, index) => [index]);
+  expect(table(['id'], rows).length).toBeGreaterThan(rows.length);
+});
+
 it('says when there is nothing', () => {
   expect(table(['id'], [])).toBe('(none)');
 });

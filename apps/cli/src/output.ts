@@ -13,7 +13,7 @@ type Cell = string | number | boolean | Date | null;
 export function table(headings: readonly string[], rows: readonly (readonly Cell[])[]): string {
   if (rows.length === 0) return '(none)';
   const cells = [headings, ...rows.map((row) => row.map(cellText))];
-  const widths = headings.map((_, column) => Math.max(...cells.map((row) => lengthOf(row[column]!))));
+  const widths = headings.map((_, column) => longest(cells.map((row) => row[column]!)));
   const isNumeric = headings.map((_, column) => rows.every((row) => typeof row[column] === 'number'));
   const line = (row: readonly string[]) =>
     row
@@ -25,10 +25,15 @@ export function table(headings: readonly string[], rows: readonly (readonly Cell
 
 /** One thing, a field a line. */
 export function record(fields: Record<string, Cell>): string {
-  const width = Math.max(...Object.keys(fields).map((name) => name.length));
+  const width = longest(Object.keys(fields));
   return Object.entries(fields)
     .map(([name, value]) => `${name.padEnd(width)}  ${cellText(value)}`)
     .join('\n');
+}
+
+// Not Math.max(...): so many arguments as a table may have rows do not fit on the stack.
+function longest(texts: readonly string[]): number {
+  return texts.reduce((length, text) => Math.max(length, lengthOf(text)), 0);
 }
 
 function pad(text: string, width: number, isNumeric: boolean): string {

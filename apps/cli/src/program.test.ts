@@ -67,6 +67,8 @@ describe('wrong input', () => {
   it.each([
     [{}, 'DATABASE_URL is not set'],
     [{ DATABASE_URL: 'mysql://user:s3cret@host/db' }, 'DATABASE_URL is not valid'],
+    [{ DATABASE_URL: 'postgres://user:s3cret@host:port/db' }, 'DATABASE_URL is not valid'],
+    [{ DATABASE_URL: NOWHERE, QUEUE_URL: 'redis://user:s3cret@host:port' }, 'QUEUE_URL is not valid'],
     [{ DATABASE_URL: NOWHERE, QUEUE_URL: 'amqp://user:s3cret@host' }, 'QUEUE_URL is not valid'],
     [{ DATABASE_URL: NOWHERE, QUEUE_URL: 'redis-cluster://u:s3cret@host:x' }, 'QUEUE_URL is not valid'],
     [{ DATABASE_URL: NOWHERE, QUEUE_NAMESPACE: 'Not This' }, 'QUEUE_NAMESPACE is not valid'],

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { readBacklog, redriveBatches, type DueBatch } from '@floodgate/database';
+import { readBacklog, redriveBatches } from '@floodgate/database';
 import { isPayloadOf } from '@floodgate/queue';
 import { answeringFromDatabase } from './actions.ts';
 import { parseBatchId, parseLimit } from './arguments.ts';
@@ -25,7 +25,7 @@ export function addRedriveCommand(program: Command, cli: Cli): void {
     const document = {
       redriven: redriven.length,
       stillFailed,
-      batchIds: redriven.map((row) => row.batchId),
+      batchIds: redriven,
     };
     return { document, text: summary(redriven.length, stillFailed) };
   });
@@ -40,10 +40,10 @@ function summary(redriven: number, stillFailed: number): string {
  * Tidies up the jobs that failed. What is missed, because the queue is down or slow, does no harm: the
  * next enqueue has a job id of its own, and failed jobs go by themselves after a while.
  */
-async function forgetFailedJobs(cli: Cli, batches: readonly DueBatch[]): Promise<void> {
+async function forgetFailedJobs(cli: Cli, batchIds: readonly string[]): Promise<void> {
   const { queue: settings } = loadSettings(cli.env);
-  if (settings === null || batches.length === 0) return;
-  const redriven = new Set(batches.map(({ batchId }) => batchId));
+  if (settings === null || batchIds.length === 0) return;
+  const redriven = new Set(batchIds);
   const removal = withQueue(cli, settings, QUEUE_DEADLINE_MS, async (queue) => {
     await queue.verify();
     await queue.removeFailed('finalize', (payload) => speaksOf(payload, redriven));

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { ConfigError, databaseSettings, loadConfig, queueSettings } from '@floodgate/config';
-import { parseQueueUrl, QUEUE_URL_FORMS, type QueueTarget } from '@floodgate/queue';
+import { parseQueueUrl, type QueueTarget } from '@floodgate/queue';
 
 const { QUEUE_URL, QUEUE_NAMESPACE } = queueSettings;
 
@@ -9,8 +9,6 @@ const Settings = Type.Object({
   QUEUE_URL: Type.Optional(QUEUE_URL),
   QUEUE_NAMESPACE,
 });
-
-const SettingsWithQueue = Type.Object({ ...databaseSettings, QUEUE_URL, QUEUE_NAMESPACE });
 
 /** Where a queue is, and under which name. */
 export interface QueueSettings {
@@ -28,22 +26,12 @@ export interface CliSettings {
 export function loadSettings(env: NodeJS.ProcessEnv): CliSettings {
   const settings = loadConfig(Settings, env);
   const { DATABASE_URL: databaseUrl, QUEUE_URL: url, QUEUE_NAMESPACE: namespace } = settings;
-  if (!URL.canParse(databaseUrl)) {
-    throw new ConfigError(`DATABASE_URL is not valid: ${databaseSettings.DATABASE_URL.description}`);
-  }
-  return { databaseUrl, queue: url === undefined ? null : { target: readTarget(url), namespace } };
+  return { databaseUrl, queue: url === undefined ? null : { target: parseQueueUrl(url), namespace } };
 }
 
 /** The same for commands that cannot do without a queue. */
 export function loadSettingsWithQueue(env: NodeJS.ProcessEnv): CliSettings & { queue: QueueSettings } {
-  const { QUEUE_URL: url, QUEUE_NAMESPACE: namespace } = loadConfig(SettingsWithQueue, env);
-  return { ...loadSettings(env), queue: { target: readTarget(url), namespace } };
-}
-
-function readTarget(url: string): QueueTarget {
-  try {
-    return parseQueueUrl(url);
-  } catch {
-    throw new ConfigError(`QUEUE_URL is not valid: expected ${QUEUE_URL_FORMS}`);
-  }
+  const { databaseUrl, queue } = loadSettings(env);
+  if (queue === null) throw new ConfigError(`QUEUE_URL is not set: ${QUEUE_URL.description}`);
+  return { databaseUrl, queue };
 }

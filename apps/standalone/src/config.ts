@@ -1,13 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox';
-import {
-  ConfigError,
-  databaseSettings,
-  loadConfig,
-  port,
-  processSettings,
-  queueSettings,
-} from '@floodgate/config';
-import { parseQueueUrl } from '@floodgate/queue';
+import { databaseSettings, loadConfig, port, processSettings, queueSettings } from '@floodgate/config';
 
 /**
  * Everything that `npm start` itself reads from its environment. What the API and the worker read besides is
@@ -29,11 +21,5 @@ export type StandaloneConfig = Static<typeof StandaloneConfig>;
 
 /** Reads the settings. Throws ConfigError, which names what is wrong. */
 export function loadStandaloneConfig(env: NodeJS.ProcessEnv): StandaloneConfig {
-  const config = loadConfig(StandaloneConfig, env);
-  try {
-    if (config.QUEUE_URL) parseQueueUrl(config.QUEUE_URL);
-  } catch (cause) {
-    throw new ConfigError(`QUEUE_URL is not valid: ${queueSettings.QUEUE_URL.description}`, { cause });
-  }
-  return config;
+  return loadConfig(StandaloneConfig, env);
 }

@@ -67,9 +67,35 @@ test('variables that the schema does not name stay outside', () => {
 });
 
 test.for([
+  ['DATABASE_URL', 'postgres://floodgate:p%40ss%2Fword@db.example:5433/floodgate?sslmode=disable'],
+  ['DATABASE_URL', 'postgresql://[::1]/floodgate'],
+  ['DATABASE_URL', 'postgres:///floodgate?host=/var/run/postgresql'],
+  ['QUEUE_URL', 'rediss://:p%40ss@[::1]:6380/2'],
+  ['QUEUE_URL', 'redis-cluster://user:p%40ss@one:7000,[::1]:7001'],
+  ['QUEUE_URL', 'rediss-cluster://one'],
+  ['QUEUE_URL', 'postgres://floodgate@db.example/floodgate'],
+] as const)('%s=%o is taken as it is', ([name, value]) => {
+  expect(loadConfig(Schema, { ...GIVEN, [name]: value })[name]).toBe(value);
+});
+
+test.for([
   ['DATABASE_URL', 'mysql://root:hunter2@db.example'],
   ['DATABASE_URL', 'hunter2'],
+  ['DATABASE_URL', 'postgres:/db.example/hunter2'],
+  ['DATABASE_URL', 'postgres://user:hunter2@db.example:port/floodgate'],
+  ['DATABASE_URL', 'postgres://user:hunter2@db.example:99999/floodgate'],
+  ['DATABASE_URL', 'postgres://user:hunter2@db example/floodgate'],
+  ['DATABASE_URL', 'postgres://user:hunter2%ff@db.example/floodgate'],
+  ['DATABASE_URL', 'postgres://user:hunter2@db.example/floodgate?sslrootcert=/no/such/file'],
   ['QUEUE_URL', 'amqp://user:hunter2@mq.example'],
+  ['QUEUE_URL', 'redis://'],
+  ['QUEUE_URL', 'redis:///hunter2'],
+  ['QUEUE_URL', 'redis://user:hunter2@redis.example:port'],
+  ['QUEUE_URL', 'rediss://user:hunter2@redis.example:99999'],
+  ['QUEUE_URL', 'redis://user:hunter2%zz@redis.example'],
+  ['QUEUE_URL', 'redis-cluster://user:hunter2@one:7000,two:port'],
+  ['QUEUE_URL', 'redis-cluster://user:hunter2%zz@one:7000'],
+  ['QUEUE_URL', 'postgres://user:hunter2@db.example:port/floodgate'],
   ['QUEUE_NAMESPACE', 'Hunter2'],
   ['QUEUE_NAMESPACE', 'a:b'],
   ['FINALIZE_ATTEMPTS', '0'],

@@ -1,19 +1,23 @@
-import { Type } from '@sinclair/typebox';
+import { FormatRegistry, Type } from '@sinclair/typebox';
+import { QUEUE_URL_FORMS } from '@floodgate/queue/queue-url';
 import { whole } from './load-config.ts';
+import { isPostgresUrl, isQueueUrl } from './urls.ts';
+
+FormatRegistry.Set('postgres-url', isPostgresUrl);
+FormatRegistry.Set('queue-url', isQueueUrl);
 
 /** Settings that the API, the worker and the CLI have in common. One description: README and errors quote it. */
 export const databaseSettings = {
   DATABASE_URL: Type.String({
-    pattern: '^postgres(ql)?://',
+    format: 'postgres-url',
     description: 'Postgres, postgres://user:password@host:port/database',
   }),
 };
 
 export const queueSettings = {
   QUEUE_URL: Type.String({
-    pattern: '^(redis|rediss|redis-cluster|rediss-cluster|postgres|postgresql)://',
-    description:
-      'the queue: redis://…, rediss://…, redis-cluster://host:port,host:port, rediss-cluster://… or postgres://…',
+    format: 'queue-url',
+    description: `the queue: ${QUEUE_URL_FORMS}`,
   }),
   QUEUE_NAMESPACE: Type.String({
     pattern: '^[a-z][a-z0-9_]{0,39}$',

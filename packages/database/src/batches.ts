@@ -1,12 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from './connect.ts';
 
-/** A batch that is to be handed to the queue; `enqueue` counts how often it has been. */
-export interface DueBatch {
-  batchId: string;
-  enqueue: number;
-}
-
 /** Finalizes batches, all of them or none. Idempotent: what is confirmed or failed already stays as it is. */
 export async function confirmBatches(db: Database, batchIds: readonly string[]): Promise<void> {
   await sql`
@@ -29,21 +23,21 @@ export async function failBatch(db: Database, batchId: string, failure: string):
 /**
  * Leases up to `limit` batches that have waited too long for their finalization. Each is left alone for a
  * time that doubles with every enqueue (5 s up to about 5 min), so a backlog is not enqueued over and over.
- * Two relays never get the same batch.
+ * Two relays never get the same batch. Answers their ids.
  */
-export async function leaseDueBatches(db: Database, limit: number): Promise<DueBatch[]> {
-  const { rows } = await sql<DueBatch>`
+export async function leaseDueBatches(db: Database, limit: number): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
     update batches
     set enqueues = enqueues + 1, relay_at = now() + interval '5 s' * (2 ^ least(enqueues, 6))
     where id in (
       select id from batches where state = 'pending' and relay_at <= now()
       order by relay_at limit ${limit} for update skip locked
     )
-    returning id as "batchId", enqueues as enqueue`.execute(db);
-  return rows;
+    returning id`.execute(db);
+  return rows.map(({ id }) => id);
 }
 
-/** Takes a lease back after the queue refused the batches: they are due again after `delayMs`. */
+/** Takes a lease back after the queue refused the batches: they are due again after `delayMs`, and it does not count. */
 export async function returnLease(db: Database, batchIds: readonly string[], delayMs: number): Promise<void> {
   await sql`
     update batches set relay_at = now() + make_interval(secs => ${delayMs / 1000}), enqueues = enqueues - 1
@@ -51,30 +45,29 @@ export async function returnLease(db: Database, batchIds: readonly string[], del
 }
 
 /**
- * Makes failed batches pending again (all of them, or one) and due for the relay at once. Answers them
- * with the enqueue count of the job that failed.
+ * Makes failed batches pending again (all of them, or one) and due for the relay at once. Answers their ids.
  */
 export async function redriveBatches(
   db: Database,
   selection: { batchId?: string; limit: number },
-): Promise<DueBatch[]> {
-  const { rows } = await sql<DueBatch>`
+): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
     update batches
-    set state = 'pending', finished_at = null, failure = null, relay_at = now()
+    set state = 'pending', pending_since = now(), finished_at = null, failure = null, relay_at = now()
     where id in (
       select id from batches
       where state = 'failed' and (${selection.batchId ?? null}::uuid is null or id = ${selection.batchId ?? null}::uuid)
       order by created_at limit ${selection.limit} for update skip locked
     )
-    returning id as "batchId", enqueues as enqueue`.execute(db);
-  return rows;
+    returning id`.execute(db);
+  return rows.map(({ id }) => id);
 }
 
 /** What is waiting for finalization, as Postgres knows it. */
 export interface Backlog {
   pendingBatches: number;
   failedBatches: number;
-  /** Age of the oldest pending batch; null where none is pending. */
+  /** For how long the oldest pending batch has been so, since its redrive if it was redriven; null where none is pending. */
   oldestPendingMs: number | null;
 }
 
@@ -83,7 +76,7 @@ export async function readBacklog(db: Database): Promise<Backlog> {
     select
       (select count(*)::integer from batches where state = 'pending') as "pendingBatches",
       (select count(*)::integer from batches where state = 'failed') as "failedBatches",
-      (select (extract(epoch from clock_timestamp() - min(created_at)) * 1000)::float8
+      (select (extract(epoch from clock_timestamp() - min(pending_since)) * 1000)::float8
          from batches where state = 'pending') as "oldestPendingMs"`.execute(db);
   return rows[0]!;
 }

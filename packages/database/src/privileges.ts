@@ -1,4 +1,5 @@
 import type { Schema } from './schema.ts';
+import { TICKET_COLUMNS } from './tickets.ts';
 
 /** A process with a database role of its own. The operator's command is the owner's. */
 export const SERVICES = ['api', 'worker'] as const;
@@ -33,7 +34,7 @@ export const PRIVILEGES: Record<ServiceName, { [T in keyof Tables]: TablePrivile
     },
     events: { select: ['id', 'ref', 'pass_prefix', 'duplicate_policy'] },
     event_grants: { select: ['partner_id', 'event_id'] },
-    tickets: { select: '*', update: ['taken'] },
+    tickets: { select: TICKET_COLUMNS, update: ['taken'] },
     batches: {
       select: ['id', 'state', 'first_serial', 'last_serial', 'finished_at'],
       insert: ['id', 'state', 'size', 'first_serial', 'last_serial', 'relay_at', 'finished_at'],
@@ -88,7 +89,7 @@ export const PRIVILEGES: Record<ServiceName, { [T in keyof Tables]: TablePrivile
     event_grants: {},
     tickets: {},
     batches: {
-      select: ['id', 'state', 'created_at', 'relay_at', 'enqueues'],
+      select: ['id', 'state', 'pending_since', 'relay_at', 'enqueues'],
       update: ['state', 'finished_at', 'failure', 'relay_at', 'enqueues'],
     },
     registrations: {},

@@ -7,7 +7,7 @@ export interface Difference {
   problem: string;
 }
 
-/** A pending batch older than this was forgotten: the relay enqueues what has waited far less. */
+/** A batch that has been pending for longer was forgotten: the relay enqueues what has waited far less. */
 const FORGOTTEN_AFTER_MINUTES = 15;
 
 /**
@@ -35,9 +35,9 @@ export async function reconcile(db: Database): Promise<Difference[]> {
     from batches b full join batch_size s on s.batch_id = b.id
     where coalesce(b.size, -1) <> coalesce(s.size, 0)
     union all
-    select 'batch ' || id, 'has been pending since ' || created_at || ' (' || size || ' registrations)'
+    select 'batch ' || id, 'has been pending since ' || pending_since || ' (' || size || ' registrations)'
     from batches
-    where state = 'pending' and created_at < now() - make_interval(mins => ${FORGOTTEN_AFTER_MINUTES})
+    where state = 'pending' and pending_since < now() - make_interval(mins => ${FORGOTTEN_AFTER_MINUTES})
     order by 1`.execute(db);
   return rows;
 }

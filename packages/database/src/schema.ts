@@ -75,6 +75,8 @@ export interface BatchesTable {
   first_serial: number;
   last_serial: number;
   created_at: CreatedAt;
+  /** When it was committed or, after that, redriven. */
+  pending_since: Generated<Date>;
   finished_at: Date | null;
   /** When the relay enqueues the batch again, if it is still pending. */
   relay_at: Generated<Date>;

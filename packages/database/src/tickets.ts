@@ -5,11 +5,32 @@ import type { Selectable } from 'kysely';
 
 export type TicketRow = Selectable<TicketsTable>;
 
+/**
+ * What is read of a ticket. Not *: services prepare their statements, and Postgres refuses a prepared one (0A000) once a
+ * migration has given it another column. A column that is missing here does not compile.
+ */
+export const TICKET_COLUMNS = [
+  'id',
+  'event_id',
+  'title',
+  'price',
+  'benefits',
+  'active',
+  'capacity',
+  'taken',
+  'sale_starts_at',
+  'sale_ends_at',
+  'created_at',
+  'created_by',
+  'last_modified_at',
+  'last_modified_by',
+] as const satisfies readonly (keyof TicketsTable)[];
+
 /** The tickets of an event that can be bought now: active, inside their sales window, seats left. */
 export async function listAvailableTickets(db: Database, eventId: number): Promise<TicketRow[]> {
   return db
     .selectFrom('tickets')
-    .selectAll()
+    .select(TICKET_COLUMNS)
     .where('event_id', '=', eventId)
     .where('active', '=', true)
     .where(sql<boolean>`coalesce(sale_starts_at <= now(), true)`)
@@ -20,7 +41,12 @@ export async function listAvailableTickets(db: Database, eventId: number): Promi
 }
 
 export async function listTickets(db: Database, eventId: number): Promise<TicketRow[]> {
-  return db.selectFrom('tickets').selectAll().where('event_id', '=', eventId).orderBy('id').execute();
+  return db
+    .selectFrom('tickets')
+    .select(TICKET_COLUMNS)
+    .where('event_id', '=', eventId)
+    .orderBy('id')
+    .execute();
 }
 
 /** What an operator sets on a ticket. */
@@ -65,7 +91,7 @@ export async function createTicket(
       event_id: eventId,
       last_modified_by: author,
     })
-    .returningAll()
+    .returning(TICKET_COLUMNS)
     .executeTakeFirstOrThrow();
 }
 
@@ -80,6 +106,6 @@ export async function updateTicket(
     .updateTable('tickets')
     .set({ ...columnsOf(settings), last_modified_by: author, last_modified_at: sql<Date>`now()` })
     .where('id', '=', ticketId)
-    .returningAll()
+    .returning(TICKET_COLUMNS)
     .executeTakeFirst();
 }

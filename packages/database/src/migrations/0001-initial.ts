@@ -86,6 +86,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       first_serial bigint not null,
       last_serial bigint not null,
       created_at timestamptz not null default now(),
+      pending_since timestamptz not null default now(),
       finished_at timestamptz,
       relay_at timestamptz not null,
       enqueues integer not null default 1,
