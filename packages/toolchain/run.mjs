@@ -48,9 +48,9 @@ if (!isInstalled()) install();
 // Left alone, V8 lets a heap grow to several times of what is alive before it collects, and glibc keeps a pool of memory
 // per thread: cheap on a machine of its own, expensive in many small containers. Under load these settings halve an API's
 // memory. The API's new space is just large enough that the requests of a few hundred connections, which wait together
-// for their commit, are not copied into the old one; and its collector marks with one thread beside the main one, where V8
-// would start one for each core and take their time from everything else. The first lines of the apps' main.ts say the same, for those who run
-// them directly.
+// for their commit, are not copied into the old one; and its collector marks with one thread beside the main one, where
+// V8 would start one for each core and take their time from everything else. The first lines of the apps' main.ts say the
+// same, for those who run them directly.
 const SMALL_PROCESS = JSON.parse(
   readFileSync(path.join(root, 'packages/toolchain/small-process.json'), 'utf8'),
 );

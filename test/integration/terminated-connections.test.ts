@@ -1,7 +1,8 @@
-import { connect } from '@floodgate/database';
+import { connect, ConnectionLost } from '@floodgate/database';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
 const CONNECTIONS = 4;
@@ -45,4 +46,39 @@ test('connections that Postgres ends at any moment fail their statements, and no
     ),
   );
   await pool.destroy();
+});
+
+test('of connections that were forgotten on the way, all of one pool, one statement has to find out', async () => {
+  const wire = await TcpProxy.start(database.url);
+  const pool = connect({
+    connectionString: wire.through(database.url),
+    applicationName: 'forgotten',
+    maxConnections: CONNECTIONS,
+    statementTimeoutMs: 500,
+  });
+  const openAll = () =>
+    Promise.all(
+      Array.from({ length: CONNECTIONS }, () =>
+        pool.transaction().execute(async (transaction) => {
+          opened += 1;
+          await waitUntil('all of them are open', () => opened === CONNECTIONS);
+          await sql`select 1`.execute(transaction);
+        }),
+      ),
+    );
+  let opened = 0;
+  await openAll();
+  wire.forgetConnections();
+  const outcomes: string[] = [];
+  for (let count = 0; count <= CONNECTIONS; count++) {
+    outcomes.push(
+      await sql`select 1`.execute(pool).then(
+        () => 'answered',
+        (error: unknown) => (error instanceof ConnectionLost ? 'lost' : String(error)),
+      ),
+    );
+  }
+  expect(outcomes).toEqual(['lost', ...Array.from({ length: CONNECTIONS }, () => 'answered')]);
+  await pool.destroy();
+  await wire.stop();
 });

@@ -60,24 +60,39 @@ export function connect(options: ConnectOptions): Database {
  * A pool that says what a failure means for the statement: never sent (ConnectionFailed), unknown
  * (ConnectionLost), or refused by the server (pg.DatabaseError, as it is). A connection that was lost,
  * whose statement timed out and may still be running, or that leads to a server that only reads, is closed
- * instead of being used again.
+ * instead of being used again. And so are those that have not answered since one was lost: what ended it may have ended
+ * them, and on a wire that forgets connections (half-open) each would take a timeout to find out.
  */
 class HonestPool implements PostgresPool {
   readonly options: object;
   readonly #pool: pg.Pool;
   readonly #nameOf: (text: string) => string | undefined;
+  readonly #answeredAt = new WeakMap<pg.PoolClient, number>();
+  #lostAt = -Infinity;
 
   constructor(pool: pg.Pool, prepareStatements = false) {
     this.#pool = pool;
+    pool.on('connect', (client) => this.noteAnswer(client));
     this.#nameOf = prepareStatements ? statementName : () => undefined;
     this.options = pool.options;
   }
 
   async connect(): Promise<PostgresPoolClient> {
-    const client = await this.#pool.connect().catch((error: unknown) => {
-      throw new ConnectionFailed(error);
-    });
-    return new HonestClient(client, this.#nameOf);
+    for (;;) {
+      const client = await this.#pool.connect().catch((error: unknown) => {
+        throw new ConnectionFailed(error);
+      });
+      if (this.#answeredAt.get(client)! > this.#lostAt) return new HonestClient(this, client, this.#nameOf);
+      client.release(true);
+    }
+  }
+
+  noteAnswer(client: pg.PoolClient): void {
+    this.#answeredAt.set(client, performance.now());
+  }
+
+  noteLoss(): void {
+    this.#lostAt = performance.now();
   }
 
   end(): Promise<void> {
@@ -89,11 +104,13 @@ class HonestPool implements PostgresPool {
 const READ_ONLY = '25006';
 
 class HonestClient implements PostgresPoolClient {
+  readonly #pool: HonestPool;
   readonly #client: pg.PoolClient;
   readonly #nameOf: (text: string) => string | undefined;
   #isUnfit = false;
 
-  constructor(client: pg.PoolClient, nameOf: (text: string) => string | undefined) {
+  constructor(pool: HonestPool, client: pg.PoolClient, nameOf: (text: string) => string | undefined) {
+    this.#pool = pool;
     this.#client = client;
     this.#nameOf = nameOf;
   }
@@ -104,11 +121,15 @@ class HonestClient implements PostgresPoolClient {
   async query(statement: unknown, parameters: readonly unknown[] = []): Promise<unknown> {
     const text = statement as string;
     const name = this.#nameOf(text);
+    const values = parameters as unknown[];
     try {
-      return await this.#client.query({ ...(name && { name }), text, values: parameters as unknown[] });
+      const result = await this.#client.query({ ...(name && { name }), text, values });
+      this.#pool.noteAnswer(this.#client);
+      return result;
     } catch (error) {
       if (!(error instanceof pg.DatabaseError) || !(await this.#survived(error))) {
         this.#isUnfit = true;
+        this.#pool.noteLoss();
         throw new ConnectionLost(error);
       }
       // After a failover the name of the server may lead to another one by now.
