@@ -32,8 +32,8 @@ export class RawConnection {
     return this.#isClosed;
   }
 
-  send(text: string): void {
-    this.#socket.write(text);
+  send(text: string, encoding: 'utf8' | 'latin1' = 'utf8'): void {
+    this.#socket.write(text, encoding);
   }
 
   /** The next answer, taken off the connection once it has arrived whole. */

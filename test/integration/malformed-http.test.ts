@@ -91,11 +91,13 @@ test.each([
   ['a missing Host header', '10', 400, () => getTickets().replace('host: api\r\n', '')],
   ['bad percent-encoding', '10', 400, () => getTickets().replace(TICKETS, '/api/v1/events/%zz')],
   ['two Content-Types', '10', 415, () => registration({ 'Content-Type': 'application/json' })],
+  ['a type behind no-break space', '10', 415, () => registration({ 'content-type': '\xa0application/json' })],
+  ['a type before no-break space', '10', 415, () => registration({ 'content-type': 'application/json\xa0' })],
   ['an unknown method on a route', '60', 405, () => getTickets().replace('GET', 'PROPFIND')],
   ['an unknown method off the routes', '60', 404, () => requestText('PROPFIND /api/', caller)],
   ['an unknown route with a malformed body', '60', 404, () => unknownRoute('{"', '2')],
 ] as const)('%s is answered %s', async (_what, code, status, text) => {
-  connection.send(text());
+  connection.send(text(), 'latin1');
   expectFailure(await connection.answer(), code, status);
 });
 
