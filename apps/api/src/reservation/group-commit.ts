@@ -35,7 +35,12 @@ const SWEEP_EARLY_MS = 2 * SWEEP_INTERVAL_MS;
  * Of the time for an answer, what waiting may be expected to take. A queue longer than a burst needs gives nobody a seat
  * sooner, and has to be worked off when the overload is over: at half the load, in twice this time.
  */
-const WAITING_SHARE = 1 / 5;
+const WAITING_SHARE = 1 / 8;
+/**
+ * The quickest of the last so many groups tells how long one takes. With fewer, hiccups of a busy machine make the room
+ * small for a moment, and to refuse costs half of what a registration does: the machine gets busier by it.
+ */
+const GROUPS_MEASURED = 4;
 /**
  * Answers given before the event loop may read again what has arrived meanwhile: a share of those that are due, so that
  * they keep up however much arrives in a turn, and at least a few.
@@ -75,7 +80,8 @@ export class GroupCommit<Item, Outcome> {
   #turnIsDue = false;
   /** How many may wait now. */
   #room: number;
-  #lastGroupMs = 0;
+  /** How long each of the last groups took, the latest last. */
+  #groupsMs = Array<number>(GROUPS_MEASURED).fill(0);
   #refusals = 0;
   readonly #sweeper: NodeJS.Timeout;
 
@@ -163,14 +169,14 @@ export class GroupCommit<Item, Outcome> {
 
   /**
    * Little's law: who joins waits for as many groups as are ahead, so there is room for as many groups as can be
-   * committed in time. Of the last two groups the quicker tells how long one takes: a single hiccup is no overload.
+   * committed in time. Of the last few the quickest tells how long one takes: a hiccup is no overload.
    * There is always room for one group, or it could never be seen that things are better again.
    */
   #measureRoom(groupMs: number): void {
     const { groupLimit, waitingLimit, answerWithinMs } = this.#options;
-    const groups = Math.floor((answerWithinMs * WAITING_SHARE) / Math.min(groupMs, this.#lastGroupMs));
+    this.#groupsMs = [...this.#groupsMs.slice(1), groupMs];
+    const groups = Math.floor((answerWithinMs * WAITING_SHARE) / Math.min(...this.#groupsMs));
     this.#room = Math.min(waitingLimit, groupLimit * Math.max(1, groups));
-    this.#lastGroupMs = groupMs;
   }
 
   #takeGroup(): Waiting<Item, Outcome>[] {
