@@ -10,3 +10,13 @@ export async function refusePoison(db: Database): Promise<void> {
     create trigger refuse_poison before insert on registrations for each row
     when (new.full_name = 'Poison') execute function refuse_poison()`.execute(db);
 }
+
+/** Makes Postgres refuse to confirm this batch, until its trigger "refuse" is dropped. */
+export async function refuseToConfirm(db: Database, batchId: string, sqlState = 'P0001'): Promise<void> {
+  await sql`
+    create or replace function refuse() returns trigger language plpgsql as $$
+      begin raise exception 'not now, %', new.id using errcode = ${sql.lit(sqlState)}; end $$`.execute(db);
+  await sql`
+    create trigger refuse before update on batches for each row
+    when (new.state = 'confirmed' and new.id = ${sql.lit(batchId)}) execute function refuse()`.execute(db);
+}

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
-import { commitBatch, holdBatch, type CommittedBatch } from '../harness/committed-batch.ts';
+import { commitBatch, holdBatch } from '../harness/committed-batch.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import {
@@ -9,6 +9,7 @@ import {
   type Environment,
   type ServiceProcess,
 } from '../harness/service-process.ts';
+import { refuseToConfirm } from '../harness/poison.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { newJob, TestQueue, waitForCounts } from '../harness/test-queue.ts';
 import { waitUntil } from '../harness/wait-until.ts';
@@ -77,22 +78,9 @@ for (const { name, missing, url } of QUEUES) {
       await batch.waitForState('confirmed');
     });
 
-    /** Makes Postgres refuse to confirm this batch. */
-    async function refuse({ batchId }: CommittedBatch, sqlState = 'P0001'): Promise<void> {
-      await sql`
-        create or replace function refuse() returns trigger language plpgsql as $$
-          begin raise exception 'not now, %', new.id using errcode = ${sql.lit(sqlState)}; end $$`.execute(
-        database.db,
-      );
-      await sql`
-        create trigger refuse before update on batches for each row
-        when (new.state = 'confirmed' and new.id = ${sql.lit(batchId)})
-        execute function refuse()`.execute(database.db);
-    }
-
     test('confirms the neighbours of a batch that cannot be confirmed', async () => {
       const batches = await Promise.all([1, 2, 3].map(() => commitBatch(database.db, fixture)));
-      await refuse(batches[1]!);
+      await refuseToConfirm(database.db, batches[1]!.batchId);
       await startWorker();
       await batches[1]!.waitForState('failed');
       for (const neighbour of [batches[0]!, batches[2]!]) expect(await neighbour.state()).toBe('confirmed');
@@ -100,7 +88,7 @@ for (const { name, missing, url } of QUEUES) {
 
     test('gives a batch up that Postgres refuses to confirm, until it is redriven', async () => {
       const batch = await commitBatch(database.db, fixture);
-      await refuse(batch);
+      await refuseToConfirm(database.db, batch.batchId);
       const worker = await startWorker();
       const producer = await queue.produce();
       await batch.waitForState('failed');
@@ -126,7 +114,7 @@ for (const { name, missing, url } of QUEUES) {
     test('does not give a batch up because Postgres is out of something', async () => {
       const diskFull = '53100';
       const batch = await commitBatch(database.db, fixture);
-      await refuse(batch, diskFull);
+      await refuseToConfirm(database.db, batch.batchId, diskFull);
       await startWorker();
       await waitForCounts(await queue.produce(), { failed: 1 });
       expect(await batch.state()).toBe('reserved');

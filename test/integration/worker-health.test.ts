@@ -1,11 +1,14 @@
 import { sql } from 'kysely';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import type { Health } from '../../apps/worker/src/health.ts';
 import { commitBatch } from '../harness/committed-batch.ts';
 import type { TestDatabase } from '../harness/database.ts';
 import type { Fixture } from '../harness/fixture.ts';
 import { freePort } from '../harness/free-port.ts';
 import type { Environment } from '../harness/service-process.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
+import { refuseToConfirm } from '../harness/poison.ts';
+import { TestQueue } from '../harness/test-queue.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { useWorkers } from '../harness/workers.ts';
 
@@ -16,14 +19,17 @@ const workers = useWorkers((given) => ({ database, fixture } = given));
 async function startHealthyWorker(env: Environment = {}) {
   const port = String(await freePort());
   const worker = await workers.start({ WORKER_PORT: port, ...env });
-  const ask = async (path: string) => {
+  const read = async (path = '/health/live') => {
     const response = await fetch(`http://127.0.0.1:${port}${path}`);
-    const { status } = (await response.json()) as { status: string };
-    return `${response.status} ${status}`;
+    return { httpStatus: response.status, ...((await response.json()) as Health) };
+  };
+  const ask = async (path: string) => {
+    const { httpStatus, status } = await read(path);
+    return `${httpStatus} ${status}`;
   };
   const becomes = (path: string, answer: string) =>
     waitUntil(`${path} is ${answer}`, async () => (await ask(path)) === answer);
-  return { worker, ask, becomes, port };
+  return { worker, read, ask, becomes, port };
 }
 
 test('the health of a worker is good while there is nothing to do', async () => {
@@ -44,6 +50,29 @@ test('it is stalled while batches wait and nothing moves', async () => {
   await sql`update batches set relay_at = now() where id = ${batch.batchId}`.execute(database.db);
   await becomes('/health/live', '200 ok');
   expect(await batch.state()).toBe('confirmed');
+});
+
+test('it is well while a batch that failed waits for its next attempt', async () => {
+  const batch = await commitBatch(database.db, fixture);
+  await refuseToConfirm(database.db, batch.batchId);
+  onTestFinished(async () => void (await sql`drop trigger refuse on batches`.execute(database.db)));
+  // Of its own: a worker of another test may have left a job that it worked on when it was killed.
+  const queue = await TestQueue.open(database.url);
+  const { worker, read } = await startHealthyWorker({
+    QUEUE_NAMESPACE: queue.namespace,
+    STALLED_AFTER_MS: '2000',
+    FINALIZE_BACKOFF_MS: '60000',
+  });
+  await waitUntil('the first attempt has failed', () => worker.output().includes('"msg":"a job failed"'));
+  await sql`update batches set relay_at = now() + interval '1 h' where id = ${batch.batchId}`.execute(
+    database.db,
+  );
+  const health = await waitUntil('nothing has moved for longer than is allowed', async () => {
+    const { status, progress } = await read();
+    const { idleMs, jobs, backlog } = progress;
+    return idleMs > 2_000 && backlog!.oldestPendingMs! > 2_000 && jobs && { status, progress };
+  });
+  expect(health).toMatchObject({ status: 'ok', progress: { jobs: { delayed: 1 } } });
 });
 
 test('it is blocked while Postgres is away: not ready, but no reason to restart it', async () => {

@@ -7,6 +7,7 @@ const idle: Progress = {
   idleMs: 3_600_000,
   sinceRelayRoundMs: 50,
   queue: 'up',
+  jobs: { waiting: 0, active: 0, delayed: 0, failed: 0 },
   backlog: { pendingBatches: 0, failedBatches: 0, oldestPendingMs: null },
 };
 const waiting = (oldestPendingMs: number) => ({ pendingBatches: 1, failedBatches: 0, oldestPendingMs });
@@ -27,6 +28,15 @@ test('a worker that has not moved is well while nothing has waited for long', ()
 
 test('a worker is stalled when batches wait too long and nothing was finished for as long', () => {
   expect(statusOf({ idleMs: 1_001, backlog: waiting(1_001) })).toBe('stalled');
+});
+
+test('a worker is well while everything that is left backs off between attempts', () => {
+  const stuck = { idleMs: 5_000, backlog: waiting(5_000) };
+  expect(statusOf({ ...stuck, jobs: { ...idle.jobs!, delayed: 1 } })).toBe('ok');
+  expect(statusOf({ ...stuck, jobs: { ...idle.jobs!, delayed: 1, waiting: 1 } })).toBe('stalled');
+  expect(statusOf({ ...stuck, jobs: { ...idle.jobs!, delayed: 1, active: 1 } })).toBe('stalled');
+  expect(statusOf({ ...stuck, jobs: { ...idle.jobs!, failed: 1 } })).toBe('stalled');
+  expect(statusOf({ ...stuck, jobs: null })).toBe('stalled');
 });
 
 test('a worker whose relay hangs is stalled, even where dependencies are away', () => {

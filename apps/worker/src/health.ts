@@ -1,5 +1,6 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { Backlog } from '@floodgate/database';
+import type { QueueCounts } from '@floodgate/queue';
 
 /** What the judgement rests on. */
 export interface Progress {
@@ -8,6 +9,8 @@ export interface Progress {
   /** Since the relay's last round ended, well or not. */
   sinceRelayRoundMs: number;
   queue: 'up' | 'down';
+  /** Of all workers together. Null where the queue does not answer. */
+  jobs: QueueCounts | null;
   /** Null where Postgres does not answer. */
   backlog: Backlog | null;
 }
@@ -18,13 +21,18 @@ export interface Health {
   progress: Progress;
 }
 
-/** Judges a worker by its progress: idle is fine, but not while batches wait and everything it needs is there. */
+/**
+ * Judges a worker by its progress: idle is fine, but not while batches wait and everything it needs is there. That the only
+ * jobs left have failed and wait for their next attempt is no worker's fault.
+ */
 export function judge(progress: Progress, stalledAfterMs: number): Health {
-  const { idleMs, sinceRelayRoundMs, queue, backlog } = progress;
+  const { idleMs, sinceRelayRoundMs, queue, jobs, backlog } = progress;
   if (sinceRelayRoundMs > stalledAfterMs) return { status: 'stalled', progress };
   if (queue === 'down' || backlog === null) return { status: 'blocked', progress };
   const isWaiting = (backlog.oldestPendingMs ?? 0) > stalledAfterMs;
-  return { status: isWaiting && idleMs > stalledAfterMs ? 'stalled' : 'ok', progress };
+  const isBackingOff = jobs !== null && jobs.delayed > 0 && jobs.waiting + jobs.active === 0;
+  const isStalled = isWaiting && idleMs > stalledAfterMs && !isBackingOff;
+  return { status: isStalled ? 'stalled' : 'ok', progress };
 }
 
 /** Serves /health/live (503 only when stalled: restart it) and /health/ready (503 when stalled or blocked). */

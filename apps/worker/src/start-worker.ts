@@ -1,7 +1,8 @@
 import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger, Service } from '@floodgate/config';
 import { assertGranted, assertMigrated, connect, readBacklog, type Database } from '@floodgate/database';
-import { Consumer, parseQueueUrl, Producer, watchQueue } from '@floodgate/queue';
+import { Consumer, parseQueueUrl, Producer, watchQueue, type QueueCounts } from '@floodgate/queue';
 import { concurrencyOf, type WorkerConfig } from './config.ts';
 import { expireIdempotencyKeys } from './expire-idempotency-keys.ts';
 import { finalizeBatches } from './finalize-batches.ts';
@@ -11,6 +12,7 @@ import { repeat } from './repeat.ts';
 
 const EXPIRY_INTERVAL_MS = 60_000;
 const STATEMENT_TIMEOUT_MS = 10_000;
+const COUNT_WITHIN_MS = 500;
 /** Connections beside those of the handlers: relay, expiry, health. */
 const OTHER_CONNECTIONS = 3;
 const MAX_CONNECTIONS = 10;
@@ -35,6 +37,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Se
         idleMs: Math.round(consumer.idleMs()),
         sinceRelayRoundMs: Math.round(relay.sinceLastRoundMs()),
         queue: consumer.isUp() ? 'up' : 'down',
+        jobs: await countJobs(producer),
         backlog: await readBacklog(db).catch(() => null),
       },
       config.STALLED_AFTER_MS,
@@ -55,6 +58,13 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Se
       await db.destroy();
     },
   };
+}
+
+/** Null where the queue does not answer before whoever probes the worker's health loses patience. */
+async function countJobs(producer: Producer): Promise<QueueCounts | null> {
+  if (!producer.isUp()) return null;
+  const counts = producer.counts('finalize').catch(() => null);
+  return Promise.race([counts, delay(COUNT_WITHIN_MS, null, { ref: false })]);
 }
 
 async function openDatabase(config: WorkerConfig, log: Logger): Promise<Database> {
