@@ -37,9 +37,12 @@ export function judge(progress: Progress, stalledAfterMs: number): Health {
 
 /** Serves /health/live (503 only when stalled: restart it) and /health/ready (503 when stalled or blocked). */
 export function serveHealth(readHealth: () => Promise<Health>): Server {
+  let reading: Promise<Health> | null = null;
+  // Once for all who wait: anybody may ask, as often as they like, and it takes a connection of those that finalize.
+  const readOnce = () => (reading ??= readHealth().finally(() => (reading = null)));
   return createServer((request, response) => {
     const path = request.url?.split('?', 1)[0];
-    if (path === '/health/live' || path === '/health/ready') void answer(response, path, readHealth);
+    if (path === '/health/live' || path === '/health/ready') void answer(response, path, readOnce);
     else response.writeHead(404).end();
   });
 }
