@@ -1,6 +1,10 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, openSync } from 'node:fs';
 import { Writable } from 'node:stream';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../test/harness/database.ts';
+import { waitUntil } from '../../../test/harness/wait-until.ts';
 import { createLogger, describeError } from './log.ts';
 
 let database: TestDatabase;
@@ -143,4 +147,51 @@ test('a line says which service wrote it, and nothing below the level is written
     msg: 'hello',
     level: 30,
   });
+});
+
+const LINES = 20_000;
+
+/** A process that logs more than a pipe holds, says so to its parent, and logs one line more when its parent says a word. */
+function startLogging(stdout: 'pipe' | number): ChildProcess {
+  const script = `
+    import { createLogger } from ${JSON.stringify(new URL('log.ts', import.meta.url).href)};
+    const log = createLogger('test', 'info');
+    for (let line = 0; line < ${LINES}; line++) log.info({ line, filling: 'x'.repeat(200) }, 'a line');
+    process.on('message', () => { log.info('the last line'); process.disconnect(); });
+    process.send('still here');`;
+  return spawn(process.execPath, ['--input-type=module', '--eval', script], {
+    stdio: ['ignore', stdout, 'inherit', 'ipc'],
+  });
+}
+
+test('a pipe that nobody reads holds nobody up; what was dropped is told once it is read', async () => {
+  const child = startLogging('pipe');
+  expect(await once(child, 'message')).toMatchObject(['still here', undefined]);
+  let output = '';
+  child.stdout!.setEncoding('utf8').on('data', (text: string) => (output += text));
+  await waitUntil('the lines that were dropped are told', () => output.includes('log lines were dropped'));
+  child.send('go on');
+  expect(await once(child, 'close')).toEqual([0, null]);
+  const lines = output
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  const { dropped } = lines.find(({ msg }) => String(msg).startsWith('log lines were dropped'))!;
+  expect(lines.filter(({ msg }) => msg === 'a line')).toHaveLength(LINES - Number(dropped));
+  expect(lines.at(-1)).toMatchObject({ msg: 'the last line' });
+});
+
+test('a pipe whose reader has gone ends nobody', async () => {
+  const child = startLogging('pipe');
+  child.stdout!.destroy();
+  expect(await once(child, 'message')).toMatchObject(['still here', undefined]);
+  child.send('go on');
+  expect(await once(child, 'close')).toEqual([0, null]);
+});
+
+test.skipIf(!existsSync('/dev/full'))('a disk that is full ends nobody', async () => {
+  const child = startLogging(openSync('/dev/full', 'w'));
+  expect(await once(child, 'message')).toMatchObject(['still here', undefined]);
+  child.send('go on');
+  expect(await once(child, 'close')).toEqual([0, null]);
 });

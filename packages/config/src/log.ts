@@ -1,9 +1,12 @@
+import { writeSync } from 'node:fs';
+import { Socket } from 'node:net';
 import { pino, type DestinationStream, type Logger, type LogFn } from 'pino';
 
 export type { Logger };
 
 /**
- * The process's logger: JSON lines on standard output.
+ * The process's logger: JSON lines on standard output. A pipe that nobody reads, or a disk that is full, costs lines and
+ * nothing else.
  * Secrets and attendees' data stay out by construction: only named facts are logged, never a request, and
  * errors lose what a database or a parser quotes in them.
  */
@@ -18,7 +21,60 @@ export function createLogger(service: string, level: string, destination?: Desti
       censor: '[redacted]',
     },
   };
-  return destination ? pino(options, destination) : pino(options);
+  const output = destination ? null : new StandardOutput();
+  const log = pino(options, destination ?? output!);
+  output?.onFlowing((dropped) => log.warn({ dropped }, 'log lines were dropped: they could not be written'));
+  return log;
+}
+
+/** The file descriptor of standard output. */
+const STDOUT = 1;
+
+/** What may wait until somebody reads it; further lines are dropped. */
+const UNREAD_BYTES = 1024 * 1024;
+
+/** Pino's own destination waits for whoever reads it, and the process with it; where a disk is full, it ends the process. */
+class StandardOutput implements DestinationStream {
+  readonly #stdout = process.stdout;
+  #dropped = 0;
+  #tell: (dropped: number) => void = () => {};
+
+  constructor() {
+    // Who read it has gone; there is nobody to tell.
+    this.#stdout.on('error', () => {});
+    this.#stdout.on('drain', () => this.#tellDropped());
+  }
+
+  /** To be told how many lines were dropped, once lines can be written again. */
+  onFlowing(tell: (dropped: number) => void): void {
+    this.#tell = tell;
+  }
+
+  write(line: string): void {
+    if (this.#isWritten(line)) this.#tellDropped();
+    else this.#dropped += 1;
+  }
+
+  #isWritten(line: string): boolean {
+    if (this.#stdout instanceof Socket) {
+      if (this.#stdout.writableLength > UNREAD_BYTES) return false;
+      this.#stdout.write(line);
+      return true;
+    }
+    try {
+      // As Node does it for a file, but process.stdout stays broken after the first failure.
+      writeSync(STDOUT, line);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  #tellDropped(): void {
+    const dropped = this.#dropped;
+    this.#dropped = 0;
+    if (dropped > 0) this.#tell(dropped);
+  }
 }
 
 /** Pino, and Fastify by itself, take an error's own message for that of the line. Here it is what is left of it. */
