@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 import { Redis } from 'ioredis';
-import { sql } from 'kysely';
+import type { Database } from '@floodgate/database';
+import { sql, type RawBuilder } from 'kysely';
 import pg from 'pg';
 import type { TcpProxy } from '../harness/tcp-proxy.ts';
 import type { Breakable, Deployment, DeploymentKind } from './deployment.ts';
@@ -92,6 +93,18 @@ async function repeatedly(act: () => unknown): Promise<void> {
     await act();
     await delay(CUT_EVERY_MS);
   }
+}
+
+/** A transaction that somebody forgets for a while, with what it has locked. */
+async function forgetTransaction(
+  db: Database,
+  statement: RawBuilder<unknown>,
+  holdMs: number,
+): Promise<void> {
+  const forgotten = await db.startTransaction().execute();
+  await statement.execute(forgotten);
+  await delay(holdMs);
+  await forgotten.rollback().execute();
 }
 
 export const FAULTS: readonly Fault[] = [
@@ -247,6 +260,34 @@ export const FAULTS: readonly Fault[] = [
       hoarded.push(...(await hoardConnections(postgres.url())));
       await delay(holdMs);
       await Promise.all(hoarded.map((client) => client.end()));
+    },
+  },
+  {
+    name: 'Postgres: a ticket held by a forgotten transaction',
+    part: 'postgres',
+    strike: ({ deployment: { db }, random, holdMs }) => {
+      const newer = random.between(0, 2);
+      const ticket = sql`(select id from tickets order by id desc limit 1 offset ${newer})`;
+      return forgetTransaction(db, sql`update tickets set title = title where id = ${ticket}`, holdMs);
+    },
+  },
+  {
+    name: 'Postgres: a table locked by a forgotten transaction',
+    part: 'postgres',
+    strike: ({ deployment: { db }, random, holdMs }) => {
+      const table = random.pick(['tickets', 'registrations', 'batches', 'idempotency_keys', 'secret_keys']);
+      return forgetTransaction(db, sql`lock table ${sql.id(table)}`, holdMs);
+    },
+  },
+  {
+    name: 'Postgres: commits wait for a standby that is away',
+    part: 'postgres',
+    strike: async ({ deployment: { db }, holdMs }) => {
+      await sql`alter system set synchronous_standby_names = 'nobody'`.execute(db);
+      await sql`select pg_reload_conf()`.execute(db);
+      await delay(holdMs);
+      await sql`alter system reset synchronous_standby_names`.execute(db);
+      await sql`select pg_reload_conf()`.execute(db);
     },
   },
   {

@@ -117,6 +117,25 @@ describe.skipIf(missing)(`a Redis that may evict keys${missing}`, () => {
     await after.stop();
   });
 
+  test('the watch notices one that becomes so while it is up, and that it is mended', async () => {
+    const server = await startRedis();
+    const operator = new Redis(server.url);
+    const told: string[] = [];
+    const [producer] = openBoth(server.url);
+    const unwatch = await watchQueue(producer!, {
+      onUnsafe: () => told.push('unsafe'),
+      onChange: (state) => told.push(state),
+    });
+    await operator.config('SET', 'maxmemory-policy', 'allkeys-lru');
+    await waitUntil('it is told', () => told.length > 0);
+    await operator.config('SET', 'maxmemory-policy', 'noeviction');
+    await waitUntil('the end of it is told', () => told.length > 1);
+    expect(told).toEqual(['unsafe', 'up']);
+    unwatch();
+    operator.disconnect();
+    await server.stop();
+  });
+
   test('a Redis that keeps everything is accepted', async () => {
     const safe = await startRedis();
     for (const queue of openBoth(safe.url)) await expect(queue.verify()).resolves.toBeUndefined();

@@ -26,7 +26,9 @@ export type StatementFailure =
   | 'conflict'
   /** Rolled back: a value that Postgres refuses. */
   | 'bad-value'
-  /** Rolled back: Postgres is out of something (time, disk, connections), or not writable now. */
+  /** Rolled back: somebody else holds a row, or a table, for too long. */
+  | 'locked'
+  /** Rolled back: Postgres is out of something (time, disk, connections), or not as it should be until somebody mends it. */
   | 'unavailable'
   /** Rolled back, for a reason nobody foresaw. */
   | 'unexpected';
@@ -35,7 +37,9 @@ const UNAVAILABLE = new Set([
   '25006', // read-only: a standby, or a primary that was demoted
   '40001', // serialization failure
   '40P01', // deadlock
-  '55P03', // lock not available
+  '42501', // a privilege was taken away
+  '42703', // a column was renamed or dropped
+  '42P01', // a table was
   '57014', // statement timeout
 ]);
 
@@ -46,6 +50,7 @@ export function statementFailure(error: unknown): StatementFailure {
   if (!(error instanceof pg.DatabaseError)) return 'unexpected';
   const code = error.code ?? '';
   if (code === '23505') return 'conflict';
+  if (code === '55P03') return 'locked';
   if (UNAVAILABLE.has(code) || code.startsWith('53') || code.startsWith('58')) return 'unavailable';
   // 22 data exception, 23 constraint, 54 program limit, P0 raised by a trigger.
   return /^(22|23|54|P0)/.test(code) ? 'bad-value' : 'unexpected';

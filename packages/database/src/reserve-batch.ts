@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { plainArray, textArray } from './array-literals.ts';
 import type { Database } from './connect.ts';
+import { lockTimeout } from './locked-tickets.ts';
 
 /** One validated request for a seat. */
 export interface Reservation {
@@ -49,11 +50,13 @@ export const IDEMPOTENCY_RETENTION_HOURS = 24;
  *
  * A batch that grants seats has a row under `batchId`. That is what makes a lost connection harmless: see voidBatch.
  * The caller guarantees that no two reservations of a batch share an idempotency key or an attendee digest.
+ * It waits for a row that somebody else holds no longer than `lockWithinMs` (0: as long as the statement may take).
  */
 export async function reserveBatch(
   db: Database,
   batchId: string,
   reservations: readonly Reservation[],
+  lockWithinMs = 0,
 ): Promise<ReservationOutcome[]> {
   const plain = (read: (reservation: Reservation) => number | string | null) =>
     plainArray(reservations.map(read));
@@ -88,6 +91,7 @@ export async function reserveBatch(
       from tickets
       join unnest(${ticket((r) => r.ticketId)}::integer[], ${ticket((r) => r.eventId)}::integer[])
         as wanted (ticket_id, wanted_event_id) on id = ticket_id and event_id = wanted_event_id
+      where ${lockTimeout(lockWithinMs)}
       order by id
       for no key update of tickets
     ),

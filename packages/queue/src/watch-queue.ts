@@ -14,10 +14,12 @@ export interface WatchOptions {
 }
 
 const POLL_INTERVAL_MS = 500;
+/** How often it is looked at while it is up: its settings may be changed under open connections. */
+const VERIFY_INTERVAL_MS = 5_000;
 const UNDEFINED_TABLE = '42P01';
 
 /**
- * Verifies the queue now and again whenever it comes back. Resolves after the first look, up or down: a queue
+ * Verifies the queue now, now and then, and whenever it comes back. Resolves after the first look, up or down: a queue
  * that is away is no reason not to start. Throws UnsafeQueueError where it could lose jobs, or was never prepared. The
  * returned function ends the watch.
  */
@@ -35,11 +37,14 @@ export async function watchQueue(
   };
   tell(await lookAt(queue));
   let isLooking = false;
+  let lookedAt = performance.now();
   const timer = setInterval(() => {
     // A connection does not show that the server was mended.
     const isNews = state === 'unsafe' || queue.isUp() !== (state === 'up');
-    if (!isNews || isLooking) return;
+    const isDue = isNews || performance.now() - lookedAt > VERIFY_INTERVAL_MS;
+    if (!isDue || isLooking) return;
     isLooking = true;
+    lookedAt = performance.now();
     void lookAt(queue)
       .then(tell, tellUnsafe)
       .finally(() => (isLooking = false));

@@ -1,6 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
+  findLockedTickets,
   forgetExpiredKeys,
   reserveBatch,
   statementFailure,
@@ -10,23 +11,30 @@ import {
   type Reservation,
   type ReservationOutcome,
   type StatementFailure,
+  type TicketOfEvent,
 } from '@floodgate/database';
 import type { Submitted } from './group-commit.ts';
+import type { HeldTickets } from './held-tickets.ts';
 
 /** What became of a reservation; `failed`: refused for a reason nobody foresaw, nothing was reserved. */
 export type CommitOutcome = ReservationOutcome | { kind: 'failed' };
 
 export interface CommitDependencies {
   db: Database;
+  /** Tickets that somebody else holds; told of further ones. */
+  held: Pick<HeldTickets, 'has' | 'hold'>;
   /** Told of every batch that has committed seats, once that is certain. */
   onCommitted: (batchId: string) => void;
   /** Told of every statement that failed. */
   onFailure: (error: unknown, facts: { batchId: string; size: number; failure: StatementFailure }) => void;
+  /** How long a batch waits for a row that somebody else holds: longer than other processes' batches take. */
+  lockWithinMs: number;
   /** How long to go on asking after a commit whose connection was lost. */
   resolveWithinMs: number;
 }
 
-type Outcomes = Submitted<CommitOutcome>[];
+type Outcome = Submitted<CommitOutcome>;
+type Outcomes = Outcome[];
 
 const RETRY_DELAY_MS = 50;
 const MAX_ATTEMPTS = 3;
@@ -36,9 +44,15 @@ const MAX_ATTEMPTS = 3;
  *
  * Each attempt has an id of its own. After a lost connection its fate is settled first: it has committed, or it never
  * will. So `overloaded` is answered only where nothing was reserved, and `unknown` only where Postgres stays away.
- * A batch that Postgres refuses is split until the bad row is alone.
+ * A batch that Postgres refuses is split until the bad row is alone. Where somebody else holds a ticket, the others go
+ * without it.
  */
-export async function commitBatch(deps: CommitDependencies, reservations: Reservation[]): Promise<Outcomes> {
+export function commitBatch(deps: CommitDependencies, reservations: Reservation[]): Promise<Outcomes> {
+  const known = reservations.map((reservation) => (deps.held.has(reservation) ? 'overloaded' : undefined));
+  return known.some(Boolean) ? commitRest(deps, reservations, known) : commitTogether(deps, reservations);
+}
+
+async function commitTogether(deps: CommitDependencies, reservations: Reservation[]): Promise<Outcomes> {
   const giveUpAt = performance.now() + deps.resolveWithinMs;
   for (let attempt = 1; ; attempt++) {
     const batchId = randomUUIDv7();
@@ -48,6 +62,10 @@ export async function commitBatch(deps: CommitDependencies, reservations: Reserv
       const fate = await settleFate(deps.db, batchId, giveUpAt);
       if (fate === 'unknown') return reservations.map(() => 'unknown');
       if (fate !== 'void') return adoptBatch(deps, batchId, reservations, fate);
+    } else if (result === 'locked') {
+      const known = await findHeld(deps, reservations);
+      if (known.some(Boolean)) return commitRest(deps, reservations, known);
+      if (attempt === MAX_ATTEMPTS) return settleRefusal(deps, reservations, result);
     } else if (result !== 'conflict' || attempt === MAX_ATTEMPTS) {
       return settleRefusal(deps, reservations, result);
     } else {
@@ -65,7 +83,7 @@ async function attemptBatch(
   reservations: Reservation[],
 ): Promise<ReservationOutcome[] | StatementFailure> {
   try {
-    const outcomes = await reserveBatch(deps.db, batchId, reservations);
+    const outcomes = await reserveBatch(deps.db, batchId, reservations, deps.lockWithinMs);
     if (outcomes.some(isNewSeat)) deps.onCommitted(batchId);
     return outcomes;
   } catch (error) {
@@ -85,6 +103,7 @@ async function settleRefusal(
 ): Promise<Outcomes> {
   switch (failure) {
     case 'not-sent':
+    case 'locked':
     case 'unavailable':
       return reservations.map(() => 'overloaded');
     case 'conflict':
@@ -127,13 +146,32 @@ async function adoptBatch(
   committed: CommittedRegistration[],
 ): Promise<Outcomes> {
   deps.onCommitted(batchId);
-  const seats = new Map(committed.map((registration) => [registration.position - 1, registration]));
-  const rest = reservations.filter((_, index) => !seats.has(index));
+  const known: (Outcome | undefined)[] = reservations.map(() => undefined);
+  for (const { position, serial, passCode } of committed)
+    known[position - 1] = { kind: 'registered', serial, passCode, replayed: false };
+  return commitRest(deps, reservations, known);
+}
+
+/** `overloaded` for each reservation whose ticket somebody else holds now. */
+async function findHeld(
+  deps: CommitDependencies,
+  reservations: Reservation[],
+): Promise<(Outcome | undefined)[]> {
+  const locked = await findLockedTickets(deps.db, reservations).catch((): TicketOfEvent[] => []);
+  deps.held.hold(locked);
+  const names = new Set(locked.map(nameOf));
+  return reservations.map((reservation) => (names.has(nameOf(reservation)) ? 'overloaded' : undefined));
+}
+
+const nameOf = ({ ticketId, eventId }: TicketOfEvent) => `${ticketId} ${eventId}`;
+
+/** The outcomes that are known; what has none is committed by itself. */
+async function commitRest(
+  deps: CommitDependencies,
+  reservations: Reservation[],
+  known: (Outcome | undefined)[],
+): Promise<Outcomes> {
+  const rest = reservations.filter((_, index) => known[index] === undefined);
   const restOutcomes = rest.length > 0 ? await commitBatch(deps, rest) : [];
-  return reservations.map((_, index) => {
-    const seat = seats.get(index);
-    return seat
-      ? { kind: 'registered', serial: seat.serial, passCode: seat.passCode, replayed: false }
-      : restOutcomes.shift()!;
-  });
+  return known.map((outcome) => outcome ?? restOutcomes.shift()!);
 }

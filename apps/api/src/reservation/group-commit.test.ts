@@ -169,24 +169,31 @@ test.each([
   expect(await started.group.submit(0)).toBe('overloaded');
 });
 
-test('refusals, however many come in one turn, do not keep those who are served from their answers', async () => {
-  const { group, endNext, items } = start({ groupLimit: 64, waitingLimit: 64 });
-  let answered = 0;
-  const fill = () => {
-    for (let item = 0; item < 64; item++) void group.submit(item).then(() => (answered += 1));
-  };
-  fill();
-  await nextTurn();
-  fill();
-  const ended = endNext();
-  // No further turn of the event loop, as while sockets are read.
-  while (items().length === 1) await Promise.resolve();
-  fill();
-  for (let refused = 0; refused < 64 * 8; refused++) expect(group.hasRoom()).toBe(false);
-  await Promise.resolve();
-  expect(answered).toBeGreaterThan(32);
-  await ended;
-});
+test.each([
+  ['for want of room', 64],
+  ['who repeat themselves', 1_000],
+])(
+  'refusals of those %s, however many come in one turn, keep nobody who is served from an answer',
+  async (_whom, waitingLimit) => {
+    const exclusiveKey = (item: number) => (item < 0 ? 'same' : null);
+    const { group, endNext, items } = start({ groupLimit: 64, waitingLimit, exclusiveKey });
+    let answered = 0;
+    const fill = () => {
+      for (let item = 0; item < 64; item++) void group.submit(item).then(() => (answered += 1));
+    };
+    fill();
+    await nextTurn();
+    fill();
+    const ended = endNext();
+    // No further turn of the event loop, as while sockets are read.
+    while (items().length === 1) await Promise.resolve();
+    fill();
+    for (let refused = 0; refused < 64 * 8; refused++) void group.submit(-1);
+    await Promise.resolve();
+    expect(answered).toBeGreaterThan(32);
+    await ended;
+  },
+);
 
 test('items with the same key never share a group and keep their order; others pass them', async () => {
   const { group, endNext, items } = start({ exclusiveKey: (item) => (item < 10 ? 'same' : null) });
@@ -257,6 +264,17 @@ test('an item whose group is under way for too long is unknown, and a late outco
   expect(await underWay).toBe('unknown');
   await endNext();
   expect(settled.mock.calls).toEqual([['unknown']]);
+});
+
+test('what is committed is never unknown, however late its answer is given', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'performance'] });
+  const { group, endNext } = start({ answerWithinMs: 1_000 });
+  const outcomes = Promise.all(Array.from({ length: 40 }, (_, item) => group.submit(item)));
+  await nextTurn();
+  vi.advanceTimersByTime(800);
+  await endNext();
+  vi.advanceTimersByTime(1_000);
+  expect(await outcomes).toEqual(Array.from({ length: 40 }, (_, item) => `${item}`));
 });
 
 test.each([3_000, 100])(

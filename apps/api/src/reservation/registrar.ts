@@ -6,6 +6,7 @@ import type { GrantedAccess } from '../access.ts';
 import { warnSeldom } from '../log-seldom.ts';
 import { commitBatch, type CommitDependencies, type CommitOutcome } from './commit-batch.ts';
 import { GroupCommit, type Submitted } from './group-commit.ts';
+import { HeldTickets } from './held-tickets.ts';
 
 /** What a partner's registration came to. */
 export type RegistrationOutcome =
@@ -22,15 +23,26 @@ export interface RegistrarOptions extends Pick<CommitDependencies, 'db' | 'onCom
   answerWithinMs: number;
 }
 
+/**
+ * Of the time for an answer, what a group may wait for a row that another transaction holds: longer than the groups of other
+ * APIs hold it, and twice that (its place in line is a wait of its own) is less than what a batch may take.
+ */
+const LOCK_SHARE = 1 / 4;
+
 /** Registers attendees: collects what arrives into batches and answers when a batch has committed. */
 export class Registrar {
   readonly #group: GroupCommit<Reservation, CommitOutcome>;
+  readonly #held: HeldTickets;
   readonly #keysInProgress = new Set<string>();
 
   constructor(options: RegistrarOptions) {
     const warn = warnSeldom('a batch did not commit');
+    const lockWithinMs = Math.round(options.answerWithinMs * LOCK_SHARE);
+    this.#held = new HeldTickets({ db: options.db, log: options.log, lockWithinMs });
     const deps: CommitDependencies = {
       db: options.db,
+      held: this.#held,
+      lockWithinMs,
       onCommitted: options.onCommitted,
       onFailure: (error, facts) => warn(options.log, { err: error, ...facts }),
       resolveWithinMs: options.answerWithinMs,
@@ -56,6 +68,7 @@ export class Registrar {
     idempotencyKey: string | undefined,
   ): Promise<RegistrationOutcome> {
     const reservation = toReservation(access, request, idempotencyKey);
+    if (this.#held.has(reservation)) return Promise.resolve({ kind: 'overloaded' });
     const reserve = () =>
       this.#group.submit(reservation).then((outcome) => toRegistrationOutcome(access, outcome));
     if (idempotencyKey === undefined) return reserve();
@@ -66,8 +79,9 @@ export class Registrar {
   }
 
   /** Resolves when everything that was accepted for registration is answered. */
-  drain(): Promise<void> {
-    return this.#group.drain();
+  async drain(): Promise<void> {
+    await this.#group.drain();
+    this.#held.close();
   }
 }
 
