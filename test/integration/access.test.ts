@@ -2,6 +2,7 @@ import {
   createEvent,
   grantEvent,
   issueKey,
+  listKeys,
   revokeEvent,
   revokeKey,
   rotateKey,
@@ -13,6 +14,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
+import { waitForLockWaiters } from '../harness/lock-waiters.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
@@ -150,6 +152,42 @@ test('the use of a key is noted to the hour, again in every hour', async () => {
     await codesOf(gala.secretKey);
     return (await noteOfUse(gala.keyId)) > longAgo;
   });
+});
+
+test('where the use of a key cannot be noted, its requests do not fail', async () => {
+  await sql`
+    create function refuse_note() returns trigger language plpgsql as
+      $$ begin raise exception 'not now'; end $$`.execute(database.db);
+  await sql`create trigger refuse_note before update on secret_keys execute function refuse_note()`.execute(
+    database.db,
+  );
+  expect(await codesOf(gala.secretKey)).toEqual(['00', '00']);
+  await sql`drop trigger refuse_note on secret_keys`.execute(database.db);
+});
+
+test('a key that is revoked while it is being rotated has no successor', async () => {
+  const revocation = await database.db.startTransaction().execute();
+  expect(await revokeKey(revocation, gala.keyId)).toBe(true);
+  const rotation = rotateKey(database.db, gala.keyId, 1);
+  await waitForLockWaiters(database.db, 1);
+  await revocation.commit().execute();
+  expect(await rotation).toBeUndefined();
+  expect(await listKeys(database.db, gala.partnerId)).toHaveLength(1);
+});
+
+test('a key that was revoked or has expired has no successor', async () => {
+  const expired = await issueKey(database.db, gala.partnerId, new Date(Date.now() - HOUR_MS));
+  await revokeKey(database.db, gala.keyId);
+  for (const { keyId } of [gala, expired]) expect(await rotateKey(database.db, keyId, 1)).toBeUndefined();
+  expect(await listKeys(database.db, gala.partnerId)).toHaveLength(2);
+});
+
+test('a key that is revoked again was revoked when it was the first time', async () => {
+  await revokeKey(database.db, gala.keyId);
+  const first = (await storedKey(gala.keyId)).revoked_at;
+  expect(first).not.toBeNull();
+  expect(await revokeKey(database.db, gala.keyId)).toBe(true);
+  expect((await storedKey(gala.keyId)).revoked_at).toEqual(first);
 });
 
 test('an attempt with a wrong secret is no use of the key', async () => {

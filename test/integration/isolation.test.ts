@@ -1,8 +1,8 @@
-import { createEvent, grantEvent, issueKey, type Database } from '@floodgate/database';
+import { createEvent, grantEvent, issueKey } from '@floodgate/database';
 import type { FastifyInstance } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { sql, type KyselyPlugin, type RawNode } from 'kysely';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { AccessControl } from '../../apps/api/src/access.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
@@ -10,6 +10,7 @@ import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { holdTicket } from '../harness/hold-ticket.ts';
 import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
+import { recording } from '../harness/recorded-statements.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
 // Two partners with an event each, and one event that both may use. Whatever the one asks for that is the other's is
@@ -300,15 +301,3 @@ describe('the work that is done for a caller', () => {
       expect(await statementsFor(mine.secretKey, eventRef)).toEqual(statements);
   });
 });
-
-/** The database, with the text of every statement written down. */
-function recording(db: Database, statements: string[]): Database {
-  const plugin: KyselyPlugin = {
-    transformQuery: ({ node }) => {
-      statements.push((node as RawNode).sqlFragments.join('?'));
-      return node;
-    },
-    transformResult: ({ result }) => Promise.resolve(result),
-  };
-  return db.withPlugin(plugin);
-}

@@ -95,6 +95,7 @@ test.each([
   ['a type before no-break space', '10', 415, () => registration({ 'content-type': 'application/json\xa0' })],
   ['an unknown method on a route', '60', 405, () => getTickets().replace('GET', 'PROPFIND')],
   ['an unknown method off the routes', '60', 404, () => requestText('PROPFIND /api/', caller)],
+  ['a path that only resembles a route', '60', 404, () => requestText('GET /api/v1/openapiXjson', caller)],
   ['an unknown route with a malformed body', '60', 404, () => unknownRoute('{"', '2')],
 ] as const)('%s is answered %s', async (_what, code, status, text) => {
   connection.send(text(), 'latin1');

@@ -5,11 +5,13 @@ import {
   isSecretOf,
   noteKeyUse,
   parseSecretKey,
+  type AccessQuery,
   type AccessRow,
   type Database,
   type DuplicatePolicy,
 } from '@floodgate/database';
 import type { LRUCache } from 'lru-cache';
+import { GroupRead } from './group-read.ts';
 import { recentReads } from './recent-reads.ts';
 
 /** What a caller may do: its partner, and the event that it named. */
@@ -26,10 +28,8 @@ export interface GrantedAccess {
 export type Access = GrantedAccess | { kind: 'unknown-key' } | { kind: 'no-such-event' };
 
 /** What a caller says of itself. */
-interface Caller {
-  keyId: string;
+interface Caller extends AccessQuery {
   secret: string;
-  eventRef: string | null;
 }
 
 const UNKNOWN_KEY: Access = { kind: 'unknown-key' };
@@ -48,7 +48,8 @@ export class AccessControl {
 
   constructor(db: Database) {
     this.#db = db;
-    this.#cache = recentReads((_, caller) => this.#load(caller));
+    const access = new GroupRead((callers: Caller[]) => this.#load(callers));
+    this.#cache = recentReads((_, caller) => access.read(caller));
   }
 
   /** What is known already; undefined where it has to be read from Postgres first. */
@@ -64,14 +65,20 @@ export class AccessControl {
     return this.#cache.forceFetch(cacheKey(secretKey, eventRef), { context: { ...parsed, eventRef } });
   }
 
-  async #load({ keyId, secret, eventRef }: Caller): Promise<Access> {
-    const row = await findAccess(this.#db, keyId, eventRef);
-    // Compared even where there is no such key: the time until the answer must not tell which key ids exist.
-    const isSecret = isSecretOf(secret, row?.secretHash ?? NO_HASH);
-    if (!row || !isSecret || row.closed) return UNKNOWN_KEY;
-    // Bookkeeping for operators: the caller neither waits for it nor fails with it.
-    if (row.useIsUnnoted) noteKeyUse(this.#db, row.keyId).catch(() => {});
-    return toAccess(row);
+  async #load(callers: Caller[]): Promise<Access[]> {
+    const rows = await findAccess(this.#db, callers);
+    const unnoted = new Set<string>();
+    const accesses = callers.map(({ secret }, index) => {
+      const row = rows[index];
+      // Compared even where there is no such key: the time until the answer must not tell which key ids exist.
+      const isSecret = isSecretOf(secret, row?.secretHash ?? NO_HASH);
+      if (!row || !isSecret || row.closed) return UNKNOWN_KEY;
+      if (row.useIsUnnoted) unnoted.add(row.keyId);
+      return toAccess(row);
+    });
+    // Bookkeeping for operators: the callers neither wait for it nor fail with it.
+    if (unnoted.size > 0) noteKeyUse(this.#db, [...unnoted]).catch(() => {});
+    return accesses;
   }
 }
 

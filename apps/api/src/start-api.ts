@@ -1,5 +1,5 @@
 import type { Logger, Service } from '@floodgate/config';
-import { assertGranted, assertMigrated, connect } from '@floodgate/database';
+import { assertDurable, assertGranted, assertMigrated, connect } from '@floodgate/database';
 import { finalizeJob, parseQueueUrl, Producer, watchQueue } from '@floodgate/queue';
 import { buildApi, closeApi } from './build-api.ts';
 import type { ApiConfig } from './config.ts';
@@ -9,6 +9,11 @@ import { Registrar } from './reservation/registrar.ts';
 
 /** Confirmation may lag behind by this much under load; the answer to the partner never waits for it. */
 const RING_INTERVAL_MS = 100;
+/**
+ * Of the time for an answer, what a batch may take. Less than all of it, so that Postgres' own word comes in time: what it
+ * gave up was not reserved (90), and without that word nobody knows (91).
+ */
+const BATCH_SHARE = 2 / 3;
 /** A read that takes longer is given up: what it says of a key might be outdated by then. */
 const READ_WITHIN_MS = 1_000;
 
@@ -40,7 +45,7 @@ export async function startApi(config: ApiConfig, log: Logger): Promise<Service 
       onIdleError,
     });
   // Apart from each other, so that reads can never make a reservation or a rate limit wait for a connection.
-  const reservations = pool('floodgate-api reserve', 2);
+  const reservations = pool('floodgate-api reserve', 2, Math.round(config.ANSWER_WITHIN_MS * BATCH_SHARE));
   const reads = pool(
     'floodgate-api',
     config.READ_CONNECTIONS,
@@ -52,6 +57,7 @@ export async function startApi(config: ApiConfig, log: Logger): Promise<Service 
   const limits = pool('floodgate-api limits', 1, DRAW_WITHIN_MS);
   // One over each, so that the first requests find a connection there.
   await assertGranted(reservations, 'api');
+  await assertDurable(reservations);
   await assertMigrated(reads);
 
   const producer = openProducer(config, log);

@@ -1,6 +1,13 @@
 import { sql } from 'kysely';
+import { plainArray } from './array-literals.ts';
 import type { Database } from './connect.ts';
 import type { DuplicatePolicy } from './schema.ts';
+
+/** What a caller names: a key by its id (hex), and an event by its reference, a UUID or null. */
+export interface AccessQuery {
+  keyId: string;
+  eventRef: string | null;
+}
 
 /** What a key id and an event reference stand for. */
 export interface AccessRow {
@@ -19,29 +26,43 @@ export interface AccessRow {
   duplicatePolicy: DuplicatePolicy | null;
 }
 
-/** Finds a key by its id, with the event if that was granted to the key's partner. `eventRef` is a UUID or null. */
+/**
+ * Finds keys by their ids, each with its event if that was granted to the key's partner. Answers one row per query, in
+ * order, undefined where there is no such key.
+ */
 export async function findAccess(
   db: Database,
-  keyId: string,
-  eventRef: string | null,
-): Promise<AccessRow | undefined> {
-  const { rows } = await sql<AccessRow>`
-    select k.key_id as "keyId", k.secret_hash as "secretHash", k.partner_id as "partnerId",
+  queries: readonly AccessQuery[],
+): Promise<(AccessRow | undefined)[]> {
+  const { rows } = await sql<AccessRow & { position: number }>`
+    select query.position, k.key_id as "keyId", k.secret_hash as "secretHash", k.partner_id as "partnerId",
       p.requests_per_second as "requestsPerSecond",
       k.revoked_at is not null or coalesce(k.expires_at <= now(), false) as closed,
       coalesce(k.last_used_at < date_trunc('hour', now()), true) as "useIsUnnoted",
       e.id as "eventId", e.pass_prefix as "passPrefix", e.duplicate_policy as "duplicatePolicy"
-    from secret_keys k
+    from unnest(
+      ${plainArray(queries.map(({ keyId }) => keyId))}::text[],
+      ${plainArray(queries.map(({ eventRef }) => eventRef))}::uuid[]
+    ) with ordinality as query (key_id, event_ref, position)
+    join secret_keys k on k.key_id = query.key_id
     join partners p on p.id = k.partner_id
-    left join (event_grants g join events e on e.id = g.event_id and e.ref = ${eventRef}::uuid)
-      on g.partner_id = k.partner_id
-    where k.key_id = ${keyId}`.execute(db);
-  return rows[0];
+    left join (event_grants g join events e on e.id = g.event_id)
+      on g.partner_id = k.partner_id and e.ref = query.event_ref`.execute(db);
+  const found = new Map(rows.map((row) => [row.position, row]));
+  return queries.map((_, index) => found.get(index + 1));
 }
 
-/** Notes that a key is in use, to the hour: one write per key and hour, whatever the traffic. */
-export async function noteKeyUse(db: Database, keyId: string): Promise<void> {
+/**
+ * Notes that keys are in use, to the hour: one write per key and hour, whatever the traffic. A key that somebody else is
+ * just changing is left for the next time.
+ */
+export async function noteKeyUse(db: Database, keyIds: readonly string[]): Promise<void> {
   await sql`
     update secret_keys set last_used_at = date_trunc('hour', now())
-    where key_id = ${keyId} and coalesce(last_used_at < date_trunc('hour', now()), true)`.execute(db);
+    where key_id in (
+      select key_id from secret_keys
+      where key_id = any(${plainArray(keyIds)}::text[])
+        and coalesce(last_used_at < date_trunc('hour', now()), true)
+      for no key update skip locked
+    )`.execute(db);
 }

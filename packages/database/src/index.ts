@@ -1,3 +1,4 @@
+export * from './assert-durable.ts';
 export * from './assert-granted.ts';
 export * from './batches.ts';
 export * from './connect.ts';
@@ -7,9 +8,10 @@ export * from './events.ts';
 export * from './failures.ts';
 export * from './find-access.ts';
 export * from './find-batch.ts';
-export * from './find-registration.ts';
+export * from './find-registrations.ts';
 export * from './grant-privileges.ts';
 export * from './idempotency-keys.ts';
+export * from './locked-tickets.ts';
 export * from './migrate.ts';
 export * from './partners.ts';
 export * from './ping.ts';

@@ -80,7 +80,7 @@ export interface BatchesTable {
   finished_at: Date | null;
   /** When the relay enqueues the batch again, if it is still pending. */
   relay_at: Generated<Date>;
-  /** How often the batch was handed to the queue; part of the job's id. */
+  /** How often the batch was handed to the queue: the relay's next wait doubles with it. */
   enqueues: Generated<number>;
   /** The SQLSTATE or error name with which finalization gave up. Never a message: those hold data. */
   failure: string | null;

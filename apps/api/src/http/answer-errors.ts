@@ -1,6 +1,7 @@
 import { fieldRule, isIdempotencyKey } from '@floodgate/contract';
 import { statementFailure } from '@floodgate/database';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { TooManyReads } from '../group-read.ts';
 import { warnSeldom } from '../log-seldom.ts';
 import { refuse } from './refuse.ts';
 
@@ -21,6 +22,8 @@ export function answerErrors(app: FastifyInstance): void {
     const message = `This route answers ${allowed.join(', ')} only`;
     return void reply.send(refuse(reply, '60', { status: 405, message }));
   });
+  // For a route that finds nothing, like the documentation's files: Fastify would repeat the URL.
+  app.setNotFoundHandler((_request, reply) => reply.send(refuse(reply, '60')));
 }
 
 /** Answers an error of any origin. Only what nobody foresaw is logged: the rest is the caller's to read. */
@@ -28,9 +31,10 @@ export function answerError(error: FastifyError, request: FastifyRequest, reply:
   // Errors of the framework itself come past the hook that sets it.
   void reply.header('x-request-id', request.id);
   if (error.validation) return reply.send(refuse(reply, '11', { message: invalidFields(error, request) }));
+  if (error instanceof TooManyReads) return reply.send(refuse(reply, '90'));
   const status = error.statusCode ?? 500;
   if (status >= 400 && status < 500) return reply.send(refuse(reply, '10', malformed(error, status)));
-  if (['not-sent', 'unknown', 'unavailable'].includes(statementFailure(error))) {
+  if (['not-sent', 'unknown', 'locked', 'unavailable'].includes(statementFailure(error))) {
     warnOfPostgres(request.log, { err: error, requestId: request.id });
     return reply.send(refuse(reply, '90'));
   }
@@ -74,7 +78,8 @@ function fieldOf({ instancePath, params }: Fault): string {
 function collectMethods(app: FastifyInstance): { of(url: string): string[] } {
   const routes: { pattern: RegExp; method: string }[] = [];
   app.addHook('onRoute', ({ url, method }) => {
-    const pattern = new RegExp(`^${url.replaceAll(/:[^/]+/g, '[^/]+').replaceAll('*', '.*')}$`);
+    const escaped = url.replaceAll('.', String.raw`\.`);
+    const pattern = new RegExp(`^${escaped.replaceAll(/:[^/]+/g, '[^/]+').replaceAll('*', '.*')}$`);
     for (const name of [method].flat()) routes.push({ pattern, method: name });
   });
   const pathOf = (url: string) => url.split(/[?#]/, 1)[0]!;

@@ -16,6 +16,8 @@ declare module 'fastify' {
  */
 export function authenticate(accessControl: AccessControl): onRequestHookHandler {
   return function authenticateRequest(request, reply, done) {
+    // A cache on the way must not give one partner's answer to another: it knows Authorization, but not this header.
+    void reply.header('cache-control', 'no-store');
     const secretKey = request.headers['x-secret-key'];
     if (typeof secretKey !== 'string' || secretKey === '') {
       reply.send(refuse(reply, '20'));

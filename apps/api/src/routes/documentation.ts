@@ -29,7 +29,11 @@ export async function documentation(app: FastifyInstance): Promise<void> {
     // Without the bar that offers to open other documents.
     uiConfig: { layout: 'BaseLayout', defaultModelsExpandDepth: 0 },
   });
-  app.get('/api/v1/openapi.json', { schema: { hide: true } }, () => app.swagger());
+  let text: string | undefined;
+  app.get('/api/v1/openapi.json', { schema: { hide: true } }, (_request, reply) => {
+    void reply.type('application/json; charset=utf-8');
+    reply.send((text ??= JSON.stringify(app.swagger())));
+  });
 }
 
 // The headers are checked and set by hand; their schemas are only shown.

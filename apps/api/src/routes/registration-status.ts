@@ -8,13 +8,20 @@ import {
   success,
   SuccessEnvelope,
 } from '@floodgate/contract';
-import { findRegistration, type Database, type RegistrationRow } from '@floodgate/database';
+import {
+  findRegistrations,
+  type Database,
+  type RegistrationQuery,
+  type RegistrationRow,
+} from '@floodgate/database';
 import type { GrantedAccess } from '../access.ts';
+import { GroupRead } from '../group-read.ts';
 import { refuse } from '../http/refuse.ts';
 import type { Routes } from './routes.ts';
 
 /** GET /events/registrations/{passReference}: how far one of the caller's own registrations is. */
 export function registrationStatusRoute(app: Routes, db: Database): void {
+  const registrations: Registrations = new GroupRead((queries) => findRegistrations(db, queries));
   app.get(
     '/events/registrations/:passReference',
     {
@@ -32,20 +39,22 @@ export function registrationStatusRoute(app: Routes, db: Database): void {
       },
     },
     async (request, reply) => {
-      const status = await readStatus(db, request.access, request.params.passReference);
+      const status = await readStatus(registrations, request.access, request.params.passReference);
       return status ? success(status) : refuse(reply, '34');
     },
   );
 }
 
+type Registrations = GroupRead<RegistrationQuery, RegistrationRow | undefined>;
+
 async function readStatus(
-  db: Database,
+  registrations: Registrations,
   { partnerId, eventId }: GrantedAccess,
   passReference: string,
 ): Promise<RegistrationStatus | undefined> {
   const parts = parsePassReference(passReference);
   if (!parts) return undefined;
-  const row = await findRegistration(db, { serial: parts.serial, partnerId, eventId });
+  const row = await registrations.read({ serial: parts.serial, partnerId, eventId });
   // Found by its serial, then compared whole: a guessed serial alone opens nothing.
   return row && passReferenceOf(row) === passReference ? toStatus(row) : undefined;
 }

@@ -1,0 +1,42 @@
+import { randomBytes } from 'node:crypto';
+import { connect, grantPrivileges } from '@floodgate/database';
+import { grantQueue, parseQueueUrl } from '@floodgate/queue';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { TEMPLATE_NAMESPACE } from '../harness/database-url.ts';
+import { startApiProcess, startProcess } from '../harness/service-process.ts';
+
+let database: TestDatabase;
+let role: string;
+let url: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  role = `floodgate_test_${randomBytes(6).toString('hex')}`;
+  const password = randomBytes(24).toString('hex');
+  await sql`create role ${sql.id(role)} login password ${sql.lit(password)}`.execute(database.db);
+  await grantPrivileges(database.db, 'api', role);
+  await grantQueue(parseQueueUrl(database.url), role, TEMPLATE_NAMESPACE);
+  url = Object.assign(new URL(database.url), { username: role, password }).href;
+});
+
+afterAll(async () => {
+  await sql`drop owned by ${sql.id(role)}`.execute(database.db);
+  await sql`drop role ${sql.id(role)}`.execute(database.db);
+  await database.drop();
+});
+
+test('an API whose commits would not wait for the disk does not start, whoever has set that', async () => {
+  const intruder = connect({ connectionString: url, applicationName: 'intruder', maxConnections: 1 });
+  await sql`alter role current_user set synchronous_commit = off`.execute(intruder);
+  await intruder.destroy();
+  const env = { DATABASE_URL: url, QUEUE_URL: url };
+  const refused = startProcess('api', { PORT: '0', ...env });
+  expect(await refused.exited).toBe(1);
+  expect(refused.output()).toContain('for the user in DATABASE_URL synchronous_commit is off');
+
+  await sql`alter role ${sql.id(role)} reset synchronous_commit`.execute(database.db);
+  const api = await startApiProcess(env);
+  expect(await api.end(), api.output()).toBe(0);
+});

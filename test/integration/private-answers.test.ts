@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { expectFailure } from '../harness/expect-failure.ts';
+import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
+import { attendee, PartnerClient } from '../harness/partner-client.ts';
+import { exchange, requestText } from '../harness/raw-http.ts';
+
+let database: TestDatabase;
+let api: InProcessApi;
+let gala: Fixture;
+let partner: PartnerClient;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  api = await startInProcessApi({ DATABASE_URL: database.url });
+  gala = await createFixture(database.db);
+  partner = new PartnerClient(api.baseUrl, gala);
+});
+
+afterAll(async () => {
+  await api.close();
+  await database.drop();
+});
+
+test('no cache on the way keeps what is answered to a key, refusals included', async () => {
+  const ticketId = await gala.addTicket();
+  const registered = await partner.register(attendee(ticketId));
+  const answers = [
+    registered,
+    await partner.register('{'),
+    await partner.register(attendee(ticketId), { 'x-secret-key': 'fg_' }),
+    await partner.tickets(),
+    await partner.registration(String(registered.body.responseData)),
+    await partner.registration('GALA-1-1-1234567890'),
+    await partner.request('/api/v1/events/tickets', { headers: { 'x-event-ref': '' } }),
+  ];
+  expect(answers.map(({ body }) => body.responseCode)).toEqual(['00', '10', '20', '00', '00', '34', '12']);
+  for (const { headers } of answers) expect(headers.get('cache-control')).toBe('no-store');
+});
+
+test.each(['/docs/static/nothing', '/docs/static/..%2f..%2fpackage.json', '/docs/nothing'])(
+  'a file of the documentation that does not exist is answered without repeating its path: %s',
+  async (path) => {
+    const answer = await exchange(api.baseUrl, requestText(`GET ${path}?${gala.secretKey}`, { host: 'api' }));
+    expectFailure(answer, '60', 404);
+    expect(answer.text).not.toContain(path);
+    expect(answer.text).not.toContain(gala.secretKey);
+  },
+);
