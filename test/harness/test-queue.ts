@@ -25,6 +25,7 @@ export interface Run extends JobContext {
 export interface TestConsumer {
   /** Once is enough: the end of the test closes only what is still open. */
   close(deadlineMs: number): Promise<void>;
+  idleMs(): number;
   runs: Run[];
   failures: { name: string; id: string; attempt: number; message: string }[];
 }
@@ -81,7 +82,7 @@ export class TestQueue {
     let closed: Promise<void> | undefined;
     const close = (deadlineMs: number) => (closed ??= consumer.close(deadlineMs));
     this.#closers.push(() => close(5_000));
-    return { close, runs, failures };
+    return { close, idleMs: () => consumer.idleMs(), runs, failures };
   }
 
   /** The queue as BullMQ gives it, to look and to write past the rules of Producer. */

@@ -90,6 +90,18 @@ for (const backend of QUEUE_BACKENDS) {
       await waitForCounts(producer, {});
     });
 
+    test('a consumer is idle since its last job, whether that went well or not', async () => {
+      const producer = await queue.produce({ attempts: 1, backoffMs: 1 });
+      const handler = () => (runs.length === 1 ? Promise.reject(new Error('no luck')) : Promise.resolve());
+      const { runs, idleMs } = queue.consume({ handler });
+      for (const failed of [1, 1]) {
+        const startedAt = performance.now();
+        await producer.enqueue(newJob());
+        await waitForCounts(producer, { failed });
+        await waitUntil('it was not idle', () => idleMs() < performance.now() - startedAt);
+      }
+    });
+
     test('removeFailed removes the failed jobs that it was asked to, and nothing else', async () => {
       const producer = await queue.produce({ attempts: 1, backoffMs: 1 });
       const [obsolete, kept, waiting] = [newJob(), newJob(), newJob()];

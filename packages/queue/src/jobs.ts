@@ -12,13 +12,15 @@ export interface JobDefinition {
   readonly payload: TSchema;
 }
 
+const UUID = '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$';
+
 /** Every kind of job, by name. The handlers are in apps/worker. */
 export const JOBS = {
   /** Finalizes the registrations of batches that have committed. */
   'finalize-batches': {
     queue: 'finalize',
     payload: Type.Object({
-      batchIds: Type.Array(Type.String({ pattern: '^[0-9a-f-]{36}$' }), { minItems: 1, maxItems: 1_000 }),
+      batchIds: Type.Array(Type.String({ pattern: UUID }), { minItems: 1, maxItems: 1_000 }),
     }),
   },
 } as const satisfies Record<string, JobDefinition>;

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { JobsOptions, Queue } from 'bullmq';
 import { openBackend, type QueueBackend } from './backend.ts';
 import { JOBS, QUEUE_NAMES, type NewJob, type QueueName } from './jobs.ts';
@@ -30,13 +31,16 @@ const MAX_FAILED_LOOKED_AT = 10_000;
 /** More adds than this under way means the queue has stopped answering; the relay will ring instead. */
 const MAX_ADDS_IN_FLIGHT = 1_000;
 
+/** How long a close waits for the adds under way. */
+const LAST_ADDS_MS = 1_000;
+
 /** Puts jobs into the queues. */
 export class Producer {
   readonly #backend: QueueBackend;
   readonly #queues: Record<QueueName, Queue>;
   readonly #options: JobsOptions;
   readonly #onError: (error: Error) => void;
-  #addsInFlight = 0;
+  readonly #adds = new Set<Promise<void>>();
 
   constructor({ target, namespace, retry, onError }: ProducerOptions) {
     this.#backend = openBackend(target, { role: 'producer', namespace, onError });
@@ -54,17 +58,17 @@ export class Producer {
   }
 
   /** Adds a job. Rejects at once while the queue is down; nothing is held back in memory. */
-  async enqueue({ name, id, payload }: NewJob): Promise<void> {
-    if (!isPayloadOf(name, payload)) throw new Error(`not a payload of ${name}`);
-    if (!this.#backend.isUp() || this.#addsInFlight >= MAX_ADDS_IN_FLIGHT)
-      throw new Error('the queue is down');
-    this.#addsInFlight += 1;
-    try {
-      const queue = await this.#readyQueue(JOBS[name].queue);
-      await queue.add(name, payload, { ...this.#options, jobId: id });
-    } finally {
-      this.#addsInFlight -= 1;
-    }
+  async enqueue(job: NewJob): Promise<void> {
+    if (!isPayloadOf(job.name, job.payload)) throw new Error(`not a payload of ${job.name}`);
+    if (!this.#backend.isUp() || this.#adds.size >= MAX_ADDS_IN_FLIGHT) throw new Error('the queue is down');
+    const add = this.#add(job);
+    this.#adds.add(add);
+    await add.finally(() => this.#adds.delete(add));
+  }
+
+  async #add({ name, id, payload }: NewJob): Promise<void> {
+    const queue = await this.#readyQueue(JOBS[name].queue);
+    await queue.add(name, payload, { ...this.#options, jobId: id });
   }
 
   /** Removes the kept failed jobs of a queue whose payload `isObsolete`, and answers how many there were. */
@@ -92,8 +96,9 @@ export class Producer {
     return this.#backend.verify();
   }
 
-  /** Closes the connections. Adds under way may be lost to the queue, never to the outbox. */
+  /** Closes the connections. Adds under way that take too long may be lost to the queue, never to the outbox. */
   async close(): Promise<void> {
+    await Promise.race([Promise.allSettled(this.#adds), delay(LAST_ADDS_MS, undefined, { ref: false })]);
     await Promise.allSettled(Object.values(this.#queues).map((queue) => queue.close()));
     await this.#backend.close();
   }

@@ -1,0 +1,34 @@
+import { afterAll, beforeAll, expect, test, describe } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { createFixture } from '../harness/fixture.ts';
+import { startInProcessApi } from '../harness/in-process-api.ts';
+import { attendee, PartnerClient } from '../harness/partner-client.ts';
+import { QUEUE_BACKENDS, titleOf, useQueue } from '../harness/queue-backends.ts';
+import type { TestQueue } from '../harness/test-queue.ts';
+
+// What a stop owes to those who were answered already.
+
+let database: TestDatabase;
+beforeAll(async () => void (database = await createTestDatabase()));
+afterAll(() => database.drop());
+for (const backend of QUEUE_BACKENDS) {
+  describe.skipIf(backend.missing)(titleOf(backend), () => {
+    let queue: TestQueue;
+    useQueue(backend, (given) => ({ queue } = given));
+    test('an API that stops tells the queue of what it has held back', async () => {
+      const fixture = await createFixture(database.db);
+      const ticketId = await fixture.addTicket();
+      const api = await startInProcessApi({
+        DATABASE_URL: database.url,
+        QUEUE_URL: queue.url,
+        QUEUE_NAMESPACE: queue.namespace,
+      });
+      const client = new PartnerClient(api.baseUrl, fixture);
+      for (const _ of [1, 2, 3])
+        expect((await client.register(attendee(ticketId))).body.responseCode).toBe('00');
+      await api.close();
+      const jobs = await (await queue.raw()).getJobs(['waiting']);
+      expect(jobs.flatMap(({ data }) => (data as { batchIds: string[] }).batchIds)).toHaveLength(3);
+    });
+  });
+}
