@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { findRegistration, reserveBatch, type Database, type RegistrationRow } from '@floodgate/database';
+import { findRegistrations, reserveBatch, type Database, type RegistrationRow } from '@floodgate/database';
 import { sql } from 'kysely';
 import { onTestFinished } from 'vitest';
 import type { Fixture } from './fixture.ts';
@@ -29,7 +29,7 @@ export async function commitBatch(
     where id = ${batchId}`.execute(db);
   const { serial } = outcome;
   const { partnerId, eventId } = fixture;
-  const state = async () => (await findRegistration(db, { serial, partnerId, eventId }))!.state;
+  const state = async () => (await findRegistrations(db, [{ serial, partnerId, eventId }]))[0]!.state;
   return {
     batchId,
     serial,

@@ -129,7 +129,7 @@ function toReservation({ events, model }: World, drawn: DrawnReservation): Reser
     extraData2: null,
     attendeeDigest: eventId === events[1].eventId ? uuid(drawn.attendee) : null,
     idempotency:
-      drawn.key === null ? null : { key: `key ${drawn.key}`, fingerprint: uuid(drawn.fingerprint) },
+      drawn.key === null ? null : { key: `{"key\\",${drawn.key}}`, fingerprint: uuid(drawn.fingerprint) },
   };
 }
 

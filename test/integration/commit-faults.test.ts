@@ -8,6 +8,7 @@ import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { refusePoison } from '../harness/poison.ts';
 import { reservationOf } from '../harness/reservation.ts';
 import { holdTicket } from '../harness/hold-ticket.ts';
+import { waitForLockWaiters } from '../harness/lock-waiters.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
@@ -57,6 +58,8 @@ const commit = (reservations: Reservation[], db = pool, resolveWithinMs = 10_000
   commitBatch(
     {
       db,
+      held: { has: () => false, hold: () => {} },
+      lockWithinMs: 0,
       onCommitted: (batchId) => committedBatches.push(batchId),
       onFailure: (_error, { failure }) => failures.push(failure),
       resolveWithinMs,
@@ -89,6 +92,11 @@ async function commitWithCutAnswer(reservations: Reservation[]) {
   const outcomes = await commit(reservations);
   expect(failures[0]).toBe('unknown');
   return outcomes;
+}
+
+/** Who goes on without waiting for what holds a connection does so on the other one, and is through with it by then. */
+async function takeTurns(): Promise<void> {
+  for (let turn = 0; turn < 10; turn++) await sql`select 1`.execute(pool).catch(() => {});
 }
 
 async function expectOneStored(
@@ -195,6 +203,22 @@ test.each(LANGUAGES)('a bad row fails alone, where Postgres speaks %s', async (_
   expect(new Set(failures)).toEqual(new Set(['bad-value']));
 });
 
+test('a conflict that does not pass refuses its own row alone', async () => {
+  const ticketId = await gala.addTicket();
+  await sql`
+    create function conflict() returns trigger language plpgsql as
+      $$ begin raise exception 'conflict' using errcode = 'unique_violation'; end $$`.execute(database.db);
+  await sql`
+    create trigger conflict before insert on registrations for each row
+    when (new.full_name = 'Rival') execute function conflict()`.execute(database.db);
+  const names = ['first', 'Rival', 'third'];
+  const outcomes = await commit(names.map((fullName) => reservation(ticketId, { fullName })));
+  await sql`drop trigger conflict on registrations`.execute(database.db);
+  expect(kinds(outcomes)).toEqual(['registered', 'overloaded', 'registered']);
+  expect((await storedRegistrations()).map(({ fullName }) => fullName)).toEqual(['first', 'third']);
+  expect(new Set(failures)).toEqual(new Set(['conflict']));
+});
+
 test.each(LANGUAGES)(
   'an expired key can be used anew, where Postgres speaks %s',
   async (_language, words) => {
@@ -208,6 +232,36 @@ test.each(LANGUAGES)(
     expect(failures).toEqual(['conflict']);
   },
 );
+
+test('an expired key that somebody else is at is waited for', async () => {
+  const request = reservation(await gala.addTicket(), keyed());
+  await commit([request]);
+  await sql`update idempotency_keys set created_at = created_at - interval '25 h'`.execute(database.db);
+  const rival = await database.db.startTransaction().execute();
+  await sql`select from idempotency_keys for update`.execute(rival);
+  const outcomes = commit([request]);
+  await waitForLockWaiters(database.db, 1);
+  await takeTurns();
+  const meanwhile = [...failures];
+  await rival.rollback().execute();
+  expect(await outcomes).toMatchObject([{ kind: 'registered', replayed: false }]);
+  expect(meanwhile).toEqual(['conflict']);
+});
+
+test('an expired key that cannot be deleted keeps nobody from an answer', async () => {
+  const request = reservation(await gala.addTicket(), keyed());
+  await commit([request]);
+  await sql`update idempotency_keys set created_at = created_at - interval '25 h'`.execute(database.db);
+  await sql`
+    create function keep() returns trigger language plpgsql as
+      $$ begin raise exception 'kept'; end $$`.execute(database.db);
+  await sql`create trigger keep before delete on idempotency_keys execute function keep()`.execute(
+    database.db,
+  );
+  const outcomes = await commit([request, reservation(request.ticketId)]);
+  await sql`drop trigger keep on idempotency_keys`.execute(database.db);
+  expect(kinds(outcomes)).toEqual(['overloaded', 'registered']);
+});
 
 test.each(LANGUAGES)(
   'a connection that Postgres ends before the commit is replaced, and the seat is granted once: in %s',
@@ -244,7 +298,8 @@ test('a server that only reads is left for the one that new connections lead to'
   await sql`select 1`.execute(pool);
   await sql`alter database ${name} reset default_transaction_read_only`.execute(database.db);
 
-  expect(await commit([reservation(ticketId)])).toEqual(['overloaded']);
+  const two = [reservation(ticketId), reservation(ticketId)];
+  expect(await commit(two)).toEqual(['overloaded', 'overloaded']);
   expect(failures).toEqual(['unavailable']);
   await expectOneStored(await commit([reservation(ticketId)]));
 });
@@ -267,6 +322,29 @@ test.each([
     await expectOneStored(await outcomes);
   },
 );
+
+test('an attempt that is in its commit when the connection is lost is waited for, and not repeated', async () => {
+  const ticketId = await gala.addTicket();
+  await sql`
+    create function pause() returns trigger language plpgsql as
+      $$ begin perform pg_advisory_xact_lock(1); return null; end $$`.execute(database.db);
+  // What is deferred runs in the commit.
+  await sql`
+    create constraint trigger pause after insert on batches deferrable initially deferred for each row
+    when (new.state = 'pending') execute function pause()`.execute(database.db);
+  const rival = await database.db.startTransaction().execute();
+  await sql`select pg_advisory_xact_lock(1)`.execute(rival);
+  const outcomes = commit([reservation(ticketId)]);
+  await waitForLockWaiters(database.db, 1);
+  proxy.setMode('down');
+  proxy.setMode('pass');
+  await waitForLockWaiters(database.db, 2);
+  await takeTurns();
+  await rival.rollback().execute();
+  await expectOneStored(await outcomes);
+  expect(committedBatches).toHaveLength(1);
+  await sql`drop trigger pause on batches`.execute(database.db);
+});
 
 test.each([
   ['the last seat', { capacity: 1 }, {}],

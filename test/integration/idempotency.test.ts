@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { holdTicket } from '../harness/hold-ticket.ts';
 import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
 import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
@@ -128,6 +129,26 @@ test('the same key of another partner, or under another event, is another key', 
   expectFirstSuccess(await register({ fullName: 'John Doe' }, asRival));
   const atTheBall = new PartnerClient(baseUrl, { secretKey: gala.secretKey, eventRef: ball.ref });
   expectFailure(await register({}, atTheBall), '30');
+});
+
+test('a key that is in use is not in progress for another partner, nor under another event', async () => {
+  const rival = await createFixture(database.db);
+  await grantEvent(database.db, rival.partnerId, gala.eventId);
+  const ball = await createEvent(database.db, { name: 'Ball', passPrefix: 'BALL', duplicatePolicy: 'allow' });
+  await grantEvent(database.db, gala.partnerId, ball.id);
+  const clientOf = (secretKey: string, eventRef: string) =>
+    new PartnerClient(apis[0].baseUrl, { secretKey, eventRef });
+
+  const held = await holdTicket(database.db, ticketId);
+  const first = register();
+  await held.waiters(1);
+  expectFailure(await register(), '41');
+  const asRival = register({}, clientOf(rival.secretKey, gala.eventRef));
+  const atTheBall = register({}, clientOf(gala.secretKey, ball.ref));
+  await held.release();
+  expectFirstSuccess(await first);
+  expectFirstSuccess(await asRival);
+  expectFailure(await atTheBall, '30');
 });
 
 test('a key is remembered for 24 hours', async () => {

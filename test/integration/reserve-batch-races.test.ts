@@ -15,7 +15,8 @@ import { sql, type RawBuilder } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { anyBatch, createWorld, toReservations, type World } from '../harness/drawn-reservations.ts';
-import { waitUntil } from '../harness/wait-until.ts';
+import { holdTicket } from '../harness/hold-ticket.ts';
+import { waitForLockWaiters } from '../harness/lock-waiters.ts';
 
 const POOLS = 6;
 const BATCHES = 90;
@@ -118,15 +119,7 @@ async function pauseBefore(table: string, condition: RawBuilder<unknown>) {
   await sql`select pg_advisory_lock(1)`.execute(pools[0]!);
   return {
     /** Resolves when this many statements wait, here or for each other. */
-    waiters: async (count: number) => {
-      await waitUntil(`${count} statements wait`, async () => {
-        const { rows } = await sql`
-          select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
-          database.db,
-        );
-        return rows.length === count;
-      });
-    },
+    waiters: (count: number) => waitForLockWaiters(database.db, count),
     release: async () => {
       await sql`select pg_advisory_unlock(1)`.execute(pools[0]!);
       await sql`drop trigger pause on ${sql.table(table)}`.execute(database.db);
@@ -146,33 +139,62 @@ async function expectOwnSerials(ids: string[], outcomes: ReservationOutcome[][])
   }
 }
 
-test.each([
-  ['attendees', 'registrations', 'attendee_digest', (id: string) => ({ attendeeDigest: id })],
+const [LOW, HIGH] = [1_000_001, 1_000_002];
+const uuidOf = (number: number) => `00000000-0000-4000-8000-${number.toString().padStart(12, '0')}`;
+const withKey = (key: string) => ({ idempotency: { key, fingerprint: uuidOf(0) } });
+
+test.each<[string, string, string, (n: number) => number | string, (n: number) => Partial<Reservation>]>([
+  ['attendees', 'registrations', 'attendee_digest', uuidOf, (n) => ({ attendeeDigest: uuidOf(n) })],
+  ['idempotency keys', 'idempotency_keys', 'key', String, (n) => withKey(String(n))],
   [
-    'idempotency keys',
+    'key of several partners',
     'idempotency_keys',
-    'key',
-    (id: string) => ({ idempotency: { key: id, fingerprint: randomUUID() } }),
+    'partner_id',
+    Number,
+    (n) => ({ partnerId: n, ...withKey('one') }),
   ],
 ])(
   'two batches with the same %s in opposite order never wait for each other',
-  async (_what, table, column, share) => {
-    const [low, high] = [randomUUID(), randomUUID()].toSorted() as [string, string];
-    const batch = (ticket: number, ids: string[]) =>
-      batchOf(ticket, 2).map((one, index) => ({ ...one, ...share(ids[index]!) }));
+  async (_what, table, column, valueOf, share) => {
+    const batch = (ticket: number, numbers: number[]) =>
+      batchOf(ticket, 2).map((one, index) => ({ ...one, ...share(numbers[index]!) }));
     // The first one stops between the two.
     const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(pools[1]!);
     const isFirst = sql`pg_backend_pid() = ${sql.lit(rows[0]!.pid)}`;
-    const pause = await pauseBefore(table, sql`${isFirst} and new.${sql.ref(column)} = ${sql.lit(high)}`);
-    const first = reserveBatch(pools[1]!, randomUUID(), batch(1, [low, high]));
+    const pause = await pauseBefore(
+      table,
+      sql`${isFirst} and new.${sql.ref(column)} = ${sql.lit(valueOf(HIGH))}`,
+    );
+    const first = reserveBatch(pools[1]!, randomUUID(), batch(1, [LOW, HIGH]));
     await pause.waiters(1);
-    const second = reserveBatch(pools[2]!, randomUUID(), batch(2, [high, low])).catch(statementFailure);
+    const second = reserveBatch(pools[2]!, randomUUID(), batch(2, [HIGH, LOW])).catch(statementFailure);
     await pause.waiters(2);
     await pause.release();
     expect((await first).map(({ kind }) => kind)).toEqual(['registered', 'registered']);
     expect(await second).toBe('conflict');
   },
 );
+
+test('two batches with the same tickets in opposite order never wait for each other', async () => {
+  const [low, high] = world.model.tickets.slice(1);
+  // So many that Postgres looks those up which a batch names, one by one, as they come.
+  await sql`
+    insert into tickets (event_id, title, capacity, last_modified_by)
+    select ${low!.eventId}::integer, 'Another', 1, 'test' from generate_series(1, 10000)`.execute(
+    database.db,
+  );
+  await sql`analyze tickets`.execute(database.db);
+  const batch = [...batchOf(1, 1), ...batchOf(2, 1)];
+  expect(batch.map(({ ticketId }) => ticketId)).toEqual([low!.id, high!.id]);
+  const held = await holdTicket(database.db, low!.id);
+  const first = reserveBatch(pools[1]!, randomUUID(), batch);
+  await held.waiters(1);
+  const second = reserveBatch(pools[2]!, randomUUID(), batch.toReversed());
+  await held.waiters(2);
+  await held.release();
+  const outcomes = await Promise.all([first, second]);
+  expect(outcomes.flatMap(seatsOf)).toHaveLength(4);
+});
 
 test('of two batches with the same idempotency key at once, at most one commits its seat', async () => {
   for (let round = 0; round < 20; round++) {

@@ -83,6 +83,8 @@ async function compareBatch({ model }: World, batchId: string): Promise<void> {
   expect(batches.map((row) => [row.state, row.size, row.first_serial, row.last_serial])).toEqual(
     mine.length > 0 ? [['pending', mine.length, serials[0], serials.at(-1)]] : [],
   );
+  // For so long it is left to the queue.
+  for (const { relay_at, created_at } of batches) expect(Number(relay_at) - Number(created_at)).toBe(5_000);
   const found = await findBatch(database.db, batchId);
   expect(found.toSorted((a, b) => a.position - b.position)).toEqual(
     mine.map(({ position, serial, passCode }) => ({ position, serial, passCode })),

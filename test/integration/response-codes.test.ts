@@ -1,6 +1,7 @@
 import { issueKey, limitPartner, revokeKey } from '@floodgate/database';
 import { RESPONSE_CODES, type ResponseCode, type ResponseCodeEntry } from '@floodgate/contract';
 import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
@@ -133,6 +134,18 @@ async function withoutPostgres(): Promise<Answer> {
   return answer;
 }
 
+/** A read that takes so long that it is given up. */
+async function withLockedTable(): Promise<Answer> {
+  const { body } = await partner.register(attendee(ticketId));
+  const client = new PartnerClient(proxiedApi.baseUrl, gala);
+  expect((await client.tickets()).body.responseCode).toBe('00');
+  const rival = await database.db.startTransaction().execute();
+  await sql`lock table registrations in access exclusive mode`.execute(rival);
+  const answer = await client.registration(body.responseData as string);
+  await rival.rollback().execute();
+  return answer;
+}
+
 /** Postgres commits, but what it says is lost. */
 async function withSwallowedCommit(): Promise<Answer> {
   const held = await holdTicket(database.db, ticketId);
@@ -194,6 +207,7 @@ const PROVOCATIONS: Provocation[] = [
   ['60', 404, 'there is no such path', () => partner.request('/api/v1/nothing')],
   ['60', 405, 'the method is wrong', () => partner.request(REGISTER)],
   ['90', 503, 'Postgres is away', withoutPostgres],
+  ['90', 503, 'Postgres takes too long to read', withLockedTable],
   ['91', 503, 'the answer of Postgres is lost', withSwallowedCommit],
   ['99', 500, 'Postgres refuses the row', () => register({ fullName: 'Poison' })],
 ];

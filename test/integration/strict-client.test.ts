@@ -96,6 +96,27 @@ test('only tickets that can be bought now are listed, in the order of their ids'
   expect(listed).toEqual([running, unbounded]);
 });
 
+test('an operator can lift the sales window; what is not given stays, and the change is noted', async () => {
+  const id = await gala.addTicket({
+    title: 'Balcony',
+    saleStartsAt: inMs(HOUR_MS),
+    saleEndsAt: inMs(2 * HOUR_MS),
+  });
+  const longAgo = '2026-01-01T00:00:00.000+00:00';
+  await sql`update tickets set last_modified_at = ${longAgo} where id = ${id}`.execute(database.db);
+  await updateTicket(database.db, id, { saleStartsAt: null }, 'jane');
+  const [listed] = dataOf(await partner.tickets());
+  expect(listed).toMatchObject({
+    id,
+    ticketTitle: 'Balcony',
+    lastModifiedBy: 'jane',
+    lastModifiedDate: timestamp,
+  });
+  expect(listed!['lastModifiedDate']).not.toBe(longAgo);
+  const ticket = database.db.selectFrom('tickets').select('sale_ends_at').where('id', '=', id);
+  expect((await ticket.executeTakeFirstOrThrow()).sale_ends_at).not.toBeNull();
+});
+
 test('an event without tickets has an empty list', async () => {
   expect((await partner.tickets()).text).toBe(
     '{"responseCode":"00","responseMessage":"Successful","responseData":[]}',

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { commitBatch } from '../harness/committed-batch.ts';
 import type { TestDatabase } from '../harness/database.ts';
 import type { Fixture } from '../harness/fixture.ts';
@@ -82,7 +82,7 @@ const missing = redisServerCommand() ? '' : ' (no redis-server or valkey-server 
 
 describe.skipIf(missing)(`a Redis that loses everything${missing}`, { timeout: 90_000 }, () => {
   let redis: RedisProcess;
-  afterAll(() => redis.stop());
+  afterEach(() => redis.stop());
 
   test('loses no batch, neither those it held nor those that commit meanwhile', async () => {
     redis = await startRedis();
@@ -100,6 +100,14 @@ describe.skipIf(missing)(`a Redis that loses everything${missing}`, { timeout: 9
     const meanwhile = await Promise.all([1, 2, 3].map(() => commitBatch(database.db, fixture)));
     redis = await startRedis(undefined, redis.port);
     for (const batch of meanwhile) await batch.waitForState('confirmed');
+    expect(await worker.end(), worker.output()).toBe(0);
+  });
+
+  test('keeps no worker from stopping in good order while it is away', async () => {
+    redis = await startRedis();
+    const worker = await workers.start({ QUEUE_URL: redis.url, SHUTDOWN_TIMEOUT_MS: '3000' });
+    await redis.kill();
+    await waitUntil('the worker notices', () => worker.output().includes('the queue is down'));
     expect(await worker.end(), worker.output()).toBe(0);
   });
 });

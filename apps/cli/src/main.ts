@@ -17,5 +17,6 @@ process.exitCode = await runCli(process.argv.slice(2), {
   migrateQueue,
   grantQueue,
 });
-// A connection that was given up may still be trying; it does not keep the operator waiting.
-setTimeout(() => process.exit(), 500).unref();
+// A connection that was given up may still be trying; it does not keep the operator waiting, once all was read that was
+// said: a pipe takes 64 KiB at a time.
+stdout.write('', () => setTimeout(() => process.exit(), 500).unref());

@@ -89,8 +89,8 @@ async function readDemo(file: string): Promise<Demo | undefined> {
 
 async function isUsable(db: Database, demo: Demo): Promise<boolean> {
   const key = parseSecretKey(demo.secretKey);
-  const access = key && (await findAccess(db, key.keyId, demo.eventRef));
-  return Boolean(access && !access.closed && access.eventId && isSecretOf(key.secret, access.secretHash));
+  const [access] = key ? await findAccess(db, [{ keyId: key.keyId, eventRef: demo.eventRef }]) : [];
+  return Boolean(key && access?.eventId && !access.closed && isSecretOf(key.secret, access.secretHash));
 }
 
 type Created = Omit<Demo, 'baseUrl'>;
