@@ -106,28 +106,31 @@ for (const backend of QUEUE_BACKENDS.filter(({ name }) => name !== 'Redis Cluste
       await expectUnharmed();
     });
 
-    test.skipIf(backend.name !== 'Redis')('what is no job at all holds nobody up', async () => {
-      const raw = await queue.raw();
-      const client = new Redis(queue.url);
-      onTestFinished(() => client.disconnect());
-      const spoiled: [field: string, value: string][] = [
-        ['data', '{'],
-        ['opts', '{'],
-        ['opts', '{"attempts":"many","backoff":[]}'],
-        ['atm', 'NaN'],
-        ['timestamp', 'soon'],
-        ['stacktrace', '{'],
-      ];
-      for (const [field, value] of spoiled) {
-        const { id } = await raw.add('finalize-batches', { batchIds: ids(1) });
-        await client.hset(raw.toKey(id!), field, value);
-      }
-      await client.lpush(raw.toKey('wait'), 'no-such-job', ':', '');
-      await startWorker();
-      await expectUnharmed();
-      await waitUntil('nothing waits', async () => (await raw.getJobCounts('waiting'))['waiting'] === 0);
-      await expectUnharmed();
-    });
+    // A hash in Redis takes anything.
+    if (backend.name === 'Redis') {
+      test('what is no job at all holds nobody up', async () => {
+        const raw = await queue.raw();
+        const client = new Redis(queue.url);
+        onTestFinished(() => client.disconnect());
+        const spoiled: [field: string, value: string][] = [
+          ['data', '{'],
+          ['opts', '{'],
+          ['opts', '{"attempts":"many","backoff":[]}'],
+          ['atm', 'NaN'],
+          ['timestamp', 'soon'],
+          ['stacktrace', '{'],
+        ];
+        for (const [field, value] of spoiled) {
+          const { id } = await raw.add('finalize-batches', { batchIds: ids(1) });
+          await client.hset(raw.toKey(id!), field, value);
+        }
+        await client.lpush(raw.toKey('wait'), 'no-such-job', ':', '');
+        await startWorker();
+        await expectUnharmed();
+        await waitUntil('nothing waits', async () => (await raw.getJobCounts('waiting'))['waiting'] === 0);
+        await expectUnharmed();
+      });
+    }
 
     test('a real batch is confirmed with a forged one as its neighbour', async () => {
       const raw = await queue.raw();
