@@ -27,7 +27,7 @@ export class HeldTickets {
     return this.#held.get(ticketId)?.eventId === eventId;
   }
 
-  /** Takes these for held until one of them is seen released. */
+  /** Takes each of these for held until it is seen released. */
   hold(tickets: readonly TicketOfEvent[]): void {
     for (const { ticketId, eventId } of tickets)
       if (!this.#held.has(ticketId)) this.#held.set(ticketId, { eventId, isLogged: false });
