@@ -149,16 +149,19 @@ describe('with a given database', () => {
 
   test('a port that is taken in the last moment is named as well', async () => {
     await using directory = await temporaryDirectory();
-    // Like an API that comes too late: somebody else (here: its own child) listens, and it gives up.
+    // Like an API that comes too late: somebody else (here: its own child) listens, and it gives up. Whoever asks there whether
+    // it is ready ends nobody.
     const api = `${NOTE}
       import { spawn } from 'node:child_process';
-      const listen = 'require("net").createServer().listen(+process.env.PORT, process.env.HOST, () => process.send("")).on("connection", () => process.exit())';
+      const listen = 'require("net").createServer().listen(+process.env.PORT, process.env.HOST, () => process.send("")).on("connection", (socket) => socket.on("data", (data) => data == "end" && process.exit()))';
       spawn(process.execPath, ['-e', listen], { stdio: [0, 1, 2, 'ipc'] }).on('message', () => process.exit(1));`;
     const { ended } = await run(directory, { api }, given());
     const { message } = (await ended) as Error;
     expect(message).toMatch(/^port \d+ is already in use/);
     // Which ends whoever listens there.
-    connect(Number(/\d+/.exec(message)![0]), '127.0.0.1').on('error', () => {});
+    connect(Number(/\d+/.exec(message)![0]), '127.0.0.1')
+      .on('error', () => {})
+      .write('end');
   });
 });
 
