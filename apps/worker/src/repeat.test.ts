@@ -1,8 +1,10 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { repeat } from './repeat.ts';
 
 const AN_HOUR_MS = 3_600_000;
+
+/** By then everything has happened that waits for no timer. */
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
 /** Rounds that end when the test says so, and how. */
 function start(intervalMs: number) {
@@ -22,7 +24,7 @@ test('after a round that has done everything there is a pause', async () => {
   const { repetition, rounds } = start(AN_HOUR_MS);
   expect(rounds).toHaveLength(1);
   rounds[0]!.resolve('done');
-  await delay(10);
+  await nextTurn();
   expect(rounds).toHaveLength(1);
   // Which is no reason to wait for its end.
   await repetition.stop();
@@ -50,7 +52,7 @@ test('a stop waits for the round under way, and no other begins', async () => {
   const { repetition, rounds } = start(1);
   let isStopped = false;
   const stopped = repetition.stop().then(() => (isStopped = true));
-  await delay(10);
+  await nextTurn();
   expect(isStopped).toBe(false);
   rounds[0]!.resolve('more');
   await stopped;
