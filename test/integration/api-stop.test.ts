@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test, describe } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { startInProcessApi } from '../harness/in-process-api.ts';
@@ -9,12 +9,15 @@ import type { TestQueue } from '../harness/test-queue.ts';
 // What a stop owes to those who were answered already.
 
 let database: TestDatabase;
+
 beforeAll(async () => void (database = await createTestDatabase()));
 afterAll(() => database.drop());
+
 for (const backend of QUEUE_BACKENDS) {
   describe.skipIf(backend.missing)(titleOf(backend), () => {
     let queue: TestQueue;
     useQueue(backend, (given) => ({ queue } = given));
+
     test('an API that stops tells the queue of what it has held back', async () => {
       const fixture = await createFixture(database.db);
       const ticketId = await fixture.addTicket();
