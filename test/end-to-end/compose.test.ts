@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { freePort } from '../harness/free-port.ts';
+import { findFreePort } from '@floodgate/standalone/free-port';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
 import { assertNothingPrivate, keepPrivate } from '../harness/private-data.ts';
 import { waitUntil } from '../harness/wait-until.ts';
@@ -86,7 +86,7 @@ describe.skipIf(reasonToSkip !== '')(`docker/compose.yaml${reasonToSkip}`, () =>
     );
 
   beforeAll(async () => {
-    const port = await freePort();
+    const port = await findFreePort();
     env = {
       ...process.env,
       COMPOSE_PROJECT_NAME: `floodgate-test-${id}`,

@@ -8,7 +8,7 @@ import { parseEnv } from 'node:util';
 import { connect } from '@floodgate/database';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { freePort } from '../harness/free-port.ts';
+import { findFreePort } from '@floodgate/standalone/free-port';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
 import { startProcess, type Environment, type ServiceProcess } from '../harness/service-process.ts';
 import { waitUntil } from '../harness/wait-until.ts';
@@ -25,7 +25,7 @@ let port: number;
 
 beforeAll(async () => {
   directory = await mkdtemp(path.join(tmpdir(), 'floodgate-e2e-'));
-  port = await freePort();
+  port = await findFreePort();
 });
 
 afterAll(async () => {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { connect, migrate, type Database } from '@floodgate/database';
 import { sql } from 'kysely';
 import { withDatabase } from '../harness/database-url.ts';
-import { freePort } from '../harness/free-port.ts';
+import { findFreePort } from '@floodgate/standalone/free-port';
 import {
   startApiProcess,
   startWorkerProcess,
@@ -168,7 +168,7 @@ export async function deploy(kind: DeploymentKind): Promise<Deployment> {
   const redis = started.adopt(await RedisUnderTest.start(), (server) => server.crash());
   const cluster = kind === 'redis-cluster' ? started.use(await startRedisCluster()) : null;
   const wire = async (url: string) => started.adopt(await TcpProxy.start(url), (proxy) => proxy.stop());
-  const ports = await Promise.all(Array.from({ length: APIS }, freePort));
+  const ports = await Promise.all(Array.from({ length: APIS }, findFreePort));
   const apiUrls = ports.map((port) => `http://127.0.0.1:${port}`);
   const wires: Wires = {
     apiToPostgres: await wire(postgres.url()),

@@ -4,7 +4,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { startPostgres, type PostgresServer } from '@floodgate/standalone/embedded-postgres';
 import { connect, ping } from '@floodgate/database';
-import { freePort } from '../harness/free-port.ts';
+import { findFreePort } from '@floodgate/standalone/free-port';
 import { waitUntil } from '../harness/wait-until.ts';
 import { canMountDisk, OwnDisk } from './own-disk.ts';
 import { copyAsStandby, followerSettings, promote, waitForStandby } from './standby.ts';
@@ -46,7 +46,7 @@ export class PostgresUnderTest {
     const mountPoint = path.join(directory, 'disk');
     await mkdir(mountPoint, { recursive: true });
     const disk = canMountDisk() ? new OwnDisk(mountPoint) : null;
-    const server = await launch(path.join(mountPoint, DATA_DIR), await freePort());
+    const server = await launch(path.join(mountPoint, DATA_DIR), await findFreePort());
     return new PostgresUnderTest(mountPoint, server, disk);
   }
 
@@ -82,7 +82,7 @@ export class PostgresUnderTest {
     this.#copies += 1;
     const dataDir = path.join(this.#directory, `${DATA_DIR}-${this.#copies}`);
     await copyAsStandby({ dataDir: this.#dataDir, url: this.url() }, dataDir);
-    const server = await launch(dataDir, await freePort(), followerSettings(this.url()));
+    const server = await launch(dataDir, await findFreePort(), followerSettings(this.url()));
     await waitForStandby(this.url());
     return { dataDir, server };
   }

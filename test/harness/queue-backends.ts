@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, inject } from 'vitest';
 import { redisServerCommand, startRedis, type RedisProcess } from '../services/redis.ts';
 import { createTestDatabase } from './database.ts';
-import { freePort } from './free-port.ts';
+import { findFreePort } from '@floodgate/standalone/free-port';
 import { TcpProxy } from './tcp-proxy.ts';
 import { TestQueue } from './test-queue.ts';
 import { waitUntil } from './wait-until.ts';
@@ -95,7 +95,7 @@ const clusterUrl = ({ port }: { port: number }) => `redis-cluster://127.0.0.1:${
 
 /** A cluster of one node that has every slot. */
 async function startCluster(port?: number, announcedPort?: string): Promise<RedisProcess> {
-  const busPort = String(await freePort());
+  const busPort = String(await findFreePort());
   const settings = [
     '--cluster-enabled',
     'yes',
@@ -117,7 +117,7 @@ async function startCluster(port?: number, announcedPort?: string): Promise<Redi
 
 /** A Redis, or a cluster, that is reached through a proxy. */
 async function startRedisOnWire(kind: 'redis' | 'redis-cluster'): Promise<QueueServerOnWire> {
-  const port = await freePort();
+  const port = await findFreePort();
   const wire = await TcpProxy.start(`redis://127.0.0.1:${port}`);
   const wirePort = new URL(wire.through('redis://127.0.0.1')).port;
   const server = await (kind === 'redis' ? startRedis(REDIS_SETTINGS, port) : startCluster(port, wirePort));

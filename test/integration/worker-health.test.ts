@@ -4,7 +4,7 @@ import type { Health } from '../../apps/worker/src/health.ts';
 import { commitBatch } from '../harness/committed-batch.ts';
 import type { TestDatabase } from '../harness/database.ts';
 import type { Fixture } from '../harness/fixture.ts';
-import { freePort } from '../harness/free-port.ts';
+import { findFreePort } from '@floodgate/standalone/free-port';
 import type { Environment } from '../harness/service-process.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { refuseToConfirm } from '../harness/poison.ts';
@@ -17,7 +17,7 @@ let fixture: Fixture;
 const workers = useWorkers((given) => ({ database, fixture } = given));
 
 async function startHealthyWorker(env: Environment = {}) {
-  const port = String(await freePort());
+  const port = String(await findFreePort());
   const worker = await workers.start({ WORKER_PORT: port, ...env });
   const read = async (path = '/health/live') => {
     const response = await fetch(`http://127.0.0.1:${port}${path}`);

@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { freePort } from '../harness/free-port.ts';
+import { findFreePort } from '@floodgate/standalone/free-port';
 import { waitUntil } from '../harness/wait-until.ts';
 import { startRedis, type RedisProcess } from './redis.ts';
 
@@ -47,7 +47,7 @@ export async function startRedisCluster(): Promise<RedisCluster> {
 }
 
 async function startNode(): Promise<Node> {
-  const busPort = await freePort();
+  const busPort = await findFreePort();
   const settings = {
     'maxmemory-policy': 'noeviction',
     save: '',

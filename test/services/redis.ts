@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { GenericContainer, getContainerRuntimeClient, Wait } from 'testcontainers';
-import { freePort } from '../harness/free-port.ts';
+import { findFreePort } from '@floodgate/standalone/free-port';
 import type { RunningService, Source } from './service.ts';
 
 const SAFE = ['--maxmemory-policy', 'noeviction', '--save', '', '--appendonly', 'no'];
@@ -39,7 +39,7 @@ export async function startRedis(settings: readonly string[] = SAFE, port?: numb
   const command = redisServerCommand();
   if (!command) throw new Error('no redis-server or valkey-server on the PATH');
   const directory = await mkdtemp(path.join(tmpdir(), 'floodgate-redis-'));
-  const chosenPort = port ?? (await freePort());
+  const chosenPort = port ?? (await findFreePort());
   const child = spawn(command, ['--port', String(chosenPort), '--dir', directory, ...settings], {
     stdio: 'pipe',
   });

@@ -1,0 +1,31 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import { findFreePort } from './free-port.ts';
+
+/** The least port that a usual system gives to an outgoing connection. */
+const FIRST_EPHEMERAL_PORT = 32_768;
+
+const servers: Server[] = [];
+afterEach(() => void servers.splice(0).map((server) => server.close()));
+
+async function listen(port: number): Promise<void> {
+  const server = createServer().listen(port, '127.0.0.1');
+  servers.push(server);
+  await once(server, 'listening');
+}
+
+test('a free port is none that the system gives away by itself, and is not found twice', async () => {
+  const ports = await Promise.all(Array.from({ length: 20 }, findFreePort));
+  expect(new Set(ports).size).toBe(20);
+  for (const port of ports) {
+    expect(port).toBeLessThan(FIRST_EPHEMERAL_PORT);
+    await listen(port);
+  }
+});
+
+test('a port that is taken is passed over', async () => {
+  const taken = (await findFreePort()) + 1;
+  await listen(taken);
+  expect(await findFreePort()).toBe(taken + 1);
+});
