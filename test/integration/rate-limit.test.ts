@@ -231,6 +231,22 @@ describe('a limited partner', () => {
     expect(limitHeaders(answer)).toEqual({ policy: POLICY, limit: '"partner";r=0;t=1' });
   });
 
+  test('is told how much of it remains', async () => {
+    for (const remaining of [6, 3, 0])
+      await waitUntil(`${remaining} remain`, async () => {
+        const { limit } = limitHeaders(await partner.tickets());
+        return limit === `"partner";r=${remaining};t=1`;
+      });
+  });
+
+  test('uses up none but its own', async () => {
+    const other = await createFixture(database.db);
+    await limitPartner(database.db, other.partnerId, 7);
+    await untilRefused(() => partner.tickets());
+    const answer = await clients(other)[0]!.tickets();
+    expect(answer.body.responseCode).toBe('00');
+  });
+
   test('is refused before its body is read', async () => {
     const { secretKey, eventRef } = gala;
     const head = requestText('POST /api/v1/events/register', {

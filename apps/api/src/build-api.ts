@@ -2,6 +2,7 @@ import { maxHeaderSize } from 'node:http';
 import { BODY_LIMIT_BYTES, isEmailAddress } from '@floodgate/contract';
 import type { Logger } from '@floodgate/config';
 import type { Database } from '@floodgate/database';
+import type { FastifyRateLimitStoreCtor } from '@fastify/rate-limit';
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { AccessControl } from './access.ts';
@@ -14,7 +15,6 @@ import { Connections } from './http/connections.ts';
 import { limitRate } from './http/limit-rate.ts';
 import { parseJson } from './http/parse-json.ts';
 import { nextRequestId } from './http/request-id.ts';
-import type { RateLimiter } from './rate-limit/rate-limiter.ts';
 import type { Registrar } from './reservation/registrar.ts';
 import { documentation } from './routes/documentation.ts';
 import { healthRoutes } from './routes/health.ts';
@@ -27,7 +27,8 @@ export interface ApiDependencies {
   /** For everything but reserving, which is the registrar's. */
   db: Database;
   registrar: Pick<Registrar, 'register' | 'hasRoom'>;
-  rateLimiter: Pick<RateLimiter, 'admit'>;
+  /** Counts the requests of partners that have a limit. */
+  rateLimitStore: FastifyRateLimitStoreCtor;
   queue: { isUp(): boolean };
   log: Logger;
 }
@@ -62,7 +63,7 @@ export async function closeApi(app: FastifyInstance, patienceMs = 1_000): Promis
 export async function buildApi({
   db,
   registrar,
-  rateLimiter,
+  rateLimitStore,
   queue,
   log,
 }: ApiDependencies): Promise<FastifyInstance> {
@@ -111,7 +112,7 @@ export async function buildApi({
     async (events) => {
       events.decorateRequest('access', null as never);
       events.addHook('onRequest', authenticate(new AccessControl(db)));
-      events.addHook('onRequest', limitRate(rateLimiter));
+      await limitRate(events, rateLimitStore);
       registerRoute(events, registrar);
       ticketsRoute(events, new TicketList(db));
       registrationStatusRoute(events, db);

@@ -3,7 +3,7 @@ import { assertDurable, assertGranted, assertMigrated, connect } from '@floodgat
 import { finalizeJob, parseQueueUrl, Producer, watchQueue } from '@floodgate/queue';
 import { buildApi, closeApi } from './build-api.ts';
 import type { ApiConfig } from './config.ts';
-import { DRAW_WITHIN_MS, RateLimiter } from './rate-limit/rate-limiter.ts';
+import { DRAW_WITHIN_MS, PermitStore } from './rate-limit/permit-store.ts';
 import { Doorbell } from './reservation/doorbell.ts';
 import { Registrar } from './reservation/registrar.ts';
 
@@ -81,7 +81,7 @@ export async function startApi(config: ApiConfig, log: Logger): Promise<Service 
   const app = await buildApi({
     db: reads,
     registrar,
-    rateLimiter: new RateLimiter(limits, log),
+    rateLimitStore: PermitStore.bind(null, limits, log),
     queue: producer,
     log,
   });

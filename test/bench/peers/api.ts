@@ -1,6 +1,6 @@
 // The API process of a peer: Floodgate's HTTP side, word for word, with the peer's way of registering behind it.
 import { buildApi, closeApi } from '@floodgate/api/build-api';
-import { RateLimiter } from '@floodgate/api/rate-limiter';
+import { PermitStore } from '@floodgate/api/permit-store';
 import { runService, type Logger, type Service } from '@floodgate/config';
 import { connect } from '@floodgate/database';
 import { loadPeer, PeerConfig } from './peer.ts';
@@ -26,8 +26,8 @@ async function start(config: PeerConfig, log: Logger): Promise<Service> {
   const reads = pool('peer-api', READ_CONNECTIONS);
   const desk = await peer.openDesk({ config, log, db });
   const registrar = { register: registerWith((seat) => desk.reserve(seat)), hasRoom: () => true };
-  const rateLimiter = new RateLimiter(reads, log);
-  const app = await buildApi({ db: reads, registrar, rateLimiter, queue: { isUp: () => true }, log });
+  const rateLimitStore = PermitStore.bind(null, reads, log);
+  const app = await buildApi({ db: reads, registrar, rateLimitStore, queue: { isUp: () => true }, log });
   await app.listen({ host: '127.0.0.1', port: 0 });
   return {
     close: async () => {

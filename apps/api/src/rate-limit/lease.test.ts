@@ -54,17 +54,33 @@ test('what is drawn ahead is never more than was spent before, nor than a tenth 
   expect(counter.draws).toEqual([1, 1, 2, 4, 8, 10, 10, 10, 10]);
 });
 
-test('a permit that is at hand is taken without a promise', async () => {
+test('a permit that is at hand is taken without asking', async () => {
   const counter = new Counter();
   const lease = new Lease(counter.draw);
   await takeMany(lease, 5, 100);
-  expect(lease.take(100)).toEqual({ admitted: true, remaining: 94 });
+  const asked = counter.draws.length;
+  expect(await lease.take(100)).toMatchObject({ admitted: true, remaining: 94 });
+  expect(counter.draws).toHaveLength(asked);
+});
+
+test('whoever takes, or is refused, is told when the second ends', async () => {
+  const lease = new Lease(new Counter().draw);
+  await toNextWindow();
+  for (const [passedMs, admitted] of [
+    [300, true],
+    [400, true],
+    [200, false],
+  ] as const) {
+    await vi.advanceTimersByTimeAsync(passedMs);
+    expect(await lease.take(2)).toMatchObject({ admitted });
+  }
+  expect(await lease.take(2)).toMatchObject({ endsInMs: 100 });
 });
 
 test('requests that find no permit wait for one draw, and the next draw is for all who still wait', async () => {
   const counter = new Counter(10);
   const lease = new Lease(counter.draw);
-  const verdicts = Array.from({ length: 50 }, async () => lease.take(1_000));
+  const verdicts = Array.from({ length: 50 }, () => lease.take(1_000));
   await vi.runAllTimersAsync();
   expect((await Promise.all(verdicts)).every(({ admitted }) => admitted)).toBe(true);
   expect(counter.draws).toEqual([1, 49]);
@@ -75,7 +91,7 @@ test('when the limit is reached the rest of the second is refused without asking
   const lease = new Lease(counter.draw);
   expect(await takeMany(lease, 30, 20)).toBe(20);
   const asked = counter.draws.length;
-  expect(lease.take(20)).toEqual({ admitted: false, remaining: 0 });
+  expect(await lease.take(20)).toMatchObject({ admitted: false, remaining: 0 });
   expect(counter.draws).toHaveLength(asked);
   await toNextWindow();
   expect(await takeMany(lease, 30, 20)).toBe(20);
@@ -144,8 +160,7 @@ test('whatever the traffic of several processes, no second admits more than the 
       if (verdict.admitted) admitted.set(second, (admitted.get(second) ?? 0) + 1);
     };
     for (const { process, requests, pauseMs } of bursts) {
-      for (let index = 0; index < requests; index++)
-        void Promise.resolve(leases[process]!.take(limit)).then(count);
+      for (let index = 0; index < requests; index++) void leases[process]!.take(limit).then(count);
       await vi.advanceTimersByTimeAsync(pauseMs);
     }
     await vi.runAllTimersAsync();

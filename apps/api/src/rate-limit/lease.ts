@@ -4,6 +4,8 @@ import type { Draw } from '@floodgate/database';
 export interface Verdict {
   admitted: boolean;
   remaining: number;
+  /** Milliseconds until the second ends. */
+  endsInMs: number;
 }
 
 const WINDOW_MS = 1_000;
@@ -31,27 +33,26 @@ export class Lease {
     this.#draw = draw;
   }
 
-  /** Takes a permit under a limit per second. A promise only where the counter has to be asked first. */
-  take(limit: number): Verdict | Promise<Verdict> {
-    const isOpen = performance.now() < this.#endsAt;
-    if (isOpen && this.#permits > 0) return this.#spend(limit);
-    if (isOpen && this.#drawn >= limit) return { admitted: false, remaining: 0 };
-    return this.#takeAfterDraw(limit);
+  /** Takes a permit under a limit per second, at once where one is at hand or none is left for anybody. */
+  async take(limit: number): Promise<Verdict> {
+    for (;;) {
+      const endsInMs = this.#endsAt - performance.now();
+      if (endsInMs > 0 && this.#permits > 0)
+        return { admitted: true, remaining: this.#spend(limit), endsInMs };
+      if (endsInMs > 0 && this.#drawn >= limit) return { admitted: false, remaining: 0, endsInMs };
+      this.#waiting += 1;
+      this.#drawing ??= this.#drawMore(limit).finally(() => (this.#drawing = null));
+      await this.#drawing;
+      this.#waiting -= 1;
+    }
   }
 
-  #spend(limit: number): Verdict {
+  /** Answers how many permits all processes have left, as far as is known. */
+  #spend(limit: number): number {
     this.#permits -= 1;
     this.#spent += 1;
     const undrawn = Math.max(0, limit - this.#drawn);
-    return { admitted: true, remaining: Math.min(limit, this.#permits + undrawn) };
-  }
-
-  async #takeAfterDraw(limit: number): Promise<Verdict> {
-    this.#waiting += 1;
-    this.#drawing ??= this.#drawMore(limit).finally(() => (this.#drawing = null));
-    await this.#drawing;
-    this.#waiting -= 1;
-    return this.take(limit);
+    return Math.min(limit, this.#permits + undrawn);
   }
 
   async #drawMore(limit: number): Promise<void> {

@@ -1,17 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { FastifyRateLimitStore } from '@fastify/rate-limit';
 import { drawPermits, type Database, type Draw } from '@floodgate/database';
 import type { Logger } from '@floodgate/config';
-import { Lease, type Verdict } from './lease.ts';
+import { Lease } from './lease.ts';
 
 /** How long requests may wait for the shared counter before this process decides alone. */
 export const DRAW_WITHIN_MS = 500;
 
-/** Holds partners to their limits, over all processes: closely, but without a round trip for every request. */
-export class RateLimiter {
+/**
+ * Counts partners' requests for @fastify/rate-limit, over all processes: closely, but without a round trip for every
+ * request. Keys are partners' ids, the window is a second.
+ */
+export class PermitStore implements FastifyRateLimitStore {
   readonly #db: Database;
   readonly #log: Logger;
   // Bounded by the number of partners that have a limit.
-  readonly #leases = new Map<number, Lease>();
+  readonly #leases = new Map<string, Lease>();
   #isAlone = false;
 
   /** `db` is where the shared counter is: connections of its own, or the reads of the partner to be limited block it. */
@@ -20,16 +24,27 @@ export class RateLimiter {
     this.#log = log;
   }
 
-  /** Counts a request of a limited partner and tells whether it may pass. A promise only while permits are drawn. */
-  admit(partnerId: number, requestsPerSecond: number): Verdict | Promise<Verdict> {
-    return this.#leaseOf(partnerId).take(requestsPerSecond);
+  /** Counts a request of a partner: `current` is above the limit where it may not pass, and else what all have used. */
+  incr(...[key, answer, , limit]: Parameters<FastifyRateLimitStore['incr']>): void {
+    this.#leaseOf(key)
+      .take(limit)
+      .then(
+        ({ admitted, remaining, endsInMs }) =>
+          answer(null, { current: admitted ? limit - remaining : limit + 1, ttl: endsInMs }),
+        answer,
+      );
   }
 
-  #leaseOf(partnerId: number): Lease {
-    const known = this.#leases.get(partnerId);
+  /** A limit is the partner's, whatever route it calls. */
+  child(): this {
+    return this;
+  }
+
+  #leaseOf(key: string): Lease {
+    const known = this.#leases.get(key);
     if (known) return known;
-    const lease = new Lease((wanted) => this.#draw(partnerId, wanted));
-    this.#leases.set(partnerId, lease);
+    const lease = new Lease((wanted) => this.#draw(Number(key), wanted));
+    this.#leases.set(key, lease);
     return lease;
   }
 
