@@ -9,6 +9,7 @@ import { refuseToConfirm } from '../harness/poison.ts';
 
 // The handler by itself: what it makes of a refusal. That a worker runs it is shown elsewhere.
 
+const log = createLogger('worker', 'silent');
 let database: TestDatabase;
 let fixture: Fixture;
 
@@ -26,7 +27,7 @@ async function finalizeRefused(sqlState: string, isLastAttempt: boolean): Promis
     await commitBatch(database.db, fixture),
   ];
   await refuseToConfirm(database.db, refused.batchId, sqlState);
-  const finalize = finalizeBatches({ db: database.db, log: createLogger('worker', 'silent') });
+  const finalize = finalizeBatches({ db: database.db, log });
   const batchIds = [refused.batchId, neighbour.batchId];
   await expect(finalize({ batchIds }, { isLastAttempt })).rejects.toMatchObject({ code: sqlState });
   return [await refused.state(), await neighbour.state()];
