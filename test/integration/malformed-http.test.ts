@@ -56,6 +56,7 @@ test.each([
   ['HTTP/0.9', 400, () => getTickets().replace('HTTP/1.1', 'HTTP/0.9')],
   ['HTTP/2.0', 400, () => getTickets().replace('HTTP/1.1', 'HTTP/2.0')],
   ['chunks in HTTP/1.0', 400, () => getTickets(chunked, '0\r\n\r\n').replace('HTTP/1.1', 'HTTP/1.0')],
+  ['chunks of nothing', 400, () => getTickets({ 'transfer-encoding': 'identity, chunked' }, '0\r\n\r\n')],
   [
     'chunks by two names',
     400,
@@ -75,13 +76,30 @@ test.each([
   ['an unknown transfer encoding', 400, () => postJson({ 'transfer-encoding': 'rot13' }, '')],
   ['garbage in place of the first chunk', 400, () => postJson(chunked, 'garbage\r\n\r\n')],
   ['garbage in place of the second chunk', 400, () => postJson(chunked, '1\r\n{\r\ngarbage\r\n\r\n')],
-])('%s is answered 10, and the connection is closed', async (_what, status, text) => {
-  connection.send(text());
-  const answer = await connection.answer();
-  expectFailure(answer, '10', status);
-  expect(answer.headers.get('connection')).toBe('close');
-  expect(await connection.closed()).toBe('');
-});
+])(
+  '%s is answered 10, the connection is closed, and nothing behind it happens',
+  async (_what, status, text) => {
+    const before = await countStored();
+    connection.send(text() + registration());
+    const answer = await connection.answer();
+    expectFailure(answer, '10', status);
+    expect(answer.headers.get('connection')).toBe('close');
+    expect(await connection.closed()).toBe('');
+    connection = await RawConnection.open(api.baseUrl);
+    connection.send(registration());
+    expect((await connection.answer()).body.responseCode).toBe('00');
+    expect(await countStored()).toBe(before + 1);
+  },
+);
+
+async function countStored(): Promise<number> {
+  const rows = await database.db
+    .selectFrom('registrations')
+    .select('serial')
+    .where('event_id', '=', gala.eventId)
+    .execute();
+  return rows.length;
+}
 
 function manyHeaders(): Record<string, string> {
   return Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`x-${index}`, 'y'.repeat(80)]));

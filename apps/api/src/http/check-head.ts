@@ -1,14 +1,24 @@
+import type { Socket } from 'node:net';
 import type { FastifyRequest, onRequestHookHandler } from 'fastify';
 import { refuse } from './refuse.ts';
 
-/** The hook that every request passes first: gives the answer its id, and refuses heads that Node lets pass. */
+/** Connections on which a head was refused: who knows where its message ends, and whose the next one is. */
+const distrusted = new WeakSet<Socket>();
+
+/**
+ * The hook that every request passes first: gives the answer its id, and refuses heads that Node lets pass. What came
+ * behind such a head on the same connection is not carried out: the connection is closed, and nobody would be answered.
+ */
 export const checkHead: onRequestHookHandler = (request, reply, done) => {
+  const { socket } = request.raw;
+  if (distrusted.has(socket)) return void reply.hijack();
   void reply.header('x-request-id', request.id);
   const fault = faultOf(request);
   // No upgrade is made, and Node drops what a client has sent behind such a request: it must not wait for an answer.
   if (fault || request.headers.upgrade !== undefined) void reply.header('connection', 'close');
-  if (fault) reply.send(refuse(reply, '10', { message: fault }));
-  else done();
+  if (!fault) return done();
+  distrusted.add(socket);
+  reply.send(refuse(reply, '10', { message: fault }));
 };
 
 /** What a proxy in front may have understood in another way (RFC 9112, 2.3, 3.2 and 6.1); null where there is nothing. */
