@@ -18,12 +18,19 @@ export function hostileBytes(target: Target): fc.Arbitrary<Buffer> {
     { weight: 1, arbitrary: noise },
   );
   const several = fc.array(fc.oneof({ weight: 2, arbitrary: whole }, one), { minLength: 1, maxLength: 4 });
+  const joined = several.map((parts) => parts.join(''));
   return fc
-    .oneof(
-      one,
-      several.map((parts) => parts.join('')),
-    )
-    .map((text) => Buffer.from(text, 'latin1'));
+    .tuple(fc.oneof(one, joined), fc.noBias(fc.nat(10 ** SAME.length)))
+    .map(([text, number]) => Buffer.from(tellApart(text, number), 'latin1'));
+}
+
+/** In every registration's body at first, as long as what takes its place. */
+const SAME = '000000000';
+
+/** Gives each registration a number of its own, so that what is stored tells which of them was carried out. */
+function tellApart(text: string, first: number): string {
+  let number = first;
+  return text.replaceAll(SAME, () => String(number++ % 10 ** SAME.length).padStart(SAME.length, '0'));
 }
 
 const callerOf = ({ secretKey, eventRef }: Target) => ({
@@ -41,7 +48,8 @@ function post(target: Target, headers: Record<string, string>, body: string): st
   );
 }
 
-const bodyFor = ({ ticketIds: [ticketId] }: Target) => JSON.stringify(attendee(ticketId!));
+const bodyFor = ({ ticketIds: [ticketId] }: Target) =>
+  JSON.stringify(attendee(ticketId!, { extraData1: SAME }));
 const inChunks = (body: string) => `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
 
 function wholeRequest(target: Target): Bytes {
