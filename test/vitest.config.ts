@@ -5,7 +5,7 @@ export default defineConfig({
   root: new URL('..', import.meta.url).pathname,
   test: {
     include: ['{apps,packages}/*/src/**/*.test.ts', 'test/**/*.test.ts'],
-    globalSetup: ['test/services/global-setup.ts'],
+    globalSetup: ['test/servers/global-setup.ts'],
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 60_000,

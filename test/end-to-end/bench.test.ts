@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { BenchResults } from '../bench/results.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-import { redisServerCommand } from '../services/redis.ts';
+import { redisServerCommand } from '../servers/redis.ts';
 
 const BENCH = fileURLToPath(new URL('../bench/bench.ts', import.meta.url));
 const SHORT = ['--workload', 'Get Tickets', '--pairs', '1', '--seconds', '1'];

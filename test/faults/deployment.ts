@@ -13,8 +13,8 @@ import {
 } from '../harness/service-process.ts';
 import { createServiceRoles, grantServiceRoles } from '../harness/service-roles.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
-import { startRedisCluster, type RedisCluster } from '../services/redis-cluster.ts';
-import { startRedis, type RedisProcess } from '../services/redis.ts';
+import { startRedisCluster, type RedisCluster } from '../servers/redis-cluster.ts';
+import { startRedis, type RedisProcess } from '../servers/redis.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { PostgresUnderTest } from './postgres-under-test.ts';
 

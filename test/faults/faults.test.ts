@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { redisServerCommand } from '../services/redis.ts';
+import { redisServerCommand } from '../servers/redis.ts';
 import { runCampaign } from './campaign.ts';
 import { describeRound, describeViolations } from './report.ts';
 

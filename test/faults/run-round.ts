@@ -1,5 +1,5 @@
 import { formatPassReference } from '@floodgate/contract';
-import { reconcile } from '@floodgate/database';
+import { reconcile } from '@floodgate/registrations';
 import { sql } from 'kysely';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { waitUntil } from '../harness/wait-until.ts';

@@ -1,4 +1,4 @@
-import { reconcile, type Reservation } from '@floodgate/database';
+import { reconcile, type Reservation } from '@floodgate/registrations';
 import { RegistrationRequest } from '@floodgate/contract';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';

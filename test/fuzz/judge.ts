@@ -1,5 +1,5 @@
 import { BODY_LIMIT_BYTES, parsePassReference, responseCodeEntry, RESPONSE_CODES } from '@floodgate/contract';
-import type { Reservation, ReservationOutcome } from '@floodgate/database';
+import type { Reservation, ReservationOutcome } from '@floodgate/registrations';
 import { Finding, type WireAnswer } from './read-answers.ts';
 import { headerOf, type StrictReading, type StrictRequest } from './read-strictly.ts';
 import { RULES, valueOf, wrongFields } from './registration-rules.ts';

@@ -1,10 +1,6 @@
-import {
-  revokeKey,
-  issueKey,
-  type Database,
-  type DuplicatePolicy,
-  type Reservation,
-} from '@floodgate/database';
+import { revokeKey, issueKey } from '@floodgate/partners';
+import { type Database, type DuplicatePolicy } from '@floodgate/database';
+import { type Reservation } from '@floodgate/registrations';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { ReservationModel } from '../harness/reservation-model.ts';
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { findRegistrations, reserveBatch, type Database, type RegistrationRow } from '@floodgate/database';
+import { findRegistrations, reserveBatch, type RegistrationRow } from '@floodgate/registrations';
+import { type Database } from '@floodgate/database';
 import { sql } from 'kysely';
 import { onTestFinished } from 'vitest';
 import type { Fixture } from './fixture.ts';

@@ -1,4 +1,4 @@
-import { queueSettings } from '@floodgate/config';
+import { queueSettings } from '@floodgate/queue';
 
 /** Migrated once; every test file's database is a copy of it. */
 export const TEMPLATE_DATABASE = 'floodgate_test_template';

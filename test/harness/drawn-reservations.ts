@@ -1,4 +1,6 @@
-import type { Database, Reservation, TicketSettings } from '@floodgate/database';
+import type { Database } from '@floodgate/database';
+import type { Reservation } from '@floodgate/registrations';
+import type { TicketSettings } from '@floodgate/tickets';
 import fc from 'fast-check';
 import { createFixture, type Fixture } from './fixture.ts';
 import { ReservationModel, scopedKey, type ModelTicket } from './reservation-model.ts';

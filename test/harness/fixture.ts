@@ -1,13 +1,7 @@
-import {
-  createEvent,
-  createPartner,
-  createTicket,
-  grantEvent,
-  issueKey,
-  type Database,
-  type DuplicatePolicy,
-  type TicketSettings,
-} from '@floodgate/database';
+import { createEvent, grantEvent } from '@floodgate/events';
+import { createPartner, issueKey } from '@floodgate/partners';
+import { createTicket, type TicketSettings } from '@floodgate/tickets';
+import { type Database, type DuplicatePolicy } from '@floodgate/database';
 import { randomBytes } from 'node:crypto';
 
 /** A partner with an event of its own. */

@@ -1,6 +1,6 @@
-import { ApiConfig } from '@floodgate/api/config';
-import { startApi } from '@floodgate/api/start-api';
-import { createLogger, loadConfig } from '@floodgate/config';
+import { ApiConfig } from '@floodgate/api';
+import { startApi } from '@floodgate/api';
+import { createLogger, loadConfig } from '@floodgate/service';
 import { Writable } from 'node:stream';
 import { assertNothingPrivate } from './private-data.ts';
 import { underTest } from './service-roles.ts';

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, inject } from 'vitest';
-import { redisServerCommand, startRedis, type RedisProcess } from '../services/redis.ts';
+import { redisServerCommand, startRedis, type RedisProcess } from '../servers/redis.ts';
 import { createTestDatabase } from './database.ts';
 import { findFreePort } from '@floodgate/standalone/free-port';
 import { TcpProxy } from './tcp-proxy.ts';

@@ -1,4 +1,4 @@
-import type { Reservation, ReservationOutcome } from '@floodgate/database';
+import type { Reservation, ReservationOutcome } from '@floodgate/registrations';
 
 /** A ticket as the model sees it. */
 export interface ModelTicket {

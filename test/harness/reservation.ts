@@ -1,4 +1,4 @@
-import type { Reservation } from '@floodgate/database';
+import type { Reservation } from '@floodgate/registrations';
 import type { Fixture } from './fixture.ts';
 
 /** A valid reservation, as the API makes it of a request; what differs is given. */

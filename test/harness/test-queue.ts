@@ -10,8 +10,8 @@ import {
   type NewJob,
   type QueueCounts,
   type RetryPolicy,
+  openBackend,
 } from '@floodgate/queue';
-import { openBackend } from '../../packages/queue/src/backend.ts';
 import { grantQueueToServiceRoles } from './service-roles.ts';
 import { waitUntil } from './wait-until.ts';
 

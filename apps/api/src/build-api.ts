@@ -1,27 +1,28 @@
 import { maxHeaderSize } from 'node:http';
 import { BODY_LIMIT_BYTES, isEmailAddress } from '@floodgate/contract';
-import type { Logger } from '@floodgate/config';
+import type { Logger } from '@floodgate/service';
 import type { Database } from '@floodgate/database';
 import type { FastifyRateLimitStoreCtor } from '@fastify/rate-limit';
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import { AccessControl } from './access.ts';
-import { answerError, answerErrors } from './http/answer-errors.ts';
-import { answerMalformedHttp, answerOutsideFastify } from './http/answer-malformed.ts';
-import { authenticate } from './http/authenticate.ts';
-import { checkHead } from './http/check-head.ts';
-import { closeWhenIdle } from './http/close-when-idle.ts';
-import { Connections } from './http/connections.ts';
-import { limitRate } from './http/limit-rate.ts';
-import { parseJson } from './http/parse-json.ts';
-import { nextRequestId } from './http/request-id.ts';
-import type { Registrar } from './reservation/registrar.ts';
-import { documentation } from './routes/documentation.ts';
-import { healthRoutes } from './routes/health.ts';
-import { registerRoute } from './routes/register.ts';
-import { registrationStatusRoute } from './routes/registration-status.ts';
-import { ticketsRoute } from './routes/tickets.ts';
-import { TicketList } from './ticket-list.ts';
+import { AccessControl, authenticate, limitRate } from '@floodgate/partners';
+import {
+  answerError,
+  answerErrors,
+  answerMalformedHttp,
+  answerOutsideFastify,
+  checkHead,
+  closeWhenIdle,
+  Connections,
+  parseJson,
+  nextRequestId,
+  documentation,
+  healthRoutes,
+} from '@floodgate/http';
+import type { Registrar } from '@floodgate/registrations';
+import { registerRoute, registrationStatusRoute } from '@floodgate/registrations/api';
+import { TicketList } from '@floodgate/tickets';
+import { ticketsRoute } from '@floodgate/tickets/api';
 
 export interface ApiDependencies {
   /** For everything but reserving, which is the registrar's. */

@@ -1,5 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { databaseSettings, port, processSettings, queueSettings, whole } from '@floodgate/config';
+import { databaseSettings } from '@floodgate/database';
+import { port, processSettings, whole } from '@floodgate/service';
+import { queueSettings } from '@floodgate/queue';
 
 /** Everything that the API reads from its environment. */
 export const ApiConfig = Type.Object({

@@ -1,11 +1,10 @@
-import type { Logger, Service } from '@floodgate/config';
+import type { Logger, Service } from '@floodgate/service';
 import { assertDurable, assertGranted, assertMigrated, connect } from '@floodgate/database';
 import { finalizeJob, parseQueueUrl, Producer, watchQueue } from '@floodgate/queue';
 import { buildApi, closeApi } from './build-api.ts';
 import type { ApiConfig } from './config.ts';
-import { DRAW_WITHIN_MS, PermitStore } from './rate-limit/permit-store.ts';
-import { Doorbell } from './reservation/doorbell.ts';
-import { Registrar } from './reservation/registrar.ts';
+import { DRAW_WITHIN_MS, PermitStore } from '@floodgate/partners';
+import { Doorbell, Registrar } from '@floodgate/registrations';
 
 /** Confirmation may lag behind by this much under load; the answer to the partner never waits for it. */
 const RING_INTERVAL_MS = 100;

@@ -1,11 +1,7 @@
 import { Argument, type Command } from 'commander';
 import { grantPrivileges, SERVICES, type GrantOutcome, type ServiceName } from '@floodgate/database';
-import { answering, withDatabase } from './actions.ts';
-import type { Cli } from './cli.ts';
-import { Failure } from './failures.ts';
+import { answering, withDatabase, type Cli, Failure, type Answer, loadSettings } from '@floodgate/command';
 import { attemptQueue } from './migrate.ts';
-import type { Answer } from './output.ts';
-import { loadSettings } from './settings.ts';
 
 const STATEMENT_TIMEOUT_MS = 30_000;
 

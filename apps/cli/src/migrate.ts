@@ -1,12 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { ConnectionFailed, migrate } from '@floodgate/database';
-import { answering, withDatabase } from './actions.ts';
-import { parseSeconds } from './arguments.ts';
-import type { Cli } from './cli.ts';
-import { codeOf, reasonOf, Unreachable } from './failures.ts';
-import type { Answer } from './output.ts';
-import { loadSettings, type CliSettings } from './settings.ts';
+import {
+  answering,
+  withDatabase,
+  parseSeconds,
+  type Cli,
+  codeOf,
+  reasonOf,
+  Unreachable,
+  type Answer,
+  loadSettings,
+  type CliSettings,
+} from '@floodgate/command';
 
 const RETRY_DELAY_MS = 500;
 

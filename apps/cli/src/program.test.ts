@@ -1,6 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { connect } from '@floodgate/database';
-import type { Cli } from './cli.ts';
+import type { Cli } from '@floodgate/command';
 import { runCli } from './program.ts';
 
 // Port 1 is nobody's: a command that gets this far is refused at once.
@@ -28,7 +28,7 @@ async function run(args: string[], env: NodeJS.ProcessEnv = { DATABASE_URL: NOWH
 const ONE_LINE = /^floodgate: [^\n]+\n$/;
 
 describe('wrong input', () => {
-  it.each([
+  test.each([
     [[]],
     [['nonsense']],
     [['partner']],
@@ -64,7 +64,7 @@ describe('wrong input', () => {
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
   });
 
-  it.each([
+  test.each([
     [{}, 'DATABASE_URL is not set'],
     [{ DATABASE_URL: 'mysql://user:s3cret@host/db' }, 'DATABASE_URL is not valid'],
     [{ DATABASE_URL: 'postgres://user:s3cret@host:port/db' }, 'DATABASE_URL is not valid'],
@@ -82,7 +82,7 @@ describe('wrong input', () => {
 });
 
 describe('a database that is down', () => {
-  it.each([[['partner', 'list']], [['reconcile', '--json']], [['migrate']], [['redrive']]])(
+  test.each([[['partner', 'list']], [['reconcile', '--json']], [['migrate']], [['redrive']]])(
     '%j is one line without the password and exit code 1',
     async (args) => {
       expect(await run(args)).toEqual({
@@ -95,7 +95,7 @@ describe('a database that is down', () => {
 });
 
 describe('help', () => {
-  it.each([[['--help']], [['help']], [['ticket', 'create', '--help']]])(
+  test.each([[['--help']], [['help']], [['ticket', 'create', '--help']]])(
     '%j is on standard output, needs no environment and exits 0',
     async (args) => {
       const { exitCode, stdout, stderr } = await run(args, {});
@@ -104,7 +104,7 @@ describe('help', () => {
     },
   );
 
-  it('offers --json on every command', async () => {
+  test('offers --json on every command', async () => {
     for (const command of [
       'migrate',
       'partner list',

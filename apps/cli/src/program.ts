@@ -1,16 +1,12 @@
 import { Command } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
-import type { Cli } from './cli.ts';
-import { addEventCommands } from './event.ts';
-import { endingOf } from './failures.ts';
+import { type Cli, endingOf } from '@floodgate/command';
+import { addEventCommands } from '@floodgate/events/cli';
 import { addGrantCommand } from './grant.ts';
-import { addKeyCommands } from './key.ts';
+import { addKeyCommands, addPartnerCommands } from '@floodgate/partners/cli';
 import { addMigrateCommand } from './migrate.ts';
-import { addPartnerCommands } from './partner.ts';
-import { addQueueCommands } from './queue.ts';
-import { addReconcileCommand } from './reconcile.ts';
-import { addRedriveCommand } from './redrive.ts';
-import { addTicketCommands } from './ticket.ts';
+import { addQueueCommands, addReconcileCommand, addRedriveCommand } from '@floodgate/registrations/cli';
+import { addTicketCommands } from '@floodgate/tickets/cli';
 
 /** Builds the command line. It throws CommanderError where it would otherwise end the process. */
 export function buildProgram(cli: Cli): Command {

@@ -1,5 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { databaseSettings, loadConfig, port, processSettings, queueSettings } from '@floodgate/config';
+import { databaseSettings } from '@floodgate/database';
+import { loadConfig, port, processSettings } from '@floodgate/service';
+import { queueSettings } from '@floodgate/queue';
 
 /**
  * Everything that `npm start` itself reads from its environment. What the API and the worker read besides is

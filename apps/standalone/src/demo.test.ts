@@ -1,5 +1,8 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
-import { connect, listEvents, listPartners, listTickets, migrate } from '@floodgate/database';
+import { connect, migrate } from '@floodgate/database';
+import { listEvents } from '@floodgate/events';
+import { listPartners } from '@floodgate/partners';
+import { listTickets } from '@floodgate/tickets';
 import { expect, test, vi } from 'vitest';
 import { ensureDemo, type Demo } from './demo.ts';
 import { startPostgres } from './embedded-postgres.ts';

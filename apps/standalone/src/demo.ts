@@ -2,19 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { Type, type Static } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
-import {
-  createEvent,
-  createPartner,
-  createTicket,
-  findAccess,
-  grantEvent,
-  isSecretOf,
-  issueKey,
-  parseSecretKey,
-  statementFailure,
-  type Database,
-  type TicketSettings,
-} from '@floodgate/database';
+import { createEvent, grantEvent } from '@floodgate/events';
+import { createPartner, findAccess, isSecretOf, issueKey, parseSecretKey } from '@floodgate/partners';
+import { createTicket, type TicketSettings } from '@floodgate/tickets';
+import { statementFailure, type Database } from '@floodgate/database';
 import { writePrivateFile } from './write-private-file.ts';
 
 /** What is in demo.json: enough to call the API at once. */

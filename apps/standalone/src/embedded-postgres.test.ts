@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
-import { connect, createPartner, listPartners, migrate, ping, type Database } from '@floodgate/database';
+import { connect, migrate, ping, type Database } from '@floodgate/database';
+import { createPartner, listPartners } from '@floodgate/partners';
 import { describe, expect, test, vi } from 'vitest';
-import { startPostgres, type PostgresServer } from './embedded-postgres.ts';
+import { startPostgres } from './embedded-postgres.ts';
+import { type PostgresServer } from './postgres-server.ts';
 import { isRunning } from './running-process.ts';
 import { temporaryDirectory } from './temporary-directory.test-support.ts';
 

@@ -1,6 +1,6 @@
 // `npm start`: Floodgate complete on one machine, with a Postgres of its own.
 import path from 'node:path';
-import { ConfigError } from '@floodgate/config';
+import { ConfigError } from '@floodgate/service';
 import { loadStandaloneConfig } from './config.ts';
 import { runStandalone } from './run-standalone.ts';
 import { ConfigRefused, firstLine } from './standalone-error.ts';

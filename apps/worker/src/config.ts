@@ -1,6 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { databaseSettings, port, processSettings, queueSettings, whole } from '@floodgate/config';
-import { QUEUE_NAMES, type QueueName } from '@floodgate/queue';
+import { databaseSettings } from '@floodgate/database';
+import { port, processSettings, whole } from '@floodgate/service';
+import { queueSettings, QUEUE_NAMES, type QueueName } from '@floodgate/queue';
 
 /** Everything that the worker reads from its environment. */
 export const WorkerConfig = Type.Object({

@@ -1,5 +1,5 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { Backlog } from '@floodgate/database';
+import type { Backlog } from '@floodgate/registrations';
 import type { QueueCounts } from '@floodgate/queue';
 
 /** What the judgement rests on. */

@@ -1,14 +1,16 @@
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Logger, Service } from '@floodgate/config';
-import { assertGranted, assertMigrated, connect, readBacklog, type Database } from '@floodgate/database';
+import { type Logger, type Service, repeat } from '@floodgate/service';
+import { assertGranted, assertMigrated, connect, type Database } from '@floodgate/database';
+import {
+  readBacklog,
+  expireIdempotencyKeys,
+  finalizeBatches,
+  relayDueBatches,
+} from '@floodgate/registrations';
 import { Consumer, parseQueueUrl, Producer, watchQueue, type QueueCounts } from '@floodgate/queue';
 import { concurrencyOf, type WorkerConfig } from './config.ts';
-import { expireIdempotencyKeys } from './expire-idempotency-keys.ts';
-import { finalizeBatches } from './finalize-batches.ts';
 import { judge, serveHealth } from './health.ts';
-import { relayDueBatches } from './relay.ts';
-import { repeat } from './repeat.ts';
 
 const EXPIRY_INTERVAL_MS = 60_000;
 const STATEMENT_TIMEOUT_MS = 10_000;

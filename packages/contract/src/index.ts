@@ -5,3 +5,5 @@ export * from './registration-request.ts';
 export * from './registration-status.ts';
 export * from './response-codes.ts';
 export * from './ticket.ts';
+export * from './timestamp.ts';
+export * from './uuid.ts';

@@ -1,9 +1,3 @@
-import { randomInt } from 'node:crypto';
-
-/** The pass code's range: ten random digits, the first not zero, so that it always has ten. */
-const PASS_CODE_MIN = 1_000_000_000;
-const PASS_CODE_MAX = 10_000_000_000;
-
 const PASS_REFERENCE = /^([A-Z][A-Z0-9]{1,7})-([1-9][0-9]{0,9})-([1-9][0-9]{0,14})-([1-9][0-9]{9})$/;
 
 /** What a pass reference is made of: `<prefix>-<eventId>-<serial>-<passCode>`. */
@@ -14,11 +8,6 @@ export interface PassReferenceParts {
   serial: number;
   /** Ten digits that cannot be guessed. */
   passCode: number;
-}
-
-/** Draws the unguessable part of a pass reference from the system's secure random source. */
-export function drawPassCode(): number {
-  return randomInt(PASS_CODE_MIN, PASS_CODE_MAX);
 }
 
 export function formatPassReference({ prefix, eventId, serial, passCode }: PassReferenceParts): string {

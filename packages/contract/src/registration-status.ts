@@ -1,5 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { Timestamp } from './ticket.ts';
+import { Timestamp } from './timestamp.ts';
 
 /** States of a registration, in the order in which it can go through them. */
 export const REGISTRATION_STATES = ['reserved', 'confirmed', 'cancelled', 'failed'] as const;

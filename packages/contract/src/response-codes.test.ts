@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { failure, FailureEnvelope, success, SuccessEnvelope } from './envelope.ts';
 import { isEventRef, isIdempotencyKey } from './headers.ts';
 import { RESPONSE_CODES, responseCodeEntry, type FailureCode, type ResponseCode } from './response-codes.ts';
-import { formatTimestamp } from './ticket.ts';
+import { formatTimestamp } from './timestamp.ts';
 
 // The table that partners were given: code, HTTP statuses, whether a retry may help, Retry-After.
 const PROMISED: Record<ResponseCode, { http: number[]; retry: boolean; retryAfter: boolean }> = {

@@ -1,8 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox';
-
-/** An instant with fractional seconds and an explicit offset, e.g. 2026-11-21T09:00:00.123+00:00. */
-export const Timestamp = (description: string) =>
-  Type.String({ format: 'date-time', description, examples: ['2026-11-21T09:00:00.123+00:00'] });
+import { Timestamp } from './timestamp.ts';
 
 /** A ticket as partners see it: exactly these twelve fields, in this order. */
 export const Ticket = Type.Object(
@@ -24,8 +21,3 @@ export const Ticket = Type.Object(
 );
 
 export type Ticket = Static<typeof Ticket>;
-
-/** An instant in the form that partners were promised. Precision: milliseconds, always UTC. */
-export function formatTimestamp(instant: Date): string {
-  return instant.toISOString().replace('Z', '+00:00');
-}

@@ -1,3 +1,4 @@
+export * from './backend.ts';
 export * from './consumer.ts';
 export * from './grant-queue.ts';
 export * from './jobs.ts';
@@ -5,5 +6,6 @@ export * from './migrate-queue.ts';
 export * from './payloads.ts';
 export * from './producer.ts';
 export * from './queue-url.ts';
+export * from './settings.ts';
 export { UnsafeQueueError } from './redis-policy.ts';
 export * from './watch-queue.ts';

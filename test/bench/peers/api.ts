@@ -1,7 +1,7 @@
 // The API process of a peer: Floodgate's HTTP side, word for word, with the peer's way of registering behind it.
-import { buildApi, closeApi } from '@floodgate/api/build-api';
-import { PermitStore } from '@floodgate/api/permit-store';
-import { runService, type Logger, type Service } from '@floodgate/config';
+import { buildApi, closeApi } from '@floodgate/api';
+import { PermitStore } from '@floodgate/partners';
+import { runService, type Logger, type Service } from '@floodgate/service';
 import { connect } from '@floodgate/database';
 import { loadPeer, PeerConfig } from './peer.ts';
 import { registerWith } from './reserve-seat.ts';

@@ -1,5 +1,5 @@
 import { Logger, run, runMigrations, type RunnerOptions } from 'graphile-worker';
-import type { Logger as Log } from '@floodgate/config';
+import type { Logger as Log } from '@floodgate/service';
 import { confirmRegistration } from './confirm-registration.ts';
 import type { Peer } from './peer.ts';
 import { reserveAnd, reserveInOneStatement } from './reserve-seat.ts';

@@ -1,12 +1,7 @@
-import type { ApiDependencies } from '@floodgate/api/build-api';
-import {
-  databaseSettings,
-  processSettings,
-  queueSettings,
-  type Logger,
-  type Service,
-} from '@floodgate/config';
-import type { Database } from '@floodgate/database';
+import type { ApiDependencies } from '@floodgate/api';
+import { databaseSettings, type Database } from '@floodgate/database';
+import { processSettings, type Logger, type Service } from '@floodgate/service';
+import { queueSettings } from '@floodgate/queue';
 import { Type, type Static } from '@sinclair/typebox';
 import type { SeatOutcome, SeatRequest } from './reserve-seat.ts';
 

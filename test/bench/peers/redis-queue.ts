@@ -1,4 +1,4 @@
-import type { Service } from '@floodgate/config';
+import type { Service } from '@floodgate/service';
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { JOB_OPTIONS, QUEUE_NAME, WORKER_OPTIONS, type ConfirmJob } from './bullmq-jobs.ts';

@@ -1,4 +1,5 @@
-import { drawPassCode, formatPassReference } from '@floodgate/contract';
+import { drawPassCode } from '@floodgate/registrations';
+import { formatPassReference } from '@floodgate/contract';
 import type { Database } from '@floodgate/database';
 import { CompiledQuery } from 'kysely';
 import type { Register } from './peer.ts';

@@ -1,5 +1,5 @@
 // The worker process of a peer: confirms registrations, a job each.
-import { runService, type Logger, type Service } from '@floodgate/config';
+import { runService, type Logger, type Service } from '@floodgate/service';
 import { connect } from '@floodgate/database';
 import { loadPeer, PeerConfig } from './peer.ts';
 

@@ -1,0 +1,47 @@
+import { describe, expect, test } from 'vitest';
+import { ConnectionFailed, ConnectionLost } from '@floodgate/database';
+import { endingOf, Failure, reasonOf } from './failures.ts';
+
+const failing = (properties: object, message = 'quotes "Jane"') =>
+  Object.assign(new Error(message), properties);
+const lineOf = (error: unknown) => endingOf(error).line;
+
+describe('a refusal by Postgres', () => {
+  test('is told by what it means', () => {
+    expect(lineOf(failing({ code: '23503', constraint: 'tickets_event_id_fkey' }))).toBe('no such event');
+    expect(lineOf(failing({ code: '23503', constraint: 'secret_keys_partner_id_fkey' }))).toBe(
+      'no such partner',
+    );
+    expect(lineOf(failing({ code: '23505', constraint: 'partners_name_key' }))).toMatch('already exists');
+    expect(lineOf(failing({ code: '23514', constraint: 'no_seat_is_sold_twice' }))).toMatch('capacity');
+    expect(lineOf(failing({ code: '42P01' }))).toMatch('run floodgate migrate');
+  });
+
+  test('that nobody foresaw is told without the data it quotes', () => {
+    const line = lineOf(failing({ code: '23514', constraint: 'some_check' }));
+    expect(line).toBe('Postgres refused the statement (SQLSTATE 23514, some_check)');
+  });
+});
+
+describe('a connection', () => {
+  test('that failed is told with its reason', () => {
+    const error = new ConnectionFailed(failing({ code: 'ECONNREFUSED' }));
+    expect(endingOf(error)).toEqual({
+      line: 'cannot connect to Postgres (DATABASE_URL): connection refused',
+      exitCode: 1,
+    });
+  });
+
+  test('that was lost leaves the outcome open', () => {
+    expect(lineOf(new ConnectionLost(new Error('gone')))).toMatch('unknown');
+  });
+
+  test('never tells a password', () => {
+    expect(reasonOf(new Error('bad URL redis://user:s3c@ret@host:1/'))).toBe('bad URL redis://…@host:1/');
+  });
+});
+
+test('is one line, whatever the message holds', () => {
+  expect(endingOf(new Failure('one\n  two\u0007'))).toEqual({ line: 'one two', exitCode: 1 });
+  expect(endingOf(null)).toEqual({ line: 'unexpected error: unknown reason', exitCode: 1 });
+});

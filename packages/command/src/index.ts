@@ -1,0 +1,7 @@
+export * from './actions.ts';
+export * from './arguments.ts';
+export * from './failures.ts';
+export * from './open-queue.ts';
+export * from './output.ts';
+export * from './settings.ts';
+export * from './cli.ts';

@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import { record, table } from './output.ts';
+
+test('aligns columns, numbers on the right', () => {
+  const text = table(
+    ['id', 'name', 'left'],
+    [
+      [1, 'Gala', 5],
+      [12, 'Launch day', 1000],
+    ],
+  );
+  expect(text).toBe(['id  name        left', ' 1  Gala           5', '12  Launch day  1000'].join('\n'));
+});
+
+test('counts Unicode characters, and leaves no spaces at the end of a line', () => {
+  expect(
+    table(
+      ['name', 'x'],
+      [
+        ['Å🎟', 'y'],
+        ['abcde', ''],
+      ],
+    ),
+  ).toBe('name   x\nÅ🎟     y\nabcde');
+});
+
+test('takes more rows than fit on the stack as arguments', () => {
+  const rows = Array.from({ length: 250_000 }, (_, index) => [index]);
+  expect(table(['id'], rows).length).toBeGreaterThan(rows.length);
+});
+
+test('says when there is nothing', () => {
+  expect(table(['id'], [])).toBe('(none)');
+});
+
+test('writes times to the second in UTC, truths as words, and nothing as a dash', () => {
+  const fields = { at: new Date('2026-11-21T09:00:00.123Z'), active: false, ends: null };
+  expect(record(fields)).toBe('at      2026-11-21T09:00:00Z\nactive  no\nends    –');
+});
+
+test('lets no stored text steer the terminal', () => {
+  expect(record({ name: 'a\u001b[31m\nb' })).toBe('name  a?[31m?b');
+});

@@ -1,0 +1,12 @@
+import { isPostgresUrl } from '@floodgate/service';
+import { FormatRegistry, Type } from '@sinclair/typebox';
+
+FormatRegistry.Set('postgres-url', isPostgresUrl);
+
+/** What every process that uses Postgres reads from its environment. */
+export const databaseSettings = {
+  DATABASE_URL: Type.String({
+    format: 'postgres-url',
+    description: 'Postgres, postgres://user:password@host:port/database',
+  }),
+};

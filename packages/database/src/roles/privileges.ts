@@ -1,0 +1,101 @@
+import { TICKET_COLUMNS, type Schema } from '../schema/schema.ts';
+
+/** A process with a database role of its own. The operator's command is the owner's. */
+export const SERVICES = ['api', 'worker'] as const;
+export type ServiceName = (typeof SERVICES)[number];
+
+interface MigratorTables {
+  kysely_migration: { name: string };
+  kysely_migration_lock: object;
+}
+type Tables = Schema & MigratorTables;
+
+/** What may be done with the columns of a table; with those that are not named, nothing. */
+export interface TablePrivileges<Column = string> {
+  /** '*': every column, later ones included. */
+  select?: readonly (Column | 'ctid')[] | '*';
+  insert?: readonly Column[];
+  /** Also what locking a row takes, whichever column it is. */
+  update?: readonly Column[];
+  delete?: true;
+}
+
+/**
+ * What each service may do: what its statements need, and nothing else. A table that is missing here does not compile,
+ * a column that is missing is refused by Postgres. The API writes attendees' data and cannot read it back.
+ */
+export const PRIVILEGES: Record<ServiceName, { [T in keyof Tables]: TablePrivileges<keyof Tables[T]> }> = {
+  api: {
+    partners: { select: ['id', 'requests_per_second'] },
+    secret_keys: {
+      select: ['key_id', 'partner_id', 'secret_hash', 'expires_at', 'revoked_at', 'last_used_at'],
+      update: ['last_used_at'],
+    },
+    events: { select: ['id', 'ref', 'pass_prefix', 'duplicate_policy'] },
+    event_grants: { select: ['partner_id', 'event_id'] },
+    tickets: { select: TICKET_COLUMNS, update: ['taken'] },
+    batches: {
+      select: ['id', 'state', 'first_serial', 'last_serial', 'finished_at'],
+      insert: ['id', 'state', 'size', 'first_serial', 'last_serial', 'relay_at', 'finished_at'],
+    },
+    registrations: {
+      select: [
+        'serial',
+        'batch_id',
+        'position',
+        'partner_id',
+        'event_id',
+        'ticket_id',
+        'pass_code',
+        'attendee_digest',
+        'reserved_at',
+        'cancelled_at',
+      ],
+      insert: [
+        'batch_id',
+        'position',
+        'partner_id',
+        'event_id',
+        'ticket_id',
+        'pass_code',
+        'attendee_digest',
+        'full_name',
+        'email_address',
+        'phone_number',
+        'gender',
+        'table_or_seat',
+        'extra_data_1',
+        'extra_data_2',
+      ],
+    },
+    idempotency_keys: {
+      select: '*',
+      insert: ['partner_id', 'event_id', 'key', 'fingerprint', 'outcome', 'serial'],
+      delete: true,
+    },
+    rate_limit_windows: {
+      select: '*',
+      insert: ['partner_id', 'epoch_second', 'drawn'],
+      update: ['epoch_second', 'drawn'],
+    },
+    kysely_migration: { select: ['name'] },
+    kysely_migration_lock: {},
+  },
+  worker: {
+    partners: {},
+    secret_keys: {},
+    events: {},
+    event_grants: {},
+    tickets: {},
+    batches: {
+      select: ['id', 'state', 'pending_since', 'relay_at', 'enqueues'],
+      update: ['state', 'finished_at', 'failure', 'relay_at', 'enqueues'],
+    },
+    registrations: {},
+    // By ctid: the keys themselves are no business of the worker's.
+    idempotency_keys: { select: ['ctid', 'created_at'], delete: true },
+    rate_limit_windows: {},
+    kysely_migration: { select: ['name'] },
+    kysely_migration_lock: {},
+  },
+};

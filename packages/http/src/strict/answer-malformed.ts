@@ -1,0 +1,65 @@
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { failure, type FailureCode } from '@floodgate/contract';
+import type { FastifyInstance } from 'fastify';
+import type { HttpSocket } from './connections.ts';
+import { nextRequestId } from '../request-id.ts';
+
+/** A fault below Fastify: what Node's HTTP parser could not make a request of. */
+interface ParserError extends Error {
+  code?: string;
+}
+
+/** Answers what never became a request, in the envelope as well, and closes the connection. */
+export function answerMalformedHttp(error: ParserError, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+  const answer =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? rawAnswer('10', 431, 'The headers are too large')
+      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? rawAnswer('10', 400, 'The request did not arrive in time')
+        : rawAnswer('10', 400, 'The request is not well-formed HTTP');
+  endAfterAnswers(socket, answer);
+}
+
+/**
+ * Ends the connection with `answer`, after the answers to the whole requests that came before on it (pipelining): a
+ * partner must not take this for one of theirs. Nor for one to the next: a request that was answered before its body
+ * turned out to be malformed gets no second answer.
+ */
+function endAfterAnswers(socket: HttpSocket, answer: string): void {
+  const due = socket._httpMessage;
+  const isAnswered = due ? due.headersSent : socket.parser?.incoming?.complete === false;
+  if (due?.req.complete) due.once('finish', () => endAfterAnswers(socket, answer));
+  else if (isAnswered) socket.end();
+  else socket.end(answer);
+}
+
+/** Takes over the cases in which Node would answer by itself, without the envelope. */
+export function answerOutsideFastify(app: FastifyInstance): void {
+  // An expectation nobody knows is ignored, as RFC 9110 (10.1.1) allows.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
+  app.server.on('connect', (_request, socket) => {
+    // Node has taken its own listeners off, and an error that nobody listens to would end the process.
+    socket.on('error', () => {});
+    socket.on('timeout', () => socket.destroy());
+    // The client may keep its side open for as long as it likes.
+    socket.on('finish', () => socket.destroy());
+    // What it sends on is dropped: unread, it would have the system discard the answer.
+    socket.resume();
+    endAfterAnswers(socket as Socket, rawAnswer('60', 405, 'This route answers no CONNECT'));
+  });
+}
+
+function rawAnswer(code: FailureCode, status: number, message: string): string {
+  const body = JSON.stringify(failure(code, message));
+  return [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    'content-type: application/json; charset=utf-8',
+    `content-length: ${Buffer.byteLength(body)}`,
+    `x-request-id: ${nextRequestId()}`,
+    'connection: close',
+    '',
+    body,
+  ].join('\r\n');
+}

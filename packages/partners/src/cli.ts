@@ -1,0 +1,2 @@
+export { addPartnerCommands } from './command.ts';
+export { addKeyCommands } from './keys/command.ts';

@@ -1,0 +1,171 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { Lease } from './quota-lease.ts';
+
+// The clock is the one thing here that is not real, beside a counter that counts as Postgres does: what is promised is
+// about time.
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const WINDOW_MS = 1_000;
+
+/** A shared counter on the fake clock, whose answers take a while. */
+class Counter {
+  readonly draws: number[] = [];
+  isReachable = true;
+  readonly #roundTripMs: number;
+  #drawn = 0;
+  #window = -1;
+
+  constructor(roundTripMs = 0) {
+    this.#roundTripMs = roundTripMs;
+  }
+
+  readonly draw = async (wanted: number) => {
+    this.draws.push(wanted);
+    await this.#travel(Math.ceil(this.#roundTripMs / 2));
+    if (!this.isReachable) return null;
+    const now = performance.now();
+    const window = Math.floor(now / WINDOW_MS);
+    if (window !== this.#window) this.#drawn = 0;
+    this.#window = window;
+    const drawnBefore = this.#drawn;
+    this.#drawn += wanted;
+    await this.#travel(Math.floor(this.#roundTripMs / 2));
+    return { drawnBefore, endsInMs: (window + 1) * WINDOW_MS - now };
+  };
+
+  #travel(durationMs: number): Promise<void> {
+    return durationMs === 0 ? Promise.resolve() : new Promise((resolve) => setTimeout(resolve, durationMs));
+  }
+}
+
+async function takeMany(lease: Lease, count: number, limit: number): Promise<number> {
+  let admitted = 0;
+  for (let index = 0; index < count; index++) if ((await lease.take(limit)).admitted) admitted += 1;
+  return admitted;
+}
+
+const toNextWindow = () => vi.advanceTimersByTimeAsync(WINDOW_MS - (performance.now() % WINDOW_MS));
+
+test('what is drawn ahead is never more than was spent before, nor than a tenth of the limit', async () => {
+  const counter = new Counter();
+  await takeMany(new Lease(counter.draw), 48, 100);
+  expect(counter.draws).toEqual([1, 1, 2, 4, 8, 10, 10, 10, 10]);
+});
+
+test('a permit that is at hand is taken without asking', async () => {
+  const counter = new Counter();
+  const lease = new Lease(counter.draw);
+  await takeMany(lease, 5, 100);
+  const asked = counter.draws.length;
+  expect(await lease.take(100)).toMatchObject({ admitted: true, remaining: 94 });
+  expect(counter.draws).toHaveLength(asked);
+});
+
+test('whoever takes, or is refused, is told when the second ends', async () => {
+  const lease = new Lease(new Counter().draw);
+  await toNextWindow();
+  for (const [passedMs, admitted] of [
+    [300, true],
+    [400, true],
+    [200, false],
+  ] as const) {
+    await vi.advanceTimersByTimeAsync(passedMs);
+    expect(await lease.take(2)).toMatchObject({ admitted });
+  }
+  expect(await lease.take(2)).toMatchObject({ endsInMs: 100 });
+});
+
+test('requests that find no permit wait for one draw, and the next draw is for all who still wait', async () => {
+  const counter = new Counter(10);
+  const lease = new Lease(counter.draw);
+  const verdicts = Array.from({ length: 50 }, () => lease.take(1_000));
+  await vi.runAllTimersAsync();
+  expect((await Promise.all(verdicts)).every(({ admitted }) => admitted)).toBe(true);
+  expect(counter.draws).toEqual([1, 49]);
+});
+
+test('when the limit is reached the rest of the second is refused without asking', async () => {
+  const counter = new Counter();
+  const lease = new Lease(counter.draw);
+  expect(await takeMany(lease, 30, 20)).toBe(20);
+  const asked = counter.draws.length;
+  expect(await lease.take(20)).toMatchObject({ admitted: false, remaining: 0 });
+  expect(counter.draws).toHaveLength(asked);
+  await toNextWindow();
+  expect(await takeMany(lease, 30, 20)).toBe(20);
+});
+
+test('what is left of a second ends with it', async () => {
+  const counter = new Counter();
+  const lease = new Lease(counter.draw);
+  await takeMany(lease, 9, 100);
+  const asked = counter.draws.length;
+  await toNextWindow();
+  await takeMany(lease, 1, 100);
+  expect(counter.draws).toHaveLength(asked + 1);
+});
+
+test('a limit that is raised holds at once, even where the old one was reached', async () => {
+  const lease = new Lease(new Counter().draw);
+  expect(await takeMany(lease, 6, 5)).toBe(5);
+  expect(await takeMany(lease, 20, 10)).toBe(5);
+});
+
+test('what remains is told over all processes, as far as the last draw saw it', async () => {
+  const counter = new Counter();
+  const [one, other] = [new Lease(counter.draw), new Lease(counter.draw)];
+  await takeMany(one, 60, 100);
+  expect(await other.take(100)).toMatchObject({ admitted: true, remaining: 33 });
+});
+
+test('without the counter a process holds to the limit by itself, and asks again after a second', async () => {
+  const counter = new Counter();
+  counter.isReachable = false;
+  const lease = new Lease(counter.draw);
+  expect(await takeMany(lease, 30, 20)).toBe(20);
+  expect(counter.draws).toHaveLength(1);
+  await vi.advanceTimersByTimeAsync(WINDOW_MS);
+  counter.isReachable = true;
+  expect(await takeMany(lease, 30, 20)).toBe(20);
+  expect(counter.draws.length).toBeGreaterThan(2);
+});
+
+test('a counter that goes away within a second gives nobody a second limit', async () => {
+  const counter = new Counter();
+  const lease = new Lease(counter.draw);
+  expect(await takeMany(lease, 15, 20)).toBe(15);
+  counter.isReachable = false;
+  expect(await takeMany(lease, 30, 20)).toBe(5);
+});
+
+interface Burst {
+  process: number;
+  requests: number;
+  pauseMs: number;
+}
+
+test('whatever the traffic of several processes, no second admits more than the limit', async () => {
+  const traffic: fc.Arbitrary<Burst[]> = fc.array(
+    fc.record({ process: fc.nat(3), requests: fc.integer({ min: 1, max: 40 }), pauseMs: fc.nat(300) }),
+    { minLength: 1, maxLength: 60 },
+  );
+  const property = async (limit: number, roundTripMs: number, bursts: Burst[]) => {
+    const counter = new Counter(roundTripMs);
+    const leases = Array.from({ length: 4 }, () => new Lease(counter.draw));
+    const admitted = new Map<number, number>();
+    const count = (verdict: { admitted: boolean }) => {
+      const second = Math.floor(performance.now() / WINDOW_MS);
+      if (verdict.admitted) admitted.set(second, (admitted.get(second) ?? 0) + 1);
+    };
+    for (const { process, requests, pauseMs } of bursts) {
+      for (let index = 0; index < requests; index++) void leases[process]!.take(limit).then(count);
+      await vi.advanceTimersByTimeAsync(pauseMs);
+    }
+    await vi.runAllTimersAsync();
+    expect(Math.max(...admitted.values())).toBeLessThanOrEqual(limit);
+  };
+  const limits = fc.integer({ min: 1, max: 100 });
+  await fc.assert(fc.asyncProperty(limits, fc.nat(200), traffic, property), { numRuns: 200 });
+});

@@ -1,0 +1,2 @@
+export { registerRoute } from './register/route.ts';
+export { registrationStatusRoute } from './status/route.ts';

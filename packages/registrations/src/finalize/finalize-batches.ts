@@ -1,0 +1,58 @@
+import type { Logger } from '@floodgate/service';
+import { confirmBatches } from './confirm-batches.ts';
+import { failBatch } from './fail-batch.ts';
+import { statementFailure, type Database } from '@floodgate/database';
+import type { JobHandlers } from '@floodgate/queue';
+
+interface Dependencies {
+  db: Database;
+  log: Logger;
+}
+
+/**
+ * The handler of finalize-batches. Idempotent: a batch that is confirmed already stays as it is.
+ * A batch that cannot be confirmed does not hold its neighbours up; on the last attempt it is given up, visibly.
+ * Where Postgres was away, batches stay pending instead: the relay rings again when it is back.
+ */
+export function finalizeBatches(deps: Dependencies): JobHandlers['finalize-batches'] {
+  return async ({ batchIds }, { isLastAttempt }) => {
+    try {
+      await confirmBatches(deps.db, batchIds);
+    } catch (error) {
+      if (!isOwnFault(error)) throw error;
+      const failures = await finalizeOneByOne(deps, batchIds, isLastAttempt);
+      if (failures.length > 0) throw failures[0]!;
+    }
+  };
+}
+
+async function finalizeOneByOne(
+  { db, log }: Dependencies,
+  batchIds: readonly string[],
+  isLastAttempt: boolean,
+): Promise<unknown[]> {
+  const failures: unknown[] = [];
+  for (const batchId of batchIds) {
+    try {
+      await confirmBatches(db, [batchId]);
+    } catch (error) {
+      // Postgres is away or busy, and would be for the rest of them as well.
+      if (!isOwnFault(error)) throw error;
+      failures.push(error);
+      if (isLastAttempt && (await failBatch(db, batchId, failureName(error)))) {
+        log.error({ err: error, batchId }, 'finalization gave up; redrive it when the cause is mended');
+      }
+    }
+  }
+  return failures;
+}
+
+/** Whether the statement failed by what it was about, and not because Postgres was away or busy. */
+function isOwnFault(error: unknown): boolean {
+  return ['bad-value', 'conflict', 'unexpected'].includes(statementFailure(error));
+}
+
+function failureName(error: unknown): string {
+  const { code, name } = error as { code?: string; name?: string };
+  return code ?? name ?? 'unknown';
+}

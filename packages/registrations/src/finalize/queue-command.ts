@@ -1,0 +1,87 @@
+import type { Command } from 'commander';
+import { readBacklog, type Backlog } from './read-backlog.ts';
+import { QUEUE_NAMES, UnsafeQueueError, type QueueCounts, type QueueName } from '@floodgate/queue';
+import {
+  answering,
+  withDatabase,
+  type Cli,
+  type QueueView,
+  reasonOf,
+  withQueue,
+  record,
+  table,
+  loadSettingsWithQueue,
+  type QueueSettings,
+} from '@floodgate/command';
+
+const STATEMENT_TIMEOUT_MS = 3_000;
+const QUEUE_DEADLINE_MS = 3_000;
+
+/** How one queue is: its counts are null while it is down. */
+export interface QueueStatus {
+  name: QueueName;
+  state: 'up' | 'unsafe' | 'down';
+  /** Why it is not simply up. */
+  problem: string | null;
+  counts: QueueCounts | null;
+}
+
+/** `floodgate queue …` */
+export function addQueueCommands(program: Command, cli: Cli): void {
+  const queue = program.command('queue').description('the queue between the API and the worker');
+  const status = queue.command('status').description('what is waiting, as Postgres and the queue know it');
+  answering(status, cli, async () => {
+    const settings = loadSettingsWithQueue(cli.env);
+    const [backlog, queues] = await Promise.all([
+      withDatabase(cli, settings.databaseUrl, STATEMENT_TIMEOUT_MS, readBacklog),
+      readQueues(cli, settings.queue),
+    ]);
+    return {
+      document: { postgres: backlog, queues },
+      text: `${backlogText(backlog)}\n\n${queuesText(queues)}`,
+    };
+  });
+}
+
+/** Never rejects: that the queue is down is what an operator wants to see. */
+async function readQueues(cli: Cli, settings: QueueSettings): Promise<QueueStatus[]> {
+  try {
+    return await withQueue(cli, settings, QUEUE_DEADLINE_MS, readCounts);
+  } catch (error) {
+    const problem = reasonOf(error);
+    return QUEUE_NAMES.map((name) => ({ name, state: 'down', problem, counts: null }));
+  }
+}
+
+async function readCounts(queue: QueueView): Promise<QueueStatus[]> {
+  const problem = await queue.verify().then(() => null, unsafeReason);
+  const state = problem === null ? 'up' : 'unsafe';
+  return Promise.all(
+    QUEUE_NAMES.map(async (name) => ({ name, state, problem, counts: await queue.counts(name) })),
+  );
+}
+
+function unsafeReason(error: unknown): string {
+  if (error instanceof UnsafeQueueError) return error.message;
+  throw error;
+}
+
+function backlogText({ pendingBatches, failedBatches, oldestPendingMs }: Backlog): string {
+  return record({
+    'pending batches': pendingBatches,
+    'failed batches': failedBatches,
+    'oldest pending': oldestPendingMs === null ? null : `${(oldestPendingMs / 1000).toFixed(1)} s`,
+  });
+}
+
+function queuesText(queues: QueueStatus[]): string {
+  const rows = queues.map(({ name, state, problem, counts }) => [
+    name,
+    counts?.waiting ?? null,
+    counts?.active ?? null,
+    counts?.delayed ?? null,
+    counts?.failed ?? null,
+    problem === null ? state : `${state} (${problem})`,
+  ]);
+  return table(['queue', 'waiting', 'active', 'delayed', 'failed', 'state'], rows);
+}

@@ -1,0 +1,10 @@
+import { deleteExpiredIdempotencyKeys } from './delete-expired-keys.ts';
+import { type Database } from '@floodgate/database';
+
+/** Rows per statement: small, so that it never holds anything up. */
+const STEP = 1_000;
+
+/** One step of removing idempotency keys that have expired. */
+export async function expireIdempotencyKeys(db: Database): Promise<'more' | 'done'> {
+  return (await deleteExpiredIdempotencyKeys(db, STEP)) === STEP ? 'more' : 'done';
+}

@@ -1,0 +1,34 @@
+import type { Command } from 'commander';
+import { reconcile, type Difference } from './reconcile.ts';
+import { answering, withDatabase, type Cli, table, loadSettings } from '@floodgate/command';
+
+/** More do not help a person; --json has them all. */
+const SHOWN = 100;
+
+/** `floodgate reconcile` */
+export function addReconcileCommand(program: Command, cli: Cli): void {
+  const command = program
+    .command('reconcile')
+    .description(
+      `prove that seats, registrations and batches agree; exit 1 where they do not. Shows up to ${SHOWN} differences, --json all`,
+    );
+  answering(command, cli, async () => {
+    // It reads every registration, so it may take as long as it takes.
+    const differences = await withDatabase(cli, loadSettings(cli.env).databaseUrl, null, reconcile);
+    const balanced = differences.length === 0;
+    return {
+      document: { balanced, differences },
+      text: balanced
+        ? 'balanced: seats, registrations and batches agree, and no batch was forgotten'
+        : listText(differences),
+      ...(!balanced && { failure: `not balanced: ${differences.length} found` }),
+    };
+  });
+}
+
+function listText(differences: readonly Difference[]): string {
+  const rows = differences.slice(0, SHOWN).map(({ subject, problem }) => [subject, problem]);
+  const more = differences.length - rows.length;
+  const list = table(['subject', 'problem'], rows);
+  return more > 0 ? `${list}\n… and ${more} more; --json lists them all` : list;
+}

@@ -1,0 +1,53 @@
+import { sql } from 'kysely';
+import { plainArray, type Database } from '@floodgate/database';
+
+/** Which registration, and whose it has to be. */
+export interface RegistrationQuery {
+  serial: number;
+  partnerId: number;
+  eventId: number;
+}
+
+/** A registration's way so far. */
+export interface RegistrationRow {
+  serial: number;
+  passCode: number;
+  passPrefix: string;
+  eventId: number;
+  ticketId: number;
+  ticketTitle: string;
+  state: 'reserved' | 'confirmed' | 'cancelled' | 'failed';
+  reservedAt: Date;
+  /** When its batch was confirmed or given up. */
+  finishedAt: Date | null;
+  cancelledAt: Date | null;
+}
+
+/**
+ * Finds registrations by their serials, each if this partner made it under this event. Answers one row per query, in
+ * order, undefined where there is none.
+ */
+export async function findRegistrations(
+  db: Database,
+  queries: readonly RegistrationQuery[],
+): Promise<(RegistrationRow | undefined)[]> {
+  const column = (name: keyof RegistrationQuery) => plainArray(queries.map((query) => query[name]));
+  const { rows } = await sql<RegistrationRow & { position: number }>`
+    select query.position, r.serial, r.pass_code as "passCode", e.pass_prefix as "passPrefix", r.event_id as "eventId",
+      r.ticket_id as "ticketId", t.title as "ticketTitle", r.reserved_at as "reservedAt",
+      b.finished_at as "finishedAt", r.cancelled_at as "cancelledAt",
+      case
+        when r.cancelled_at is not null then 'cancelled'
+        when b.state = 'pending' then 'reserved'
+        else b.state::text
+      end as state
+    from unnest(${column('serial')}::bigint[], ${column('partnerId')}::integer[], ${column('eventId')}::integer[])
+      with ordinality as query (serial, partner_id, event_id, position)
+    join registrations r
+      on r.serial = query.serial and r.partner_id = query.partner_id and r.event_id = query.event_id
+    join events e on e.id = r.event_id
+    join tickets t on t.id = r.ticket_id
+    join batches b on b.id = r.batch_id`.execute(db);
+  const found = new Map(rows.map((row) => [row.position, row]));
+  return queries.map((_, index) => found.get(index + 1));
+}

@@ -1,0 +1,1 @@
+export { ticketsRoute } from './available/route.ts';

@@ -1,0 +1,38 @@
+import { Type } from '@sinclair/typebox';
+import { FailureEnvelope, SuccessEnvelope, Ticket } from '@floodgate/contract';
+import type { TicketList } from './ticket-list.ts';
+import type { Routes } from '@floodgate/http';
+
+/** GET /events/tickets: lists what can be bought now. A body, if one is sent, is not read. */
+export function ticketsRoute(app: Routes, tickets: TicketList): void {
+  app.get(
+    '/events/tickets',
+    {
+      schema: {
+        operationId: 'getTickets',
+        tags: ['Events'],
+        summary: 'Get Tickets',
+        description:
+          'Lists the tickets of the event that are active, on sale and not sold out. At most 1 s old.',
+        response: {
+          200: SuccessEnvelope(Type.Array(Ticket)),
+          '4xx': FailureEnvelope,
+          '5xx': FailureEnvelope,
+        },
+      },
+    },
+    (request, reply) => {
+      const { eventId } = request.access;
+      // The list is cached as the text of the answer: what is text already, Fastify sends as it is. Sent, not returned:
+      // a promise for what is at hand would be a good part of what this route costs.
+      void reply.type('application/json; charset=utf-8');
+      const text = tickets.peek(eventId);
+      if (text !== undefined) reply.send(text as never);
+      else
+        tickets.read(eventId).then(
+          (read) => reply.send(read as never),
+          (error) => reply.send(error as never),
+        );
+    },
+  );
+}

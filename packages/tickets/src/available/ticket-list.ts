@@ -1,0 +1,44 @@
+import { formatTimestamp, success, type Ticket } from '@floodgate/contract';
+import { listAvailableTickets, type TicketRow } from '../tickets.ts';
+import { type Database, recentReads } from '@floodgate/database';
+import type { LRUCache } from 'lru-cache';
+
+/** The available tickets of events, each kept for a second as the very text of the answer. */
+export class TicketList {
+  readonly #cache: LRUCache<number, string>;
+
+  constructor(db: Database) {
+    this.#cache = recentReads(async (eventId) => {
+      const tickets = await listAvailableTickets(db, eventId);
+      return JSON.stringify(success(tickets.map(toTicket)));
+    });
+  }
+
+  /** The answer's text, if it is at hand. */
+  peek(eventId: number): string | undefined {
+    return this.#cache.get(eventId);
+  }
+
+  /** The answer's text. Rejects where Postgres does not answer. */
+  read(eventId: number): Promise<string> {
+    return this.#cache.forceFetch(eventId);
+  }
+}
+
+/** A ticket in the order and types that partners were promised. */
+export function toTicket(row: TicketRow): Ticket {
+  return {
+    id: row.id,
+    ticketTitle: row.title,
+    ticketPrice: row.price,
+    ticketBenefits: row.benefits,
+    activeStatus: row.active,
+    organizedEventID: row.event_id,
+    organizedEvent: null,
+    count: row.capacity - row.taken,
+    dateCreated: formatTimestamp(row.created_at),
+    createdBy: row.created_by,
+    lastModifiedBy: row.last_modified_by,
+    lastModifiedDate: formatTimestamp(row.last_modified_at),
+  };
+}

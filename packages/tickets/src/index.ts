@@ -1,0 +1,2 @@
+export * from './available/ticket-list.ts';
+export * from './tickets.ts';

@@ -1,0 +1,182 @@
+import { randomBytes } from 'node:crypto';
+import { issueKey, noteKeyUse } from '@floodgate/partners';
+import Fastify from 'fastify';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { healthRoutes } from '@floodgate/http';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
+import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
+import { RawConnection } from '../harness/raw-http.ts';
+import { recording } from '../harness/recorded-statements.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+
+// What anybody may have the API ask of Postgres, as often as they like: it must not stand in the way of the others.
+
+const FLOOD = 2_000;
+
+let database: TestDatabase;
+let api: InProcessApi;
+let mine: Fixture;
+let theirs: Fixture;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  api = await startInProcessApi({ DATABASE_URL: database.url });
+  [mine, theirs] = [await createFixture(database.db), await createFixture(database.db)];
+});
+
+afterAll(async () => {
+  await api.close();
+  await database.drop();
+});
+
+const clientOf = (caller: Pick<Fixture, 'secretKey' | 'eventRef'>) => new PartnerClient(api.baseUrl, caller);
+
+/** Locks a table against everybody, until it is released: who reads from it waits. */
+async function holdTable(table: string) {
+  const owner = await database.db.startTransaction().execute();
+  await sql`lock table ${sql.id(table)} in access exclusive mode`.execute(owner);
+  let released: Promise<void> | undefined;
+  const release = () => (released ??= owner.rollback().execute());
+  onTestFinished(release);
+  const waiters = async () => {
+    const { rows } = await sql`
+      select from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`.execute(database.db);
+    return rows.length;
+  };
+  return {
+    release,
+    waiters,
+    /** How many waited at most until `work` was done, from the moment that somebody does. */
+    mostWaitersDuring: async (work: () => Promise<unknown>) => {
+      let most = await waitUntil('somebody waits', async () => (await waiters()) || undefined);
+      const over = new AbortController();
+      const done = work().finally(() => over.abort());
+      do most = Math.max(most, await waiters());
+      while (!over.signal.aborted);
+      await done;
+      return most;
+    },
+  };
+}
+
+/** Sends many requests on one connection, and answers what was answered, in order. */
+async function flood(
+  paths: string[],
+  headersOf: (index: number) => Record<string, string>,
+): Promise<Answer[]> {
+  const connection = await RawConnection.open(api.baseUrl);
+  onTestFinished(() => connection.close());
+  const requests = paths.map((path, index) => {
+    const lines = Object.entries(headersOf(index)).map(([name, value]) => `${name}: ${value}\r\n`);
+    return `GET ${path} HTTP/1.1\r\nhost: api\r\n${lines.join('')}\r\n`;
+  });
+  connection.send(requests.join(''));
+  const answers: Answer[] = [];
+  for (const _ of requests) answers.push(await connection.answer());
+  return answers;
+}
+
+const codes = (answers: Answer[]) => [...new Set(answers.map(({ body }) => body.responseCode))].toSorted();
+const isReady = async () => (await fetch(`${api.baseUrl}/health/ready`)).status;
+const madeUpKey = () => `fg_${randomBytes(8).toString('hex')}_${randomBytes(32).toString('base64url')}`;
+
+test('thousands of made-up keys occupy one connection to Postgres, and no more', async () => {
+  const held = await holdTable('secret_keys');
+  const answers = flood(Array<string>(FLOOD).fill('/api/v1/events/tickets'), () => ({
+    'x-secret-key': madeUpKey(),
+    'x-event-ref': mine.eventRef,
+  }));
+  expect(await held.mostWaitersDuring(async () => expect(await isReady()).toBe(200))).toBe(1);
+  await held.release();
+  // 90 for those whose read was given up meanwhile.
+  expect(['20', '20,90']).toContain(codes(await answers).join());
+});
+
+test('a partner that asks for thousands of registrations keeps nobody from being let in', async () => {
+  await mine.addTicket();
+  const held = await holdTable('registrations');
+  const paths = Array.from(
+    { length: FLOOD },
+    (_, index) => `/api/v1/events/registrations/GALA-1-${index + 1}-1234567890`,
+  );
+  const answers = flood(paths, () => ({ 'x-secret-key': theirs.secretKey, 'x-event-ref': theirs.eventRef }));
+  const letIn = async () => expect((await clientOf(mine).tickets()).body.responseCode).toBe('00');
+  expect(await held.mostWaitersDuring(letIn)).toBe(1);
+  await held.release();
+  expect(['34', '34,90']).toContain(codes(await answers).join());
+});
+
+test('however many ask whether the API is ready, Postgres is asked once at a time', async () => {
+  const statements: string[] = [];
+  const app = Fastify();
+  onTestFinished(() => app.close());
+  healthRoutes(app, recording(database.db, statements), { isUp: () => true });
+  const ask = () => app.inject('/health/ready');
+  const answers = await Promise.all(Array.from({ length: 100 }, ask));
+  expect(new Set(answers.map(({ statusCode }) => statusCode))).toEqual(new Set([200]));
+  expect(statements).toHaveLength(1);
+  await ask();
+  expect(statements).toHaveLength(2);
+});
+
+test('what is looked for together is answered to each by itself', async () => {
+  const [myTicket, theirTicket] = [await mine.addTicket(), await theirs.addTicket()];
+  const pass = async (caller: Fixture, ticketId: number) =>
+    String((await clientOf(caller).register(attendee(ticketId))).body.responseData);
+  const passes = { mine: await pass(mine, myTicket), theirs: await pass(theirs, theirTicket) };
+  const keyOf = async ({ partnerId }: Fixture) => (await issueKey(database.db, partnerId)).secretKey;
+  const wrong = (secretKey: string) => `${secretKey.slice(0, -43)}${'A'.repeat(43)}`;
+
+  // A key of its own for each: nothing is remembered, everything is read.
+  const keys = await Promise.all(
+    Array.from({ length: 20 }, async () => ({ mine: await keyOf(mine), theirs: await keyOf(theirs) })),
+  );
+  const held = await holdTable('secret_keys');
+  const expected: string[] = [];
+  const asked: Promise<Answer>[] = [];
+  const expectAnswer = (answer: Promise<Answer>, code: string, state = '') => {
+    asked.push(answer);
+    expected.push(`${code} ${state}`);
+  };
+  for (const key of keys) {
+    const my = { ...mine, secretKey: key.mine };
+    const their = { ...theirs, secretKey: key.theirs };
+    expectAnswer(clientOf(my).registration(passes.mine), '00', passes.mine);
+    expectAnswer(clientOf(their).registration(passes.mine), '34');
+    expectAnswer(clientOf({ ...my, secretKey: madeUpKey() }).registration(passes.mine), '20');
+    expectAnswer(clientOf(their).registration(passes.theirs), '00', passes.theirs);
+    expectAnswer(clientOf({ ...my, secretKey: wrong(key.theirs) }).registration(passes.mine), '20');
+    expectAnswer(clientOf({ ...my, eventRef: theirs.eventRef }).registration(passes.theirs), '21');
+  }
+  await waitUntil('they are looked for', async () => (await held.waiters()) > 0);
+  await held.release();
+  const answers = (await Promise.all(asked)).map(({ body }) => {
+    const data = body.responseData as { passReference: string } | null;
+    return `${body.responseCode} ${data?.passReference ?? ''}`;
+  });
+  expect(answers).toEqual(expected);
+});
+
+test('the use of a key that somebody is just changing is noted later, and nobody waits for that', async () => {
+  const [busy, free] = [
+    await issueKey(database.db, mine.partnerId),
+    await issueKey(database.db, mine.partnerId),
+  ];
+  const rival = await database.db.startTransaction().execute();
+  onTestFinished(() => rival.rollback().execute());
+  await sql`select from secret_keys where key_id = ${busy.keyId} for update`.execute(rival);
+  await noteKeyUse(database.db, [busy.keyId, free.keyId]);
+  const { rows } = await sql`
+    select key_id, last_used_at is not null as noted from secret_keys
+    where key_id in (${busy.keyId}, ${free.keyId})`.execute(database.db);
+  expect(rows).toEqual(
+    expect.arrayContaining([
+      { key_id: busy.keyId, noted: false },
+      { key_id: free.keyId, noted: true },
+    ]),
+  );
+});

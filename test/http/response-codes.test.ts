@@ -1,0 +1,257 @@
+import { issueKey, limitPartner, revokeKey } from '@floodgate/partners';
+import { RESPONSE_CODES, type ResponseCode, type ResponseCodeEntry } from '@floodgate/contract';
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { expectFailure } from '../harness/expect-failure.ts';
+import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { refusePoison } from '../harness/poison.ts';
+import { holdTicket } from '../harness/hold-ticket.ts';
+import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
+import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
+import { exchange, requestText } from '../harness/raw-http.ts';
+import { TcpProxy } from '../harness/tcp-proxy.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+
+const REGISTER = '/api/v1/events/register';
+const TICKETS = '/api/v1/events/tickets';
+const HOUR_MS = 3_600_000;
+const SUCCESS =
+  /^\{"responseCode":"00","responseMessage":"Successful","responseData":"GALA-[0-9]+-[0-9]+-[0-9]{10}"\}$/;
+
+let database: TestDatabase;
+let proxy: TcpProxy;
+let api: InProcessApi;
+let proxiedApi: InProcessApi;
+let gala: Fixture;
+let onePerAttendee: Fixture;
+let partner: PartnerClient;
+let ticketId: number;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  proxy = await TcpProxy.start(database.url);
+  api = await startInProcessApi({ DATABASE_URL: database.url, ANSWER_WITHIN_MS: '10000' });
+  proxiedApi = await startInProcessApi({
+    DATABASE_URL: proxy.through(database.url),
+    QUEUE_URL: database.url,
+    ANSWER_WITHIN_MS: '1500',
+  });
+  gala = await createFixture(database.db);
+  onePerAttendee = await createFixture(database.db, 'reject');
+  partner = new PartnerClient(api.baseUrl, gala);
+  ticketId = await gala.addTicket();
+  await refusePoison(database.db);
+});
+
+afterAll(async () => {
+  await Promise.all([api.close(), proxiedApi.close()]);
+  await proxy.stop();
+  await database.drop();
+});
+
+/** A code, its HTTP status, when it is answered, and how that is brought about. */
+type Provocation = [ResponseCode, number, string, () => Promise<Answer>];
+
+const withKey = (secretKey: string) => partner.request(TICKETS, { headers: { 'x-secret-key': secretKey } });
+const withEventRef = (eventRef: string) => partner.request(TICKETS, { headers: { 'x-event-ref': eventRef } });
+const withWrongKey = (body: string, headers = {}) =>
+  partner.register(body, { 'x-secret-key': 'wrong', ...headers });
+const getTickets = (headers: Record<string, string>) =>
+  exchange(api.baseUrl, requestText(`GET ${TICKETS}`, { host: 'api', ...headers }));
+const register = (differing = {}) => partner.register(attendee(ticketId, differing));
+
+function withKeyTwice(): Promise<Answer> {
+  const { eventRef, secretKey } = gala;
+  return getTickets({ 'x-event-ref': eventRef, 'x-secret-key': secretKey, 'X-Secret-Key': secretKey });
+}
+
+async function onTicket(settings: Parameters<Fixture['addTicket']>[0]): Promise<Answer> {
+  return partner.register(attendee(await gala.addTicket(settings)));
+}
+
+async function withExpiredKey(): Promise<Answer> {
+  const key = await issueKey(database.db, gala.partnerId, new Date(Date.now() - HOUR_MS));
+  return withKey(key.secretKey);
+}
+
+async function withRevokedKey(): Promise<Answer> {
+  const key = await issueKey(database.db, gala.partnerId);
+  await revokeKey(database.db, key.keyId);
+  return withKey(key.secretKey);
+}
+
+async function onTicketOfAnotherEvent(): Promise<Answer> {
+  return partner.register(attendee(await onePerAttendee.addTicket()));
+}
+
+async function twiceInAnotherCase(): Promise<Answer> {
+  const client = new PartnerClient(api.baseUrl, onePerAttendee);
+  const ticket = await onePerAttendee.addTicket();
+  const first = await client.register(attendee(ticket, { emailAddress: 'ada@example.com' }));
+  expect(first.body.responseCode).toBe('00');
+  return client.register(attendee(ticket, { emailAddress: 'ADA@Example.COM', fullName: 'Ada' }));
+}
+
+/** A registration that exists, looked up under a pass reference that was tampered with. */
+async function lookUp(client: PartnerClient, tamper = (reference: string) => reference): Promise<Answer> {
+  const { body } = await partner.register(attendee(ticketId));
+  return client.registration(tamper(body.responseData as string));
+}
+
+async function keyWithAnotherBody(): Promise<Answer> {
+  const headers = { 'idempotency-key': randomUUID() };
+  await partner.register(attendee(ticketId), headers);
+  return partner.register(attendee(ticketId, { extraData1: 'vegan' }), headers);
+}
+
+async function whileTheFirstIsInFlight(): Promise<Answer> {
+  const headers = { 'idempotency-key': randomUUID() };
+  const held = await holdTicket(database.db, ticketId);
+  const first = partner.register(attendee(ticketId), headers);
+  await held.waiters(1);
+  const second = await partner.register(attendee(ticketId), headers);
+  await held.release();
+  expect((await first).body.responseCode).toBe('00');
+  return second;
+}
+
+async function aboveTheLimit(): Promise<Answer> {
+  const limited = await createFixture(database.db);
+  await limitPartner(database.db, limited.partnerId, 1);
+  const client = new PartnerClient(api.baseUrl, limited);
+  return waitUntil('two requests fall into one second', async () => {
+    const answers = await Promise.all([client.tickets(), client.tickets()]);
+    return answers.find(({ body }) => body.responseCode !== '00');
+  });
+}
+
+async function withoutPostgres(): Promise<Answer> {
+  proxy.setMode('down');
+  const answer = await new PartnerClient(proxiedApi.baseUrl, gala).register(attendee(ticketId));
+  proxy.setMode('pass');
+  return answer;
+}
+
+/** A read that takes so long that it is given up. */
+async function withLockedTable(): Promise<Answer> {
+  const { body } = await partner.register(attendee(ticketId));
+  const client = new PartnerClient(proxiedApi.baseUrl, gala);
+  expect((await client.tickets()).body.responseCode).toBe('00');
+  const rival = await database.db.startTransaction().execute();
+  await sql`lock table registrations in access exclusive mode`.execute(rival);
+  const answer = await client.registration(body.responseData as string);
+  await rival.rollback().execute();
+  return answer;
+}
+
+/** Postgres commits, but what it says is lost. */
+async function withSwallowedCommit(): Promise<Answer> {
+  const held = await holdTicket(database.db, ticketId);
+  const answer = new PartnerClient(proxiedApi.baseUrl, gala).register(attendee(ticketId));
+  await held.waiters(1);
+  proxy.setMode('swallow-answers');
+  await held.release();
+  return answer.finally(() => proxy.setMode('pass'));
+}
+
+const INACTIVE = { active: false };
+const NOT_YET = { saleStartsAt: new Date(Date.now() + HOUR_MS) };
+const NO_LONGER = { saleEndsAt: new Date(Date.now() - HOUR_MS) };
+const UNKNOWN_KEY = `fg_${'0'.repeat(16)}_${'A'.repeat(43)}`;
+
+const PROVOCATIONS: Provocation[] = [
+  ['00', 200, 'a seat is left', () => register()],
+  ['10', 400, 'the body is not JSON', () => partner.register('{"fullName":')],
+  ['10', 400, 'the body is empty', () => partner.register('')],
+  ['10', 400, 'the request is not HTTP', () => exchange(api.baseUrl, 'hello\r\n\r\n')],
+  ['10', 413, 'the body is too large', () => partner.register('1'.repeat(17_000))],
+  ['10', 415, 'the body is XML', () => partner.register('<a/>', { 'content-type': 'application/xml' })],
+  ['10', 415, 'the body is plain text', () => partner.register('{}', { 'content-type': 'text/plain' })],
+  ['10', 431, 'the headers are too large', () => getTickets({ padding: 'x'.repeat(20_000) })],
+  ['11', 422, 'a field is wrong', () => register({ fullName: ' ' })],
+  ['11', 422, 'the body is an array', () => partner.register('[]')],
+  ['12', 400, 'x-event-ref is missing', () => getTickets({ 'x-secret-key': gala.secretKey })],
+  ['12', 400, 'x-event-ref is no UUID', () => withEventRef(String(gala.eventId))],
+  ['20', 401, 'x-secret-key is missing', () => getTickets({ 'x-event-ref': gala.eventRef })],
+  ['20', 401, 'x-secret-key comes twice', withKeyTwice],
+  ['20', 401, 'the key is empty', () => withKey('')],
+  ['20', 401, 'the key has no form', () => withKey('wrong')],
+  ['20', 401, 'the key is unknown', () => withKey(UNKNOWN_KEY)],
+  ['20', 401, 'the secret is wrong', () => withKey(`${gala.secretKey.slice(0, -43)}${'A'.repeat(43)}`)],
+  ['20', 401, 'the key is expired', withExpiredKey],
+  ['20', 401, 'the key is revoked', withRevokedKey],
+  ['20', 401, 'the body is malformed, too', () => withWrongKey('{"fullName":')],
+  ['20', 401, 'the body is too large, too', () => withWrongKey('1'.repeat(40_000))],
+  ['20', 401, 'the event reference is wrong, too', () => withWrongKey('{}', { 'x-event-ref': 'wrong' })],
+  ['21', 404, 'the event is unknown', () => withEventRef(randomUUID())],
+  ['21', 404, 'the event is not granted', () => withEventRef(onePerAttendee.eventRef)],
+  ['30', 404, 'the ticket is unknown', () => partner.register(attendee(2147483647))],
+  ['30', 404, "the ticket is another event's", onTicketOfAnotherEvent],
+  ['31', 409, 'the ticket is inactive', () => onTicket(INACTIVE)],
+  ['31', 409, 'the sale has not begun', () => onTicket(NOT_YET)],
+  ['31', 409, 'the sale is over', () => onTicket(NO_LONGER)],
+  ['32', 409, 'no seat is left', () => onTicket({ capacity: 0 })],
+  ['33', 409, 'the e-mail address is registered in another case', twiceInAnotherCase],
+  ['34', 404, 'the serial is unknown', () => partner.registration('GALA-1001-999999-1234567890')],
+  ['34', 404, 'the reference is malformed', () => partner.registration("' or 1=1 --")],
+  ['34', 404, 'the reference is long', () => partner.registration('a'.repeat(101))],
+  ['34', 404, 'the reference is as long as can be', () => partner.registration('a'.repeat(15_000))],
+  ['34', 404, 'the digits are wrong', () => lookUp(partner, (text) => `${text.slice(0, -10)}1234567890`)],
+  ['34', 404, 'the prefix is wrong', () => lookUp(partner, (text) => text.replace('GALA', 'BALL'))],
+  ['34', 404, 'another partner asks', () => lookUp(new PartnerClient(api.baseUrl, onePerAttendee))],
+  ['40', 422, 'the Idempotency-Key was used with another body', keyWithAnotherBody],
+  ['41', 409, 'the first request with the key is in flight', whileTheFirstIsInFlight],
+  ['50', 429, 'the partner is above its limit', aboveTheLimit],
+  ['60', 404, 'there is no such path', () => partner.request('/api/v1/nothing')],
+  ['60', 405, 'the method is wrong', () => partner.request(REGISTER)],
+  ['90', 503, 'Postgres is away', withoutPostgres],
+  ['90', 503, 'Postgres takes too long to read', withLockedTable],
+  ['91', 503, 'the answer of Postgres is lost', withSwallowedCommit],
+  ['99', 500, 'Postgres refuses the row', () => register({ fullName: 'Poison' })],
+];
+
+const provoked: { code: ResponseCode; answer: Answer }[] = [];
+const textsOf = (code: ResponseCode) =>
+  provoked.filter((each) => each.code === code).map(({ answer }) => answer.text);
+
+test.each(PROVOCATIONS)('answers %s (%i) where %s', async (code, status, _when, provoke) => {
+  const answer = await provoke();
+  provoked.push({ code, answer });
+  if (code !== '00') expectFailure(answer, code, status);
+  else expect(answer.text).toMatch(SUCCESS);
+  expect(answer.status).toBe(status);
+});
+
+test('every code of the catalogue was provoked with each of its statuses', () => {
+  const seen = provoked.map(({ answer }) => `${answer.body.responseCode} ${answer.status}`);
+  const catalogue = Object.entries<ResponseCodeEntry>(RESPONSE_CODES).flatMap(([code, { httpStatuses }]) =>
+    httpStatuses.map((status) => `${code} ${status}`),
+  );
+  expect([...new Set(seen)].toSorted()).toEqual(catalogue.toSorted());
+});
+
+test.each(['20', '21'] as const)('answers of code %s do not tell its reasons apart', (code) => {
+  expect(textsOf(code).length).toBeGreaterThan(1);
+  expect(new Set(textsOf(code)).size).toBe(1);
+});
+
+test('every answer has a request id of its own', () => {
+  const ids = provoked.map(({ answer }) => answer.headers.get('x-request-id'));
+  expect(ids).toHaveLength(PROVOCATIONS.length);
+  expect(new Set(ids).size).toBe(ids.length);
+});
+
+test('405 names the methods that the route answers', async () => {
+  expect((await partner.request(REGISTER)).headers.get('allow')).toBe('POST');
+  expect((await partner.request(TICKETS, { method: 'DELETE' })).headers.get('allow')).toMatch(
+    /^GET(, HEAD)?$/,
+  );
+});
+
+test('an unexpected error is logged under the request id of its answer', async () => {
+  const answer = await register({ fullName: 'Poison' });
+  expectFailure(answer, '99');
+  expect(api.log().includes(answer.headers.get('x-request-id')!)).toBe(true);
+});

@@ -1,0 +1,200 @@
+import { updateTicket } from '@floodgate/tickets';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
+import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+
+const HOUR_MS = 3_600_000;
+const ENVELOPE_FIELDS = ['responseCode', 'responseMessage', 'responseData'];
+const TICKET_FIELDS = (
+  'id ticketTitle ticketPrice ticketBenefits activeStatus organizedEventID ' +
+  'organizedEvent count dateCreated createdBy lastModifiedBy lastModifiedDate'
+).split(' ');
+const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3,}\+00:00$/;
+
+let database: TestDatabase;
+let api: InProcessApi;
+let gala: Fixture;
+let partner: PartnerClient;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  api = await startInProcessApi({ DATABASE_URL: database.url });
+});
+
+afterAll(async () => {
+  await api.close();
+  await database.drop();
+});
+
+// An event of its own for each test: the list of tickets is remembered for a second.
+beforeEach(async () => {
+  gala = await createFixture(database.db);
+  partner = new PartnerClient(api.baseUrl, gala);
+});
+
+type Json = Record<string, unknown>;
+
+const dataOf = (answer: Answer) => answer.body.responseData as Json[];
+const timestamp: unknown = expect.stringMatching(TIMESTAMP);
+/** Field names as they stand in the text of an answer, which a parser would not show where one comes twice. */
+const fieldsOf = (text: string) => [...text.matchAll(/"([A-Za-z0-9]+)":/g)].map(([, name]) => name);
+
+const inMs = (offsetMs: number) => new Date(Date.now() + offsetMs);
+
+test('a list of tickets has exactly the fields that were promised, in their order and types', async () => {
+  const id = await gala.addTicket({ title: 'Balcony', price: 49.9, benefits: 'A drink', capacity: 7 });
+  const answer = await partner.tickets();
+
+  expect(fieldsOf(answer.text)).toEqual([...ENVELOPE_FIELDS, ...TICKET_FIELDS]);
+  expect(answer.body).toStrictEqual({
+    responseCode: '00',
+    responseMessage: 'Successful',
+    responseData: [
+      {
+        id,
+        ticketTitle: 'Balcony',
+        ticketPrice: 49.9,
+        ticketBenefits: 'A drink',
+        activeStatus: true,
+        organizedEventID: gala.eventId,
+        organizedEvent: null,
+        count: 7,
+        dateCreated: timestamp,
+        createdBy: 0,
+        lastModifiedBy: 'test',
+        lastModifiedDate: timestamp,
+      },
+    ],
+  });
+  expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
+});
+
+test('timestamps carry fractional seconds and the offset even on a whole second', async () => {
+  const id = await gala.addTicket();
+  await sql`update tickets set last_modified_at = '2026-11-21T10:00:00+01:00' where id = ${id}`.execute(
+    database.db,
+  );
+  expect(dataOf(await partner.tickets())[0]!['lastModifiedDate']).toBe('2026-11-21T09:00:00.000+00:00');
+});
+
+test('only tickets that can be bought now are listed, in the order of their ids', async () => {
+  const running = await gala.addTicket({ saleStartsAt: inMs(-HOUR_MS), saleEndsAt: inMs(HOUR_MS) });
+  await gala.addTicket({ active: false });
+  await gala.addTicket({ saleStartsAt: inMs(HOUR_MS) });
+  await gala.addTicket({ saleEndsAt: inMs(-HOUR_MS) });
+  await gala.addTicket({ capacity: 0 });
+  const unbounded = await gala.addTicket();
+  const soldOut = await gala.addTicket({ capacity: 1 });
+  expect((await partner.register(attendee(soldOut))).body.responseCode).toBe('00');
+  await (await createFixture(database.db)).addTicket();
+
+  const listed = dataOf(await partner.tickets()).map(({ id }) => id);
+  expect(listed).toEqual([running, unbounded]);
+});
+
+test('an operator can lift the sales window; what is not given stays, and the change is noted', async () => {
+  const id = await gala.addTicket({
+    title: 'Balcony',
+    saleStartsAt: inMs(HOUR_MS),
+    saleEndsAt: inMs(2 * HOUR_MS),
+  });
+  const longAgo = '2026-01-01T00:00:00.000+00:00';
+  await sql`update tickets set last_modified_at = ${longAgo} where id = ${id}`.execute(database.db);
+  await updateTicket(database.db, id, { saleStartsAt: null }, 'jane');
+  const [listed] = dataOf(await partner.tickets());
+  expect(listed).toMatchObject({
+    id,
+    ticketTitle: 'Balcony',
+    lastModifiedBy: 'jane',
+    lastModifiedDate: timestamp,
+  });
+  expect(listed!['lastModifiedDate']).not.toBe(longAgo);
+  const ticket = database.db.selectFrom('tickets').select('sale_ends_at').where('id', '=', id);
+  expect((await ticket.executeTakeFirstOrThrow()).sale_ends_at).not.toBeNull();
+});
+
+test('an event without tickets has an empty list', async () => {
+  expect((await partner.tickets()).text).toBe(
+    '{"responseCode":"00","responseMessage":"Successful","responseData":[]}',
+  );
+});
+
+test('count is what remains, and follows within about a second', async () => {
+  const ticketId = await gala.addTicket({ capacity: 3 });
+  const count = async () => dataOf(await partner.tickets())[0]?.['count'];
+  expect(await count()).toBe(3);
+  await partner.register(attendee(ticketId));
+  // A second, and some more for a machine that is busy.
+  await waitUntil('the list shows the registration', async () => (await count()) === 2, 3_000);
+  await updateTicket(database.db, ticketId, { capacity: 11 }, 'test');
+  await waitUntil('the list shows the new capacity', async () => (await count()) === 10, 3_000);
+});
+
+test('a registration answers a pass reference, under which its state is found', async () => {
+  const ticketId = await gala.addTicket({ title: 'Balcony' });
+  const { body, text } = await partner.register(attendee(ticketId));
+  expect(fieldsOf(text)).toEqual(ENVELOPE_FIELDS);
+  expect(body.responseData).toMatch(new RegExp(`^GALA-${gala.eventId}-[1-9][0-9]*-[0-9]{10}$`));
+
+  const status = await partner.registration(body.responseData as string);
+  expect(status.body).toStrictEqual({
+    responseCode: '00',
+    responseMessage: 'Successful',
+    responseData: {
+      passReference: body.responseData,
+      state: 'reserved',
+      organizedEventID: gala.eventId,
+      organizedEventTicketID: ticketId,
+      ticketTitle: 'Balcony',
+      dateReserved: timestamp,
+      dateFinalized: null,
+      dateCancelled: null,
+    },
+  });
+  expect(fieldsOf(status.text)).toEqual([
+    ...ENVELOPE_FIELDS,
+    ...Object.keys(status.body.responseData as Json),
+  ]);
+});
+
+test('a state tells when the registration was finalized and when it was cancelled', async () => {
+  const { body } = await partner.register(attendee(await gala.addTicket()));
+  const state = async () => (await partner.registration(body.responseData as string)).body.responseData;
+  await sql`update batches set state = 'confirmed', finished_at = now()`.execute(database.db);
+  expect(await state()).toMatchObject({ state: 'confirmed', dateFinalized: timestamp, dateCancelled: null });
+  await sql`update registrations set cancelled_at = now()`.execute(database.db);
+  expect(await state()).toMatchObject({ state: 'cancelled', dateCancelled: timestamp });
+});
+
+interface OpenApi {
+  openapi: string;
+  paths: Record<string, Record<string, { responses: Record<string, { content: Json }> }>>;
+}
+
+test('the OpenAPI document describes the routes, and envelopes that are closed', async () => {
+  const response = await fetch(`${api.baseUrl}/api/v1/openapi.json`);
+  const { openapi, paths } = (await response.json()) as OpenApi;
+  expect(openapi).toMatch(/^3\.1\./);
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ name: `${method} ${path}`, ...operation })),
+  );
+  expect(operations.map(({ name }) => name).toSorted()).toEqual([
+    'get /api/v1/events/registrations/{passReference}',
+    'get /api/v1/events/tickets',
+    'post /api/v1/events/register',
+  ]);
+  for (const { responses } of operations) {
+    expect(Object.keys(responses).toSorted()).toEqual(['200', '4XX', '5XX']);
+    for (const { content } of Object.values(responses)) expectClosedEnvelope(content);
+  }
+});
+
+function expectClosedEnvelope(content: Json): void {
+  const { schema } = content['application/json'] as { schema: Json };
+  expect(schema).toMatchObject({ type: 'object', additionalProperties: false, required: ENVELOPE_FIELDS });
+  expect(Object.keys(schema['properties'] as Json)).toEqual(ENVELOPE_FIELDS);
+}

@@ -1,0 +1,207 @@
+import { createEvent, grantEvent, revokeEvent } from '@floodgate/events';
+import { issueKey, listKeys, revokeKey, rotateKey, type IssuedKey } from '@floodgate/partners';
+import { createHash } from 'node:crypto';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
+import { waitForLockWaiters } from '../harness/lock-waiters.ts';
+import { attendee, PartnerClient } from '../harness/partner-client.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+
+const HOUR_MS = 3_600_000;
+/** What partners and operators were promised. */
+const TAKES_EFFECT_WITHIN_MS = 2_000;
+
+let database: TestDatabase;
+let apis: InProcessApi[];
+let gala: Fixture;
+let ticketId: number;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  apis = await Promise.all([1, 2].map(() => startInProcessApi({ DATABASE_URL: database.url })));
+});
+
+afterAll(async () => {
+  await Promise.all(apis.map((api) => api.close()));
+  await database.drop();
+});
+
+beforeEach(async () => {
+  gala = await createFixture(database.db);
+  ticketId = await gala.addTicket({ capacity: 100_000 });
+});
+
+const clients = (secretKey = gala.secretKey, eventRef = gala.eventRef) =>
+  apis.map((api) => new PartnerClient(api.baseUrl, { secretKey, eventRef }));
+
+const codesOf = (secretKey: string) =>
+  Promise.all(clients(secretKey).map(async (client) => (await client.tickets()).body.responseCode));
+
+/** Registers one after another until the answer is no longer `before`; then it is `after`, and when. */
+async function change(client: PartnerClient, before: string, after: string): Promise<number> {
+  return waitUntil(
+    `${after} takes the place of ${before}`,
+    async () => {
+      const { body } = await client.register(attendee(ticketId));
+      if (body.responseCode === before) return undefined;
+      expect(body.responseCode).toBe(after);
+      return performance.now();
+    },
+    10_000,
+  );
+}
+
+/** Does something under steady traffic on both APIs and expects it to take effect in time, and for good. */
+async function expectEffect(
+  act: () => Promise<unknown>,
+  [before, after]: [string, string],
+  secretKey = gala.secretKey,
+): Promise<void> {
+  const callers = clients(secretKey);
+  for (const client of callers)
+    expect((await client.register(attendee(ticketId))).body.responseCode).toBe(before);
+  const changes = callers.map((client) => change(client, before, after));
+  await act();
+  const doneAt = performance.now();
+  for (const changedAt of await Promise.all(changes))
+    expect(changedAt - doneAt).toBeLessThan(TAKES_EFFECT_WITHIN_MS);
+  for (const client of [...callers, ...callers, ...callers])
+    expect((await client.register(attendee(ticketId))).body.responseCode).toBe(after);
+}
+
+const expire = (keyId: string) =>
+  database.db
+    .updateTable('secret_keys')
+    .set({ expires_at: sql<Date>`now()` })
+    .where('key_id', '=', keyId)
+    .execute();
+
+test('a revoked key is refused within 2 s, by every API, and no other key with it', async () => {
+  const other = await issueKey(database.db, gala.partnerId);
+  await expectEffect(() => revokeKey(database.db, gala.keyId), ['00', '20']);
+  expect(await codesOf(other.secretKey)).toEqual(['00', '00']);
+});
+
+test('a key that expires in use is refused within 2 s', async () => {
+  const key = await issueKey(database.db, gala.partnerId, new Date(Date.now() + HOUR_MS));
+  await expectEffect(() => expire(key.keyId), ['00', '20'], key.secretKey);
+});
+
+test('an event that is closed to a partner is gone for it within 2 s, and its other events are not', async () => {
+  const ball = await createEvent(database.db, { name: 'Ball', passPrefix: 'BALL', duplicatePolicy: 'allow' });
+  await grantEvent(database.db, gala.partnerId, ball.id);
+  await expectEffect(() => revokeEvent(database.db, gala.partnerId, gala.eventId), ['00', '21']);
+  for (const client of clients(gala.secretKey, ball.ref))
+    expect((await client.tickets()).body.responseCode).toBe('00');
+});
+
+test('an event that is opened to a partner is there within 2 s', async () => {
+  await revokeEvent(database.db, gala.partnerId, gala.eventId);
+  await expectEffect(() => grantEvent(database.db, gala.partnerId, gala.eventId), ['21', '00']);
+});
+
+test('after a rotation with overlap both keys work until the old one ends', async () => {
+  const successor = (await rotateKey(database.db, gala.keyId, 1))!;
+  const overlapMs = successor.previousKeyEndsAt.getTime() - Date.now();
+  expect(overlapMs).toBeGreaterThan(0.9 * HOUR_MS);
+  expect(overlapMs).toBeLessThanOrEqual(1.1 * HOUR_MS);
+  expect(await codesOf(gala.secretKey)).toEqual(['00', '00']);
+  expect(await codesOf(successor.secretKey)).toEqual(['00', '00']);
+
+  await expectEffect(() => expire(gala.keyId), ['00', '20']);
+  expect(await codesOf(successor.secretKey)).toEqual(['00', '00']);
+});
+
+test('a rotation without overlap ends the old key within 2 s', async () => {
+  let successor: IssuedKey | undefined;
+  await expectEffect(async () => (successor = await rotateKey(database.db, gala.keyId, 0)), ['00', '20']);
+  expect(await codesOf(successor!.secretKey)).toEqual(['00', '00']);
+});
+
+const storedKey = (keyId: string) =>
+  database.db.selectFrom('secret_keys').selectAll().where('key_id', '=', keyId).executeTakeFirstOrThrow();
+
+const noteOfUse = (keyId: string) =>
+  waitUntil('the use is noted', async () => (await storedKey(keyId)).last_used_at);
+
+test('the use of a key is noted to the hour, again in every hour', async () => {
+  expect((await storedKey(gala.keyId)).last_used_at).toBeNull();
+  await codesOf(gala.secretKey);
+  const noted = await noteOfUse(gala.keyId);
+  expect(noted.getTime() % HOUR_MS).toBe(0);
+  expect(Date.now() - noted.getTime()).toBeLessThan(HOUR_MS + 60_000);
+
+  const longAgo = new Date(noted.getTime() - 3 * HOUR_MS);
+  await database.db
+    .updateTable('secret_keys')
+    .set({ last_used_at: longAgo })
+    .where('key_id', '=', gala.keyId)
+    .execute();
+  await waitUntil('the next use is noted', async () => {
+    await codesOf(gala.secretKey);
+    return (await noteOfUse(gala.keyId)) > longAgo;
+  });
+});
+
+test('where the use of a key cannot be noted, its requests do not fail', async () => {
+  await sql`
+    create function refuse_note() returns trigger language plpgsql as
+      $$ begin raise exception 'not now'; end $$`.execute(database.db);
+  await sql`create trigger refuse_note before update on secret_keys execute function refuse_note()`.execute(
+    database.db,
+  );
+  expect(await codesOf(gala.secretKey)).toEqual(['00', '00']);
+  await sql`drop trigger refuse_note on secret_keys`.execute(database.db);
+});
+
+test('a key that is revoked while it is being rotated has no successor', async () => {
+  const revocation = await database.db.startTransaction().execute();
+  expect(await revokeKey(revocation, gala.keyId)).toBe(true);
+  const rotation = rotateKey(database.db, gala.keyId, 1);
+  await waitForLockWaiters(database.db, 1);
+  await revocation.commit().execute();
+  expect(await rotation).toBeUndefined();
+  expect(await listKeys(database.db, gala.partnerId)).toHaveLength(1);
+});
+
+test('a key that was revoked or has expired has no successor', async () => {
+  const expired = await issueKey(database.db, gala.partnerId, new Date(Date.now() - HOUR_MS));
+  await revokeKey(database.db, gala.keyId);
+  for (const { keyId } of [gala, expired]) expect(await rotateKey(database.db, keyId, 1)).toBeUndefined();
+  expect(await listKeys(database.db, gala.partnerId)).toHaveLength(2);
+});
+
+test('a key that is revoked again was revoked when it was the first time', async () => {
+  await revokeKey(database.db, gala.keyId);
+  const first = (await storedKey(gala.keyId)).revoked_at;
+  expect(first).not.toBeNull();
+  expect(await revokeKey(database.db, gala.keyId)).toBe(true);
+  expect((await storedKey(gala.keyId)).revoked_at).toEqual(first);
+});
+
+test('an attempt with a wrong secret is no use of the key', async () => {
+  const other = await issueKey(database.db, gala.partnerId);
+  expect(await codesOf(`${gala.secretKey.slice(0, -43)}${'A'.repeat(43)}`)).toEqual(['20', '20']);
+  await codesOf(other.secretKey);
+  await noteOfUse(other.keyId);
+  expect((await storedKey(gala.keyId)).last_used_at).toBeNull();
+});
+
+test('of a secret, Postgres holds nothing but the hash', async () => {
+  const secret = gala.secretKey.slice(-43);
+  const { secret_hash: hash } = await storedKey(gala.keyId);
+  expect(hash).toEqual(createHash('sha256').update(secret).digest());
+  const { rows } = await sql<{ row: string }>`
+    select to_jsonb(secret_keys)::text as row from secret_keys where key_id = ${gala.keyId}`.execute(
+    database.db,
+  );
+  for (const form of [
+    secret,
+    Buffer.from(secret).toString('hex'),
+    Buffer.from(secret, 'base64url').toString('hex'),
+  ])
+    expect(rows[0]!.row).not.toContain(form);
+});

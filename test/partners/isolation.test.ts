@@ -1,0 +1,303 @@
+import { createEvent, grantEvent } from '@floodgate/events';
+import { issueKey, AccessControl } from '@floodgate/partners';
+import type { FastifyInstance } from 'fastify';
+import { randomUUID } from 'node:crypto';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { holdTicket } from '../harness/hold-ticket.ts';
+import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
+import { attendee, PartnerClient } from '../harness/partner-client.ts';
+import { recording } from '../harness/recorded-statements.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+
+// Two partners with an event each, and one event that both may use. Whatever the one asks for that is the other's is
+// answered, to the last header, as if there were no such thing.
+
+const REGISTER = 'POST /api/v1/events/register';
+const TICKETS = 'GET /api/v1/events/tickets';
+const STATUS = 'GET /api/v1/events/registrations/:passReference';
+const NO_SUCH_TICKET = 2_147_483_647;
+
+let database: TestDatabase;
+let api: InProcessApi;
+const routes = new Set<string>();
+let mine: Fixture;
+let theirs: Fixture;
+let shared: Fixture;
+/** The same event with the other partner's key. */
+let theirShared: Fixture;
+let sharedTicket: number;
+let theirTicket: number;
+let theirPass: string;
+let theirSharedPass: string;
+
+beforeAll(async () => {
+  // The routes as the API itself registers them, so that a new one cannot be forgotten here.
+  const listen = (message: unknown) =>
+    (message as { fastify: FastifyInstance }).fastify.addHook('onRoute', ({ method, url }) => {
+      for (const name of [method].flat()) routes.add(`${name} ${url}`);
+    });
+  subscribe('fastify.initialization', listen);
+  database = await createTestDatabase();
+  api = await startInProcessApi({ DATABASE_URL: database.url });
+  unsubscribe('fastify.initialization', listen);
+
+  [mine, theirs] = [await createFixture(database.db), await createFixture(database.db)];
+  const owner = await createFixture(database.db);
+  for (const { partnerId } of [mine, theirs]) await grantEvent(database.db, partnerId, owner.eventId);
+  shared = { ...owner, partnerId: mine.partnerId, secretKey: mine.secretKey };
+  theirShared = { ...owner, partnerId: theirs.partnerId, secretKey: theirs.secretKey };
+  [sharedTicket, theirTicket] = [await shared.addTicket(), await theirs.addTicket()];
+  await mine.addTicket();
+  theirPass = await register(theirs, theirTicket);
+  theirSharedPass = await register(theirShared, sharedTicket);
+});
+
+afterAll(async () => {
+  await api.close();
+  await database.drop();
+});
+
+const clientOf = (caller: Pick<Fixture, 'secretKey' | 'eventRef'>) => new PartnerClient(api.baseUrl, caller);
+
+async function register(caller: Fixture, ticketId: number, headers = {}): Promise<string> {
+  const { body } = await clientOf(caller).register(attendee(ticketId), headers);
+  expect(body.responseCode).toBe('00');
+  return String(body.responseData);
+}
+
+/** What a probe asks for: by which event reference, and which thing under it. */
+interface Request {
+  eventRef: string;
+  ticketId?: number;
+  passReference?: string;
+  body?: string;
+}
+
+/** Sends a request to a route and answers everything that comes back but what differs by nature. */
+async function ask(route: string, secretKey: string | null, request: Request) {
+  const [method, path] = route.split(' ') as [string, string];
+  const body = request.body ?? JSON.stringify(attendee(request.ticketId ?? sharedTicket));
+  const url = path.replace(':passReference', request.passReference ?? theirPass);
+  const response = await fetch(`${api.baseUrl}${url}`, {
+    method,
+    headers: {
+      'x-event-ref': request.eventRef,
+      ...(secretKey && { 'x-secret-key': secretKey }),
+      ...(method === 'POST' && { 'content-type': 'application/json' }),
+    },
+    ...(method === 'POST' && { body }),
+  });
+  const headers = Object.fromEntries(response.headers);
+  for (const name of ['date', 'x-request-id']) delete headers[name];
+  return { status: response.status, headers, text: await response.text() };
+}
+
+interface Probe {
+  what: string;
+  routes: string[];
+  /** What is the other's. */
+  foreign: () => Request;
+  /** The same of what does not exist. */
+  missing: () => Request;
+  /** With whose key the foreign thing is there: proof that it exists. */
+  owner: () => Fixture;
+  code: string;
+}
+
+const head = (route: string) => route.replace('GET ', 'HEAD ');
+const readRoutes = [TICKETS, head(TICKETS), STATUS, head(STATUS)];
+
+/** The pass reference with another code: what somebody would have to guess. */
+const withOtherCode = (passReference: string) =>
+  passReference.replace(/\d+$/, (code) => String(code === '1000000000' ? 1_000_000_001 : 1_000_000_000));
+
+const PROBES: Probe[] = [
+  {
+    what: "the other's event",
+    routes: [REGISTER, ...readRoutes],
+    foreign: () => ({ eventRef: theirs.eventRef, ticketId: theirTicket, passReference: theirPass }),
+    missing: () => ({ eventRef: randomUUID(), ticketId: theirTicket, passReference: theirPass }),
+    owner: () => theirs,
+    code: '21',
+  },
+  {
+    what: "the other's ticket, under an event of one's own",
+    routes: [REGISTER],
+    foreign: () => ({ eventRef: mine.eventRef, ticketId: theirTicket }),
+    missing: () => ({ eventRef: mine.eventRef, ticketId: NO_SUCH_TICKET }),
+    owner: () => theirs,
+    code: '30',
+  },
+  {
+    what: "the other's ticket, under the shared event",
+    routes: [REGISTER],
+    foreign: () => ({ eventRef: shared.eventRef, ticketId: theirTicket }),
+    missing: () => ({ eventRef: shared.eventRef, ticketId: NO_SUCH_TICKET }),
+    owner: () => theirs,
+    code: '30',
+  },
+  {
+    what: "a registration of the other's event",
+    routes: [STATUS, head(STATUS)],
+    foreign: () => ({ eventRef: mine.eventRef, passReference: theirPass }),
+    missing: () => ({ eventRef: mine.eventRef, passReference: 'GALA-1001-999999-1234567890' }),
+    owner: () => theirs,
+    code: '34',
+  },
+  {
+    what: "the other's registration under the shared event",
+    routes: [STATUS, head(STATUS)],
+    foreign: () => ({ eventRef: shared.eventRef, passReference: theirSharedPass }),
+    missing: () => ({ eventRef: shared.eventRef, passReference: withOtherCode(theirSharedPass) }),
+    owner: () => theirShared,
+    code: '34',
+  },
+];
+
+/** Those that no partner's key opens: they say the same to everybody. */
+const PUBLIC = /^(GET|HEAD) (\/health\/(live|ready)|\/docs(\/.*)?|\/api\/v1\/openapi\.json)$/;
+
+test('every route of the API is probed or says the same to everybody', async () => {
+  const probed = new Set(PROBES.flatMap((probe) => probe.routes));
+  const partners = [...routes].filter((route) => !PUBLIC.test(route));
+  expect(partners.toSorted()).toEqual([...probed].toSorted());
+  for (const route of [...routes].filter((one) => PUBLIC.test(one))) {
+    const request = { eventRef: mine.eventRef };
+    const toNobody = await ask(route, null, request);
+    expect(await ask(route, mine.secretKey, request)).toEqual(toNobody);
+    for (const known of [theirs.eventRef, theirs.secretKey, theirPass, theirs.keyId])
+      expect(toNobody.text).not.toContain(known);
+  }
+});
+
+describe.for(PROBES)('$what', ({ routes: probed, foreign, missing, owner, code }) => {
+  test.for(probed)('is as if it did not exist: %s', async (route) => {
+    const before = await everythingOfTheirs();
+    const answer = await ask(route, mine.secretKey, foreign());
+    expect(answer).toEqual(await ask(route, mine.secretKey, missing()));
+    if (!route.startsWith('HEAD')) expect(JSON.parse(answer.text)).toMatchObject({ responseCode: code });
+    expect(await everythingOfTheirs()).toEqual(before);
+
+    const own = await ask(route, owner().secretKey, { ...foreign(), eventRef: owner().eventRef });
+    expect(own.status).toBe(200);
+  });
+});
+
+/** All that is stored of the other partner. */
+async function everythingOfTheirs(): Promise<unknown> {
+  const { rows } = await sql`
+    select
+      (select jsonb_agg(to_jsonb(t) order by id) from tickets t where event_id = ${theirs.eventId}) as tickets,
+      (select jsonb_agg(to_jsonb(r) order by serial) from registrations r
+        where partner_id = ${theirs.partnerId}) as registrations,
+      (select jsonb_agg(to_jsonb(i) order by key) from idempotency_keys i
+        where partner_id = ${theirs.partnerId}) as keys,
+      (select jsonb_agg(to_jsonb(k) - 'last_used_at') from secret_keys k
+        where partner_id = ${theirs.partnerId}) as secrets`.execute(database.db);
+  return rows[0];
+}
+
+test("a body that is wrong says no more about the other's event", async () => {
+  for (const body of ['{', '[]', '{}', 'x'.repeat(20_000)]) {
+    const answer = await ask(REGISTER, mine.secretKey, { eventRef: theirs.eventRef, body });
+    expect(answer).toEqual(await ask(REGISTER, mine.secretKey, { eventRef: randomUUID(), body }));
+    expect(JSON.parse(answer.text)).toMatchObject({ responseCode: '21' });
+  }
+});
+
+test('a wrong secret for a key that exists is answered like a key that does not', async () => {
+  const unknown = `fg_${'0'.repeat(16)}_${'A'.repeat(43)}`;
+  const wrong = `${theirs.secretKey.slice(0, -43)}${'A'.repeat(43)}`;
+  for (const route of [REGISTER, ...readRoutes]) {
+    const answer = await ask(route, wrong, { eventRef: theirs.eventRef });
+    for (const [secretKey, eventRef] of [
+      [unknown, theirs.eventRef],
+      [wrong, randomUUID()],
+      ['fg_', theirs.eventRef],
+    ] as const)
+      expect(await ask(route, secretKey, { eventRef })).toEqual(answer);
+    expect(answer.status).toBe(401);
+  }
+});
+
+describe('the same Idempotency-Key of two partners', () => {
+  test('is two keys, under one event as well', async () => {
+    const headers = { 'idempotency-key': randomUUID() };
+    const [first, second] = [
+      await register(theirShared, sharedTicket, headers),
+      await register(shared, sharedTicket, headers),
+    ];
+    expect(second).not.toBe(first);
+    // Replayed for each: the other's answer does not shine through.
+    expect(await register(theirShared, sharedTicket, headers)).toBe(first);
+    expect(await register(shared, sharedTicket, headers)).toBe(second);
+    // A key that only the other has used, with another request: not "used with a different request".
+    const onlyTheirs = { 'idempotency-key': randomUUID() };
+    await register(theirShared, sharedTicket, onlyTheirs);
+    const { body, headers: answered } = await clientOf(shared).register(
+      attendee(sharedTicket, { fullName: 'Somebody Else' }),
+      onlyTheirs,
+    );
+    expect(body.responseCode).toBe('00');
+    expect(answered.get('idempotent-replayed')).toBeNull();
+  });
+
+  test('is not in progress for the one because the other is using it', async () => {
+    const headers = { 'idempotency-key': randomUUID() };
+    const held = await holdTicket(database.db, theirTicket);
+    const theirAnswer = register(theirs, theirTicket, headers);
+    await held.waiters(1);
+    const answer = register(shared, sharedTicket, headers);
+    // One's own second request shows that the first one was let in.
+    await waitUntil('the key is in progress for both', async () => {
+      const { body } = await clientOf(shared).register(attendee(sharedTicket), headers);
+      return body.responseCode === '41';
+    });
+    await held.release();
+    expect(await answer).not.toBe(await theirAnswer);
+  });
+});
+
+test("a registration that names another's ticket does not wait for it: nothing of it is locked", async () => {
+  const held = await holdTicket(database.db, theirTicket);
+  onTestFinished(() => held.release());
+  const answer = await ask(REGISTER, mine.secretKey, { eventRef: mine.eventRef, ticketId: theirTicket });
+  expect(JSON.parse(answer.text)).toMatchObject({ responseCode: '30' });
+});
+
+describe('the work that is done for a caller', () => {
+  /** The statements that the API runs to find out what a caller may do. */
+  async function statementsFor(secretKey: string, eventRef: string): Promise<string[]> {
+    const statements: string[] = [];
+    await new AccessControl(recording(database.db, statements)).check(secretKey, eventRef);
+    return statements;
+  }
+
+  test('is the same whether a key does not exist or its secret is wrong, is revoked or expired', async () => {
+    const expired = await issueKey(database.db, mine.partnerId, new Date(0));
+    const unknown = `fg_${'0'.repeat(16)}_${'A'.repeat(43)}`;
+    const wrong = `${theirs.secretKey.slice(0, -43)}${'A'.repeat(43)}`;
+    const statements = await statementsFor(unknown, theirs.eventRef);
+    expect(statements).toHaveLength(1);
+    for (const secretKey of [wrong, expired.secretKey])
+      expect(await statementsFor(secretKey, theirs.eventRef)).toEqual(statements);
+  });
+
+  test("is the same whether an event does not exist or is another's", async () => {
+    // The first use of a key in an hour is noted once; after that, the statements are those of the check.
+    await statementsFor(mine.secretKey, mine.eventRef);
+    const ball = await createEvent(database.db, {
+      name: 'Ball',
+      passPrefix: 'BALL',
+      duplicatePolicy: 'allow',
+    });
+    const statements = await statementsFor(mine.secretKey, randomUUID());
+    expect(statements).toHaveLength(1);
+    for (const eventRef of [theirs.eventRef, ball.ref])
+      expect(await statementsFor(mine.secretKey, eventRef)).toEqual(statements);
+  });
+});

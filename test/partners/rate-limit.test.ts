@@ -1,0 +1,330 @@
+import { issueKey, limitPartner } from '@floodgate/partners';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { expectFailure } from '../harness/expect-failure.ts';
+import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
+import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
+import { exchange, requestText } from '../harness/raw-http.ts';
+import { runCli, startApiProcess } from '../harness/service-process.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+
+// Low enough that a busy machine asks for more, too.
+const LIMIT = 25;
+const TAKES_EFFECT_WITHIN_MS = 2_000;
+
+let database: TestDatabase;
+let apis: Awaited<ReturnType<typeof startApiProcess>>[];
+let gala: Fixture;
+let ticketId: number;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const env = { DATABASE_URL: database.url, QUEUE_URL: database.url };
+  apis = await Promise.all([1, 2].map(() => startApiProcess(env)));
+});
+
+afterAll(async () => {
+  await Promise.all(apis.map((api) => api.end()));
+  await database.drop();
+});
+
+beforeEach(async () => {
+  gala = await createFixture(database.db);
+  ticketId = await gala.addTicket({ capacity: 100_000 });
+});
+
+const clients = (fixture: Pick<Fixture, 'secretKey' | 'eventRef'> = gala) =>
+  apis.map((api) => new PartnerClient(api.baseUrl, fixture));
+
+const limitHeaders = ({ headers }: Answer) => ({
+  policy: headers.get('ratelimit-policy'),
+  limit: headers.get('ratelimit'),
+});
+const NO_HEADERS = { policy: null, limit: null };
+
+/** Seconds since 1970, by the clock that the limits go by. */
+async function postgresClock(): Promise<number> {
+  const { rows } = await sql<{ now: number }>`select extract(epoch from clock_timestamp()) as now`.execute(
+    database.db,
+  );
+  return rows[0]!.now;
+}
+
+/** Lets each client send one request after another, registrations and lists of tickets in turn, until `stop`. */
+async function hammer(
+  callers: readonly PartnerClient[],
+  ticket: number,
+  stop: AbortSignal,
+): Promise<Answer[]> {
+  const answers: Answer[] = [];
+  const work = async (caller: PartnerClient) => {
+    while (!stop.aborted) {
+      answers.push(await caller.register(attendee(ticket)));
+      answers.push(await caller.tickets());
+    }
+  };
+  await Promise.all(callers.map(work));
+  return answers;
+}
+
+/** Hammers for this many whole seconds of Postgres's clock; answers how many seconds it touched in the end. */
+async function hammerFor(seconds: number, callers: readonly PartnerClient[], ticket = ticketId) {
+  const start = Math.floor(await postgresClock()) + 1;
+  await waitUntil('a second begins', async () => (await postgresClock()) >= start);
+  const stop = new AbortController();
+  const hammering = hammer(callers, ticket, stop.signal);
+  await waitUntil('the seconds are over', async () => (await postgresClock()) >= start + seconds - 0.1);
+  stop.abort();
+  const answers = await hammering;
+  return { answers, touched: Math.floor(await postgresClock()) - start + 1 };
+}
+
+const times = <Item>(count: number, item: Item): Item[] => Array.from({ length: count }, () => item);
+const countOf = (answers: readonly Answer[], code: string) =>
+  answers.filter(({ body }) => body.responseCode === code).length;
+
+/** Expects that the callers together got the limit in every second, and not more. */
+async function expectLimit(limit: number, callers: readonly PartnerClient[]): Promise<void> {
+  const seconds = 3;
+  const { answers, touched } = await hammerFor(seconds, callers);
+  const accepted = countOf(answers, '00');
+  expect(accepted).toBeLessThanOrEqual(1.2 * limit * touched);
+  expect(accepted).toBeGreaterThanOrEqual(0.8 * limit * seconds);
+  expect(countOf(answers, '50')).toBe(answers.length - accepted);
+  expect(accepted).toBeLessThan(answers.length);
+}
+
+describe('two APIs together admit the limit', () => {
+  beforeEach(() => limitPartner(database.db, gala.partnerId, LIMIT));
+
+  test.each([
+    ['evenly spread', 4, 4],
+    ['nearly all on one', 7, 1],
+    ['all on one', 8, 0],
+  ])('with the traffic %s', async (_, onOne, onOther) => {
+    const [one, other] = clients() as [PartnerClient, PartnerClient];
+    await expectLimit(LIMIT, [...times(onOne, one), ...times(onOther, other)]);
+  });
+
+  test("for a partner's keys together", async () => {
+    const second = await issueKey(database.db, gala.partnerId);
+    const callers = [...clients(), ...clients({ ...gala, secretKey: second.secretKey })];
+    await expectLimit(LIMIT, [...callers, ...callers]);
+  });
+
+  test('and a partner without a limit is not held up by it', async () => {
+    const free = await createFixture(database.db);
+    const stop = new AbortController();
+    const flood = hammer([...clients(), ...clients(), ...clients()], ticketId, stop.signal);
+    const ticket = await free.addTicket({ capacity: 100_000 });
+    const { answers } = await hammerFor(2, clients(free), ticket).finally(() => stop.abort());
+    expect(countOf(await flood, '50')).toBeGreaterThan(0);
+    expect(countOf(answers, '00')).toBe(answers.length);
+    for (const answer of answers) expect(limitHeaders(answer)).toEqual(NO_HEADERS);
+  });
+
+  test('a request that is answered 50 reserved nothing', async () => {
+    const { answers } = await hammerFor(2, times(6, clients()[0]!));
+    const registered = answers.filter(({ text }) => text.includes('GALA-')).length;
+    const { rows } = await sql<{ count: number }>`
+      select count(*) from registrations where event_id = ${gala.eventId}`.execute(database.db);
+    expect(rows[0]!.count).toBe(registered);
+  });
+});
+
+/** Repeats the request until it is refused. */
+const untilRefused = (send: () => Promise<Answer>) =>
+  waitUntil('the limit is reached', async () => {
+    const answer = await send();
+    return answer.body.responseCode === '50' && answer;
+  });
+
+describe('the operator', () => {
+  const cli = (...args: string[]) => runCli({ DATABASE_URL: database.url }, 'partner', ...args);
+  const limit = (to: string) => cli('limit', String(gala.partnerId), to);
+
+  /** Expects that both APIs tell of the policy in time, under steady traffic. */
+  async function expectEffect(act: () => Promise<{ code: number | null }>, policy: string | null) {
+    const seen = clients().map((client) =>
+      waitUntil(
+        `the policy is ${policy}`,
+        async () => limitHeaders(await client.tickets()).policy === policy && performance.now(),
+      ),
+    );
+    expect(await act()).toMatchObject({ code: 0 });
+    const doneAt = performance.now();
+    for (const seenAt of await Promise.all(seen))
+      expect(seenAt - doneAt).toBeLessThan(TAKES_EFFECT_WITHIN_MS);
+  }
+
+  test('sets, changes and lifts a limit, which both APIs follow within 2 s', async () => {
+    for (const client of clients()) expect(limitHeaders(await client.tickets())).toEqual(NO_HEADERS);
+    await expectEffect(() => limit('5'), '"partner";q=5;w=1');
+    await untilRefused(() => clients()[0]!.tickets());
+    await expectEffect(() => limit('500'), '"partner";q=500;w=1');
+    await expectEffect(() => limit('none'), null);
+    for (const client of clients()) expect(limitHeaders(await client.tickets())).toEqual(NO_HEADERS);
+  });
+
+  test('sees the limit in the list of partners', async () => {
+    const listed = async () => {
+      const { output } = await cli('list', '--json');
+      return (JSON.parse(output) as { id: number }[]).find(({ id }) => id === gala.partnerId);
+    };
+    expect(await listed()).toMatchObject({ requestsPerSecond: null });
+    expect(await limit('250')).toEqual({
+      code: 0,
+      output: `partner ${gala.partnerId}: 250 requests a second\n`,
+    });
+    expect(await listed()).toMatchObject({ requestsPerSecond: 250 });
+    expect((await cli('list')).output).toMatch(/^id +name +requests\/s +open keys/);
+    expect(await limit('none')).toEqual({ code: 0, output: `partner ${gala.partnerId}: no limit\n` });
+    expect(await listed()).toMatchObject({ requestsPerSecond: null });
+  });
+
+  test('is told that there is no such partner, and what a limit can be', async () => {
+    expect(await cli('limit', '2147483647', '5')).toEqual({
+      code: 1,
+      output: 'floodgate: no such partner\n',
+    });
+    const wrong = await limit('1000001');
+    expect(wrong.code).toBe(2);
+    expect(wrong.output).toContain('Expected a whole number from 1 to 1000000.');
+  });
+});
+
+describe('a limited partner', () => {
+  const POLICY = '"partner";q=7;w=1';
+  const REMAINING = /^"partner";r=[0-6];t=1$/;
+  let partner: PartnerClient;
+  beforeEach(async () => {
+    await limitPartner(database.db, gala.partnerId, 7);
+    partner = clients()[0]!;
+  });
+
+  test('is told of its limit in every answer, failures included', async () => {
+    const requests: [string, () => Promise<Answer>][] = [
+      ['00', () => partner.register(attendee(ticketId))],
+      ['00', () => partner.tickets()],
+      ['10', () => partner.register('{')],
+      ['11', () => partner.register({})],
+      ['30', () => partner.register(attendee(2_147_483_647))],
+      ['34', () => partner.registration('GALA-1-1-1')],
+    ];
+    for (const [code, send] of requests) {
+      const answer = await waitUntil(`an answer ${code}`, async () => {
+        const given = await send();
+        return given.body.responseCode !== '50' && given;
+      });
+      expect(answer.body.responseCode).toBe(code);
+      expect(limitHeaders(answer)).toEqual({ policy: POLICY, limit: expect.stringMatching(REMAINING) });
+    }
+  });
+
+  test('is answered 50 above it, in the envelope, with the time to come back', async () => {
+    const answer = await untilRefused(() => partner.register(attendee(ticketId)));
+    expectFailure(answer, '50', 429);
+    expect(answer.headers.get('retry-after')).toBe('1');
+    expect(answer.body.responseMessage).toBe('Too many requests: at most 7 a second');
+    expect(limitHeaders(answer)).toEqual({ policy: POLICY, limit: '"partner";r=0;t=1' });
+  });
+
+  test('is told how much of it remains', async () => {
+    for (const remaining of [6, 3, 0])
+      await waitUntil(`${remaining} remain`, async () => {
+        const { limit } = limitHeaders(await partner.tickets());
+        return limit === `"partner";r=${remaining};t=1`;
+      });
+  });
+
+  test('uses up none but its own', async () => {
+    const other = await createFixture(database.db);
+    await limitPartner(database.db, other.partnerId, 7);
+    await untilRefused(() => partner.tickets());
+    const answer = await clients(other)[0]!.tickets();
+    expect(answer.body.responseCode).toBe('00');
+  });
+
+  test('is refused before its body is read', async () => {
+    const { secretKey, eventRef } = gala;
+    const head = requestText('POST /api/v1/events/register', {
+      host: 'api',
+      'x-secret-key': secretKey,
+      'x-event-ref': eventRef,
+      'content-type': 'application/json',
+      'content-length': '1000',
+    });
+    const answer = await waitUntil('an answer without a body', async () => {
+      await untilRefused(() => partner.tickets());
+      return exchange(apis[0]!.baseUrl, head).catch(() => null);
+    });
+    expectFailure(answer, '50', 429);
+  });
+
+  test('is told nothing of its limit where the key or the event is not its own', async () => {
+    const stranger = await createFixture(database.db);
+    const answers = await Promise.all([
+      partner.request('/api/v1/events/tickets', { headers: { 'x-secret-key': 'wrong' } }),
+      partner.request('/api/v1/events/tickets', { headers: { 'x-event-ref': stranger.eventRef } }),
+    ]);
+    for (const answer of answers) expect(limitHeaders(answer)).toEqual(NO_HEADERS);
+  });
+});
+
+describe('where the shared counter is out of reach', () => {
+  let api: InProcessApi;
+  let partner: PartnerClient;
+  beforeEach(async () => {
+    api = await startInProcessApi({ DATABASE_URL: database.url });
+    partner = new PartnerClient(api.baseUrl, gala);
+    await limitPartner(database.db, gala.partnerId, LIMIT);
+  });
+
+  /** Takes the counter away in one of the ways that there are; answers how to bring it back. */
+  type Outage = () => Promise<() => Promise<unknown>>;
+  const locked: Outage = async () => {
+    const rival = await database.db.startTransaction().execute();
+    await sql`lock table rate_limit_windows`.execute(rival);
+    return () => rival.rollback().execute();
+  };
+  const missing: Outage = async () => {
+    await sql`alter table rate_limit_windows rename to elsewhere`.execute(database.db);
+    return () => sql`alter table elsewhere rename to rate_limit_windows`.execute(database.db);
+  };
+
+  test.each([
+    ['hangs', locked],
+    ['fails', missing],
+  ])('and %s, registrations pass up to the limit of each process by itself', async (_, takeAway) => {
+    const bringBack = await takeAway();
+    try {
+      const first = await partner.register(attendee(ticketId));
+      expect(first.body.responseCode).toBe('00');
+      const { answers, touched } = await hammerFor(3, times(8, partner));
+      expect(countOf(answers, '00')).toBeGreaterThan(LIMIT);
+      // A window of its own may begin anywhere in the seconds of Postgres's clock, hence one more.
+      expect(countOf(answers, '00')).toBeLessThanOrEqual(LIMIT * (touched + 1));
+      expect(countOf(answers, '00') + countOf(answers, '50')).toBe(answers.length);
+      expect(api.log()).toContain('rate limits are not shared');
+    } finally {
+      await bringBack();
+    }
+    await waitUntil('limits are shared again', async () => {
+      await partner.tickets();
+      return api.log().includes('rate limits are shared again');
+    });
+    await api.close();
+  });
+});
+
+test('the OpenAPI document tells of the headers and of code 50', async () => {
+  const response = await fetch(`${apis[0]!.baseUrl}/api/v1/openapi.json`);
+  const { paths } = (await response.json()) as {
+    paths: Record<string, Record<string, { responses: Record<string, { headers: object }> }>>;
+  };
+  for (const operation of Object.values(paths).flatMap((path) => Object.values(path)))
+    for (const { headers } of Object.values(operation.responses))
+      expect(Object.keys(headers)).toEqual(['RateLimit-Policy', 'RateLimit']);
+});

@@ -1,0 +1,245 @@
+import { grantEvent } from '@floodgate/events';
+import { issueKey, revokeKey } from '@floodgate/partners';
+import { createHash } from 'node:crypto';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { createFixture } from '../harness/fixture.ts';
+import { attendee, PartnerClient } from '../harness/partner-client.ts';
+import { runCli, startApiProcess, type ServiceProcess } from '../harness/service-process.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+
+/** What partners and operators were promised. */
+const TAKES_EFFECT_WITHIN_MS = 2_000;
+const CALLERS_PER_API = 12;
+
+let database: TestDatabase;
+let env: { DATABASE_URL: string; QUEUE_URL: string };
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  env = { DATABASE_URL: database.url, QUEUE_URL: inject('redisUrl') ?? database.url };
+});
+
+afterAll(() => database.drop());
+
+/** Runs an operator's command on keys and answers its document. */
+async function key<Document>(...args: string[]): Promise<Document> {
+  const { code, output } = await runCli(env, 'key', ...args, '--json');
+  expect(code, output).toBe(0);
+  return JSON.parse(output) as Document;
+}
+
+interface Issued {
+  keyId: string;
+  secretKey: string;
+}
+
+test('secret keys are 256 random bits each, and none resembles another', async () => {
+  const { partnerId } = await createFixture(database.db);
+  const keys = await Promise.all(Array.from({ length: 500 }, () => issueKey(database.db, partnerId)));
+  const secrets = keys.map(({ secretKey }) => Buffer.from(secretKey.slice(-43), 'base64url'));
+  expect(secrets.every(({ length }) => length === 32)).toBe(true);
+  expect(new Set(keys.map(({ keyId }) => keyId)).size).toBe(keys.length);
+  // Every bit is set in about half of the secrets: 500 tosses leave 150 to 350 with a chance of 1 in 10^18.
+  for (let bit = 0; bit < 256; bit++) {
+    const set = secrets.filter((secret) => (secret[bit >> 3]! >> (bit & 7)) & 1).length;
+    expect(set, `bit ${bit}`).toBeGreaterThan(150);
+    expect(set, `bit ${bit}`).toBeLessThan(350);
+  }
+});
+
+test('nowhere in the database is a secret, in whatever form, but for its hash', async () => {
+  const { partnerId } = await createFixture(database.db);
+  const { keyId, secretKey } = await key<Issued>('issue', String(partnerId));
+  const { secretKey: successor } = await key<Issued>('rotate', keyId);
+  for (const secret of [secretKey, successor].map((whole) => whole.slice(-43))) {
+    const bytes = Buffer.from(secret, 'base64url');
+    const hash = createHash('sha256').update(secret).digest('hex');
+    const forms = [
+      secret,
+      Buffer.from(secret).toString('hex'),
+      bytes.toString('hex'),
+      bytes.toString('base64'),
+    ];
+    expect(await tablesWith(hash)).toEqual(['secret_keys']);
+    for (const form of forms) expect(await tablesWith(form)).toEqual([]);
+  }
+});
+
+/** The tables, of any schema, in which some row holds the text; bytes are looked at in hexadecimal. */
+async function tablesWith(text: string): Promise<string[]> {
+  const { rows: tables } = await sql<{ name: string }>`
+    select format('%I.%I', nspname, relname) as name
+    from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+    where relkind = 'r' and nspname not in ('pg_catalog', 'information_schema')`.execute(database.db);
+  const found: string[] = [];
+  for (const { name } of tables) {
+    const { rows } = await sql`
+      select from ${sql.raw(name)} as t where to_jsonb(t)::text ilike ${`%${text}%`} limit 1`.execute(
+      database.db,
+    );
+    if (rows.length > 0) found.push(name.replace('public.', ''));
+  }
+  return found;
+}
+
+describe('the successor of a key', () => {
+  const HOUR_MS = 3_600_000;
+
+  interface Rotated extends Issued {
+    expiresAt: string | null;
+    previousKeyEndsAt: string;
+  }
+
+  let partnerId: string;
+  beforeAll(async () => {
+    partnerId = String((await createFixture(database.db)).partnerId);
+  });
+
+  /** Hours from now, to the hour. */
+  const hoursUntil = (time: string | null) =>
+    time === null ? null : Math.round((Date.parse(time) - Date.now()) / HOUR_MS);
+  const stored = (keyId: string) =>
+    database.db
+      .selectFrom('secret_keys')
+      .select('expires_at')
+      .where('key_id', '=', keyId)
+      .executeTakeFirstOrThrow();
+
+  test.for([
+    { issued: [], rotated: [], ends: null, oldEnds: 24 },
+    { issued: ['--expires', '30d'], rotated: [], ends: 720, oldEnds: 24 },
+    { issued: ['--expires', '2h'], rotated: [], ends: 2, oldEnds: 2 },
+    { issued: ['--expires', '2h'], rotated: ['--expires', 'never'], ends: null, oldEnds: 2 },
+    { issued: ['--expires', '2h'], rotated: ['--expires', '90d'], ends: 2160, oldEnds: 2 },
+    { issued: ['--expires', 'never'], rotated: ['--expires', '90d'], ends: 2160, oldEnds: 24 },
+  ])('of a key issued with $issued and rotated with $rotated ends in $ends h', async (given) => {
+    const { keyId } = await key<Issued>('issue', partnerId, ...given.issued);
+    const successor = await key<Rotated>('rotate', keyId, ...given.rotated);
+    expect(hoursUntil(successor.expiresAt)).toBe(given.ends);
+    expect(hoursUntil(successor.previousKeyEndsAt)).toBe(given.oldEnds);
+    expect((await stored(successor.keyId)).expires_at?.toISOString() ?? null).toBe(successor.expiresAt);
+  });
+
+  test('is shown with its end, and with where that comes from', async () => {
+    const rotate = async (...args: string[]) => {
+      const { keyId } = await key<Issued>('issue', partnerId, '--expires', '2h');
+      return (await runCli(env, 'key', 'rotate', keyId, ...args)).output;
+    };
+    expect(await rotate()).toMatch(
+      /^expires {7}20.*Z\nold key ends {2}20.*Z\nIt expires when the old key would have; --expires/m,
+    );
+    expect(await rotate('--expires', 'never')).toMatch(
+      /^expires {7}never\nold key ends .*\nKeep the secret/m,
+    );
+  });
+});
+
+describe('on two API processes, both under load', { timeout: 90_000 }, () => {
+  let apis: (ServiceProcess & { baseUrl: string })[];
+  let partnerId: number;
+  let sales: Sale[];
+
+  beforeAll(async () => {
+    apis = await Promise.all([startApiProcess(env), startApiProcess(env)]);
+    const fixtures = [await createFixture(database.db), await createFixture(database.db)];
+    partnerId = fixtures[0]!.partnerId;
+    await grantEvent(database.db, partnerId, fixtures[1]!.eventId);
+    sales = await Promise.all(
+      fixtures.map(async ({ eventRef, addTicket }) => ({
+        eventRef,
+        ticketId: await addTicket({ capacity: 1_000_000 }),
+      })),
+    );
+  });
+  afterAll(() => Promise.all(apis.map((api) => api.end())));
+
+  interface Sale {
+    eventRef: string;
+    ticketId: number;
+  }
+
+  /** An answer to a request, and when that was sent. */
+  interface Seen {
+    sentAt: number;
+    code: string;
+  }
+
+  interface Load {
+    /** For each API. */
+    seen: Seen[][];
+    /** Waits until both APIs have given answers of which this holds. */
+    until(what: string, holds: (answers: Seen[]) => boolean): Promise<unknown>;
+    stop(): Promise<void>;
+  }
+
+  /** Callers on both APIs who register and list tickets without a pause until they are told to stop. */
+  function load(secretKey: string, { eventRef, ticketId } = sales[0]!): Load {
+    const over = new AbortController();
+    const seen: Seen[][] = apis.map(() => []);
+    const call = async (client: PartnerClient, answers: Seen[]) => {
+      for (let turn = 0; !over.signal.aborted; turn++) {
+        const sentAt = performance.now();
+        const { body } = await (turn % 2 ? client.tickets() : client.register(attendee(ticketId)));
+        answers.push({ sentAt, code: body.responseCode });
+      }
+    };
+    const callers = apis.flatMap(({ baseUrl }, index) =>
+      Array.from({ length: CALLERS_PER_API }, () =>
+        call(new PartnerClient(baseUrl, { eventRef, secretKey }), seen[index]!),
+      ),
+    );
+    return {
+      seen,
+      until: (what, holds) => waitUntil(what, () => seen.every(holds)),
+      stop: async () => {
+        over.abort();
+        await Promise.all(callers);
+      },
+    };
+  }
+
+  const isAccepted = ({ code }: Seen) => code === '00';
+
+  /** Ends a key under load; whatever is sent from 2 s after that on is refused, by both APIs and for good. */
+  async function expectEnd(secretKey: string, end: () => Promise<unknown>): Promise<void> {
+    const settled = load(secretKey);
+    await settled.until('both APIs accept', (answers) => answers.filter(isAccepted).length > 100);
+    // What an API has only just read about a key, it believes for longest.
+    const fresh = load(secretKey, sales[1]);
+    await fresh.until('both APIs have accepted', (answers) => answers.some(isAccepted));
+    await end();
+    const refusedFrom = performance.now() + TAKES_EFFECT_WITHIN_MS;
+    const isLate = ({ sentAt, code }: Seen) => code !== '90' && sentAt > refusedFrom;
+    for (const { seen, until, stop } of [settled, fresh]) {
+      await until('both have decided later on', (answers) => answers.filter(isLate).length > 100);
+      await stop();
+      expect(seen.flat().filter((answer) => isLate(answer) && isAccepted(answer))).toEqual([]);
+      expect(seen.every((answers) => answers.some(({ code }) => code === '20'))).toBe(true);
+    }
+  }
+
+  test('a key that is revoked is refused within 2 s', async () => {
+    const { keyId, secretKey } = await issueKey(database.db, partnerId);
+    await expectEnd(secretKey, () => revokeKey(database.db, keyId));
+  });
+
+  const expire = (keyId: string) =>
+    sql`update secret_keys set expires_at = now() where key_id = ${keyId}`.execute(database.db);
+
+  test('a key that expires is refused within 2 s', async () => {
+    const { keyId, secretKey } = await issueKey(database.db, partnerId);
+    await expectEnd(secretKey, () => expire(keyId));
+  });
+
+  test('after a rotation both keys work; the old one ends when the operator revokes it, the new one goes on', async () => {
+    const old = await issueKey(database.db, partnerId);
+    const successor = await key<Issued>('rotate', old.keyId, '--overlap', '1h');
+    const heir = load(successor.secretKey);
+    await expectEnd(old.secretKey, () => key('revoke', old.keyId));
+    await heir.stop();
+    for (const answers of heir.seen)
+      expect(new Set(answers.map(({ code }) => code))).toEqual(new Set(['00']));
+  });
+});

@@ -1,0 +1,109 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { QUEUE_BACKENDS, titleOf, type FragileQueueServer } from '../harness/queue-backends.ts';
+import { newJob, TestQueue, waitForCounts } from '../harness/test-queue.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+import { redisServerCommand } from '../servers/redis.ts';
+
+/** "At once" for a call that could otherwise hang: well below any timeout of a partner's request. */
+const AT_ONCE_MS = 2_500;
+
+const fragile = QUEUE_BACKENDS.filter(({ name }) => name === 'Postgres' || redisServerCommand());
+
+// The queue's server goes away and comes back, a Redis without its data.
+for (const backend of fragile) {
+  describe(titleOf({ ...backend, missing: null }), () => {
+    let server: FragileQueueServer;
+    let queue: TestQueue;
+
+    beforeAll(async () => {
+      server = await backend.startFragile();
+    });
+    afterAll(() => server.stop());
+    beforeEach(async () => {
+      queue = await TestQueue.open(server.url);
+    });
+    afterEach(() => queue.close());
+
+    test('while the server is away an enqueue fails at once; later everything works again', async () => {
+      const producer = await queue.produce();
+      const { runs } = queue.consume();
+      await producer.enqueue(newJob());
+      await waitUntil('the first job has run', () => runs.length === 1);
+
+      await server.goAway();
+      await waitUntil('the queue is known to be down', () => failsAtOnce(() => producer.enqueue(newJob())));
+      await expect(producer.enqueue(newJob())).rejects.toThrow();
+      await expect(producer.verify()).rejects.toThrow();
+
+      await server.comeBack();
+      await waitUntil('a job runs again', async () => {
+        await producer.enqueue(newJob()).catch(() => {});
+        return runs.length > 1;
+      });
+      await producer.verify();
+    });
+
+    test('a queue that is opened while the server is away works once it is back', async () => {
+      await server.goAway();
+      const producer = queue.openProducer();
+      const { runs } = queue.consume();
+      await expect(producer.verify()).rejects.toThrow();
+      await failsAtOnce(() => producer.enqueue(newJob()));
+      await server.comeBack();
+      await waitUntil('a job runs', async () => {
+        await producer.enqueue(newJob()).catch(() => {});
+        return runs.length > 0;
+      });
+    });
+
+    test('nothing that failed to be enqueued arrives later', async () => {
+      const producer = await queue.produce();
+      await waitForCounts(producer, {});
+      await server.goAway();
+      await waitUntil('the queue is known to be down', () => failsAtOnce(() => producer.enqueue(newJob())));
+      const lost = Array.from({ length: 50 }, () => newJob());
+      const attempts = await Promise.allSettled(lost.map((job) => producer.enqueue(job)));
+      expect(attempts.every(({ status }) => status === 'rejected')).toBe(true);
+
+      await server.comeBack();
+      const kept = newJob();
+      await waitUntil('an enqueue succeeds', () =>
+        producer.enqueue(kept).then(
+          () => true,
+          () => false,
+        ),
+      );
+      const { runs } = queue.consume();
+      await waitUntil('the job has run', () => runs.length > 0);
+      expect(runs.flatMap(({ batchIds }) => batchIds)).toEqual(kept.payload.batchIds);
+    });
+  });
+}
+
+// A server that is silent, and no sign that it is away.
+for (const backend of fragile) {
+  test(`${backend.name}: no more than a thousand adds wait for an answer, and afterwards there is room again`, async () => {
+    const { url, wire, stop } = await backend.startOnWire();
+    const queue = await TestQueue.open(url);
+    const producer = await queue.produce();
+    await producer.enqueue(newJob());
+    wire.setMode('silent');
+    const waiting = Promise.allSettled(Array.from({ length: 1_000 }, () => producer.enqueue(newJob())));
+    await expect(producer.enqueue(newJob())).rejects.toThrow('the queue is down');
+    wire.setMode('pass');
+    await waiting;
+    await producer.enqueue(newJob());
+    await queue.close();
+    await stop();
+  });
+}
+
+async function failsAtOnce(call: () => Promise<unknown>): Promise<boolean> {
+  const startedAt = performance.now();
+  const failed = await call().then(
+    () => false,
+    () => true,
+  );
+  expect(performance.now() - startedAt).toBeLessThan(AT_ONCE_MS);
+  return failed;
+}

@@ -1,0 +1,163 @@
+import { randomUUID } from 'node:crypto';
+import {
+  confirmBatches,
+  failBatch,
+  leaseDueBatches,
+  readBacklog,
+  redriveBatches,
+  returnLease,
+} from '@floodgate/registrations';
+import { type BatchState, type Database, type Schema } from '@floodgate/database';
+import { sql, type InsertObject, type RawBuilder } from 'kysely';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+
+// The outbox by itself: what each statement does to a batch, and what it leaves alone.
+
+let database: TestDatabase;
+
+beforeAll(async () => void (database = await createTestDatabase()));
+afterAll(() => database.drop());
+beforeEach(() => sql`truncate batches`.execute(database.db));
+
+/** In a transaction Postgres's clock stands still. */
+const inOneMoment = <Result>(work: (db: Database) => Promise<Result>): Promise<Result> =>
+  database.db.transaction().execute((transaction) => work(transaction));
+
+const ago = (seconds: number): RawBuilder<Date> => sql<Date>`now() - make_interval(secs => ${seconds})`;
+
+const FINISHED: BatchState[] = ['confirmed', 'failed', 'void'];
+
+/** A pending batch that is due, but for what is given. */
+async function addBatch(
+  db: Database,
+  differing: Partial<InsertObject<Schema, 'batches'>> = {},
+): Promise<string> {
+  const id = randomUUID();
+  const size = differing.state === 'void' ? 0 : 1;
+  const batch = { id, size, first_serial: size, last_serial: size, relay_at: ago(0), ...differing };
+  await db.insertInto('batches').values(batch).execute();
+  return id;
+}
+
+const addInState = (db: Database, states: BatchState[]) =>
+  Promise.all(states.map((state) => addBatch(db, { state, finished_at: ago(60), failure: state })));
+
+const rows = (db: Database) => db.selectFrom('batches').selectAll().orderBy('id').execute();
+
+async function stateOf(db: Database, id: string): Promise<BatchState> {
+  const batch = db.selectFrom('batches').select('state').where('id', '=', id);
+  return (await batch.executeTakeFirstOrThrow()).state;
+}
+
+async function dueInSeconds(db: Database, id: string): Promise<number> {
+  const dueIn = sql<number>`extract(epoch from relay_at - now())::float8`.as('seconds');
+  const batch = db.selectFrom('batches').select(dueIn).where('id', '=', id);
+  return (await batch.executeTakeFirstOrThrow()).seconds;
+}
+
+/** Leases the only batch there is and answers for how long. */
+async function leaseAgain(db: Database, id: string): Promise<number> {
+  await sql`update batches set relay_at = now()`.execute(db);
+  expect(await leaseDueBatches(db, 1)).toEqual([id]);
+  return dueInSeconds(db, id);
+}
+
+test('a lease lasts twice as long as the one before, up to about five minutes', () =>
+  inOneMoment(async (db) => {
+    const id = await addBatch(db);
+    const seconds: number[] = [];
+    while (seconds.length < 8) seconds.push(await leaseAgain(db, id));
+    expect(seconds).toEqual([10, 20, 40, 80, 160, 320, 320, 320]);
+  }));
+
+test('a lease that is returned ends soon and does not count', () =>
+  inOneMoment(async (db) => {
+    const id = await addBatch(db);
+    const seconds = await leaseAgain(db, id);
+    await returnLease(db, [id], 1_500);
+    expect(await dueInSeconds(db, id)).toBe(1.5);
+    expect(await leaseDueBatches(db, 1)).toEqual([]);
+    expect(await leaseAgain(db, id)).toBe(seconds);
+  }));
+
+test('leased is what is pending and due, what has waited longest first, as many as were asked for', () =>
+  inOneMoment(async (db) => {
+    const due = (seconds: number) => addBatch(db, { relay_at: ago(seconds) });
+    const [late, last, first, early] = [await due(3), await due(0), await due(9), await due(6)];
+    await addBatch(db, { relay_at: ago(-0.001) });
+    await addInState(db, FINISHED);
+    // The index would give them in this order by itself, but Postgres need not use it.
+    await sql`set local enable_indexscan = off`.execute(db);
+    expect((await leaseDueBatches(db, 2)).toSorted()).toEqual([first, early].toSorted());
+    expect((await leaseDueBatches(db, 100)).toSorted()).toEqual([late, last].toSorted());
+    expect(await leaseDueBatches(db, 100)).toEqual([]);
+  }));
+
+test('two relays at once never lease the same batch, and none waits for the other', async () => {
+  const ids = await Promise.all([1, 2, 3].map(() => addBatch(database.db)));
+  await inOneMoment(async (relay) => {
+    const leased = await leaseDueBatches(relay, 2);
+    const others = await inOneMoment(async (db) => {
+      await sql`set local lock_timeout = '5 s'`.execute(db);
+      return leaseDueBatches(db, 100);
+    });
+    expect([leased.length, others.length]).toEqual([2, 1]);
+    expect([...leased, ...others].toSorted()).toEqual(ids.toSorted());
+  });
+});
+
+test('what is finished is neither confirmed nor failed nor leased any more', () =>
+  inOneMoment(async (db) => {
+    const ids = await addInState(db, FINISHED);
+    const before = await rows(db);
+    await confirmBatches(db, ids);
+    for (const id of ids) expect(await failBatch(db, id, 'too late')).toBe(false);
+    await returnLease(db, ids, 1_000);
+    expect(await rows(db)).toEqual(before);
+  }));
+
+test('what is pending is confirmed or failed, and only what was asked for', () =>
+  inOneMoment(async (db) => {
+    const [confirmed, failed, pending] = await Promise.all([1, 2, 3].map(() => addBatch(db)));
+    await confirmBatches(db, [confirmed!]);
+    expect(await failBatch(db, failed!, '23514')).toBe(true);
+    const states = [confirmed, failed, pending].map((id) => stateOf(db, id!));
+    expect(await Promise.all(states)).toEqual(['confirmed', 'failed', 'pending']);
+  }));
+
+test('redriven are failed batches, the oldest first, as many as were asked for, and they are due at once', () =>
+  inOneMoment(async (db) => {
+    const failed = { state: 'failed', failure: '23514', relay_at: ago(-300) } as const;
+    const [older, young, oldest] = [
+      await addBatch(db, { ...failed, created_at: ago(60) }),
+      await addBatch(db, { ...failed, created_at: ago(30) }),
+      await addBatch(db, { ...failed, created_at: ago(90) }),
+    ];
+    const others = await addInState(db, ['confirmed', 'void']);
+    await addBatch(db, { relay_at: ago(-300) });
+    expect((await redriveBatches(db, { limit: 2 })).toSorted()).toEqual([older, oldest].toSorted());
+    expect((await leaseDueBatches(db, 100)).toSorted()).toEqual([older, oldest].toSorted());
+    for (const batchId of [...others, older]) {
+      expect(await redriveBatches(db, { batchId, limit: 100 })).toEqual([]);
+    }
+    expect(await stateOf(db, young)).toBe('failed');
+    expect(await redriveBatches(db, { batchId: young, limit: 100 })).toEqual([young]);
+  }));
+
+test('only the batch that was named is redriven', () =>
+  inOneMoment(async (db) => {
+    const [named, other] = await addInState(db, ['failed', 'failed']);
+    expect(await redriveBatches(db, { batchId: named!, limit: 100 })).toEqual([named]);
+    expect(await stateOf(db, other!)).toBe('failed');
+  }));
+
+test('the backlog counts what is pending and what has failed, and tells how long the oldest has waited', async () => {
+  const { db } = database;
+  expect(await readBacklog(db)).toEqual({ pendingBatches: 0, failedBatches: 0, oldestPendingMs: null });
+  for (const seconds of [60, 3_600]) await addBatch(db, { pending_since: ago(seconds) });
+  await addInState(db, [...FINISHED, 'failed']);
+  const { oldestPendingMs, ...counts } = await readBacklog(db);
+  expect(counts).toEqual({ pendingBatches: 2, failedBatches: 2 });
+  expect(oldestPendingMs).toBeGreaterThanOrEqual(3_600_000);
+});

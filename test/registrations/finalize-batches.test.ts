@@ -1,0 +1,58 @@
+import { createLogger } from '@floodgate/service';
+import { sql } from 'kysely';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { finalizeBatches } from '@floodgate/registrations';
+import { commitBatch } from '../harness/committed-batch.ts';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { refuseToConfirm } from '../harness/poison.ts';
+
+// The handler by itself: what it makes of a refusal. That a worker runs it is shown elsewhere.
+
+const log = createLogger('worker', 'silent');
+let database: TestDatabase;
+let fixture: Fixture;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  fixture = await createFixture(database.db);
+});
+afterAll(() => database.drop());
+afterEach(() => sql`drop trigger if exists refuse on batches`.execute(database.db));
+
+/** Finalizes two batches, of which Postgres refuses the first with this SQLSTATE, and answers what became of both. */
+async function finalizeRefused(sqlState: string, isLastAttempt: boolean): Promise<string[]> {
+  const [refused, neighbour] = [
+    await commitBatch(database.db, fixture),
+    await commitBatch(database.db, fixture),
+  ];
+  await refuseToConfirm(database.db, refused.batchId, sqlState);
+  const finalize = finalizeBatches({ db: database.db, log });
+  const batchIds = [refused.batchId, neighbour.batchId];
+  await expect(finalize({ batchIds }, { isLastAttempt })).rejects.toMatchObject({ code: sqlState });
+  return [await refused.state(), await neighbour.state()];
+}
+
+test.each([
+  ['what it is about', 'P0001'],
+  ['a value', '22001'],
+  ['a conflict', '23505'],
+  ['a reason nobody foresaw', 'XX000'],
+])(
+  'a batch that Postgres refuses for %s is given up at the last attempt, and no earlier',
+  async (_, state) => {
+    expect(await finalizeRefused(state, false)).toEqual(['reserved', 'confirmed']);
+    await sql`drop trigger refuse on batches`.execute(database.db);
+    expect(await finalizeRefused(state, true)).toEqual(['failed', 'confirmed']);
+  },
+);
+
+test.each([
+  ['its disk is full', '53100'],
+  ['it is read-only', '25006'],
+  ['it has no time', '57014'],
+  ['a row is locked', '55P03'],
+  ['it found a deadlock', '40P01'],
+])('no batch is given up because of Postgres itself: %s', async (_, state) => {
+  expect(await finalizeRefused(state, true)).toEqual(['reserved', 'reserved']);
+});

@@ -1,0 +1,246 @@
+import { createEvent, grantEvent } from '@floodgate/events';
+import { deleteExpiredIdempotencyKeys } from '@floodgate/registrations';
+import { updateTicket } from '@floodgate/tickets';
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { expectFailure } from '../harness/expect-failure.ts';
+import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { holdTicket } from '../harness/hold-ticket.ts';
+import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
+import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
+import { TcpProxy } from '../harness/tcp-proxy.ts';
+
+let database: TestDatabase;
+let proxy: TcpProxy;
+let apis: [InProcessApi, InProcessApi];
+let proxiedApi: InProcessApi;
+let gala: Fixture;
+let partner: PartnerClient;
+let ticketId: number;
+let key: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  proxy = await TcpProxy.start(database.url);
+  const direct = { DATABASE_URL: database.url };
+  apis = [await startInProcessApi(direct), await startInProcessApi(direct)];
+  proxiedApi = await startInProcessApi({
+    DATABASE_URL: proxy.through(database.url),
+    QUEUE_URL: database.url,
+  });
+});
+
+afterAll(async () => {
+  await Promise.all([...apis, proxiedApi].map((api) => api.close()));
+  await proxy.stop();
+  await database.drop();
+});
+
+beforeEach(async () => {
+  gala = await createFixture(database.db);
+  partner = new PartnerClient(apis[0].baseUrl, gala);
+  ticketId = await gala.addTicket();
+  key = randomUUID();
+});
+
+const register = (differing = {}, client = partner) =>
+  client.register(attendee(ticketId, differing), { 'idempotency-key': key });
+
+const isReplay = ({ headers }: Answer) => headers.get('idempotent-replayed') === 'true';
+
+function expectFirstSuccess(answer: Answer): void {
+  expect(answer.body.responseCode).toBe('00');
+  expect(answer.headers.has('idempotent-replayed')).toBe(false);
+}
+
+async function seatsTaken(): Promise<number> {
+  const ticket = database.db.selectFrom('tickets').select('taken').where('id', '=', ticketId);
+  return (await ticket.executeTakeFirstOrThrow()).taken;
+}
+
+/** Lets all keys of the test's event grow older. */
+async function age(interval: string): Promise<void> {
+  await sql`
+    update idempotency_keys set created_at = created_at - ${interval}::interval
+    where event_id = ${gala.eventId}`.execute(database.db);
+}
+
+test('50 concurrent requests with one key, over two APIs, make one registration', async () => {
+  const clients = apis.map((api) => new PartnerClient(api.baseUrl, gala));
+  const answers = await Promise.all(
+    Array.from({ length: 50 }, (_, index) => register({}, clients[index % 2])),
+  );
+
+  const granted = answers.filter(({ body }) => body.responseCode === '00');
+  expect(new Set(granted.map(({ body }) => body.responseData)).size).toBe(1);
+  expect(granted.filter((answer) => !isReplay(answer))).toHaveLength(1);
+  for (const answer of answers) if (!granted.includes(answer)) expectFailure(answer, '41');
+  expect(await seatsTaken()).toBe(1);
+});
+
+test('a replay repeats the first answer and says so, from every API', async () => {
+  const first = await register();
+  expectFirstSuccess(first);
+  for (const api of apis) {
+    const replay = await register({}, new PartnerClient(api.baseUrl, gala));
+    expect(replay.text).toBe(first.text);
+    expect(isReplay(replay)).toBe(true);
+  }
+  expect(await seatsTaken()).toBe(1);
+});
+
+test('what is ignored or trimmed makes no different request', async () => {
+  const first = await register();
+  const replay = await register({ fullName: ' Jane Doe ', unknown: 1 });
+  expect(replay.text).toBe(first.text);
+});
+
+test.each([
+  'fullName',
+  'emailAddress',
+  'phoneNumber',
+  'gender',
+  'tableOrSeat',
+  'organizedEventTicketID',
+  'extraData1',
+  'extraData2',
+])('a key that comes again with another %s is refused', async (field) => {
+  const others: Record<string, unknown> = {
+    emailAddress: 'john@example.com',
+    phoneNumber: '5550100',
+    organizedEventTicketID: await gala.addTicket(),
+  };
+  expectFirstSuccess(await register());
+  const answer = await register({ [field]: others[field] ?? 'other' });
+  expectFailure(answer, '40');
+  expect(isReplay(answer)).toBe(false);
+  expect(await seatsTaken()).toBe(1);
+});
+
+test('the same key of another partner, or under another event, is another key', async () => {
+  const rival = await createFixture(database.db);
+  await grantEvent(database.db, rival.partnerId, gala.eventId);
+  const ball = await createEvent(database.db, { name: 'Ball', passPrefix: 'BALL', duplicatePolicy: 'allow' });
+  await grantEvent(database.db, gala.partnerId, ball.id);
+
+  expectFirstSuccess(await register());
+  const { baseUrl } = apis[0];
+  const asRival = new PartnerClient(baseUrl, { secretKey: rival.secretKey, eventRef: gala.eventRef });
+  expectFirstSuccess(await register({ fullName: 'John Doe' }, asRival));
+  const atTheBall = new PartnerClient(baseUrl, { secretKey: gala.secretKey, eventRef: ball.ref });
+  expectFailure(await register({}, atTheBall), '30');
+});
+
+test('a key that is in use is not in progress for another partner, nor under another event', async () => {
+  const rival = await createFixture(database.db);
+  await grantEvent(database.db, rival.partnerId, gala.eventId);
+  const ball = await createEvent(database.db, { name: 'Ball', passPrefix: 'BALL', duplicatePolicy: 'allow' });
+  await grantEvent(database.db, gala.partnerId, ball.id);
+  const clientOf = (secretKey: string, eventRef: string) =>
+    new PartnerClient(apis[0].baseUrl, { secretKey, eventRef });
+
+  const held = await holdTicket(database.db, ticketId);
+  const first = register();
+  await held.waiters(1);
+  expectFailure(await register(), '41');
+  const asRival = register({}, clientOf(rival.secretKey, gala.eventRef));
+  const atTheBall = register({}, clientOf(gala.secretKey, ball.ref));
+  await held.release();
+  expectFirstSuccess(await first);
+  expectFirstSuccess(await asRival);
+  expectFailure(await atTheBall, '30');
+});
+
+test('a key is remembered for 24 hours', async () => {
+  const first = await register();
+  await age('23 h 59 min');
+  expect((await register()).text).toBe(first.text);
+});
+
+test('a key older than 24 hours can be used anew, even before it is swept away', async () => {
+  const first = await register();
+  await age('24 h 1 s');
+  const second = await register({ fullName: 'John Doe' });
+  expectFirstSuccess(second);
+  expect(second.body.responseData).not.toBe(first.body.responseData);
+  expect((await register({ fullName: 'John Doe' })).text).toBe(second.text);
+});
+
+test.each([
+  ['32', { capacity: 0 }, { capacity: 5 }],
+  ['31', { active: false }, { active: true }],
+] as const)(
+  'a refusal %s is replayed even when it would be granted now',
+  async (code, refusing, granting) => {
+    ticketId = await gala.addTicket(refusing);
+    const first = await register();
+    expectFailure(first, code);
+    expect(isReplay(first)).toBe(false);
+
+    await updateTicket(database.db, ticketId, granting, 'test');
+    const replay = await register();
+    expectFailure(replay, code);
+    expect(isReplay(replay)).toBe(true);
+    key = randomUUID();
+    expectFirstSuccess(await register());
+  },
+);
+
+test('an answer 90 is not kept: the retry registers', async () => {
+  const client = new PartnerClient(proxiedApi.baseUrl, gala);
+  proxy.setMode('down');
+  expectFailure(await register({}, client), '90');
+  proxy.setMode('pass');
+  expectFirstSuccess(await register({}, client));
+});
+
+test('an answer 99 is not kept: the retry registers', async () => {
+  await sql`
+    create function refuse_all() returns trigger language plpgsql as
+      $$ begin raise exception 'broken'; end $$`.execute(database.db);
+  await sql`
+    create trigger refuse_all before insert on registrations execute function refuse_all()`.execute(
+    database.db,
+  );
+  expectFailure(await register(), '99');
+  await sql`drop trigger refuse_all on registrations`.execute(database.db);
+  expectFirstSuccess(await register());
+});
+
+test.each([
+  ['empty', ''],
+  ['256 characters long', 'k'.repeat(256)],
+  ['not ASCII', 'clé'],
+  ['with a space', 'a key'],
+])('a key that is %s is refused, together with the fields that are wrong', async (_what, invalid) => {
+  key = invalid;
+  const alone = await register();
+  expectFailure(alone, '11');
+  expect(alone.body.responseMessage).toMatch(/^Idempotency-Key: /);
+  const together = await register({ fullName: '', emailAddress: 'nobody' });
+  expectFailure(together, '11');
+  for (const name of ['Idempotency-Key', 'fullName', 'emailAddress'])
+    expect(together.body.responseMessage).toContain(`${name}: `);
+  expect(await seatsTaken()).toBe(0);
+});
+
+test('a key of 255 visible ASCII characters is fine', async () => {
+  key = `!~${'k'.repeat(253)}`;
+  const first = await register();
+  expectFirstSuccess(first);
+  expect((await register()).text).toBe(first.text);
+});
+
+test('expired keys are deleted in steps, and no others', async () => {
+  await sql`
+    insert into idempotency_keys (partner_id, event_id, key, fingerprint, outcome, created_at)
+    select ${gala.partnerId}::integer, ${gala.eventId}::integer, 'key ' || n, gen_random_uuid(), 'sold-out',
+      now() - case when n <= 25 then interval '25 h' else interval '23 h' end
+    from generate_series(1, 30) n`.execute(database.db);
+  const step = () => deleteExpiredIdempotencyKeys(database.db, 10);
+  expect([await step(), await step(), await step(), await step()]).toEqual([10, 10, 5, 0]);
+  const left = database.db.selectFrom('idempotency_keys').selectAll().where('event_id', '=', gala.eventId);
+  expect(await left.execute()).toHaveLength(5);
+});

@@ -1,0 +1,137 @@
+import { reconcile } from '@floodgate/registrations';
+import { sql } from 'kysely';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { expectFailure } from '../harness/expect-failure.ts';
+import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { holdTicket } from '../harness/hold-ticket.ts';
+import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
+import { startApiProcess, type ServiceProcess } from '../harness/service-process.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+
+// A transaction that somebody forgot in psql holds the row of one ticket. The groups of an API hold several tickets.
+
+const BATCH_LIMIT = 8;
+const HELD = '"msg":"another transaction holds a ticket';
+const FREE = '"msg":"a held ticket is free again"';
+
+let database: TestDatabase;
+let apis: (ServiceProcess & { baseUrl: string })[];
+let gala: Fixture;
+let ball: Fixture;
+/** Has the lowest id: every group that wants it asks for it first. */
+let stuckId: number;
+let otherId: number;
+let ballId: number;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+
+afterAll(() => database.drop());
+
+beforeEach(async () => {
+  [gala, ball] = [await createFixture(database.db), await createFixture(database.db)];
+  [stuckId, otherId, ballId] = [await gala.addTicket(), await gala.addTicket(), await ball.addTicket()];
+  apis = [];
+});
+
+afterEach(async () => {
+  for (const api of apis) expect(await api.end(), api.output()).toBe(0);
+  expect(await reconcile(database.db)).toEqual([]);
+});
+
+async function startApis(count: number, answerWithinMs: number): Promise<void> {
+  for (let index = 0; index < count; index++) {
+    apis.push(
+      await startApiProcess({
+        DATABASE_URL: database.url,
+        QUEUE_URL: 'redis://127.0.0.1:1',
+        ANSWER_WITHIN_MS: String(answerWithinMs),
+        BATCH_LIMIT: String(BATCH_LIMIT),
+      }),
+    );
+  }
+}
+
+/** Registers at every API, so often. */
+function registerAt(fixture: Fixture, ticketId: number, count: number): Promise<Answer[]> {
+  const partners = apis.map(({ baseUrl }) => new PartnerClient(baseUrl, fixture));
+  const registrations = partners.flatMap((partner) =>
+    Array.from({ length: count }, () => partner.register(attendee(ticketId))),
+  );
+  return Promise.all(registrations);
+}
+
+const codesOf = (answers: Answer[]) => new Set(answers.map(({ body }) => body.responseCode));
+
+const linesWith = (text: string) => apis.map((api) => api.output().split(text).length - 1);
+
+test('while a ticket is held, all others are sold; its own buyers are refused, and nothing of it is reserved', async () => {
+  await startApis(2, 3_000);
+  const held = await holdTicket(database.db, stuckId);
+  const refused = registerAt(gala, stuckId, BATCH_LIMIT);
+  await held.waiters(apis.length);
+  for (let round = 0; round < 3; round++) {
+    const others = [registerAt(gala, otherId, 20), registerAt(ball, ballId, 20)];
+    for (const answers of await Promise.all(others)) expect(codesOf(answers)).toEqual(new Set(['00']));
+  }
+  for (const answer of await refused) {
+    expectFailure(answer, '90', 503);
+    expect(answer.headers.get('retry-after')).toBe('1');
+  }
+  await held.release();
+  await waitUntil('its seats are sold again', async () =>
+    (await registerAt(gala, stuckId, 1)).every(({ body }) => body.responseCode === '00'),
+  );
+});
+
+test('that a ticket is held is logged once, and that it is free again', async () => {
+  await startApis(1, 3_000);
+  const held = await holdTicket(database.db, stuckId);
+  expect(codesOf(await registerAt(gala, stuckId, 2 * BATCH_LIMIT))).toEqual(new Set(['90']));
+  await waitUntil('the API knows', () => linesWith(HELD)[0] === 1);
+  // Another hour of it makes no further line.
+  expect(codesOf(await registerAt(gala, stuckId, 3 * BATCH_LIMIT))).toEqual(new Set(['90']));
+  expect(linesWith(HELD)).toEqual([1]);
+  await held.release();
+  await waitUntil('the ticket is free again', () => linesWith(FREE)[0] === 1);
+  expect(codesOf(await registerAt(gala, stuckId, 3))).toEqual(new Set(['00']));
+  const stored = database.db.selectFrom('registrations').select('serial').where('ticket_id', '=', stuckId);
+  expect(await stored.execute()).toHaveLength(3);
+});
+
+test('who names a held ticket of somebody else is answered that there is no such ticket', async () => {
+  await startApis(1, 3_000);
+  const held = await holdTicket(database.db, stuckId);
+  const refused = registerAt(gala, stuckId, 1);
+  const foreign = registerAt(ball, stuckId, 4);
+  await waitUntil('the API knows', () => linesWith(HELD)[0] === 1);
+  for (const answers of [foreign, registerAt(ball, stuckId, 4)])
+    expect(codesOf(await answers)).toEqual(new Set(['30']));
+  expect(codesOf(await refused)).toEqual(new Set(['90']));
+  await held.release();
+});
+
+test('several tickets may be held, each by somebody else, and one may be deleted meanwhile', async () => {
+  await startApis(1, 3_000);
+  const [stuck, other] = [await holdTicket(database.db, stuckId), await holdTicket(database.db, otherId)];
+  const refused = [registerAt(gala, stuckId, 4), registerAt(gala, otherId, 4)];
+  await waitUntil('the API knows', () => linesWith(HELD)[0] === 2);
+  for (const answers of refused) expect(codesOf(await answers)).toEqual(new Set(['90']));
+  expect(codesOf(await registerAt(ball, ballId, 4))).toEqual(new Set(['00']));
+  await stuck.release();
+  await other.delete();
+  await waitUntil('both are free again', () => linesWith(FREE)[0] === 2);
+  expect(codesOf(await registerAt(gala, stuckId, 4))).toEqual(new Set(['00']));
+  expect(codesOf(await registerAt(gala, otherId, 4))).toEqual(new Set(['30']));
+});
+
+test('while a whole table is locked, Postgres gives batches up in time: they are refused, not unknown', async () => {
+  await startApis(1, 3_000);
+  const rival = await database.db.startTransaction().execute();
+  await sql`lock table registrations`.execute(rival);
+  for (const answer of await registerAt(gala, otherId, 1)) expectFailure(answer, '90', 503);
+  await rival.rollback().execute();
+  expect(codesOf(await registerAt(gala, otherId, 1))).toEqual(new Set(['00']));
+});

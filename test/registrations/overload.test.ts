@@ -1,0 +1,223 @@
+import { reconcile } from '@floodgate/registrations';
+import { execFileSync } from 'node:child_process';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { expectFailure } from '../harness/expect-failure.ts';
+import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { holdTicket } from '../harness/hold-ticket.ts';
+import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
+import { RawConnection, requestText } from '../harness/raw-http.ts';
+import { startApiProcess, type Environment, type ServiceProcess } from '../harness/service-process.ts';
+import { TcpProxy } from '../harness/tcp-proxy.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+import { residentMiB } from '../bench/process-usage.ts';
+
+const REGISTER = '/api/v1/events/register';
+
+let database: TestDatabase;
+let proxy: TcpProxy;
+let gala: Fixture;
+let ticketId: number;
+let api: ServiceProcess & { baseUrl: string };
+let partner: PartnerClient;
+let connections: RawConnection[];
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  proxy = await TcpProxy.start(database.url);
+});
+
+afterAll(async () => {
+  await proxy.stop();
+  await database.drop();
+});
+
+beforeEach(async () => {
+  proxy.setMode('pass');
+  connections = [];
+  gala = await createFixture(database.db);
+  ticketId = await gala.addTicket({ capacity: 100_000 });
+});
+
+afterEach(async () => {
+  for (const connection of connections) connection.close();
+  expect(await api.end(), api.output()).toBe(0);
+  expect(await reconcile(database.db)).toEqual([]);
+});
+
+/** Starts the API on Postgres behind the proxy, without a queue: confirming is not what this is about. */
+async function startApi(env: Environment = {}): Promise<void> {
+  const common = { DATABASE_URL: proxy.through(database.url), QUEUE_URL: 'redis://127.0.0.1:1' };
+  api = await startApiProcess({ ...common, ...env });
+  partner = new PartnerClient(api.baseUrl, gala);
+}
+
+async function openConnection(): Promise<RawConnection> {
+  const connection = await RawConnection.open(api.baseUrl);
+  connections.push(connection);
+  return connection;
+}
+
+const register = (count: number) =>
+  Promise.all(Array.from({ length: count }, () => partner.register(attendee(ticketId))));
+
+function codes(answers: Answer[]): Record<string, number> {
+  const byCode = Map.groupBy(answers, ({ body }) => body.responseCode);
+  return Object.fromEntries([...byCode].map(([code, same]) => [code, same.length]));
+}
+
+async function storedRegistrations(): Promise<number> {
+  const rows = database.db.selectFrom('registrations').select('serial').where('event_id', '=', gala.eventId);
+  return (await rows.execute()).length;
+}
+
+const callerHeaders = () => ({ host: 'api', 'x-secret-key': gala.secretKey, 'x-event-ref': gala.eventRef });
+
+const registrationHead = (contentLength: number) =>
+  requestText(`POST ${REGISTER}`, {
+    ...callerHeaders(),
+    'content-type': 'application/json',
+    'content-length': String(contentLength),
+  });
+
+test('past the waiting limit the answer is 90 with Retry-After, and nothing of it is reserved', async () => {
+  await startApi({ WAITING_LIMIT: '20', ANSWER_WITHIN_MS: '20000' });
+  await register(1);
+  const held = await holdTicket(database.db, ticketId);
+  const underWay = register(1);
+  await held.waiters(1);
+  const waiting = register(50);
+  // Refused before its body is read: otherwise it would be answered 10.
+  const refused = await waitUntil('the waiting room is full', async () => {
+    const answer = await partner.register('{');
+    return answer.body.responseCode === '90' && answer;
+  });
+  expectFailure(refused, '90', 503);
+  expect(refused.headers.get('retry-after')).toBe('1');
+  expect((await partner.tickets()).body.responseCode).toBe('00');
+  await held.release();
+  expect(codes(await underWay)).toEqual({ '00': 1 });
+  expect(codes(await waiting)).toEqual({ '00': 20, '90': 30 });
+  expect(await storedRegistrations()).toBe(22);
+  expect((await partner.register('{')).body.responseCode).toBe('10');
+});
+
+test('who is unknown is told so, also while the waiting room is full', async () => {
+  await startApi({ WAITING_LIMIT: '1', ANSWER_WITHIN_MS: '20000' });
+  await register(1);
+  const held = await holdTicket(database.db, ticketId);
+  const underWay = register(1);
+  await held.waiters(1);
+  const waiting = register(1);
+  await waitUntil(
+    'the waiting room is full',
+    async () => (await partner.register('{')).body.responseCode === '90',
+  );
+  const stranger = new PartnerClient(api.baseUrl, { ...gala, secretKey: 'fg_nobody' });
+  expectFailure(await stranger.register('{'), '20');
+  await held.release();
+  expect(codes([...(await underWay), ...(await waiting)])).toEqual({ '00': 2 });
+});
+
+const TRICKLE_MS = 100;
+
+test.each([
+  ['the headers', () => `POST ${REGISTER} HTTP/1.1\r\nhost: api\r\n`, 'x-more: 1\r\n'],
+  ['the body', () => registrationHead(10_000), ' '],
+])(
+  'connections that send %s drop by drop are cut; meanwhile others are served',
+  async (_what, start, more) => {
+    await startApi();
+    const slow = await Promise.all(Array.from({ length: 200 }, openConnection));
+    for (const connection of slow) connection.send(start());
+    const trickle = setInterval(() => slow.forEach((connection) => connection.send(more)), TRICKLE_MS);
+    let cut = 0;
+    const allCut = Promise.all(
+      slow.map(async (connection) => {
+        // Longer than a connection waits for anything else.
+        const received = await waitUntil('the connection is cut', () =>
+          connection.closed().catch(() => null),
+        );
+        cut += 1;
+        return received;
+      }),
+    );
+    expect(codes(await register(50))).toEqual({ '00': 50 });
+    expect(cut).toBe(0);
+    for (const received of await allCut) expect(received).toContain('The request did not arrive in time');
+    clearInterval(trickle);
+    expect(codes(await register(50))).toEqual({ '00': 50 });
+    expect(await storedRegistrations()).toBe(100);
+  },
+);
+
+/** Generous: a third of it is what they take. */
+const MAX_KIB_PER_CONNECTION = 40;
+/** What a process needs beside the connections that a test counts. */
+const OTHER_FILES = 500;
+const idleConnections = Math.min(10_000, openFilesLimit() - OTHER_FILES);
+
+test(`${idleConnections} idle connections cost little memory, and registrations go on`, async () => {
+  await startApi();
+  await register(50);
+  const before = await residentMiB(api.child.pid!);
+  const idle: RawConnection[] = [];
+  while (idle.length < idleConnections) {
+    const count = Math.min(250, idleConnections - idle.length);
+    const opened = await Promise.all(Array.from({ length: count }, openConnection));
+    idle.push(...opened);
+    for (const connection of opened) connection.send(requestText('GET /health/live', { host: 'api' }));
+    for (const connection of opened) expect((await connection.answer()).status).toBe(200);
+  }
+  const after = await residentMiB(api.child.pid!);
+  if (before !== undefined && after !== undefined)
+    expect(((after - before) * 1024) / idle.length).toBeLessThan(MAX_KIB_PER_CONNECTION);
+  expect(codes(await register(50))).toEqual({ '00': 50 });
+  // Still theirs, and alive.
+  const asked = [idle[0]!, idle.at(-1)!];
+  for (const connection of asked) connection.send(requestText('GET /health/live', { host: 'api' }));
+  for (const connection of asked) expect((await connection.answer()).status).toBe(200);
+});
+
+/** As the system allows this process, and so those that it starts. */
+function openFilesLimit(): number {
+  return Number(execFileSync('sh', ['-c', 'ulimit -n'], { encoding: 'utf8' })) || 10_000 + OTHER_FILES;
+}
+
+const ANSWER_WITHIN_MS = 1_500;
+/** A read may wait for a connection and then for its answer, each for a time of its own. */
+const MARGIN_MS = 2_000;
+
+test('a stuck Postgres: everything is answered in time, and afterwards the books balance', async () => {
+  await startApi({ ANSWER_WITHIN_MS: String(ANSWER_WITHIN_MS), WAITING_LIMIT: '50' });
+  const [registered] = await register(20);
+  const passReference = String(registered!.body.responseData);
+  const held = await holdTicket(database.db, ticketId);
+  const registrations = register(200);
+  await held.waiters(1);
+  proxy.setMode('silent');
+  const stuckAt = performance.now();
+  const { secretKey } = await createFixture(database.db);
+  const newcomer = new PartnerClient(api.baseUrl, { ...gala, secretKey });
+  const reads = [partner.registration(passReference), newcomer.tickets(), newcomer.register('{')];
+  expect((await fetch(`${api.baseUrl}/health/live`)).status).toBe(200);
+  expect((await fetch(`${api.baseUrl}/health/ready`)).status).toBe(503);
+  for (const answer of await Promise.all(reads)) expectFailure(answer, '90', 503);
+  const answers = await registrations;
+  expect(performance.now() - stuckAt).toBeLessThan(ANSWER_WITHIN_MS + MARGIN_MS);
+  const { '91': unknown = 0, '90': refused = 0 } = codes(answers);
+  expect(unknown + refused).toBe(200);
+  expect(unknown).toBeGreaterThan(0);
+  for (const answer of answers) expect(answer.headers.get('retry-after')).toBe('1');
+
+  await held.release();
+  proxy.setMode('pass');
+  const again = await waitUntil('Postgres is found again', async () => {
+    const answer = await partner.register(attendee(ticketId));
+    return answer.body.responseCode === '00' && answer;
+  });
+  expect((await partner.registration(String(again.body.responseData))).status).toBe(200);
+  expect(codes(await register(20))).toEqual({ '00': 20 });
+  expect(await storedRegistrations()).toBeGreaterThanOrEqual(41);
+  expect(await storedRegistrations()).toBeLessThanOrEqual(41 + unknown);
+});

@@ -1,0 +1,128 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { readBacklog, reconcile, redriveBatches } from '@floodgate/registrations';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { commitBatch } from '../harness/committed-batch.ts';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { runCli, startProcess } from '../harness/service-process.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+
+const TWO_HOURS_MS = 7_200_000;
+
+let database: TestDatabase;
+let fixture: Fixture;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  fixture = await createFixture(database.db);
+});
+afterAll(() => database.drop());
+
+beforeEach(async () => {
+  await sql`truncate batches, registrations`.execute(database.db);
+  await sql`update tickets set taken = 0`.execute(database.db);
+});
+
+/** Commits a batch as if that had been two hours ago. */
+async function commitLongAgo(): Promise<string> {
+  const { batchId } = await commitBatch(database.db, fixture);
+  await sql`
+    update batches set created_at = now() - interval '2 h', pending_since = now() - interval '2 h'`.execute(
+    database.db,
+  );
+  return batchId;
+}
+
+test('a batch that nobody finalizes is forgotten', async () => {
+  const batchId = await commitLongAgo();
+  expect(await reconcile(database.db)).toEqual([
+    { subject: `batch ${batchId}`, problem: expect.stringMatching(/^has been pending since /) as string },
+  ]);
+});
+
+test('a batch that was redriven has not waited yet', async () => {
+  const batchId = await commitLongAgo();
+  await sql`update batches set state = 'failed', finished_at = now()`.execute(database.db);
+  await redriveBatches(database.db, { batchId, limit: 1 });
+  expect(await reconcile(database.db)).toEqual([]);
+  const { pendingBatches, oldestPendingMs } = await readBacklog(database.db);
+  expect(pendingBatches).toBe(1);
+  expect(oldestPendingMs).toBeLessThan(TWO_HOURS_MS);
+});
+
+test('a seat that was given back is held by nobody', async () => {
+  await commitBatch(database.db, fixture);
+  await sql`
+    with cancelled as (update registrations set cancelled_at = now() returning ticket_id)
+    update tickets set taken = taken - 1 from cancelled where id = ticket_id`.execute(database.db);
+  expect(await reconcile(database.db)).toEqual([]);
+});
+
+test('registrations without a batch, or on a ticket that is not there, are named', async () => {
+  const { batchId } = await commitBatch(database.db, fixture);
+  await sql`delete from batches`.execute(database.db);
+  await sql`update tickets set taken = 0`.execute(database.db);
+  await sql`update registrations set ticket_id = 0`.execute(database.db);
+  expect(await reconcile(database.db)).toEqual([
+    { subject: `batch ${batchId}`, problem: 'has 1 registrations, but there is no such batch' },
+    { subject: 'ticket 0', problem: 'holds 1 seats, but there is no such ticket' },
+  ]);
+});
+
+test('a batch is forgotten after 15 minutes; one that has failed waits for an operator', async () => {
+  const { batchId } = await commitBatch(database.db, fixture);
+  const becomes = (state: string, age: string) =>
+    sql`
+      update batches set state = ${state}::batch_state, pending_since = now() - ${age}::interval,
+        created_at = now() - interval '2 h'`.execute(database.db);
+  await becomes('pending', '14 min');
+  expect(await reconcile(database.db)).toEqual([]);
+  await becomes('pending', '15 min 1 s');
+  expect(await reconcile(database.db)).toMatchObject([{ subject: `batch ${batchId}` }]);
+  await becomes('failed', '2 h');
+  expect(await reconcile(database.db)).toEqual([]);
+});
+
+const failureOf = (found: number) => `floodgate: not balanced: ${found} found\n`;
+
+const addEmptyBatches = (count: number) =>
+  sql`
+    insert into batches (id, size, first_serial, last_serial, relay_at)
+    select gen_random_uuid(), 1, 1, 1, now() from generate_series(1, ${count}::integer)`.execute(database.db);
+
+test('any number of differences is counted: the list is cut, the JSON is whole', async () => {
+  const found = 250_000;
+  await addEmptyBatches(found);
+  const list = await runReconcile();
+  expect(list.trimEnd().split('\n').slice(100)).toEqual([
+    expect.stringMatching(/^batch .* should have 1 registrations, but has 0$/),
+    '… and 249900 more; --json lists them all',
+  ]);
+  const { balanced, differences } = JSON.parse(await runReconcile('--json')) as {
+    balanced: boolean;
+    differences: unknown[];
+  };
+  expect({ balanced, listed: differences.length }).toEqual({ balanced: false, listed: found });
+
+  /** Its standard output. That of errors may come anywhere in between. */
+  async function runReconcile(...args: string[]): Promise<string> {
+    const { code, output } = await runCli({ DATABASE_URL: database.url }, 'reconcile', ...args);
+    expect([code, output.includes(failureOf(found))]).toEqual([1, true]);
+    return output.replace(failureOf(found), '');
+  }
+});
+
+test('what is said is said to its end, however slowly it is read', async () => {
+  const found = 20_000;
+  await addEmptyBatches(found);
+  const command = startProcess('cli', { DATABASE_URL: database.url }, ['reconcile', '--json']);
+  command.child.stdout!.pause();
+  await waitUntil('the command has done its work', () => command.output().includes(failureOf(found)));
+  // Longer than it waits for anything but its reader.
+  await delay(1_000);
+  command.child.stdout!.resume();
+  expect(await command.exited).toBe(1);
+  const document = command.output().replace(failureOf(found), '');
+  expect((JSON.parse(document) as { differences: unknown[] }).differences).toHaveLength(found);
+});

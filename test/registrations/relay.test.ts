@@ -1,0 +1,73 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { relayDueBatches } from '@floodgate/registrations';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { TcpProxy } from '../harness/tcp-proxy.ts';
+import { TestQueue } from '../harness/test-queue.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+
+// Rounds of the relay, one at a time. That a worker runs them is shown elsewhere.
+
+let database: TestDatabase;
+let proxy: TcpProxy;
+let queue: TestQueue;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  proxy = await TcpProxy.start(database.url);
+  queue = await TestQueue.open(proxy.through(database.url));
+});
+
+afterAll(async () => {
+  await queue.close();
+  await proxy.stop();
+  await database.drop();
+});
+
+beforeEach(() => sql`truncate batches`.execute(database.db));
+
+const addDueBatches = (count: number) =>
+  sql`
+    insert into batches (id, size, first_serial, last_serial, relay_at)
+    select gen_random_uuid(), 1, 1, 1, now() from generate_series(1, ${count}::integer)`.execute(database.db);
+
+const rows = () => database.db.selectFrom('batches').selectAll().orderBy('id').execute();
+
+test('a backlog is enqueued 500 batches at a time, and the relay says whether there may be more', async () => {
+  await addDueBatches(501);
+  const producer = await queue.produce();
+  const { runs } = queue.consume();
+  const rounds = [1, 2, 3].map(() => () => relayDueBatches(database.db, producer));
+  const answers: string[] = [];
+  for (const round of rounds) answers.push(await round());
+  expect(answers).toEqual(['more', 'done', 'done']);
+  await waitUntil('both jobs have run', () => runs.length === 2);
+  expect(new Set(runs.map(({ batchIds }) => batchIds.length))).toEqual(new Set([500, 1]));
+  const ids = (await rows()).map(({ id }) => id);
+  expect(runs.flatMap(({ batchIds }) => batchIds).toSorted()).toEqual(ids.toSorted());
+});
+
+test('where the queue does not take them, batches are due again a second later, as if they had never been leased', async () => {
+  await addDueBatches(2);
+  const before = await rows();
+  const producer = queue.openProducer();
+  proxy.setMode('down');
+  await expect(relayDueBatches(database.db, producer)).rejects.toThrow();
+  proxy.setMode('pass');
+  const after = await rows();
+  const now = await sql<{ now: Date }>`select now()`.execute(database.db);
+  expect(after.map(({ enqueues }) => enqueues)).toEqual(before.map(({ enqueues }) => enqueues));
+  for (const { relay_at: dueAt } of after) {
+    expect(Number(dueAt)).toBeGreaterThan(Number(before[0]!.relay_at));
+    expect(Number(dueAt) - Number(now.rows[0]!.now)).toBeLessThanOrEqual(1_000);
+  }
+});
+
+test('while the queue is known to be down, nothing is leased', async () => {
+  await addDueBatches(2);
+  const before = await rows();
+  const nowhere = new TestQueue('redis://127.0.0.1:1');
+  expect(await relayDueBatches(database.db, nowhere.openProducer())).toBe('done');
+  expect(await rows()).toEqual(before);
+  await nowhere.close();
+});

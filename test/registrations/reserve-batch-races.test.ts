@@ -1,0 +1,267 @@
+import { randomUUID } from 'node:crypto';
+import { connect, statementFailure, type Database } from '@floodgate/database';
+import {
+  findBatch,
+  reconcile,
+  reserveBatch,
+  type Reservation,
+  type ReservationOutcome,
+} from '@floodgate/registrations';
+import { updateTicket } from '@floodgate/tickets';
+import fc from 'fast-check';
+import { sql, type RawBuilder } from 'kysely';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { anyBatch, createWorld, toReservations, type World } from '../harness/drawn-reservations.ts';
+import { holdTicket } from '../harness/hold-ticket.ts';
+import { waitForLockWaiters } from '../harness/lock-waiters.ts';
+
+const POOLS = 6;
+const BATCHES = 90;
+const CAPACITIES = [0, 7, 40];
+
+let database: TestDatabase;
+let pools: Database[];
+let world: World;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const one = { connectionString: database.url, applicationName: 'tests', maxConnections: 1 };
+  // Batches line up for their pool's only connection, for as long as the machine takes.
+  const options = { ...one, connectTimeoutMs: 30_000 };
+  pools = Array.from({ length: POOLS }, () => connect({ ...options, prepareStatements: true }));
+});
+
+afterAll(async () => {
+  await Promise.all(pools.map((pool) => pool.destroy()));
+  await database.drop();
+});
+
+beforeEach(async () => {
+  world = await createWorld(
+    database.db,
+    CAPACITIES.map((capacity) => ({ event: 0, capacity, active: true, window: 'no window' as const })),
+  );
+});
+
+const seatsOf = (outcomes: readonly ReservationOutcome[]) =>
+  outcomes.filter((outcome) => outcome.kind === 'registered').map(({ serial }) => serial);
+
+function batchOf(ticket: number, size: number): Reservation[] {
+  const guest = {
+    partner: 0,
+    ticket,
+    astray: null,
+    key: null,
+    fingerprint: 0,
+    gender: null,
+    extraData1: null,
+  };
+  return toReservations(
+    world,
+    Array.from({ length: size }, (_, attendee) => ({ ...guest, attendee })),
+  );
+}
+
+async function takenOf(ticket: number): Promise<number> {
+  const { id } = world.model.tickets[ticket]!;
+  const row = await database.db.selectFrom('tickets').select('taken').where('id', '=', id).executeTakeFirst();
+  return row!.taken;
+}
+
+test('batches that race for the same tickets over several connections sell every seat once', async () => {
+  const drawn = fc.sample(anyBatch, BATCHES).map((batch) => toReservations(world, batch));
+  // Keys would meet between connections: that is another test. Everything else stays as random as it is.
+  const batches: Reservation[][] = drawn.map((batch) => batch.map((one) => ({ ...one, idempotency: null })));
+  // Enough to sell everything out, whatever was drawn.
+  batches.push(batchOf(1, 10), batchOf(2, 50));
+  const ids = batches.map(() => randomUUID());
+  const outcomes = await Promise.all(
+    batches.map((batch, index) => reserveBatch(pools[index % POOLS]!, ids[index]!, batch)),
+  );
+
+  const serials = outcomes.flatMap(seatsOf);
+  expect(serials).toHaveLength(7 + 40);
+  expect(new Set(serials).size).toBe(serials.length);
+  expect(await Promise.all(CAPACITIES.map((_, ticket) => takenOf(ticket)))).toEqual(CAPACITIES);
+  expect(await reconcile(database.db)).toEqual([]);
+  await expectOwnSerials(ids, outcomes);
+});
+
+test('batches whose serials lie among each other each find their own registrations', async () => {
+  const ids = [randomUUID(), randomUUID()];
+  const pause = await pauseBefore(
+    'registrations',
+    sql`new.batch_id = ${sql.lit(ids[0])} and new.position = 2`,
+  );
+  const first = reserveBatch(pools[1]!, ids[0]!, batchOf(2, 4));
+  await pause.waiters(1);
+  const second = await reserveBatch(pools[2]!, ids[1]!, batchOf(1, 3));
+  await pause.release();
+  const outcomes = [await first, second];
+
+  const [early, late] = outcomes.map(seatsOf);
+  expect(early![0]).toBeLessThan(late![0]!);
+  expect(early!.at(-1)).toBeGreaterThan(late!.at(-1)!);
+  await expectOwnSerials(ids, outcomes);
+});
+
+/** Makes whoever is about to insert such a row wait. */
+async function pauseBefore(table: string, condition: RawBuilder<unknown>) {
+  await sql`
+    create or replace function pause() returns trigger language plpgsql as $$
+      begin perform pg_advisory_xact_lock(1); return new; end $$`.execute(database.db);
+  await sql`
+    create trigger pause before insert on ${sql.table(table)} for each row
+    when (${condition}) execute function pause()`.execute(database.db);
+  await sql`select pg_advisory_lock(1)`.execute(pools[0]!);
+  return {
+    /** Resolves when this many statements wait, here or for each other. */
+    waiters: (count: number) => waitForLockWaiters(database.db, count),
+    release: async () => {
+      await sql`select pg_advisory_unlock(1)`.execute(pools[0]!);
+      await sql`drop trigger pause on ${sql.table(table)}`.execute(database.db);
+    },
+  };
+}
+
+async function expectOwnSerials(ids: string[], outcomes: ReservationOutcome[][]): Promise<void> {
+  for (const [index, id] of ids.entries()) {
+    const expected = seatsOf(outcomes[index]!);
+    const found = (await findBatch(database.db, id)).map(({ serial }) => serial);
+    expect(found.toSorted((a, b) => a - b)).toEqual(expected);
+    const rows = await database.db.selectFrom('batches').selectAll().where('id', '=', id).execute();
+    expect(rows.map((row) => [row.first_serial, row.last_serial])).toEqual(
+      expected.length > 0 ? [[expected[0], expected.at(-1)]] : [],
+    );
+  }
+}
+
+const [LOW, HIGH] = [1_000_001, 1_000_002];
+const uuidOf = (number: number) => `00000000-0000-4000-8000-${number.toString().padStart(12, '0')}`;
+const withKey = (key: string) => ({ idempotency: { key, fingerprint: uuidOf(0) } });
+
+test.each<[string, string, string, (n: number) => number | string, (n: number) => Partial<Reservation>]>([
+  ['attendees', 'registrations', 'attendee_digest', uuidOf, (n) => ({ attendeeDigest: uuidOf(n) })],
+  ['idempotency keys', 'idempotency_keys', 'key', String, (n) => withKey(String(n))],
+  [
+    'key of several partners',
+    'idempotency_keys',
+    'partner_id',
+    Number,
+    (n) => ({ partnerId: n, ...withKey('one') }),
+  ],
+])(
+  'two batches with the same %s in opposite order never wait for each other',
+  async (_what, table, column, valueOf, share) => {
+    const batch = (ticket: number, numbers: number[]) =>
+      batchOf(ticket, 2).map((one, index) => ({ ...one, ...share(numbers[index]!) }));
+    // The first one stops between the two.
+    const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(pools[1]!);
+    const isFirst = sql`pg_backend_pid() = ${sql.lit(rows[0]!.pid)}`;
+    const pause = await pauseBefore(
+      table,
+      sql`${isFirst} and new.${sql.ref(column)} = ${sql.lit(valueOf(HIGH))}`,
+    );
+    const first = reserveBatch(pools[1]!, randomUUID(), batch(1, [LOW, HIGH]));
+    await pause.waiters(1);
+    const second = reserveBatch(pools[2]!, randomUUID(), batch(2, [HIGH, LOW])).catch(statementFailure);
+    await pause.waiters(2);
+    await pause.release();
+    expect((await first).map(({ kind }) => kind)).toEqual(['registered', 'registered']);
+    expect(await second).toBe('conflict');
+  },
+);
+
+test('two batches with the same tickets in opposite order never wait for each other', async () => {
+  const [low, high] = world.model.tickets.slice(1);
+  // So many that Postgres looks those up which a batch names, one by one, as they come.
+  await sql`
+    insert into tickets (event_id, title, capacity, last_modified_by)
+    select ${low!.eventId}::integer, 'Another', 1, 'test' from generate_series(1, 10000)`.execute(
+    database.db,
+  );
+  await sql`analyze tickets`.execute(database.db);
+  const batch = [...batchOf(1, 1), ...batchOf(2, 1)];
+  expect(batch.map(({ ticketId }) => ticketId)).toEqual([low!.id, high!.id]);
+  const held = await holdTicket(database.db, low!.id);
+  const first = reserveBatch(pools[1]!, randomUUID(), batch);
+  await held.waiters(1);
+  const second = reserveBatch(pools[2]!, randomUUID(), batch.toReversed());
+  await held.waiters(2);
+  await held.release();
+  const outcomes = await Promise.all([first, second]);
+  expect(outcomes.flatMap(seatsOf)).toHaveLength(4);
+});
+
+test('of two batches with the same idempotency key at once, at most one commits its seat', async () => {
+  for (let round = 0; round < 20; round++) {
+    const [one] = batchOf(2, 1);
+    const keyed = { ...one!, idempotency: { key: `round ${round}`, fingerprint: randomUUID() } };
+    const attempts = await Promise.allSettled(
+      pools.slice(0, 2).map((pool) => reserveBatch(pool, randomUUID(), [keyed])),
+    );
+    const refused = attempts.filter((attempt) => attempt.status === 'rejected');
+    const outcomes = attempts.flatMap((attempt) => (attempt.status === 'fulfilled' ? attempt.value : []));
+    // The slower one either sees the first answer or is refused; run again, it sees it for certain.
+    expect(refused.every(({ reason }) => statementFailure(reason) === 'conflict')).toBe(true);
+    outcomes.push(...(await reserveBatch(pools[0]!, randomUUID(), [keyed])));
+    expect(new Set(seatsOf(outcomes)).size).toBe(1);
+    expect(await takenOf(2)).toBe(round + 1);
+  }
+});
+
+test('the same batch id cannot commit twice', async () => {
+  const id = randomUUID();
+  const batch = batchOf(1, 3);
+  await reserveBatch(pools[0]!, id, batch);
+  const again = await reserveBatch(pools[1]!, id, batch).catch((error: unknown) => statementFailure(error));
+  expect(again).toBe('conflict');
+  expect(await takenOf(1)).toBe(3);
+});
+
+test('a value that Postgres refuses undoes the whole batch', async () => {
+  const batch = batchOf(1, 3);
+  batch[1]!.fullName = 'Jane\0Doe';
+  const refused = await reserveBatch(pools[0]!, randomUUID(), batch).catch((error: unknown) =>
+    statementFailure(error),
+  );
+  expect(refused).toBe('bad-value');
+  expect(await takenOf(1)).toBe(0);
+  expect(await reconcile(database.db)).toEqual([]);
+});
+
+test('no SQL, by whoever written, can sell a seat that is not there', async () => {
+  await reserveBatch(pools[0]!, randomUUID(), batchOf(1, 5));
+  const { id } = world.model.tickets[1]!;
+  const refused = { code: '23514', constraint: 'no_seat_is_sold_twice' };
+  const setTaken = (taken: number) =>
+    sql`update tickets set taken = ${taken} where id = ${id}`.execute(database.db);
+  await expect(setTaken(8)).rejects.toMatchObject(refused);
+  await expect(setTaken(-1)).rejects.toMatchObject(refused);
+  await expect(updateTicket(database.db, id, { capacity: 4 }, 'test')).rejects.toMatchObject(refused);
+  expect(await takenOf(1)).toBe(5);
+});
+
+test('reconcile names the ticket and the batch whose books do not balance', async () => {
+  const id = randomUUID();
+  await reserveBatch(pools[0]!, id, batchOf(1, 2));
+  const { id: ticketId } = world.model.tickets[1]!;
+  await sql`delete from registrations where batch_id = ${id} and position = 1`.execute(database.db);
+  expect(await reconcile(database.db)).toEqual([
+    { subject: `batch ${id}`, problem: 'should have 2 registrations, but has 1' },
+    { subject: `ticket ${ticketId}`, problem: 'taken is 2, but registrations hold 1 seats' },
+  ]);
+});
+
+test.each([
+  ['full name', { fullName: 'x'.repeat(1_021) }],
+  ['e-mail address', { emailAddress: 'x'.repeat(255) }],
+  ['free text', { extraData2: 'x'.repeat(4_001) }],
+])('Postgres refuses what is longer than any field may be: %s', async (_, differing) => {
+  const batch = batchOf(2, 2).map((one) => ({ ...one, ...differing }));
+  const error = await reserveBatch(database.db, randomUUID(), batch).catch((refusal: unknown) => refusal);
+  expect(error).toMatchObject({ code: '22001' });
+  expect(statementFailure(error)).toBe('bad-value');
+  expect(await takenOf(2)).toBe(0);
+});

@@ -1,0 +1,155 @@
+import { randomUUID } from 'node:crypto';
+import { findBatch, forgetExpiredKeys, reserveBatch } from '@floodgate/registrations';
+import fc from 'fast-check';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import {
+  anyStep,
+  anyTicket,
+  createWorld,
+  toReservations,
+  type DrawnReservation,
+  type DrawnStep,
+  type World,
+} from '../harness/drawn-reservations.ts';
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+
+afterAll(() => database.drop());
+
+test(
+  'one statement does for a batch what a plain model does one reservation after the other',
+  { timeout: 120_000 },
+  async () => {
+    const seen: Record<string, number> = {};
+    const property = fc.asyncProperty(
+      fc.array(anyTicket, { minLength: 1, maxLength: 3 }),
+      fc.array(anyStep, { minLength: 4, maxLength: 10 }),
+      async (tickets, steps) => {
+        const world = await createWorld(database.db, tickets);
+        for (const step of steps) await take(world, step, seen);
+        await compareTables(world);
+      },
+    );
+    await fc.assert(property, { numRuns: 100 });
+    // The draw is worth something only where every outcome came about, first-hand and replayed.
+    const kinds = ['registered', 'no-such-ticket', 'not-on-sale', 'sold-out', 'duplicate'];
+    const wanted = [...kinds, ...kinds.map((kind) => `${kind}, replayed`), 'key-reused'];
+    expect(wanted.filter((kind) => !seen[kind])).toEqual([]);
+  },
+);
+
+async function take(world: World, step: DrawnStep, seen: Record<string, number>): Promise<void> {
+  if (step === 'a day passes') await passADay(world);
+  else if (Array.isArray(step)) await reserveAndCompare(world, step, seen);
+  else await cancel(world, step.cancel);
+}
+
+async function reserveAndCompare(
+  world: World,
+  drawn: readonly DrawnReservation[],
+  seen: Record<string, number>,
+): Promise<void> {
+  const reservations = toReservations(world, drawn);
+  const batchId = randomUUID();
+  await forgetExpiredKeys(database.db, reservations);
+  const outcomes = await reserveBatch(database.db, batchId, reservations);
+  expect(outcomes).toHaveLength(reservations.length);
+  for (const [index, reservation] of reservations.entries()) {
+    const outcome = outcomes[index]!;
+    const expected = world.model.expect(reservation);
+    const anySerial = expected.kind === 'registered' ? { serial: expect.any(Number) as number } : {};
+    expect(outcome).toEqual({ ...anySerial, ...expected });
+    world.model.record(reservation, outcome, batchId, index + 1);
+    const isReplayed = 'replayed' in outcome && outcome.replayed;
+    const kind = isReplayed ? `${outcome.kind}, replayed` : outcome.kind;
+    seen[kind] = (seen[kind] ?? 0) + 1;
+  }
+  await compareBatch(world, batchId);
+}
+
+/** The batch row is there if, and only if, it granted seats, and knows the range of their serials. */
+async function compareBatch({ model }: World, batchId: string): Promise<void> {
+  const mine = model.registrations.filter((registration) => registration.batchId === batchId);
+  // In the order of insertion: by attendee where those must be unique, else by position.
+  const serials = mine.map(({ serial }) => serial).toSorted((a, b) => a - b);
+  expect(new Set(serials).size).toBe(serials.length);
+  const batches = await database.db.selectFrom('batches').selectAll().where('id', '=', batchId).execute();
+  expect(batches.map((row) => [row.state, row.size, row.first_serial, row.last_serial])).toEqual(
+    mine.length > 0 ? [['pending', mine.length, serials[0], serials.at(-1)]] : [],
+  );
+  // For so long it is left to the queue.
+  for (const { relay_at, created_at } of batches) expect(Number(relay_at) - Number(created_at)).toBe(5_000);
+  const found = await findBatch(database.db, batchId);
+  expect(found.toSorted((a, b) => a.position - b.position)).toEqual(
+    mine.map(({ position, serial, passCode }) => ({ position, serial, passCode })),
+  );
+}
+
+async function compareTables({ model, events }: World): Promise<void> {
+  const eventIds = eventIdsOf(events);
+  const tickets = await database.db
+    .selectFrom('tickets')
+    .select(['id', 'taken'])
+    .where('event_id', 'in', eventIds)
+    .orderBy('id')
+    .execute();
+  expect(tickets).toEqual(model.tickets.map(({ id, taken }) => ({ id, taken })));
+  const rows = await database.db
+    .selectFrom('registrations')
+    .selectAll()
+    .where('event_id', 'in', eventIds)
+    .orderBy('serial')
+    .execute();
+  const seats = model.registrations.toSorted((a, b) => a.serial - b.serial);
+  expect(rows).toEqual(
+    seats.map((seat) => ({
+      serial: seat.serial,
+      batch_id: seat.batchId,
+      position: seat.position,
+      partner_id: seat.partnerId,
+      event_id: seat.eventId,
+      ticket_id: seat.ticketId,
+      pass_code: seat.passCode,
+      attendee_digest: seat.attendeeDigest,
+      full_name: seat.fullName,
+      email_address: seat.emailAddress,
+      phone_number: seat.phoneNumber,
+      gender: seat.gender,
+      table_or_seat: seat.tableOrSeat,
+      extra_data_1: seat.extraData1,
+      extra_data_2: seat.extraData2,
+      reserved_at: expect.any(Date) as Date,
+      cancelled_at: seat.cancelled ? (expect.any(Date) as Date) : null,
+    })),
+  );
+}
+
+const eventIdsOf = (events: World['events']) => events.map(({ eventId }) => eventId);
+
+async function cancel({ model }: World, choice: number): Promise<void> {
+  const held = model.registrations.filter(({ cancelled }) => !cancelled);
+  const chosen = held[choice % held.length];
+  if (!chosen) return;
+  model.cancel(chosen);
+  await sql`
+    with released as (
+      update registrations set cancelled_at = now() where serial = ${chosen.serial} returning ticket_id
+    )
+    update tickets set taken = taken - 1 from released where id = ticket_id`.execute(database.db);
+}
+
+/** Ages what is remembered of idempotency keys past the 24 hours for which it counts. */
+async function passADay({ model, events }: World): Promise<void> {
+  model.forgetKeys();
+  await database.db
+    .updateTable('idempotency_keys')
+    .set({ created_at: sql<never>`created_at - interval '24 h'` })
+    .where('event_id', 'in', eventIdsOf(events))
+    .execute();
+}

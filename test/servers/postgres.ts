@@ -1,0 +1,50 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { GenericContainer, getContainerRuntimeClient, Wait } from 'testcontainers';
+import { startPostgres } from '@floodgate/standalone/embedded-postgres';
+import type { RunningService, Source } from './server.ts';
+
+const SETTINGS = { max_connections: '300' };
+
+/** The official image, where Docker answers. */
+export const postgresContainer: Source = async () => {
+  await getContainerRuntimeClient();
+  // A password that occurs nowhere by itself, so that it can be looked for in logs.
+  const password = randomBytes(24).toString('hex');
+  const container = await new GenericContainer('postgres:18')
+    .withEnvironment({ POSTGRES_USER: 'floodgate', POSTGRES_PASSWORD: password, POSTGRES_DB: 'floodgate' })
+    .withCommand([
+      'postgres',
+      ...Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+    ])
+    .withExposedPorts(5432)
+    // Once from the server that initializes, once from the one that stays; or once, if that is how the image does it.
+    .withWaitStrategy(Wait.forListeningPorts())
+    .start();
+  const address = `${container.getHost()}:${container.getMappedPort(5432)}`;
+  return {
+    url: `postgres://floodgate:${password}@${address}/floodgate`,
+    origin: 'container postgres:18',
+    stop: async () => void (await container.stop()),
+  };
+};
+
+/** The PostgreSQL that npm start uses. */
+export const embeddedPostgres: Source = async (): Promise<RunningService> => {
+  const directory = await mkdtemp(path.join(tmpdir(), 'floodgate-test-'));
+  const server = await startPostgres({
+    dataDir: path.join(directory, 'postgres'),
+    logFile: path.join(directory, 'postgres.log'),
+    settings: SETTINGS,
+  });
+  return {
+    url: server.url(),
+    origin: 'embedded Postgres',
+    stop: async () => {
+      await server.stop();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+};

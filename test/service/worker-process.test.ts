@@ -1,0 +1,113 @@
+import { sql } from 'kysely';
+import { afterEach, describe, expect, test } from 'vitest';
+import { commitBatch } from '../harness/committed-batch.ts';
+import type { TestDatabase } from '../harness/database.ts';
+import type { Fixture } from '../harness/fixture.ts';
+import { startProcess } from '../harness/service-process.ts';
+import { TcpProxy } from '../harness/tcp-proxy.ts';
+import { newJob, TestQueue } from '../harness/test-queue.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+import { useWorkers } from '../harness/workers.ts';
+import { redisServerCommand, startRedis, type RedisProcess } from '../servers/redis.ts';
+
+let database: TestDatabase;
+let fixture: Fixture;
+const workers = useWorkers((given) => ({ database, fixture } = given));
+
+test('a worker removes idempotency keys that have expired, and only those', async () => {
+  const { partnerId, eventId } = fixture;
+  const key = (name: string, age: string) => sql`
+    insert into idempotency_keys (partner_id, event_id, key, fingerprint, outcome, created_at)
+    values (${partnerId}, ${eventId}, ${name}, gen_random_uuid(), 'sold-out', now() - ${age}::interval)`;
+  await key('young', '23 h 59 min').execute(database.db);
+  await sql`
+    insert into idempotency_keys (partner_id, event_id, key, fingerprint, outcome, created_at)
+    select ${partnerId}, ${eventId}, 'old ' || n, gen_random_uuid(), 'sold-out', now() - interval '24 h'
+    from generate_series(1, 2500) n`.execute(database.db);
+  await workers.start();
+  const keys = () => database.db.selectFrom('idempotency_keys').select('key').execute();
+  await waitUntil('one is left', async () => (await keys()).length <= 1);
+  expect(await keys()).toEqual([{ key: 'young' }]);
+});
+
+test.for(['finalise', 'finalize,', 'finalize,toString', ' finalize'])(
+  'WORKER_QUEUES=%o is refused with exit code 2 and one line that names it',
+  async (queues) => {
+    const worker = startProcess('worker', {
+      DATABASE_URL: database.url,
+      QUEUE_URL: database.url,
+      WORKER_QUEUES: queues,
+    });
+    expect(await worker.exited).toBe(2);
+    expect(worker.output()).toBe(
+      'floodgate-worker: WORKER_QUEUES is not valid: queues to work on, separated by commas: finalize\n',
+    );
+  },
+);
+
+test('a worker outlives a connection that is lost under its first look at a Postgres queue', async () => {
+  const queue = await TestQueue.open(database.url);
+  const rival = await database.db.startTransaction().execute();
+  await sql`lock table ${sql.table(`${queue.namespace}_queue.migration`)}`.execute(rival);
+  const proxy = await TcpProxy.start(database.url);
+  const worker = startProcess('worker', {
+    DATABASE_URL: database.url,
+    QUEUE_URL: proxy.through(database.url),
+    QUEUE_NAMESPACE: queue.namespace,
+    RELAY_INTERVAL_MS: '50',
+    WORKER_PORT: '0',
+  });
+  workers.adopt(worker);
+  const waiters = async () => {
+    const { rows } = await sql`
+      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
+      database.db,
+    );
+    return rows.length;
+  };
+  await waitUntil('producer, consumer and their probe look at the queue', async () => (await waiters()) >= 3);
+  proxy.setMode('down');
+  await rival.rollback().execute();
+  proxy.setMode('pass');
+  const batch = await commitBatch(database.db, fixture);
+  await batch.waitForState('confirmed').catch((error: unknown) => {
+    throw new Error(`${worker.child.exitCode} ${worker.output()}`, { cause: error });
+  });
+  expect(await worker.end(), worker.output()).toBe(0);
+  await queue.close();
+  await proxy.stop();
+});
+
+const missing = redisServerCommand() ? '' : ' (no redis-server or valkey-server on the PATH)';
+
+describe.skipIf(missing)(`a Redis that loses everything${missing}`, { timeout: 90_000 }, () => {
+  let redis: RedisProcess;
+  afterEach(() => redis.stop());
+
+  test('loses no batch, neither those it held nor those that commit meanwhile', async () => {
+    redis = await startRedis();
+    const queue = await TestQueue.open(redis.url);
+    const held = await commitBatch(database.db, fixture, { relayInSeconds: 1 });
+    await (await queue.produce()).enqueue(newJob(held.batchId));
+    await queue.close();
+    await redis.kill();
+    redis = await startRedis(undefined, redis.port);
+
+    const worker = await workers.start({ QUEUE_URL: redis.url, QUEUE_NAMESPACE: queue.namespace });
+    await held.waitForState('confirmed');
+    await redis.kill();
+    await waitUntil('the worker notices', () => worker.output().includes('the queue is down'));
+    const meanwhile = await Promise.all([1, 2, 3].map(() => commitBatch(database.db, fixture)));
+    redis = await startRedis(undefined, redis.port);
+    for (const batch of meanwhile) await batch.waitForState('confirmed');
+    expect(await worker.end(), worker.output()).toBe(0);
+  });
+
+  test('keeps no worker from stopping in good order while it is away', async () => {
+    redis = await startRedis();
+    const worker = await workers.start({ QUEUE_URL: redis.url, SHUTDOWN_TIMEOUT_MS: '3000' });
+    await redis.kill();
+    await waitUntil('the worker notices', () => worker.output().includes('the queue is down'));
+    expect(await worker.end(), worker.output()).toBe(0);
+  });
+});
