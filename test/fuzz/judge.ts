@@ -1,5 +1,5 @@
 import { BODY_LIMIT_BYTES, parsePassReference, responseCodeEntry, RESPONSE_CODES } from '@floodgate/contract';
-import type { Reservation, ReservationOutcome } from '@floodgate/registrations';
+import type { Reservation, Outcome } from '@floodgate/registrations';
 import { Finding, type WireAnswer } from './read-answers.ts';
 import { headerOf, type StrictReading, type StrictRequest } from './read-strictly.ts';
 import { RULES, valueOf, wrongFields } from './registration-rules.ts';
@@ -254,10 +254,10 @@ function judgeOutcome(target: Target, reservation: Reservation, answer: Answer, 
     throw new Finding(`replays serial ${outcome.serial}, the first answer had ${first}`);
 }
 
-function outcomeOf(target: Target, answer: Answer, replayed: boolean): ReservationOutcome | null {
+function outcomeOf(target: Target, answer: Answer, replayed: boolean): Outcome | null {
   if (answer.code !== '00') {
     const kind = Object.entries(REFUSALS).find(([, code]) => code === answer.code)?.[0];
-    return kind ? ({ kind, replayed } as ReservationOutcome) : null;
+    return kind ? ({ kind, replayed } as Outcome) : null;
   }
   const parts = parsePassReference(String(answer.data));
   if (parts?.eventId !== target.eventId || parts.prefix !== target.passPrefix)

@@ -1,4 +1,4 @@
-import type { Reservation, ReservationOutcome } from '@floodgate/registrations';
+import type { Outcome, Refusal, Reservation } from '@floodgate/registrations';
 
 /** A ticket as the model sees it. */
 export interface ModelTicket {
@@ -18,7 +18,8 @@ export interface ModelRegistration extends Reservation {
 }
 
 /** What the model expects; a seat's serial is Postgres's to choose, so a new one is not predicted. */
-type Expected = Exclude<ReservationOutcome, { kind: 'registered' }> | Registered;
+type Expected = Refused | { kind: 'key-reused' } | Registered;
+type Refused = { kind: Refusal; replayed: boolean };
 type Registered = { kind: 'registered'; passCode: number; replayed: boolean; serial?: number };
 
 interface Remembered {
@@ -50,8 +51,8 @@ export class ReservationModel {
   }
 
   /** Takes over what became of the reservation. */
-  record(reservation: Reservation, outcome: ReservationOutcome, batchId: string, position: number): void {
-    if (outcome.kind === 'key-reused' || outcome.replayed) return;
+  record(reservation: Reservation, outcome: Outcome, batchId: string, position: number): void {
+    if (!('replayed' in outcome) || outcome.replayed) return;
     const key = scopedKey(reservation);
     if (key) {
       this.#remembered.set(key, { fingerprint: reservation.idempotency!.fingerprint, answer: outcome });

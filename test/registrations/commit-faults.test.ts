@@ -58,7 +58,7 @@ const commit = (reservations: Reservation[], db = pool, resolveWithinMs = 10_000
   commitBatch(
     {
       db,
-      held: { has: () => false, hold: () => {} },
+      locked: { has: () => false, lock: () => {}, release: () => {} },
       lockWithinMs: 0,
       onCommitted: (batchId) => committedBatches.push(batchId),
       onFailure: (_error, { failure }) => failures.push(failure),
@@ -73,8 +73,7 @@ const reservation = (ticketId: number, differing: Partial<Reservation> = {}) =>
 const digest = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 32);
 const keyed = () => ({ idempotency: { key: randomUUID(), fingerprint: digest('the request') } });
 
-const kinds = (outcomes: Awaited<ReturnType<typeof commit>>) =>
-  outcomes.map((outcome) => (typeof outcome === 'string' ? outcome : outcome.kind));
+const kinds = (outcomes: Awaited<ReturnType<typeof commit>>) => outcomes.map(({ kind }) => kind);
 
 function storedRegistrations() {
   return database.db
@@ -152,7 +151,10 @@ test('where all were refused and the answer is cut off, all are refused', async 
 test('while Postgres is away nothing is reserved, and the answer is overloaded', async () => {
   const ticketId = await gala.addTicket();
   proxy.setMode('down');
-  expect(await commit([reservation(ticketId), reservation(ticketId)])).toEqual(['overloaded', 'overloaded']);
+  expect(kinds(await commit([reservation(ticketId), reservation(ticketId)]))).toEqual([
+    'overloaded',
+    'overloaded',
+  ]);
   expect(failures).toEqual(['not-sent']);
   expect(await storedRegistrations()).toEqual([]);
 });
@@ -166,7 +168,7 @@ test('a commit that stays unanswered is unknown, and a retry with its key finds 
   await held.waiters(1);
   proxy.setMode('swallow-answers');
   await held.release();
-  expect(await outcomes).toEqual(['unknown']);
+  expect(kinds(await outcomes)).toEqual(['unknown']);
   expect(committedBatches).toEqual([]);
 
   proxy.setMode('pass');
@@ -286,7 +288,7 @@ test.each(LANGUAGES)(
 test('what Postgres calls fatal is no refusal, even if a pooler in between keeps the connection', async () => {
   proxy.replaceInAnswers(new Map([['SERROR\0', 'SFATAL\0']]));
   const poison = reservation(await gala.addTicket(), { fullName: 'Poison' });
-  expect(await commit([poison], pool, 0)).toEqual(['overloaded']);
+  expect(kinds(await commit([poison], pool, 0))).toEqual(['overloaded']);
   expect(failures).toEqual(['unknown']);
 });
 
@@ -299,9 +301,19 @@ test('a server that only reads is left for the one that new connections lead to'
   await sql`alter database ${name} reset default_transaction_read_only`.execute(database.db);
 
   const two = [reservation(ticketId), reservation(ticketId)];
-  expect(await commit(two)).toEqual(['overloaded', 'overloaded']);
+  expect(kinds(await commit(two))).toEqual(['overloaded', 'overloaded']);
   expect(failures).toEqual(['unavailable']);
   await expectOneStored(await commit([reservation(ticketId)]));
+});
+
+test('the time for a batch is one for all its halves: what is not attempted by then is not reserved', async () => {
+  const ticketId = await gala.addTicket();
+  const names = Array.from({ length: 8 }, () => 'Poison');
+  const poisoned = names.map((fullName) => reservation(ticketId, { fullName }));
+  expect(new Set(kinds(await commit(poisoned, pool, 0)))).toEqual(new Set(['overloaded']));
+  expect(failures).toEqual(['bad-value']);
+  expect(new Set(kinds(await commit(poisoned)))).toEqual(new Set(['failed']));
+  expect(await storedRegistrations()).toEqual([]);
 });
 
 test.each([

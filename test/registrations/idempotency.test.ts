@@ -244,3 +244,20 @@ test('expired keys are deleted in steps, and no others', async () => {
   const left = database.db.selectFrom('idempotency_keys').selectAll().where('event_id', '=', gala.eventId);
   expect(await left.execute()).toHaveLength(5);
 });
+
+test.each([
+  ['is gone', async () => void (await database.db.deleteFrom('registrations').execute())],
+  [
+    "is another partner's",
+    async () => {
+      const other = await createFixture(database.db);
+      const changes = { partner_id: other.partnerId, event_id: other.eventId };
+      await database.db.updateTable('registrations').set(changes).execute();
+    },
+  ],
+])('a replay whose registration %s is a failure, and no pass reference is made up', async (_what, damage) => {
+  expectFirstSuccess(await register());
+  await damage();
+  expectFailure(await register(), '99', 500);
+  await database.db.deleteFrom('registrations').execute();
+});

@@ -1,12 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { connect, statementFailure, type Database } from '@floodgate/database';
-import {
-  findBatch,
-  reconcile,
-  reserveBatch,
-  type Reservation,
-  type ReservationOutcome,
-} from '@floodgate/registrations';
+import { findBatch, reconcile, reserveBatch, type Reservation, type Outcome } from '@floodgate/registrations';
 import { updateTicket } from '@floodgate/tickets';
 import fc from 'fast-check';
 import { sql, type RawBuilder } from 'kysely';
@@ -44,7 +38,7 @@ beforeEach(async () => {
   );
 });
 
-const seatsOf = (outcomes: readonly ReservationOutcome[]) =>
+const seatsOf = (outcomes: readonly Outcome[]) =>
   outcomes.filter((outcome) => outcome.kind === 'registered').map(({ serial }) => serial);
 
 function batchOf(ticket: number, size: number): Reservation[] {
@@ -125,7 +119,7 @@ async function pauseBefore(table: string, condition: RawBuilder<unknown>) {
   };
 }
 
-async function expectOwnSerials(ids: string[], outcomes: ReservationOutcome[][]): Promise<void> {
+async function expectOwnSerials(ids: string[], outcomes: Outcome[][]): Promise<void> {
   for (const [index, id] of ids.entries()) {
     const expected = seatsOf(outcomes[index]!);
     const found = (await findBatch(database.db, id)).map(({ serial }) => serial);

@@ -27,7 +27,7 @@ import { ticketsRoute } from '@floodgate/tickets/api';
 export interface ApiDependencies {
   /** For everything but reserving, which is the registrar's. */
   db: Database;
-  registrar: Pick<Registrar, 'register' | 'hasRoom'>;
+  registrar: Pick<Registrar, 'register' | 'admit'>;
   /** Counts the requests of partners that have a limit. */
   rateLimitStore: FastifyRateLimitStoreCtor;
   queue: { isUp(): boolean };

@@ -4,7 +4,7 @@ import { finalizeJob, parseQueueUrl, Producer, watchQueue } from '@floodgate/que
 import { buildApi, closeApi } from './build-api.ts';
 import type { ApiConfig } from './config.ts';
 import { DRAW_WITHIN_MS, PermitStore } from '@floodgate/partners';
-import { Doorbell, Registrar } from '@floodgate/registrations';
+import { QueueNotifier, Registrar } from '@floodgate/registrations';
 
 /** Confirmation may lag behind by this much under load; the answer to the partner never waits for it. */
 const RING_INTERVAL_MS = 100;
@@ -65,7 +65,7 @@ export async function startApi(config: ApiConfig, log: Logger): Promise<Service 
     onUnsafe: (err) => log.error({ err }, 'the queue could lose jobs'),
     onChange: (state) => log.warn({ queue: state }, `the queue is ${state}`),
   });
-  const doorbell = new Doorbell((batchIds) => {
+  const notifier = new QueueNotifier((batchIds) => {
     // Not awaited and allowed to fail: the batch row is the outbox, and the relay rings again.
     producer.enqueue(finalizeJob(batchIds)).catch(() => {});
   }, RING_INTERVAL_MS);
@@ -75,7 +75,7 @@ export async function startApi(config: ApiConfig, log: Logger): Promise<Service 
     batchLimit: config.BATCH_LIMIT,
     waitingLimit: config.WAITING_LIMIT,
     answerWithinMs: config.ANSWER_WITHIN_MS,
-    onCommitted: (batchId) => doorbell.tellOf(batchId),
+    onCommitted: (batchId) => notifier.notify(batchId),
   });
   const app = await buildApi({
     db: reads,
@@ -91,7 +91,7 @@ export async function startApi(config: ApiConfig, log: Logger): Promise<Service 
     close: async () => {
       await closeApi(app, config.SHUTDOWN_TIMEOUT_MS * SLOW_CLIENTS_SHARE);
       await registrar.drain();
-      doorbell.flush();
+      notifier.flush();
       unwatch();
       await producer.close();
       await Promise.all([reservations, reads, limits].map((db) => db.destroy()));

@@ -25,7 +25,7 @@ async function start(config: PeerConfig, log: Logger): Promise<Service> {
   const db = pool('peer-api reserve', peer.connections.api);
   const reads = pool('peer-api', READ_CONNECTIONS);
   const desk = await peer.openDesk({ config, log, db });
-  const registrar = { register: registerWith((seat) => desk.reserve(seat)), hasRoom: () => true };
+  const registrar = { register: registerWith((seat) => desk.reserve(seat)), admit: () => true };
   const rateLimitStore = PermitStore.bind(null, reads, log);
   const app = await buildApi({ db: reads, registrar, rateLimitStore, queue: { isUp: () => true }, log });
   await app.listen({ host: '127.0.0.1', port: 0 });

@@ -1,5 +1,4 @@
 import { drawPassCode } from '@floodgate/registrations';
-import { formatPassReference } from '@floodgate/contract';
 import type { Database } from '@floodgate/database';
 import { CompiledQuery } from 'kysely';
 import type { Register } from './peer.ts';
@@ -37,9 +36,7 @@ export function registerWith(reserve: (seat: SeatRequest) => Promise<SeatOutcome
       request.extraData2 ?? null,
     ]);
     if (outcome.kind !== 'registered') return { kind: outcome.kind, replayed: false };
-    const { eventId, passPrefix: prefix } = access;
-    const passReference = formatPassReference({ prefix, eventId, serial: outcome.serial, passCode });
-    return { kind: 'registered', passReference, replayed: false };
+    return { kind: 'registered', serial: outcome.serial, passCode, replayed: false };
   };
 }
 

@@ -1,170 +1,198 @@
+import { statementFailure, type Database, type StatementFailure } from '@floodgate/database';
 import { randomUUIDv7 } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { findLockedTickets, type TicketOfEvent } from './find-locked-tickets.ts';
 import { forgetExpiredKeys } from '../idempotency/forget-expired-keys.ts';
-import { reserveBatch, type Reservation, type ReservationOutcome } from './reserve-batch.ts';
-import { statementFailure, type Database, type StatementFailure } from '@floodgate/database';
+import type { CommittedRegistration } from './find-batch.ts';
+import { findLockedTickets, type TicketOfEvent } from './find-locked-tickets.ts';
+import type { LockedTickets } from './locked-tickets.ts';
+import { FAILED, OVERLOADED, UNKNOWN, type Outcome } from './outcome.ts';
+import { reserveBatch, type Reservation } from './reserve-batch.ts';
 import { voidBatch } from './void-batch.ts';
-import { type CommittedRegistration } from './find-batch.ts';
-import type { Submitted } from './group-commit.ts';
-import type { HeldTickets } from './locked-tickets.ts';
-
-/** What became of a reservation; `failed`: refused for a reason nobody foresaw, nothing was reserved. */
-export type CommitOutcome = ReservationOutcome | { kind: 'failed' };
 
 export interface CommitDependencies {
   db: Database;
-  /** Tickets that somebody else holds; told of further ones. */
-  held: Pick<HeldTickets, 'has' | 'hold'>;
+  /** Tickets that another transaction keeps locked. It is told of further ones, and of those that were sold from again. */
+  locked: Pick<LockedTickets, 'has' | 'lock' | 'release'>;
   /** Told of every batch that has committed seats, once that is certain. */
   onCommitted: (batchId: string) => void;
   /** Told of every statement that failed. */
   onFailure: (error: unknown, facts: { batchId: string; size: number; failure: StatementFailure }) => void;
-  /** How long a batch waits for a row that somebody else holds: longer than other processes' batches take. */
+  /** How long a batch waits for a row that another transaction has locked: longer than other processes' batches take. */
   lockWithinMs: number;
-  /** How long to go on asking after a commit whose connection was lost. */
+  /** How long after its start a batch may begin an attempt, or ask what became of one. */
   resolveWithinMs: number;
 }
 
-type Outcome = Submitted<CommitOutcome>;
-type Outcomes = Outcome[];
+/** A batch on its way: what is decided so far, by position, and when no further attempt begins. */
+interface Commit {
+  readonly deps: CommitDependencies;
+  readonly reservations: readonly Reservation[];
+  readonly outcomes: Outcome[];
+  readonly giveUpAt: number;
+}
+
+/** What is attempted together: positions in the batch. */
+interface Part {
+  readonly positions: readonly number[];
+  /** How often these have been refused together. */
+  readonly refusals: number;
+}
 
 const RETRY_DELAY_MS = 50;
 const MAX_ATTEMPTS = 3;
 
 /**
- * Reserves a batch exactly once and answers one outcome per reservation, in order.
+ * Reserves a batch exactly once. Returns one outcome per reservation, in order; never rejects.
  *
- * Each attempt has an id of its own. After a lost connection its fate is settled first: it has committed, or it never
- * will. So `overloaded` is answered only where nothing was reserved, and `unknown` only where Postgres stays away.
- * A batch that Postgres refuses is split until the bad row is alone. Where somebody else holds a ticket, the others go
- * without it.
+ *   part ─► set locked tickets aside ─► attempt ─► committed ─► decided
+ *    ▲                                    │
+ *    ├── locked: by whom others wait ◄────┤
+ *    ├── conflict: forget expired keys ◄──┤ at most MAX_ATTEMPTS, then in halves until the bad row is alone
+ *    ├── bad value: in halves ◄───────────┤
+ *    ├── void: it never will commit ◄─────┤
+ *    └── adopt: it has; the rest again ◄──┴─► unavailable: overloaded · unexpected: failed · nobody answers: unknown
+ *
+ * Each attempt has a batch id of its own. After a lost connection the id's fate is settled first: it has committed, or it
+ * never will. So `overloaded` is said only where nothing was reserved, and `unknown` only where Postgres stays away.
  */
-export function commitBatch(deps: CommitDependencies, reservations: Reservation[]): Promise<Outcomes> {
-  const known = reservations.map((reservation) => (deps.held.has(reservation) ? 'overloaded' : undefined));
-  return known.some(Boolean) ? commitRest(deps, reservations, known) : commitTogether(deps, reservations);
-}
-
-async function commitTogether(deps: CommitDependencies, reservations: Reservation[]): Promise<Outcomes> {
-  const giveUpAt = performance.now() + deps.resolveWithinMs;
-  for (let attempt = 1; ; attempt++) {
-    const batchId = randomUUIDv7();
-    const result = await attemptBatch(deps, batchId, reservations);
-    if (typeof result !== 'string') return result;
-    if (result === 'unknown') {
-      const fate = await settleFate(deps.db, batchId, giveUpAt);
-      if (fate === 'unknown') return reservations.map(() => 'unknown');
-      if (fate !== 'void') return adoptBatch(deps, batchId, reservations, fate);
-    } else if (result === 'locked') {
-      const known = await findHeld(deps, reservations);
-      if (known.some(Boolean)) return commitRest(deps, reservations, known);
-      if (attempt === MAX_ATTEMPTS) return settleRefusal(deps, reservations, result);
-    } else if (result !== 'conflict' || attempt === MAX_ATTEMPTS) {
-      return settleRefusal(deps, reservations, result);
-    } else {
-      // Another process was faster with the same idempotency key or attendee, or an expired key was in the way. The
-      // statement sees that when it runs again.
-      await forgetExpiredKeys(deps.db, reservations).catch(() => {});
-    }
-    if (performance.now() >= giveUpAt) return reservations.map(() => 'overloaded');
-  }
-}
-
-async function attemptBatch(
+export async function commitBatch(
   deps: CommitDependencies,
-  batchId: string,
-  reservations: Reservation[],
-): Promise<ReservationOutcome[] | StatementFailure> {
+  reservations: readonly Reservation[],
+): Promise<Outcome[]> {
+  const giveUpAt = performance.now() + deps.resolveWithinMs;
+  const commit: Commit = { deps, reservations, outcomes: [], giveUpAt };
+  const parts = await commitPart(commit, { positions: [...reservations.keys()], refusals: 0 });
+  for (let part = parts.shift(); part; part = parts.shift()) {
+    const isOver = performance.now() >= giveUpAt;
+    parts.unshift(...(isOver ? decide(commit, part, OVERLOADED) : await commitPart(commit, part)));
+  }
+  return commit.outcomes;
+}
+
+/** Attempts a part. Returns what is left of it to attempt. */
+async function commitPart(commit: Commit, part: Part): Promise<Part[]> {
+  const { deps } = commit;
+  const rest = setLockedAside(commit, part);
+  if (rest.positions.length === 0) return [];
+  const batchId = randomUUIDv7();
+  const reservations = reservationsOf(commit, rest);
   try {
     const outcomes = await reserveBatch(deps.db, batchId, reservations, deps.lockWithinMs);
     if (outcomes.some(isNewSeat)) deps.onCommitted(batchId);
-    return outcomes;
+    deps.locked.release(reservations);
+    rest.positions.forEach((position, index) => (commit.outcomes[position] = outcomes[index]!));
+    return [];
   } catch (error) {
     const failure = statementFailure(error);
     deps.onFailure(error, { batchId, size: reservations.length, failure });
-    return failure;
+    return afterFailure(commit, rest, batchId, failure);
   }
 }
 
-const isNewSeat = (outcome: ReservationOutcome) => outcome.kind === 'registered' && !outcome.replayed;
+const reservationsOf = ({ reservations }: Commit, { positions }: Part) =>
+  positions.map((position) => reservations[position]!);
 
-/** Answers for a batch that Postgres refused: nothing of it is stored. */
-async function settleRefusal(
-  deps: CommitDependencies,
-  reservations: Reservation[],
-  failure: Exclude<StatementFailure, 'unknown'>,
-): Promise<Outcomes> {
+const isNewSeat = (outcome: Outcome) => outcome.kind === 'registered' && !outcome.replayed;
+
+/** Decides all of a part alike. */
+function decide({ outcomes }: Commit, { positions }: Part, outcome: Outcome): Part[] {
+  for (const position of positions) outcomes[position] = outcome;
+  return [];
+}
+
+/** What a failed attempt leaves to do. All but `unknown` was rolled back. */
+async function afterFailure(
+  commit: Commit,
+  part: Part,
+  batchId: string,
+  failure: StatementFailure,
+): Promise<Part[]> {
   switch (failure) {
-    case 'not-sent':
+    case 'unknown':
+      return settleFate(commit, part, batchId);
     case 'locked':
-    case 'unavailable':
-      return reservations.map(() => 'overloaded');
+      return findWhoWaits(commit, part);
     case 'conflict':
-      return reservations.length === 1 ? ['overloaded'] : splitBatch(deps, reservations);
+      return retryConflict(commit, part);
     case 'bad-value':
-      return reservations.length === 1 ? [{ kind: 'failed' }] : splitBatch(deps, reservations);
+      return halve(commit, part, FAILED);
+    case 'not-sent':
+    case 'unavailable':
+      return decide(commit, part, OVERLOADED);
     case 'unexpected':
     default:
-      return reservations.map(() => ({ kind: 'failed' }));
+      return decide(commit, part, FAILED);
   }
 }
 
-async function splitBatch(deps: CommitDependencies, reservations: Reservation[]): Promise<Outcomes> {
-  const middle = Math.ceil(reservations.length / 2);
-  const first = await commitBatch(deps, reservations.slice(0, middle));
-  return [...first, ...(await commitBatch(deps, reservations.slice(middle)))];
+/** Refuses those whose ticket another transaction keeps locked. Returns the others. */
+function setLockedAside(commit: Commit, part: Part): Part {
+  const isLocked = (position: number) => commit.deps.locked.has(commit.reservations[position]!);
+  const aside = part.positions.filter(isLocked);
+  if (aside.length === 0) return part;
+  decide(commit, { ...part, positions: aside }, OVERLOADED);
+  return { positions: part.positions.filter((position) => !isLocked(position)), refusals: part.refusals };
 }
 
-/** What became of an attempt whose connection was lost: its registrations, or nothing for ever, or nobody answers. */
-async function settleFate(
-  db: Database,
-  batchId: string,
-  giveUpAt: number,
-): Promise<CommittedRegistration[] | 'void' | 'unknown'> {
+/** Somebody holds a row for too long. Where it is a ticket's, its buyers are set aside with the next attempt. */
+async function findWhoWaits(commit: Commit, part: Part): Promise<Part[]> {
+  const { db, locked } = commit.deps;
+  const found = await findLockedTickets(db, reservationsOf(commit, part)).catch((): TicketOfEvent[] => []);
+  locked.lock(found);
+  if (found.length > 0) return [{ ...part, refusals: 0 }];
+  return isLastAttempt(part) ? decide(commit, part, OVERLOADED) : [refused(part)];
+}
+
+/**
+ * Another process was faster with the same idempotency key or attendee, or an expired key was in the way. The statement
+ * sees that when it runs again.
+ */
+async function retryConflict(commit: Commit, part: Part): Promise<Part[]> {
+  if (isLastAttempt(part)) return halve(commit, part, OVERLOADED);
+  await forgetExpiredKeys(commit.deps.db, reservationsOf(commit, part)).catch(() => {});
+  return [refused(part)];
+}
+
+const isLastAttempt = ({ refusals }: Part) => refusals + 1 >= MAX_ATTEMPTS;
+const refused = ({ positions, refusals }: Part): Part => ({ positions, refusals: refusals + 1 });
+
+/** Splits a part, so that the row which Postgres refuses is alone in the end: that one gets the outcome. */
+function halve(commit: Commit, part: Part, outcome: Outcome): Part[] {
+  const { positions } = part;
+  if (positions.length === 1) return decide(commit, part, outcome);
+  const middle = Math.ceil(positions.length / 2);
+  return [positions.slice(0, middle), positions.slice(middle)].map((half) => ({
+    positions: half,
+    refusals: 0,
+  }));
+}
+
+/** The connection was lost under an attempt: it has committed, or from now on it never will, or nobody tells. */
+async function settleFate(commit: Commit, part: Part, batchId: string): Promise<Part[]> {
   for (;;) {
     try {
-      return (await voidBatch(db, batchId)) ?? 'void';
+      const committed = await voidBatch(commit.deps.db, batchId);
+      return committed ? adopt(commit, part, batchId, committed) : [part];
     } catch {
-      if (performance.now() >= giveUpAt) return 'unknown';
+      if (performance.now() >= commit.giveUpAt) return decide(commit, part, UNKNOWN);
       await delay(RETRY_DELAY_MS);
     }
   }
 }
 
-/** Answers from a batch that did commit. What has no seat in it was refused, left no trace, and is asked again. */
-async function adoptBatch(
-  deps: CommitDependencies,
+/** Takes the outcomes of a batch that did commit. What has no seat in it was refused, left no trace, and is asked again. */
+function adopt(
+  { deps, outcomes }: Commit,
+  { positions }: Part,
   batchId: string,
-  reservations: Reservation[],
-  committed: CommittedRegistration[],
-): Promise<Outcomes> {
+  committed: readonly CommittedRegistration[],
+): Part[] {
   deps.onCommitted(batchId);
-  const known: (Outcome | undefined)[] = reservations.map(() => undefined);
-  for (const { position, serial, passCode } of committed)
-    known[position - 1] = { kind: 'registered', serial, passCode, replayed: false };
-  return commitRest(deps, reservations, known);
-}
-
-/** `overloaded` for each reservation whose ticket somebody else holds now. */
-async function findHeld(
-  deps: CommitDependencies,
-  reservations: Reservation[],
-): Promise<(Outcome | undefined)[]> {
-  const locked = await findLockedTickets(deps.db, reservations).catch((): TicketOfEvent[] => []);
-  deps.held.hold(locked);
-  const names = new Set(locked.map(nameOf));
-  return reservations.map((reservation) => (names.has(nameOf(reservation)) ? 'overloaded' : undefined));
-}
-
-const nameOf = ({ ticketId, eventId }: TicketOfEvent) => `${ticketId} ${eventId}`;
-
-/** The outcomes that are known; what has none is committed by itself. */
-async function commitRest(
-  deps: CommitDependencies,
-  reservations: Reservation[],
-  known: (Outcome | undefined)[],
-): Promise<Outcomes> {
-  const rest = reservations.filter((_, index) => known[index] === undefined);
-  const restOutcomes = rest.length > 0 ? await commitBatch(deps, rest) : [];
-  return known.map((outcome) => outcome ?? restOutcomes.shift()!);
+  const granted = new Set<number>();
+  for (const { position, serial, passCode } of committed) {
+    granted.add(position - 1);
+    outcomes[positions[position - 1]!] = { kind: 'registered', serial, passCode, replayed: false };
+  }
+  const rest = positions.filter((_, index) => !granted.has(index));
+  return rest.length > 0 ? [{ positions: rest, refusals: 0 }] : [];
 }

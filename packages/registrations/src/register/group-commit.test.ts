@@ -12,6 +12,8 @@ function start(differing: Partial<GroupCommitOptions<number, string>> = {}) {
     waitingLimit: 100,
     answerWithinMs: 60_000,
     exclusiveKey: () => null,
+    overloaded: 'overloaded',
+    unknown: 'unknown',
     ...differing,
   });
   let ended = 0;
@@ -151,7 +153,7 @@ async function roomOf({ group }: ReturnType<typeof start>): Promise<number> {
   void group.submit(0);
   await nextTurn();
   let room = 0;
-  for (; group.hasRoom(); room++) void group.submit(0);
+  for (; group.admit(); room++) void group.submit(0);
   return room;
 }
 

@@ -1,20 +1,13 @@
 import { createHash } from 'node:crypto';
-import { formatPassReference, type RegistrationRequest } from '@floodgate/contract';
+import type { RegistrationRequest } from '@floodgate/contract';
 import { drawPassCode } from './draw-pass-code.ts';
 import type { Reservation } from './reserve-batch.ts';
 import { type Logger, warnSeldom } from '@floodgate/service';
 import type { GrantedAccess } from '@floodgate/partners';
-import { commitBatch, type CommitDependencies, type CommitOutcome } from './commit-batch.ts';
-import { GroupCommit, type Submitted } from './group-commit.ts';
-import { HeldTickets } from './locked-tickets.ts';
-
-/** What a partner's registration came to. */
-export type RegistrationOutcome =
-  | { kind: 'registered'; passReference: string; replayed: boolean }
-  | Exclude<CommitOutcome, { kind: 'registered' }>
-  | { kind: 'in-progress' }
-  | { kind: 'overloaded' }
-  | { kind: 'unknown' };
+import { commitBatch, type CommitDependencies } from './commit-batch.ts';
+import { GroupCommit } from './group-commit.ts';
+import { LockedTickets } from './locked-tickets.ts';
+import { OVERLOADED, UNKNOWN, type Outcome } from './outcome.ts';
 
 export interface RegistrarOptions extends Pick<CommitDependencies, 'db' | 'onCommitted'> {
   log: Logger;
@@ -24,24 +17,24 @@ export interface RegistrarOptions extends Pick<CommitDependencies, 'db' | 'onCom
 }
 
 /**
- * Of the time for an answer, what a group may wait for a row that another transaction holds: longer than the groups of other
- * APIs hold it, and twice that (its place in line is a wait of its own) is less than what a batch may take.
+ * Of the time for an answer, what a group may wait for a row that another transaction has locked. Longer than the groups of
+ * other APIs lock it. A place in line is a wait of its own, and two waits are less than what a batch may take.
  */
 const LOCK_SHARE = 1 / 4;
 
 /** Registers attendees: collects what arrives into batches and answers when a batch has committed. */
 export class Registrar {
-  readonly #group: GroupCommit<Reservation, CommitOutcome>;
-  readonly #held: HeldTickets;
+  readonly #group: GroupCommit<Reservation, Outcome>;
+  readonly #locked: LockedTickets;
   readonly #keysInProgress = new Set<string>();
 
   constructor(options: RegistrarOptions) {
     const warn = warnSeldom('a batch did not commit');
     const lockWithinMs = Math.round(options.answerWithinMs * LOCK_SHARE);
-    this.#held = new HeldTickets({ db: options.db, log: options.log, lockWithinMs });
+    this.#locked = new LockedTickets(options.log);
     const deps: CommitDependencies = {
       db: options.db,
-      held: this.#held,
+      locked: this.#locked,
       lockWithinMs,
       onCommitted: options.onCommitted,
       onFailure: (error, facts) => warn(options.log, { err: error, ...facts }),
@@ -52,13 +45,15 @@ export class Registrar {
       groupLimit: options.batchLimit,
       waitingLimit: options.waitingLimit,
       answerWithinMs: options.answerWithinMs,
+      overloaded: OVERLOADED,
+      unknown: UNKNOWN,
       exclusiveKey: ({ eventId, attendeeDigest }) => attendeeDigest && `${eventId}/${attendeeDigest}`,
     });
   }
 
-  /** Whether a registration that comes now would be taken, and not refused as overloaded. */
-  hasRoom(): boolean {
-    return this.#group.hasRoom();
+  /** Returns whether a registration may come now. One that may not is to be answered `overloaded`, and counted as that. */
+  admit(): boolean {
+    return this.#group.admit();
   }
 
   /** Registers one attendee. Resolves when the seat is committed or certainly refused; never rejects. */
@@ -66,38 +61,20 @@ export class Registrar {
     access: GrantedAccess,
     request: RegistrationRequest,
     idempotencyKey: string | undefined,
-  ): Promise<RegistrationOutcome> {
+  ): Promise<Outcome> {
     const reservation = toReservation(access, request, idempotencyKey);
-    if (this.#held.has(reservation)) return Promise.resolve({ kind: 'overloaded' });
-    const reserve = () =>
-      this.#group.submit(reservation).then((outcome) => toRegistrationOutcome(access, outcome));
-    if (idempotencyKey === undefined) return reserve();
+    if (this.#locked.has(reservation)) return Promise.resolve(OVERLOADED);
+    if (idempotencyKey === undefined) return this.#group.submit(reservation);
     const scopedKey = `${access.partnerId}/${access.eventId}/${idempotencyKey}`;
     if (this.#keysInProgress.has(scopedKey)) return Promise.resolve({ kind: 'in-progress' });
     this.#keysInProgress.add(scopedKey);
-    return reserve().finally(() => this.#keysInProgress.delete(scopedKey));
+    return this.#group.submit(reservation).finally(() => this.#keysInProgress.delete(scopedKey));
   }
 
   /** Resolves when everything that was accepted for registration is answered. */
-  async drain(): Promise<void> {
-    await this.#group.drain();
-    this.#held.close();
+  drain(): Promise<void> {
+    return this.#group.drain();
   }
-}
-
-function toRegistrationOutcome(
-  access: GrantedAccess,
-  outcome: Submitted<CommitOutcome>,
-): RegistrationOutcome {
-  if (typeof outcome === 'string') return { kind: outcome };
-  if (outcome.kind !== 'registered') return outcome;
-  const passReference = formatPassReference({
-    prefix: access.passPrefix,
-    eventId: access.eventId,
-    serial: outcome.serial,
-    passCode: outcome.passCode,
-  });
-  return { kind: 'registered', passReference, replayed: outcome.replayed };
 }
 
 function toReservation(

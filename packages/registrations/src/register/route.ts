@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import {
   FailureEnvelope,
+  formatPassReference,
   isIdempotencyKey,
   RegistrationRequest,
   success,
@@ -10,7 +11,9 @@ import {
 } from '@floodgate/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { IDEMPOTENCY_KEY_RULE, refuse, type Routes } from '@floodgate/http';
-import type { RegistrationOutcome, Registrar } from './registrar.ts';
+import type { GrantedAccess } from '@floodgate/partners';
+import type { Outcome } from './outcome.ts';
+import type { Registrar } from './registrar.ts';
 
 const PassReference = Type.String({
   description: 'Pass reference of the attendee. Treat it as opaque.',
@@ -18,7 +21,7 @@ const PassReference = Type.String({
 });
 
 /** POST /events/register: reserves a seat and answers with its pass reference at once. */
-export function registerRoute(app: Routes, registrar: Pick<Registrar, 'register' | 'hasRoom'>): void {
+export function registerRoute(app: Routes, registrar: Pick<Registrar, 'register' | 'admit'>): void {
   app.post(
     '/events/register',
     {
@@ -33,7 +36,7 @@ export function registerRoute(app: Routes, registrar: Pick<Registrar, 'register'
       },
       // Before a byte of the body is read: saying no is paid for by those who are served.
       onRequest: (_request, reply, done) => {
-        if (registrar.hasRoom()) done();
+        if (registrar.admit()) done();
         else reply.send(refuse(reply, '90'));
       },
       preValidation: (request, _reply, done) => {
@@ -65,12 +68,19 @@ const REFUSAL_CODES = {
   overloaded: '90',
   unknown: '91',
   failed: '99',
-} as const satisfies Record<Exclude<RegistrationOutcome['kind'], 'registered'>, FailureCode>;
+} as const satisfies Record<Exclude<Outcome['kind'], 'registered'>, FailureCode>;
 
-function answer(request: FastifyRequest, reply: FastifyReply, outcome: RegistrationOutcome) {
+function answer(request: FastifyRequest, reply: FastifyReply, outcome: Outcome) {
   if (outcome.kind === 'failed')
     request.log.error({ requestId: request.id }, 'a registration failed unexpectedly');
   if ('replayed' in outcome && outcome.replayed) void reply.header('idempotent-replayed', 'true');
-  if (outcome.kind === 'registered') return success(outcome.passReference);
+  if (outcome.kind === 'registered') return success(passReferenceOf(request.access, outcome));
   return refuse(reply, REFUSAL_CODES[outcome.kind]);
+}
+
+function passReferenceOf(
+  { passPrefix: prefix, eventId }: GrantedAccess,
+  { serial, passCode }: Extract<Outcome, { kind: 'registered' }>,
+): string {
+  return formatPassReference({ prefix, eventId, serial, passCode });
 }
