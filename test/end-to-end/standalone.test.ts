@@ -8,7 +8,7 @@ import { parseEnv } from 'node:util';
 import { connect } from '@floodgate/database';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { findFreePort } from '@floodgate/standalone/free-port';
+import { findFreePort } from '@floodgate/embedded-postgres';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
 import { startProcess, type Environment, type ServiceProcess } from '../harness/service-process.ts';
 import { waitUntil } from '../harness/wait-until.ts';

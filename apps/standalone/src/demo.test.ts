@@ -1,9 +1,9 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { connect, listEvents, listPartners, listTickets, migrate } from '@floodgate/database';
+import { startPostgres } from '@floodgate/embedded-postgres';
 import { expect, test, vi } from 'vitest';
 import { ensureDemo, type Demo } from './demo.ts';
-import { startPostgres } from './embedded-postgres.ts';
-import { temporaryDirectory } from './temporary-directory.test-support.ts';
+import { temporaryDirectory } from '../../../test/harness/temporary-directory.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 

@@ -2,13 +2,11 @@ import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { findFreePort, isRunning, startPostgres, type PostgresServer } from '@floodgate/embedded-postgres';
 import { loadStandaloneConfig } from './config.ts';
-import { startPostgres, type PostgresServer } from './embedded-postgres.ts';
-import { findFreePort } from './free-port.ts';
 import { runStandalone } from './run-standalone.ts';
-import { isRunning } from './running-process.ts';
 import { ConfigRefused } from './standalone-error.ts';
-import { temporaryDirectory } from './temporary-directory.test-support.ts';
+import { temporaryDirectory } from '../../../test/harness/temporary-directory.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 

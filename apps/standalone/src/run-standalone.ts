@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { findFreePort, startPostgres } from '@floodgate/embedded-postgres';
+import { assertPortFree } from './assert-port-free.ts';
 import type { StandaloneConfig } from './config.ts';
 import { openDataDir, type DataDir } from './data-dir.ts';
-import { startPostgres } from './embedded-postgres.ts';
-import { assertPortFree, findFreePort } from './free-port.ts';
 import { prepareDatabase } from './prepare-database.ts';
 import { startServices, unexpectedEnd } from './services.ts';
 import { welcome } from './welcome.ts';

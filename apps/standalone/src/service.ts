@@ -1,7 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import type { Exit } from './postgres-server.ts';
-import { within } from './within.ts';
+import type { Exit } from '@floodgate/embedded-postgres';
 
 /** The API or the worker, as a process of its own. */
 export interface Service {
@@ -29,9 +28,9 @@ export function startService(name: string, program: string, env: NodeJS.ProcessE
   const exited = exitOf(child);
   const stop = async () => {
     askToStop(child);
-    if (await within(STOP_TIMEOUT_MS, exited)) return;
-    child.kill('SIGKILL');
+    const timer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
     await exited;
+    clearTimeout(timer);
   };
   return { name, exited, stop };
 }

@@ -1,5 +1,5 @@
-import { assertPortFree } from './free-port.ts';
-import type { Exit } from './postgres-server.ts';
+import type { Exit } from '@floodgate/embedded-postgres';
+import { assertPortFree } from './assert-port-free.ts';
 import { startService } from './service.ts';
 import { ConfigRefused, StandaloneError } from './standalone-error.ts';
 import { waitUntilReady } from './wait-until-ready.ts';

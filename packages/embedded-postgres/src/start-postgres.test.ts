@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { connect, createPartner, listPartners, migrate, ping, type Database } from '@floodgate/database';
 import { describe, expect, test, vi } from 'vitest';
-import { startPostgres, type PostgresServer } from './embedded-postgres.ts';
+import type { PostgresServer } from './server.ts';
+import { startPostgres } from './start-postgres.ts';
 import { isRunning } from './running-process.ts';
-import { temporaryDirectory } from './temporary-directory.test-support.ts';
+import { temporaryDirectory } from '../../../test/harness/temporary-directory.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -142,7 +143,7 @@ async function postmasterPid(directory: Directory): Promise<number> {
 async function abandonPostgres(directory: Directory): Promise<number> {
   const options = { dataDir: directory.file('postgres'), logFile: directory.file('log'), settings };
   const program = `
-    const { startPostgres } = await import(${JSON.stringify(import.meta.resolve('./embedded-postgres.ts'))});
+    const { startPostgres } = await import(${JSON.stringify(import.meta.resolve('./start-postgres.ts'))});
     await startPostgres(${JSON.stringify(options)});
     process.send('ready');`;
   const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {

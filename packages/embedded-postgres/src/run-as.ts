@@ -2,7 +2,7 @@ import { spawn, spawnSync, type ChildProcess, type StdioOptions } from 'node:chi
 import { once } from 'node:events';
 import { chown, readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { firstLine, StandaloneError } from './standalone-error.ts';
+import { EmbeddedPostgresError } from './embedded-postgres-error.ts';
 
 export interface Account {
   uid: number;
@@ -38,7 +38,7 @@ export async function chooseRunAs(program: string, dataDir: string): Promise<Run
 
 /**
  * Starts a PostgreSQL program in a process group of its own, out of reach of a terminal's Ctrl-C.
- * Throws StandaloneError where it cannot be executed.
+ * Throws EmbeddedPostgresError where it cannot be executed.
  */
 export async function spawnAs(
   runAs: RunAs,
@@ -51,8 +51,8 @@ export async function spawnAs(
   const cwd = path.parse(program).root;
   const options = { ...runAs.identity, env: ENVIRONMENT, cwd, stdio, detached: true, windowsHide: true };
   const child = spawn(command, rest, options);
-  await once(child, 'spawn').catch((cause: unknown) => {
-    throw new StandaloneError(`${program} cannot be run: ${firstLine(cause)}`, { cause });
+  await once(child, 'spawn').catch((cause: Error) => {
+    throw new EmbeddedPostgresError(`${program} cannot be run: ${cause.message}`, { cause });
   });
   return child;
 }
@@ -75,7 +75,7 @@ async function chooseAccount(dataDir: string): Promise<Account> {
     const found = new RegExp(`^${name}:[^:]*:(\\d+):(\\d+):`, 'm').exec(accounts);
     if (found) return { uid: Number(found[1]), gid: Number(found[2]) };
   }
-  throw new StandaloneError('Postgres refuses to run as root; start Floodgate as an ordinary user');
+  throw new EmbeddedPostgresError('Postgres refuses to run as root; start Floodgate as an ordinary user');
 }
 
 function canReach(account: Account, file: string): boolean {
@@ -99,7 +99,7 @@ function reachingPrefix({ uid, gid }: Account): string[] {
   ];
   const { status } = spawnSync('setpriv', [...options, 'true'], { cwd: '/', env: ENVIRONMENT });
   if (status === 0) return ['setpriv', ...options];
-  throw new StandaloneError(
+  throw new EmbeddedPostgresError(
     'Postgres refuses to run as root, and no other user may enter this directory; start Floodgate as an ordinary ' +
       'user, or move it and DATA_DIR to where every user may look',
   );
