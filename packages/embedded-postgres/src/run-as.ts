@@ -13,10 +13,8 @@ export interface Account {
 export interface RunAs {
   /** Whom Postgres's files must belong to, where that is not simply this process's user. */
   account?: Account;
-  /** What goes before a program on the command line. */
+  /** The command that changes to the account, where `spawn` cannot. */
   prefix: readonly string[];
-  /** What `spawn` needs to know. */
-  identity: Partial<Account>;
 }
 
 // Nothing of this process's environment: PGPORT, PGOPTIONS or LD_LIBRARY_PATH would change what Postgres does.
@@ -26,14 +24,17 @@ const ENVIRONMENT = {
   TZ: 'UTC',
 };
 
-/** Decides how to start the programs for this data directory. Its parent must exist. */
+/** Decides how to start the programs for this data directory. Its parent must exist. Throws EmbeddedPostgresError. */
 export async function chooseRunAs(program: string, dataDir: string): Promise<RunAs> {
-  if (process.getuid?.() !== 0) return { prefix: [], identity: {} };
+  if (process.getuid?.() !== 0) return { prefix: [] };
   const account = await chooseAccount(dataDir);
-  if ([program, path.dirname(dataDir)].every((file) => canReach(account, file))) {
-    return { account, prefix: [], identity: account };
-  }
-  return { account, prefix: reachingPrefix(account), identity: {} };
+  const ways = [[], passingPermissions(account)].map((prefix) => ({ account, prefix }));
+  const found = ways.find((runAs) => canReach(runAs, program) && canReach(runAs, path.dirname(dataDir)));
+  if (found) return found;
+  throw new EmbeddedPostgresError(
+    'Postgres refuses to run as root, and no other user may enter this directory; start Floodgate as an ordinary ' +
+      'user, or move it and DATA_DIR to where every user may look',
+  );
 }
 
 /**
@@ -46,15 +47,19 @@ export async function spawnAs(
   args: readonly string[],
   stdio: StdioOptions,
 ): Promise<ChildProcess> {
-  const [command = program, ...rest] = [...runAs.prefix, program, ...args];
-  // The current directory may be closed to the other account.
-  const cwd = path.parse(program).root;
-  const options = { ...runAs.identity, env: ENVIRONMENT, cwd, stdio, detached: true, windowsHide: true };
-  const child = spawn(command, rest, options);
+  const { command, rest, options } = commandOf(runAs, program, args);
+  const child = spawn(command, rest, { ...options, stdio, detached: true, windowsHide: true });
   await once(child, 'spawn').catch((cause: Error) => {
     throw new EmbeddedPostgresError(`${program} cannot be run: ${cause.message}`, { cause });
   });
   return child;
+}
+
+function commandOf({ account, prefix }: RunAs, program: string, args: readonly string[]) {
+  const [command = program, ...rest] = [...prefix, program, ...args];
+  // The current directory may be closed to the other account.
+  const options = { env: ENVIRONMENT, cwd: path.parse(process.execPath).root };
+  return { command, rest, options: prefix.length > 0 ? options : { ...options, ...account } };
 }
 
 /** Gives a file, or a directory with all that it holds, to the account. */
@@ -78,29 +83,17 @@ async function chooseAccount(dataDir: string): Promise<Account> {
   throw new EmbeddedPostgresError('Postgres refuses to run as root; start Floodgate as an ordinary user');
 }
 
-function canReach(account: Account, file: string): boolean {
-  return spawnSync('test', ['-x', file], { ...account, cwd: '/', env: ENVIRONMENT }).status === 0;
+function canReach(runAs: RunAs, file: string): boolean {
+  const { command, rest, options } = commandOf(runAs, 'test', ['-x', file]);
+  return spawnSync(command, rest, options).status === 0;
 }
 
 /**
- * For programs or data below a directory that only root may enter (/root, or a temporary directory of mode
- * 0700): another user id that keeps two of root's capabilities, those to pass file permissions by. Nothing more
- * is gained with them than root had anyway.
+ * For programs or data below a directory that only root may enter (/root, or a temporary directory of mode 0700): the
+ * account keeps the one capability of root's that passes file permissions by. `spawn` alone would drop it.
  */
-function reachingPrefix({ uid, gid }: Account): string[] {
-  const capabilities = '+dac_override,+dac_read_search';
-  const options = [
-    '--securebits=+no_setuid_fixup',
-    `--reuid=${uid}`,
-    `--regid=${gid}`,
-    '--clear-groups',
-    `--inh-caps=${capabilities}`,
-    `--ambient-caps=${capabilities}`,
-  ];
-  const { status } = spawnSync('setpriv', [...options, 'true'], { cwd: '/', env: ENVIRONMENT });
-  if (status === 0) return ['setpriv', ...options];
-  throw new EmbeddedPostgresError(
-    'Postgres refuses to run as root, and no other user may enter this directory; start Floodgate as an ordinary ' +
-      'user, or move it and DATA_DIR to where every user may look',
-  );
+function passingPermissions({ uid, gid }: Account): string[] {
+  const identity = [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups'];
+  const kept = ['--securebits=+no_setuid_fixup', '--inh-caps=+dac_override', '--ambient-caps=+dac_override'];
+  return ['setpriv', ...identity, ...kept];
 }
