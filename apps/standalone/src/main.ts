@@ -14,6 +14,8 @@ const print = (text: string) => process.stdout.write(text);
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => stop.abort(new StopRequested()));
 }
+// Whoever started this was killed.
+process.on('disconnect', () => stop.abort(new StopRequested()));
 process.on('uncaughtException', (error) => stop.abort(error));
 
 // A stop always passes through runStandalone, which leaves no process behind.
