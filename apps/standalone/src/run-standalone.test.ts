@@ -44,7 +44,7 @@ async function run(directory: Directory, programs: { api?: string } = {}, env: o
       config: loadStandaloneConfig({ PORT: '0', ...env }),
       directory: directory.file('data'),
       env: { ...process.env, NOTES: directory.file('notes') },
-      programs: files,
+      programs: { api: [files.api], worker: [files.worker] },
       print: ready.resolve,
     },
     stop,

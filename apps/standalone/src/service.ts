@@ -18,8 +18,8 @@ const STOP_TIMEOUT_MS = 15_000;
  * that a terminal's Ctrl-C does not reach it before its turn; with an IPC channel, whose end tells it to stop should this
  * process be killed.
  */
-export function startService(name: string, program: string, env: NodeJS.ProcessEnv): Service {
-  const child = spawn(process.execPath, [...process.execArgv, program], {
+export function startService(name: string, program: readonly string[], env: NodeJS.ProcessEnv): Service {
+  const child = spawn(process.execPath, [...process.execArgv, ...program], {
     env,
     detached: true,
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

@@ -11,8 +11,8 @@ export interface Services extends AsyncDisposable {
 }
 
 export interface ServicesOptions {
-  /** The files that are started. */
-  programs: { api: string; worker: string };
+  /** What Node.js is given to run: a file, after flags. */
+  programs: { api: string[]; worker: string[] };
   /** The environment of each, complete: see the config.ts of each. */
   env: { api: NodeJS.ProcessEnv; worker: NodeJS.ProcessEnv };
   host: string;
