@@ -1,6 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { utimes } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { commandLineOf, findFreePort } from '@floodgate/embedded-postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -94,4 +95,17 @@ test.each([
   await script.ended;
   await hasEnded(script.app);
   expect(existsSync(postmaster)).toBe(false);
+});
+
+test('npm run dev starts the API anew when one of its files changes, with the same database', async () => {
+  await using directory = await temporaryDirectory();
+  const env = { DATA_DIR: directory.path, PORT: String(await findFreePort()), LOG_LEVEL: 'info' };
+  const script = await runScript('dev', env, 'Ctrl-C');
+  const starts = () => script.output().split(`listening at http://127.0.0.1:${env.PORT}`).length - 1;
+  expect(starts()).toBe(1);
+  await utimes(new URL('../../apps/api/src/main.ts', import.meta.url), new Date(), new Date());
+  await waitUntil('the API listens again', () => starts() === 2);
+  process.kill(script.npm, 'SIGTERM');
+  await script.ended;
+  expect(existsSync(directory.file('postgres/postmaster.pid'))).toBe(false);
 });
