@@ -5,25 +5,28 @@
 // This is the one file that the machine's own Node.js (18 or newer) executes, so it is plain
 // JavaScript and has no dependencies.
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, statSync, utimesSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 
+const parent = process.ppid;
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..');
 const isWindows = process.platform === 'win32';
 const pinnedNode = path.join(root, 'node_modules/node/bin', isWindows ? 'node.exe' : 'node');
 
-const state = path.join(root, 'node_modules/.modules.yaml');
+/** What was installed last: a hash of the files that decide it. */
+const state = path.join(root, 'node_modules/.floodgate-installed');
 
-/** The state file is touched after every install, so whatever is newer was never installed. */
-function isInstalled() {
-  if (!existsSync(state) || !existsSync(pinnedNode)) return false;
-  return ['pnpm-lock.yaml', 'pnpm-workspace.yaml', 'package.json'].every(
-    (file) => statSync(path.join(root, file)).mtimeMs <= statSync(state).mtimeMs,
-  );
-}
+// Not package.json: what it depends on stands in the lockfile as well, or cannot be installed.
+const wanted = ['pnpm-lock.yaml', 'pnpm-workspace.yaml']
+  .reduce((hash, file) => hash.update(readFileSync(path.join(root, file))), createHash('sha256'))
+  .digest('hex');
+
+const isInstalled = () =>
+  existsSync(pinnedNode) && existsSync(state) && readFileSync(state, 'utf8') === wanted;
 
 function install() {
   const { packageManager } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
@@ -39,8 +42,7 @@ function install() {
     process.stderr.write('floodgate: installing the dependencies failed; see the messages above\n');
     process.exit(1);
   }
-  // pnpm leaves it alone where nothing had to be done.
-  utimesSync(state, new Date(), new Date());
+  writeFileSync(state, wanted);
 }
 
 if (!isInstalled()) install();
@@ -49,8 +51,7 @@ if (!isInstalled()) install();
 // per thread: cheap on a machine of its own, expensive in many small containers. Under load these settings halve an API's
 // memory. The API's new space is just large enough that the requests of a few hundred connections, which wait together
 // for their commit, are not copied into the old one; and its collector marks with one thread beside the main one, where
-// V8 would start one for each core and take their time from everything else. The first lines of the apps' main.ts say the
-// same, for those who run them directly.
+// V8 would start one for each core and take their time from everything else.
 const SMALL_PROCESS = JSON.parse(
   readFileSync(path.join(root, 'packages/toolchain/small-process.json'), 'utf8'),
 );
@@ -59,10 +60,11 @@ const [file, ...args] = process.argv.slice(2);
 // The first folder that fits; what lies elsewhere runs as Node.js does by itself. `npm start` hands its flags on to the
 // API and the worker that it starts.
 const folder = Object.keys(SMALL_PROCESS.flags).find((one) => file.startsWith(`${one}/`));
-const flags = folder ? SMALL_PROCESS.flags[folder] : [];
+const flags = folder ? [...SMALL_PROCESS.everyFlags, ...SMALL_PROCESS.flags[folder]] : [];
 const env = folder ? SMALL_PROCESS.env : {};
 const child = spawn(pinnedNode, [...flags, path.resolve(root, file), ...args], {
-  stdio: 'inherit',
+  // The channel's end tells an app that this process was killed.
+  stdio: ['inherit', 'inherit', 'inherit', ...(folder ? ['ipc'] : [])],
   env: {
     ...env,
     ...process.env,
@@ -71,11 +73,30 @@ const child = spawn(pinnedNode, [...flags, path.resolve(root, file), ...args], {
     PATH: `${path.dirname(pinnedNode)}${path.delimiter}${process.env.PATH}`,
   },
 });
-// A terminal's Ctrl-C reaches the child as well; this process only has to outlive it. A signal
-// that was sent to this process alone (npm forwards them) is passed on.
-process.on('SIGINT', () => {
-  if (!process.stdin.isTTY) child.kill('SIGINT');
-});
+// A signal that was sent to this process alone is passed on: npm forwards SIGTERM and SIGINT. A terminal's Ctrl-C reaches
+// the child as well; the apps stop once for two of them, other programs give up at the second.
+process.on('SIGINT', () => (folder === undefined && process.stdin.isTTY ? undefined : child.kill('SIGINT')));
 process.on('SIGTERM', () => child.kill('SIGTERM'));
 process.on('SIGHUP', () => child.kill('SIGHUP'));
 child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
+
+// npm itself may be killed, or end of a signal that it does not forward (SIGHUP).
+const PARENT_POLL_MS = 250;
+if (process.env.npm_lifecycle_event) {
+  const watch = setInterval(() => {
+    if (isParentAlive()) return;
+    clearInterval(watch);
+    // Windows knows no signals: there, the end of the channel has to do.
+    if (isWindows && child.connected) child.disconnect();
+    else child.kill('SIGTERM');
+  }, PARENT_POLL_MS);
+}
+
+function isParentAlive() {
+  if (!isWindows) return process.ppid === parent;
+  try {
+    return process.kill(parent, 0);
+  } catch {
+    return false;
+  }
+}

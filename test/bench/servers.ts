@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { connect, migrate, type Database } from '@floodgate/database';
-import { startPostgres } from '@floodgate/standalone/embedded-postgres';
+import { startPostgres } from '@floodgate/embedded-postgres';
 import { Redis } from 'ioredis';
 import { sql } from 'kysely';
 import { withDatabase } from '../harness/database-url.ts';

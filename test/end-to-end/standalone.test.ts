@@ -1,14 +1,15 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
-import { connect } from '@floodgate/database';
+import { connect, ping } from '@floodgate/database';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { findFreePort } from '@floodgate/standalone/free-port';
+import { findFreePort } from '@floodgate/embedded-postgres';
+import { createTestDatabase } from '../harness/database.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
 import { startProcess, type Environment, type ServiceProcess } from '../harness/service-process.ts';
 import { waitUntil } from '../harness/wait-until.ts';
@@ -108,6 +109,23 @@ describe('npm start', () => {
     const { process, demo, client } = await start({ QUEUE_URL: redisUrl, QUEUE_NAMESPACE: `e2e_${port}` });
     await registerAndConfirm(client, demo.tickets[0]!.id);
     expect(await process.end()).toBe(0);
+  });
+
+  test('writes a password with a quote into connection.env so that a shell reads it, and others too', async () => {
+    const database = await createTestDatabase();
+    await sql`create role floodgate_test_quoted superuser login password 'it''s $HOME'`.execute(database.db);
+    const url = database.url.replace(/\/\/[^@]*@/, "//floodgate_test_quoted:it's%20$HOME@");
+    const { process } = await start({ DATABASE_URL: url });
+    const file = path.join(directory, 'connection.env');
+    const args = ['-c', '. "$1" && printf %s "$DATABASE_URL"', 'sh', file];
+    const sourced = execFileSync('sh', args, { encoding: 'utf8' });
+    expect(parseEnv(await readFile(file, 'utf8'))['DATABASE_URL']).toBe(sourced);
+    const db = connect({ connectionString: sourced, applicationName: 'tests', maxConnections: 1 });
+    expect(await ping(db)).toBe(true);
+    await db.destroy();
+    expect(await process.end()).toBe(0);
+    await sql`drop role floodgate_test_quoted`.execute(database.db);
+    await database.drop();
   });
 
   test('says in one line that the port is in use', async () => {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { connect, migrate, type Database } from '@floodgate/database';
 import { sql } from 'kysely';
 import { withDatabase } from '../harness/database-url.ts';
-import { findFreePort } from '@floodgate/standalone/free-port';
+import { findFreePort } from '@floodgate/embedded-postgres';
 import {
   startApiProcess,
   startWorkerProcess,

@@ -1,5 +1,4 @@
-import { ApiConfig } from '@floodgate/api';
-import { startApi } from '@floodgate/api';
+import { ApiConfig, startApi } from '@floodgate/api';
 import { createLogger, loadConfig } from '@floodgate/service';
 import { Writable } from 'node:stream';
 import { assertNothingPrivate } from './private-data.ts';

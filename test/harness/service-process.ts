@@ -40,15 +40,19 @@ export function startProcess(
   args: readonly string[] = [],
 ): ServiceProcess {
   keepPrivate(Object.values(env).map((value) => URL.parse(value)?.password));
-  const child = spawn(process.execPath, [...FLAGS[app], fileURLToPath(ENTRY_POINTS[app]), ...args], {
-    env: {
-      ...SMALL_PROCESS.env,
-      PATH: process.env['PATH'],
-      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
-      ...(app === 'api' || app === 'worker' ? underTest(app, env) : env),
+  const child = spawn(
+    process.execPath,
+    [...SMALL_PROCESS.everyFlags, ...FLAGS[app], fileURLToPath(ENTRY_POINTS[app]), ...args],
+    {
+      env: {
+        ...SMALL_PROCESS.env,
+        PATH: process.env['PATH'],
+        NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+        ...(app === 'api' || app === 'worker' ? underTest(app, env) : env),
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  );
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += String(chunk)));
   const exited = once(child, 'close').then(([code]) => {

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { GenericContainer, getContainerRuntimeClient, Wait } from 'testcontainers';
-import { startPostgres } from '@floodgate/standalone/embedded-postgres';
+import { startPostgres } from '@floodgate/embedded-postgres';
 import type { RunningService, Source } from './server.ts';
 
 const SETTINGS = { max_connections: '300' };

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { GenericContainer, getContainerRuntimeClient, Wait } from 'testcontainers';
-import { findFreePort } from '@floodgate/standalone/free-port';
+import { findFreePort } from '@floodgate/embedded-postgres';
 import type { RunningService, Source } from './server.ts';
 
 const SAFE = ['--maxmemory-policy', 'noeviction', '--save', '', '--appendonly', 'no'];

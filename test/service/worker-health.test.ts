@@ -4,7 +4,7 @@ import type { Health } from '../../apps/worker/src/health.ts';
 import { commitBatch } from '../harness/committed-batch.ts';
 import type { TestDatabase } from '../harness/database.ts';
 import type { Fixture } from '../harness/fixture.ts';
-import { findFreePort } from '@floodgate/standalone/free-port';
+import { findFreePort } from '@floodgate/embedded-postgres';
 import type { Environment } from '../harness/service-process.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { refuseToConfirm } from '../harness/poison.ts';

@@ -1,8 +1,8 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { openDataDir } from './data-dir.ts';
-import { commandLineOf } from './running-process.ts';
-import { temporaryDirectory } from './temporary-directory.test-support.ts';
+import { commandLineOf } from '@floodgate/embedded-postgres';
+import { temporaryDirectory } from '../../../test/harness/temporary-directory.ts';
 
 test('a data directory is created, locked and released', async () => {
   await using directory = await temporaryDirectory();

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { commandLineOf, isRunning } from './running-process.ts';
+import { commandLineOf, isRunning } from '@floodgate/embedded-postgres';
 import { firstLine, StandaloneError } from './standalone-error.ts';
 
 /** A data directory that no other Floodgate uses until this is disposed of. */
@@ -42,7 +42,7 @@ async function createDirectory(directory: string): Promise<void> {
 const isCode = (error: unknown, code: string) =>
   error instanceof Error && 'code' in error && error.code === code;
 
-/** Answers whether a stale lock had to be taken over. */
+/** Returns whether a stale lock had to be taken over. */
 async function lock(lockFile: string): Promise<boolean> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     if (await create(lockFile)) return attempt > 0;

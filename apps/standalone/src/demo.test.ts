@@ -3,10 +3,10 @@ import { connect, migrate } from '@floodgate/database';
 import { listEvents } from '@floodgate/events';
 import { listPartners } from '@floodgate/partners';
 import { listTickets } from '@floodgate/tickets';
+import { startPostgres } from '@floodgate/embedded-postgres';
 import { expect, test, vi } from 'vitest';
 import { ensureDemo, type Demo } from './demo.ts';
-import { startPostgres } from './embedded-postgres.ts';
-import { temporaryDirectory } from './temporary-directory.test-support.ts';
+import { temporaryDirectory } from '../../../test/harness/temporary-directory.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 

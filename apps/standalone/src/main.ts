@@ -1,5 +1,7 @@
-// `npm start`: Floodgate complete on one machine, with a Postgres of its own.
+// `npm start`: Floodgate complete on one machine, with a Postgres of its own. --watch (`npm run dev`) starts API and worker
+// anew when their sources change, --inspect (`npm run debug`) lets a debugger attach to them.
 import path from 'node:path';
+import { parseArgs } from 'node:util';
 import { ConfigError } from '@floodgate/service';
 import { loadStandaloneConfig } from './config.ts';
 import { runStandalone } from './run-standalone.ts';
@@ -8,12 +10,17 @@ import { ConfigRefused, firstLine } from './standalone-error.ts';
 class StopRequested extends Error {}
 
 const workspace = path.resolve(import.meta.dirname, '../../..');
+const { watch, inspect } = parseArgs({
+  options: { watch: { type: 'boolean' }, inspect: { type: 'boolean' } },
+}).values;
 const stop = new AbortController();
 const print = (text: string) => process.stdout.write(text);
 // Several signals may arrive for one Ctrl-C: from the terminal, from npm and from whoever started this.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => stop.abort(new StopRequested()));
 }
+// Whoever started this was killed.
+process.on('disconnect', () => stop.abort(new StopRequested()));
 process.on('uncaughtException', (error) => stop.abort(error));
 
 // A stop always passes through runStandalone, which leaves no process behind.
@@ -28,14 +35,16 @@ async function start(): Promise<never> {
   const directory = config.DATA_DIR
     ? path.resolve(from, config.DATA_DIR)
     : path.join(workspace, '.floodgate');
-  const programs = {
-    api: path.join(workspace, 'apps/api/src/main.ts'),
-    worker: path.join(workspace, 'apps/worker/src/main.ts'),
-  };
+  const programs = { api: programOf('api', 9229), worker: programOf('worker', 9230) };
   return runStandalone({ config, directory, env, programs, print }, stop);
 }
 
-/** Says why this ends and answers the exit code. */
+function programOf(app: string, inspectorPort: number): string[] {
+  const file = path.join(workspace, `apps/${app}/src/main.ts`);
+  return [...(watch ? ['--watch'] : []), ...(inspect ? [`--inspect=${inspectorPort}`] : []), file];
+}
+
+/** Says why this ends. Returns the exit code. */
 function report(error: unknown): number {
   if (error instanceof StopRequested) return 0;
   if (error instanceof ConfigRefused) return 2;

@@ -2,14 +2,11 @@ import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { findFreePort, isRunning, startPostgres, type PostgresServer } from '@floodgate/embedded-postgres';
 import { loadStandaloneConfig } from './config.ts';
-import { startPostgres } from './embedded-postgres.ts';
-import { type PostgresServer } from './postgres-server.ts';
-import { findFreePort } from './free-port.ts';
 import { runStandalone } from './run-standalone.ts';
-import { isRunning } from './running-process.ts';
 import { ConfigRefused } from './standalone-error.ts';
-import { temporaryDirectory } from './temporary-directory.test-support.ts';
+import { temporaryDirectory } from '../../../test/harness/temporary-directory.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -47,7 +44,7 @@ async function run(directory: Directory, programs: { api?: string } = {}, env: o
       config: loadStandaloneConfig({ PORT: '0', ...env }),
       directory: directory.file('data'),
       env: { ...process.env, NOTES: directory.file('notes') },
-      programs: files,
+      programs: { api: [files.api], worker: [files.worker] },
       print: ready.resolve,
     },
     stop,

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { findFreePort, startPostgres } from '@floodgate/embedded-postgres';
+import { assertPortFree } from './assert-port-free.ts';
 import type { StandaloneConfig } from './config.ts';
 import { openDataDir, type DataDir } from './data-dir.ts';
-import { startPostgres } from './embedded-postgres.ts';
-import { assertPortFree, findFreePort } from './free-port.ts';
 import { prepareDatabase } from './prepare-database.ts';
 import { startServices, unexpectedEnd } from './services.ts';
 import { welcome } from './welcome.ts';
@@ -16,8 +16,8 @@ export interface Setup {
   directory: string;
   /** The environment that API and worker inherit. */
   env: NodeJS.ProcessEnv;
-  /** The files that are started as API and worker. */
-  programs: { api: string; worker: string };
+  /** What Node.js is given to run as API and as worker: a file, after flags. */
+  programs: { api: string[]; worker: string[] };
   print: (text: string) => void;
 }
 
@@ -48,10 +48,12 @@ export async function runStandalone(setup: Setup, stop: AbortController): Promis
     isOwnServer: !config.DATABASE_URL,
   });
   // For the operator's command, in a shell: the embedded server's port and password are not to be guessed.
-  await writePrivateFile(
-    path.join(dataDir.path, 'connection.env'),
-    `DATABASE_URL='${database.url}'\nQUEUE_URL='${queueUrl}'\nQUEUE_NAMESPACE='${config.QUEUE_NAMESPACE}'\n`,
-  );
+  const connection = {
+    DATABASE_URL: database.url,
+    QUEUE_URL: queueUrl,
+    QUEUE_NAMESPACE: config.QUEUE_NAMESPACE,
+  };
+  await writePrivateFile(path.join(dataDir.path, 'connection.env'), shellVariables(connection));
   const workerPort = config.WORKER_PORT || (await findFreePort());
   const env = { api: { ...setup.env, ...urls.api }, worker: { ...setup.env, ...urls.worker } };
   stop.signal.throwIfAborted();
@@ -94,6 +96,14 @@ async function openDatabase(
   });
   void postgres.exited.then((exit) => stop.abort(unexpectedEnd('Postgres', exit, ` (log: ${logFile})`)));
   return { url: postgres.url(), [Symbol.asyncDispose]: () => postgres.stop() };
+}
+
+/** A quote in a URL is written as %27, which means the same: so files of this kind are read alike by shells and others. */
+function shellVariables(variables: Record<string, string>): string {
+  const lines = Object.entries(variables).map(
+    ([name, value]) => `${name}='${value.replaceAll("'", '%27')}'\n`,
+  );
+  return lines.join('');
 }
 
 /** Where a host that means every address is reached from here. */

@@ -1,7 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import type { Exit } from './postgres-server.ts';
-import { within } from './within.ts';
+import type { Exit } from '@floodgate/embedded-postgres';
 
 /** The API or the worker, as a process of its own. */
 export interface Service {
@@ -19,8 +18,8 @@ const STOP_TIMEOUT_MS = 15_000;
  * that a terminal's Ctrl-C does not reach it before its turn; with an IPC channel, whose end tells it to stop should this
  * process be killed.
  */
-export function startService(name: string, program: string, env: NodeJS.ProcessEnv): Service {
-  const child = spawn(process.execPath, [...process.execArgv, program], {
+export function startService(name: string, program: readonly string[], env: NodeJS.ProcessEnv): Service {
+  const child = spawn(process.execPath, [...process.execArgv, ...program], {
     env,
     detached: true,
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
@@ -29,9 +28,9 @@ export function startService(name: string, program: string, env: NodeJS.ProcessE
   const exited = exitOf(child);
   const stop = async () => {
     askToStop(child);
-    if (await within(STOP_TIMEOUT_MS, exited)) return;
-    child.kill('SIGKILL');
+    const timer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
     await exited;
+    clearTimeout(timer);
   };
   return { name, exited, stop };
 }

@@ -1,5 +1,5 @@
-import { assertPortFree } from './free-port.ts';
-import type { Exit } from './postgres-server.ts';
+import type { Exit } from '@floodgate/embedded-postgres';
+import { assertPortFree } from './assert-port-free.ts';
 import { startService } from './service.ts';
 import { ConfigRefused, StandaloneError } from './standalone-error.ts';
 import { waitUntilReady } from './wait-until-ready.ts';
@@ -11,8 +11,8 @@ export interface Services extends AsyncDisposable {
 }
 
 export interface ServicesOptions {
-  /** The files that are started. */
-  programs: { api: string; worker: string };
+  /** What Node.js is given to run: a file, after flags. */
+  programs: { api: string[]; worker: string[] };
   /** The environment of each, complete: see the config.ts of each. */
   env: { api: NodeJS.ProcessEnv; worker: NodeJS.ProcessEnv };
   host: string;

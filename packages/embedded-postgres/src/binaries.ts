@@ -1,7 +1,7 @@
 import { accessSync, chmodSync, constants, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
-import { StandaloneError } from './standalone-error.ts';
+import { EmbeddedPostgresError } from './embedded-postgres-error.ts';
 
 /** Where the PostgreSQL programs are. */
 export interface PostgresBinaries {
@@ -30,7 +30,7 @@ function resolvePlatformPackage(): string {
     const embedded = createRequire(import.meta.url).resolve('embedded-postgres');
     return createRequire(embedded).resolve(`@embedded-postgres/${platform}`);
   } catch (cause) {
-    throw new StandaloneError(
+    throw new EmbeddedPostgresError(
       `there is no embedded Postgres for ${platform} here; set DATABASE_URL to a Postgres server`,
       { cause },
     );

@@ -1,9 +1,9 @@
 import { spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import { connect, ping } from '@floodgate/database';
-import { DATABASE, SUPERUSER } from './postgres-cluster.ts';
-import { StandaloneError } from './standalone-error.ts';
-import { within } from './within.ts';
+import { DATABASE, SUPERUSER } from './cluster.ts';
+import { EmbeddedPostgresError } from './embedded-postgres-error.ts';
 
 /** How a process ended. */
 export interface Exit {
@@ -38,12 +38,13 @@ export function describeServer(
   const { port, password, pgCtl } = server;
   const exited = once(child, 'exit').then(() => ({ code: child.exitCode, signal: child.signalCode }));
   const end = async (first: Shutdown) => {
-    for (const signal of [first, 'SIGQUIT'] as const) {
-      sendSignal(child, pgCtl, signal);
-      if (await within(STOP_TIMEOUT_MS, exited)) return;
-    }
-    child.kill('SIGKILL');
+    sendSignal(child, pgCtl, first);
+    const timers = [
+      setTimeout(() => sendSignal(child, pgCtl, 'SIGQUIT'), STOP_TIMEOUT_MS),
+      setTimeout(() => child.kill('SIGKILL'), 2 * STOP_TIMEOUT_MS),
+    ];
     await exited;
+    timers.forEach(clearTimeout);
   };
   const stop = () => end('SIGINT');
   return {
@@ -86,9 +87,13 @@ async function poll(
   signal?: AbortSignal,
 ): Promise<void> {
   const deadline = Date.now() + START_TIMEOUT_MS;
+  let hasEnded = false;
+  void server.exited.then(() => (hasEnded = true));
   while (!(await isReady())) {
     signal?.throwIfAborted();
-    if (await within(POLL_MS, server.exited)) throw new StandaloneError('it ended at once');
-    if (Date.now() > deadline) throw new StandaloneError(`not ready after ${START_TIMEOUT_MS / 1000} s`);
+    if (hasEnded) throw new EmbeddedPostgresError('it ended at once');
+    if (Date.now() > deadline)
+      throw new EmbeddedPostgresError(`not ready after ${START_TIMEOUT_MS / 1000} s`);
+    await delay(POLL_MS);
   }
 }

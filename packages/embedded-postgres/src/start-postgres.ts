@@ -2,13 +2,11 @@ import { mkdir, open, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { findPostgresBinaries } from './binaries.ts';
 import { findFreePort } from './free-port.ts';
-import { ensureCluster } from './postgres-cluster.ts';
-import { stopOrphan } from './postgres-orphan.ts';
-import { describeServer, waitUntilReady, type PostgresServer } from './postgres-server.ts';
+import { ensureCluster } from './cluster.ts';
+import { stopOrphan } from './orphan.ts';
+import { describeServer, waitUntilReady, type PostgresServer } from './server.ts';
 import { chooseRunAs, spawnAs } from './run-as.ts';
-import { StandaloneError } from './standalone-error.ts';
-
-export type { Exit, PostgresServer } from './postgres-server.ts';
+import { EmbeddedPostgresError } from './embedded-postgres-error.ts';
 
 export interface PostgresOptions {
   /** Created where it is missing; the password lies beside it, in `<dataDir>.password`. */
@@ -28,10 +26,10 @@ const PORT_ATTEMPTS = 5;
 const PORT_TAKEN = 'could not create any TCP/IP sockets';
 
 /**
- * Starts Postgres on a data directory, which is initialized if need be, and answers when it accepts
+ * Starts Postgres on a data directory, which is initialized if need be, and resolves when it accepts
  * connections: from this machine only, with a generated password, and as durable as Postgres is by default.
  * The caller makes sure that nobody alive uses the directory: a server that a killed process left running
- * there is stopped first. Throws StandaloneError.
+ * there is stopped first. Throws EmbeddedPostgresError.
  */
 export async function startPostgres(options: PostgresOptions): Promise<PostgresServer> {
   const dataDir = path.resolve(options.dataDir);
@@ -41,7 +39,7 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresS
     try {
       return await launch({ ...options, dataDir });
     } catch (error) {
-      const isPortTaken = error instanceof StandaloneError && error.message.includes(PORT_TAKEN);
+      const isPortTaken = error instanceof EmbeddedPostgresError && error.message.includes(PORT_TAKEN);
       if (!isPortTaken || options.port !== undefined || attempt === PORT_ATTEMPTS) throw error;
     }
   }
@@ -62,7 +60,7 @@ async function launch({ dataDir, logFile, settings = {}, signal, ...options }: P
     await waitUntilReady(server, signal);
     return server;
   } catch (error) {
-    throw error instanceof StandaloneError ? await explain(error, logFile, logStart) : error;
+    throw error instanceof EmbeddedPostgresError ? await explain(error, logFile, logStart) : error;
   } finally {
     await log.close();
   }
@@ -77,15 +75,15 @@ function serverArguments(dataDir: string, port: number, settings: Record<string,
 
 /** Adds to a failure what Postgres wrote about it, and where the rest of that is. */
 async function explain(
-  failure: StandaloneError,
+  failure: EmbeddedPostgresError,
   logFile: string,
   logStart: number,
-): Promise<StandaloneError> {
+): Promise<EmbeddedPostgresError> {
   const written = (await readFile(logFile)).subarray(logStart).toString();
   const lines = written.split('\n').filter((line) => line.trim() !== '');
   const telling = lines.find((line) => SEVERE.test(line) && !IN_PASSING.test(line)) ?? lines.at(-1);
   const reason = telling ? `: ${telling.replace(SEVERE, '')}` : '';
-  return new StandaloneError(`Postgres does not start: ${failure.message}${reason} (log: ${logFile})`, {
+  return new EmbeddedPostgresError(`Postgres does not start: ${failure.message}${reason} (log: ${logFile})`, {
     cause: failure,
   });
 }

@@ -5,7 +5,7 @@ import { mkdtemp, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { PostgresBinaries } from './binaries.ts';
 import { handOver, spawnAs, type RunAs } from './run-as.ts';
-import { StandaloneError } from './standalone-error.ts';
+import { EmbeddedPostgresError } from './embedded-postgres-error.ts';
 
 export const SUPERUSER = 'floodgate';
 export const DATABASE = 'floodgate';
@@ -21,7 +21,7 @@ export interface ClusterOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** Makes sure that the directory holds a complete cluster with our database, and answers its password. */
+/** Makes sure that the directory holds a complete cluster with our database. Returns its password. */
 export async function ensureCluster(options: ClusterOptions): Promise<string> {
   const { dataDir, runAs } = options;
   const passwordFile = `${dataDir}.password`;
@@ -52,7 +52,7 @@ async function readPassword(passwordFile: string): Promise<string> {
   try {
     return await readFile(passwordFile, 'utf8');
   } catch (cause) {
-    throw new StandaloneError(`the database's password cannot be read from ${passwordFile}`, { cause });
+    throw new EmbeddedPostgresError(`the database's password cannot be read from ${passwordFile}`, { cause });
   }
 }
 
@@ -90,7 +90,7 @@ async function run(options: ClusterOptions, program: string, args: string[], inp
   signal?.removeEventListener('abort', abort);
   signal?.throwIfAborted();
   if (child.exitCode === 0) return;
-  throw new StandaloneError(
+  throw new EmbeddedPostgresError(
     `${path.basename(program)} failed (${child.signalCode ?? `exit code ${child.exitCode}`})`,
   );
 }

@@ -3,7 +3,7 @@ import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { commandLineOf, isRunning } from './running-process.ts';
-import { StandaloneError } from './standalone-error.ts';
+import { EmbeddedPostgresError } from './embedded-postgres-error.ts';
 
 const STOP_TIMEOUT_MS = 20_000;
 const POLL_MS = 20;
@@ -23,7 +23,7 @@ export async function stopOrphan(dataDir: string): Promise<void> {
   const hasStopped = () => !existsSync(pidFile) || !isRunning(pid);
   if (await signalUntil(hasStopped, pid, 'SIGINT')) return;
   if (await signalUntil(hasStopped, pid, 'SIGQUIT')) return;
-  throw new StandaloneError(`Postgres (pid ${pid}) still runs on ${dataDir} and does not stop`);
+  throw new EmbeddedPostgresError(`Postgres (pid ${pid}) still runs on ${dataDir} and does not stop`);
 }
 
 function isPostmasterOf(command: string, dataDir: string): boolean {

@@ -4,10 +4,8 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { connect, migrate, ping, type Database } from '@floodgate/database';
 import { createPartner, listPartners } from '@floodgate/partners';
 import { describe, expect, test, vi } from 'vitest';
-import { startPostgres } from './embedded-postgres.ts';
-import { type PostgresServer } from './postgres-server.ts';
-import { isRunning } from './running-process.ts';
-import { temporaryDirectory } from './temporary-directory.test-support.ts';
+import { type PostgresServer, startPostgres, isRunning } from '@floodgate/embedded-postgres';
+import { temporaryDirectory } from '../harness/temporary-directory.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -144,7 +142,7 @@ async function postmasterPid(directory: Directory): Promise<number> {
 async function abandonPostgres(directory: Directory): Promise<number> {
   const options = { dataDir: directory.file('postgres'), logFile: directory.file('log'), settings };
   const program = `
-    const { startPostgres } = await import(${JSON.stringify(import.meta.resolve('./embedded-postgres.ts'))});
+    const { startPostgres } = await import(${JSON.stringify(import.meta.resolve('@floodgate/embedded-postgres'))});
     await startPostgres(${JSON.stringify(options)});
     process.send('ready');`;
   const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {

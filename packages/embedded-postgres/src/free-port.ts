@@ -1,0 +1,31 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+
+// Below the ports that systems hand out by themselves, to every outgoing connection, too: what is found free here stays so.
+const FIRST_PORT = 11_000;
+const PORTS = 21_000;
+const ATTEMPTS = 1_000;
+// Processes that were started one after the other begin far enough from each other, and nobody is given a port twice in a row.
+let next = (process.pid * 100) % PORTS;
+
+/** Returns a loopback port that nobody listens on, and that the system will not give to anybody by itself. */
+export async function findFreePort(): Promise<number> {
+  for (let attempt = 1; ; attempt += 1) {
+    const port = FIRST_PORT + next;
+    next = (next + 1) % PORTS;
+    try {
+      await assertPortFree(port, '127.0.0.1');
+      return port;
+    } catch (error) {
+      if (attempt === ATTEMPTS) throw error;
+    }
+  }
+}
+
+/** Throws the system's reason (EADDRINUSE, EACCES, …) where nobody could listen on this port now. */
+export async function assertPortFree(port: number, host: string): Promise<void> {
+  const server = createServer().listen(port, host);
+  await once(server, 'listening');
+  server.close();
+  await once(server, 'close');
+}
