@@ -1,0 +1,80 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { defineConfig, type DefaultTheme } from 'vitepress';
+
+const root = path.resolve(import.meta.dirname, '..');
+
+/** A page's link, under its own heading. */
+function page(file: string): DefaultTheme.SidebarItem {
+  const heading = /^# (.+)$/m.exec(readFileSync(path.join(root, `${file}.md`), 'utf8'));
+  return { text: heading?.[1] ?? file, link: `/${file}` };
+}
+
+/** A folder's pages in this order. Throws where a page would be missing from the sidebar. */
+function section(text: string, folder: string, names: string[]): DefaultTheme.SidebarItem {
+  const missing = pagesOf(folder).filter((name) => !names.includes(name));
+  if (missing.length > 0) throw new Error(`${folder}: not in the sidebar: ${missing.join(', ')}`);
+  return { text, collapsed: false, items: names.map((name) => page(`${folder}/${name}`)) };
+}
+
+const pagesOf = (folder: string) =>
+  readdirSync(path.join(root, folder))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => name.slice(0, -'.md'.length))
+    .toSorted();
+
+const decisions = pagesOf('decisions').filter((name) => name !== 'index');
+
+// Nothing here asks the network: fonts come with the theme, the search is in the pages.
+export default defineConfig({
+  title: 'Floodgate',
+  description: 'Event registration for partner platforms: nothing accepted is lost, no seat is sold twice.',
+  lang: 'en',
+  outDir: 'dist',
+  cacheDir: '../../node_modules/.cache/vitepress',
+  themeConfig: {
+    search: { provider: 'local' },
+    outline: [2, 3],
+    nav: [
+      { text: 'Partners', link: '/guide/first-call', activeMatch: '/guide/' },
+      { text: 'Operators', link: '/operate/install', activeMatch: '/operate/' },
+      { text: 'Reference', link: '/reference/settings', activeMatch: '/reference/' },
+      { text: 'Inside', link: '/how-it-works/group-commit', activeMatch: '/how-it-works/' },
+    ],
+    sidebar: [
+      section('For partners', 'guide', ['first-call', 'answers', 'retries', 'rate-limits', 'status']),
+      section('Operating', 'operate', [
+        'install',
+        'docker',
+        'command-line',
+        'scale',
+        'health',
+        'servers',
+        'runbook',
+      ]),
+      section('Reference', 'reference', ['response-codes', 'settings', 'cli']),
+      section('Reliability', 'reliability', ['faults', 'outages', 'overload', 'testing']),
+      section('Performance', 'performance', ['benchmark', 'where-the-time-goes']),
+      section('Security', 'security', ['threats', 'open']),
+      section('How it works', 'how-it-works', [
+        'group-commit',
+        'exactly-once',
+        'outbox',
+        'locked-tickets',
+        'overload',
+        'reads',
+        'rate-limits',
+        'http',
+        'database',
+        'processes',
+      ]),
+      section('Notes', 'notes', ['glossary', 'libraries', 'limits']),
+      {
+        text: 'Decisions',
+        collapsed: true,
+        items: ['index', ...decisions].map((name) => page(`decisions/${name}`)),
+      },
+    ],
+    docFooter: { prev: 'Before', next: 'Next' },
+  },
+});
