@@ -1,0 +1,110 @@
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+
+// The rule of imports: who is below knows nobody above. See ARCHITECTURE.md, "The rooms".
+
+const ROOT = path.resolve(import.meta.dirname, '../..');
+
+/** From the bottom up. A room may import from its own line's packages only where the line says so. */
+const BELOW_CAPABILITIES = [
+  ['contract'],
+  ['service'],
+  ['database', 'queue'],
+  ['http', 'command', 'embedded-postgres'],
+  ['audit'],
+];
+const CAPABILITIES = ['partners', 'events', 'tickets', 'registrations'];
+const APPS = ['api', 'worker', 'cli', 'standalone'];
+
+interface Import {
+  /** Of the file, below the root. */
+  file: string;
+  /** The folder that the file lies in, like packages/queue. */
+  room: string;
+  specifier: string;
+}
+
+const IMPORT = /(?:^(?:import|export)[^;]*? from |^import |import\()'([^']+)'/gm;
+
+function importsOf(pattern: string): Import[] {
+  return globSync(pattern, { cwd: ROOT }).flatMap((file) => {
+    const text = readFileSync(path.join(ROOT, file), 'utf8');
+    const room = file.split(path.sep).slice(0, 2).join('/');
+    return Array.from(text.matchAll(IMPORT), ([, specifier]) => ({ file, room, specifier: specifier! }));
+  });
+}
+
+const isProduct = ({ file }: Import) => !file.includes('.test');
+const productImports = [...importsOf('packages/*/src/**/*.ts'), ...importsOf('apps/*/src/**/*.ts')].filter(
+  isProduct,
+);
+
+/** Which rooms of ours each room imports, with a file that does. */
+function edges(): Map<string, Map<string, string>> {
+  const found = new Map<string, Map<string, string>>();
+  for (const { file, room, specifier } of productImports) {
+    const target = /^@floodgate\/([a-z-]+)/.exec(specifier)?.[1];
+    const name = room.split('/')[1]!;
+    if (!target || target === name) continue;
+    if (!found.has(name)) found.set(name, new Map());
+    found.get(name)!.set(target, file);
+  }
+  return found;
+}
+
+const levelOf = (room: string): number => {
+  const level = BELOW_CAPABILITIES.findIndex((rooms) => rooms.includes(room));
+  if (level >= 0) return level;
+  if (CAPABILITIES.includes(room)) return BELOW_CAPABILITIES.length;
+  if (APPS.includes(room)) return BELOW_CAPABILITIES.length + 1;
+  throw new Error(`${room} has no place in the layout: give it one here and in ARCHITECTURE.md`);
+};
+
+test('every room has its place, and imports only from rooms below it', () => {
+  const upward = [...edges()].flatMap(([room, targets]) =>
+    [...targets]
+      .filter(
+        ([target]) =>
+          levelOf(target) > levelOf(room) ||
+          (levelOf(room) === BELOW_CAPABILITIES.length + 1 && levelOf(target) === levelOf(room)),
+      )
+      .map(([target, file]) => `${file} imports ${target}`),
+  );
+  expect(upward).toEqual([]);
+});
+
+test('rooms import each other in no circle', () => {
+  const imports = edges();
+  const reaches = (from: string, to: string, seen = new Set<string>()): boolean =>
+    [...(imports.get(from)?.keys() ?? [])].some((next) => {
+      if (next === to) return true;
+      if (seen.has(next)) return false;
+      seen.add(next);
+      return reaches(next, to, seen);
+    });
+  expect([...imports.keys()].filter((room) => reaches(room, room))).toEqual([]);
+});
+
+test('no relative import leaves its room', () => {
+  const leaving = productImports.filter(({ file, room, specifier }) => {
+    if (!specifier.startsWith('.')) return false;
+    const target = path.join(path.dirname(file), specifier);
+    return !target.startsWith(`${room}${path.sep}`);
+  });
+  expect(leaving.map(({ file, specifier }) => `${file} imports ${specifier}`)).toEqual([]);
+});
+
+test("an app knows a capability by its face, and tests know no app's sources", () => {
+  const faces: Record<string, string> = { 'apps/api': 'api', 'apps/worker': 'worker', 'apps/cli': 'cli' };
+  const pastTheFace = productImports.filter(({ room, specifier }) => {
+    const [, capability, face] = /^@floodgate\/([a-z-]+)(?:\/([a-z-]+))?$/.exec(specifier) ?? [];
+    return faces[room] && CAPABILITIES.includes(capability ?? '') && face !== faces[room];
+  });
+  const intoApps = importsOf('test/**/*.ts').filter(({ specifier }) =>
+    /\/apps\/[a-z]+\/src\//.test(specifier),
+  );
+  expect([...pastTheFace, ...intoApps].map(({ file, specifier }) => `${file} imports ${specifier}`)).toEqual(
+    [],
+  );
+});
