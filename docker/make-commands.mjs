@@ -1,0 +1,18 @@
+// Makes the image's commands in a directory: each is a shell script that replaces itself with Node.js, so that signals reach
+// it, with the flags that packages/toolchain/run.mjs gives.
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+const COMMANDS = { api: 'apps/api', worker: 'apps/worker', floodgate: 'apps/cli' };
+
+const root = path.resolve(import.meta.dirname, '..');
+const { env, everyFlags, flags } = JSON.parse(
+  readFileSync(path.join(root, 'packages/toolchain/small-process.json'), 'utf8'),
+);
+const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+
+for (const [command, folder] of Object.entries(COMMANDS)) {
+  const words = [...variables, 'node', ...everyFlags, ...(flags[folder] ?? flags.apps)];
+  const script = `#!/bin/sh\nexec env ${words.join(' ')} ${root}/${folder}/src/main.ts "$@"\n`;
+  writeFileSync(path.join(process.argv[2], command), script, { mode: 0o755 });
+}
