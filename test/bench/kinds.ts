@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { assertCheckout, checkout } from './checkouts/checkout.ts';
+import { withFlags } from './contenders/contender.ts';
 import { floodgate } from './contenders/floodgate.ts';
 import type { Options } from './options.ts';
 import { outages, outageSeconds } from './outages.ts';
@@ -73,8 +74,9 @@ function startsOf({ contenders = [floodgate.name], seconds = 4, flags }: Options
 
 async function checkoutsOf(options: Options, directory: string): Promise<Kind> {
   await assertCheckout(directory);
-  const after = checkout('after', THIS_CHECKOUT);
-  const before = checkout('before', path.resolve(directory));
+  const flags = options.flags.flat();
+  const after = withFlags(checkout('after', THIS_CHECKOUT), flags);
+  const before = withFlags(checkout('before', path.resolve(directory)), flags);
   const pairings = narrow(checkoutPlan(after, before), options);
   return {
     seconds: secondsOf(pairings),

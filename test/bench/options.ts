@@ -8,7 +8,7 @@ export const USAGE = `npm run bench [-- options]
   --growth            10 million registrations stored, 1,000 events stored
   --against <folder>  this checkout against another, installed one; about 10 min. Exits 1 where books do not balance
   --starts [n]        starts the API n times (default: 30) and looks at what its scavenges free; 10 s each
-    --flags <flags>         V8 flags to add, beside starts without them; may be repeated
+    --flags <flags>         V8 flags to add, beside starts without them; may be repeated. With --against: for both
   --soak              ten minutes of steady load, memory of every process
   --overload          three times of what the service can do; under 2 min
   --outages           Redis and Postgres crash under load and come back; under 4 min
@@ -26,7 +26,7 @@ export const USAGE = `npm run bench [-- options]
 const GOES_WITH: Record<string, readonly string[]> = {
   quick: ['contender', 'only', 'pairs', 'seconds'],
   growth: ['contender', 'only', 'pairs', 'seconds'],
-  against: ['only', 'pairs', 'seconds'],
+  against: ['only', 'pairs', 'seconds', 'flags'],
   starts: ['flags', 'contender', 'seconds'],
   soak: [],
   overload: [],

@@ -130,7 +130,7 @@ export interface Start {
   flags: string;
   /** Counts from 1 with the same flags. */
   round: number;
-  /** 0–1 of what was in the new space, over the scavenges. */
+  /** What each scavenge freed ÷ what was allocated since the collection before: a new space full. */
   freedShare: { median: number; worst: number };
   scavenges: number;
   /** Median. */

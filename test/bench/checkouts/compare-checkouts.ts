@@ -3,8 +3,8 @@ import type { Part } from '../contenders/contender.ts';
 import { spread } from '../report/statistics.ts';
 import type { CheckoutComparison, Run, Target } from '../results.ts';
 
-/** CPU time is counted in ticks of 10 ms: of less than this, a tick more or less would be seen in the ratio. */
-const LEAST_CPU_MICROS = 300_000;
+/** CPU time is counted in ticks of 10 ms: of less than this, ratios would tell of little but ticks. */
+const LEAST_CPU_MICROS = 100_000;
 const COMPARED_PARTS = ['api', 'worker', 'postgres'] as const;
 const LEAST_RATE = 0.97;
 

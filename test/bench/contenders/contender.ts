@@ -80,3 +80,11 @@ export interface RunningContender {
   apiOutput?(): string;
   stop(): Promise<void>;
 }
+
+/** The same with V8 flags added to those of its API process. */
+export function withFlags(contender: Contender, flags: readonly string[]): Contender {
+  return {
+    ...contender,
+    start: (surroundings) => contender.start({ ...surroundings, apiFlags: flags }),
+  };
+}

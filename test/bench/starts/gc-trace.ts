@@ -2,7 +2,10 @@
 export interface Collection {
   kind: 'scavenge' | 'mark-compact';
   pauseMs: number;
-  /** How much of what was in the new space a scavenge frees, 0–1: the rest is kept there or becomes old. */
+  /**
+   * What a collection freed ÷ what was allocated since the one before: a new space full, where all is allocated there. What
+   * is kept for the next one evens out; missing from 1 is what has become old, or was allocated as old.
+   */
   freedShare: number;
 }
 
@@ -11,8 +14,7 @@ interface TracedCollection {
   pause: number;
   start_object_size: number;
   end_object_size: number;
-  promoted: number;
-  new_space_survived: number;
+  allocated: number;
 }
 
 const LINE = /^\[\d+:0x[\da-f:]+\] +\d+ ms: GC: (\{.*\})$/gm;
@@ -25,11 +27,9 @@ export function parseGcTrace(output: string): Collection[] {
 function collectionOf(json: string): Collection | null {
   const traced = parseOrNull(json);
   if (!traced) return null;
-  const { gc, pause, start_object_size: start, end_object_size: end } = traced;
-  const survived = traced.promoted + traced.new_space_survived;
-  const freed = start - end;
-  const kind = gc === 's' ? 'scavenge' : 'mark-compact';
-  return { kind, pauseMs: pause, freedShare: freed / (freed + survived) };
+  const kind = traced.gc === 's' ? 'scavenge' : 'mark-compact';
+  const freed = traced.start_object_size - traced.end_object_size;
+  return { kind, pauseMs: traced.pause, freedShare: freed / traced.allocated };
 }
 
 /** Another writer's line may stand within one of V8's. */

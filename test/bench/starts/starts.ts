@@ -1,4 +1,4 @@
-import type { Contender } from '../contenders/contender.ts';
+import { withFlags, type Contender } from '../contenders/contender.ts';
 import { generateLoad } from '../load/generate.ts';
 import { measure } from '../measure.ts';
 import type { Progress } from '../progress.ts';
@@ -76,7 +76,7 @@ function observe(contender: Contender, flags: readonly string[], observed: { tra
   return {
     ...contender,
     start: async (surroundings) => {
-      const running = await contender.start({ ...surroundings, apiFlags: [...flags, TRACE_FLAG] });
+      const running = await withFlags(contender, [...flags, TRACE_FLAG]).start(surroundings);
       const output = () => running.apiOutput?.() ?? '';
       return {
         ...running,
