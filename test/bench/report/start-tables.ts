@@ -1,4 +1,4 @@
-import type { Spread, Start } from '../results.ts';
+import type { Start } from '../results.ts';
 import { left, right, tableOf, type Table } from './columns.ts';
 import { figure, figureWithRange } from './figures.ts';
 import { spread } from './statistics.ts';
@@ -18,8 +18,8 @@ export const isHealthy = ({ freedShare }: Start): boolean => freedShare.worst >=
 interface Variant {
   flags: string;
   starts: readonly Start[];
-  /** Rate ÷ that of the neighbour without added flags. */
-  ratio: Spread | undefined;
+  /** Those without added flags, by round. */
+  usual: ReadonlyMap<number, Start>;
 }
 
 function variantTable(starts: readonly Start[]): Table {
@@ -27,16 +27,18 @@ function variantTable(starts: readonly Start[]): Table {
     left<Variant>('flags', ({ flags }) => flags || AS_THEY_ARE),
     right<Variant>(`every scavenge frees ≥ ${HEALTHY_SHARE}`, (one) => healthyText(one.starts)),
     right<Variant>('registrations/s', (one) => spreadText(one, (start) => start.perSecond)),
-    right<Variant>('÷ as they are', ({ ratio }) => ratio && figureWithRange(ratio)),
+    right<Variant>('÷ as they are', (one) => ratioText(one, (start) => start.perSecond)),
     right<Variant>('API µs', (one) => spreadText(one, (start) => start.apiCpuMicros)),
+    right<Variant>('÷ as they are', (one) => ratioText(one, (start) => start.apiCpuMicros)),
     right<Variant>('scavenge ms', (one) => spreadText(one, (start) => start.scavengeMs)),
     right<Variant>('p99 ms', (one) => spreadText(one, (start) => start.p99Ms)),
     right<Variant>('API MiB', (one) => spreadText(one, (start) => start.apiMiB)),
   ];
+  const usual = new Map(starts.filter(({ flags }) => flags === '').map((start) => [start.round, start]));
   const variants = [...Map.groupBy(starts, ({ flags }) => flags)].map(([flags, same]) => ({
     flags,
     starts: same,
-    ratio: flags === '' ? undefined : ratioToUsual(same, starts),
+    usual,
   }));
   return tableOf('Starts of the API under one hot ticket, by V8 flags added to its own', columns, variants);
 }
@@ -57,9 +59,10 @@ function everyStartTable(starts: readonly Start[]): Table {
   return tableOf('Every start: the share of the new space that its scavenges freed', columns, starts);
 }
 
-function ratioToUsual(same: readonly Start[], all: readonly Start[]): Spread {
-  const usual = new Map(all.filter(({ flags }) => flags === '').map((start) => [start.round, start]));
-  return spread(same.map((start) => start.perSecond / usual.get(start.round)!.perSecond));
+/** By neighbours: what is busy around them is so around both. */
+function ratioText({ flags, starts, usual }: Variant, pick: (start: Start) => number): string | undefined {
+  if (flags === '') return undefined;
+  return figureWithRange(spread(starts.map((start) => pick(start) / pick(usual.get(start.round)!))));
 }
 
 const healthyText = (starts: readonly Start[]) => `${starts.filter(isHealthy).length} of ${starts.length}`;

@@ -10,8 +10,14 @@ const line = (gc: string, pause: number, freedPercent: number) =>
     allocated: 100,
   })}`;
 
-test('scavenges and mark-compacts of a start are told apart', () => {
-  const trace = [line('s', 2, 99), line('mc', 30, 80), line('s', 8, 60), line('s', 3, 98)].join('\n');
+test('scavenges and mark-compacts of a start are told apart; the first scavenge keeps the connections', () => {
+  const trace = [
+    line('s', 9, 10),
+    line('s', 2, 99),
+    line('mc', 30, 80),
+    line('s', 8, 60),
+    line('s', 3, 98),
+  ].join('\n');
   expect(summarizeTrace(trace)).toEqual({
     freedShare: { median: 0.98, worst: 0.6 },
     scavenges: 3,
@@ -20,6 +26,8 @@ test('scavenges and mark-compacts of a start are told apart', () => {
   });
 });
 
-test('a start without a scavenge shows nothing', () => {
-  expect(() => summarizeTrace(line('mc', 30, 80))).toThrow('the load is too short');
+test('a start with hardly a scavenge shows nothing', () => {
+  expect(() => summarizeTrace([line('s', 9, 10), line('mc', 30, 80)].join('\n'))).toThrow(
+    'the load is too short',
+  );
 });

@@ -94,14 +94,16 @@ function observe(contender: Contender, flags: readonly string[], observed: { tra
 /** What the collector did, as a process wrote it. */
 export function summarizeTrace(trace: string) {
   const collections = parseGcTrace(trace);
-  const scavenges = collections.filter(({ kind }) => kind === 'scavenge');
-  if (scavenges.length === 0) throw new Error('there was no scavenge: the load is too short');
+  // The first one keeps the connections that were just opened.
+  const [, ...scavenges] = collections.filter(({ kind }) => kind === 'scavenge');
+  if (scavenges.length === 0) throw new Error('there was hardly a scavenge: the load is too short');
+  const markCompacts = collections.filter(({ kind }) => kind === 'mark-compact').length;
   const shares = scavenges.map(({ freedShare }) => freedShare);
   return {
     freedShare: { median: median(shares), worst: Math.min(...shares) },
     scavenges: scavenges.length,
     scavengeMs: median(scavenges.map(({ pauseMs }) => pauseMs)),
-    markCompacts: collections.length - scavenges.length,
+    markCompacts,
   };
 }
 
