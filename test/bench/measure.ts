@@ -32,9 +32,9 @@ const SOLD_OUT = '409';
 export async function measure(servers: Servers, measurement: Measurement, signal: AbortSignal): Promise<Run> {
   signal.throwIfAborted();
   const { contender, workload, seconds } = measurement;
-  await using database = await servers.openDatabase(contender.database);
+  await using database = await servers.openDatabase(contender);
   await servers.emptyRedis();
-  const fixture = await createFixture(database.db);
+  const fixture = await (contender.fixture ?? createFixture)(database.db);
   const prepared = await workload.prepare(fixture, measurement.peak, seconds);
   const { url: databaseUrl, db } = database;
   const running = await contender.start({ databaseUrl, redisUrl: servers.redisUrl, db });

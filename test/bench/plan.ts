@@ -18,6 +18,8 @@ import {
 /** Floodgate against one other contender under one workload, or Floodgate alone. */
 export interface Pairing {
   workload: Workload;
+  /** Absent: Floodgate as the tests start it. */
+  subject?: Contender;
   against: Contender | null;
   /** Pairs of runs, in the order A B B A … */
   pairs: number;
@@ -61,6 +63,21 @@ export function fullPlan(): Pairing[] {
 /** The same run on databases that have grown. */
 export function growthPlan(): Pairing[] {
   return grownContenders.map((against) => ({ workload: hotTicket(128), against, pairs: 4, seconds: 5 }));
+}
+
+/** This checkout against another: under full load of each kind, and under one that leaves both of them idle. */
+export function checkoutPlan(subject: Contender, against: Contender): Pairing[] {
+  const pairing = (workload: Workload, seconds: number) => ({
+    workload,
+    subject,
+    against,
+    pairs: 5,
+    seconds,
+  });
+  return [
+    ...[hotTicket(128), getTickets, mix].map((workload) => pairing(workload, 5)),
+    pairing(openLoop(500), 8),
+  ];
 }
 
 function peerNamed(name: string): Contender {

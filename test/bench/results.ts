@@ -19,6 +19,9 @@ export interface BenchResults {
   soak?: Soak;
   overloads?: Overload[];
   outages?: Outage[];
+  /** This checkout against another, by workload. */
+  checkouts?: CheckoutComparison[];
+  starts?: Start[];
   /** What Floodgate aims at, and whether this run shows it. */
   targets: Target[];
 }
@@ -119,6 +122,35 @@ export interface Spread {
   median: number;
   min: number;
   max: number;
+}
+
+/** One start of an API under one hot ticket, and what V8's garbage collector did meanwhile. */
+export interface Start {
+  /** V8 flags beside the API's own; empty where there are none. */
+  flags: string;
+  /** Counts from 1 with the same flags. */
+  round: number;
+  /** What each scavenge freed ÷ what was allocated since the collection before: a new space full. */
+  freedShare: { median: number; worst: number };
+  scavenges: number;
+  /** Median. */
+  scavengeMs: number;
+  markCompacts: number;
+  apiCpuMicros: number;
+  perSecond: number;
+  p99Ms: number;
+  apiMiB: number;
+}
+
+/** This checkout ÷ another one under one workload, each figure by neighbouring runs. */
+export interface CheckoutComparison {
+  workload: string;
+  pairs: number;
+  rate: Spread;
+  p50: Spread;
+  p99: Spread;
+  /** CPU time per answer; absent where a part hardly took any, or the system does not tell. */
+  cpu: Partial<Record<Part, Spread>>;
 }
 
 /** Floodgate against another contender under one workload: ratios of neighbouring runs (A B B A …). */

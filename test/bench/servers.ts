@@ -6,8 +6,8 @@ import { startPostgres } from '@floodgate/embedded-postgres';
 import { Redis } from 'ioredis';
 import { sql } from 'kysely';
 import { withDatabase } from '../harness/database-url.ts';
-import { redisServerCommand, startRedis } from '../servers/redis.ts';
-import type { Contender } from './contenders/contender.ts';
+import { redisServerCommand, startRedis } from '../services/redis.ts';
+import type { Contender, Template } from './contenders/contender.ts';
 
 /** As durable as production: every commit on disk before it is answered. */
 const POSTGRES = {
@@ -34,8 +34,8 @@ export interface Servers extends AsyncDisposable {
   pids: { postgres: number; redis: number };
   versions: Record<string, string>;
   redisUrl: string;
-  /** A database with Floodgate's schema: a fresh one, or one that is kept and was filled when it was made. */
-  openDatabase(kept?: Contender['database']): Promise<RunDatabase>;
+  /** A database for a run: a fresh one, or the contender's that is kept and was filled when it was made. */
+  openDatabase(contender?: Pick<Contender, 'database' | 'template'>): Promise<RunDatabase>;
   /** Empties Redis, before anybody uses it. */
   emptyRedis(): Promise<void>;
   /** Ends a server as a crash would. */
@@ -51,7 +51,11 @@ export interface RunDatabase extends AsyncDisposable {
   db: Database;
 }
 
-const TEMPLATE = 'bench_template';
+/** This checkout's schema. */
+const TEMPLATE: Template = {
+  name: 'bench_template',
+  fill: (databaseUrl) => withTemporary(databaseUrl, migrate),
+};
 
 /** Starts both. Throws, with nothing left running, where that is not possible. */
 export async function startServers(): Promise<Servers> {
@@ -82,14 +86,18 @@ export async function startServers(): Promise<Servers> {
     connect({ connectionString: postgres.url(), applicationName: 'bench', maxConnections: 1 }),
     (db) => db.destroy(),
   );
-  await createDatabase(server, TEMPLATE, 'template0');
-  await withTemporary(withDatabase(postgres.url(), TEMPLATE), migrate);
   const { rows } = await sql<{ version: string }>`select split_part(version(), ' ', 2) as version`.execute(
     server,
   );
   const owned = started.move();
   let databases = 0;
   const filled = new Set<string>();
+  const fillTemplate = async ({ name, fill }: Template) => {
+    if (filled.has(name)) return;
+    await createDatabase(server, name, 'template0');
+    await fill(withDatabase(postgres.url(), name));
+    filled.add(name);
+  };
   return {
     pids: {
       postgres: Number((await readFile(path.join(dataDir, 'postmaster.pid'), 'utf8')).split('\n')[0]),
@@ -100,11 +108,12 @@ export async function startServers(): Promise<Servers> {
       redis: /redis_version:(\S+)/.exec(await redisClient.info('server'))?.[1] ?? 'unknown',
     },
     redisUrl: redis.url,
-    openDatabase: async (kept) => {
+    openDatabase: async ({ database: kept, template = TEMPLATE } = {}) => {
+      await fillTemplate(template);
       const database = kept?.name ?? `run_${++databases}`;
       const url = withDatabase(postgres.url(), database);
       const isMade = kept !== undefined && filled.has(kept.name);
-      if (!isMade) await createDatabase(server, database, TEMPLATE);
+      if (!isMade) await createDatabase(server, database, template.name);
       const db = connect({ connectionString: url, applicationName: 'bench', maxConnections: 2 });
       if (kept && !isMade) {
         await kept.fill(db);

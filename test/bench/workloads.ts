@@ -1,5 +1,5 @@
-import type { Fixture } from '../harness/fixture.ts';
 import { attendee } from '../harness/partner-client.ts';
+import type { RunFixture } from './contenders/contender.ts';
 import { LISTED_TICKETS } from './contenders/example-tickets.ts';
 import type { Load, RequestShape } from './load/load.ts';
 
@@ -21,7 +21,7 @@ export interface Workload {
    * Creates the tickets and answers the requests to send: for the warm-up, and for the measurement. `peak` is the
    * contender's own rate with one hot ticket, registrations per second; `seconds` how long it is measured.
    */
-  prepare(fixture: Fixture, peak: number, seconds: number): Promise<Prepared>;
+  prepare(fixture: RunFixture, peak: number, seconds: number): Promise<Prepared>;
   /** Whether `prepare` needs to know the peak, so that one hot ticket has to be measured first. */
   needsPeak?: boolean;
 }
@@ -132,7 +132,7 @@ export function shareOfPeak(percent: number): Workload {
 
 /** A registration for a ticket of its own; `differing` goes into the body. */
 export async function registerRequest(
-  fixture: Fixture,
+  fixture: RunFixture,
   capacity = ROOMY,
   differing: Record<string, unknown> = {},
 ): Promise<RequestShape> {
@@ -145,11 +145,11 @@ export async function registerRequest(
   };
 }
 
-function ticketsRequest(fixture: Fixture): RequestShape {
+function ticketsRequest(fixture: RunFixture): RequestShape {
   return { method: 'GET', path: '/api/v1/events/tickets', headers: callerHeaders(fixture) };
 }
 
-const callerHeaders = ({ secretKey, eventRef }: Fixture) => ({
+const callerHeaders = ({ secretKey, eventRef }: RunFixture) => ({
   'x-secret-key': secretKey,
   'x-event-ref': eventRef,
 });

@@ -11,6 +11,15 @@ export interface Surroundings {
   databaseUrl: string;
   redisUrl: string;
   db: Database;
+  /** V8 flags for its API process, after its own. */
+  apiFlags?: readonly string[];
+}
+
+/** Who registers in a run: a partner's key and an event, to which tickets are added. */
+export interface RunFixture {
+  secretKey: string;
+  eventRef: string;
+  addTicket(settings: { capacity: number }): Promise<number>;
 }
 
 /** What a run has stored, told by the database and not by the contender's answers. */
@@ -23,6 +32,12 @@ export interface Books {
   wrongTickets: number;
 }
 
+/** An empty database that is filled once and then copied. */
+export interface Template {
+  name: string;
+  fill(databaseUrl: string): Promise<void>;
+}
+
 /** One way to build the service, or a ceiling to compare it with. */
 export interface Contender {
   /** Short and stable, as it stands in results and on the command line, e.g. "peer-a". */
@@ -31,6 +46,10 @@ export interface Contender {
   description: string;
   /** Absent: every run has a database of its own. Otherwise one that is kept, and was filled when it was made. */
   database?: { name: string; fill(db: Database): Promise<void> };
+  /** Absent: its databases have this checkout's schema. Otherwise they are copies of this one, which it has filled. */
+  template?: Template;
+  /** Absent: this checkout's functions make it. */
+  fixture?(db: Database): Promise<RunFixture>;
   /** Starts its processes; resolves when they are ready for requests. */
   start(surroundings: Surroundings): Promise<RunningContender>;
 }
@@ -57,5 +76,15 @@ export interface RunningContender {
     /** `quantiles` from 0 to 1. */
     readFinalization(since: Date, quantiles: readonly number[]): Promise<Finalization>;
   };
+  /** What its API process has written so far. */
+  apiOutput?(): string;
   stop(): Promise<void>;
+}
+
+/** The same with V8 flags added to those of its API process. */
+export function withFlags(contender: Contender, flags: readonly string[]): Contender {
+  return {
+    ...contender,
+    start: (surroundings) => contender.start({ ...surroundings, apiFlags: flags }),
+  };
 }

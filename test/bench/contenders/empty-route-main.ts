@@ -27,5 +27,6 @@ app.get('/api/v1/events/tickets', { schema: { headers: CallerHeaders } }, (_requ
   void reply.type('application/json; charset=utf-8');
   return Promise.resolve(tickets);
 });
+process.once('SIGTERM', () => process.exit());
 const address = await app.listen({ host: '127.0.0.1', port: 0 });
 process.stdout.write(`Server listening at ${address}\n`);

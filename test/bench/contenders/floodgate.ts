@@ -24,12 +24,17 @@ export async function startFloodgate(
   return {
     baseUrl: api.baseUrl,
     pids: { api: api.child.pid!, worker: worker.child.pid! },
-    books: {
-      read: () => readBooks(db),
-      isFinalized: () => isFinalized(db),
-      readFinalization: (since, quantiles) => readFinalization(db, since, quantiles),
-    },
+    books: floodgateBooks(db),
     stop: async () => void (await Promise.all([api.end(), worker.end()])),
+  };
+}
+
+/** What a database of Floodgate tells of its registrations. */
+export function floodgateBooks(db: Database): NonNullable<RunningContender['books']> {
+  return {
+    read: () => readBooks(db),
+    isFinalized: () => isFinalized(db),
+    readFinalization: (since, quantiles) => readFinalization(db, since, quantiles),
   };
 }
 

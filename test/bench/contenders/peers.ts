@@ -1,11 +1,9 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Database } from '@floodgate/database';
 import { sql } from 'kysely';
-import { waitUntil } from '../../harness/wait-until.ts';
 import { loadPeer, PEER_LETTERS, type PeerLetter } from '../peers/peer.ts';
 import { createPeerRegistrations } from '../peers/schema.ts';
+import { ContenderProcess, endAll } from './contender-process.ts';
 import type { Books, Contender, Finalization, RunningContender, Surroundings } from './contender.ts';
 
 const REDIS_PEERS: readonly PeerLetter[] = ['a', 'b'];
@@ -27,15 +25,15 @@ export const peers: readonly Contender[] = PEER_LETTERS.map((letter) => ({
 
 async function startPeer(
   letter: PeerLetter,
-  { databaseUrl, redisUrl, db }: Surroundings,
+  { databaseUrl, redisUrl, db, apiFlags }: Surroundings,
 ): Promise<RunningContender> {
   const peer = await loadPeer(letter);
   await createPeerRegistrations(db);
   await peer.prepare?.(databaseUrl);
   const queueUrl = REDIS_PEERS.includes(letter) ? redisUrl : databaseUrl;
   const env = { PEER: letter, DATABASE_URL: databaseUrl, QUEUE_URL: queueUrl };
-  const api = new PeerProcess('api', env);
-  const worker = new PeerProcess('worker', env);
+  const api = startPart('api', env, apiFlags);
+  const worker = startPart('worker', env);
   try {
     const baseUrl = await api.printed(/listening at (http:\/\/127\.0\.0\.1:\d+)/);
     await worker.printed(/"msg":"(working)"/);
@@ -47,10 +45,8 @@ async function startPeer(
         isFinalized: () => isFinalized(db),
         readFinalization: (since, quantiles) => readFinalization(db, since, quantiles),
       },
-      stop: async () => {
-        const results = await Promise.allSettled([api.end(), worker.end()]);
-        for (const result of results) if (result.status === 'rejected') throw result.reason;
-      },
+      apiOutput: () => api.output,
+      stop: () => endAll(api, worker),
     };
   } catch (error) {
     await Promise.allSettled([api.end(), worker.end()]);
@@ -58,41 +54,10 @@ async function startPeer(
   }
 }
 
-/** With V8's defaults: peers have no memory to save, and a generous heap only makes them faster. */
-class PeerProcess {
-  readonly #child: ChildProcess;
-  readonly #exited: Promise<unknown>;
-  #output = '';
-
-  constructor(part: 'api' | 'worker', env: Record<string, string>) {
-    const entry = fileURLToPath(new URL(`../peers/${part}.ts`, import.meta.url));
-    this.#child = spawn(process.execPath, [entry], {
-      env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    this.#exited = once(this.#child, 'close');
-    for (const stream of [this.#child.stdout, this.#child.stderr])
-      stream?.on('data', (chunk) => (this.#output += String(chunk)));
-  }
-
-  get pid(): number {
-    return this.#child.pid!;
-  }
-
-  /** Waits for a line and answers what it captures. */
-  printed(pattern: RegExp): Promise<string> {
-    return waitUntil(`a peer prints ${pattern.source}`, () => {
-      const { exitCode } = this.#child;
-      if (exitCode !== null) throw new Error(`the peer ended with ${exitCode}: ${this.#output}`);
-      return pattern.exec(this.#output)?.[1];
-    });
-  }
-
-  async end(): Promise<void> {
-    this.#child.kill();
-    await this.#exited;
-    if (this.#child.exitCode !== 0) throw new Error(`the peer did not stop in order: ${this.#output}`);
-  }
+/** Otherwise with V8's defaults: peers have no memory to save, and a generous heap only makes them faster. */
+function startPart(part: 'api' | 'worker', env: Record<string, string>, flags: readonly string[] = []) {
+  const entry = fileURLToPath(new URL(`../peers/${part}.ts`, import.meta.url));
+  return new ContenderProcess({ name: `the peer's ${part}`, flags, args: [entry], env });
 }
 
 async function readBooks(db: Database): Promise<Books> {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { BenchResults } from '../results.ts';
 import { renderChart } from './chart.ts';
+import type { Table } from './columns.ts';
 import { markup, Markup, type Content } from './markup.ts';
 import { latencyPlot } from './plots/latency.ts';
 import { cpuPlot, memoryPlot } from './plots/parts.ts';
@@ -10,7 +11,7 @@ import { ratiosPlot } from './plots/ratios.ts';
 import { soakPlot } from './plots/soak.ts';
 import { sizingTable } from './sizing.ts';
 import { discardedRuns, summarize, type WorkloadSummary } from './summary.ts';
-import { nameDiscarded, specialTables, targetsTable, workloadTables, type Table } from './tables.ts';
+import { nameDiscarded, specialTables, targetsTable, workloadTables } from './tables.ts';
 
 /** Shrinking the wide plot to a phone would shrink its text, so each is drawn twice and the style sheet picks one. */
 const WIDTHS = { wide: 800, narrow: 360 };

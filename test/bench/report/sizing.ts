@@ -1,9 +1,9 @@
 import { PARTS, type Part } from '../contenders/contender.ts';
 import { floodgate } from '../contenders/floodgate.ts';
 import type { BenchResults, Run } from '../results.ts';
+import type { Table } from './columns.ts';
 import { figure } from './figures.ts';
 import { medianOf } from './statistics.ts';
-import type { Table } from './tables.ts';
 
 const MICROS = 1_000_000;
 

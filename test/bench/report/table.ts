@@ -1,9 +1,10 @@
 import { PARTS } from '../contenders/contender.ts';
 import type { BenchResults } from '../results.ts';
+import type { Table } from './columns.ts';
 import { figure } from './figures.ts';
 import { sizingTable } from './sizing.ts';
 import { discardedRuns, summarize } from './summary.ts';
-import { nameDiscarded, specialTables, targetsTable, workloadTables, type Table } from './tables.ts';
+import { nameDiscarded, specialTables, targetsTable, workloadTables } from './tables.ts';
 
 /** The results as Markdown that also reads well in a terminal. */
 export function renderTable(results: BenchResults): string {

@@ -1,24 +1,19 @@
 import { PARTS } from '../contenders/contender.ts';
 import type { BenchResults, Outage, Overload, Run, Target } from '../results.ts';
+import { checkoutTable } from './checkout-table.ts';
+import { left, right, tableOf, type Column, type Table } from './columns.ts';
 import { figure, figureWithRange } from './figures.ts';
+import { startTables } from './start-tables.ts';
 import { type ByPart, type Row, type WorkloadSummary } from './summary.ts';
 
-/** A table of finished text, for the terminal and for HTML alike. */
-export interface Table {
-  caption: string;
-  columns: { title: string; align: 'left' | 'right' }[];
-  rows: string[][];
-}
-
-interface Column<Item> {
-  title: string;
-  align: 'left' | 'right';
-  cell: (item: Item) => string | undefined;
-}
-
 /** What was measured in a run of its own. */
-export function specialTables({ overloads, outages }: BenchResults): Table[] {
-  return [...(overloads ? [overloadTable(overloads)] : []), ...(outages ? [outageTable(outages)] : [])];
+export function specialTables({ overloads, outages, checkouts, starts }: BenchResults): Table[] {
+  return [
+    ...(overloads ? [overloadTable(overloads)] : []),
+    ...(outages ? [outageTable(outages)] : []),
+    ...(checkouts ? [checkoutTable(checkouts)] : []),
+    ...(starts ? startTables(starts) : []),
+  ];
 }
 
 /** How fast, then at what price: two tables, because one of both is too wide for a terminal. */
@@ -133,20 +128,4 @@ function partColumns(unit: string, pick: (row: Row) => ByPart): Column<Row>[] {
       return value === undefined ? undefined : figure(value);
     }),
   );
-}
-
-function left<Item>(title: string, cell: Column<Item>['cell']): Column<Item> {
-  return { title, align: 'left', cell };
-}
-
-function right<Item>(title: string, cell: Column<Item>['cell']): Column<Item> {
-  return { title, align: 'right', cell };
-}
-
-function tableOf<Item>(caption: string, columns: Column<Item>[], items: readonly Item[]): Table {
-  return {
-    caption,
-    columns: columns.map(({ title, align }) => ({ title, align })),
-    rows: items.map((item) => columns.map(({ cell }) => cell(item) ?? '–')),
-  };
 }

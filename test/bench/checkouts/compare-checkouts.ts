@@ -1,0 +1,50 @@
+import { rateOf, type Pair } from '../compare.ts';
+import type { Part } from '../contenders/contender.ts';
+import { spread } from '../report/statistics.ts';
+import type { CheckoutComparison, Run, Target } from '../results.ts';
+
+/** CPU time is counted in ticks of 10 ms: of less than this, ratios would tell of little but ticks. */
+const LEAST_CPU_MICROS = 100_000;
+const COMPARED_PARTS = ['api', 'worker', 'postgres'] as const;
+const LEAST_RATE = 0.97;
+
+/** Ratios of neighbouring runs, after ÷ before, by workload. Pairs with a run that does not count are left out. */
+export function compareCheckouts(pairs: readonly Pair[]): CheckoutComparison[] {
+  const counted = pairs.filter(({ floodgate, other }) => !floodgate.discarded && !other.discarded);
+  return [...Map.groupBy(counted, ({ other }) => other.workload)].map(([workload, same]) => {
+    const ratios = (pick: (run: Run) => number) =>
+      spread(same.map(({ floodgate, other }) => pick(floodgate) / pick(other)));
+    return {
+      workload,
+      pairs: same.length,
+      rate: ratios(rateOf),
+      p50: ratios(({ latencyMs }) => latencyMs.p50),
+      p99: ratios(({ latencyMs }) => latencyMs.p99),
+      cpu: Object.fromEntries(
+        COMPARED_PARTS.filter((part) => isMeasured(same, part)).map((part) => [
+          part,
+          ratios(({ cpuMicros }) => cpuMicros![part]!),
+        ]),
+      ),
+    };
+  });
+}
+
+/** Whether no workload has become slower. */
+export function judgeCheckouts(comparisons: readonly CheckoutComparison[]): Target[] {
+  return comparisons.map(({ workload, rate }) => ({
+    name: `${workload}: rate ÷ before`,
+    wanted: `≥ ${LEAST_RATE}`,
+    measured: rate.median,
+    unit: '',
+    met: rate.median >= LEAST_RATE,
+  }));
+}
+
+function isMeasured(pairs: readonly Pair[], part: Part): boolean {
+  return pairs
+    .flatMap(({ floodgate, other }) => [floodgate, other])
+    .every((run) => (run.cpuMicros?.[part] ?? 0) * answersOf(run) >= LEAST_CPU_MICROS);
+}
+
+const answersOf = (run: Run) => run.acceptedPerSecond * run.seconds;

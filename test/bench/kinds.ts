@@ -1,0 +1,102 @@
+import path from 'node:path';
+import { assertCheckout, checkout } from './checkouts/checkout.ts';
+import { withFlags } from './contenders/contender.ts';
+import { floodgate } from './contenders/floodgate.ts';
+import type { Options } from './options.ts';
+import { outages, outageSeconds } from './outages.ts';
+import { OVERLOAD_SECONDS, overloads } from './overload.ts';
+import { secondsOfPairing } from './pair-runner.ts';
+import { measureCheckouts, measurePairings } from './pairings.ts';
+import { allContenders, checkoutPlan, fullPlan, growthPlan, quickPlan, type Pairing } from './plan.ts';
+import type { Progress } from './progress.ts';
+import type { BenchResults } from './results.ts';
+import type { Servers } from './servers.ts';
+import { soak, SOAK_SECONDS } from './soak.ts';
+import { startOften, startsSeconds } from './starts/starts.ts';
+import { judgeTargets } from './targets.ts';
+
+/** A kind of measurement, as the command line chose it. */
+export interface Kind {
+  /** How long it takes, about. */
+  seconds: number;
+  measure(servers: Servers, progress: Progress, signal: AbortSignal): Promise<Partial<BenchResults>>;
+}
+
+const THIS_CHECKOUT = path.resolve(import.meta.dirname, '../..');
+
+/** Throws, saying why, where there is nothing to measure. */
+export async function chooseKind(options: Options): Promise<Kind> {
+  if (options.soak) return alone(SOAK_SECONDS, async (...on) => ({ soak: await soak(...on) }));
+  if (options.overload)
+    return alone(OVERLOAD_SECONDS, async (...on) => ({ overloads: await overloads(...on) }));
+  if (options.outages) return outagesOf(options);
+  if (options.starts !== undefined) return startsOf(options, options.starts);
+  if (options.against !== undefined) return checkoutsOf(options, options.against);
+  const plan = options.quick ? quickPlan() : options.growth ? growthPlan() : fullPlan();
+  const pairings = narrow(plan, options);
+  return { seconds: secondsOf(pairings), measure: (...on) => measurePairings(pairings, on) };
+}
+
+/** What is measured alone, and judged by what Floodgate aims at. */
+function alone(
+  seconds: number,
+  measure: (
+    ...on: Parameters<Kind['measure']>
+  ) => Promise<Pick<BenchResults, 'soak' | 'overloads' | 'outages'>>,
+): Kind {
+  return {
+    seconds,
+    measure: async (...on) => {
+      const measured = await measure(...on);
+      return { ...measured, targets: judgeTargets({ runs: [], comparisons: [], ...measured }) };
+    },
+  };
+}
+
+function outagesOf({ redisSeconds = 60, postgresSeconds = 10, rate = 5_000 }: Options): Kind {
+  const options = { redisSeconds, postgresSeconds, perSecond: rate };
+  return alone(outageSeconds(options), async (servers, ...on) => ({
+    outages: await outages(servers, options, ...on),
+  }));
+}
+
+function startsOf({ contenders = [floodgate.name], seconds = 4, flags }: Options, count: number): Kind {
+  // As `npm run api` starts it, so that flags can be added to its own.
+  const known = [checkout(floodgate.name, THIS_CHECKOUT), ...allContenders.slice(1)];
+  const contender = known.find(({ name }) => name === contenders.join(','));
+  if (!contender) throw new Error(`--starts takes one contender, not ${contenders.join(',')}`);
+  const options = { contender, count, seconds, flags };
+  return {
+    seconds: startsSeconds(options),
+    measure: async (servers, ...on) => ({ starts: await startOften(servers, options, ...on) }),
+  };
+}
+
+async function checkoutsOf(options: Options, directory: string): Promise<Kind> {
+  await assertCheckout(directory);
+  const flags = options.flags.flat();
+  const after = withFlags(checkout('after', THIS_CHECKOUT), flags);
+  const before = withFlags(checkout('before', path.resolve(directory)), flags);
+  const pairings = narrow(checkoutPlan(after, before), options);
+  return {
+    seconds: secondsOf(pairings),
+    measure: (...on) => measureCheckouts([after, before], pairings, on),
+  };
+}
+
+function narrow(plan: readonly Pairing[], { contenders, workloads, pairs, seconds }: Options): Pairing[] {
+  const chosen = plan.filter(
+    ({ against, workload }) =>
+      (!contenders || contenders.includes(against?.name ?? floodgate.name)) &&
+      (!workloads || workloads.includes(workload.name)),
+  );
+  if (chosen.length === 0) throw new Error('nothing of the plan matches these options');
+  return chosen.map((pairing) => ({
+    ...pairing,
+    pairs: pairs ?? pairing.pairs,
+    seconds: seconds ?? pairing.seconds,
+  }));
+}
+
+const secondsOf = (pairings: readonly Pairing[]): number =>
+  pairings.reduce((sum, pairing) => sum + secondsOfPairing(pairing), 0);
