@@ -1,6 +1,6 @@
 import { reconcile } from '@floodgate/registrations';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
@@ -19,14 +19,20 @@ let ticketId: number;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  api = await startApiProcess({ DATABASE_URL: database.url, QUEUE_URL: 'redis://127.0.0.1:1' });
   gala = await createFixture(database.db);
   ticketId = await gala.addTicket();
+});
+
+beforeEach(async () => {
+  api = await startApiProcess({ DATABASE_URL: database.url, QUEUE_URL: 'redis://127.0.0.1:1' });
   partner = new PartnerClient(api.baseUrl, gala);
 });
 
-afterAll(async () => {
+afterEach(async () => {
   expect(await api.end(), api.output()).toBe(0);
+});
+
+afterAll(async () => {
   expect(await reconcile(database.db)).toEqual([]);
   await database.drop();
 });
@@ -36,17 +42,32 @@ const register = (count: number): Promise<Answer[]> =>
 
 const run = (statement: string) => sql.raw(statement).execute(database.db);
 
+const GRANT = 'run \\"npm run floodgate -- grant api <role>\\"';
+const MIGRATE = 'run \\"npm run floodgate -- migrate\\"';
+
+// Explained once a minute at most: so each under a process of its own.
 test.each([
-  ['a privilege', `revoke insert on registrations from ${roleOf('api')}`, null],
-  ['a table', 'alter table batches rename to elsewhere', 'alter table elsewhere rename to batches'],
+  [
+    'a privilege',
+    `revoke insert on registrations from ${roleOf('api')}`,
+    null,
+    `may not insert registrations (attendee_digest), as the api must; ${GRANT}`,
+  ],
+  [
+    'a table',
+    'alter table batches rename to elsewhere',
+    'alter table elsewhere rename to batches',
+    `there is no batches; ${MIGRATE}`,
+  ],
   [
     'a column',
     'alter table registrations rename column gender to sex',
     'alter table registrations rename column sex to gender',
+    `there is no registrations (gender); ${MIGRATE}`,
   ],
 ])(
-  'while it misses %s, registrations are refused as unavailable; nobody restarts it',
-  async (_what, take, give) => {
+  'while it misses %s, registrations are refused and the log says what mends it; nobody restarts it',
+  async (_what, take, give, explanation) => {
     expect((await register(1))[0]!.body.responseCode).toBe('00');
     const before = api.output().length;
     await run(take);
@@ -58,6 +79,8 @@ test.each([
       .split('\n')
       .filter((line) => /"level":(40|50)/.test(line));
     expect(errors.length).toBeLessThan(20);
+    await waitUntil('it is explained', () => api.output().slice(before).includes(explanation));
+    expect(api.output().split('npm run floodgate')).toHaveLength(2);
     if (give) await run(give);
     else await grantServiceRoles(database.db);
     const [again] = await waitUntil('seats are granted again', async () => {

@@ -202,7 +202,7 @@ describe.skipIf(reasonToSkip !== '')(`docker/compose.yaml${reasonToSkip}`, () =>
     'everything balances, and every API and worker stops in order',
     { timeout: 2 * MINUTE_MS },
     async () => {
-      expect(await floodgate('reconcile')).toEqual({ balanced: true, differences: [] });
+      expect(await floodgate('reconcile')).toEqual({ balanced: true, differences: [], failedBatches: 0 });
       const containers = await containersOf('api', 'worker');
       await compose('stop');
       expect(await inspect(containers, '{{.State.ExitCode}}')).toEqual(['0', '0', '0', '0']);

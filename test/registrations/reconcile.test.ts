@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 beforeEach(async () => {
-  await sql`truncate batches, registrations`.execute(database.db);
+  await sql`truncate batches, registrations, idempotency_keys`.execute(database.db);
   await sql`update tickets set taken = 0`.execute(database.db);
 });
 
@@ -32,6 +32,12 @@ async function commitLongAgo(): Promise<string> {
     database.db,
   );
   return batchId;
+}
+
+/** The serials of two registrations, each a batch of its own. */
+async function commitTwo(): Promise<[number, number]> {
+  const [first, second] = [await commitBatch(database.db, fixture), await commitBatch(database.db, fixture)];
+  return [first.serial, second.serial];
 }
 
 test('a batch that nobody finalizes is forgotten', async () => {
@@ -68,6 +74,81 @@ test('registrations without a batch, or on a ticket that is not there, are named
     { subject: `batch ${batchId}`, problem: 'has 1 registrations, but there is no such batch' },
     { subject: 'ticket 0', problem: 'holds 1 seats, but there is no such ticket' },
   ]);
+});
+
+test.for([
+  ['event', 0, 'its event 0 does not exist'],
+  ['partner', 0, 'its partner 0 does not exist'],
+] as const)('a registration whose %s does not exist is named', async ([what, id, problem]) => {
+  const [damaged] = await commitTwo();
+  await sql`update registrations set ${sql.ref(`${what}_id`)} = ${id} where serial = ${damaged}`.execute(
+    database.db,
+  );
+  expect(await reconcile(database.db)).toEqual([{ subject: `registration ${damaged}`, problem }]);
+});
+
+test("a registration whose ticket is another event's is named, cancelled or not", async () => {
+  const elsewhere = await createFixture(database.db);
+  const [first, second] = await commitTwo();
+  const ticketId = await elsewhere.addTicket();
+  await sql`update registrations set ticket_id = ${ticketId}`.execute(database.db);
+  await sql`
+    with cancelled as (update registrations set cancelled_at = now() where serial = ${first})
+    update tickets set taken = (id = ${ticketId})::integer`.execute(database.db);
+  const problem = `it is for event ${fixture.eventId}, but its ticket ${ticketId} is of event ${elsewhere.eventId}`;
+  const subjects = [`registration ${first}`, `registration ${second}`].toSorted();
+  expect(await reconcile(database.db)).toEqual(subjects.map((subject) => ({ subject, problem })));
+});
+
+test.for(['first_serial', 'last_serial'])(
+  'a batch whose %s is not that of its registrations is named',
+  async (column) => {
+    const { batchId, serial } = await commitBatch(database.db, fixture);
+    await sql`update batches set ${sql.ref(column)} = 0`.execute(database.db);
+    const says = column === 'first_serial' ? `0 to ${serial}` : `${serial} to 0`;
+    expect(await reconcile(database.db)).toEqual([
+      { subject: `batch ${batchId}`, problem: `says serials ${says}, but has ${serial} to ${serial}` },
+    ]);
+  },
+);
+
+test('an idempotency key that remembers no registration, or that of another, is named', async () => {
+  const { partnerId, eventId } = fixture;
+  const [serial] = await commitTwo();
+  const remember = (key: string, outcome: string, of: number | null, event = eventId) =>
+    sql`
+      insert into idempotency_keys (partner_id, event_id, key, fingerprint, outcome, serial)
+      values (${partnerId}, ${event}, ${key}, gen_random_uuid(), ${outcome}, ${of})`.execute(database.db);
+  await remember('right', 'registered', serial);
+  await remember('refused', 'sold-out', null);
+  expect(await reconcile(database.db)).toEqual([]);
+  await remember('elsewhere', 'registered', serial, 0);
+  await remember('erased', 'registered', 0);
+  await remember('nothing', 'registered', null);
+  const subject = (key: string, event = eventId) =>
+    `idempotency key "${key}" of partner ${partnerId}, event ${event}`;
+  expect(await reconcile(database.db)).toEqual([
+    {
+      subject: subject('elsewhere', 0),
+      problem: `remembers registration ${serial}, which is of partner ${partnerId}, event ${eventId}`,
+    },
+    { subject: subject('erased'), problem: 'remembers registration 0, which does not exist' },
+    { subject: subject('nothing'), problem: 'remembers registration (none), which does not exist' },
+  ]);
+});
+
+test('failed batches are mentioned and are no difference', async () => {
+  await commitTwo();
+  await sql`update batches set state = 'failed', finished_at = now()`.execute(database.db);
+  const run = (...args: string[]) => runCli({ DATABASE_URL: database.url }, 'reconcile', ...args);
+  expect(await run()).toEqual({
+    code: 0,
+    output: expect.stringMatching(
+      /^balanced: .*\nfailed batches, which keep their seats: 2; see redrive\n$/,
+    ) as string,
+  });
+  const { code, output } = await run('--json');
+  expect([code, JSON.parse(output)]).toEqual([0, { balanced: true, differences: [], failedBatches: 2 }]);
 });
 
 test('a batch is forgotten after 15 minutes; one that has failed waits for an operator', async () => {

@@ -1,5 +1,5 @@
 import type { Logger, Service } from '@floodgate/service';
-import { assertDurable, assertGranted, assertMigrated, connect } from '@floodgate/database';
+import { assertDurable, assertGranted, assertMigrated, connect, explainRefusals } from '@floodgate/database';
 import { finalizeJob, parseQueueUrl, Producer, watchQueue } from '@floodgate/queue';
 import { buildApi, closeApi } from './build-api.ts';
 import type { ApiConfig } from './config.ts';
@@ -28,6 +28,7 @@ const SLOW_CLIENTS_SHARE = 0.25;
 /** Wires the API together and listens. Throws UnsafeQueueError where the queue could lose jobs already. */
 export async function startApi(config: ApiConfig, log: Logger): Promise<Service & { baseUrl: string }> {
   const onIdleError = (err: Error) => log.warn({ err }, 'an idle Postgres connection was lost');
+  const onRefusal = explainRefusals('api', log);
   const pool = (
     applicationName: string,
     maxConnections: number,
@@ -42,6 +43,7 @@ export async function startApi(config: ApiConfig, log: Logger): Promise<Service 
       statementTimeoutMs,
       ...(connectTimeoutMs !== undefined && { connectTimeoutMs }),
       onIdleError,
+      onRefusal,
     });
   // Apart from each other, so that reads can never make a reservation or a rate limit wait for a connection.
   const reservations = pool('floodgate-api reserve', 2, Math.round(config.ANSWER_WITHIN_MS * BATCH_SHARE));

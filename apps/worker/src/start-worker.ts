@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Logger, type Service, repeat } from '@floodgate/service';
-import { assertGranted, assertMigrated, connect, type Database } from '@floodgate/database';
+import { assertGranted, assertMigrated, connect, explainRefusals, type Database } from '@floodgate/database';
 import {
   readBacklog,
   expireIdempotencyKeys,
@@ -77,6 +77,7 @@ async function openDatabase(config: WorkerConfig, log: Logger): Promise<Database
     prepareStatements: true,
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
     onIdleError: (err) => log.warn({ err }, 'an idle Postgres connection was lost'),
+    onRefusal: explainRefusals('worker', log),
   });
   await assertGranted(db, 'worker');
   await assertMigrated(db);

@@ -6,7 +6,7 @@ import { refuse } from './refuse.ts';
 
 export const IDEMPOTENCY_KEY_RULE = 'Idempotency-Key: 1 to 255 visible ASCII characters';
 
-const warnOfPostgres = warnSeldom('Postgres did not answer');
+const warnOfPostgres = warnSeldom('Postgres refused or did not answer');
 
 /** Puts every failure that Fastify, a route or a dependency produces into the envelope. */
 export function answerErrors(app: FastifyInstance): void {

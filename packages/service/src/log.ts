@@ -1,6 +1,7 @@
 import { writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { pino, type DestinationStream, type Logger, type LogFn } from 'pino';
+import { withoutCredentials } from './reason-of.ts';
 
 export type { Logger };
 
@@ -119,7 +120,7 @@ export function describeError(error: unknown): ErrorDescription {
 /** What a parser says quotes what it could not parse, and some clients quote the URL that they cannot reach. */
 function messageOf(error: Error): string {
   if (error instanceof SyntaxError) return 'something could not be parsed';
-  return error.message.replaceAll(/:\/\/[^\s/@]*@/g, '://…@');
+  return withoutCredentials(error.message);
 }
 
 const isFrame = (line: string) => /^\s+at /.test(line);

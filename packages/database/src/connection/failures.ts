@@ -1,10 +1,11 @@
+import { reasonOf } from '@floodgate/service';
 import pg from 'pg';
 
 /** No connection was to be had. The statement was never sent: nothing can have changed. */
 export class ConnectionFailed extends Error {
   override name = 'ConnectionFailed';
   constructor(cause: unknown) {
-    super('cannot connect to Postgres (DATABASE_URL)', { cause });
+    super(`cannot connect to Postgres (DATABASE_URL): ${reasonOf(cause)}`, { cause });
   }
 }
 
@@ -16,7 +17,7 @@ export class ConnectionLost extends Error {
   }
 }
 
-/** What a failed statement means for whoever has to decide what comes next. */
+/** What a failed statement means for its caller. */
 export type StatementFailure =
   /** Never sent. */
   | 'not-sent'
@@ -28,7 +29,7 @@ export type StatementFailure =
   | 'bad-value'
   /** Rolled back: somebody else holds a row, or a table, for too long. */
   | 'locked'
-  /** Rolled back: Postgres is out of something (time, disk, connections), or not as it should be until somebody mends it. */
+  /** Rolled back: Postgres lacks time, disk or connections, or somebody has to mend it. */
   | 'unavailable'
   /** Rolled back, for a reason nobody foresaw. */
   | 'unexpected';
@@ -43,7 +44,7 @@ const UNAVAILABLE = new Set([
   '57014', // statement timeout
 ]);
 
-/** Reads the SQLSTATE (postgresql.org/docs/18/errcodes-appendix.html). */
+/** Returns what a failure means, by its SQLSTATE (postgresql.org/docs/18/errcodes-appendix.html). */
 export function statementFailure(error: unknown): StatementFailure {
   if (error instanceof ConnectionFailed) return 'not-sent';
   if (error instanceof ConnectionLost) return 'unknown';

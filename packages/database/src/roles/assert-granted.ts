@@ -7,21 +7,46 @@ import { PRIVILEGES, type ServiceName, type TablePrivileges } from './privileges
  * not exist yet is left to assertMigrated.
  */
 export async function assertGranted(db: Database, service: ServiceName): Promise<void> {
-  const { rows } = await sql<{ table: string; privilege: string }>`
-    select needed.table, privilege
+  const lack = (await findLacks(db, service)).find(({ isThere }) => isThere);
+  if (lack) throw new Error(sentenceOf(lack, service));
+}
+
+/** Returns what the database, or the connected role in it, lacks for this service, with the command that mends it. */
+export async function explainLack(db: Database, service: ServiceName): Promise<string | null> {
+  const [lack] = await findLacks(db, service);
+  return lack ? sentenceOf(lack, service) : null;
+}
+
+interface Lack {
+  table: string;
+  privilege: string;
+  /** Null: the whole table. */
+  column: string | null;
+  isThere: boolean;
+}
+
+function sentenceOf({ table, privilege, column, isThere }: Lack, service: ServiceName): string {
+  const place = column === null ? table : `${table} (${column})`;
+  return isThere
+    ? `the user in DATABASE_URL may not ${privilege} ${place}, as the ${service} must; ` +
+        `run "npm run floodgate -- grant ${service} <role>"`
+    : `the database schema is not what this release needs: there is no ${place}; run "npm run floodgate -- migrate"`;
+}
+
+/** Returns what is not there before what may not be used. */
+async function findLacks(db: Database, service: ServiceName): Promise<Lack[]> {
+  const { rows } = await sql<Lack>`
+    select needed.table, privilege, case when relation is not null then needed.column end as "column", "isThere"
     from json_to_recordset(${JSON.stringify(neededBy(service))}) as needed ("table" text, privilege text, "column" text)
-    left join pg_attribute on attrelid = to_regclass(needed.table) and attname = needed.column
-    where not case
-      when needed.column is null then has_table_privilege(to_regclass(needed.table), privilege)
-      else has_column_privilege(attrelid, attnum, privilege)
+    cross join to_regclass(needed.table) as relation
+    left join pg_attribute on attrelid = relation and attname = needed.column
+    cross join lateral (select relation is not null and (needed.column is null or attnum is not null)) as _ ("isThere")
+    where not "isThere" or not case
+      when needed.column is null then has_table_privilege(relation, privilege)
+      else has_column_privilege(relation, attnum, privilege)
     end
-    limit 1`.execute(db);
-  const [missing] = rows;
-  if (!missing) return;
-  throw new Error(
-    `the user in DATABASE_URL may not ${missing.privilege} ${missing.table}, as the ${service} must; ` +
-      `run "npm run floodgate -- grant ${service} <role>"`,
-  );
+    order by "isThere", needed.table, needed.column, privilege`.execute(db);
+  return rows;
 }
 
 /** One row for each column; `column` null stands for the whole table. */

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { Migrator, type Migration } from 'kysely/migration';
 import type { Database } from '../connection/connect.ts';
+import { assertSupported } from './assert-supported.ts';
 import * as initial from './migrations/0001-initial.ts';
 
 /** In order, forward only, and never edited once merged. */
@@ -9,24 +10,29 @@ const MIGRATIONS: Record<string, Migration> = {
 };
 
 /**
- * Brings the schema up to date and answers the names of the migrations that ran. Safe to run twice at once. Leaves a
- * newer schema as it is: an older release must be able to start on it again.
+ * Brings the schema up to date. Returns the names of the migrations that ran. Safe to run twice at once. Leaves a newer
+ * schema as it is: an older release must be able to start on it again. Throws UnsupportedDatabase where there can be none.
  */
 export async function migrate(db: Database): Promise<string[]> {
+  await assertSupported(db);
   const migrator = new Migrator({ db, provider: { getMigrations: () => Promise.resolve(MIGRATIONS) } });
   const { error, results } = await migrator.migrateToLatest();
-  // A migration that this release does not know is an error to Kysely. Here it is one only where another is missing.
+  // To Kysely, a migration that this release does not know is an error. Here it is one only where another is missing.
   if (error && !(await isMigrated(db))) throw error;
   return (results ?? []).map((result) => result.migrationName);
 }
 
-/** Throws, saying what to do, where the schema is older than this code. A newer one is fine (rolling deploys). */
+/**
+ * Throws, saying what to do, where the schema is older than this code, or the database is none that can hold it. A newer
+ * schema is fine (rolling deploys).
+ */
 export async function assertMigrated(db: Database): Promise<void> {
+  await assertSupported(db);
   if (await isMigrated(db)) return;
   throw new Error('the database schema is missing or out of date; run "npm run floodgate -- migrate"');
 }
 
-/** Whether every migration that this code knows has run. */
+/** Returns whether every migration that this code knows has run. */
 async function isMigrated(db: Database): Promise<boolean> {
   const { rows: tables } = await sql<{ exists: boolean }>`
     select to_regclass('kysely_migration') is not null as exists`.execute(db);

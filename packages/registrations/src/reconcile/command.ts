@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { readBacklog } from '../finalize/read-backlog.ts';
 import { reconcile, type Difference } from './reconcile.ts';
 import { answering, withDatabase, type Cli, table, loadSettings } from '@floodgate/command';
 
@@ -14,13 +15,22 @@ export function addReconcileCommand(program: Command, cli: Cli): void {
     );
   answering(command, cli, async () => {
     // It reads every registration, so it may take as long as it takes.
-    const differences = await withDatabase(cli, loadSettings(cli.env).databaseUrl, null, reconcile);
+    const [differences, { failedBatches }] = await withDatabase(
+      cli,
+      loadSettings(cli.env).databaseUrl,
+      null,
+      async (db) => [await reconcile(db), await readBacklog(db)] as const,
+    );
     const balanced = differences.length === 0;
+    const text = balanced
+      ? 'balanced: seats, registrations and batches agree, and no batch was forgotten'
+      : listText(differences);
     return {
-      document: { balanced, differences },
-      text: balanced
-        ? 'balanced: seats, registrations and batches agree, and no batch was forgotten'
-        : listText(differences),
+      document: { balanced, differences, failedBatches },
+      text:
+        failedBatches > 0
+          ? `${text}\nfailed batches, which keep their seats: ${failedBatches}; see redrive`
+          : text,
       ...(!balanced && { failure: `not balanced: ${differences.length} found` }),
     };
   });
