@@ -6,7 +6,7 @@ import { startPostgres } from '@floodgate/embedded-postgres';
 import { Redis } from 'ioredis';
 import { sql } from 'kysely';
 import { withDatabase } from '../harness/database-url.ts';
-import { redisServerCommand, startRedis } from '../services/redis.ts';
+import { redisServerCommand, startRedis } from '../servers/redis.ts';
 import type { Contender, Template } from './contenders/contender.ts';
 
 /** As durable as production: every commit on disk before it is answered. */
