@@ -1,4 +1,4 @@
-import { Type, type Static } from '@sinclair/typebox';
+import { Type, type Static, type TSchema } from '@sinclair/typebox';
 
 // Control characters: Postgres text cannot hold NUL, and the rest only harms whoever prints it.
 // Lone surrogates (Cs) have no UTF-8 form and would be stored as something else than was sent.
@@ -60,8 +60,8 @@ export const BODY_LIMIT_BYTES = 1024 * Math.ceil((longestSpelling() + ROOM_BYTES
 
 /** Bytes of the longest valid body with every character escaped (\ud83d\ude00): Python's json does so by default. */
 function longestSpelling(): number {
-  const fields = Object.entries<{ maxLength?: number; maximum?: number }>(RegistrationRequest.properties);
-  const lengths = fields.map(([name, { maxLength, maximum }]) => {
+  const lengths = Object.entries<TSchema>(RegistrationRequest.properties).map(([name, schema]) => {
+    const { maxLength, maximum } = schema as { maxLength?: number; maximum?: number };
     const value = maxLength === undefined ? String(maximum).length : 12 * maxLength + '""'.length;
     return 6 * name.length + '"":,'.length + value;
   });

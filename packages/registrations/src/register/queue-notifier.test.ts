@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { Doorbell } from './queue-notifier.ts';
+import { QueueNotifier } from './queue-notifier.ts';
 
 // The clock is the one thing here that is not real: what is promised is about time.
 beforeEach(() => void vi.useFakeTimers());
@@ -7,21 +7,21 @@ afterEach(() => void vi.useRealTimers());
 
 function doorbell() {
   const rings: string[][] = [];
-  return { rings, bell: new Doorbell((batchIds) => rings.push(batchIds), 25) };
+  return { rings, bell: new QueueNotifier((batchIds) => rings.push(batchIds), 25) };
 }
 
 test('after a quiet time a batch is told of at once', () => {
   const { rings, bell } = doorbell();
-  bell.tellOf('a');
+  bell.notify('a');
   expect(rings).toEqual([['a']]);
   vi.advanceTimersByTime(25);
-  bell.tellOf('b');
+  bell.notify('b');
   expect(rings).toEqual([['a'], ['b']]);
 });
 
 test('what commits within the interval is told of together, when it ends', () => {
   const { rings, bell } = doorbell();
-  for (const batchId of ['a', 'b', 'c']) bell.tellOf(batchId);
+  for (const batchId of ['a', 'b', 'c']) bell.notify(batchId);
   vi.advanceTimersByTime(24);
   expect(rings).toEqual([['a']]);
   vi.advanceTimersByTime(1);
@@ -30,15 +30,15 @@ test('what commits within the interval is told of together, when it ends', () =>
 
 test('a job speaks of at most 500 batches', () => {
   const { rings, bell } = doorbell();
-  for (let index = 0; index <= 1_001; index++) bell.tellOf(String(index));
+  for (let index = 0; index <= 1_001; index++) bell.notify(String(index));
   bell.flush();
   expect(rings.map((ring) => ring.length)).toEqual([1, 500, 500, 1]);
 });
 
 test('flush tells of what was held back, once', () => {
   const { rings, bell } = doorbell();
-  bell.tellOf('a');
-  bell.tellOf('b');
+  bell.notify('a');
+  bell.notify('b');
   bell.flush();
   bell.flush();
   vi.advanceTimersByTime(100);

@@ -3,7 +3,7 @@ import { formatPassReference, type RegistrationRequest } from '@floodgate/contra
 import { drawPassCode } from './draw-pass-code.ts';
 import type { Reservation } from './reserve-batch.ts';
 import { type Logger, warnSeldom } from '@floodgate/service';
-import type { GrantedAccess } from '@floodgate/partners';
+import type { PartnerPrincipal } from '@floodgate/http';
 import { commitBatch, type CommitDependencies, type CommitOutcome } from './commit-batch.ts';
 import { GroupCommit, type Submitted } from './group-commit.ts';
 import { HeldTickets } from './locked-tickets.ts';
@@ -63,7 +63,7 @@ export class Registrar {
 
   /** Registers one attendee. Resolves when the seat is committed or certainly refused; never rejects. */
   register(
-    access: GrantedAccess,
+    access: PartnerPrincipal,
     request: RegistrationRequest,
     idempotencyKey: string | undefined,
   ): Promise<RegistrationOutcome> {
@@ -86,7 +86,7 @@ export class Registrar {
 }
 
 function toRegistrationOutcome(
-  access: GrantedAccess,
+  access: PartnerPrincipal,
   outcome: Submitted<CommitOutcome>,
 ): RegistrationOutcome {
   if (typeof outcome === 'string') return { kind: outcome };
@@ -101,7 +101,7 @@ function toRegistrationOutcome(
 }
 
 function toReservation(
-  access: GrantedAccess,
+  access: PartnerPrincipal,
   request: RegistrationRequest,
   idempotencyKey: string | undefined,
 ): Reservation {
