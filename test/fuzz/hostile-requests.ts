@@ -1,5 +1,5 @@
 import type { TObject, TSchema } from '@sinclair/typebox';
-import { RegisterHeaders, RegistrationRequest } from '@floodgate/contract';
+import { BODY_LIMIT_BYTES, RegisterHeaders, RegistrationRequest } from '@floodgate/contract';
 import fc from 'fast-check';
 import { gzipSync } from 'node:zlib';
 import { attendee } from '../harness/partner-client.ts';
@@ -143,7 +143,7 @@ function spoiled(document: JsonText): fc.Arbitrary<Buffer> {
     // Between two quotes of the text, where it does no other harm.
     fc.tuple(utf8, noUtf8, fc.nat()).map(([bytes, wrong, at]) => insertBehindQuote(bytes, wrong, at)),
     fc
-      .constantFrom(16_383, 16_384, 16_385, 20_000)
+      .constantFrom(BODY_LIMIT_BYTES - 1, BODY_LIMIT_BYTES, BODY_LIMIT_BYTES + 1, 50_000)
       .map((length) => Buffer.alloc(length, '{} '.slice(0, 2).padEnd(length))),
     fc.constant(Buffer.alloc(0)),
   );

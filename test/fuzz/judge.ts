@@ -135,8 +135,8 @@ function compareNames({ message }: Answer, wrong: readonly string[]): void {
 function verdictOn(target: Target, request: StrictRequest, answer: Answer): Verdict | null {
   const hosts = request.headers.filter(([name]) => name.toLowerCase() === 'host');
   if (request.method === 'CONNECT') return { codes: ['60'] };
-  if (hosts.length > 1 || hosts[0]?.[1].includes(',') || (hosts.length === 0 && request.version === '1.1'))
-    return { codes: ['10'] };
+  if (hosts.length > 1 || (hosts.length === 0 && request.version === '1.1')) return { codes: ['10'] };
+  if (hosts.length === 1 && !isHost(hosts[0]![1])) return { codes: ['10'] };
   const isPassReference = answer.code === '00' && typeof answer.data === 'string';
   const isRegister = request.method === 'POST' && pathOf(request) === REGISTER;
   // However the path was written: a seat was taken, so everything else has to be right.
@@ -147,6 +147,25 @@ function verdictOn(target: Target, request: StrictRequest, answer: Answer): Verd
   if (pathOf(request) === TICKETS) return callerVerdict(target, request) ?? { codes: ['00'] };
   return isRegistration(request) ? (callerVerdict(target, request) ?? { codes: ['00', '34'] }) : null;
 }
+
+/** A name, an IPv4 address or an IPv6 address in brackets, and a port or not (RFC 3986, 3.2.2). */
+function isHost(text: string): boolean {
+  const colon = text.lastIndexOf(':');
+  const hasPort = colon > text.lastIndexOf(']');
+  const host = hasPort ? text.slice(0, colon) : text;
+  if (hasPort && !consistsOf(text.slice(colon + 1), DIGITS)) return false;
+  if (host.startsWith('['))
+    return host.length > 2 && host.endsWith(']') && consistsOf(host.slice(1, -1), `${HEX_DIGITS}:.`);
+  const unescaped = host.replaceAll(/%[0-9A-Fa-f]{2}/g, '');
+  return consistsOf(unescaped, `${DIGITS}${LETTERS}-._~!$&'()*+;=`);
+}
+
+const DIGITS = '0123456789';
+const HEX_DIGITS = `${DIGITS}abcdefABCDEF`;
+const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ';
+
+const consistsOf = (text: string, characters: string) =>
+  Array.from(text).every((character) => characters.includes(character));
 
 const pathOf = ({ target }: StrictRequest) => target.split(/[?#]/, 1)[0]!;
 
@@ -175,9 +194,7 @@ function callerVerdict(target: Target, request: StrictRequest): Verdict | null {
 
 function isUuid(text: string): boolean {
   const parts = text.split('-');
-  const areHex = parts.every((part) =>
-    Array.from(part).every((digit) => '0123456789abcdefABCDEF'.includes(digit)),
-  );
+  const areHex = parts.every((part) => consistsOf(part, HEX_DIGITS));
   return areHex && parts.map(({ length }) => length).join() === '8,4,4,4,12';
 }
 
@@ -189,6 +206,9 @@ function bodyVerdict(target: Target, request: StrictRequest): Verdict {
     return isChunked ? { codes: ['10'] } : { codes: ['11'], wrong: [] };
   }
   if (!/^application\/json[\t ]*(?:;|$)/i.test(type ?? '')) return { codes: ['10'] };
+  // Whatever the body is: nobody undoes it.
+  if ((headerOf(request, 'content-encoding') ?? 'identity').toLowerCase() !== 'identity')
+    return { codes: ['10'] };
   // Parameters that are not well-formed may be refused or not.
   const isClear = /^application\/json(?:; ?charset="?utf-8"?)?$/i.test(type ?? '');
   const verdict = jsonVerdict(target, request);

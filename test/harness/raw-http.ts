@@ -50,6 +50,14 @@ export class RawConnection {
     );
   }
 
+  /** Resolves when this text has arrived, and takes it off the connection. */
+  async received(text: string): Promise<void> {
+    await waitUntil(text, () => this.#received.length >= text.length, ANSWER_WITHIN_MS);
+    const arrived = this.#received.toString('latin1', 0, text.length);
+    if (arrived !== text) throw new Error(`arrived instead: ${arrived}`);
+    this.#received = this.#received.subarray(text.length);
+  }
+
   /** Resolves when the server has closed the connection; answers what it sent beyond the answers taken. */
   async closed(): Promise<string> {
     await waitUntil('the server closes the connection', () => this.#isClosed, ANSWER_WITHIN_MS);

@@ -63,6 +63,10 @@ test.each([
     () => getTickets({ 'transfer-encoding': 'chunked;q=1, chunked' }, '0\r\n\r\n'),
   ],
   ['two Host headers', 400, () => getTickets({ Host: 'other' })],
+  ['a Host with a blank', 400, () => getTickets({ host: 'x y' })],
+  ['a Host with half a pair of brackets', 400, () => getTickets({ host: '[::1' })],
+  ['a Host with a path', 400, () => getTickets({ host: 'api/v1' })],
+  ['a Host with a name for its port', 400, () => getTickets({ host: 'api:http' })],
   ['a method that does not exist', 400, () => getTickets().replace('GET', 'FROBNICATE')],
   ['a header without a colon', 400, () => getTickets().replace('host: api', 'host api')],
   ['a header name with a space', 400, () => getTickets({ 'x y': 'z' })],
@@ -159,6 +163,14 @@ test('a request that was refused by its head gets no second answer for its body'
   expect(await connection.closed()).toBe('');
 });
 
+test.each(['api:3000', '[::1]:3000', '10.0.0.1', 'my_api.example.', 'xn--mnchen-3ya.de', ''])(
+  'the Host header may be %o',
+  async (host) => {
+    connection.send(getTickets({ host }));
+    expect((await connection.answer()).body.responseCode).toBe('00');
+  },
+);
+
 test('HTTP/1.0 needs no Host header', async () => {
   connection.send(getTickets().replace('host: api\r\n', '').replace('HTTP/1.1', 'HTTP/1.0'));
   expect((await connection.answer()).body.responseCode).toBe('00');
@@ -201,7 +213,7 @@ test.each([
   ],
   ['plain text', () => getTickets({ 'content-type': 'text/plain', 'content-length': '7' }, 'GET / \r')],
   ['chunks', () => getTickets({ 'content-type': 'application/json', ...chunked }, '2\r\n{}\r\n0\r\n\r\n')],
-  ['a body larger than 16 KiB', () => getTickets({ 'content-length': '20000' }, 'x'.repeat(20_000))],
+  ['a body larger than 36 KiB', () => getTickets({ 'content-length': '40000' }, 'x'.repeat(40_000))],
 ])('Get Tickets does not read its body (%s), and the connection stays usable', async (_what, text) => {
   for (const _attempt of [1, 2, 3]) {
     connection.send(text());

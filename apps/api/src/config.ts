@@ -1,10 +1,10 @@
-import { Type, type Static } from '@sinclair/typebox';
+import { Type, type Static, type TObject, type TProperties } from '@sinclair/typebox';
 import { databaseSettings } from '@floodgate/database';
 import { port, processSettings, whole } from '@floodgate/service';
 import { queueSettings } from '@floodgate/queue';
+import { CAPABILITIES } from './capabilities.ts';
 
-/** Everything that the API reads from its environment. */
-export const ApiConfig = Type.Object({
+const settings = {
   ...databaseSettings,
   ...queueSettings,
   ...processSettings,
@@ -15,17 +15,16 @@ export const ApiConfig = Type.Object({
     maximum: 100,
     default: 4,
   }),
-  BATCH_LIMIT: whole('registrations in one commit', { minimum: 1, maximum: 5_000, default: 2_000 }),
-  WAITING_LIMIT: whole('registrations that may wait for a commit; further ones are answered 90', {
-    minimum: 1,
-    maximum: 1_000_000,
-    default: 10_000,
-  }),
   ANSWER_WITHIN_MS: whole('how long a registration may wait for its answer before it is 90 or 91', {
     minimum: 100,
     maximum: 60_000,
     default: 3_000,
   }),
-});
+};
 
-export type ApiConfig = Static<typeof ApiConfig>;
+const capabilitySettings = Object.assign({}, ...CAPABILITIES.map((face) => face.settings)) as TProperties;
+
+/** Everything that the API reads from its environment. */
+export const ApiConfig = Type.Object({ ...settings, ...capabilitySettings });
+
+export type ApiConfig = Static<TObject<typeof settings>> & Record<string, unknown>;

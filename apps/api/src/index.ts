@@ -1,3 +1,3 @@
-export * from './build-api.ts';
+export * from './capabilities.ts';
 export * from './config.ts';
 export * from './start-api.ts';

@@ -1,4 +1,5 @@
 export * from './envelope.ts';
+export * from './field-rule.ts';
 export * from './headers.ts';
 export * from './pass-reference.ts';
 export * from './registration-request.ts';

@@ -1,7 +1,12 @@
 import { expect, test } from 'vitest';
-import { fieldRule, isEmailAddress, RegistrationRequest, trimFullName } from './registration-request.ts';
+import {
+  BODY_LIMIT_BYTES,
+  isEmailAddress,
+  RegistrationRequest,
+  trimFullName,
+} from './registration-request.ts';
 
-// What a registration's fields may hold is tested through the API: test/integration/field-rules.test.ts.
+// What a registration's fields may hold is tested through the API: test/registrations/field-rules.test.ts.
 
 test.for(['a@b.c', 'jane.doe@example.com', 'JANE+tag@mail.example.co.uk', "o'neil@example.com", '0@0.0'])(
   '%s is an e-mail address',
@@ -63,22 +68,30 @@ test.for([
   expect(body).toEqual(trimmed);
 });
 
-test('every field has a rule that a caller can read', () => {
-  for (const field of Object.keys(RegistrationRequest.properties)) {
-    expect(fieldRule(field)).toMatch(new RegExp(`^${field}: (required|optional)[, ]`));
-  }
+const REQUIRED_ASCII = /needs an ASCII address with a dotted domain/;
+
+test('the rule of an e-mail address says what a domain has to be', () => {
+  expect(RegistrationRequest.properties.emailAddress.description).toMatch(REQUIRED_ASCII);
+  for (const text of ['a@localhost', 'jürgen@münchen.de']) expect(isEmailAddress(text)).toBe(false);
+  expect(isEmailAddress('juergen@xn--mnchen-3ya.de')).toBe(true);
 });
 
-test('a rule says required where the field is, and optional where it is not', () => {
-  const saysRequired = Object.keys(RegistrationRequest.properties).filter((field) =>
-    fieldRule(field).startsWith(`${field}: required`),
+test('the longest valid body fits in its longest spelling, with room for what is ignored', () => {
+  const body = {
+    fullName: '😀'.repeat(255),
+    emailAddress: `${'l'.repeat(64)}@${[62, 61, 61].map((length) => 'd'.repeat(length)).join('.')}.io`,
+    phoneNumber: '0'.repeat(32),
+    gender: '😀'.repeat(32),
+    tableOrSeat: '😀'.repeat(64),
+    organizedEventTicketID: 2_147_483_647,
+    extraData1: '😀'.repeat(1_000),
+    extraData2: '😀'.repeat(1_000),
+  };
+  expect(Object.keys(body)).toEqual(Object.keys(RegistrationRequest.properties));
+  const escaped = JSON.stringify(body, null, 2).replaceAll(
+    /[^\s{}":,]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
-  expect(saysRequired).toEqual(RegistrationRequest.required);
+  expect(BODY_LIMIT_BYTES - escaped.length).toBeGreaterThan(4_000);
+  expect(BODY_LIMIT_BYTES).toBe(36 * 1024);
 });
-
-test.for(['nonsense', '__proto__', 'constructor', ''])(
-  'the rule of %o, which is no field, is plain',
-  (field) => {
-    expect(fieldRule(field)).toBe(`${field}: not valid`);
-  },
-);

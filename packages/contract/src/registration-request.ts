@@ -1,7 +1,4 @@
-import { Type, type Static } from '@sinclair/typebox';
-
-/** Largest request body that is read, in bytes. */
-export const BODY_LIMIT_BYTES = 16 * 1024;
+import { Type, type Static, type TSchema } from '@sinclair/typebox';
 
 // Control characters: Postgres text cannot hold NUL, and the rest only harms whoever prints it.
 // Lone surrogates (Cs) have no UTF-8 form and would be stored as something else than was sent.
@@ -32,9 +29,11 @@ export const RegistrationRequest = Type.Object(
     emailAddress: Type.String({
       maxLength: 254,
       format: 'email',
-      description: 'Required, an e-mail address of at most 254 characters',
+      description:
+        'Required, an e-mail address of at most 254 characters (needs an ASCII address with a dotted domain)',
     }),
     phoneNumber: nullable({
+      maxLength: 32,
       pattern: '^(?:|(?=.*[0-9])[0-9+\\-(). ]{4,32})$',
       description: 'Optional, may be empty; otherwise 4 to 32 digits, spaces and + - ( ) .',
     }),
@@ -53,6 +52,22 @@ export const RegistrationRequest = Type.Object(
 
 export type RegistrationRequest = Static<typeof RegistrationRequest>;
 
+/** For what a body holds besides: unknown fields, blanks, a whole number with an exponent. */
+const ROOM_BYTES = 4 * 1024;
+
+/** Largest body of Register For Event that is read: the longest valid one in its longest spelling, and room: 36 KiB. */
+export const BODY_LIMIT_BYTES = 1024 * Math.ceil((longestSpelling() + ROOM_BYTES) / 1024);
+
+/** Bytes of the longest valid body with every character escaped (\ud83d\ude00): Python's json does so by default. */
+function longestSpelling(): number {
+  const lengths = Object.entries<TSchema>(RegistrationRequest.properties).map(([name, schema]) => {
+    const { maxLength, maximum } = schema as { maxLength?: number; maximum?: number };
+    const value = maxLength === undefined ? String(maximum).length : 12 * maxLength + '""'.length;
+    return 6 * name.length + '"":,'.length + value;
+  });
+  return lengths.reduce((sum, length) => sum + length, '{}'.length);
+}
+
 // The same grammar as HTML's <input type=email>, with at least one dot in the domain.
 const EMAIL =
   /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)+$/i;
@@ -68,11 +83,4 @@ export function isEmailAddress(value: string): boolean {
 export function trimFullName(body: unknown): void {
   if (typeof body !== 'object' || body === null || !('fullName' in body)) return;
   if (typeof body.fullName === 'string') body.fullName = body.fullName.trim();
-}
-
-/** The sentence of a field's rule, e.g. "fullName: required, 1 to 255 characters …". */
-export function fieldRule(field: string): string {
-  const property = (RegistrationRequest.properties as Record<string, { description?: string }>)[field];
-  const rule = property?.description ?? 'Not valid';
-  return `${field}: ${rule.charAt(0).toLowerCase()}${rule.slice(1)}`;
 }

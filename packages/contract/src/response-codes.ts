@@ -1,3 +1,5 @@
+import { BODY_LIMIT_BYTES } from './registration-request.ts';
+
 /** One row of the catalogue: what a response code means, wherever it is answered, documented or tested. */
 export interface ResponseCodeEntry {
   /** HTTP statuses the code travels with; the first is the default. */
@@ -23,8 +25,7 @@ export const RESPONSE_CODES = {
   '10': {
     httpStatuses: [400, 413, 415, 431],
     message: 'The request is not well-formed',
-    meaning:
-      'Malformed HTTP, a body that is not JSON, larger than 16 KiB or of another type, or headers too large.',
+    meaning: `Malformed HTTP, a body that is not JSON, larger than ${BODY_LIMIT_BYTES / 1024} KiB or of another type, or headers too large.`,
     retryable: false,
   },
   '11': {

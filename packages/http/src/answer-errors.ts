@@ -1,10 +1,10 @@
-import { fieldRule, isIdempotencyKey } from '@floodgate/contract';
+import { fieldRule } from '@floodgate/contract';
 import { statementFailure, TooManyReads } from '@floodgate/database';
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { warnSeldom } from '@floodgate/service';
-import { refuse } from './refuse.ts';
-
-export const IDEMPOTENCY_KEY_RULE = 'Idempotency-Key: 1 to 255 visible ASCII characters';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { fail, type Specifics } from './fail.ts';
+import { brokenHeaderRules } from './header-rules.ts';
+import { UnsupportedBody } from './strict/json-body.ts';
 
 const warnOfPostgres = warnSeldom('Postgres refused or did not answer');
 
@@ -16,62 +16,83 @@ export function answerErrors(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
     if (!request.is404) return done();
     const allowed = methods.of(request.url);
-    if (allowed.length === 0) return void reply.send(refuse(reply, '60'));
+    if (allowed.length === 0) return void reply.fail('60');
     void reply.header('allow', allowed.join(', '));
-    const message = `This route answers ${allowed.join(', ')} only`;
-    return void reply.send(refuse(reply, '60', { status: 405, message }));
+    return void reply.fail('60', { status: 405, message: `This route answers ${allowed.join(', ')} only` });
   });
   // For a route that finds nothing, like the documentation's files: Fastify would repeat the URL.
-  app.setNotFoundHandler((_request, reply) => reply.send(refuse(reply, '60')));
+  app.setNotFoundHandler((_request, reply) => reply.fail('60'));
 }
 
 /** Answers an error of any origin. Only what nobody foresaw is logged: the rest is the caller's to read. */
-export function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): unknown {
+export function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   // Errors of the framework itself come past the hook that sets it.
   void reply.header('x-request-id', request.id);
-  if (error.validation) return reply.send(refuse(reply, '11', { message: invalidFields(error, request) }));
-  if (error instanceof TooManyReads) return reply.send(refuse(reply, '90'));
   const status = error.statusCode ?? 500;
-  if (status >= 400 && status < 500) return reply.send(refuse(reply, '10', malformed(error, status)));
+  if (error.validation) fail(reply, '11', { message: brokenRules(error, request) });
+  else if (error instanceof TooManyReads) fail(reply, '90');
+  // What a route does not find, or does not show.
+  else if (status === 403 || status === 404) fail(reply, '60');
+  else if (status >= 400 && status < 500) fail(reply, '10', malformed(error, request));
+  else answerFault(error, request, reply);
+}
+
+function answerFault(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   if (['not-sent', 'unknown', 'locked', 'unavailable'].includes(statementFailure(error))) {
     warnOfPostgres(request.log, { err: error, requestId: request.id });
-    return reply.send(refuse(reply, '90'));
+    fail(reply, '90');
+    return;
   }
   request.log.error(
     { err: error, requestId: request.id, route: request.routeOptions.url },
     'unexpected error',
   );
-  return reply.send(refuse(reply, '99'));
+  fail(reply, '99');
 }
 
-const MALFORMED: Record<number, string> = {
-  413: 'The body is larger than 16 KiB',
-  415: 'The body must be sent as application/json',
-};
+const NOT_JSON: Specifics = { status: 400, message: 'The body is not well-formed JSON' };
 
 // Fastify's own messages may quote the request; these do not.
-function malformed(error: FastifyError, status: number): { message: string; status: number } {
-  if (error.code === 'FST_ERR_BAD_URL') return { status: 400, message: 'The URL is not well-formed' };
-  const known = MALFORMED[status];
-  if (known) return { status, message: known };
-  return { status: 400, message: 'The body is not well-formed JSON' };
+function malformed(error: FastifyError, { routeOptions }: FastifyRequest): Specifics {
+  if (error instanceof UnsupportedBody) return { status: 415, message: error.message };
+  switch (error.code) {
+    case 'FST_ERR_BAD_URL':
+      return { status: 400, message: 'The URL is not well-formed' };
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return { status: 413, message: `The body is larger than ${routeOptions.bodyLimit / 1024} KiB` };
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return { status: 415, message: 'The body must be sent as application/json' };
+    case 'FST_ERR_CTP_INVALID_JSON_BODY':
+    case 'FST_ERR_CTP_EMPTY_JSON_BODY':
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return NOT_JSON;
+    default:
+      return { status: 400 };
+  }
 }
 
-function invalidFields(error: FastifyError, request: FastifyRequest): string {
-  const fields = new Set(error.validation?.map(fieldOf));
-  const rules = fields.has('') ? ['The body must be a JSON object'] : [...fields].map(fieldRule);
-  const key = request.headers['idempotency-key'];
-  if (key !== undefined && !isIdempotencyKey(key)) rules.push(IDEMPOTENCY_KEY_RULE);
-  return rules.join('; ');
+/** The sentences of all rules that a request breaks, those of its route's schema and of its headers. */
+function brokenRules(error: FastifyError, request: FastifyRequest): string {
+  const { schema, config } = request.routeOptions;
+  const described = schema?.[error.validationContext as 'body' | 'params' | 'querystring'];
+  const paths = new Set(error.validation?.map(pointerOf));
+  const rules = paths.has('')
+    ? ['The body must be a JSON object']
+    : [...paths].map((path) => fieldRule(described, segmentsOf(path)));
+  return [...rules, ...brokenHeaderRules(request, config.headerRules)].join('; ');
 }
 
 type Fault = NonNullable<FastifyError['validation']>[number];
 
-/** The name of the field that a validation error is about; empty for the body itself. */
-function fieldOf({ instancePath, params }: Fault): string {
+/** The JSON pointer of the value that a validation error is about; empty for the whole of it. */
+function pointerOf({ instancePath, params }: Fault): string {
   const missing = params['missingProperty'];
-  return typeof missing === 'string' ? missing : (instancePath.split('/')[1] ?? '');
+  return typeof missing === 'string' ? `${instancePath}/${missing}` : instancePath;
 }
+
+const segmentsOf = (pointer: string) => pointer.split('/').slice(1).map(unescapeSegment);
+
+const unescapeSegment = (text: string) => text.replaceAll('~1', '/').replaceAll('~0', '~');
 
 /** Remembers which methods each route answers, so that a wrong method can be told from a wrong path. */
 function collectMethods(app: FastifyInstance): { of(url: string): string[] } {

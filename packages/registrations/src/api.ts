@@ -1,2 +1,66 @@
-export { registerRoute } from './register/route.ts';
-export { registrationStatusRoute } from './status/route.ts';
+import { assertDurable, assertGranted, BatchLoader } from '@floodgate/database';
+import { defineApi } from '@floodgate/http';
+import { finalizeJob } from '@floodgate/queue';
+import { whole } from '@floodgate/service';
+import { QueueNotifier } from './register/queue-notifier.ts';
+import { Registrar } from './register/registrar.ts';
+import { addRegisterRoute } from './register/route.ts';
+import { findRegistrations } from './status/find-registrations.ts';
+import type { RegistrationLoader } from './status/read-status.ts';
+import { addStatusRoute } from './status/route.ts';
+
+export { addRegisterRoute, addStatusRoute };
+
+/** Finalization may lag behind by this much under load; the answer to the partner never waits for it. */
+const NOTIFY_INTERVAL_MS = 100;
+const CONNECTIONS = 2;
+/**
+ * Of the time for an answer, the part that a batch may take. The rest is for the word of Postgres to come back: what it gave
+ * up was not reserved (90), and without that word nobody knows (91).
+ */
+const BATCH_SHARE = 2 / 3;
+
+/** Registers attendees and tells how far their registrations are. */
+export const registrationsApi = defineApi({
+  settings: {
+    BATCH_LIMIT: whole('registrations in one commit', { minimum: 1, maximum: 5_000, default: 2_000 }),
+    WAITING_LIMIT: whole('registrations that may wait for a commit; further ones are answered 90', {
+      minimum: 1,
+      maximum: 1_000_000,
+      default: 10_000,
+    }),
+  },
+  async open({ log, reads, openPool, producer, answerWithinMs }, settings) {
+    // Apart from the reads, which can so never make a reservation wait for a connection.
+    const db = openPool({
+      purpose: 'reserve',
+      maxConnections: CONNECTIONS,
+      statementTimeoutMs: Math.round(answerWithinMs * BATCH_SHARE),
+    });
+    const notifier = new QueueNotifier((batchIds) => {
+      // Not awaited and allowed to fail: the batch row is the outbox, and the relay tells the queue again.
+      producer.enqueue(finalizeJob(batchIds)).catch(() => {});
+    }, NOTIFY_INTERVAL_MS);
+    const registrar = new Registrar({
+      db,
+      log,
+      batchLimit: settings.BATCH_LIMIT,
+      waitingLimit: settings.WAITING_LIMIT,
+      answerWithinMs,
+      onCommitted: (batchId) => notifier.notify(batchId),
+    });
+    const registrations: RegistrationLoader = new BatchLoader((queries) => findRegistrations(reads, queries));
+    await assertGranted(db, 'api');
+    await assertDurable(db);
+    return {
+      routes(api) {
+        addRegisterRoute(api, registrar);
+        addStatusRoute(api, registrations);
+      },
+      async close() {
+        await registrar.drain();
+        notifier.flush();
+      },
+    };
+  },
+});

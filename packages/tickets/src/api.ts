@@ -1,1 +1,12 @@
-export { ticketsRoute } from './available/route.ts';
+import { defineApi } from '@floodgate/http';
+import { addTicketsRoute } from './available/route.ts';
+import { TicketList } from './available/ticket-list.ts';
+
+/** Lists what can be bought now. */
+export const ticketsApi = defineApi({
+  settings: {},
+  open({ reads }) {
+    const tickets = new TicketList(reads);
+    return Promise.resolve({ routes: (api) => addTicketsRoute(api, tickets) });
+  },
+});

@@ -1,6 +1,8 @@
 // The API process of a peer: Floodgate's HTTP side, word for word, with the peer's way of registering behind it.
-import { buildApi, closeApi } from '@floodgate/api';
-import { PermitStore } from '@floodgate/partners';
+import { buildApi, closeServer, type ApiContext, type Routes } from '@floodgate/http';
+import { partnersApi } from '@floodgate/partners/api';
+import { addRegisterRoute } from '@floodgate/registrations/api';
+import { ticketsApi } from '@floodgate/tickets/api';
 import { runService, type Logger, type Service } from '@floodgate/service';
 import { connect } from '@floodgate/database';
 import { loadPeer, PeerConfig } from './peer.ts';
@@ -26,12 +28,23 @@ async function start(config: PeerConfig, log: Logger): Promise<Service> {
   const reads = pool('peer-api', READ_CONNECTIONS);
   const desk = await peer.openDesk({ config, log, db });
   const registrar = { register: registerWith((seat) => desk.reserve(seat)), admit: () => true };
-  const rateLimitStore = PermitStore.bind(null, reads, log);
-  const app = await buildApi({ db: reads, registrar, rateLimitStore, queue: { isUp: () => true }, log });
+  const context: ApiContext = {
+    log,
+    reads,
+    openPool: () => reads,
+    producer: { enqueue: () => Promise.resolve() },
+    answerWithinMs: CONNECT_TIMEOUT_MS,
+  };
+  const capabilities = [
+    await partnersApi.open(context, {}),
+    { routes: (api: Routes) => addRegisterRoute(api, registrar) },
+    await ticketsApi.open(context, {}),
+  ];
+  const app = await buildApi({ log, reads, queue: { isUp: () => true }, capabilities });
   await app.listen({ host: '127.0.0.1', port: 0 });
   return {
     close: async () => {
-      await closeApi(app);
+      await closeServer(app);
       await desk.close();
       await Promise.all([db.destroy(), reads.destroy()]);
     },

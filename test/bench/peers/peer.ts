@@ -1,7 +1,7 @@
-import type { ApiDependencies } from '@floodgate/api';
 import { databaseSettings, type Database } from '@floodgate/database';
 import { processSettings, type Logger, type Service } from '@floodgate/service';
 import { queueSettings } from '@floodgate/queue';
+import type { Registrar } from '@floodgate/registrations';
 import { Type, type Static } from '@sinclair/typebox';
 import type { SeatOutcome, SeatRequest } from './reserve-seat.ts';
 
@@ -39,7 +39,7 @@ export interface Peer {
   startWorker(dependencies: PeerDependencies): Promise<Service>;
 }
 
-export type Register = ApiDependencies['registrar']['register'];
+export type Register = Registrar['register'];
 
 /** Only the modules of the one peer that runs are loaded: the others' libraries cost it no memory. */
 export async function loadPeer(letter: string): Promise<Peer> {

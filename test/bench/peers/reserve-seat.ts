@@ -20,12 +20,12 @@ export type SeatOutcome =
  * duplicates: that makes them a little cheaper, to their advantage.
  */
 export function registerWith(reserve: (seat: SeatRequest) => Promise<SeatOutcome>): Register {
-  return async (access, request) => {
+  return async (principal, request) => {
     const passCode = drawPassCode();
     const outcome = await reserve([
       request.organizedEventTicketID,
-      access.eventId,
-      access.partnerId,
+      principal.eventId,
+      principal.partnerId,
       passCode,
       request.fullName,
       request.emailAddress,

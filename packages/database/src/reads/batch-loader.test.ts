@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { GroupRead, TooManyReads } from './batch-loader.ts';
+import { BatchLoader, TooManyReads } from './batch-loader.ts';
 
 interface Group {
   keys: number[];
@@ -24,7 +24,7 @@ function heldReads() {
     groups.push({ keys, answer, fail });
     return promise;
   };
-  return { groups, reads: new GroupRead(read) };
+  return { groups, reads: new BatchLoader(read) };
 }
 
 const valueOf = (key: number) => `value ${key}`;

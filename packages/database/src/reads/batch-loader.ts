@@ -1,14 +1,14 @@
-/** Too many wait for the same kind of read; nothing was asked. */
+/** Too many reads of the same kind wait. Postgres was not asked. */
 export class TooManyReads extends Error {
   override name = 'TooManyReads';
 }
 
-/** Keys of one read at most: a statement of a few milliseconds. */
-const GROUP_LIMIT = 500;
-/** Past this, reading is refused. It takes more than is ever read in time from a Postgres that is slow. */
+/** Keys in one statement at most, so that it takes a few milliseconds. */
+const BATCH_LIMIT = 500;
+/** Past this, reads are refused: more could not be read in time from a Postgres that is slow. */
 const WAITING_LIMIT = 10_000;
 
-// One for all: whoever sends too much shall not have a stack written down for each.
+// One for all: capturing a stack for each refusal would help whoever sends too much.
 const TOO_MANY_READS = new TooManyReads('too many reads are waiting');
 
 interface Waiting<Key, Value> {
@@ -18,20 +18,20 @@ interface Waiting<Key, Value> {
 }
 
 /**
- * Reads by key, one statement at a time: who asks meanwhile rides together in the next. So whoever makes up keys by the
- * thousands has one connection busy and no more, and the others wait for a statement or two, not for a queue.
+ * Reads by key, one statement at a time. What is asked for meanwhile is read together by the next statement. So a caller
+ * that makes up keys by the thousands keeps one connection busy, and leaves the others to everybody else.
  */
-export class GroupRead<Key, Value> {
+export class BatchLoader<Key, Value> {
   readonly #read: (keys: Key[]) => Promise<Value[]>;
   #waiting: Waiting<Key, Value>[] = [];
   #isReading = false;
 
-  /** `read` answers one value per key, in order. It must settle by itself within reasonable time. */
+  /** `read` resolves to one value per key, in order. It must settle by itself within reasonable time. */
   constructor(read: (keys: Key[]) => Promise<Value[]>) {
     this.#read = read;
   }
 
-  /** The key's value. Rejects with TooManyReads, or as the statement does. */
+  /** Resolves to the key's value. Rejects with TooManyReads, or as the statement does. */
   read(key: Key): Promise<Value> {
     if (this.#waiting.length === WAITING_LIMIT) return Promise.reject(TOO_MANY_READS);
     const { promise, resolve, reject } = Promise.withResolvers<Value>();
@@ -42,19 +42,19 @@ export class GroupRead<Key, Value> {
 
   async #readAll(): Promise<void> {
     this.#isReading = true;
-    while (this.#waiting.length > 0) await this.#readGroup(this.#waiting.splice(0, GROUP_LIMIT));
+    while (this.#waiting.length > 0) await this.#readBatch(this.#waiting.splice(0, BATCH_LIMIT));
     this.#isReading = false;
   }
 
-  async #readGroup(group: Waiting<Key, Value>[]): Promise<void> {
-    const read = () => this.#read(group.map(({ key }) => key));
+  async #readBatch(batch: Waiting<Key, Value>[]): Promise<void> {
+    const read = () => this.#read(batch.map(({ key }) => key));
     try {
-      // Once more: that a connection was lost, or none was to be had in time, says little about the next one.
+      // Once more: a lost connection, or none in time, says little about the next one.
       const values = await read().catch(read);
-      group.forEach(({ resolve }, index) => resolve(values[index]!));
+      batch.forEach(({ resolve }, index) => resolve(values[index]!));
     } catch (error) {
-      // Postgres is away: whoever waits behind them would find that out too late to be answered in time.
-      for (const { reject } of [...group, ...this.#waiting.splice(0)]) reject(error);
+      // Postgres is away. Those that wait behind would find out too late to be answered in time.
+      for (const { reject } of [...batch, ...this.#waiting.splice(0)]) reject(error);
     }
   }
 }

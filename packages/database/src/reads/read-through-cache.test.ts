@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { recentReads } from './read-through-cache.ts';
+import { readThroughCache } from './read-through-cache.ts';
 
 // The clock is the one thing here that is not real: what is promised is about time. lru-cache keeps the object that it
 // reads it from, so its method is replaced, not the object.
@@ -22,7 +22,7 @@ async function pass(durationMs: number): Promise<void> {
 /** Reads that each take so long and answer how many have begun. */
 function readsThatTake(durationMs: number) {
   let begun = 0;
-  const reads = recentReads<string, number>(async () => {
+  const reads = readThroughCache<string, number>(async () => {
     const nth = (begun += 1);
     await new Promise((resolve) => setTimeout(resolve, durationMs));
     return nth;
@@ -71,7 +71,7 @@ test('all who ask meanwhile wait for one reading', async () => {
 
 test('a reading that fails fails for those who wait, and is not remembered', async () => {
   let isDown = true;
-  const reads = recentReads<string, string>(() =>
+  const reads = readThroughCache<string, string>(() =>
     isDown ? Promise.reject(new Error('down')) : Promise.resolve('up'),
   );
   await expect(reads.forceFetch('gala')).rejects.toThrow('down');

@@ -4,11 +4,11 @@ const MAX_AGE_MS = 1_000;
 const MAX_ENTRIES = 10_000;
 
 /**
- * Remembers what was read, for a second from the moment at which the reading began: what is answered was true a second
- * ago, however long Postgres took. `get` gives what is at hand; `forceFetch` reads what is not, once for all who wait,
- * and rejects as `read` does.
+ * Returns a cache that keeps what was read for a second from the moment at which the reading began: a value was true a
+ * second ago, however long Postgres took. `get` returns what is at hand. `forceFetch` reads what is not, once for all who
+ * wait, and rejects as `read` does.
  */
-export function recentReads<Key extends number | string, Value extends {}, Context = unknown>(
+export function readThroughCache<Key extends number | string, Value extends {}, Context = unknown>(
   read: (key: Key, context: Context) => Promise<Value>,
 ): LRUCache<Key, Value, Context> {
   return new LRUCache<Key, Value, Context>({

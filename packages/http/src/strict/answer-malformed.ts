@@ -23,9 +23,9 @@ export function answerMalformedHttp(error: ParserError, socket: Socket): void {
 }
 
 /**
- * Ends the connection with `answer`, after the answers to the whole requests that came before on it (pipelining): a
- * partner must not take this for one of theirs. Nor for one to the next: a request that was answered before its body
- * turned out to be malformed gets no second answer.
+ * Ends the connection with `answer`. Whole requests that came before on it (pipelining) are answered first, so that nobody
+ * takes this for the answer to one of them. A request that was answered before its body turned out to be malformed gets no
+ * second answer: the client would take that for the answer to its next request.
  */
 function endAfterAnswers(socket: HttpSocket, answer: string): void {
   const due = socket._httpMessage;

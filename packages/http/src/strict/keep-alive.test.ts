@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
-import { closeWhenIdle } from './keep-alive.ts';
+import { closeIdleConnections } from './keep-alive.ts';
 
 const KEEP_ALIVE_MS = 50;
 /** What Node adds to it, so that a client that goes by the header is never too late. */
@@ -12,7 +12,7 @@ async function serve() {
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (_request, response) =>
     response.end('done'),
   );
-  closeWhenIdle(server);
+  closeIdleConnections(server);
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
   const ask = async () => {

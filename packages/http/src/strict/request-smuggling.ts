@@ -1,6 +1,5 @@
 import type { Socket } from 'node:net';
 import type { FastifyRequest, onRequestHookHandler } from 'fastify';
-import { refuse } from '../refuse.ts';
 
 /** Connections on which a head was refused: who knows where its message ends, and whose the next one is. */
 const distrusted = new WeakSet<Socket>();
@@ -18,14 +17,19 @@ export const checkHead: onRequestHookHandler = (request, reply, done) => {
   if (fault || request.headers.upgrade !== undefined) void reply.header('connection', 'close');
   if (!fault) return done();
   distrusted.add(socket);
-  reply.send(refuse(reply, '10', { message: fault }));
+  reply.fail('10', { message: fault });
 };
+
+/** A host with an optional port (RFC 9110, 7.2; RFC 3986, 3.2.2). Empty is a request to no authority. */
+const HOST = /^(?:\[[0-9a-f:.]+\]|(?:[\w.~!$&'()*+;=-]|%[0-9a-f]{2})*)(?::[0-9]*)?$/i;
 
 /** What a proxy in front may have understood in another way (RFC 9112, 2.3, 3.2 and 6.1); null where there is nothing. */
 function faultOf({ headers, raw: { httpVersion } }: FastifyRequest): string | null {
   const { host } = headers;
   const coding = headers['transfer-encoding'];
-  if (host?.includes(',')) return 'There must be one Host header';
+  if (host !== undefined && !HOST.test(host)) {
+    return host.includes(',') ? 'There must be one Host header' : 'The Host header is not well-formed';
+  }
   if (coding !== undefined && coding.toLowerCase() !== 'chunked') return 'Transfer-Encoding must be chunked';
   if (httpVersion === '1.1') return host === undefined ? 'The Host header is missing' : null;
   // Node reads 0.9 and 2.0 as if they were 1.1.

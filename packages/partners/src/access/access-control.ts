@@ -1,21 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { findAccess, noteKeyUse, type AccessQuery, type AccessRow } from './find-access.ts';
 import { hashSecret, isSecretOf, parseSecretKey } from '../keys/secret-keys.ts';
-import { type Database, type DuplicatePolicy, GroupRead, recentReads } from '@floodgate/database';
+import { BatchLoader, readThroughCache, type Database } from '@floodgate/database';
+import type { PartnerPrincipal } from '@floodgate/http';
 import type { LRUCache } from 'lru-cache';
 
-/** What a caller may do: its partner, and the event that it named. */
-export interface GrantedAccess {
-  kind: 'granted';
-  partnerId: number;
-  eventId: number;
-  passPrefix: string;
-  duplicatePolicy: DuplicatePolicy;
-  /** The partner's limit; null where it has none. */
-  requestsPerSecond: number | null;
-}
-
-export type Access = GrantedAccess | { kind: 'unknown-key' } | { kind: 'no-such-event' };
+/** What a secret key and an event reference stand for. */
+export type Access = PartnerPrincipal | { kind: 'unknown-key' } | { kind: 'no-such-event' };
 
 /** What a caller says of itself. */
 interface Caller extends AccessQuery {
@@ -38,16 +29,16 @@ export class AccessControl {
 
   constructor(db: Database) {
     this.#db = db;
-    const access = new GroupRead((callers: Caller[]) => this.#load(callers));
-    this.#cache = recentReads((_, caller) => access.read(caller));
+    const loader = new BatchLoader((callers: Caller[]) => this.#load(callers));
+    this.#cache = readThroughCache((_, caller) => loader.read(caller));
   }
 
-  /** What is known already; undefined where it has to be read from Postgres first. */
+  /** Returns what is known already; undefined where it has to be read from Postgres first. */
   peek(secretKey: string, eventRef: string | null): Access | undefined {
     return this.#cache.get(cacheKey(secretKey, eventRef));
   }
 
-  /** `eventRef` is a UUID, or null where the caller named none. Rejects where Postgres does not answer. */
+  /** Resolves to what Postgres says. `eventRef` is a UUID, or null where the caller named none. Rejects where it is down. */
   async check(secretKey: string, eventRef: string | null): Promise<Access> {
     const parsed = parseSecretKey(secretKey);
     // Neither asked for nor remembered: anybody may send such text, and much of it.
@@ -78,5 +69,5 @@ const cacheKey = (secretKey: string, eventRef: string | null) =>
 function toAccess(row: AccessRow): Access {
   const { partnerId, eventId, passPrefix, duplicatePolicy, requestsPerSecond } = row;
   if (eventId === null || passPrefix === null || duplicatePolicy === null) return NO_SUCH_EVENT;
-  return { kind: 'granted', partnerId, eventId, passPrefix, duplicatePolicy, requestsPerSecond };
+  return { kind: 'partner', partnerId, eventId, passPrefix, duplicatePolicy, requestsPerSecond };
 }

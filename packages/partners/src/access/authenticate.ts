@@ -1,18 +1,10 @@
 import { isEventRef } from '@floodgate/contract';
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
-import type { Access, AccessControl, GrantedAccess } from './access-control.ts';
-import { refuse } from '@floodgate/http';
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Set by the authentication hook on every route behind it. */
-    access: GrantedAccess;
-  }
-}
+import type { Access, AccessControl } from './access-control.ts';
 
 /**
- * The hook that lets a request through to its route: key first, then event reference, then the event itself,
- * and all of it before a byte of the body is read.
+ * Returns the hook that sets the principal: key first, then event reference, then the event itself, and all of it before a
+ * byte of the body is read.
  */
 export function authenticate(accessControl: AccessControl): onRequestHookHandler {
   return function authenticateRequest(request, reply, done) {
@@ -20,7 +12,7 @@ export function authenticate(accessControl: AccessControl): onRequestHookHandler
     void reply.header('cache-control', 'no-store');
     const secretKey = request.headers['x-secret-key'];
     if (typeof secretKey !== 'string' || secretKey === '') {
-      reply.send(refuse(reply, '20'));
+      reply.fail('20', secretKey === undefined ? { message: 'x-secret-key is missing' } : {});
       return;
     }
     const header = request.headers['x-event-ref'];
@@ -39,11 +31,11 @@ function admitOrRefuse(
   eventRef: string | null,
   done: () => void,
 ): void {
-  if (access.kind === 'unknown-key') reply.send(refuse(reply, '20'));
-  else if (eventRef === null) reply.send(refuse(reply, '12'));
-  else if (access.kind === 'no-such-event') reply.send(refuse(reply, '21'));
+  if (access.kind === 'unknown-key') reply.fail('20');
+  else if (eventRef === null) reply.fail('12');
+  else if (access.kind === 'no-such-event') reply.fail('21');
   else {
-    request.access = access;
+    request.principal = access;
     done();
   }
 }

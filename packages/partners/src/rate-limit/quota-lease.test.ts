@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { Lease } from './quota-lease.ts';
+import { QuotaLease } from './quota-lease.ts';
 
 // The clock is the one thing here that is not real, beside a counter that counts as Postgres does: what is promised is
 // about time.
@@ -40,7 +40,7 @@ class Counter {
   }
 }
 
-async function takeMany(lease: Lease, count: number, limit: number): Promise<number> {
+async function takeMany(lease: QuotaLease, count: number, limit: number): Promise<number> {
   let admitted = 0;
   for (let index = 0; index < count; index++) if ((await lease.take(limit)).admitted) admitted += 1;
   return admitted;
@@ -50,13 +50,13 @@ const toNextWindow = () => vi.advanceTimersByTimeAsync(WINDOW_MS - (performance.
 
 test('what is drawn ahead is never more than was spent before, nor than a tenth of the limit', async () => {
   const counter = new Counter();
-  await takeMany(new Lease(counter.draw), 48, 100);
+  await takeMany(new QuotaLease(counter.draw), 48, 100);
   expect(counter.draws).toEqual([1, 1, 2, 4, 8, 10, 10, 10, 10]);
 });
 
 test('a permit that is at hand is taken without asking', async () => {
   const counter = new Counter();
-  const lease = new Lease(counter.draw);
+  const lease = new QuotaLease(counter.draw);
   await takeMany(lease, 5, 100);
   const asked = counter.draws.length;
   expect(await lease.take(100)).toMatchObject({ admitted: true, remaining: 94 });
@@ -64,7 +64,7 @@ test('a permit that is at hand is taken without asking', async () => {
 });
 
 test('whoever takes, or is refused, is told when the second ends', async () => {
-  const lease = new Lease(new Counter().draw);
+  const lease = new QuotaLease(new Counter().draw);
   await toNextWindow();
   for (const [passedMs, admitted] of [
     [300, true],
@@ -79,7 +79,7 @@ test('whoever takes, or is refused, is told when the second ends', async () => {
 
 test('requests that find no permit wait for one draw, and the next draw is for all who still wait', async () => {
   const counter = new Counter(10);
-  const lease = new Lease(counter.draw);
+  const lease = new QuotaLease(counter.draw);
   const verdicts = Array.from({ length: 50 }, () => lease.take(1_000));
   await vi.runAllTimersAsync();
   expect((await Promise.all(verdicts)).every(({ admitted }) => admitted)).toBe(true);
@@ -88,7 +88,7 @@ test('requests that find no permit wait for one draw, and the next draw is for a
 
 test('when the limit is reached the rest of the second is refused without asking', async () => {
   const counter = new Counter();
-  const lease = new Lease(counter.draw);
+  const lease = new QuotaLease(counter.draw);
   expect(await takeMany(lease, 30, 20)).toBe(20);
   const asked = counter.draws.length;
   expect(await lease.take(20)).toMatchObject({ admitted: false, remaining: 0 });
@@ -99,7 +99,7 @@ test('when the limit is reached the rest of the second is refused without asking
 
 test('what is left of a second ends with it', async () => {
   const counter = new Counter();
-  const lease = new Lease(counter.draw);
+  const lease = new QuotaLease(counter.draw);
   await takeMany(lease, 9, 100);
   const asked = counter.draws.length;
   await toNextWindow();
@@ -108,14 +108,14 @@ test('what is left of a second ends with it', async () => {
 });
 
 test('a limit that is raised holds at once, even where the old one was reached', async () => {
-  const lease = new Lease(new Counter().draw);
+  const lease = new QuotaLease(new Counter().draw);
   expect(await takeMany(lease, 6, 5)).toBe(5);
   expect(await takeMany(lease, 20, 10)).toBe(5);
 });
 
 test('what remains is told over all processes, as far as the last draw saw it', async () => {
   const counter = new Counter();
-  const [one, other] = [new Lease(counter.draw), new Lease(counter.draw)];
+  const [one, other] = [new QuotaLease(counter.draw), new QuotaLease(counter.draw)];
   await takeMany(one, 60, 100);
   expect(await other.take(100)).toMatchObject({ admitted: true, remaining: 33 });
 });
@@ -123,7 +123,7 @@ test('what remains is told over all processes, as far as the last draw saw it', 
 test('without the counter a process holds to the limit by itself, and asks again after a second', async () => {
   const counter = new Counter();
   counter.isReachable = false;
-  const lease = new Lease(counter.draw);
+  const lease = new QuotaLease(counter.draw);
   expect(await takeMany(lease, 30, 20)).toBe(20);
   expect(counter.draws).toHaveLength(1);
   await vi.advanceTimersByTimeAsync(WINDOW_MS);
@@ -134,7 +134,7 @@ test('without the counter a process holds to the limit by itself, and asks again
 
 test('a counter that goes away within a second gives nobody a second limit', async () => {
   const counter = new Counter();
-  const lease = new Lease(counter.draw);
+  const lease = new QuotaLease(counter.draw);
   expect(await takeMany(lease, 15, 20)).toBe(15);
   counter.isReachable = false;
   expect(await takeMany(lease, 30, 20)).toBe(5);
@@ -153,7 +153,7 @@ test('whatever the traffic of several processes, no second admits more than the 
   );
   const property = async (limit: number, roundTripMs: number, bursts: Burst[]) => {
     const counter = new Counter(roundTripMs);
-    const leases = Array.from({ length: 4 }, () => new Lease(counter.draw));
+    const leases = Array.from({ length: 4 }, () => new QuotaLease(counter.draw));
     const admitted = new Map<number, number>();
     const count = (verdict: { admitted: boolean }) => {
       const second = Math.floor(performance.now() / WINDOW_MS);

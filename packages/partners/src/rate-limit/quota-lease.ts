@@ -18,7 +18,7 @@ const CHUNKS_PER_WINDOW = 10;
  * What is drawn ahead is never more than was spent before in the same second, so that a process with little of the
  * traffic does not sit on permits that another one could use.
  */
-export class Lease {
+export class QuotaLease {
   readonly #draw: (wanted: number) => Promise<Draw | null>;
   #drawing: Promise<void> | null = null;
   #waiting = 0;
@@ -47,7 +47,7 @@ export class Lease {
     }
   }
 
-  /** Answers how many permits all processes have left, as far as is known. */
+  /** Returns how many permits all processes have left, as far as is known. */
   #spend(limit: number): number {
     this.#permits -= 1;
     this.#spent += 1;

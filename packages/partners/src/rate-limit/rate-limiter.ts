@@ -1,22 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { FastifyRateLimitStore } from '@fastify/rate-limit';
-import { drawPermits, type Draw } from './draw-permits.ts';
-import { type Database } from '@floodgate/database';
+import type { Database } from '@floodgate/database';
 import type { Logger } from '@floodgate/service';
-import { Lease } from './quota-lease.ts';
+import { drawPermits, type Draw } from './draw-permits.ts';
+import { QuotaLease, type Verdict } from './quota-lease.ts';
 
 /** How long requests may wait for the shared counter before this process decides alone. */
 export const DRAW_WITHIN_MS = 500;
 
-/**
- * Counts partners' requests for @fastify/rate-limit, over all processes: closely, but without a round trip for every
- * request. Keys are partners' ids, the window is a second.
- */
-export class PermitStore implements FastifyRateLimitStore {
+/** Counts partners' requests over all processes: closely, but without a round trip for every request. */
+export class RateLimiter {
   readonly #db: Database;
   readonly #log: Logger;
   // Bounded by the number of partners that have a limit.
-  readonly #leases = new Map<string, Lease>();
+  readonly #leases = new Map<number, QuotaLease>();
   #isAlone = false;
 
   /** `db` is where the shared counter is: connections of its own, or the reads of the partner to be limited block it. */
@@ -25,27 +21,16 @@ export class PermitStore implements FastifyRateLimitStore {
     this.#log = log;
   }
 
-  /** Counts a request of a partner: `current` is above the limit where it may not pass, and else what all have used. */
-  incr(...[key, answer, , limit]: Parameters<FastifyRateLimitStore['incr']>): void {
-    this.#leaseOf(key)
-      .take(limit)
-      .then(
-        ({ admitted, remaining, endsInMs }) =>
-          answer(null, { current: admitted ? limit - remaining : limit + 1, ttl: endsInMs }),
-        answer,
-      );
+  /** Counts a request of a partner against its limit per second, whatever route it calls. Resolves to what it may do. */
+  take(partnerId: number, limit: number): Promise<Verdict> {
+    return this.#leaseOf(partnerId).take(limit);
   }
 
-  /** A limit is the partner's, whatever route it calls. */
-  child(): this {
-    return this;
-  }
-
-  #leaseOf(key: string): Lease {
-    const known = this.#leases.get(key);
+  #leaseOf(partnerId: number): QuotaLease {
+    const known = this.#leases.get(partnerId);
     if (known) return known;
-    const lease = new Lease((wanted) => this.#draw(Number(key), wanted));
-    this.#leases.set(key, lease);
+    const lease = new QuotaLease((wanted) => this.#draw(partnerId, wanted));
+    this.#leases.set(partnerId, lease);
     return lease;
   }
 

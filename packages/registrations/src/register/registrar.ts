@@ -3,7 +3,7 @@ import type { RegistrationRequest } from '@floodgate/contract';
 import { drawPassCode } from './draw-pass-code.ts';
 import type { Reservation } from './reserve-batch.ts';
 import { type Logger, warnSeldom } from '@floodgate/service';
-import type { GrantedAccess } from '@floodgate/partners';
+import type { PartnerPrincipal } from '@floodgate/http';
 import { commitBatch, type CommitDependencies } from './commit-batch.ts';
 import { GroupCommit } from './group-commit.ts';
 import { LockedTickets } from './locked-tickets.ts';
@@ -58,14 +58,14 @@ export class Registrar {
 
   /** Registers one attendee. Resolves when the seat is committed or certainly refused; never rejects. */
   register(
-    access: GrantedAccess,
+    principal: PartnerPrincipal,
     request: RegistrationRequest,
     idempotencyKey: string | undefined,
   ): Promise<Outcome> {
-    const reservation = toReservation(access, request, idempotencyKey);
+    const reservation = toReservation(principal, request, idempotencyKey);
     if (this.#locked.has(reservation)) return Promise.resolve(OVERLOADED);
     if (idempotencyKey === undefined) return this.#group.submit(reservation);
-    const scopedKey = `${access.partnerId}/${access.eventId}/${idempotencyKey}`;
+    const scopedKey = `${principal.partnerId}/${principal.eventId}/${idempotencyKey}`;
     if (this.#keysInProgress.has(scopedKey)) return Promise.resolve({ kind: 'in-progress' });
     this.#keysInProgress.add(scopedKey);
     return this.#group.submit(reservation).finally(() => this.#keysInProgress.delete(scopedKey));
@@ -78,7 +78,7 @@ export class Registrar {
 }
 
 function toReservation(
-  access: GrantedAccess,
+  principal: PartnerPrincipal,
   request: RegistrationRequest,
   idempotencyKey: string | undefined,
 ): Reservation {
@@ -93,13 +93,13 @@ function toReservation(
   };
   const ticketId = request.organizedEventTicketID;
   return {
-    partnerId: access.partnerId,
-    eventId: access.eventId,
+    partnerId: principal.partnerId,
+    eventId: principal.eventId,
     ticketId,
     passCode: drawPassCode(),
     ...attendee,
     attendeeDigest:
-      access.duplicatePolicy === 'reject' ? uuidDigest(request.emailAddress.toLowerCase()) : null,
+      principal.duplicatePolicy === 'reject' ? uuidDigest(request.emailAddress.toLowerCase()) : null,
     idempotency:
       idempotencyKey === undefined
         ? null

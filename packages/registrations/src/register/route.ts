@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import {
+  BODY_LIMIT_BYTES,
   FailureEnvelope,
   formatPassReference,
   isIdempotencyKey,
@@ -10,8 +11,7 @@ import {
   type FailureCode,
 } from '@floodgate/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { IDEMPOTENCY_KEY_RULE, refuse, type Routes } from '@floodgate/http';
-import type { GrantedAccess } from '@floodgate/partners';
+import type { HeaderRule, PartnerPrincipal, Routes } from '@floodgate/http';
 import type { Outcome } from './outcome.ts';
 import type { Registrar } from './registrar.ts';
 
@@ -20,9 +20,15 @@ const PassReference = Type.String({
   examples: ['GALA-1042-317-4829137450'],
 });
 
+const IDEMPOTENCY_KEY: HeaderRule = {
+  name: 'idempotency-key',
+  rule: 'Idempotency-Key: 1 to 255 visible ASCII characters',
+  isValid: isIdempotencyKey,
+};
+
 /** POST /events/register: reserves a seat and answers with its pass reference at once. */
-export function registerRoute(app: Routes, registrar: Pick<Registrar, 'register' | 'admit'>): void {
-  app.post(
+export function addRegisterRoute(api: Routes, registrar: Pick<Registrar, 'register' | 'admit'>): void {
+  api.post(
     '/events/register',
     {
       schema: {
@@ -34,29 +40,30 @@ export function registerRoute(app: Routes, registrar: Pick<Registrar, 'register'
         body: RegistrationRequest,
         response: { 200: SuccessEnvelope(PassReference), '4xx': FailureEnvelope, '5xx': FailureEnvelope },
       },
-      // Before a byte of the body is read: saying no is paid for by those who are served.
+      config: { headerRules: [IDEMPOTENCY_KEY] },
+      bodyLimit: BODY_LIMIT_BYTES,
+      // Before the body is read: reading what is refused would slow down those who are served.
       onRequest: (_request, reply, done) => {
         if (registrar.admit()) done();
-        else reply.send(refuse(reply, '90'));
+        else reply.fail('90');
       },
       preValidation: (request, _reply, done) => {
         trimFullName(request.body);
         done();
       },
-      preHandler: refuseInvalidKey,
     },
     async (request, reply) => {
       const key = request.headers['idempotency-key'] as string | undefined;
-      return answer(request, reply, await registrar.register(request.access, request.body, key));
+      const outcome = await registrar.register(request.principal, request.body, key);
+      if (outcome.kind !== 'registered') return refuse(request, reply, outcome);
+      if (outcome.replayed) void reply.header('idempotent-replayed', 'true');
+      return success(passReferenceOf(request.principal, outcome));
     },
   );
 }
 
-function refuseInvalidKey(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
-  const key = request.headers['idempotency-key'];
-  if (key === undefined || isIdempotencyKey(key)) done();
-  else reply.send(refuse(reply, '11', { message: IDEMPOTENCY_KEY_RULE }));
-}
+type Registered = Extract<Outcome, { kind: 'registered' }>;
+type Refused = Exclude<Outcome, Registered>;
 
 const REFUSAL_CODES = {
   'no-such-ticket': '30',
@@ -68,19 +75,18 @@ const REFUSAL_CODES = {
   overloaded: '90',
   unknown: '91',
   failed: '99',
-} as const satisfies Record<Exclude<Outcome['kind'], 'registered'>, FailureCode>;
+} as const satisfies Record<Refused['kind'], FailureCode>;
 
-function answer(request: FastifyRequest, reply: FastifyReply, outcome: Outcome) {
+function refuse(request: FastifyRequest, reply: FastifyReply, outcome: Refused) {
   if (outcome.kind === 'failed')
     request.log.error({ requestId: request.id }, 'a registration failed unexpectedly');
   if ('replayed' in outcome && outcome.replayed) void reply.header('idempotent-replayed', 'true');
-  if (outcome.kind === 'registered') return success(passReferenceOf(request.access, outcome));
-  return refuse(reply, REFUSAL_CODES[outcome.kind]);
+  return reply.fail(REFUSAL_CODES[outcome.kind]);
 }
 
 function passReferenceOf(
-  { passPrefix: prefix, eventId }: GrantedAccess,
-  { serial, passCode }: Extract<Outcome, { kind: 'registered' }>,
+  { passPrefix: prefix, eventId }: PartnerPrincipal,
+  { serial, passCode }: Registered,
 ): string {
   return formatPassReference({ prefix, eventId, serial, passCode });
 }

@@ -4,8 +4,8 @@ import type { TicketList } from './ticket-list.ts';
 import type { Routes } from '@floodgate/http';
 
 /** GET /events/tickets: lists what can be bought now. A body, if one is sent, is not read. */
-export function ticketsRoute(app: Routes, tickets: TicketList): void {
-  app.get(
+export function addTicketsRoute(api: Routes, tickets: TicketList): void {
+  api.get(
     '/events/tickets',
     {
       schema: {
@@ -22,7 +22,7 @@ export function ticketsRoute(app: Routes, tickets: TicketList): void {
       },
     },
     (request, reply) => {
-      const { eventId } = request.access;
+      const { eventId } = request.principal;
       // The list is cached as the text of the answer: what is text already, Fastify sends as it is. Sent, not returned:
       // a promise for what is at hand would be a good part of what this route costs.
       void reply.type('application/json; charset=utf-8');

@@ -1,6 +1,6 @@
 import { formatTimestamp, success, type Ticket } from '@floodgate/contract';
 import { listAvailableTickets, type TicketRow } from '../tickets.ts';
-import { type Database, recentReads } from '@floodgate/database';
+import { readThroughCache, type Database } from '@floodgate/database';
 import type { LRUCache } from 'lru-cache';
 
 /** The available tickets of events, each kept for a second as the very text of the answer. */
@@ -8,18 +8,18 @@ export class TicketList {
   readonly #cache: LRUCache<number, string>;
 
   constructor(db: Database) {
-    this.#cache = recentReads(async (eventId) => {
+    this.#cache = readThroughCache(async (eventId) => {
       const tickets = await listAvailableTickets(db, eventId);
       return JSON.stringify(success(tickets.map(toTicket)));
     });
   }
 
-  /** The answer's text, if it is at hand. */
+  /** Returns the answer's text, if it is at hand. */
   peek(eventId: number): string | undefined {
     return this.#cache.get(eventId);
   }
 
-  /** The answer's text. Rejects where Postgres does not answer. */
+  /** Resolves to the answer's text. Rejects where Postgres does not answer. */
   read(eventId: number): Promise<string> {
     return this.#cache.forceFetch(eventId);
   }

@@ -1,0 +1,46 @@
+import type { Database } from '@floodgate/database';
+import type { Producer } from '@floodgate/queue';
+import type { Logger } from '@floodgate/service';
+import type { Static, TObject, TProperties } from '@sinclair/typebox';
+import type { Routes } from './routes.ts';
+
+/** What the API gives to every capability. */
+export interface ApiContext {
+  log: Logger;
+  /** For statements that only read. */
+  reads: Database;
+  /** Opens a pool apart from the others. The API closes it, after the capability. */
+  openPool(options: PoolOptions): Database;
+  producer: Pick<Producer, 'enqueue'>;
+  /** How long a request may wait for its answer. */
+  answerWithinMs: number;
+}
+
+export interface PoolOptions {
+  /** Shown in pg_stat_activity behind the name of the process. */
+  purpose: string;
+  maxConnections: number;
+  statementTimeoutMs: number;
+}
+
+/** What a capability brings to the API's process while it is open. */
+export interface OpenCapability {
+  /** Adds hooks that the requests to all capabilities pass. */
+  guard?(api: Routes): void;
+  /** Adds its routes, below /api/v1. */
+  routes?(api: Routes): void;
+  /** Resolves when what was accepted is done. Called when no further request can come, and where the start failed. */
+  close?(): Promise<void>;
+}
+
+/** The face that a capability shows to the API. */
+export interface ApiCapability<Settings extends TProperties = TProperties> {
+  /** What it reads from the environment. */
+  settings: Settings;
+  open(context: ApiContext, settings: Static<TObject<Settings>>): Promise<OpenCapability>;
+}
+
+/** Returns the face as it is, with the types of its settings inferred. */
+export function defineApi<Settings extends TProperties>(face: ApiCapability<Settings>): ApiCapability {
+  return face;
+}

@@ -1,0 +1,28 @@
+import { failure, responseCodeEntry, type FailureCode } from '@floodgate/contract';
+import type { FastifyReply } from 'fastify';
+
+/** What may differ from the catalogue's entry: the message, and which of the code's statuses. */
+export interface Specifics {
+  message?: string;
+  status?: number;
+}
+
+declare module 'fastify' {
+  interface FastifyReply {
+    /** Sends a failure with its status and Retry-After. Returns the reply, for handlers that are async. */
+    fail(code: FailureCode, specifics?: Specifics): FastifyReply;
+  }
+}
+
+/** `reply.fail` for replies without decorators: those of URLs that Fastify cannot read. */
+export function fail(reply: FastifyReply, code: FailureCode, specifics: Specifics = {}): FastifyReply {
+  const { httpStatuses, retryAfterSeconds } = responseCodeEntry(code);
+  void reply.code(specifics.status ?? httpStatuses[0]);
+  if (retryAfterSeconds !== undefined) void reply.header('retry-after', retryAfterSeconds);
+  return reply.send(failure(code, specifics.message));
+}
+
+/** The method that every reply has. */
+export function replyFail(this: FastifyReply, code: FailureCode, specifics?: Specifics): FastifyReply {
+  return fail(this, code, specifics);
+}
