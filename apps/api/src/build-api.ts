@@ -30,7 +30,7 @@ export interface ApiDependencies {
   registrar: Pick<Registrar, 'register' | 'hasRoom'>;
   /** Counts the requests of partners that have a limit. */
   rateLimitStore: FastifyRateLimitStoreCtor;
-  queue: { isUp(): boolean };
+  queue: { problem(): string | null };
   log: Logger;
 }
 

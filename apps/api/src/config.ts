@@ -1,12 +1,14 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { databaseSettings } from '@floodgate/database';
 import { port, processSettings, whole } from '@floodgate/service';
-import { queueSettings } from '@floodgate/queue';
+import { producerSettings, queueSettings } from '@floodgate/queue';
+import { finalizeBatchesJob } from '@floodgate/registrations';
 
 /** Everything that the API reads from its environment. */
 export const ApiConfig = Type.Object({
   ...databaseSettings,
   ...queueSettings,
+  ...producerSettings([finalizeBatchesJob]),
   ...processSettings,
   HOST: Type.String({ default: '0.0.0.0', description: 'address to listen on' }),
   PORT: port('port to listen on', 3000),

@@ -1,10 +1,10 @@
 import type { Logger, Service } from '@floodgate/service';
 import { assertDurable, assertGranted, assertMigrated, connect } from '@floodgate/database';
-import { finalizeJob, parseQueueUrl, Producer, watchQueue } from '@floodgate/queue';
+import { openProducer, watchQueue } from '@floodgate/queue';
 import { buildApi, closeApi } from './build-api.ts';
 import type { ApiConfig } from './config.ts';
 import { DRAW_WITHIN_MS, PermitStore } from '@floodgate/partners';
-import { Doorbell, Registrar } from '@floodgate/registrations';
+import { Doorbell, finalizeBatchesJob, finalizeJob, Registrar } from '@floodgate/registrations';
 
 /** Confirmation may lag behind by this much under load; the answer to the partner never waits for it. */
 const RING_INTERVAL_MS = 100;
@@ -59,11 +59,11 @@ export async function startApi(config: ApiConfig, log: Logger): Promise<Service 
   await assertDurable(reservations);
   await assertMigrated(reads);
 
-  const producer = openProducer(config, log);
+  const producer = openProducer(config, [finalizeBatchesJob], log);
   const unwatch = await watchQueue(producer, {
     // Whoever serves needs no queue, and what is lost there the relay finds: no reason to end.
     onUnsafe: (err) => log.error({ err }, 'the queue could lose jobs'),
-    onChange: (state) => log.warn({ queue: state }, `the queue is ${state}`),
+    onChange: (state, problem) => log.warn({ queue: state, problem }, `the queue is ${state}`),
   });
   const doorbell = new Doorbell((batchIds) => {
     // Not awaited and allowed to fail: the batch row is the outbox, and the relay rings again.
@@ -97,13 +97,4 @@ export async function startApi(config: ApiConfig, log: Logger): Promise<Service 
       await Promise.all([reservations, reads, limits].map((db) => db.destroy()));
     },
   };
-}
-
-function openProducer(config: ApiConfig, log: Logger): Producer {
-  return new Producer({
-    target: parseQueueUrl(config.QUEUE_URL),
-    namespace: config.QUEUE_NAMESPACE,
-    retry: { attempts: config.FINALIZE_ATTEMPTS, backoffMs: config.FINALIZE_BACKOFF_MS },
-    onError: (err) => log.debug({ err }, 'queue connection'),
-  });
 }

@@ -1,6 +1,9 @@
 import { CommanderError } from 'commander';
 import { ConfigError } from '@floodgate/service';
+import { reasonOf } from '@floodgate/queue/connection-problem';
 import { ConnectionFailed, ConnectionLost } from '@floodgate/database';
+
+export { reasonOf };
 
 /** Something that the operator asked for cannot be done. The message is the line that they read. */
 export class Failure extends Error {
@@ -56,7 +59,7 @@ function sentenceOf(error: unknown): string {
   if (/^[0-9A-Z]{5}$/.test(code)) return refusalOf(code, textIn(error, 'constraint'));
   return error instanceof Failure || isWrongInput(error)
     ? error.message
-    : `unexpected error: ${foreignMessage(error)}`;
+    : `unexpected error: ${reasonOf(error)}`;
 }
 
 const CONSTRAINTS: Record<string, string> = {
@@ -84,27 +87,6 @@ function refusalOf(code: string, constraint: string): string {
   return `Postgres refused the statement (SQLSTATE ${code}${constraint && `, ${constraint}`})`;
 }
 
-const REASONS: Record<string, string> = {
-  ECONNREFUSED: 'connection refused',
-  ECONNRESET: 'connection reset',
-  ENOTFOUND: 'no such host',
-  EAI_AGAIN: 'the name of the host cannot be looked up',
-  ETIMEDOUT: 'no answer',
-  '28P01': 'user or password not accepted',
-  '28000': 'user not accepted',
-  '3D000': 'no such database',
-  '42P01': 'its schema is missing, run floodgate migrate',
-  '53300': 'too many connections',
-  '57P03': 'starting up or shutting down',
-};
-
-/** Why a connection failed, in a few words. */
-export function reasonOf(error: unknown): string {
-  // A Redis Cluster's client wraps what its nodes said.
-  const cause: unknown = error instanceof Error ? Reflect.get(error, 'lastNodeError') : undefined;
-  return REASONS[codeOf(cause ?? error)] ?? foreignMessage(cause ?? error);
-}
-
 /** The SQLSTATE or system error code, or "". */
 export function codeOf(error: unknown): string {
   return textIn(error, 'code');
@@ -113,12 +95,6 @@ export function codeOf(error: unknown): string {
 function textIn(error: unknown, property: string): string {
   const value: unknown = error instanceof Error ? Reflect.get(error, property) : undefined;
   return typeof value === 'string' ? value : '';
-}
-
-// What somebody else wrote may quote an URL: it loses its credentials.
-function foreignMessage(error: unknown): string {
-  const message = error instanceof Error ? error.message : '';
-  return message.replaceAll(/:\/\/\S*@/g, '://…@') || 'unknown reason';
 }
 
 function oneLine(text: string): string {

@@ -27,7 +27,7 @@ async function start(config: PeerConfig, log: Logger): Promise<Service> {
   const desk = await peer.openDesk({ config, log, db });
   const registrar = { register: registerWith((seat) => desk.reserve(seat)), hasRoom: () => true };
   const rateLimitStore = PermitStore.bind(null, reads, log);
-  const app = await buildApi({ db: reads, registrar, rateLimitStore, queue: { isUp: () => true }, log });
+  const app = await buildApi({ db: reads, registrar, rateLimitStore, queue: { problem: () => null }, log });
   await app.listen({ host: '127.0.0.1', port: 0 });
   return {
     close: async () => {
