@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { Consumer, parseQueueUrl } from '@floodgate/queue';
+import { Consumer, handleJobs, parseQueueUrl } from '@floodgate/queue';
+import { finalizeBatchesJob } from '@floodgate/registrations';
 
 /** Starts a process whose consumer never ends a job. It runs this very file. */
 export async function startHangingConsumer(queue: {
@@ -26,7 +27,7 @@ if (import.meta.main) {
     target: parseQueueUrl(url!),
     namespace: namespace!,
     concurrency: { finalize: 1 },
-    handlers: { 'finalize-batches': () => new Promise(() => {}) },
+    jobs: handleJobs([finalizeBatchesJob], { 'finalize-batches': () => new Promise<'done'>(() => {}) }),
     onJobFailed: () => {},
     onError: () => {},
   });

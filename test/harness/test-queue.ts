@@ -1,17 +1,19 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import {
   Consumer,
-  finalizeJob,
+  handleJobs,
   migrateQueue,
   parseQueueUrl,
   Producer,
   type JobContext,
-  type JobHandlers,
+  type JobHandler,
+  type JobResult,
   type NewJob,
   type QueueCounts,
   type RetryPolicy,
   openBackend,
 } from '@floodgate/queue';
+import { finalizeBatchesJob, finalizeJob } from '@floodgate/registrations';
 import { grantQueueToServiceRoles } from './service-roles.ts';
 import { waitUntil } from './wait-until.ts';
 
@@ -27,12 +29,15 @@ export interface TestConsumer {
   close(deadlineMs: number): Promise<void>;
   idleMs(): number;
   runs: Run[];
-  failures: { name: string; id: string; attempt: number; message: string }[];
+  failures: { queue: string; name: string; id: string; attempt: number; message: string }[];
 }
 
 export interface ConsumeOptions {
   concurrency?: number;
-  handler?: (run: Run) => Promise<void>;
+  /** What it resolves with is the job's result; nothing is `done`. */
+  handler?: (run: Run) => Promise<JobResult | void>;
+  /** The job's own, unless a test is about it. */
+  timeoutMs?: number;
 }
 
 /** A namespace of its own on a queue server, with everything that is opened in it. */
@@ -60,29 +65,33 @@ export class TestQueue {
 
   /** A producer whose server may be away. */
   openProducer(retry: RetryPolicy = { attempts: 3, backoffMs: 1 }): Producer {
-    const producer = new Producer({ ...this.#options(), retry });
+    const producer = new Producer({ ...this.#options(), retry: { finalize: retry } });
     this.#closers.push(() => producer.close());
     return producer;
   }
 
-  consume({ concurrency = 4, handler = () => Promise.resolve() }: ConsumeOptions = {}): TestConsumer {
+  consume({
+    concurrency = 4,
+    handler = () => Promise.resolve(),
+    timeoutMs = finalizeBatchesJob.timeoutMs,
+  }: ConsumeOptions = {}): TestConsumer {
     const runs: Run[] = [];
     const failures: TestConsumer['failures'] = [];
-    const finalize: JobHandlers['finalize-batches'] = ({ batchIds }, context) => {
+    const finalize: JobHandler<typeof finalizeBatchesJob> = async ({ batchIds }, context) => {
       const run = { batchIds, ...context, at: performance.now() };
       runs.push(run);
-      return handler(run);
+      return (await handler(run)) ?? 'done';
     };
     const consumer = new Consumer({
       ...this.#options(),
       concurrency: { finalize: concurrency },
-      handlers: { 'finalize-batches': finalize },
+      jobs: handleJobs([{ ...finalizeBatchesJob, timeoutMs }], { 'finalize-batches': finalize }),
       onJobFailed: ({ error, ...job }) => failures.push({ ...job, message: error.message }),
     });
     let closed: Promise<void> | undefined;
     const close = (deadlineMs: number) => (closed ??= consumer.close(deadlineMs));
     this.#closers.push(() => close(5_000));
-    return { close, idleMs: () => consumer.idleMs(), runs, failures };
+    return { close, idleMs: () => consumer.idleMs('finalize'), runs, failures };
   }
 
   /** The queue as BullMQ gives it, to look and to write past the rules of Producer. */

@@ -1,7 +1,9 @@
-import { finalizeJob } from '@floodgate/queue';
+import { giveUp, snooze } from '@floodgate/queue';
+import { finalizeJob } from '@floodgate/registrations';
+import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { QUEUE_BACKENDS, titleOf, useQueue } from '../harness/queue-backends.ts';
-import { enqueueAll, newJob, type TestQueue, waitForCounts } from '../harness/test-queue.ts';
+import { enqueueAll, newJob, type Run, type TestQueue, waitForCounts } from '../harness/test-queue.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
 // One suite for every backend: whatever QUEUE_URL names, the apps see the same queue.
@@ -74,7 +76,13 @@ for (const backend of QUEUE_BACKENDS) {
       await waitUntil('all failures were told', () => failures.length === 3);
       expect(runs.map(({ isLastAttempt }) => isLastAttempt)).toEqual([false, false, true]);
       expect(failures).toEqual(
-        [1, 2, 3].map((attempt) => ({ name: job.name, id: job.id, attempt, message: 'no luck' })),
+        [1, 2, 3].map((attempt) => ({
+          queue: 'finalize',
+          name: 'finalize-batches',
+          id: job.id,
+          attempt,
+          message: 'no luck',
+        })),
       );
       // 200 ms and 400 ms, each up to half of it less by chance.
       expect(runs[1]!.at - runs[0]!.at).toBeGreaterThan(95);
@@ -88,6 +96,45 @@ for (const backend of QUEUE_BACKENDS) {
       await producer.enqueue(newJob());
       await waitUntil('it has run twice', () => runs.length === 2);
       await waitForCounts(producer, {});
+    });
+
+    test('a snoozed job runs again after its delay, and that costs it no attempt', async () => {
+      const producer = await queue.produce({ attempts: 2, backoffMs: 60_000 });
+      const handler = () => Promise.resolve(runs.length <= 3 ? snooze(300) : undefined);
+      const { runs, failures } = queue.consume({ handler });
+      await producer.enqueue(newJob());
+      await waitForCounts(producer, { delayed: 1 });
+      await waitUntil('it has run for a last time', () => runs.length === 4);
+      await waitForCounts(producer, {});
+      for (const [index, run] of runs.slice(1).entries())
+        expect(run.at - runs[index]!.at).toBeGreaterThan(295);
+      expect(runs.map(({ isLastAttempt }) => isLastAttempt)).toEqual([false, false, false, false]);
+      expect(failures).toEqual([]);
+    });
+
+    test('a job that is given up is kept as failed with its reason, however many attempts are left', async () => {
+      const producer = await queue.produce({ attempts: 5, backoffMs: 1 });
+      const job = newJob();
+      const { runs, failures } = queue.consume({ handler: () => Promise.resolve(giveUp('no such thing')) });
+      await producer.enqueue(job);
+      await waitForCounts(producer, { failed: 1 });
+      await waitUntil('the failure was told', () => failures.length > 0);
+      expect(failures).toMatchObject([{ id: job.id, attempt: 1, message: 'no such thing' }]);
+      expect(await (await queue.raw()).getJob(job.id)).toMatchObject({ failedReason: 'no such thing' });
+      expect(runs).toHaveLength(1);
+    });
+
+    test('an attempt that takes too long has failed, and its handler is told to stop', async () => {
+      const producer = await queue.produce({ attempts: 2, backoffMs: 1 });
+      const handler = ({ signal }: Run) =>
+        runs.length === 1 ? once(signal, 'abort').then(() => undefined) : Promise.resolve();
+      const { runs, failures } = queue.consume({ handler, timeoutMs: 200 });
+      await producer.enqueue(newJob());
+      await waitUntil('it has run twice', () => runs.length === 2);
+      await waitForCounts(producer, {});
+      expect(runs[1]!.at - runs[0]!.at).toBeGreaterThan(195);
+      expect(runs.map(({ signal }) => signal.aborted)).toEqual([true, false]);
+      expect(failures).toMatchObject([{ attempt: 1, message: 'the attempt took longer than 200 ms' }]);
     });
 
     test('a consumer is idle since its last job, whether that went well or not', async () => {

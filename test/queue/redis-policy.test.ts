@@ -38,11 +38,11 @@ describe.skipIf(missing)(`a Redis that may evict keys${missing}`, () => {
 
   function openBoth(url: string) {
     const common = { target: parseQueueUrl(url), namespace: 'policy', onError: () => {} };
-    const producer = new Producer({ ...common, retry: { attempts: 1, backoffMs: 1 } });
+    const producer = new Producer(common);
     const consumer = new Consumer({
       ...common,
       concurrency: { finalize: 1 },
-      handlers: { 'finalize-batches': () => Promise.resolve() },
+      jobs: [],
       onJobFailed: () => {},
     });
     opened.push(producer, { close: () => consumer.close(1_000) });

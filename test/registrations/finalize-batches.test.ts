@@ -29,7 +29,9 @@ async function finalizeRefused(sqlState: string, isLastAttempt: boolean): Promis
   await refuseToConfirm(database.db, refused.batchId, sqlState);
   const finalize = finalizeBatches({ db: database.db, log });
   const batchIds = [refused.batchId, neighbour.batchId];
-  await expect(finalize({ batchIds }, { isLastAttempt })).rejects.toMatchObject({ code: sqlState });
+  await expect(
+    finalize({ batchIds }, { isLastAttempt, signal: new AbortController().signal }),
+  ).rejects.toMatchObject({ code: sqlState });
   return [await refused.state(), await neighbour.state()];
 }
 

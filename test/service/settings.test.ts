@@ -2,12 +2,14 @@ import { Type } from '@sinclair/typebox';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { databaseSettings } from '@floodgate/database';
-import { queueSettings } from '@floodgate/queue';
+import { producerSettings, queueSettings } from '@floodgate/queue';
+import { finalizeBatchesJob } from '@floodgate/registrations';
 import { ConfigError, loadConfig, port, processSettings, whole } from '@floodgate/service';
 
 const Schema = Type.Object({
   ...databaseSettings,
   ...queueSettings,
+  ...producerSettings([finalizeBatchesJob]),
   ...processSettings,
   PORT: port('port to listen on', 3000),
 });

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Health } from '../../apps/worker/src/health.ts';
+import type { Health } from '@floodgate/worker';
 import { commitBatch } from '../harness/committed-batch.ts';
 import type { TestDatabase } from '../harness/database.ts';
 import type { Fixture } from '../harness/fixture.ts';
@@ -69,10 +69,13 @@ test('it is well while a batch that failed waits for its next attempt', async ()
   );
   const health = await waitUntil('nothing has moved for longer than is allowed', async () => {
     const { status, progress } = await read();
-    const { idleMs, jobs, backlog } = progress;
+    const { idleMs, jobs, backlog } = progress.queues['finalize']!;
     return idleMs > 2_000 && backlog!.oldestPendingMs! > 2_000 && jobs && { status, progress };
   });
-  expect(health).toMatchObject({ status: 'ok', progress: { jobs: { delayed: 1 } } });
+  expect(health).toMatchObject({
+    status: 'ok',
+    progress: { queues: { finalize: { jobs: { delayed: 1 } } } },
+  });
 });
 
 test('it is blocked while Postgres is away: not ready, but no reason to restart it', async () => {

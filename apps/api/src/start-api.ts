@@ -1,8 +1,14 @@
-import { assertMigrated, connect, type ConnectOptions, type Database } from '@floodgate/database';
+import {
+  assertMigrated,
+  connect,
+  explainRefusals,
+  type ConnectOptions,
+  type Database,
+} from '@floodgate/database';
 import { buildApi, closeServer, type ApiContext, type OpenCapability } from '@floodgate/http';
-import { parseQueueUrl, Producer, watchQueue } from '@floodgate/queue';
+import { openProducer, watchQueue, type Producer } from '@floodgate/queue';
 import type { Logger, Service } from '@floodgate/service';
-import { CAPABILITIES } from './capabilities.ts';
+import { CAPABILITIES, JOBS } from './capabilities.ts';
 import type { ApiConfig } from './config.ts';
 
 /** A read that takes longer is given up: what it says of a key might be outdated by then. */
@@ -21,7 +27,7 @@ export async function startApi(config: ApiConfig, log: Logger): Promise<Service 
   await using opened = new AsyncDisposableStack();
   const reads = openReads(opened, config, log);
   await assertMigrated(reads);
-  const producer = await openProducer(opened, config, log);
+  const producer = await openQueue(opened, config, log);
   const capabilities = await openCapabilities(opened, config, {
     log,
     reads,
@@ -69,22 +75,18 @@ function openPool(
   options: Omit<ConnectOptions, 'connectionString'>,
 ): Database {
   const onIdleError = (err: Error) => log.warn({ err }, 'an idle Postgres connection was lost');
-  const db = connect({ connectionString, prepareStatements: true, onIdleError, ...options });
+  const onRefusal = explainRefusals('api', log);
+  const db = connect({ connectionString, prepareStatements: true, onIdleError, onRefusal, ...options });
   return opened.adopt(db, () => db.destroy());
 }
 
-async function openProducer(opened: AsyncDisposableStack, config: ApiConfig, log: Logger): Promise<Producer> {
-  const producer = new Producer({
-    target: parseQueueUrl(config.QUEUE_URL),
-    namespace: config.QUEUE_NAMESPACE,
-    retry: { attempts: config.FINALIZE_ATTEMPTS, backoffMs: config.FINALIZE_BACKOFF_MS },
-    onError: (err) => log.debug({ err }, 'queue connection'),
-  });
+async function openQueue(opened: AsyncDisposableStack, config: ApiConfig, log: Logger): Promise<Producer> {
+  const producer = openProducer(config, JOBS, log);
   opened.adopt(producer, () => producer.close());
   const unwatch = await watchQueue(producer, {
     // Whoever serves needs no queue, and what is lost there the relay finds: no reason to end.
     onUnsafe: (err) => log.error({ err }, 'the queue could lose jobs'),
-    onChange: (state) => log.warn({ queue: state }, `the queue is ${state}`),
+    onChange: (state, problem) => log.warn({ queue: state, problem }, `the queue is ${state}`),
   });
   opened.defer(unwatch);
   return producer;

@@ -1,7 +1,8 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { databaseSettings } from '@floodgate/database';
 import { loadConfig, port, processSettings } from '@floodgate/service';
-import { queueSettings } from '@floodgate/queue';
+import { producerSettings, queueSettings } from '@floodgate/queue';
+import { finalizeBatchesJob } from '@floodgate/registrations';
 
 /**
  * Everything that `npm start` itself reads from its environment. What the API and the worker read besides is
@@ -10,6 +11,7 @@ import { queueSettings } from '@floodgate/queue';
 export const StandaloneConfig = Type.Object({
   DATABASE_URL: Type.Optional(databaseSettings.DATABASE_URL),
   ...queueSettings,
+  ...producerSettings([finalizeBatchesJob]),
   QUEUE_URL: Type.Optional(queueSettings.QUEUE_URL),
   ...processSettings,
   DATA_DIR: Type.Optional(Type.String({ description: 'directory for the database and demo.json' })),

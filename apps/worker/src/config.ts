@@ -1,38 +1,52 @@
-import { Type, type Static } from '@sinclair/typebox';
+import { Type, type Static, type TObject, type TProperties } from '@sinclair/typebox';
 import { databaseSettings } from '@floodgate/database';
 import { port, processSettings, whole } from '@floodgate/service';
-import { queueSettings, QUEUE_NAMES, type QueueName } from '@floodgate/queue';
+import {
+  concurrencyOf,
+  consumerSettings,
+  producerSettings,
+  queueNames,
+  queueSettings,
+  type WorkerCapability,
+} from '@floodgate/queue';
+import { CAPABILITIES } from './capabilities.ts';
 
-/** Everything that the worker reads from its environment. */
-export const WorkerConfig = Type.Object({
+const ownSettings = {
   ...databaseSettings,
   ...queueSettings,
   ...processSettings,
   WORKER_HOST: Type.String({ default: '0.0.0.0', description: 'address of the health endpoint' }),
   WORKER_PORT: port('port of the health endpoint', 3001),
-  WORKER_QUEUES: Type.String({
-    pattern: `^(${QUEUE_NAMES.join('|')})(,(${QUEUE_NAMES.join('|')}))*$`,
-    default: QUEUE_NAMES.join(','),
-    description: `queues to work on, separated by commas: ${QUEUE_NAMES.join(', ')}`,
-  }),
-  FINALIZE_CONCURRENCY: whole('batches finalized at once', { minimum: 1, maximum: 1_000, default: 16 }),
-  RELAY_INTERVAL_MS: whole('how often the outbox is looked through', {
-    minimum: 50,
-    maximum: 60_000,
-    default: 1_000,
-  }),
+  WORKER_QUEUES: Type.String(),
   STALLED_AFTER_MS: whole('time without progress, while there is work, after which the worker is unhealthy', {
     minimum: 100,
     maximum: 3_600_000,
     default: 30_000,
   }),
-});
+};
 
+/** Returns everything that a worker with these capabilities reads from its environment; typed is what it has by itself. */
+export function workerConfig(capabilities: readonly WorkerCapability[]): TObject<typeof ownSettings> {
+  const jobs = capabilities.flatMap((capability) => capability.jobs);
+  const queues = queueNames(jobs);
+  return Type.Object({
+    ...ownSettings,
+    WORKER_QUEUES: Type.String({
+      pattern: `^(${queues.join('|')})(,(${queues.join('|')}))*$`,
+      default: queues.join(','),
+      description: `queues to work on, separated by commas: ${queues.join(', ')}`,
+    }),
+    ...producerSettings(jobs),
+    ...consumerSettings(jobs),
+    ...(Object.assign({}, ...capabilities.map(({ settings }) => settings)) as TProperties),
+  });
+}
+
+export const WorkerConfig = workerConfig(CAPABILITIES);
 export type WorkerConfig = Static<typeof WorkerConfig>;
 
-/** How many jobs of each chosen queue run at once. */
-export function concurrencyOf(config: WorkerConfig): Partial<Record<QueueName, number>> {
-  const all: Record<QueueName, number> = { finalize: config.FINALIZE_CONCURRENCY };
-  const chosen = config.WORKER_QUEUES.split(',') as QueueName[];
-  return Object.fromEntries(chosen.map((name) => [name, all[name]]));
+/** Returns how many jobs of each chosen queue run at once. */
+export function chosenQueues(config: WorkerConfig): Record<string, number> {
+  const chosen = config.WORKER_QUEUES.split(',');
+  return Object.fromEntries(chosen.map((queue) => [queue, concurrencyOf(config, queue)]));
 }

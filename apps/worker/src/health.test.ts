@@ -1,20 +1,25 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import type { QueueBacklog } from '@floodgate/queue';
 import { expect, onTestFinished, test } from 'vitest';
-import { judge, serveHealth, type Health, type Progress } from './health.ts';
+import { judge, serveHealth, type Health, type Progress, type QueueProgress } from './health.ts';
 
 const STALLED_AFTER_MS = 1_000;
 
-const idle: Progress = {
-  idleMs: 3_600_000,
-  sinceRelayRoundMs: 50,
+const noJobs = { waiting: 0, active: 0, delayed: 0, failed: 0 };
+const nothing = { pendingBatches: 0, failedBatches: 0, oldestPendingMs: null };
+const idle: QueueProgress = { idleMs: 3_600_000, jobs: noJobs, backlog: nothing };
+const idleWorker: Progress = {
   queue: 'up',
-  jobs: { waiting: 0, active: 0, delayed: 0, failed: 0 },
-  backlog: { pendingBatches: 0, failedBatches: 0, oldestPendingMs: null },
+  queueProblem: null,
+  rounds: { relay: { sinceLastMs: 50, intervalMs: 100 } },
+  queues: { finalize: idle },
 };
 const waiting = (oldestPendingMs: number) => ({ pendingBatches: 1, failedBatches: 0, oldestPendingMs });
 
-const statusOf = (differing: Partial<Progress>) => judge({ ...idle, ...differing }, STALLED_AFTER_MS).status;
+const statusOf = (differing: Partial<QueueProgress>, worker: Partial<Progress> = {}) =>
+  judge({ ...idleWorker, queues: { finalize: { ...idle, ...differing } }, ...worker }, STALLED_AFTER_MS)
+    .status;
 
 test('a worker that has nothing to do is well, however long that lasts', () => {
   expect(statusOf({})).toBe('ok');
@@ -34,30 +39,51 @@ test('a worker is stalled when batches wait too long and nothing was finished fo
 
 test('a worker is well while everything that is left backs off between attempts', () => {
   const stuck = { idleMs: 5_000, backlog: waiting(5_000) };
-  expect(statusOf({ ...stuck, jobs: { ...idle.jobs!, delayed: 1 } })).toBe('ok');
-  expect(statusOf({ ...stuck, jobs: { ...idle.jobs!, delayed: 1, waiting: 1 } })).toBe('stalled');
-  expect(statusOf({ ...stuck, jobs: { ...idle.jobs!, delayed: 1, active: 1 } })).toBe('stalled');
-  expect(statusOf({ ...stuck, jobs: { ...idle.jobs!, failed: 1 } })).toBe('stalled');
+  expect(statusOf({ ...stuck, jobs: { ...noJobs, delayed: 1 } })).toBe('ok');
+  expect(statusOf({ ...stuck, jobs: { ...noJobs, delayed: 1, waiting: 1 } })).toBe('stalled');
+  expect(statusOf({ ...stuck, jobs: { ...noJobs, delayed: 1, active: 1 } })).toBe('stalled');
+  expect(statusOf({ ...stuck, jobs: { ...noJobs, failed: 1 } })).toBe('stalled');
   expect(statusOf({ ...stuck, jobs: null })).toBe('stalled');
 });
 
-test('a worker whose relay hangs is stalled, even where dependencies are away', () => {
-  expect(statusOf({ sinceRelayRoundMs: 1_001 })).toBe('stalled');
-  expect(statusOf({ sinceRelayRoundMs: 1_001, queue: 'down', backlog: null })).toBe('stalled');
-  expect(statusOf({ sinceRelayRoundMs: 1_000 })).toBe('ok');
+test('a queue of which Postgres knows nothing is judged by what waits in it', () => {
+  const alone = (differing: Partial<QueueProgress>) =>
+    statusOf({}, { queues: { mail: { idleMs: 1_001, jobs: noJobs, ...differing } } });
+  expect(alone({})).toBe('ok');
+  expect(alone({ jobs: { ...noJobs, waiting: 1 } })).toBe('stalled');
+  expect(alone({ jobs: { ...noJobs, waiting: 1 }, idleMs: 1_000 })).toBe('ok');
+  // Another worker may have it under way.
+  expect(alone({ jobs: { ...noJobs, active: 1 } })).toBe('ok');
+  expect(alone({ jobs: null })).toBe('ok');
+});
+
+test('a busy queue does not hide one that is stuck', () => {
+  const busy = { idleMs: 0, jobs: { ...noJobs, waiting: 9_000, active: 16 }, backlog: waiting(5_000) };
+  const stuck = { idleMs: 5_000, jobs: { ...noJobs, waiting: 1 } };
+  expect(statusOf({}, { queues: { finalize: busy, mail: { ...stuck, idleMs: 0 } } })).toBe('ok');
+  expect(statusOf({}, { queues: { finalize: busy, mail: stuck } })).toBe('stalled');
+});
+
+test('a worker one of whose rounds hangs is stalled, even where dependencies are away', () => {
+  const since = (sinceLastMs: number) => ({
+    rounds: { ...idleWorker.rounds, expiry: { sinceLastMs, intervalMs: 60_000 } },
+  });
+  expect(statusOf({}, since(61_001))).toBe('stalled');
+  expect(statusOf({ backlog: null }, { ...since(61_001), queue: 'down' })).toBe('stalled');
+  expect(statusOf({}, since(61_000))).toBe('ok');
 });
 
 test('a worker without its queue or without Postgres is blocked, not stalled', () => {
-  expect(statusOf({ queue: 'down', idleMs: 5_000, backlog: waiting(5_000) })).toBe('blocked');
+  expect(statusOf({ idleMs: 5_000, backlog: waiting(5_000) }, { queue: 'down' })).toBe('blocked');
   expect(statusOf({ backlog: null })).toBe('blocked');
 });
 
 test('failed batches wait for an operator, not for the worker', () => {
-  expect(statusOf({ backlog: { pendingBatches: 0, failedBatches: 7, oldestPendingMs: null } })).toBe('ok');
+  expect(statusOf({ backlog: { ...nothing, failedBatches: 7 } as QueueBacklog })).toBe('ok');
 });
 
 test('the judgement says what it rests on', () => {
-  expect(judge(idle, STALLED_AFTER_MS).progress).toBe(idle);
+  expect(judge(idleWorker, STALLED_AFTER_MS).progress).toBe(idleWorker);
 });
 
 test('whoever asks while the judgement is read waits for the same one; who asks later gets a new one', async () => {
@@ -65,12 +91,12 @@ test('whoever asks while the judgement is read waits for the same one; who asks 
   const asked = { requests: 0, reads: 0 };
   const server = serveHealth(() => {
     asked.reads += 1;
-    return asked.reads === 1 ? read.promise : Promise.resolve(judge(idle, STALLED_AFTER_MS));
+    return asked.reads === 1 ? read.promise : Promise.resolve(judge(idleWorker, STALLED_AFTER_MS));
   });
   onTestFinished(() => void server.close());
   server.on('request', () => {
     asked.requests += 1;
-    if (asked.requests === 20) read.resolve({ status: 'blocked', progress: idle });
+    if (asked.requests === 20) read.resolve({ status: 'blocked', progress: idleWorker });
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/health/ready`;

@@ -1,18 +1,24 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { Backlog } from '@floodgate/registrations';
-import type { QueueCounts } from '@floodgate/queue';
+import type { QueueBacklog, QueueCounts } from '@floodgate/queue';
+
+/** How one queue that this worker consumes goes on. */
+export interface QueueProgress {
+  /** Since a job of it was finished by this process, well or not. */
+  idleMs: number;
+  /** Of all workers together. Null where the queue does not answer. */
+  jobs: QueueCounts | null;
+  /** Null where Postgres does not answer; absent where Postgres knows no more than the queue. */
+  backlog?: QueueBacklog | null;
+}
 
 /** What the judgement rests on. */
 export interface Progress {
-  /** Since a job was finished by this process, well or not. */
-  idleMs: number;
-  /** Since the relay's last round ended, well or not. */
-  sinceRelayRoundMs: number;
   queue: 'up' | 'down';
-  /** Of all workers together. Null where the queue does not answer. */
-  jobs: QueueCounts | null;
-  /** Null where Postgres does not answer. */
-  backlog: Backlog | null;
+  /** Why it is down. */
+  queueProblem: string | null;
+  /** By name. A round that has ended, well or not, is repeated after its interval. */
+  rounds: Record<string, { sinceLastMs: number; intervalMs: number }>;
+  queues: Record<string, QueueProgress>;
 }
 
 export interface Health {
@@ -21,18 +27,27 @@ export interface Health {
   progress: Progress;
 }
 
-/**
- * Judges a worker by its progress: idle is fine, but not while batches wait and everything it needs is there. That the only
- * jobs left have failed and wait for their next attempt is no worker's fault.
- */
+/** Judges a worker by its progress, each queue by itself: a busy one does not hide one that is stuck. */
 export function judge(progress: Progress, stalledAfterMs: number): Health {
-  const { idleMs, sinceRelayRoundMs, queue, jobs, backlog } = progress;
-  if (sinceRelayRoundMs > stalledAfterMs) return { status: 'stalled', progress };
-  if (queue === 'down' || backlog === null) return { status: 'blocked', progress };
-  const isWaiting = (backlog.oldestPendingMs ?? 0) > stalledAfterMs;
+  const rounds = Object.values(progress.rounds);
+  const queues = Object.values(progress.queues);
+  const hangs = rounds.some(({ sinceLastMs, intervalMs }) => sinceLastMs > intervalMs + stalledAfterMs);
+  if (hangs) return { status: 'stalled', progress };
+  const isBlocked = progress.queue === 'down' || queues.some(({ backlog }) => backlog === null);
+  if (isBlocked) return { status: 'blocked', progress };
+  return { status: queues.some((queue) => isStuck(queue, stalledAfterMs)) ? 'stalled' : 'ok', progress };
+}
+
+/**
+ * Idle is fine, but not while work waits and everything it needs is there. That the only jobs left have failed and wait
+ * for their next attempt is no worker's fault.
+ */
+function isStuck({ idleMs, jobs, backlog }: QueueProgress, stalledAfterMs: number): boolean {
+  const isWaiting = backlog
+    ? (backlog.oldestPendingMs ?? 0) > stalledAfterMs
+    : jobs !== null && jobs.waiting > 0;
   const isBackingOff = jobs !== null && jobs.delayed > 0 && jobs.waiting + jobs.active === 0;
-  const isStalled = isWaiting && idleMs > stalledAfterMs && !isBackingOff;
-  return { status: isStalled ? 'stalled' : 'ok', progress };
+  return isWaiting && idleMs > stalledAfterMs && !isBackingOff;
 }
 
 /** Serves /health/live (503 only when stalled: restart it) and /health/ready (503 when stalled or blocked). */

@@ -1,8 +1,6 @@
 import type { Cli, QueueView } from './cli.ts';
 import type { QueueSettings } from './settings.ts';
 
-// The operator's commands never add jobs, so how often those are tried again does not matter here.
-const NO_RETRY = { attempts: 1, backoffMs: 1 };
 const CLOSE_DEADLINE_MS = 500;
 
 /**
@@ -17,7 +15,7 @@ export async function withQueue<Result>(
 ): Promise<Result> {
   let connectionError: Error | undefined;
   const onError = (error: Error) => (connectionError = error);
-  const queue = cli.openQueue({ ...settings, retry: NO_RETRY, onError });
+  const queue = cli.openQueue({ ...settings, onError });
   try {
     return await withDeadline(work(queue), deadlineMs);
   } catch (error) {

@@ -10,7 +10,7 @@ export interface ApiParts {
   log: Logger;
   /** What /health/ready asks. */
   reads: Database;
-  queue: { isUp(): boolean };
+  queue: { problem(): string | null };
   capabilities: readonly OpenCapability[];
 }
 

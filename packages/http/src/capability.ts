@@ -1,5 +1,5 @@
 import type { Database } from '@floodgate/database';
-import type { Producer } from '@floodgate/queue';
+import type { JobDefinition, Producer } from '@floodgate/queue';
 import type { Logger } from '@floodgate/service';
 import type { Static, TObject, TProperties } from '@sinclair/typebox';
 import type { Routes } from './routes.ts';
@@ -37,6 +37,8 @@ export interface OpenCapability {
 export interface ApiCapability<Settings extends TProperties = TProperties> {
   /** What it reads from the environment. */
   settings: Settings;
+  /** What it enqueues. */
+  jobs?: readonly JobDefinition[];
   open(context: ApiContext, settings: Static<TObject<Settings>>): Promise<OpenCapability>;
 }
 

@@ -1,17 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { UnrecoverableError, type Job, type Worker } from 'bullmq';
-import { isSilence, openBackend, type QueueBackend } from './backend.ts';
-import type { JobHandlers, QueueName } from './jobs.ts';
-import { isJobName, isPayloadOf } from './payloads.ts';
+import { within } from '@floodgate/service';
+import type { Job, Worker } from 'bullmq';
+import type { QueueBackend } from './backend.ts';
+import type { HandledJob } from './handle-job.ts';
+import { openBackend } from './open-backend.ts';
+import { isSilence } from './postgres-backend.ts';
 import type { QueueTarget } from './queue-url.ts';
+import { runJob } from './run-job.ts';
 
 export interface ConsumerOptions {
   target: QueueTarget;
   namespace: string;
   /** How many jobs of each queue run at once; only these queues are consumed. */
-  concurrency: Partial<Record<QueueName, number>>;
-  handlers: JobHandlers;
-  onJobFailed: (failure: { name: string; id: string; attempt: number; error: Error }) => void;
+  concurrency: Readonly<Record<string, number>>;
+  /** Of all queues; a consumer runs those of the queues that it consumes. */
+  jobs: readonly HandledJob[];
+  onJobFailed: (failure: { queue: string; name: string; id: string; attempt: number; error: Error }) => void;
   onError: (error: Error) => void;
 }
 
@@ -29,13 +33,16 @@ export class Consumer {
   readonly #options: ConsumerOptions;
   readonly #workers = new Set<Worker>();
   readonly #closing = new AbortController();
-  #lastFinishedAt = performance.now();
+  readonly #lastFinishedAt = new Map<string, number>();
 
   constructor(options: ConsumerOptions) {
     const { target, namespace, concurrency, onError } = options;
     this.#options = options;
     this.#backend = openBackend(target, { role: 'consumer', namespace, onError });
-    for (const [name, jobsAtOnce] of Object.entries(concurrency)) void this.#keepStarting(name, jobsAtOnce);
+    for (const [queue, jobsAtOnce] of Object.entries(concurrency)) {
+      this.#lastFinishedAt.set(queue, performance.now());
+      void this.#keepStarting(queue, jobsAtOnce);
+    }
   }
 
   /**
@@ -43,10 +50,10 @@ export class Consumer {
    * that for ever, and asks again without a pause (BullMQ 6.7 on Postgres). And another in place of one whose query was
    * not answered: it would go on with the connection that it listens on, which may be just as dead.
    */
-  async #keepStarting(name: string, jobsAtOnce: number): Promise<void> {
+  async #keepStarting(queue: string, jobsAtOnce: number): Promise<void> {
     const { signal } = this.#closing;
     while (!signal.aborted) {
-      const worker = this.#open(name, jobsAtOnce);
+      const worker = this.#open(queue, jobsAtOnce);
       const { promise: silence, resolve } = Promise.withResolvers<void>();
       worker.on('error', (error) => isSilence(error) && resolve());
       try {
@@ -62,8 +69,11 @@ export class Consumer {
     }
   }
 
-  #open(name: string, jobsAtOnce: number): Worker {
-    const worker = this.#backend.worker(name, (job) => this.#run(job, this.#options.handlers), {
+  #open(queue: string, jobsAtOnce: number): Worker {
+    const jobs = this.#options.jobs.filter(({ definition }) => definition.queue === queue);
+    const run = (job: Job, token?: string) =>
+      runJob(jobs, job, token).finally(() => this.#lastFinishedAt.set(queue, performance.now()));
+    const worker = this.#backend.worker(queue, run, {
       autorun: false,
       concurrency: jobsAtOnce,
       lockDuration: LOCK_MS,
@@ -74,6 +84,7 @@ export class Consumer {
     worker.on('error', this.#options.onError);
     worker.on('failed', (job, error) => {
       this.#options.onJobFailed({
+        queue,
         name: job?.name ?? '',
         id: job?.id ?? '',
         attempt: job?.attemptsMade ?? 0,
@@ -84,24 +95,19 @@ export class Consumer {
     return worker;
   }
 
-  async #run(job: Job, handlers: JobHandlers): Promise<void> {
-    const { name, data } = job;
-    if (!isJobName(name) || !isPayloadOf(name, data))
-      throw new UnrecoverableError(`not a job of ours: ${name}`);
-    try {
-      await handlers[name](data, { isLastAttempt: job.attemptsMade + 1 >= (job.opts.attempts ?? 1) });
-    } finally {
-      this.#lastFinishedAt = performance.now();
-    }
+  /** Returns how long ago a job of the queue was finished, well or not; since the start where none was. */
+  idleMs(queue: string): number {
+    return performance.now() - (this.#lastFinishedAt.get(queue) ?? 0);
   }
 
-  /** How long ago a job was finished, well or not; since the start where none was. */
-  idleMs(): number {
-    return performance.now() - this.#lastFinishedAt;
-  }
-
+  /** Returns whether the queue answers now, as far as the connection knows. */
   isUp(): boolean {
     return this.#backend.isUp();
+  }
+
+  /** Returns why the queue is down, as far as the connection knows; null while it is up. */
+  problem(): string | null {
+    return this.#backend.problem();
   }
 
   /** Resolves when the queue answers and is safe; throws UnsafeQueueError where it could lose jobs. */
@@ -112,10 +118,7 @@ export class Consumer {
   /** Takes no more jobs and waits for those under way, at most `deadlineMs`; what is left runs again elsewhere. */
   async close(deadlineMs: number): Promise<void> {
     this.#closing.abort();
-    const closed = Promise.allSettled([...this.#workers].map((worker) => worker.close()));
-    const inTime = new AbortController();
-    await Promise.race([closed, delay(deadlineMs, undefined, { signal: inTime.signal }).catch(() => {})]);
-    inTime.abort();
+    await within(deadlineMs, Promise.allSettled([...this.#workers].map((worker) => worker.close())));
     await this.#backend.close();
   }
 }

@@ -1,5 +1,5 @@
 import { Client, escapeIdentifier } from 'pg';
-import { postgresSchema } from './backend.ts';
+import { postgresSchema } from './postgres-schema.ts';
 import type { QueueTarget } from './queue-url.ts';
 
 /**

@@ -1,11 +1,14 @@
 export * from './backend.ts';
 export * from './consumer.ts';
+export * from './define-job.ts';
 export * from './grant-queue.ts';
-export * from './jobs.ts';
+export * from './handle-job.ts';
 export * from './migrate-queue.ts';
-export * from './payloads.ts';
+export * from './open-backend.ts';
+export * from './open-producer.ts';
 export * from './producer.ts';
 export * from './queue-url.ts';
 export * from './settings.ts';
 export { UnsafeQueueError } from './redis-policy.ts';
 export * from './watch-queue.ts';
+export * from './worker-capability.ts';

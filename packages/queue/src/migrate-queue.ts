@@ -1,6 +1,6 @@
 import { runMigrations } from 'bullmq';
 import { Client } from 'pg';
-import { postgresSchema } from './backend.ts';
+import { postgresSchema } from './postgres-schema.ts';
 import type { QueueTarget } from './queue-url.ts';
 
 /** Prepares the place where the queue lives. Redis needs nothing; Postgres gets BullMQ's schema. Safe to repeat. */

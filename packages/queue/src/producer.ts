@@ -1,21 +1,16 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import type { JobsOptions, Queue } from 'bullmq';
-import { openBackend, type QueueBackend } from './backend.ts';
-import { JOBS, QUEUE_NAMES, type NewJob, type QueueName } from './jobs.ts';
-import { isPayloadOf } from './payloads.ts';
+import { within } from '@floodgate/service';
+import type { Queue } from 'bullmq';
+import type { QueueBackend } from './backend.ts';
+import type { NewJob } from './define-job.ts';
+import { openBackend } from './open-backend.ts';
 import type { QueueTarget } from './queue-url.ts';
-
-export interface RetryPolicy {
-  /** Attempts before a job is given up. */
-  attempts: number;
-  /** Wait before the second attempt; doubles with each further one, up to half of it at random. */
-  backoffMs: number;
-}
+import type { RetryPolicy } from './settings.ts';
 
 export interface ProducerOptions {
   target: QueueTarget;
   namespace: string;
-  retry: RetryPolicy;
+  /** By queue; otherwise as a job's definition says. */
+  retry?: Readonly<Record<string, RetryPolicy>>;
   /** Told about connection errors, once per attempt to connect. */
   onError: (error: Error) => void;
 }
@@ -28,7 +23,7 @@ const KEEP_FAILED = { age: 30 * 24 * 3600, count: 100_000 };
 
 const MAX_FAILED_LOOKED_AT = 10_000;
 
-/** More adds than this under way means the queue has stopped answering; the relay will ring instead. */
+/** More adds than this under way means the queue has stopped answering; what was refused is found by its capability's rounds. */
 const MAX_ADDS_IN_FLIGHT = 1_000;
 
 /** How long a close waits for the adds under way. */
@@ -37,42 +32,42 @@ const LAST_ADDS_MS = 1_000;
 /** Puts jobs into the queues. */
 export class Producer {
   readonly #backend: QueueBackend;
-  readonly #queues: Record<QueueName, Queue>;
-  readonly #options: JobsOptions;
+  readonly #queues = new Map<string, Queue>();
+  readonly #retry: Readonly<Record<string, RetryPolicy>>;
   readonly #onError: (error: Error) => void;
   readonly #adds = new Set<Promise<void>>();
 
-  constructor({ target, namespace, retry, onError }: ProducerOptions) {
+  constructor({ target, namespace, retry = {}, onError }: ProducerOptions) {
     this.#backend = openBackend(target, { role: 'producer', namespace, onError });
     this.#onError = onError;
-    this.#queues = Object.fromEntries(QUEUE_NAMES.map((name) => [name, this.#open(name)])) as Record<
-      QueueName,
-      Queue
-    >;
-    this.#options = {
-      attempts: retry.attempts,
-      backoff: { type: 'exponential', delay: retry.backoffMs, jitter: 0.5 },
-      removeOnComplete: true,
-      removeOnFail: KEEP_FAILED,
-    };
+    this.#retry = retry;
+    for (const name of Object.keys(retry)) this.#open(name);
   }
 
   /** Adds a job. Rejects at once while the queue is down; nothing is held back in memory. */
   async enqueue(job: NewJob): Promise<void> {
-    if (!isPayloadOf(job.name, job.payload)) throw new Error(`not a payload of ${job.name}`);
+    const { name, isPayload } = job.definition;
+    if (!isPayload(job.payload)) throw new Error(`not a payload of ${name}`);
     if (!this.#backend.isUp() || this.#adds.size >= MAX_ADDS_IN_FLIGHT) throw new Error('the queue is down');
     const add = this.#add(job);
     this.#adds.add(add);
     await add.finally(() => this.#adds.delete(add));
   }
 
-  async #add({ name, id, payload }: NewJob): Promise<void> {
-    const queue = await this.#readyQueue(JOBS[name].queue);
-    await queue.add(name, payload, { ...this.#options, jobId: id });
+  async #add({ definition, id, payload }: NewJob): Promise<void> {
+    const { attempts, backoffMs } = this.#retry[definition.queue] ?? definition;
+    const queue = await this.#readyQueue(definition.queue);
+    await queue.add(definition.name, payload, {
+      jobId: id,
+      attempts,
+      backoff: { type: 'exponential', delay: backoffMs, jitter: 0.5 },
+      removeOnComplete: true,
+      removeOnFail: KEEP_FAILED,
+    });
   }
 
-  /** Removes the kept failed jobs of a queue whose payload `isObsolete`, and answers how many there were. */
-  async removeFailed(name: QueueName, isObsolete: (payload: unknown) => boolean): Promise<number> {
+  /** Removes the kept failed jobs of a queue whose payload `isObsolete`, and returns how many there were. */
+  async removeFailed(name: string, isObsolete: (payload: unknown) => boolean): Promise<number> {
     const queue = await this.#readyQueue(name);
     const kept = await queue.getFailed(0, MAX_FAILED_LOOKED_AT - 1);
     const obsolete = kept.filter((job) => isObsolete(job.data));
@@ -80,15 +75,21 @@ export class Producer {
     return obsolete.length;
   }
 
-  async counts(name: QueueName): Promise<QueueCounts> {
+  /** Returns how many jobs a queue holds, of all producers and consumers together. */
+  async counts(name: string): Promise<QueueCounts> {
     const queue = await this.#readyQueue(name);
     const counts = await queue.getJobCounts('waiting', 'active', 'delayed', 'failed');
     return { waiting: 0, active: 0, delayed: 0, failed: 0, ...counts };
   }
 
-  /** Whether the queue answers now, as far as the connection knows. */
+  /** Returns whether the queue answers now, as far as the connection knows. */
   isUp(): boolean {
     return this.#backend.isUp();
+  }
+
+  /** Returns why the queue is down, as far as the connection knows; null while it is up. */
+  problem(): string | null {
+    return this.#backend.problem();
   }
 
   /** Resolves when the queue answers and is safe; throws UnsafeQueueError where it could lose jobs. */
@@ -98,26 +99,27 @@ export class Producer {
 
   /** Closes the connections. Adds under way that take too long may be lost to the queue, never to the outbox. */
   async close(): Promise<void> {
-    await Promise.race([Promise.allSettled(this.#adds), delay(LAST_ADDS_MS, undefined, { ref: false })]);
-    await Promise.allSettled(Object.values(this.#queues).map((queue) => queue.close()));
+    await within(LAST_ADDS_MS, Promise.allSettled(this.#adds));
+    await Promise.allSettled([...this.#queues.values()].map((queue) => queue.close()));
     await this.#backend.close();
   }
 
-  #open(name: QueueName): Queue {
+  #open(name: string): Queue {
     const queue = this.#backend.queue(name);
     queue.on('error', this.#onError);
+    this.#queues.set(name, queue);
     return queue;
   }
 
-  /** The queue. One whose first look at its server failed is opened anew: BullMQ remembers that failure for ever. */
-  async #readyQueue(name: QueueName): Promise<Queue> {
-    const queue = this.#queues[name];
+  /** Returns the queue. One whose first look at its server failed is opened anew: BullMQ remembers that for ever. */
+  async #readyQueue(name: string): Promise<Queue> {
+    const queue = this.#queues.get(name) ?? this.#open(name);
     try {
       await queue.waitUntilReady();
       return queue;
     } catch (error) {
-      if (this.#queues[name] === queue) {
-        this.#queues[name] = this.#open(name);
+      if (this.#queues.get(name) === queue) {
+        this.#open(name);
         void queue.close().catch(() => {});
       }
       throw error;

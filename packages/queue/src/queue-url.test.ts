@@ -1,12 +1,15 @@
 import { expect, test } from 'vitest';
 import { parseQueueUrl, QUEUE_URL_FORMS } from './queue-url.ts';
 
-test.for(['redis://127.0.0.1:6379', 'rediss://user:secret@redis.example:6380/2', 'redis://[::1]:6379'])(
-  '%s is one Redis, its URL left to the driver',
-  (url) => {
-    expect(parseQueueUrl(url)).toEqual({ kind: 'redis', url });
-  },
-);
+test.for([
+  'redis://127.0.0.1:6379',
+  'rediss://user:secret@redis.example:6380/2',
+  'redis://[::1]:6379/',
+  'redis://127.0.0.1:6379/0',
+  'redis://127.0.0.1:6379?db=15',
+])('%s is one Redis, its URL left to the driver', (url) => {
+  expect(parseQueueUrl(url)).toEqual({ kind: 'redis', url });
+});
 
 test.for([
   'postgres://user:secret@db.example:5432/floodgate',
@@ -65,9 +68,16 @@ test.for([
   'redis:///hunter2',
   'Redis://hunter2.example',
   'redis:hunter2.example',
+  'redis://hunter2.example/-1',
+  'redis://hunter2.example/1.5',
+  'redis://hunter2.example/hunter2',
+  'redis://hunter2.example/1/2',
+  'redis://hunter2.example?db=-1',
   'redis-cluster://',
   'redis-cluster://user:hunter2@',
   'redis-cluster://user:hunter2@one:7000,',
+  'redis-cluster://hunter2:7000/1',
+  'redis-cluster://hunter2:7000/0/',
   'redis-cluster://user:hunter2@one:port',
   'redis-cluster://user:hunter2%@one:7000',
 ])('%o is refused with the forms there are, and is not repeated', (url) => {

@@ -11,7 +11,8 @@ export type QueueTarget =
   | { kind: 'postgres'; connectionString: string };
 
 export const QUEUE_URL_FORMS =
-  'redis://…, rediss://…, redis-cluster://host:port,host:port, rediss-cluster://… or postgres://…';
+  'redis://…, rediss://…, redis-cluster://host:port,host:port, rediss-cluster://… or postgres://…; ' +
+  'a database of Redis is a whole number (redis://host:port/1), of a cluster always 0';
 
 /**
  * Reads QUEUE_URL. A cluster is `redis-cluster://[user:password@]host:port[,host:port…]` (`rediss-cluster` with TLS).
@@ -22,6 +23,7 @@ export function parseQueueUrl(text: string): QueueTarget {
   switch (scheme) {
     case 'redis':
     case 'rediss':
+      if (!isDatabaseNumber(databaseIn(text))) throw new Error(`expected ${QUEUE_URL_FORMS}`);
       return { kind: 'redis', url: text };
     case 'postgres':
     case 'postgresql':
@@ -35,13 +37,20 @@ export function parseQueueUrl(text: string): QueueTarget {
   }
 }
 
+// Of what is none, ioredis makes 0 or fails without a word of why.
+const isDatabaseNumber = (text: string) => /^(0|[1-9]\d{0,8})?$/.test(text);
+
+/** ioredis also reads it from the query. */
+function databaseIn(text: string): string {
+  const url = URL.parse(text);
+  return url?.pathname.slice(1) || (url?.searchParams.get('db') ?? '');
+}
+
 function parseCluster(text: string, tls: boolean): QueueTarget {
   const at = text.lastIndexOf('@');
-  const nodes = text
-    .slice(at + 1)
-    .replace(/\/.*$/, '')
-    .split(',')
-    .map(parseNode);
+  const [list = '', database = ''] = text.slice(at + 1).split(/\/(.*)/s);
+  if (!/^0?$/.test(database)) throw new Error(`expected ${QUEUE_URL_FORMS}`);
+  const nodes = list.split(',').map(parseNode);
   return { kind: 'redis-cluster', nodes, tls, ...(at >= 0 && parseCredentials(text.slice(0, at))) };
 }
 

@@ -1,5 +1,6 @@
 import { isPostgresUrl, whole } from '@floodgate/service';
-import { FormatRegistry, Type } from '@sinclair/typebox';
+import { FormatRegistry, Type, type TInteger } from '@sinclair/typebox';
+import type { JobDefinition, JobOptions } from './define-job.ts';
 import { parseQueueUrl, QUEUE_URL_FORMS } from './queue-url.ts';
 
 FormatRegistry.Set('queue-url', isQueueUrl);
@@ -15,13 +16,83 @@ export const queueSettings = {
     default: 'floodgate',
     description: 'separates installations that share a queue server: a–z, 0–9 and _, starting with a letter',
   }),
-  FINALIZE_ATTEMPTS: whole('attempts before a batch is given up', { minimum: 1, maximum: 50, default: 10 }),
-  FINALIZE_BACKOFF_MS: whole('wait before the second attempt; doubles each time', {
+};
+
+/** How often a job is attempted, and how soon again. */
+export type RetryPolicy = Pick<JobOptions, 'attempts' | 'backoffMs'>;
+
+/** What a process that enqueues reads for each queue. */
+const forProducer = ({ attempts, backoffMs }: JobOptions) => ({
+  ATTEMPTS: whole('attempts before a job is given up', { minimum: 1, maximum: 50, default: attempts }),
+  BACKOFF_MS: whole('wait before the second attempt; doubles each time', {
     minimum: 1,
     maximum: 60_000,
-    default: 500,
+    default: backoffMs,
   }),
+});
+
+/** What a process that runs jobs reads besides. */
+const forConsumer = ({ concurrency }: JobOptions) => ({
+  CONCURRENCY: whole('jobs at once', { minimum: 1, maximum: 1_000, default: concurrency }),
+});
+
+/** Settings by the variables that they are read from. */
+type Variables<Jobs extends readonly JobDefinition[], Setting extends string> = {
+  [Variable in `${Uppercase<Jobs[number]['queue']>}_${Setting}`]: TInteger;
 };
+
+/** Returns `<QUEUE>_ATTEMPTS` and `<QUEUE>_BACKOFF_MS` of every queue that the jobs are in. */
+export function producerSettings<const Jobs extends readonly JobDefinition[]>(jobs: Jobs) {
+  return variablesOf(jobs, forProducer);
+}
+
+/** Returns `<QUEUE>_CONCURRENCY` of every queue that the jobs are in. */
+export function consumerSettings<const Jobs extends readonly JobDefinition[]>(jobs: Jobs) {
+  return variablesOf(jobs, forConsumer);
+}
+
+/** Throws where the definitions of one queue do not agree: a setting has one default. */
+function variablesOf<Jobs extends readonly JobDefinition[], Setting extends string>(
+  jobs: Jobs,
+  settingsOf: (job: JobOptions) => Record<Setting, TInteger>,
+): Variables<Jobs, Setting> {
+  const variables: Record<string, TInteger> = {};
+  for (const job of jobs) {
+    for (const [name, setting] of Object.entries<TInteger>(settingsOf(job))) {
+      const variable = variableOf(job.queue, name);
+      const { default: chosen } = (variables[variable] ??= setting);
+      if (chosen !== setting.default) throw new Error(`jobs of one queue differ in ${variable}`);
+    }
+  }
+  return variables as Variables<Jobs, Setting>;
+}
+
+/** Returns each queue's retries as the settings say. */
+export function retryPolicies(config: object, jobs: readonly JobDefinition[]): Record<string, RetryPolicy> {
+  const policyOf = (queue: string) => ({
+    attempts: numberIn(config, queue, 'ATTEMPTS'),
+    backoffMs: numberIn(config, queue, 'BACKOFF_MS'),
+  });
+  return Object.fromEntries(queueNames(jobs).map((queue) => [queue, policyOf(queue)]));
+}
+
+/** Returns how many jobs of a queue run at once, as its setting says. */
+export function concurrencyOf(config: object, queue: string): number {
+  return numberIn(config, queue, 'CONCURRENCY');
+}
+
+/** Returns the queues that the jobs are in, each once. */
+export function queueNames(jobs: readonly JobDefinition[]): string[] {
+  return [...new Set(jobs.map(({ queue }) => queue))];
+}
+
+const variableOf = (queue: string, setting: string) => `${queue.toUpperCase()}_${setting}`;
+
+function numberIn(config: object, queue: string, setting: string): number {
+  const value: unknown = Reflect.get(config, variableOf(queue, setting));
+  if (typeof value !== 'number') throw new Error(`${variableOf(queue, setting)} was not read`);
+  return value;
+}
 
 /** Returns whether the text is one of QUEUE_URL_FORMS and its client can read it. */
 export function isQueueUrl(text: string): boolean {

@@ -1,16 +1,18 @@
+import { reasonOf } from '@floodgate/service';
 import { UnsafeQueueError } from './redis-policy.ts';
 
 /** What producer and consumer tell about their connection. */
 interface Watchable {
   isUp(): boolean;
+  problem(): string | null;
   verify(): Promise<void>;
 }
 
 export interface WatchOptions {
   /** The queue has become one that could lose jobs, or is not prepared any more. Told on every change, once. */
   onUnsafe: (error: Error) => void;
-  /** Told on every change, once. */
-  onChange: (state: 'up' | 'down') => void;
+  /** Told on every change, once; of another reason for being down as well. */
+  onChange: (state: 'up' | 'down', problem: string | null) => void;
 }
 
 const POLL_INTERVAL_MS = 500;
@@ -27,9 +29,11 @@ export async function watchQueue(
   queue: Watchable,
   { onUnsafe, onChange }: WatchOptions,
 ): Promise<() => void> {
-  let state: 'up' | 'down' | 'unsafe' = 'up';
-  const tell = (seen: 'up' | 'down') => {
-    if (seen !== state) onChange((state = seen));
+  let state = 'up';
+  const tell = (problem: string | null) => {
+    const seen = problem === null ? 'up' : `down: ${problem}`;
+    if (seen !== state) onChange(problem === null ? 'up' : 'down', problem);
+    state = seen;
   };
   const tellUnsafe = (error: Error) => {
     if (state !== 'unsafe') onUnsafe(error);
@@ -52,13 +56,14 @@ export async function watchQueue(
   return () => clearInterval(timer);
 }
 
-async function lookAt(queue: Watchable): Promise<'up' | 'down'> {
+/** Returns why the queue is down; null where it is up. */
+async function lookAt(queue: Watchable): Promise<string | null> {
   try {
     await queue.verify();
-    return 'up';
+    return null;
   } catch (error) {
     if (error instanceof UnsafeQueueError) throw error;
-    if ((error as { code?: string }).code !== UNDEFINED_TABLE) return 'down';
+    if ((error as { code?: string }).code !== UNDEFINED_TABLE) return queue.problem() ?? reasonOf(error);
     throw new UnsafeQueueError('the queue is not prepared; run "npm run floodgate -- migrate"', {
       cause: error,
     });

@@ -1,7 +1,7 @@
 import { assertDurable, assertGranted, BatchLoader } from '@floodgate/database';
 import { defineApi } from '@floodgate/http';
-import { finalizeJob } from '@floodgate/queue';
 import { whole } from '@floodgate/service';
+import { finalizeBatchesJob, finalizeJob } from './finalize/job.ts';
 import { QueueNotifier } from './register/queue-notifier.ts';
 import { Registrar } from './register/registrar.ts';
 import { addRegisterRoute } from './register/route.ts';
@@ -22,6 +22,7 @@ const BATCH_SHARE = 2 / 3;
 
 /** Registers attendees and tells how far their registrations are. */
 export const registrationsApi = defineApi({
+  jobs: [finalizeBatchesJob],
   settings: {
     BATCH_LIMIT: whole('registrations in one commit', { minimum: 1, maximum: 5_000, default: 2_000 }),
     WAITING_LIMIT: whole('registrations that may wait for a commit; further ones are answered 90', {

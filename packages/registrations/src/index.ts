@@ -1,6 +1,7 @@
 export * from './finalize/confirm-batches.ts';
 export * from './finalize/fail-batch.ts';
 export * from './finalize/finalize-batches.ts';
+export * from './finalize/job.ts';
 export * from './finalize/lease-due-batches.ts';
 export * from './finalize/read-backlog.ts';
 export * from './finalize/redrive-batches.ts';

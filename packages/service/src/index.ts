@@ -1,3 +1,4 @@
+export * from './deadline.ts';
 export * from './load-config.ts';
 export * from './log.ts';
 export * from './postgres-url.ts';

@@ -40,7 +40,7 @@ async function start(config: PeerConfig, log: Logger): Promise<Service> {
     { routes: (api: Routes) => addRegisterRoute(api, registrar) },
     await ticketsApi.open(context, {}),
   ];
-  const app = await buildApi({ log, reads, queue: { isUp: () => true }, capabilities });
+  const app = await buildApi({ log, reads, queue: { problem: () => null }, capabilities });
   await app.listen({ host: '127.0.0.1', port: 0 });
   return {
     close: async () => {

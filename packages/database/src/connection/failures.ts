@@ -34,25 +34,31 @@ export type StatementFailure =
   /** Rolled back, for a reason nobody foresaw. */
   | 'unexpected';
 
-const UNAVAILABLE = new Set([
-  '25006', // read-only: a standby, or a primary that was demoted
-  '40001', // serialization failure
-  '40P01', // deadlock
-  '42501', // a privilege was taken away
-  '42703', // a column was renamed or dropped
-  '42P01', // a table was
-  '57014', // statement timeout
-]);
+const BY_CODE: Record<string, StatementFailure> = {
+  '23505': 'conflict',
+  '55P03': 'locked',
+  '25006': 'unavailable', // read-only: a standby, or a primary that was demoted
+  '40001': 'unavailable', // serialization failure
+  '40P01': 'unavailable', // deadlock
+  '42501': 'unavailable', // a privilege was taken away
+  '42703': 'unavailable', // a column was renamed or dropped
+  '42P01': 'unavailable', // a table was
+  '57014': 'unavailable', // statement timeout
+};
+
+const BY_CLASS: Record<string, StatementFailure> = {
+  '22': 'bad-value', // data exception
+  '23': 'bad-value', // constraint
+  '53': 'unavailable', // out of disk, memory or connections
+  '54': 'bad-value', // program limit
+  '58': 'unavailable', // the system below Postgres
+  P0: 'bad-value', // raised by a trigger
+};
 
 /** Returns what a failure means, by its SQLSTATE (postgresql.org/docs/18/errcodes-appendix.html). */
 export function statementFailure(error: unknown): StatementFailure {
   if (error instanceof ConnectionFailed) return 'not-sent';
   if (error instanceof ConnectionLost) return 'unknown';
-  if (!(error instanceof pg.DatabaseError)) return 'unexpected';
-  const code = error.code ?? '';
-  if (code === '23505') return 'conflict';
-  if (code === '55P03') return 'locked';
-  if (UNAVAILABLE.has(code) || code.startsWith('53') || code.startsWith('58')) return 'unavailable';
-  // 22 data exception, 23 constraint, 54 program limit, P0 raised by a trigger.
-  return /^(22|23|54|P0)/.test(code) ? 'bad-value' : 'unexpected';
+  const code = error instanceof pg.DatabaseError ? (error.code ?? '') : '';
+  return BY_CODE[code] ?? BY_CLASS[code.slice(0, 2)] ?? 'unexpected';
 }

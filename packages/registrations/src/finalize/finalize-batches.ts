@@ -2,7 +2,8 @@ import type { Logger } from '@floodgate/service';
 import { confirmBatches } from './confirm-batches.ts';
 import { failBatch } from './fail-batch.ts';
 import { statementFailure, type Database } from '@floodgate/database';
-import type { JobHandlers } from '@floodgate/queue';
+import type { JobContext, JobHandler } from '@floodgate/queue';
+import type { finalizeBatchesJob } from './job.ts';
 
 interface Dependencies {
   db: Database;
@@ -12,27 +13,29 @@ interface Dependencies {
 /**
  * The handler of finalize-batches. Idempotent: a batch that is confirmed already stays as it is.
  * A batch that cannot be confirmed does not hold its neighbours up; on the last attempt it is given up, visibly.
- * Where Postgres was away, batches stay pending instead: the relay rings again when it is back.
+ * Where Postgres was away, batches stay pending instead: the relay enqueues them again when it is back.
  */
-export function finalizeBatches(deps: Dependencies): JobHandlers['finalize-batches'] {
-  return async ({ batchIds }, { isLastAttempt }) => {
+export function finalizeBatches(deps: Dependencies): JobHandler<typeof finalizeBatchesJob> {
+  return async ({ batchIds }, context) => {
     try {
       await confirmBatches(deps.db, batchIds);
     } catch (error) {
       if (!isOwnFault(error)) throw error;
-      const failures = await finalizeOneByOne(deps, batchIds, isLastAttempt);
+      const failures = await finalizeOneByOne(deps, batchIds, context);
       if (failures.length > 0) throw failures[0]!;
     }
+    return 'done';
   };
 }
 
 async function finalizeOneByOne(
   { db, log }: Dependencies,
   batchIds: readonly string[],
-  isLastAttempt: boolean,
+  { isLastAttempt, signal }: JobContext,
 ): Promise<unknown[]> {
   const failures: unknown[] = [];
   for (const batchId of batchIds) {
+    signal.throwIfAborted();
     try {
       await confirmBatches(db, [batchId]);
     } catch (error) {

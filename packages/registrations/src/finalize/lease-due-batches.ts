@@ -4,7 +4,7 @@ import type { Database } from '@floodgate/database';
 /**
  * Leases up to `limit` batches that have waited too long for their finalization. Each is left alone for a
  * time that doubles with every enqueue (5 s up to about 5 min), so a backlog is not enqueued over and over.
- * Two relays never get the same batch. Answers their ids.
+ * Two relays never get the same batch. Returns their ids.
  */
 export async function leaseDueBatches(db: Database, limit: number): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`

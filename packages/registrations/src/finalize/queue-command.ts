@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { readBacklog, type Backlog } from './read-backlog.ts';
-import { QUEUE_NAMES, UnsafeQueueError, type QueueCounts, type QueueName } from '@floodgate/queue';
+import { UnsafeQueueError, type QueueCounts } from '@floodgate/queue';
+import { finalizeBatchesJob } from './job.ts';
 import {
   answering,
   withDatabase,
@@ -14,12 +15,13 @@ import {
   type QueueSettings,
 } from '@floodgate/command';
 
+const QUEUE_NAMES = [finalizeBatchesJob.queue];
 const STATEMENT_TIMEOUT_MS = 3_000;
 const QUEUE_DEADLINE_MS = 3_000;
 
 /** How one queue is: its counts are null while it is down. */
 export interface QueueStatus {
-  name: QueueName;
+  name: string;
   state: 'up' | 'unsafe' | 'down';
   /** Why it is not simply up. */
   problem: string | null;
@@ -39,6 +41,7 @@ export function addQueueCommands(program: Command, cli: Cli): void {
     return {
       document: { postgres: backlog, queues },
       text: `${backlogText(backlog)}\n\n${queuesText(queues)}`,
+      ...(queues.some(({ state }) => state === 'down') && { failure: 'the queue is down' }),
     };
   });
 }

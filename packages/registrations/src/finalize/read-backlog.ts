@@ -1,14 +1,16 @@
 import { sql } from 'kysely';
 import type { Database } from '@floodgate/database';
+import type { QueueBacklog } from '@floodgate/queue';
 
 /** What is waiting for finalization, as Postgres knows it. */
-export interface Backlog {
+export interface Backlog extends QueueBacklog {
   pendingBatches: number;
   failedBatches: number;
-  /** For how long the oldest pending batch has been so, since its redrive if it was redriven; null where none is pending. */
+  /** Of a batch that was redriven, since its redrive. */
   oldestPendingMs: number | null;
 }
 
+/** Returns the backlog of now. */
 export async function readBacklog(db: Database): Promise<Backlog> {
   const { rows } = await sql<Backlog>`
     select

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Database } from '@floodgate/database';
 
 /**
- * Makes failed batches pending again (all of them, or one) and due for the relay at once. Answers their ids.
+ * Makes failed batches pending again (all of them, or one) and due for the relay at once. Returns their ids.
  */
 export async function redriveBatches(
   db: Database,

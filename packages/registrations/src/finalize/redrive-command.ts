@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { readBacklog } from './read-backlog.ts';
 import { redriveBatches } from './redrive-batches.ts';
-import { isPayloadOf } from '@floodgate/queue';
+import { finalizeBatchesJob } from './job.ts';
 import {
   answeringFromDatabase,
   parseBatchId,
@@ -50,14 +50,12 @@ async function forgetFailedJobs(cli: Cli, batchIds: readonly string[]): Promise<
   const redriven = new Set(batchIds);
   const removal = withQueue(cli, settings, QUEUE_DEADLINE_MS, async (queue) => {
     await queue.verify();
-    await queue.removeFailed('finalize', (payload) => speaksOf(payload, redriven));
+    await queue.removeFailed(finalizeBatchesJob.queue, (payload) => speaksOf(payload, redriven));
   });
   await removal.catch(() => undefined);
 }
 
 /** Whether a failed job speaks of a batch that is redriven. What else it speaks of is known to Postgres. */
 export function speaksOf(payload: unknown, batchIds: ReadonlySet<string>): boolean {
-  return (
-    isPayloadOf('finalize-batches', payload) && payload.batchIds.some((batchId) => batchIds.has(batchId))
-  );
+  return finalizeBatchesJob.isPayload(payload) && payload.batchIds.some((batchId) => batchIds.has(batchId));
 }

@@ -1,7 +1,8 @@
 import { leaseDueBatches } from './lease-due-batches.ts';
 import { returnLease } from './return-lease.ts';
 import { type Database } from '@floodgate/database';
-import { finalizeJob, type Producer } from '@floodgate/queue';
+import type { Producer } from '@floodgate/queue';
+import { finalizeJob } from './job.ts';
 
 /** Batches handed to the queue in one round. */
 const LEASE_LIMIT = 500;
@@ -10,7 +11,7 @@ const RETRY_MS = 1_000;
 
 /**
  * One round of the outbox relay: enqueues batches whose finalization is overdue, because the queue was away when
- * they committed, lost them, or whoever was to enqueue them died. Answers `more` while there may be more of them.
+ * they committed, lost them, or whoever was to enqueue them died. Returns `more` while there may be more of them.
  */
 export async function relayDueBatches(db: Database, producer: Producer): Promise<'more' | 'done'> {
   if (!producer.isUp()) return 'done';

@@ -4,7 +4,7 @@ import { IDEMPOTENCY_RETENTION_HOURS } from '../register/reserve-batch.ts';
 
 const retention = sql`now() - make_interval(hours => ${IDEMPOTENCY_RETENTION_HOURS}::integer)`;
 
-/** Deletes up to `limit` expired idempotency keys and answers how many there were. */
+/** Deletes up to `limit` expired idempotency keys and returns how many there were. */
 export async function deleteExpiredIdempotencyKeys(db: Database, limit: number): Promise<number> {
   const { numAffectedRows } = await sql`
     delete from idempotency_keys

@@ -1,0 +1,99 @@
+import { Queue, Worker } from 'bullmq';
+import { Cluster, Redis } from 'ioredis';
+import { CONNECT_TIMEOUT_MS, SILENCE_MS, type BackendOptions, type QueueBackend } from './backend.ts';
+import { NO_DATABASE, reasonOf } from '@floodgate/service';
+import type { QueueTarget } from './queue-url.ts';
+import { assertNoEviction } from './redis-policy.ts';
+
+type RedisTarget = Exclude<QueueTarget, { kind: 'postgres' }>;
+
+/** A queue on Redis or a Redis Cluster. */
+export function redisBackend(target: RedisTarget, options: BackendOptions): QueueBackend {
+  const redis = connectRedis(target, options);
+  const problem = followProblem(redis, target);
+  // Keys of one queue must share a slot in a Redis Cluster: hence the braces.
+  const prefix = `{${options.namespace}}`;
+  return {
+    queue: (name, queueOptions) => new Queue(name, { ...queueOptions, connection: redis, prefix }),
+    worker: (name, processor, workerOptions) =>
+      new Worker(name, processor, { ...workerOptions, connection: redis, prefix }),
+    isUp: () => redis.status === 'ready',
+    problem,
+    verify: async () => {
+      await ready(redis);
+      await assertNoEviction(redis);
+    },
+    close: async () => redis.disconnect(),
+  };
+}
+
+// A producer fails at once while Redis is away (the outbox has the batch already), and soon while it does not answer; a
+// consumer waits.
+const BEHAVIOUR = {
+  producer: {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: SILENCE_MS.producer,
+  },
+  consumer: { enableOfflineQueue: true, maxRetriesPerRequest: null },
+};
+
+function connectRedis(target: RedisTarget, options: BackendOptions): Redis | Cluster {
+  const { enableOfflineQueue, ...behaviour } = BEHAVIOUR[options.role];
+  const shared = {
+    ...behaviour,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    socketTimeout: SILENCE_MS[options.role],
+  };
+  const redis =
+    target.kind === 'redis'
+      ? new Redis(target.url, { ...shared, enableOfflineQueue, retryStrategy: reconnectDelayMs })
+      : new Cluster(target.nodes, {
+          enableOfflineQueue,
+          clusterRetryStrategy: reconnectDelayMs,
+          redisOptions: {
+            ...shared,
+            ...(target.tls && { tls: {} }),
+            ...(target.username && { username: target.username }),
+            ...(target.password && { password: target.password }),
+          },
+        });
+  redis.on('error', options.onError);
+  return redis;
+}
+
+const reconnectDelayMs = (attempt: number) => Math.min(50 * 2 ** Math.min(attempt, 6), 1_000);
+
+async function ready(redis: Redis | Cluster): Promise<void> {
+  if (redis.status === 'ready') return;
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const timer = setTimeout(() => reject(new Error('the queue does not answer')), CONNECT_TIMEOUT_MS);
+  redis.once('ready', resolve);
+  await promise.finally(() => {
+    clearTimeout(timer);
+    redis.off('ready', resolve);
+  });
+}
+
+// Of itself Redis says no more to whoever speaks TLS to it, or does not.
+const HINTS: Record<string, string> = {
+  'redis: connection reset': 'connection reset (TLS may be needed: rediss)',
+  'redis: connection closed': 'connection closed (TLS may be needed: rediss)',
+  'rediss: no answer': 'no answer (TLS may not be spoken here: redis)',
+};
+
+/** Returns a function that says why the connection is down; null while it is up. */
+function followProblem(redis: Redis | Cluster, target: RedisTarget): () => string | null {
+  const isTls = target.kind === 'redis' ? target.url.startsWith('rediss:') : target.tls;
+  let problem = 'no answer';
+  redis.on('ready', () => (problem = 'no answer'));
+  redis.on('error', (error: Error) => {
+    // It follows from an error that was told before.
+    if (error.message.startsWith("Stream isn't writeable")) return;
+    const reason = reasonOf(error);
+    problem = HINTS[`${isTls ? 'rediss' : 'redis'}: ${reason}`] ?? reason;
+    // Otherwise ioredis would go on with database 0.
+    if (reason === NO_DATABASE) redis.disconnect(true);
+  });
+  return () => (redis.status === 'ready' ? null : problem);
+}

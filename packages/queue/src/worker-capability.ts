@@ -1,0 +1,63 @@
+import type { Database } from '@floodgate/database';
+import type { Logger } from '@floodgate/service';
+import type { Static, TObject, TProperties } from '@sinclair/typebox';
+import type { JobDefinition } from './define-job.ts';
+import { handleJobs, type HandledJob, type JobHandlers } from './handle-job.ts';
+import type { Producer } from './producer.ts';
+
+/** What a capability is opened with. */
+export interface WorkerContext<Settings extends TProperties> {
+  db: Database;
+  log: Logger;
+  producer: Producer;
+  config: Static<TObject<Settings>>;
+}
+
+/** Something that every worker repeats: at once after `more`, and after `intervalMs` otherwise. */
+export interface Round {
+  name: string;
+  intervalMs: number;
+  run: () => Promise<'more' | 'done'>;
+}
+
+/** What waits for the jobs of a queue, as Postgres knows it. */
+export interface QueueBacklog {
+  /** For how long the oldest has been waiting; null where nothing is. */
+  oldestPendingMs: number | null;
+}
+
+interface Work {
+  rounds: readonly Round[];
+  /** By queue, where Postgres knows more of what waits than the queue does. */
+  backlogs?: Readonly<Record<string, () => Promise<QueueBacklog>>>;
+}
+
+/** A capability's face towards the worker. */
+export interface WorkerCapability {
+  jobs: readonly JobDefinition[];
+  settings: TProperties;
+  open(
+    context: Omit<WorkerContext<TProperties>, 'config'> & { config: object },
+  ): Work & { jobs: readonly HandledJob[] };
+}
+
+/** Describes what a capability does in the worker. Each of its jobs must have a handler. */
+export function defineWorker<const Jobs extends readonly JobDefinition[], Settings extends TProperties>({
+  jobs,
+  settings,
+  open,
+}: {
+  jobs: Jobs;
+  settings: Settings;
+  open(context: WorkerContext<Settings>): Work & { handlers: JobHandlers<Jobs> };
+}): WorkerCapability {
+  return {
+    jobs,
+    settings,
+    open: (context) => {
+      // The worker has read them all by `settings`.
+      const { handlers, ...work } = open(context as WorkerContext<Settings>);
+      return { ...work, jobs: handleJobs(jobs, handlers) };
+    },
+  };
+}

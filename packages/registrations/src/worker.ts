@@ -1,0 +1,29 @@
+import { defineWorker } from '@floodgate/queue';
+import { whole } from '@floodgate/service';
+import { finalizeBatches } from './finalize/finalize-batches.ts';
+import { finalizeBatchesJob } from './finalize/job.ts';
+import { readBacklog } from './finalize/read-backlog.ts';
+import { relayDueBatches } from './finalize/relay.ts';
+import { expireIdempotencyKeys } from './idempotency/expire-idempotency-keys.ts';
+
+const EXPIRY_INTERVAL_MS = 60_000;
+
+/** What the worker does for registrations. */
+export const registrationsWorker = defineWorker({
+  jobs: [finalizeBatchesJob],
+  settings: {
+    RELAY_INTERVAL_MS: whole('how often the outbox is looked through', {
+      minimum: 50,
+      maximum: 60_000,
+      default: 1_000,
+    }),
+  },
+  open: ({ db, log, producer, config }) => ({
+    handlers: { 'finalize-batches': finalizeBatches({ db, log }) },
+    rounds: [
+      { name: 'relay', intervalMs: config.RELAY_INTERVAL_MS, run: () => relayDueBatches(db, producer) },
+      { name: 'expiry', intervalMs: EXPIRY_INTERVAL_MS, run: () => expireIdempotencyKeys(db) },
+    ],
+    backlogs: { finalize: () => readBacklog(db) },
+  }),
+});
