@@ -75,7 +75,9 @@ const child = spawn(pinnedNode, [...flags, path.resolve(root, file), ...args], {
 });
 // A signal that was sent to this process alone is passed on: npm forwards SIGTERM and SIGINT. A terminal's Ctrl-C reaches
 // the child as well; the apps stop once for two of them, other programs give up at the second.
-process.on('SIGINT', () => (folder === undefined && process.stdin.isTTY ? undefined : child.kill('SIGINT')));
+process.on('SIGINT', () => {
+  if (folder || !process.stdin.isTTY) child.kill('SIGINT');
+});
 process.on('SIGTERM', () => child.kill('SIGTERM'));
 process.on('SIGHUP', () => child.kill('SIGHUP'));
 child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));

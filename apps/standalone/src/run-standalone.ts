@@ -94,7 +94,7 @@ async function openDatabase(
   return { url: postgres.url(), [Symbol.asyncDispose]: () => postgres.stop() };
 }
 
-/** A quote in a URL is written as %27, which means the same: so files of this kind are read alike by shells and others. */
+/** Returns lines that a shell can source. A quote in a URL becomes %27, which means the same to every reader. */
 function shellVariables(variables: Record<string, string>): string {
   const lines = Object.entries(variables).map(
     ([name, value]) => `${name}='${value.replaceAll("'", '%27')}'\n`,
