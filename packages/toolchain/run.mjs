@@ -51,7 +51,8 @@ if (!isInstalled()) install();
 // per thread: cheap on a machine of its own, expensive in many small containers. Under load these settings halve an API's
 // memory. The API's new space is just large enough that the requests of a few hundred connections, which wait together
 // for their commit, are not copied into the old one; and its collector marks with one thread beside the main one, where
-// V8 would start one for each core and take their time from everything else.
+// V8 would start one for each core and take their time from everything else. And V8 judges by the start of a load where
+// objects should live: in one process of three it put what every request allocates into the old space for good.
 const SMALL_PROCESS = JSON.parse(
   readFileSync(path.join(root, 'packages/toolchain/small-process.json'), 'utf8'),
 );
@@ -75,28 +76,40 @@ const child = spawn(pinnedNode, [...flags, path.resolve(root, file), ...args], {
 });
 // A signal that was sent to this process alone is passed on: npm forwards SIGTERM and SIGINT. A terminal's Ctrl-C reaches
 // the child as well; the apps stop once for two of them, other programs give up at the second.
-process.on('SIGINT', () => (folder === undefined && process.stdin.isTTY ? undefined : child.kill('SIGINT')));
+process.on('SIGINT', () => {
+  if (folder || !process.stdin.isTTY) child.kill('SIGINT');
+});
 process.on('SIGTERM', () => child.kill('SIGTERM'));
 process.on('SIGHUP', () => child.kill('SIGHUP'));
 child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
 
-// npm itself may be killed, or end of a signal that it does not forward (SIGHUP).
-const PARENT_POLL_MS = 250;
+// npm starts a shell, and the shell this. Either may be killed, or end of a signal that it does not pass on (SIGHUP).
+const WATCH_INTERVAL_MS = 250;
 if (process.env.npm_lifecycle_event) {
+  const watched = [parent, npmAbove(parent)].filter(Boolean);
   const watch = setInterval(() => {
-    if (isParentAlive()) return;
+    if (watched.every(isAlive)) return;
     clearInterval(watch);
     // Windows knows no signals: there, the end of the channel has to do.
     if (isWindows && child.connected) child.disconnect();
     else child.kill('SIGTERM');
-  }, PARENT_POLL_MS);
+  }, WATCH_INTERVAL_MS);
 }
 
-function isParentAlive() {
-  if (!isWindows) return process.ppid === parent;
+/** Returns the process id of npm, where the parent is the shell of an npm script and the system tells. */
+function npmAbove(shell) {
+  if (isWindows) return null;
+  const { stdout } = spawnSync('ps', ['-o', 'ppid=,args=', '-p', String(shell)], { encoding: 'utf8' });
+  const [, ppid] = /^\s*(\d+) .* -c .*run\.mjs/.exec(stdout ?? '') ?? [];
+  return ppid ? Number(ppid) : null;
+}
+
+function isAlive(pid) {
+  // Somebody else's process may have the id by now: a parent that is gone is no parent any more.
+  if (pid === parent && !isWindows) return process.ppid === parent;
   try {
-    return process.kill(parent, 0);
-  } catch {
-    return false;
+    return process.kill(pid, 0);
+  } catch (error) {
+    return error.code === 'EPERM';
   }
 }

@@ -19,7 +19,9 @@ afterAll(() => database.drop());
 /** The processes of an npm script, which a signal may be sent to. */
 interface Script {
   npm: number;
-  /** run.mjs, which npm starts. */
+  /** The shell that npm runs a script in; some shells become what they run. */
+  shell: number;
+  /** run.mjs, which it starts. */
   wrapper: number;
   /** The app that the wrapper starts. */
   app: number;
@@ -40,8 +42,9 @@ async function runScript(name: string, env: NodeJS.ProcessEnv, up: string): Prom
     return output.includes(up);
   });
   const npm = child.pid!;
-  const wrapper = childOf(npm);
-  return { npm, wrapper, app: childOf(wrapper), output: () => output, ended };
+  const shell = childOf(npm);
+  const wrapper = commandLineOf(shell)!.includes(' -c ') ? childOf(shell) : shell;
+  return { npm, shell, wrapper, app: childOf(wrapper), output: () => output, ended };
 }
 
 function childOf(pid: number): number {
@@ -58,9 +61,9 @@ const environment = (app: 'api' | 'worker') =>
 
 test.each([
   ['npm', 'SIGTERM'],
-  ['npm', 'SIGINT'],
   ['npm', 'SIGHUP'],
   ['npm', 'SIGKILL'],
+  ['shell', 'SIGKILL'],
   ['wrapper', 'SIGTERM'],
   ['wrapper', 'SIGHUP'],
   ['wrapper', 'SIGKILL'],

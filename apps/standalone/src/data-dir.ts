@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { commandLineOf, isRunning } from '@floodgate/embedded-postgres';
 import { firstLine, StandaloneError } from './standalone-error.ts';
@@ -28,19 +28,12 @@ export async function openDataDir(directory: string): Promise<DataDir> {
 
 // Not mkdir's own `recursive`: where the parent exists and still answers ENOENT (/proc), that never returns.
 async function createDirectory(directory: string): Promise<void> {
-  try {
-    await mkdir(directory);
-  } catch (error) {
-    if (isCode(error, 'EEXIST') && (await stat(directory)).isDirectory()) return;
-    const parent = path.dirname(directory);
-    if (!isCode(error, 'ENOENT') || existsSync(parent)) throw error;
-    await createDirectory(parent);
-    await mkdir(directory);
-  }
+  if (existsSync(directory)) return;
+  await createDirectory(path.dirname(directory));
+  await mkdir(directory).catch((error: unknown) => {
+    if (!existsSync(directory)) throw error; // another process may have made it
+  });
 }
-
-const isCode = (error: unknown, code: string) =>
-  error instanceof Error && 'code' in error && error.code === code;
 
 /** Returns whether a stale lock had to be taken over. */
 async function lock(lockFile: string): Promise<boolean> {
@@ -64,7 +57,7 @@ async function create(lockFile: string): Promise<boolean> {
     await writeFile(lockFile, content, { flag: 'wx' });
     return true;
   } catch (error) {
-    if (isCode(error, 'EEXIST')) return false;
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
     throw error;
   }
 }

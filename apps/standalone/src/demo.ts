@@ -63,9 +63,10 @@ const demoTickets = (): DemoTicket[] => [
  */
 export async function ensureDemo(db: Database, file: string, baseUrl: string): Promise<Demo> {
   const known = await readDemo(file);
-  const kept = known && (await isUsable(db, known)) ? known : await createDemo(db);
-  const demo = { ...kept, baseUrl };
-  await writeDemo(file, demo);
+  const { secretKey, eventRef, tickets } =
+    known && (await isUsable(db, known)) ? known : await createDemo(db);
+  const demo = { baseUrl, secretKey, eventRef, tickets };
+  await writePrivateFile(file, `${JSON.stringify(demo, null, 2)}\n`);
   return demo;
 }
 
@@ -112,9 +113,4 @@ async function insertDemo(db: Database, partnerName: string): Promise<Created> {
     }
     return { secretKey, eventRef: event.ref, tickets };
   });
-}
-
-async function writeDemo(file: string, demo: Demo): Promise<void> {
-  const { baseUrl, secretKey, eventRef, tickets } = demo;
-  await writePrivateFile(file, `${JSON.stringify({ baseUrl, secretKey, eventRef, tickets }, null, 2)}\n`);
 }

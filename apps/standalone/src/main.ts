@@ -1,7 +1,6 @@
 // `npm start`: Floodgate complete on one machine, with a Postgres of its own. --watch (`npm run dev`) starts API and worker
 // anew when their sources change, --inspect (`npm run debug`) lets a debugger attach to them.
 import path from 'node:path';
-import { parseArgs } from 'node:util';
 import { ConfigError } from '@floodgate/service';
 import { loadStandaloneConfig } from './config.ts';
 import { runStandalone } from './run-standalone.ts';
@@ -10,9 +9,6 @@ import { ConfigRefused, firstLine } from './standalone-error.ts';
 class StopRequested extends Error {}
 
 const workspace = path.resolve(import.meta.dirname, '../../..');
-const { watch, inspect } = parseArgs({
-  options: { watch: { type: 'boolean' }, inspect: { type: 'boolean' } },
-}).values;
 const stop = new AbortController();
 const print = (text: string) => process.stdout.write(text);
 // Several signals may arrive for one Ctrl-C: from the terminal, from npm and from whoever started this.
@@ -40,8 +36,9 @@ async function start(): Promise<never> {
 }
 
 function programOf(app: string, inspectorPort: number): string[] {
-  const file = path.join(workspace, `apps/${app}/src/main.ts`);
-  return [...(watch ? ['--watch'] : []), ...(inspect ? [`--inspect=${inspectorPort}`] : []), file];
+  const watch = process.argv.includes('--watch') ? ['--watch'] : [];
+  const inspect = process.argv.includes('--inspect') ? [`--inspect=${inspectorPort}`] : [];
+  return [...watch, ...inspect, path.join(workspace, `apps/${app}/src/main.ts`)];
 }
 
 /** Says why this ends. Returns the exit code. */

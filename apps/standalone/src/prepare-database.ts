@@ -1,13 +1,11 @@
 import { connect, migrate, type Database, type ServiceName } from '@floodgate/database';
 import { migrateQueue, parseQueueUrl } from '@floodgate/queue';
 import { ensureDemo, type Demo } from './demo.ts';
-import { openServiceRoles, type ServiceUrls } from './service-roles.ts';
+import { openServiceRoles, type Connection, type ServiceUrls } from './service-roles.ts';
 import { firstLine, StandaloneError } from './standalone-error.ts';
 
 export interface Preparation {
-  databaseUrl: string;
-  queueUrl: string;
-  queueNamespace: string;
+  connection: Connection;
   demoFile: string;
   baseUrl: string;
   /** Whether the server is ours, so that users can be made on it. */
@@ -17,24 +15,19 @@ export interface Preparation {
 /** The demo's data, and where each service finds database and queue. */
 export interface Prepared {
   demo: Demo;
-  services: Record<ServiceName, ServiceUrls>;
+  urls: Record<ServiceName, ServiceUrls>;
 }
 
 /** Brings database and queue up to date. Throws StandaloneError. */
 export async function prepareDatabase(preparation: Preparation): Promise<Prepared> {
-  const { databaseUrl, queueUrl, queueNamespace, demoFile, baseUrl, isOwnServer } = preparation;
-  const owners = { DATABASE_URL: databaseUrl, QUEUE_URL: queueUrl };
-  const db = await attempt('DATABASE_URL', async () => open(databaseUrl));
-  try {
-    await attempt('DATABASE_URL', () => migrate(db));
-    await attempt('QUEUE_URL', () => migrateQueue(parseQueueUrl(queueUrl), queueNamespace));
-    const services = isOwnServer
-      ? await openServiceRoles(db, owners, queueNamespace)
-      : { api: owners, worker: owners };
-    return { demo: await ensureDemo(db, demoFile, baseUrl), services };
-  } finally {
-    await db.destroy();
-  }
+  const { connection, demoFile, baseUrl, isOwnServer } = preparation;
+  const { DATABASE_URL, QUEUE_URL, QUEUE_NAMESPACE } = connection;
+  await using db = await attempt('DATABASE_URL', async () => open(DATABASE_URL));
+  await attempt('DATABASE_URL', () => migrate(db));
+  await attempt('QUEUE_URL', () => migrateQueue(parseQueueUrl(QUEUE_URL), QUEUE_NAMESPACE));
+  const owner = { DATABASE_URL, QUEUE_URL };
+  const urls = isOwnServer ? await openServiceRoles(db, connection) : { api: owner, worker: owner };
+  return { demo: await ensureDemo(db, demoFile, baseUrl), urls };
 }
 
 function open(connectionString: string): Database {

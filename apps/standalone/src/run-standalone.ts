@@ -36,28 +36,24 @@ export async function runStandalone(setup: Setup, stop: AbortController): Promis
   await using dataDir = await openDataDir(setup.directory);
   const port = await claimPort(config, dataDir.wasAbandoned);
   await using database = await openDatabase(config, dataDir, stop);
-  const queueUrl = config.QUEUE_URL ?? database.url;
-  const baseUrl = `http://${hostToCall(host)}:${port}`;
-  const demoFile = path.join(dataDir.path, 'demo.json');
-  const { demo, services: urls } = await prepareDatabase({
-    databaseUrl: database.url,
-    queueUrl,
-    queueNamespace: config.QUEUE_NAMESPACE,
-    demoFile,
-    baseUrl,
-    isOwnServer: !config.DATABASE_URL,
-  });
-  // For the operator's command, in a shell: the embedded server's port and password are not to be guessed.
   const connection = {
     DATABASE_URL: database.url,
-    QUEUE_URL: queueUrl,
+    QUEUE_URL: config.QUEUE_URL ?? database.url,
     QUEUE_NAMESPACE: config.QUEUE_NAMESPACE,
   };
+  const baseUrl = `http://${hostToCall(host)}:${port}`;
+  const demoFile = path.join(dataDir.path, 'demo.json');
+  const isOwnServer = !config.DATABASE_URL;
+  const { demo, urls } = await prepareDatabase({ connection, demoFile, baseUrl, isOwnServer });
+  // For the operator's command, in a shell: the embedded server's port and password are not to be guessed.
   await writePrivateFile(path.join(dataDir.path, 'connection.env'), shellVariables(connection));
   const workerPort = config.WORKER_PORT || (await findFreePort());
-  const env = { api: { ...setup.env, ...urls.api }, worker: { ...setup.env, ...urls.worker } };
+  const env = {
+    api: { ...setup.env, ...urls.api, HOST: host, PORT: String(port) },
+    worker: { ...setup.env, ...urls.worker, WORKER_PORT: String(workerPort) },
+  };
   stop.signal.throwIfAborted();
-  await using services = startServices({ programs, env, host, port, workerPort, baseUrl, stop });
+  await using services = startServices({ programs, env, host, port, baseUrl, stop });
   await services.untilReady();
   print(welcome(demo, demoFile));
   await once(stop.signal, 'abort');
@@ -98,7 +94,7 @@ async function openDatabase(
   return { url: postgres.url(), [Symbol.asyncDispose]: () => postgres.stop() };
 }
 
-/** A quote in a URL is written as %27, which means the same: so files of this kind are read alike by shells and others. */
+/** Returns lines that a shell can source. A quote in a URL becomes %27, which means the same to every reader. */
 function shellVariables(variables: Record<string, string>): string {
   const lines = Object.entries(variables).map(
     ([name, value]) => `${name}='${value.replaceAll("'", '%27')}'\n`,

@@ -4,7 +4,6 @@ import type { Exit } from '@floodgate/embedded-postgres';
 
 /** The API or the worker, as a process of its own. */
 export interface Service {
-  name: string;
   exited: Promise<Exit>;
   /** Lets it finish what it is doing; kills it when it takes too long. Safe to call twice. */
   stop(): Promise<void>;
@@ -18,7 +17,7 @@ const STOP_TIMEOUT_MS = 15_000;
  * that a terminal's Ctrl-C does not reach it before its turn; with an IPC channel, whose end tells it to stop should this
  * process be killed.
  */
-export function startService(name: string, program: readonly string[], env: NodeJS.ProcessEnv): Service {
+export function startService(program: readonly string[], env: NodeJS.ProcessEnv): Service {
   const child = spawn(process.execPath, [...process.execArgv, ...program], {
     env,
     detached: true,
@@ -32,7 +31,7 @@ export function startService(name: string, program: readonly string[], env: Node
     await exited;
     clearTimeout(timer);
   };
-  return { name, exited, stop };
+  return { exited, stop };
 }
 
 function askToStop(child: ChildProcess): void {

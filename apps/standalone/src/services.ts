@@ -17,7 +17,6 @@ export interface ServicesOptions {
   env: { api: NodeJS.ProcessEnv; worker: NodeJS.ProcessEnv };
   host: string;
   port: number;
-  workerPort: number;
   /** Where the API is reached from here. */
   baseUrl: string;
   /** Aborted, with the reason, when one of them ends. */
@@ -26,9 +25,9 @@ export interface ServicesOptions {
 
 /** Starts API and worker. */
 export function startServices(options: ServicesOptions): Services {
-  const { programs, env, host, port, workerPort, baseUrl, stop } = options;
-  const api = startService('API', programs.api, { ...env.api, HOST: host, PORT: String(port) });
-  const worker = startService('worker', programs.worker, { ...env.worker, WORKER_PORT: String(workerPort) });
+  const { programs, env, host, port, baseUrl, stop } = options;
+  const api = startService(programs.api, env.api);
+  const worker = startService(programs.worker, env.worker);
   void api.exited.then(async (exit) => stop.abort((await portFailure(port, host)) ?? endOf('API', exit)));
   void worker.exited.then((exit) => stop.abort(endOf('worker', exit)));
   return {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { PostgresBinaries } from './binaries.ts';
 import { handOver, spawnAs, type RunAs } from './run-as.ts';
@@ -39,13 +39,8 @@ function isCluster(dataDir: string): boolean {
 
 async function writePassword(passwordFile: string): Promise<void> {
   await rm(passwordFile, { force: true });
-  const file = await open(passwordFile, 'wx', 0o600);
-  try {
-    await file.writeFile(randomBytes(24).toString('hex'));
-    await file.sync();
-  } finally {
-    await file.close();
-  }
+  const password = randomBytes(24).toString('hex');
+  await writeFile(passwordFile, password, { flag: 'wx', mode: 0o600, flush: true });
 }
 
 async function readPassword(passwordFile: string): Promise<string> {

@@ -64,32 +64,14 @@ function sendSignal(child: ChildProcess, pgCtl: string, signal: Shutdown): void 
   else spawnSync(pgCtl, ['kill', signal.slice('SIG'.length), String(child.pid)], { windowsHide: true });
 }
 
-/** Resolves when the server accepts connections; stops it and throws where that does not happen. */
+/** Resolves when the server accepts connections. Throws EmbeddedPostgresError, or the signal's reason. */
 export async function waitUntilReady(server: PostgresServer, signal?: AbortSignal): Promise<void> {
-  const db = connect({
-    connectionString: server.url(),
-    applicationName: 'floodgate-start',
-    maxConnections: 1,
-  });
-  try {
-    await poll(server, () => ping(db), signal);
-  } catch (error) {
-    await server.stop();
-    throw error;
-  } finally {
-    await db.destroy();
-  }
-}
-
-async function poll(
-  server: PostgresServer,
-  isReady: () => Promise<boolean>,
-  signal?: AbortSignal,
-): Promise<void> {
+  const connectionString = server.url();
+  await using db = connect({ connectionString, applicationName: 'floodgate-start', maxConnections: 1 });
   const deadline = Date.now() + START_TIMEOUT_MS;
   let hasEnded = false;
   void server.exited.then(() => (hasEnded = true));
-  while (!(await isReady())) {
+  while (!(await ping(db))) {
     signal?.throwIfAborted();
     if (hasEnded) throw new EmbeddedPostgresError('it ended at once');
     if (Date.now() > deadline)

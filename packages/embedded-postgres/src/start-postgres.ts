@@ -57,7 +57,10 @@ async function launch({ dataDir, logFile, settings = {}, signal, ...options }: P
     const stdio = ['ignore' as const, log.fd, log.fd];
     const child = await spawnAs(runAs, binaries.postgres, serverArguments(dataDir, port, settings), stdio);
     const server = describeServer(child, { port, password, pgCtl: binaries.pg_ctl });
-    await waitUntilReady(server, signal);
+    await waitUntilReady(server, signal).catch(async (error: unknown) => {
+      await server.stop();
+      throw error;
+    });
     return server;
   } catch (error) {
     throw error instanceof EmbeddedPostgresError ? await explain(error, logFile, logStart) : error;
