@@ -26,12 +26,12 @@ export class GroupRead<Key, Value> {
   #waiting: Waiting<Key, Value>[] = [];
   #isReading = false;
 
-  /** `read` answers one value per key, in order. It must settle by itself within reasonable time. */
+  /** `read` returns one value per key, in order. It must settle by itself within reasonable time. */
   constructor(read: (keys: Key[]) => Promise<Value[]>) {
     this.#read = read;
   }
 
-  /** The key's value. Rejects with TooManyReads, or as the statement does. */
+  /** Returns the key's value. Rejects with TooManyReads, or as the statement does. */
   read(key: Key): Promise<Value> {
     if (this.#waiting.length === WAITING_LIMIT) return Promise.reject(TOO_MANY_READS);
     const { promise, resolve, reject } = Promise.withResolvers<Value>();
