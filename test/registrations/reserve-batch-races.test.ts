@@ -150,6 +150,9 @@ test.each<[string, string, string, (n: number) => number | string, (n: number) =
   async (_what, table, column, valueOf, share) => {
     const batch = (ticket: number, numbers: number[]) =>
       batchOf(ticket, 2).map((one, index) => ({ ...one, ...share(numbers[index]!) }));
+    await sql`
+      insert into partners (id, name) overriding system value values (${LOW}, 'low'), (${HIGH}, 'high')
+      on conflict do nothing`.execute(database.db);
     // The first one stops between the two.
     const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(pools[1]!);
     const isFirst = sql`pg_backend_pid() = ${sql.lit(rows[0]!.pid)}`;

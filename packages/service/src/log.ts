@@ -34,7 +34,11 @@ const STDOUT = 1;
 /** What may wait until somebody reads it; further lines are dropped. */
 const UNREAD_BYTES = 1024 * 1024;
 
-/** Pino's own destination waits for whoever reads it, and the process with it; where a disk is full, it ends the process. */
+/**
+ * In place of pino's own destination. Synchronous, that holds the process up while nobody reads the pipe. Asynchronous
+ * (`sync: false, maxLength`), it writes what is left when the process exits: with a pipe that nobody reads, the process did
+ * not end on SIGTERM at all, where this one took 9 ms.
+ */
 class StandardOutput implements DestinationStream {
   readonly #stdout = process.stdout;
   #dropped = 0;

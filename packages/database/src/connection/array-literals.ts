@@ -6,13 +6,13 @@
 
 const NEEDS_ESCAPE = /["\\]/;
 
-/** Numbers, or text that can hold nothing but digits, hex and hyphens. */
+/** Returns the literal of numbers, or of text that can hold nothing but digits, hex and hyphens. */
 export function plainArray(values: readonly (number | string | null)[]): string | null {
   if (values.every((value) => value === null)) return null;
   return `{${values.map((value) => value ?? 'NULL').join(',')}}`;
 }
 
-/** Any text. */
+/** Returns the literal of any text. */
 export function textArray(values: readonly (string | null)[]): string | null {
   if (values.every((value) => value === null)) return null;
   return `{${values.map(quote).join(',')}}`;

@@ -3,7 +3,7 @@ import type { Database } from './connect.ts';
 
 /**
  * Throws, saying what to do, where a commit does not wait for Postgres's disk: a crash could take back what was answered
- * "00". Every role may set that for itself, so whoever once had its password may have, for good.
+ * "00". Every role may set that for itself: whoever once had its password may have done so.
  */
 export async function assertDurable(db: Database): Promise<void> {
   const { rows } = await sql<{ isOff: boolean }>`

@@ -17,69 +17,93 @@ const FORGOTTEN_AFTER_MINUTES = 15;
  */
 export async function reconcile(db: Database): Promise<Difference[]> {
   const { rows } = await sql<Difference>`
-    -- The registrations are read twice, as few groups each time: at once it would take ten times as long.
-    with alike as materialized (
-      select ticket_id, event_id, partner_id, min(serial) as first_serial, max(serial) as last_serial,
-        count(*) filter (where cancelled_at is null) as seats
-      from registrations group by ticket_id, event_id, partner_id
-    ),
-    held as (
-      select ticket_id, sum(seats) as seats from alike group by ticket_id
-    ),
-    stored as (
-      select batch_id, count(*) as size, min(serial) as first_serial, max(serial) as last_serial
-      from registrations group by batch_id
-    ),
-    -- A ticket that does not exist is named by itself, with its seats.
-    astray as (
-      select alike.*, case
-        when e.id is null then 'its event ' || alike.event_id || ' does not exist'
-        when p.id is null then 'its partner ' || alike.partner_id || ' does not exist'
-        else 'it is for event ' || e.id || ', but its ticket ' || t.id || ' is of event ' || t.event_id
-      end as problem
-      from alike
-      left join events e on e.id = alike.event_id
-      left join partners p on p.id = alike.partner_id
-      left join tickets t on t.id = alike.ticket_id
-      where e.id is null or p.id is null or t.event_id <> e.id
-    )
-    select 'ticket ' || coalesce(t.id, held.ticket_id) as subject,
-      case when t.id is null then 'holds ' || held.seats || ' seats, but there is no such ticket'
-      else 'taken is ' || t.taken || ', but registrations hold ' || coalesce(held.seats, 0) || ' seats' end as problem
-    from tickets t full join held on held.ticket_id = t.id
-    where t.taken is distinct from coalesce(held.seats, 0)
+    with ${summaries}
+    ${ticketDifferences}
     union all
-    select 'batch ' || coalesce(b.id, s.batch_id),
-      case when b.id is null then 'has ' || s.size || ' registrations, but there is no such batch'
-      when b.size <> coalesce(s.size, 0)
-        then 'should have ' || b.size || ' registrations, but has ' || coalesce(s.size, 0)
-      else 'says serials ' || b.first_serial || ' to ' || b.last_serial
-        || ', but has ' || s.first_serial || ' to ' || s.last_serial end
-    from batches b full join stored s on s.batch_id = b.id
-    where coalesce(b.size, -1) <> coalesce(s.size, 0)
-      or b.first_serial <> s.first_serial or b.last_serial <> s.last_serial
+    ${batchDifferences}
     union all
-    select 'registration ' || serial, problem
-    from astray cross join lateral (
-      select serial from registrations r
-      where serial between first_serial and last_serial
-        and (r.ticket_id, r.event_id, r.partner_id) = (astray.ticket_id, astray.event_id, astray.partner_id)
-      -- Keeps Postgres from reading them all once more: nearly always there is nothing to look up.
-      offset 0
-    ) named
+    ${registrationsAstray}
     union all
-    select 'idempotency key "' || k.key || '" of partner ' || k.partner_id || ', event ' || k.event_id,
-      'remembers registration ' || coalesce(k.serial::text, '(none)') || case
-        when r.serial is null then ', which does not exist'
-        else ', which is of partner ' || r.partner_id || ', event ' || r.event_id
-      end
-    from idempotency_keys k left join registrations r on r.serial = k.serial
-    where k.outcome = 'registered'
-      and (r.partner_id, r.event_id) is distinct from (k.partner_id, k.event_id)
+    ${keysAstray}
     union all
-    select 'batch ' || id, 'has been pending since ' || pending_since || ' (' || size || ' registrations)'
-    from batches
-    where state = 'pending' and pending_since < now() - make_interval(mins => ${FORGOTTEN_AFTER_MINUTES})
+    ${forgottenBatches}
     order by 1`.execute(db);
   return rows;
 }
+
+/** What the registrations add up to. */
+const summaries = sql`
+  -- The registrations are read twice, as few groups each time: at once it would take ten times as long.
+  alike as materialized (
+    select ticket_id, event_id, partner_id, min(serial) as first_serial, max(serial) as last_serial,
+      count(*) filter (where cancelled_at is null) as seats
+    from registrations group by ticket_id, event_id, partner_id
+  ),
+  held as (
+    select ticket_id, sum(seats) as seats from alike group by ticket_id
+  ),
+  stored as (
+    select batch_id, count(*) as size, min(serial) as first_serial, max(serial) as last_serial
+    from registrations group by batch_id
+  ),
+  -- A ticket that does not exist is named by itself, with its seats.
+  astray as (
+    select alike.*, case
+      when e.id is null then 'its event ' || alike.event_id || ' does not exist'
+      when p.id is null then 'its partner ' || alike.partner_id || ' does not exist'
+      else 'it is for event ' || e.id || ', but its ticket ' || t.id || ' is of event ' || t.event_id
+    end as problem
+    from alike
+    left join events e on e.id = alike.event_id
+    left join partners p on p.id = alike.partner_id
+    left join tickets t on t.id = alike.ticket_id
+    where e.id is null or p.id is null or t.event_id <> e.id
+  )`;
+
+/** Tickets whose seats are not those that registrations hold. */
+const ticketDifferences = sql`
+  select 'ticket ' || coalesce(t.id, held.ticket_id) as subject,
+    case when t.id is null then 'holds ' || held.seats || ' seats, but there is no such ticket'
+    else 'taken is ' || t.taken || ', but registrations hold ' || coalesce(held.seats, 0) || ' seats' end as problem
+  from tickets t full join held on held.ticket_id = t.id
+  where t.taken is distinct from coalesce(held.seats, 0)`;
+
+/** Batches that are not what they say. */
+const batchDifferences = sql`
+  select 'batch ' || coalesce(b.id, s.batch_id),
+    case when b.id is null then 'has ' || s.size || ' registrations, but there is no such batch'
+    when b.size <> coalesce(s.size, 0)
+      then 'should have ' || b.size || ' registrations, but has ' || coalesce(s.size, 0)
+    else 'says serials ' || b.first_serial || ' to ' || b.last_serial
+      || ', but has ' || s.first_serial || ' to ' || s.last_serial end
+  from batches b full join stored s on s.batch_id = b.id
+  where coalesce(b.size, -1) <> coalesce(s.size, 0)
+    or b.first_serial <> s.first_serial or b.last_serial <> s.last_serial`;
+
+/** Registrations whose references lead elsewhere. */
+const registrationsAstray = sql`
+  select 'registration ' || serial, problem
+  from astray cross join lateral (
+    select serial from registrations r
+    where serial between first_serial and last_serial
+      and (r.ticket_id, r.event_id, r.partner_id) = (astray.ticket_id, astray.event_id, astray.partner_id)
+    -- Keeps Postgres from reading them all once more: nearly always there is nothing to look up.
+    offset 0
+  ) named`;
+
+/** Idempotency keys that remember a registration of somebody else, or none. */
+const keysAstray = sql`
+  select 'idempotency key "' || k.key || '" of partner ' || k.partner_id || ', event ' || k.event_id,
+    'remembers registration ' || coalesce(k.serial::text, '(none)') || case
+      when r.serial is null then ', which does not exist'
+      else ', which is of partner ' || r.partner_id || ', event ' || r.event_id
+    end
+  from idempotency_keys k left join registrations r on r.serial = k.serial
+  where k.outcome = 'registered'
+    and (r.partner_id, r.event_id) is distinct from (k.partner_id, k.event_id)`;
+
+/** Batches that nobody has finalized, and nobody was told of. */
+const forgottenBatches = sql`
+  select 'batch ' || id, 'has been pending since ' || pending_since || ' (' || size || ' registrations)'
+  from batches
+  where state = 'pending' and pending_since < now() - make_interval(mins => ${FORGOTTEN_AFTER_MINUTES})`;
