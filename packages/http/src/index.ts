@@ -1,5 +1,5 @@
 export * from './answer-errors.ts';
-export * from './documentation.ts';
+export * from './documentation/documentation.ts';
 export * from './health-routes.ts';
 export * from './refuse.ts';
 export * from './request-id.ts';

@@ -1,8 +1,11 @@
 import { Type } from '@sinclair/typebox';
 import {
+  COMMON_FAILURES,
   FailureEnvelope,
   isIdempotencyKey,
+  RegisterHeaders,
   RegistrationRequest,
+  ReplayedHeader,
   success,
   SuccessEnvelope,
   trimFullName,
@@ -28,6 +31,9 @@ export function registerRoute(app: Routes, registrar: Pick<Registrar, 'register'
         summary: 'Register For Event',
         description:
           'Registers an attendee. On "00" the seat and the pass reference are safely stored; finalization follows by itself.',
+        requestHeaders: RegisterHeaders,
+        answerHeaders: ReplayedHeader,
+        failures: [...COMMON_FAILURES, '11', '30', '31', '32', '33', '40', '41', '91'],
         body: RegistrationRequest,
         response: { 200: SuccessEnvelope(PassReference), '4xx': FailureEnvelope, '5xx': FailureEnvelope },
       },

@@ -1,5 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import {
+  CallerHeaders,
+  COMMON_FAILURES,
   FailureEnvelope,
   formatPassReference,
   formatTimestamp,
@@ -24,7 +26,9 @@ export function registrationStatusRoute(app: Routes, db: Database): void {
         tags: ['Events'],
         summary: 'Get Registration',
         description: 'Tells the state of a registration that the same partner made under this event.',
-        params: Type.Object({ passReference: Type.String() }),
+        requestHeaders: CallerHeaders,
+        failures: [...COMMON_FAILURES, '34'],
+        params: Type.Pick(RegistrationStatus, ['passReference']),
         response: {
           200: SuccessEnvelope(RegistrationStatus),
           '4xx': FailureEnvelope,
