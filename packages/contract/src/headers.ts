@@ -30,11 +30,7 @@ export const RegisterHeaders = Type.Object({
 
 /** Header of every answer. */
 export const RequestIdHeader = {
-  'x-request-id': {
-    type: 'string',
-    description: "The answer's own id. Tell it to us when you report a problem.",
-    examples: ['5f1d0c2b7a9e-1k'],
-  },
+  'x-request-id': { type: 'string', description: "The answer's own id.", examples: ['5f1d0c2b7a9e-1k'] },
 } as const;
 
 /** Headers of every answer to a partner that has a limit (draft-ietf-httpapi-ratelimit-headers). */
@@ -58,11 +54,7 @@ export const RetryAfterHeader = {
 
 /** Header of what is answered once more to an Idempotency-Key. */
 export const ReplayedHeader = {
-  'Idempotent-Replayed': {
-    type: 'string',
-    enum: ['true'],
-    description: 'Sent where this is the first answer to the Idempotency-Key once more.',
-  },
+  'Idempotent-Replayed': { type: 'string', description: '`true` where the first answer is given again.' },
 } as const;
 
 export type RegisterHeaders = Static<typeof RegisterHeaders>;

@@ -5,73 +5,68 @@ import {
   FailureEnvelope,
   RateLimitHeaders,
   RequestIdHeader,
-  RESPONSE_CODES,
   responseCodeEntry,
   RetryAfterHeader,
-  type FailureCode,
+  type ResponseCode,
 } from '@floodgate/contract';
+import type { FastifySchema } from 'fastify';
 import { exampleMessage } from './example-message.ts';
 import { exampleOf } from './example-of.ts';
 
-/** Schemas of headers by their names. */
-export type AnswerHeaders = Readonly<Record<string, object>>;
-
-interface Operation {
-  failures: readonly FailureCode[];
-  answerHeaders: AnswerHeaders | undefined;
-  /** The schema of the request's body; undefined where none is read. */
-  body: TSchema | undefined;
-}
-
 /** Returns what an operation may answer, by HTTP status: which codes, an example of each, and the headers. */
-export function describeAnswers(response: Record<string, TSchema>, operation: Operation): object {
-  const refused = new Map<number, FailureCode[]>();
-  for (const code of operation.failures)
-    for (const status of statusesOf(code, operation))
-      refused.set(status, [...(refused.get(status) ?? []), code]);
-  const failures = [...refused].map(([status, codes]) => [
-    status,
-    describeFailures(status, codes, operation),
-  ]);
-  return { 200: describeSuccess(response['200']!, operation), ...Object.fromEntries(failures) };
+export function describeAnswers(schema: FastifySchema): object {
+  const codes: ResponseCode[] = ['00', ...(schema.failures ?? [])];
+  const answers = codes.flatMap((code) => statusesOf(code, schema).map((status) => ({ code, status })));
+  const byStatus = Map.groupBy(answers, ({ status }) => status);
+  const described = [...byStatus].map(([status, alike]) => {
+    const those = alike.map(({ code }) => code);
+    return [status, describeStatus(status, those, schema)] as const;
+  });
+  return Object.fromEntries(described);
 }
 
 // A body that is not read is neither too large nor of the wrong type.
 const ABOUT_BODIES = [413, 415];
 
-function statusesOf(code: FailureCode, { body }: Operation): readonly number[] {
+function statusesOf(code: ResponseCode, { body }: FastifySchema): readonly number[] {
   const { httpStatuses } = responseCodeEntry(code);
   return body ? httpStatuses : httpStatuses.filter((status) => !ABOUT_BODIES.includes(status));
 }
 
-function describeSuccess(schema: TSchema, { answerHeaders }: Operation): object {
+function describeStatus(status: number, codes: ResponseCode[], schema: FastifySchema): object {
+  const examples = codes.map((code) => {
+    const { message: summary } = responseCodeEntry(code);
+    return [`code${code}`, { summary: `${code} ${summary}`, value: exampleAnswer(code, status, schema) }];
+  });
   return {
-    description: '00: success',
-    headers: { ...RequestIdHeader, ...RateLimitHeaders, ...answerHeaders },
-    content: { 'application/json': { schema, example: exampleOf(schema) } },
+    description: codes.map((code) => `${code}: ${responseCodeEntry(code).meaning}`).join('\n\n'),
+    headers: headersOf(status, codes, schema),
+    content: {
+      'application/json': {
+        schema: status === 200 ? successOf(schema) : failureWith(codes),
+        examples: Object.fromEntries(examples) as object,
+      },
+    },
   };
 }
 
-function describeFailures(status: number, codes: FailureCode[], operation: Operation): object {
-  const lines = codes.map((code) => `${code}: ${RESPONSE_CODES[code].meaning}`);
-  const examples = codes.map((code) => {
-    const value = failure(code, exampleMessage(code, status, operation.body));
-    return [`code${code}`, { summary: `${code} ${RESPONSE_CODES[code].message}`, value }];
-  });
-  return {
-    description: lines.join('\n\n'),
-    headers: failureHeaders(status, codes, operation),
-    content: {
-      'application/json': { schema: failureSchema(codes), examples: Object.fromEntries(examples) as object },
-    },
-  };
+const successOf = ({ response }: FastifySchema) => (response as { 200: TSchema })[200];
+
+const failureWith = (codes: ResponseCode[]) => ({
+  ...FailureEnvelope,
+  properties: { ...FailureEnvelope.properties, responseCode: { type: 'string', enum: codes } },
+});
+
+function exampleAnswer(code: ResponseCode, status: number, schema: FastifySchema): unknown {
+  if (code === '00') return exampleOf(successOf(schema));
+  return failure(code, exampleMessage(code, status, schema.body as TSchema | undefined));
 }
 
 // Answered before anybody knows which partner's limit would count.
 const UNCOUNTED = [401, 431];
 
-function failureHeaders(status: number, codes: FailureCode[], { answerHeaders }: Operation): AnswerHeaders {
-  const isOwn = codes.some((code) => !COMMON_FAILURES.includes(code as never));
+function headersOf(status: number, codes: ResponseCode[], { answerHeaders }: FastifySchema): object {
+  const isOwn = codes.some((code) => !(COMMON_FAILURES as ResponseCode[]).includes(code));
   const isTimed = codes.some((code) => responseCodeEntry(code).retryAfterSeconds !== undefined);
   return {
     ...RequestIdHeader,
@@ -79,10 +74,4 @@ function failureHeaders(status: number, codes: FailureCode[], { answerHeaders }:
     ...(isTimed && RetryAfterHeader),
     ...(isOwn && answerHeaders),
   };
-}
-
-function failureSchema(codes: FailureCode[]): object {
-  const { responseCode, ...rest } = FailureEnvelope.properties;
-  const listed = { ...responseCode, enum: codes };
-  return { ...FailureEnvelope, properties: { responseCode: listed, ...rest } };
 }

@@ -1,7 +1,7 @@
 import type { SwaggerTransform } from '@fastify/swagger';
 import type { TSchema } from '@sinclair/typebox';
 import type { FailureCode } from '@floodgate/contract';
-import { describeAnswers, type AnswerHeaders } from './describe-answers.ts';
+import { describeAnswers } from './describe-answers.ts';
 import { exampleOf } from './example-of.ts';
 
 declare module 'fastify' {
@@ -10,7 +10,7 @@ declare module 'fastify' {
     /** Headers of the request. */
     requestHeaders?: TSchema;
     /** Headers of the operation's own answers, beside those that every answer has. */
-    answerHeaders?: AnswerHeaders;
+    answerHeaders?: object;
     /** Every failure that the operation may answer. */
     failures?: readonly FailureCode[];
   }
@@ -19,15 +19,7 @@ declare module 'fastify' {
 /** Describes a route by its own schema, with an example for its request and for every answer. */
 export const describeOperation: SwaggerTransform = ({ schema, url }) => {
   if (!schema?.failures) return { schema: schema ?? {}, url };
-  const { requestHeaders, answerHeaders, failures, ...rest } = schema;
-  const body = rest.body as TSchema | undefined;
-  return {
-    url,
-    schema: {
-      ...rest,
-      ...(requestHeaders && { headers: requestHeaders }),
-      ...(body && { body: { ...body, examples: [exampleOf(body)] } }),
-      response: describeAnswers(rest.response as Record<string, TSchema>, { failures, answerHeaders, body }),
-    },
-  };
+  const { requestHeaders: headers, body } = schema as { requestHeaders: TSchema; body?: TSchema };
+  const example = body && { body: { ...body, examples: [exampleOf(body)] } };
+  return { schema: { ...schema, headers, ...example, response: describeAnswers(schema) }, url };
 };

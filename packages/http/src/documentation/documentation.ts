@@ -10,16 +10,9 @@ export async function documentation(app: FastifyInstance): Promise<void> {
     openapi: {
       openapi: '3.1.0',
       info: { title: 'Floodgate', version: '1', description: describeService() },
-      servers: [{ url: '/', description: 'Where this page comes from' }],
+      servers: [{ url: '/' }],
       components: {
-        securitySchemes: {
-          secretKey: {
-            type: 'apiKey',
-            in: 'header',
-            name: 'x-secret-key',
-            description: 'Your secret key, as it was issued to you.',
-          },
-        },
+        securitySchemes: { secretKey: { type: 'apiKey', in: 'header', name: 'x-secret-key' } },
       },
       security: [{ secretKey: [] }],
     },
