@@ -18,9 +18,10 @@ const SETTINGS = {
   orderSchemaPropertiesBy: 'preserve',
   documentDownloadType: 'json',
   defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
-  // Words of the table of codes stay whole on a phone; the link to the page's maker leads elsewhere.
+  // The table of codes keeps its words whole on a phone; the link to the page's maker leads elsewhere.
   customCss:
-    '.markdown th, .markdown td { word-break: normal; overflow-wrap: normal } a[href*="scalar.com"] { display: none }',
+    '.markdown table { table-layout: auto !important } a[href*="scalar.com"] { display: none }' +
+    '.markdown th, .markdown td { word-break: normal !important; padding: 6px !important }',
 };
 
 /** What the browser itself holds the page to. It writes its own styles, and nothing else is inline. */
