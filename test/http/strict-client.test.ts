@@ -187,10 +187,8 @@ test('the OpenAPI document describes the routes, and envelopes that are closed',
     'get /api/v1/events/tickets',
     'post /api/v1/events/register',
   ]);
-  for (const { responses } of operations) {
-    expect(Object.keys(responses).toSorted()).toEqual(['200', '4XX', '5XX']);
+  for (const { responses } of operations)
     for (const { content } of Object.values(responses)) expectClosedEnvelope(content);
-  }
 });
 
 function expectClosedEnvelope(content: Json): void {

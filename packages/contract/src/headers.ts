@@ -5,7 +5,11 @@ const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
 
 /** Headers that identify the caller and the event on every operation. */
 export const CallerHeaders = Type.Object({
-  'x-event-ref': Type.String({ format: 'uuid', description: "The event's reference, a UUID." }),
+  'x-event-ref': Type.String({
+    format: 'uuid',
+    description: "The event's reference, a UUID.",
+    examples: ['01234567-89ab-4cde-8f01-23456789abcd'],
+  }),
 });
 
 /** Headers of Register For Event. */
@@ -19,20 +23,38 @@ export const RegisterHeaders = Type.Object({
       description:
         'Makes a retry safe: for 24 hours the same key with the same request answers the first answer again ' +
         '(with the header Idempotent-Replayed: true). 1 to 255 visible ASCII characters, scoped to partner and event.',
+      examples: ['order-1042-seat-1'],
     }),
   ),
 });
+
+/** Header of every answer. */
+export const RequestIdHeader = {
+  'x-request-id': { type: 'string', description: "The answer's own id.", examples: ['5f1d0c2b7a9e-1k'] },
+} as const;
 
 /** Headers of every answer to a partner that has a limit (draft-ietf-httpapi-ratelimit-headers). */
 export const RateLimitHeaders = {
   'RateLimit-Policy': {
     type: 'string',
-    description: 'The limit, only where one was agreed: `q` requests in `w` seconds. `"partner";q=100;w=1`',
+    description: 'The limit, only where one was agreed: `q` requests in `w` seconds.',
+    examples: ['"partner";q=100;w=1'],
   },
   RateLimit: {
     type: 'string',
-    description: 'About how many requests remain (`r`), and for how many seconds (`t`). `"partner";r=42;t=1`',
+    description: 'About how many requests remain (`r`), and for how many seconds (`t`).',
+    examples: ['"partner";r=42;t=1'],
   },
+} as const;
+
+/** Header of answers that tell when to come back. */
+export const RetryAfterHeader = {
+  'Retry-After': { type: 'integer', description: 'Seconds after which a retry makes sense.', examples: [1] },
+} as const;
+
+/** Header of what is answered once more to an Idempotency-Key. */
+export const ReplayedHeader = {
+  'Idempotent-Replayed': { type: 'string', description: '`true` where the first answer is given again.' },
 } as const;
 
 export type RegisterHeaders = Static<typeof RegisterHeaders>;

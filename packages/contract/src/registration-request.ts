@@ -7,9 +7,10 @@ const PRINTABLE = '^[^\\p{Cc}\\p{Cs}]*$';
 const nullable = (schema: object) =>
   Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], ...schema }));
 
-const freeText = (maxLength: number) =>
+const freeText = (maxLength: number, example: string) =>
   nullable({
     maxLength,
+    examples: [example],
     pattern: PRINTABLE,
     description: `Optional free text of at most ${maxLength} characters, no control characters`,
   });
@@ -25,27 +26,31 @@ export const RegistrationRequest = Type.Object(
       maxLength: 255,
       pattern: PRINTABLE,
       description: 'Required, 1 to 255 characters after trimming, no control characters',
+      examples: ['Jane Doe'],
     }),
     emailAddress: Type.String({
       maxLength: 254,
       format: 'email',
       description:
         'Required, an e-mail address of at most 254 characters (needs an ASCII address with a dotted domain)',
+      examples: ['jane@example.com'],
     }),
     phoneNumber: nullable({
       maxLength: 32,
       pattern: '^(?:|(?=.*[0-9])[0-9+\\-(). ]{4,32})$',
       description: 'Optional, may be empty; otherwise 4 to 32 digits, spaces and + - ( ) .',
+      examples: ['+44 20 7946 0123'],
     }),
-    gender: freeText(32),
-    tableOrSeat: freeText(64),
+    gender: freeText(32, 'female'),
+    tableOrSeat: freeText(64, 'Table 7'),
     organizedEventTicketID: Type.Integer({
       minimum: 1,
       maximum: 2147483647,
       description: 'Required, a whole number from 1 to 2147483647, the id of a ticket from Get Tickets',
+      examples: [1],
     }),
-    extraData1: freeText(1000),
-    extraData2: freeText(1000),
+    extraData1: freeText(1000, 'vegetarian'),
+    extraData2: freeText(1000, 'arrives by train'),
   },
   { description: 'The attendee and the ticket. Unknown fields are ignored.' },
 );

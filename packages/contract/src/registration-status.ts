@@ -14,13 +14,14 @@ export const RegistrationStatus = Type.Object(
     state: Type.Unsafe<RegistrationState>({
       type: 'string',
       enum: [...REGISTRATION_STATES],
+      examples: ['confirmed'],
       description:
         'reserved: the seat is held and finalization is under way. confirmed: finalized. ' +
         'failed: finalization gave up; the seat stays held. cancelled: the seat was released.',
     }),
-    organizedEventID: Type.Integer(),
-    organizedEventTicketID: Type.Integer(),
-    ticketTitle: Type.String(),
+    organizedEventID: Type.Integer({ examples: [1042] }),
+    organizedEventTicketID: Type.Integer({ examples: [1] }),
+    ticketTitle: Type.String({ examples: ['Dinner'] }),
     dateReserved: Timestamp('When the seat was reserved.'),
     dateFinalized: nullableTimestamp('When finalization confirmed the registration or gave up.'),
     dateCancelled: nullableTimestamp('When the registration was cancelled.'),

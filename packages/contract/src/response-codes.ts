@@ -133,6 +133,9 @@ export const RESPONSE_CODES = {
 export type ResponseCode = keyof typeof RESPONSE_CODES;
 export type FailureCode = Exclude<ResponseCode, '00'>;
 
+/** What any operation of a partner may answer: decided before its handler, or failing around it. */
+export const COMMON_FAILURES: FailureCode[] = ['10', '12', '20', '21', '50', '90', '99'];
+
 /** The catalogue's row of a code, with its optional parts visible to the type checker. */
 export function responseCodeEntry(code: ResponseCode): ResponseCodeEntry {
   return RESPONSE_CODES[code];

@@ -3,7 +3,7 @@ export * from './build-api.ts';
 export * from './capability.ts';
 export * from './close-server.ts';
 export * from './create-server.ts';
-export * from './documentation.ts';
+export * from './documentation/documentation.ts';
 export * from './fail.ts';
 export * from './header-rules.ts';
 export * from './health-routes.ts';

@@ -1,10 +1,13 @@
 import { Type } from '@sinclair/typebox';
 import {
   BODY_LIMIT_BYTES,
+  COMMON_FAILURES,
   FailureEnvelope,
   formatPassReference,
   isIdempotencyKey,
+  RegisterHeaders,
   RegistrationRequest,
+  ReplayedHeader,
   success,
   SuccessEnvelope,
   trimFullName,
@@ -37,6 +40,9 @@ export function addRegisterRoute(api: Routes, registrar: Pick<Registrar, 'regist
         summary: 'Register For Event',
         description:
           'Registers an attendee. On "00" the seat and the pass reference are safely stored; finalization follows by itself.',
+        requestHeaders: RegisterHeaders,
+        answerHeaders: ReplayedHeader,
+        failures: [...COMMON_FAILURES, '11', '30', '31', '32', '33', '40', '41', '91'],
         body: RegistrationRequest,
         response: { 200: SuccessEnvelope(PassReference), '4xx': FailureEnvelope, '5xx': FailureEnvelope },
       },

@@ -1,5 +1,12 @@
 import { Type } from '@sinclair/typebox';
-import { FailureEnvelope, RegistrationStatus, success, SuccessEnvelope } from '@floodgate/contract';
+import {
+  CallerHeaders,
+  COMMON_FAILURES,
+  FailureEnvelope,
+  RegistrationStatus,
+  success,
+  SuccessEnvelope,
+} from '@floodgate/contract';
 import type { Routes } from '@floodgate/http';
 import { readStatus, type RegistrationLoader } from './read-status.ts';
 
@@ -13,7 +20,9 @@ export function addStatusRoute(api: Routes, registrations: RegistrationLoader): 
         tags: ['Events'],
         summary: 'Get Registration',
         description: 'Tells the state of a registration that the same partner made under this event.',
-        params: Type.Object({ passReference: Type.String() }),
+        requestHeaders: CallerHeaders,
+        failures: [...COMMON_FAILURES, '34'],
+        params: Type.Pick(RegistrationStatus, ['passReference']),
         response: {
           200: SuccessEnvelope(RegistrationStatus),
           '4xx': FailureEnvelope,

@@ -1,5 +1,11 @@
 import { Type } from '@sinclair/typebox';
-import { FailureEnvelope, SuccessEnvelope, Ticket } from '@floodgate/contract';
+import {
+  CallerHeaders,
+  COMMON_FAILURES,
+  FailureEnvelope,
+  SuccessEnvelope,
+  Ticket,
+} from '@floodgate/contract';
 import type { TicketList } from './ticket-list.ts';
 import type { Routes } from '@floodgate/http';
 
@@ -14,6 +20,8 @@ export function addTicketsRoute(api: Routes, tickets: TicketList): void {
         summary: 'Get Tickets',
         description:
           'Lists the tickets of the event that are active, on sale and not sold out. At most 1 s old.',
+        requestHeaders: CallerHeaders,
+        failures: COMMON_FAILURES,
         response: {
           200: SuccessEnvelope(Type.Array(Ticket)),
           '4xx': FailureEnvelope,

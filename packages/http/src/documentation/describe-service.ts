@@ -1,0 +1,27 @@
+import { RESPONSE_CODES, type ResponseCodeEntry } from '@floodgate/contract';
+
+/** Returns the introduction of the reference: what holds for every operation, and the table of response codes. */
+export function describeService(): string {
+  const rows = Object.entries<ResponseCodeEntry>(RESPONSE_CODES)
+    .toSorted(byCode)
+    .map(
+      ([code, { httpStatuses, meaning, retryable }]) =>
+        `| ${code} | ${httpStatuses.join(', ')} | ${meaning} | ${retryable ? 'yes' : 'no'} |`,
+    );
+  return [
+    'Registers attendees for events and lists the tickets of an event.',
+    '',
+    'Every answer has the fields `responseCode`, `responseMessage` and `responseData`, and carries an `x-request-id`.',
+    'Where a retry makes sense, `Retry-After` may say when.',
+    '',
+    'Where a limit of requests per second was agreed, `RateLimit-Policy` states it and `RateLimit` what remains of it;',
+    'requests above it are answered 50. Without a limit neither is sent.',
+    '',
+    '| code | HTTP | meaning | retry |',
+    '|---|---|---|---|',
+    ...rows,
+  ].join('\n');
+}
+
+// JavaScript puts "10" before "00": keys that look like array indexes come first.
+const byCode = ([a]: [string, unknown], [b]: [string, unknown]) => a.localeCompare(b);

@@ -1,0 +1,177 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
+import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
+import { exchange, requestText } from '../harness/raw-http.ts';
+
+interface Described {
+  headers: Record<string, object>;
+  content: Record<string, { example?: unknown; examples?: Record<string, { value: unknown }> }>;
+}
+
+interface Operation {
+  operationId: string;
+  parameters: { name: string; required: boolean; example: unknown }[];
+  requestBody?: { content: Record<string, { example: Record<string, unknown> }> };
+  responses: Record<string, Described>;
+}
+
+type Envelope = Answer['body'];
+
+let database: TestDatabase;
+let api: InProcessApi;
+let gala: Fixture;
+let partner: PartnerClient;
+let document: { paths: Record<string, Record<string, Operation>> };
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  api = await startInProcessApi({ DATABASE_URL: database.url });
+  gala = await createFixture(database.db);
+  partner = new PartnerClient(api.baseUrl, gala);
+  const response = await fetch(`${api.baseUrl}/api/v1/openapi.json`);
+  document = (await response.json()) as typeof document;
+});
+
+afterAll(async () => {
+  await api.close();
+  await database.drop();
+});
+
+function operation(id: string): Operation {
+  const all = Object.values(document.paths).flatMap((methods) => Object.values(methods));
+  return all.find(({ operationId }) => operationId === id)!;
+}
+
+/** The envelopes that the document shows for one HTTP status of an operation. */
+function examplesOf(id: string, status: number): Envelope[] {
+  const { example, examples } = operation(id).responses[status]!.content['application/json']!;
+  return (example ? [example] : Object.values(examples!).map(({ value }) => value)) as Envelope[];
+}
+
+const codesOf = (id: string) =>
+  Object.fromEntries(
+    Object.keys(operation(id).responses).map((status) => [
+      status,
+      examplesOf(id, Number(status)).map(({ responseCode }) => responseCode),
+    ]),
+  );
+
+test('the OpenAPI document is valid', async () => {
+  expect(await new Validator().validate(document)).toEqual({ valid: true });
+});
+
+test('each operation lists, by HTTP status, the codes that it may answer, and no other', () => {
+  const ofEveryOperation = { 200: ['00'], 401: ['20'], 429: ['50'], 431: ['10'], 500: ['99'], 503: ['90'] };
+  expect(codesOf('getTickets')).toEqual({ ...ofEveryOperation, 400: ['10', '12'], 404: ['21'] });
+  expect(codesOf('getRegistration')).toEqual({ ...ofEveryOperation, 400: ['10', '12'], 404: ['21', '34'] });
+  expect(codesOf('registerForEvent')).toEqual({
+    ...ofEveryOperation,
+    400: ['10', '12'],
+    404: ['21', '30'],
+    409: ['31', '32', '33', '41'],
+    413: ['10'],
+    415: ['10'],
+    422: ['11', '40'],
+    503: ['90', '91'],
+  });
+});
+
+test('each operation names the headers that it reads', () => {
+  const headersOf = (id: string) => operation(id).parameters.map(({ name, required }) => [name, required]);
+  expect(headersOf('registerForEvent')).toEqual([
+    ['x-event-ref', true],
+    ['idempotency-key', false],
+  ]);
+  expect(headersOf('getTickets')).toEqual([['x-event-ref', true]]);
+  expect(headersOf('getRegistration')).toEqual([
+    ['passReference', true],
+    ['x-event-ref', true],
+  ]);
+});
+
+test('each answer names the headers that it may carry', () => {
+  const headersOf = (status: number) =>
+    Object.keys(operation('registerForEvent').responses[status]!.headers).toSorted();
+  const counted = ['RateLimit', 'RateLimit-Policy', 'x-request-id'];
+  expect(headersOf(200)).toEqual(['Idempotent-Replayed', ...counted]);
+  expect(headersOf(401)).toEqual(['x-request-id']);
+  expect(headersOf(409)).toEqual(['Idempotent-Replayed', ...counted.toSpliced(2, 0, 'Retry-After')]);
+  expect(headersOf(415)).toEqual(counted);
+  expect(headersOf(429)).toEqual(counted.toSpliced(2, 0, 'Retry-After'));
+});
+
+test('the example of a registration registers, once, whatever a reader of the page presses', async () => {
+  const { requestBody, parameters } = operation('registerForEvent');
+  const { example } = requestBody!.content['application/json']!;
+  expect(example).toMatchObject({ fullName: 'Jane Doe', emailAddress: 'jane@example.com' });
+  const key = parameters.find(({ name }) => name === 'idempotency-key')!.example as string;
+  const body = { ...example, organizedEventTicketID: await gala.addTicket() };
+  const answers = [
+    await partner.register(body, { 'idempotency-key': key }),
+    await partner.register(body, { 'idempotency-key': key }),
+  ];
+  expect(answers.map(({ body: { responseCode } }) => responseCode)).toEqual(['00', '00']);
+  expect(answers[1]!.text).toBe(answers[0]!.text);
+});
+
+test('an example of success has the fields of the real answer, in their order', async () => {
+  const { body } = await partner.register(attendee(await gala.addTicket()));
+  const real = {
+    registerForEvent: body,
+    getTickets: (await partner.tickets()).body,
+    getRegistration: (await partner.registration(body.responseData as string)).body,
+  };
+  for (const [id, answer] of Object.entries(real))
+    expect(shapeOf(examplesOf(id, 200)[0]!.responseData)).toEqual(shapeOf(answer.responseData));
+});
+
+const shapeOf = (data: unknown): unknown => {
+  const one: unknown = Array.isArray(data) ? data[0] : data;
+  return typeof one === 'object' ? Object.keys(one as object) : typeof one;
+};
+
+const raw = (headers: Record<string, string>) =>
+  exchange(api.baseUrl, requestText('GET /api/v1/events/tickets', { host: 'api', ...headers }));
+const post = (body: string, type = 'application/json') => partner.register(body, { 'content-type': type });
+const eventRef = '01234567-89ab-4cde-8f01-23456789abcd';
+
+test.for<[string, string, number, () => Promise<Answer>]>([
+  ['registerForEvent', '10', 400, () => post('{')],
+  ['registerForEvent', '10', 413, () => post(' '.repeat(100_000))],
+  ['registerForEvent', '10', 415, () => post('<a/>', 'application/xml')],
+  ['registerForEvent', '11', 422, () => partner.register({ ...attendee(1), fullName: '', emailAddress: '' })],
+  ['getTickets', '10', 400, () => exchange(api.baseUrl, 'hello\r\n\r\n')],
+  ['getTickets', '10', 431, () => raw({ padding: 'x'.repeat(20_000) })],
+  ['getTickets', '12', 400, () => raw({ 'x-secret-key': gala.secretKey })],
+  ['getTickets', '20', 401, () => raw({ 'x-event-ref': eventRef, 'x-secret-key': 'fg_' })],
+  ['getTickets', '21', 404, () => raw({ 'x-event-ref': eventRef, 'x-secret-key': gala.secretKey })],
+  ['getRegistration', '34', 404, () => partner.registration('GALA-1042-317-4829137450')],
+])('the example of %s for %s with HTTP %i is what the API answers', async ([id, code, status, provoke]) => {
+  const answer = await provoke();
+  expect(answer.status).toBe(status);
+  expect(examplesOf(id, status).find(({ responseCode }) => responseCode === code)).toEqual(answer.body);
+});
+
+test('/ leads to the page, and the page may reach nothing but this server', async () => {
+  const root = await fetch(`${api.baseUrl}/`, { redirect: 'manual' });
+  expect([root.status, new URL(root.headers.get('location')!, api.baseUrl).pathname]).toEqual([302, '/docs']);
+  const page = await fetch(`${api.baseUrl}/docs`);
+  expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
+  const policy = page.headers.get('content-security-policy')!;
+  expect(policy).toContain("default-src 'none'");
+  expect(policy).not.toMatch(/https?:|\*/);
+});
+
+test("the page's script is sent once to a browser that keeps it", async () => {
+  const url = `${api.baseUrl}/docs/reference.js`;
+  const first = await fetch(url);
+  expect(first.headers.get('content-type')).toMatch(/javascript/);
+  expect((await first.arrayBuffer()).byteLength).toBeGreaterThan(1_000_000);
+  // Said for fetch, which would ask for it anew.
+  const headers = { 'if-none-match': first.headers.get('etag')!, 'cache-control': 'max-age=0' };
+  const again = await fetch(url, { headers });
+  expect(again.status).toBe(304);
+});
