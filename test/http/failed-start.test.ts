@@ -6,6 +6,9 @@ import { createTestDatabase } from '../harness/database.ts';
 import { startInProcessApi } from '../harness/in-process-api.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
+/** A pool closes by itself what was idle for 10 s. */
+const LESS_THAN_IDLE_MS = 6_000;
+
 test('a start that fails closes everything that it has opened', async () => {
   const database = await createTestDatabase();
   const other = createServer().listen(0, '127.0.0.1');
@@ -19,7 +22,8 @@ test('a start that fails closes everything that it has opened', async () => {
   };
   const before = await countConnections();
   await expect(startInProcessApi({ DATABASE_URL: database.url, PORT })).rejects.toThrow('EADDRINUSE');
-  await waitUntil('its connections are closed', async () => (await countConnections()) <= before);
+  const areClosed = async () => (await countConnections()) <= before;
+  await waitUntil('its connections are closed', areClosed, LESS_THAN_IDLE_MS);
   other.close();
   await database.drop();
 });
