@@ -332,6 +332,23 @@ function oddLine(target: Target): Bytes {
     );
 }
 
+const HOSTS = [
+  'x y',
+  '[::1',
+  '[::1]:80',
+  '[]',
+  '::1',
+  'api:',
+  'api:80:80',
+  'a%zz',
+  'a%41',
+  'a,b',
+  'a/b',
+  'a@b',
+  'ä',
+  '',
+];
+
 /** Headers that are too many, too long, there twice, folded, or hold what no header may. */
 function oddHeaders(target: Target): Bytes {
   const own = Object.entries({ ...callerOf(target), 'idempotency-key': 'once', connection: 'keep-alive' });
@@ -364,11 +381,20 @@ function oddHeaders(target: Target): Bytes {
   );
   const body = bodyFor(target);
   return fc
-    .tuple(fc.array(fc.oneof(twice, strange), { minLength: 1, maxLength: 3 }), fc.boolean(), fc.boolean())
-    .map(([lines, isFirst, isPost]) => {
+    .tuple(
+      fc.array(fc.oneof(twice, strange), { maxLength: 3 }),
+      fc.boolean(),
+      fc.boolean(),
+      fc.oneof(
+        { weight: 2, arbitrary: fc.constant('api') },
+        fc.constantFrom(...HOSTS),
+        fc.string({ maxLength: 8 }),
+      ),
+    )
+    .map(([lines, isFirst, isPost, host]) => {
       const text = isPost
-        ? post(target, { 'content-length': String(body.length) }, body)
-        : requestText(`GET ${TICKETS}`, callerOf(target));
+        ? post(target, { host, 'content-length': String(body.length) }, body)
+        : requestText(`GET ${TICKETS}`, { ...callerOf(target), host });
       const at = text.indexOf('\r\n', isFirst ? 0 : text.indexOf('x-event-ref')) + 2;
       return text.slice(0, at) + lines.join('') + text.slice(at);
     });

@@ -1,10 +1,4 @@
-import {
-  assertMigrated,
-  connect,
-  explainRefusals,
-  type ConnectOptions,
-  type Database,
-} from '@floodgate/database';
+import { assertMigrated, connect, explainRefusals } from '@floodgate/database';
 import { buildApi, closeServer, type ApiContext, type OpenCapability } from '@floodgate/http';
 import { openProducer, watchQueue, type Producer } from '@floodgate/queue';
 import type { Logger, Service } from '@floodgate/service';
@@ -23,61 +17,42 @@ const SLOW_CLIENTS_SHARE = 0.25;
 
 /** Opens the capabilities and listens. Throws UnsafeQueueError where the queue could lose jobs already. */
 export async function startApi(config: ApiConfig, log: Logger): Promise<Service & { baseUrl: string }> {
-  // Closed in reverse: by a start that fails, and otherwise by close().
+  // Closed in reverse, here where the start fails, and else by close().
   await using opened = new AsyncDisposableStack();
-  const reads = openReads(opened, config, log);
-  await assertMigrated(reads);
-  const producer = await openQueue(opened, config, log);
-  const capabilities = await openCapabilities(opened, config, {
-    log,
-    reads,
-    openPool: ({ purpose, ...options }) =>
-      openPool(opened, config, log, { applicationName: `floodgate-api ${purpose}`, ...options }),
-    producer,
-    answerWithinMs: config.ANSWER_WITHIN_MS,
+  const openPool: ApiContext['openPool'] = ({ purpose, ...options }) => {
+    const db = connect({
+      connectionString: config.DATABASE_URL,
+      applicationName: `floodgate-api ${purpose}`.trimEnd(),
+      prepareStatements: true,
+      onIdleError: (err) => log.warn({ err }, 'an idle Postgres connection was lost'),
+      onRefusal: explainRefusals('api', log),
+      ...options,
+    });
+    return opened.adopt(db, () => db.destroy());
+  };
+  const answerWithinMs = config.ANSWER_WITHIN_MS;
+  const readWithinMs = Math.min(answerWithinMs, READ_WITHIN_MS);
+  const reads = openPool({
+    purpose: '',
+    maxConnections: config.READ_CONNECTIONS,
+    // Together less than the time for an answer, when Postgres is stuck and every connection is taken.
+    connectTimeoutMs: readWithinMs,
+    statementTimeoutMs: readWithinMs,
   });
+  const producer = await openQueue(opened, config, log);
+  const capabilities: OpenCapability[] = [];
+  for (const face of CAPABILITIES) {
+    const capability = await face.open({ log, reads, openPool, producer, answerWithinMs }, config);
+    opened.defer(() => capability.close?.());
+    capabilities.push(capability);
+  }
+  // Over this pool, so that the first requests find a connection there.
+  await assertMigrated(reads);
   const app = await buildApi({ log, reads, queue: producer, capabilities });
   opened.defer(() => closeServer(app, config.SHUTDOWN_TIMEOUT_MS * SLOW_CLIENTS_SHARE));
   const baseUrl = await app.listen({ host: config.HOST, port: config.PORT, backlog: BACKLOG });
   const running = opened.move();
   return { baseUrl, close: () => running.disposeAsync() };
-}
-
-async function openCapabilities(
-  opened: AsyncDisposableStack,
-  config: ApiConfig,
-  context: ApiContext,
-): Promise<OpenCapability[]> {
-  const capabilities: OpenCapability[] = [];
-  for (const face of CAPABILITIES) {
-    const capability = await face.open(context, config);
-    opened.defer(() => capability.close?.());
-    capabilities.push(capability);
-  }
-  return capabilities;
-}
-
-function openReads(opened: AsyncDisposableStack, config: ApiConfig, log: Logger): Database {
-  const withinMs = Math.min(config.ANSWER_WITHIN_MS, READ_WITHIN_MS);
-  return openPool(opened, config, log, {
-    applicationName: 'floodgate-api',
-    maxConnections: config.READ_CONNECTIONS,
-    // Together less than the time for an answer, when Postgres is stuck and every connection is taken.
-    connectTimeoutMs: withinMs,
-    statementTimeoutMs: withinMs,
-  });
-}
-
-function openPool(
-  opened: AsyncDisposableStack,
-  { DATABASE_URL: connectionString }: ApiConfig,
-  log: Logger,
-  options: Omit<ConnectOptions, 'connectionString'>,
-): Database {
-  const onIdleError = (err: Error) => log.warn({ err }, 'an idle Postgres connection was lost');
-  const onRefusal = explainRefusals('api', log);
-  const db = connect({ connectionString, prepareStatements: true, onIdleError, onRefusal, ...options });
-  return opened.adopt(db, () => db.destroy());
 }
 
 async function openQueue(opened: AsyncDisposableStack, config: ApiConfig, log: Logger): Promise<Producer> {

@@ -6,22 +6,22 @@ interface RuleSchema {
 }
 
 /**
- * Returns the sentence of the rule for the value at `path` in what `schema` describes, e.g. "fullName: required, 1 to 255
- * characters …" or "registrations[3].emailAddress: required, …". A path names properties and positions in lists.
+ * Returns the sentence of the rule for the value at `pointer` (as "/registrations/3/emailAddress") in what `schema`
+ * describes, e.g. "registrations[3].emailAddress: required, an e-mail address …".
  */
-export function fieldRule(schema: unknown, path: readonly string[]): string {
+export function fieldRule(schema: unknown, pointer: string): string {
   let name = '';
   let found = schema as RuleSchema | undefined;
-  for (const segment of path) {
-    const isPosition = found?.items !== undefined;
-    if (isPosition) name += `[${segment}]`;
-    else name += name === '' ? segment : `.${segment}`;
-    found = isPosition ? found?.items : ownProperty(found?.properties, segment);
+  for (const segment of pointer.split('/').slice(1)) {
+    name += found?.items ? `[${segment}]` : `${name && '.'}${segment}`;
+    found = inside(found, segment);
   }
   const rule = found?.description ?? 'Not valid';
   return `${name}: ${rule.charAt(0).toLowerCase()}${rule.slice(1)}`;
 }
 
-function ownProperty(properties: RuleSchema['properties'], name: string): RuleSchema | undefined {
-  return properties && Object.hasOwn(properties, name) ? properties[name] : undefined;
+function inside(schema: RuleSchema | undefined, segment: string): RuleSchema | undefined {
+  if (schema?.items) return schema.items;
+  const properties = schema?.properties ?? {};
+  return Object.hasOwn(properties, segment) ? properties[segment] : undefined;
 }

@@ -1,6 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox';
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
 
 /** Headers that identify the caller and the event on every operation. */
@@ -59,10 +58,7 @@ export const ReplayedHeader = {
 
 export type RegisterHeaders = Static<typeof RegisterHeaders>;
 
-export function isEventRef(value: unknown): value is string {
-  return typeof value === 'string' && UUID.test(value);
-}
-
+/** Returns whether the value is 1 to 255 visible ASCII characters. */
 export function isIdempotencyKey(value: unknown): value is string {
   return typeof value === 'string' && IDEMPOTENCY_KEY.test(value);
 }

@@ -2,9 +2,10 @@ import { Value } from '@sinclair/typebox/value';
 import { Type } from '@sinclair/typebox';
 import { expect, test } from 'vitest';
 import { failure, FailureEnvelope, success, SuccessEnvelope } from './envelope.ts';
-import { isEventRef, isIdempotencyKey } from './headers.ts';
+import { isIdempotencyKey } from './headers.ts';
 import { RESPONSE_CODES, responseCodeEntry, type FailureCode, type ResponseCode } from './response-codes.ts';
 import { formatTimestamp } from './timestamp.ts';
+import { isUuid } from './uuid.ts';
 
 // The table that partners were given: code, HTTP statuses, whether a retry may help, Retry-After.
 const PROMISED: Record<ResponseCode, { http: number[]; retry: boolean; retryAfter: boolean }> = {
@@ -73,9 +74,9 @@ test('a timestamp has fractional seconds and an explicit offset', () => {
   expect(formatTimestamp(new Date('2026-11-21T09:00:00Z'))).toBe('2026-11-21T09:00:00.000+00:00');
 });
 
-test('an event reference is a UUID, in either case', () => {
+test('a UUID may be written in either case', () => {
   const uuid = '6f1c2a34-9b1d-4c55-8e21-0a1b2c3d4e5f';
-  for (const good of [uuid, uuid.toUpperCase()]) expect(isEventRef(good)).toBe(true);
+  for (const good of [uuid, uuid.toUpperCase()]) expect(isUuid(good)).toBe(true);
   for (const bad of [
     '',
     `${uuid}0`,
@@ -86,7 +87,7 @@ test('an event reference is a UUID, in either case', () => {
     undefined,
     [uuid],
   ]) {
-    expect(isEventRef(bad)).toBe(false);
+    expect(isUuid(bad)).toBe(false);
   }
 });
 

@@ -51,35 +51,31 @@ function answerFault(error: FastifyError, request: FastifyRequest, reply: Fastif
 }
 
 const NOT_JSON: Specifics = { status: 400, message: 'The body is not well-formed JSON' };
+const MALFORMED: Record<string, Specifics> = {
+  FST_ERR_BAD_URL: { status: 400, message: 'The URL is not well-formed' },
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: { status: 415, message: 'The body must be sent as application/json' },
+  FST_ERR_CTP_INVALID_JSON_BODY: NOT_JSON,
+  FST_ERR_CTP_EMPTY_JSON_BODY: NOT_JSON,
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: NOT_JSON,
+};
 
-// Fastify's own messages may quote the request; these do not.
+// Messages that are not ours may quote the request, or speak of a body where there is none.
 function malformed(error: FastifyError, { routeOptions }: FastifyRequest): Specifics {
   if (error instanceof UnsupportedBody) return { status: 415, message: error.message };
-  switch (error.code) {
-    case 'FST_ERR_BAD_URL':
-      return { status: 400, message: 'The URL is not well-formed' };
-    case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return { status: 413, message: `The body is larger than ${routeOptions.bodyLimit / 1024} KiB` };
-    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return { status: 415, message: 'The body must be sent as application/json' };
-    case 'FST_ERR_CTP_INVALID_JSON_BODY':
-    case 'FST_ERR_CTP_EMPTY_JSON_BODY':
-    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-      return NOT_JSON;
-    default:
-      return { status: 400 };
-  }
+  if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE')
+    return { status: 413, message: `The body is larger than ${routeOptions.bodyLimit / 1024} KiB` };
+  return MALFORMED[error.code] ?? {};
 }
 
 /** The sentences of all rules that a request breaks, those of its route's schema and of its headers. */
 function brokenRules(error: FastifyError, request: FastifyRequest): string {
   const { schema, config } = request.routeOptions;
   const described = schema?.[error.validationContext as 'body' | 'params' | 'querystring'];
-  const paths = new Set(error.validation?.map(pointerOf));
-  const rules = paths.has('')
+  const pointers = new Set(error.validation?.map(pointerOf));
+  const rules = pointers.has('')
     ? ['The body must be a JSON object']
-    : [...paths].map((path) => fieldRule(described, segmentsOf(path)));
-  return [...rules, ...brokenHeaderRules(request, config.headerRules)].join('; ');
+    : Array.from(pointers, (pointer) => fieldRule(described, pointer));
+  return [...rules, brokenHeaderRules(request, config.headerRules ?? [])].filter(Boolean).join('; ');
 }
 
 type Fault = NonNullable<FastifyError['validation']>[number];
@@ -89,10 +85,6 @@ function pointerOf({ instancePath, params }: Fault): string {
   const missing = params['missingProperty'];
   return typeof missing === 'string' ? `${instancePath}/${missing}` : instancePath;
 }
-
-const segmentsOf = (pointer: string) => pointer.split('/').slice(1).map(unescapeSegment);
-
-const unescapeSegment = (text: string) => text.replaceAll('~1', '/').replaceAll('~0', '~');
 
 /** Remembers which methods each route answers, so that a wrong method can be told from a wrong path. */
 function collectMethods(app: FastifyInstance): { of(url: string): string[] } {

@@ -1,10 +1,10 @@
 import type { Database } from '@floodgate/database';
 import type { Logger } from '@floodgate/service';
 import type { OpenCapability } from './capability.ts';
-import { createServer } from './create-server.ts';
 import { documentation } from './documentation/documentation.ts';
 import { healthRoutes } from './health-routes.ts';
 import type { Routes } from './routes.ts';
+import { createServer } from './server.ts';
 
 export interface ApiParts {
   log: Logger;

@@ -1,4 +1,4 @@
-import type { Database } from '@floodgate/database';
+import type { ConnectOptions, Database } from '@floodgate/database';
 import type { JobDefinition, Producer } from '@floodgate/queue';
 import type { Logger } from '@floodgate/service';
 import type { Static, TObject, TProperties } from '@sinclair/typebox';
@@ -16,11 +16,9 @@ export interface ApiContext {
   answerWithinMs: number;
 }
 
-export interface PoolOptions {
+export interface PoolOptions extends Omit<ConnectOptions, 'connectionString' | 'applicationName'> {
   /** Shown in pg_stat_activity behind the name of the process. */
   purpose: string;
-  maxConnections: number;
-  statementTimeoutMs: number;
 }
 
 /** What a capability brings to the API's process while it is open. */
@@ -39,7 +37,7 @@ export interface ApiCapability<Settings extends TProperties = TProperties> {
   settings: Settings;
   /** What it enqueues. */
   jobs?: readonly JobDefinition[];
-  open(context: ApiContext, settings: Static<TObject<Settings>>): Promise<OpenCapability>;
+  open(context: ApiContext, settings: Static<TObject<Settings>>): OpenCapability | Promise<OpenCapability>;
 }
 
 /** Returns the face as it is, with the types of its settings inferred. */

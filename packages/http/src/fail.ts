@@ -14,15 +14,10 @@ declare module 'fastify' {
   }
 }
 
-/** `reply.fail` for replies without decorators: those of URLs that Fastify cannot read. */
+/** `reply.fail`, also for replies without it: those to URLs that Fastify cannot read. */
 export function fail(reply: FastifyReply, code: FailureCode, specifics: Specifics = {}): FastifyReply {
   const { httpStatuses, retryAfterSeconds } = responseCodeEntry(code);
   void reply.code(specifics.status ?? httpStatuses[0]);
   if (retryAfterSeconds !== undefined) void reply.header('retry-after', retryAfterSeconds);
   return reply.send(failure(code, specifics.message));
-}
-
-/** The method that every reply has. */
-export function replyFail(this: FastifyReply, code: FailureCode, specifics?: Specifics): FastifyReply {
-  return fail(this, code, specifics);
 }

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest, preHandlerHookHandler } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 /** What a header of a route may hold, where it is sent. */
 export interface HeaderRule {
@@ -11,33 +11,28 @@ export interface HeaderRule {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Answered 11 where they are broken, together with the fields of the body that are wrong. */
+    /** Answered 11 where one is broken, together with the fields of the body that are wrong. */
     headerRules?: readonly HeaderRule[];
   }
 }
 
-/** Has every route that is registered after it and brings header rules keep them. */
+/** Has every route that is registered after it keep its header rules. Where the body is wrong too, the error handler does. */
 export function keepHeaderRules(app: FastifyInstance): void {
   app.addHook('onRoute', (route) => {
     const rules = route.config?.headerRules;
-    if (rules) route.preHandler = [refuseWrongHeaders(rules), ...[route.preHandler ?? []].flat()];
+    if (!rules) return;
+    route.preHandler = function refuseWrongHeaders(request, reply, done) {
+      const message = brokenHeaderRules(request, rules);
+      if (message === '') done();
+      else reply.fail('11', { message });
+    };
   });
 }
 
-/** Returns the sentences of the rules that a request breaks. */
-export function brokenHeaderRules(request: FastifyRequest, rules: readonly HeaderRule[] = []): string[] {
-  return rules.filter((rule) => !isKept(rule, request)).map(({ rule }) => rule);
-}
-
-/** The hook for requests whose body is right; those with a wrong one the error handler answers. */
-function refuseWrongHeaders(rules: readonly HeaderRule[]): preHandlerHookHandler {
-  return function refuseWrongHeader(request, reply, done) {
-    if (rules.every((rule) => isKept(rule, request))) done();
-    else reply.fail('11', { message: brokenHeaderRules(request, rules).join('; ') });
-  };
-}
-
-function isKept({ name, isValid }: HeaderRule, { headers }: FastifyRequest): boolean {
-  const value = headers[name];
-  return value === undefined || isValid(value);
+/** Returns the sentences of the rules that a request breaks; empty where there is none. */
+export function brokenHeaderRules({ headers }: FastifyRequest, rules: readonly HeaderRule[]): string {
+  let broken = '';
+  for (const { name, rule, isValid } of rules)
+    if (headers[name] !== undefined && !isValid(headers[name])) broken += `${broken && '; '}${rule}`;
+  return broken;
 }

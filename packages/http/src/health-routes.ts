@@ -1,7 +1,7 @@
 import { ping, type Database } from '@floodgate/database';
 import type { FastifyInstance } from 'fastify';
 
-/** Where load balancers and operators look. Ready means that Postgres answers; the queue is only reported. */
+/** Adds what load balancers and operators ask. Ready means that Postgres answers; the queue is only reported. */
 export function healthRoutes(app: FastifyInstance, db: Database, queue: { problem(): string | null }): void {
   app.get('/health/live', { schema: { hide: true } }, () => ({ status: 'ok' }));
   let asking: Promise<boolean> | null = null;

@@ -1,8 +1,6 @@
 export * from './answer-errors.ts';
 export * from './build-api.ts';
 export * from './capability.ts';
-export * from './close-server.ts';
-export * from './create-server.ts';
 export * from './documentation/documentation.ts';
 export * from './fail.ts';
 export * from './header-rules.ts';
@@ -10,3 +8,4 @@ export * from './health-routes.ts';
 export * from './principal.ts';
 export * from './request-id.ts';
 export * from './routes.ts';
+export * from './server.ts';

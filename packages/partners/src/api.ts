@@ -10,17 +10,13 @@ export const partnersApi = defineApi({
   open({ log, reads, openPool }) {
     const accessControl = new AccessControl(reads);
     // Connects only where a partner has a limit.
-    const counters = openPool({
-      purpose: 'limits',
-      maxConnections: 1,
-      statementTimeoutMs: DRAW_WITHIN_MS,
-    });
-    return Promise.resolve({
+    const counters = openPool({ purpose: 'limits', maxConnections: 1, statementTimeoutMs: DRAW_WITHIN_MS });
+    return {
       guard(api) {
         api.decorateRequest('principal', null as never);
         api.addHook('onRequest', authenticate(accessControl));
         api.addHook('onRequest', limitRate(new RateLimiter(counters, log)));
       },
-    });
+    };
   },
 });

@@ -7,6 +7,6 @@ export const ticketsApi = defineApi({
   settings: {},
   open({ reads }) {
     const tickets = new TicketList(reads);
-    return Promise.resolve({ routes: (api) => addTicketsRoute(api, tickets) });
+    return { routes: (api) => addTicketsRoute(api, tickets) };
   },
 });

@@ -9,7 +9,7 @@ export function exampleMessage(code: FailureCode, status: number, body: TSchema 
   if (code === '11' && body)
     return Object.keys(body['properties'])
       .slice(0, 2)
-      .map((name) => fieldRule(body, [name]))
+      .map((name) => fieldRule(body, `/${name}`))
       .join('; ');
   return RESPONSE_CODES[code].message;
 }

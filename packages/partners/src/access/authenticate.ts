@@ -1,4 +1,4 @@
-import { isEventRef } from '@floodgate/contract';
+import { isUuid } from '@floodgate/contract';
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { Access, AccessControl } from './access-control.ts';
 
@@ -16,7 +16,7 @@ export function authenticate(accessControl: AccessControl): onRequestHookHandler
       return;
     }
     const header = request.headers['x-event-ref'];
-    const eventRef = isEventRef(header) ? header : null;
+    const eventRef = isUuid(header) ? header : null;
     const admit = (access: Access) => admitOrRefuse(request, reply, access, eventRef, done);
     const known = accessControl.peek(secretKey, eventRef);
     if (known) admit(known);

@@ -25,7 +25,7 @@ export interface AccessRow {
 }
 
 /**
- * Finds keys by their ids, each with its event if that was granted to the key's partner. Answers one row per query, in
+ * Finds keys by their ids, each with its event if that was granted to the key's partner. Resolves to one row per query, in
  * order, undefined where there is no such key.
  */
 export async function findAccess(

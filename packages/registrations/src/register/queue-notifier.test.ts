@@ -5,23 +5,23 @@ import { QueueNotifier } from './queue-notifier.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-function notifier() {
+function recordedNotifier() {
   const rings: string[][] = [];
-  return { rings, bell: new QueueNotifier((batchIds) => rings.push(batchIds), 25) };
+  return { rings, notifier: new QueueNotifier((batchIds) => rings.push(batchIds), 25) };
 }
 
 test('after a quiet time a batch is told of at once', () => {
-  const { rings, bell } = notifier();
-  bell.notify('a');
+  const { rings, notifier } = recordedNotifier();
+  notifier.notify('a');
   expect(rings).toEqual([['a']]);
   vi.advanceTimersByTime(25);
-  bell.notify('b');
+  notifier.notify('b');
   expect(rings).toEqual([['a'], ['b']]);
 });
 
 test('what commits within the interval is told of together, when it ends', () => {
-  const { rings, bell } = notifier();
-  for (const batchId of ['a', 'b', 'c']) bell.notify(batchId);
+  const { rings, notifier } = recordedNotifier();
+  for (const batchId of ['a', 'b', 'c']) notifier.notify(batchId);
   vi.advanceTimersByTime(24);
   expect(rings).toEqual([['a']]);
   vi.advanceTimersByTime(1);
@@ -29,18 +29,18 @@ test('what commits within the interval is told of together, when it ends', () =>
 });
 
 test('a job speaks of at most 500 batches', () => {
-  const { rings, bell } = notifier();
-  for (let index = 0; index <= 1_001; index++) bell.notify(String(index));
-  bell.flush();
+  const { rings, notifier } = recordedNotifier();
+  for (let index = 0; index <= 1_001; index++) notifier.notify(String(index));
+  notifier.flush();
   expect(rings.map((ring) => ring.length)).toEqual([1, 500, 500, 1]);
 });
 
 test('flush tells of what was held back, once', () => {
-  const { rings, bell } = notifier();
-  bell.notify('a');
-  bell.notify('b');
-  bell.flush();
-  bell.flush();
+  const { rings, notifier } = recordedNotifier();
+  notifier.notify('a');
+  notifier.notify('b');
+  notifier.flush();
+  notifier.flush();
   vi.advanceTimersByTime(100);
   expect(rings).toEqual([['a'], ['b']]);
 });

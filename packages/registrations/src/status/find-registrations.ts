@@ -24,7 +24,7 @@ export interface RegistrationRow {
 }
 
 /**
- * Finds registrations by their serials, each if this partner made it under this event. Answers one row per query, in
+ * Finds registrations by their serials, each if this partner made it under this event. Resolves to one row per query, in
  * order, undefined where there is none.
  */
 export async function findRegistrations(

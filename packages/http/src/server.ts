@@ -2,9 +2,9 @@ import { maxHeaderSize } from 'node:http';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { isEmailAddress } from '@floodgate/contract';
 import type { Logger } from '@floodgate/service';
-import Fastify, { LogController, type FastifyBaseLogger } from 'fastify';
+import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import { answerError, answerErrors } from './answer-errors.ts';
-import { replyFail } from './fail.ts';
+import { fail } from './fail.ts';
 import { keepHeaderRules } from './header-rules.ts';
 import { nextRequestId } from './request-id.ts';
 import type { Routes } from './routes.ts';
@@ -22,6 +22,7 @@ const HEADERS_TIMEOUT_MS = 5_000;
 const TIMEOUT_CHECK_MS = 1_000;
 /** Longer than the idle time of common load balancers (60 s), so that they close first. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
+const SWEEP_MS = 20;
 
 /** Creates a server with strict HTTP, the envelope and no route. The caller listens, and closes it with closeServer. */
 export function createServer(log: Logger): Routes {
@@ -58,7 +59,9 @@ export function createServer(log: Logger): Routes {
   }).withTypeProvider<TypeBoxTypeProvider>();
 
   app.decorate('connections', new Connections(app.server));
-  app.decorateReply('fail', replyFail);
+  app.decorateReply('fail', function failThis(code, specifics) {
+    return fail(this, code, specifics);
+  });
   closeIdleConnections(app.server);
   inviteBodyWhenRead(app.server);
   app.addHook('onRequest', checkHead);
@@ -67,4 +70,20 @@ export function createServer(log: Logger): Routes {
   answerErrors(app);
   keepHeaderRules(app);
   return app;
+}
+
+/**
+ * Stops accepting, answers what is in flight and closes every connection. What a client has not sent, or not taken,
+ * within `patienceMs` is given up; a request that was read completely is answered however long that takes.
+ */
+export async function closeServer(app: FastifyInstance, patienceMs = 1_000): Promise<void> {
+  const patientUntil = performance.now() + patienceMs;
+  const sweep = setInterval(() => {
+    // Connections that were busy when the stop began fall idle after their answer, and would be kept alive.
+    app.server.closeIdleConnections();
+    // Node itself no longer looks for slow clients.
+    if (performance.now() > patientUntil) app.connections.closeUnlessAnswerIsDue();
+  }, SWEEP_MS);
+  await app.close();
+  clearInterval(sweep);
 }

@@ -1,0 +1,88 @@
+import { Type } from '@sinclair/typebox';
+import { createLogger } from '@floodgate/service';
+import { afterAll, expect, test } from 'vitest';
+import { createServer } from './server.ts';
+
+const Guest = Type.Object({
+  emailAddress: Type.String({ format: 'email', description: 'Required, an e-mail address' }),
+});
+const Party = Type.Object({ guests: Type.Array(Guest, { description: 'Required, a list of guests' }) });
+
+const app = createServer(createLogger('test', 'silent'));
+app.post(
+  '/parties',
+  {
+    schema: {
+      body: Party,
+      querystring: Type.Object({ day: Type.String({ description: 'Required, a day' }) }),
+    },
+    config: { headerRules: [{ name: 'x-color', rule: 'X-Color: red', isValid: (value) => value === 'red' }] },
+    bodyLimit: 2_048,
+  },
+  (_request, reply) => reply.send('done'),
+);
+app.get('/secret', () => Promise.reject(Object.assign(new Error('no entry to /etc'), { statusCode: 403 })));
+app.get('/odd', () => Promise.reject(Object.assign(new Error('odd /etc'), { statusCode: 418 })));
+app.get('/wanted', async (_request, reply) => {
+  await Promise.resolve();
+  return reply.fail('34');
+});
+afterAll(() => app.close());
+
+async function post(body: unknown, { headers = {}, query = '?day=monday' } = {}) {
+  const host = { host: 'api', 'content-type': 'application/json' };
+  const payload = JSON.stringify(body);
+  const answer = await app.inject({
+    method: 'POST',
+    url: `/parties${query}`,
+    headers: { ...host, ...headers },
+    payload,
+  });
+  return [answer.statusCode, answer.json<{ responseMessage: string }>().responseMessage];
+}
+
+const right = { emailAddress: 'a@b.c' };
+
+test('a wrong field deep in a body is named by its path and the rule of its schema', async () => {
+  const guests = [right, { emailAddress: 'a@localhost' }, {}];
+  expect(await post({ guests })).toEqual([
+    422,
+    'guests[1].emailAddress: required, an e-mail address; guests[2].emailAddress: required, an e-mail address',
+  ]);
+  expect(await post({ guests: 7 })).toEqual([422, 'guests: required, a list of guests']);
+  expect(await post({ guests: [7] })).toEqual([422, 'guests[0]: not valid']);
+  expect(await post([])).toEqual([422, 'The body must be a JSON object']);
+});
+
+test("a route's rules of headers are named behind those of its body, or alone", async () => {
+  const headers = { 'x-color': 'blue' };
+  expect(await post({}, { headers })).toEqual([422, 'guests: required, a list of guests; X-Color: red']);
+  expect(await post({ guests: [] }, { headers })).toEqual([422, 'X-Color: red']);
+  expect((await app.inject({ ...party([right]), headers: { host: 'api', 'x-color': 'red' } })).body).toBe(
+    'done',
+  );
+});
+
+const party = (guests: object[]) => ({
+  method: 'POST' as const,
+  url: '/parties?day=monday',
+  payload: { guests },
+});
+
+test('a wrong query is named by the rule of its schema', async () => {
+  expect(await post({ guests: [] }, { query: '' })).toEqual([422, 'day: required, a day']);
+});
+
+test("a body above a route's own limit is told that limit", async () => {
+  expect(await post({ guests: [], more: 'x'.repeat(2_048) })).toEqual([413, 'The body is larger than 2 KiB']);
+});
+
+test.each([
+  ['/secret', 404, '60', 'No such route'],
+  ['/odd', 400, '10', 'The request is not well-formed'],
+  ['/wanted', 404, '34', 'No such registration'],
+])('GET %s is answered %i, and the words of an error stay inside', async (url, status, code, message) => {
+  const answer = await app.inject({ url, headers: { host: 'api' } });
+  expect(answer.statusCode).toBe(status);
+  expect(answer.json()).toEqual({ responseCode: code, responseMessage: message, responseData: null });
+});

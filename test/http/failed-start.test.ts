@@ -1,0 +1,29 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import { createTestDatabase } from '../harness/database.ts';
+import { startInProcessApi } from '../harness/in-process-api.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+
+/** A pool closes by itself what was idle for 10 s. */
+const LESS_THAN_IDLE_MS = 6_000;
+
+test('a start that fails closes everything that it has opened', async () => {
+  const database = await createTestDatabase();
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const PORT = String((other.address() as AddressInfo).port);
+  const countConnections = async () => {
+    const { rows } = await sql<{ count: number }>`select count(*) from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid()
+        and application_name <> ''`.execute(database.db);
+    return rows[0]!.count;
+  };
+  const before = await countConnections();
+  await expect(startInProcessApi({ DATABASE_URL: database.url, PORT })).rejects.toThrow('EADDRINUSE');
+  const areClosed = async () => (await countConnections()) <= before;
+  await waitUntil('its connections are closed', areClosed, LESS_THAN_IDLE_MS);
+  other.close();
+  await database.drop();
+});
