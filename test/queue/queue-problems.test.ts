@@ -146,6 +146,16 @@ describe.skipIf(missing)(`why a queue is down${missing}`, () => {
     for (const said of [api.output(), worker.output(), output]) expect(said).not.toContain('wrong-one');
   });
 
+  test('API and worker stop in good order while a certificate is refused', async () => {
+    const env = { DATABASE_URL: database.url, QUEUE_URL: `rediss://127.0.0.1:${servers.tls.port}` };
+    for (const _ of [1, 2, 3, 4]) {
+      const services = await Promise.all([startApiProcess(env), startWorkerProcess(env)]);
+      for (const { end, output } of services) expect(await end(), output()).toBe(0);
+    }
+    const { code, output } = await runCli(env, 'queue', 'status');
+    expect([code, output]).toEqual([1, expect.stringContaining('floodgate: the queue is down\n')]);
+  });
+
   test('a reason that changes is told as well, and that there is none any more', async () => {
     const server = await startRedis([...SAFE, '--requirepass', PASSWORD]);
     const env = { DATABASE_URL: database.url, QUEUE_URL: server.url };
