@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Consumer, handleJobs, parseQueueUrl, Producer } from '@floodgate/queue';
 import { finalizeBatchesJob, finalizeJob } from '@floodgate/registrations';
 import { findFreePort } from '@floodgate/standalone/free-port';
@@ -93,24 +94,31 @@ describe.skipIf(missing)(`why a queue is down${missing}`, () => {
   });
 
   test('nothing reaches database 0 in place of one that does not exist', async () => {
-    const common = {
-      target: parseQueueUrl(`${servers.open.url}/99`),
-      namespace: 'elsewhere',
-      onError: () => {},
-    };
-    const producer = new Producer(common);
-    const consumer = new Consumer({
-      ...common,
-      jobs,
-      onJobFailed: () => {},
+    const told: string[] = [];
+    const onError = (error: Error) => told.push(error.message);
+    const common = { target: parseQueueUrl(`${servers.open.url}/99`), namespace: 'elsewhere', onError };
+    const producer = new Producer({ ...common, jobs: [finalizeBatchesJob] });
+    const consumer = new Consumer({ ...common, jobs, onJobFailed: () => {} });
+    // Whoever took another database would connect once.
+    await waitUntil('both have tried again and again', async () => {
+      await expect(producer.enqueue(finalizeJob([randomUUID()]))).rejects.toThrow();
+      return told.filter((message) => message.includes('DB index')).length > 6;
     });
-    await expect(consumer.verify()).rejects.toThrow();
-    await expect(producer.enqueue(finalizeJob([randomUUID()]))).rejects.toThrow();
     await producer.close();
     await consumer.close(1_000);
     const operator = new Redis(servers.open.url);
     onTestFinished(() => operator.disconnect());
     expect(await operator.keys('*elsewhere*')).toEqual([]);
+  });
+
+  test('what is closed amid a TLS handshake throws nothing at its process', async () => {
+    const target = parseQueueUrl(`rediss://127.0.0.1:${servers.tls.port}`);
+    for (let waitMs = 0; waitMs < 100; waitMs++) {
+      const producer = new Producer({ target, namespace: 'problems', onError: () => {} });
+      // As long as a handshake takes, or less.
+      await delay(waitMs % 10);
+      await producer.close();
+    }
   });
 
   test('API, worker and command say it, and the password they were given stays unsaid', async () => {

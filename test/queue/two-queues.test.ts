@@ -66,6 +66,17 @@ for (const backend of QUEUE_BACKENDS) {
       expect(ran).toEqual([3]);
     });
 
+    test('a consumer of both refuses what lies in the wrong one', async () => {
+      const producer = await produce();
+      const ran: number[] = [];
+      await producer.enqueue(job({ ...rightJob, queue: 'left' }, { n: 1 }));
+      await producer.enqueue(job(rightJob, { n: 2 }));
+      consume(['left', 'right'], (n) => done().finally(() => ran.push(n)));
+      await waitUntil('it was refused', async () => (await producer.counts('left')).failed === 1);
+      await waitUntil('the other has run', () => ran.length > 0);
+      expect(ran).toEqual([2]);
+    });
+
     test('each queue has its own concurrency', async () => {
       const producer = await produce();
       const { promise: go, resolve } = Promise.withResolvers<void>();
