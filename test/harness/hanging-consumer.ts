@@ -26,8 +26,9 @@ if (import.meta.main) {
   const consumer = new Consumer({
     target: parseQueueUrl(url!),
     namespace: namespace!,
-    concurrency: { finalize: 1 },
-    jobs: handleJobs([finalizeBatchesJob], { 'finalize-batches': () => new Promise<'done'>(() => {}) }),
+    jobs: handleJobs([{ ...finalizeBatchesJob, concurrency: 1 }], {
+      'finalize-batches': () => new Promise<'done'>(() => {}),
+    }),
     onJobFailed: () => {},
     onError: () => {},
   });

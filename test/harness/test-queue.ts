@@ -6,16 +6,18 @@ import {
   parseQueueUrl,
   Producer,
   type JobContext,
+  type JobDefinition,
   type JobHandler,
   type JobResult,
   type NewJob,
   type QueueCounts,
-  type RetryPolicy,
   openBackend,
 } from '@floodgate/queue';
 import { finalizeBatchesJob, finalizeJob } from '@floodgate/registrations';
 import { grantQueueToServiceRoles } from './service-roles.ts';
 import { waitUntil } from './wait-until.ts';
+
+type RetryPolicy = Pick<JobDefinition, 'attempts' | 'backoffMs'>;
 
 /** One run of a handler. */
 export interface Run extends JobContext {
@@ -65,7 +67,7 @@ export class TestQueue {
 
   /** A producer whose server may be away. */
   openProducer(retry: RetryPolicy = { attempts: 3, backoffMs: 1 }): Producer {
-    const producer = new Producer({ ...this.#options(), retry: { finalize: retry } });
+    const producer = new Producer({ ...this.#options(), jobs: [{ ...finalizeBatchesJob, ...retry }] });
     this.#closers.push(() => producer.close());
     return producer;
   }
@@ -84,14 +86,13 @@ export class TestQueue {
     };
     const consumer = new Consumer({
       ...this.#options(),
-      concurrency: { finalize: concurrency },
-      jobs: handleJobs([{ ...finalizeBatchesJob, timeoutMs }], { 'finalize-batches': finalize }),
+      jobs: handleJobs([{ ...finalizeBatchesJob, concurrency, timeoutMs }], { 'finalize-batches': finalize }),
       onJobFailed: ({ error, ...job }) => failures.push({ ...job, message: error.message }),
     });
     let closed: Promise<void> | undefined;
     const close = (deadlineMs: number) => (closed ??= consumer.close(deadlineMs));
     this.#closers.push(() => close(5_000));
-    return { close, idleMs: () => consumer.idleMs('finalize'), runs, failures };
+    return { close, idleMs: () => consumer.idleMs()['finalize']!, runs, failures };
   }
 
   /** The queue as BullMQ gives it, to look and to write past the rules of Producer. */

@@ -41,7 +41,6 @@ describe.skipIf(missing)(`a Redis that may evict keys${missing}`, () => {
     const producer = new Producer(common);
     const consumer = new Consumer({
       ...common,
-      concurrency: { finalize: 1 },
       jobs: [],
       onJobFailed: () => {},
     });

@@ -2,7 +2,6 @@ import { Type, type Static, type TObject, type TProperties } from '@sinclair/typ
 import { databaseSettings } from '@floodgate/database';
 import { port, processSettings, whole } from '@floodgate/service';
 import {
-  concurrencyOf,
   consumerSettings,
   producerSettings,
   queueNames,
@@ -44,9 +43,3 @@ export function workerConfig(capabilities: readonly WorkerCapability[]): TObject
 
 export const WorkerConfig = workerConfig(CAPABILITIES);
 export type WorkerConfig = Static<typeof WorkerConfig>;
-
-/** Returns how many jobs of each chosen queue run at once. */
-export function chosenQueues(config: WorkerConfig): Record<string, number> {
-  const chosen = config.WORKER_QUEUES.split(',');
-  return Object.fromEntries(chosen.map((queue) => [queue, concurrencyOf(config, queue)]));
-}

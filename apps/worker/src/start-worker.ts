@@ -1,15 +1,21 @@
 import { once } from 'node:events';
 import { type Logger, type Service, repeat } from '@floodgate/service';
 import { assertGranted, assertMigrated, connect, explainRefusals, type Database } from '@floodgate/database';
-import { Consumer, openProducer, parseQueueUrl, watchQueue, type HandledJob } from '@floodgate/queue';
+import {
+  Consumer,
+  openProducer,
+  parseQueueUrl,
+  watchQueue,
+  withSettings,
+  type HandledJob,
+} from '@floodgate/queue';
 import { CAPABILITIES } from './capabilities.ts';
-import { chosenQueues, type WorkerConfig } from './config.ts';
+import type { WorkerConfig } from './config.ts';
 import { judge, serveHealth } from './health.ts';
 import { readProgress } from './read-progress.ts';
 
 const STATEMENT_TIMEOUT_MS = 10_000;
-/** Connections beside those of the handlers: rounds, health. */
-const OTHER_CONNECTIONS = 3;
+/** Of handlers, rounds and health together. They are opened as they are needed. */
 const MAX_CONNECTIONS = 10;
 
 /** Wires the worker together and starts it. Throws UnsafeQueueError where the queue could lose jobs already. */
@@ -18,13 +24,12 @@ export async function startWorker(
   log: Logger,
   capabilities = CAPABILITIES,
 ): Promise<Service> {
-  const concurrency = chosenQueues(config);
-  const db = await openDatabase(config, concurrency, log);
   const definitions = capabilities.flatMap((capability) => capability.jobs);
+  const db = await openDatabase(config, log);
   const producer = openProducer(config, definitions, log);
   const works = capabilities.map((capability) => capability.open({ db, log, producer, config }));
   const jobs = works.flatMap((work) => work.jobs);
-  const consumer = openConsumer(config, concurrency, jobs, log);
+  const consumer = openConsumer(config, jobs, log);
   const unwatch = await watchQueue(consumer, {
     // It goes on: what is lost there is found by the rounds, and a worker that has ended would do nothing at all.
     onUnsafe: (err) => log.error({ err }, 'the queue could lose jobs'),
@@ -39,7 +44,6 @@ export async function startWorker(
   const moving = {
     consumer,
     producer,
-    queues: Object.keys(concurrency),
     rounds,
     backlogs: Object.fromEntries(works.flatMap((work) => Object.entries(work.backlogs ?? {}))),
   };
@@ -62,16 +66,11 @@ export async function startWorker(
   };
 }
 
-async function openDatabase(
-  config: WorkerConfig,
-  concurrency: Record<string, number>,
-  log: Logger,
-): Promise<Database> {
-  const handlers = Object.values(concurrency).reduce((sum, jobsAtOnce) => sum + jobsAtOnce, 0);
+async function openDatabase(config: WorkerConfig, log: Logger): Promise<Database> {
   const db = connect({
     connectionString: config.DATABASE_URL,
     applicationName: 'floodgate-worker',
-    maxConnections: Math.min(handlers + OTHER_CONNECTIONS, MAX_CONNECTIONS),
+    maxConnections: MAX_CONNECTIONS,
     prepareStatements: true,
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
     onIdleError: (err) => log.warn({ err }, 'an idle Postgres connection was lost'),
@@ -82,17 +81,14 @@ async function openDatabase(
   return db;
 }
 
-function openConsumer(
-  config: WorkerConfig,
-  concurrency: Record<string, number>,
-  jobs: readonly HandledJob[],
-  log: Logger,
-): Consumer {
+function openConsumer(config: WorkerConfig, jobs: readonly HandledJob[], log: Logger): Consumer {
+  const chosen = config.WORKER_QUEUES.split(',');
   return new Consumer({
     target: parseQueueUrl(config.QUEUE_URL),
     namespace: config.QUEUE_NAMESPACE,
-    concurrency,
-    jobs,
+    jobs: jobs
+      .filter(({ definition }) => chosen.includes(definition.queue))
+      .map(({ definition, handle }) => ({ definition: withSettings(definition, config), handle })),
     onJobFailed: ({ error, ...job }) => log.warn({ err: error, ...job }, 'a job failed'),
     onError: (err) => log.debug({ err }, 'queue connection'),
   });

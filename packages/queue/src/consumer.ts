@@ -11,9 +11,7 @@ import { runJob } from './run-job.ts';
 export interface ConsumerOptions {
   target: QueueTarget;
   namespace: string;
-  /** How many jobs of each queue run at once; only these queues are consumed. */
-  concurrency: Readonly<Record<string, number>>;
-  /** Of all queues; a consumer runs those of the queues that it consumes. */
+  /** Only their queues are consumed, each with as many jobs at once as their definitions say. */
   jobs: readonly HandledJob[];
   onJobFailed: (failure: { queue: string; name: string; id: string; attempt: number; error: Error }) => void;
   onError: (error: Error) => void;
@@ -36,12 +34,12 @@ export class Consumer {
   readonly #lastFinishedAt = new Map<string, number>();
 
   constructor(options: ConsumerOptions) {
-    const { target, namespace, concurrency, onError } = options;
+    const { target, namespace, jobs, onError } = options;
     this.#options = options;
     this.#backend = openBackend(target, { role: 'consumer', namespace, onError });
-    for (const [queue, jobsAtOnce] of Object.entries(concurrency)) {
+    for (const [queue, itsJobs] of Map.groupBy(jobs, ({ definition }) => definition.queue)) {
       this.#lastFinishedAt.set(queue, performance.now());
-      void this.#keepStarting(queue, jobsAtOnce);
+      void this.#keepStarting(queue, itsJobs);
     }
   }
 
@@ -50,10 +48,10 @@ export class Consumer {
    * that for ever, and asks again without a pause (BullMQ 6.7 on Postgres). And another in place of one whose query was
    * not answered: it would go on with the connection that it listens on, which may be just as dead.
    */
-  async #keepStarting(queue: string, jobsAtOnce: number): Promise<void> {
+  async #keepStarting(queue: string, jobs: HandledJob[]): Promise<void> {
     const { signal } = this.#closing;
     while (!signal.aborted) {
-      const worker = this.#open(queue, jobsAtOnce);
+      const worker = this.#open(queue, jobs);
       const { promise: silence, resolve } = Promise.withResolvers<void>();
       worker.on('error', (error) => isSilence(error) && resolve());
       try {
@@ -69,13 +67,12 @@ export class Consumer {
     }
   }
 
-  #open(queue: string, jobsAtOnce: number): Worker {
-    const jobs = this.#options.jobs.filter(({ definition }) => definition.queue === queue);
+  #open(queue: string, jobs: HandledJob[]): Worker {
     const run = (job: Job, token?: string) =>
       runJob(jobs, job, token).finally(() => this.#lastFinishedAt.set(queue, performance.now()));
     const worker = this.#backend.worker(queue, run, {
       autorun: false,
-      concurrency: jobsAtOnce,
+      concurrency: jobs[0]!.definition.concurrency,
       lockDuration: LOCK_MS,
       stalledInterval: LOCK_MS,
       maxStalledCount: MAX_STALLS,
@@ -95,14 +92,10 @@ export class Consumer {
     return worker;
   }
 
-  /** Returns how long ago a job of the queue was finished, well or not; since the start where none was. */
-  idleMs(queue: string): number {
-    return performance.now() - (this.#lastFinishedAt.get(queue) ?? 0);
-  }
-
-  /** Returns whether the queue answers now, as far as the connection knows. */
-  isUp(): boolean {
-    return this.#backend.isUp();
+  /** Returns, by queue, how long ago a job of it was finished, well or not; since the start where none was. */
+  idleMs(): Record<string, number> {
+    const now = performance.now();
+    return Object.fromEntries([...this.#lastFinishedAt].map(([queue, at]) => [queue, Math.round(now - at)]));
   }
 
   /** Returns why the queue is down, as far as the connection knows; null while it is up. */

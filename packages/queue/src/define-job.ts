@@ -61,3 +61,8 @@ export function job<Definition extends JobDefinition>(
 ): NewJob<Definition> {
   return { definition, id: randomUUID(), payload };
 }
+
+/** Returns the queues that the jobs are in, each once. */
+export function queueNames(jobs: readonly JobDefinition[]): string[] {
+  return [...new Set(jobs.map(({ queue }) => queue))];
+}

@@ -2,7 +2,7 @@ import type { Logger } from '@floodgate/service';
 import type { JobDefinition } from './define-job.ts';
 import { Producer } from './producer.ts';
 import { parseQueueUrl } from './queue-url.ts';
-import { retryPolicies } from './settings.ts';
+import { withSettings } from './settings.ts';
 
 /** Opens the producer of these jobs that the settings describe. A queue that is down is not an error. */
 export function openProducer(
@@ -13,7 +13,7 @@ export function openProducer(
   return new Producer({
     target: parseQueueUrl(config.QUEUE_URL),
     namespace: config.QUEUE_NAMESPACE,
-    retry: retryPolicies(config, jobs),
+    jobs: jobs.map((job) => withSettings(job, config)),
     onError: (err) => log.debug({ err }, 'queue connection'),
   });
 }

@@ -1,16 +1,15 @@
 import { within } from '@floodgate/service';
 import type { Queue } from 'bullmq';
 import type { QueueBackend } from './backend.ts';
-import type { NewJob } from './define-job.ts';
+import { queueNames, type JobDefinition, type NewJob } from './define-job.ts';
 import { openBackend } from './open-backend.ts';
 import type { QueueTarget } from './queue-url.ts';
-import type { RetryPolicy } from './settings.ts';
 
 export interface ProducerOptions {
   target: QueueTarget;
   namespace: string;
-  /** By queue; otherwise as a job's definition says. */
-  retry?: Readonly<Record<string, RetryPolicy>>;
+  /** Whose queues are opened at once. A job that is enqueued is attempted as its definition here says. */
+  jobs?: readonly JobDefinition[];
   /** Told about connection errors, once per attempt to connect. */
   onError: (error: Error) => void;
 }
@@ -23,7 +22,7 @@ const KEEP_FAILED = { age: 30 * 24 * 3600, count: 100_000 };
 
 const MAX_FAILED_LOOKED_AT = 10_000;
 
-/** More adds than this under way means the queue has stopped answering; what was refused is found by its capability's rounds. */
+/** More adds than this under way means the queue has stopped answering; a capability's rounds find what was refused. */
 const MAX_ADDS_IN_FLIGHT = 1_000;
 
 /** How long a close waits for the adds under way. */
@@ -33,15 +32,15 @@ const LAST_ADDS_MS = 1_000;
 export class Producer {
   readonly #backend: QueueBackend;
   readonly #queues = new Map<string, Queue>();
-  readonly #retry: Readonly<Record<string, RetryPolicy>>;
+  readonly #jobs: readonly JobDefinition[];
   readonly #onError: (error: Error) => void;
   readonly #adds = new Set<Promise<void>>();
 
-  constructor({ target, namespace, retry = {}, onError }: ProducerOptions) {
+  constructor({ target, namespace, jobs = [], onError }: ProducerOptions) {
     this.#backend = openBackend(target, { role: 'producer', namespace, onError });
     this.#onError = onError;
-    this.#retry = retry;
-    for (const name of Object.keys(retry)) this.#open(name);
+    this.#jobs = jobs;
+    for (const name of queueNames(jobs)) this.#open(name);
   }
 
   /** Adds a job. Rejects at once while the queue is down; nothing is held back in memory. */
@@ -55,7 +54,7 @@ export class Producer {
   }
 
   async #add({ definition, id, payload }: NewJob): Promise<void> {
-    const { attempts, backoffMs } = this.#retry[definition.queue] ?? definition;
+    const { attempts, backoffMs } = this.#jobs.find(({ name }) => name === definition.name) ?? definition;
     const queue = await this.#readyQueue(definition.queue);
     await queue.add(definition.name, payload, {
       jobId: id,
@@ -80,11 +79,6 @@ export class Producer {
     const queue = await this.#readyQueue(name);
     const counts = await queue.getJobCounts('waiting', 'active', 'delayed', 'failed');
     return { waiting: 0, active: 0, delayed: 0, failed: 0, ...counts };
-  }
-
-  /** Returns whether the queue answers now, as far as the connection knows. */
-  isUp(): boolean {
-    return this.#backend.isUp();
   }
 
   /** Returns why the queue is down, as far as the connection knows; null while it is up. */

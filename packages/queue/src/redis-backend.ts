@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { Queue, Worker } from 'bullmq';
 import { Cluster, Redis } from 'ioredis';
 import { CONNECT_TIMEOUT_MS, SILENCE_MS, type BackendOptions, type QueueBackend } from './backend.ts';
@@ -20,10 +21,14 @@ export function redisBackend(target: RedisTarget, options: BackendOptions): Queu
     isUp: () => redis.status === 'ready',
     problem,
     verify: async () => {
-      await ready(redis);
+      if (redis.status !== 'ready')
+        await once(redis, 'ready', { signal: AbortSignal.timeout(CONNECT_TIMEOUT_MS) });
       await assertNoEviction(redis);
     },
-    close: async () => redis.disconnect(),
+    close: async () => {
+      ignoreFurtherErrors(redis);
+      redis.disconnect();
+    },
   };
 }
 
@@ -64,17 +69,6 @@ function connectRedis(target: RedisTarget, options: BackendOptions): Redis | Clu
 
 const reconnectDelayMs = (attempt: number) => Math.min(50 * 2 ** Math.min(attempt, 6), 1_000);
 
-async function ready(redis: Redis | Cluster): Promise<void> {
-  if (redis.status === 'ready') return;
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const timer = setTimeout(() => reject(new Error('the queue does not answer')), CONNECT_TIMEOUT_MS);
-  redis.once('ready', resolve);
-  await promise.finally(() => {
-    clearTimeout(timer);
-    redis.off('ready', resolve);
-  });
-}
-
 // Of itself Redis says no more to whoever speaks TLS to it, or does not.
 const HINTS: Record<string, string> = {
   'redis: connection reset': 'connection reset (TLS may be needed: rediss)',
@@ -88,6 +82,7 @@ function followProblem(redis: Redis | Cluster, target: RedisTarget): () => strin
   let problem = 'no answer';
   redis.on('ready', () => (problem = 'no answer'));
   redis.on('error', (error: Error) => {
+    ignoreFurtherErrors(redis);
     // It follows from an error that was told before.
     if (error.message.startsWith("Stream isn't writeable")) return;
     const reason = reasonOf(error);
@@ -96,4 +91,11 @@ function followProblem(redis: Redis | Cluster, target: RedisTarget): () => strin
     if (reason === NO_DATABASE) redis.disconnect(true);
   });
   return () => (redis.status === 'ready' ? null : problem);
+}
+
+// ioredis listens to the first error of a socket only. A TLS handshake that ends early has two, and one that nobody
+// listens to ends the process.
+function ignoreFurtherErrors(redis: Redis | Cluster): void {
+  const nodes = redis.isCluster ? (redis as Cluster).nodes() : [redis as Redis];
+  for (const { stream } of nodes) if (stream?.listenerCount('error') < 2) stream.on('error', () => {});
 }

@@ -18,9 +18,6 @@ export const queueSettings = {
   }),
 };
 
-/** How often a job is attempted, and how soon again. */
-export type RetryPolicy = Pick<JobOptions, 'attempts' | 'backoffMs'>;
-
 /** What a process that enqueues reads for each queue. */
 const forProducer = ({ attempts, backoffMs }: JobOptions) => ({
   ATTEMPTS: whole('attempts before a job is given up', { minimum: 1, maximum: 50, default: attempts }),
@@ -67,32 +64,18 @@ function variablesOf<Jobs extends readonly JobDefinition[], Setting extends stri
   return variables as Variables<Jobs, Setting>;
 }
 
-/** Returns each queue's retries as the settings say. */
-export function retryPolicies(config: object, jobs: readonly JobDefinition[]): Record<string, RetryPolicy> {
-  const policyOf = (queue: string) => ({
-    attempts: numberIn(config, queue, 'ATTEMPTS'),
-    backoffMs: numberIn(config, queue, 'BACKOFF_MS'),
-  });
-  return Object.fromEntries(queueNames(jobs).map((queue) => [queue, policyOf(queue)]));
-}
-
-/** Returns how many jobs of a queue run at once, as its setting says. */
-export function concurrencyOf(config: object, queue: string): number {
-  return numberIn(config, queue, 'CONCURRENCY');
-}
-
-/** Returns the queues that the jobs are in, each once. */
-export function queueNames(jobs: readonly JobDefinition[]): string[] {
-  return [...new Set(jobs.map(({ queue }) => queue))];
+/** Returns the job with what the settings of its queue say in place of its defaults. */
+export function withSettings(job: JobDefinition, config: object): JobDefinition {
+  const read = (setting: string) => Reflect.get(config, variableOf(job.queue, setting)) as number | undefined;
+  return {
+    ...job,
+    attempts: read('ATTEMPTS') ?? job.attempts,
+    backoffMs: read('BACKOFF_MS') ?? job.backoffMs,
+    concurrency: read('CONCURRENCY') ?? job.concurrency,
+  };
 }
 
 const variableOf = (queue: string, setting: string) => `${queue.toUpperCase()}_${setting}`;
-
-function numberIn(config: object, queue: string, setting: string): number {
-  const value: unknown = Reflect.get(config, variableOf(queue, setting));
-  if (typeof value !== 'number') throw new Error(`${variableOf(queue, setting)} was not read`);
-  return value;
-}
 
 /** Returns whether the text is one of QUEUE_URL_FORMS and its client can read it. */
 export function isQueueUrl(text: string): boolean {

@@ -3,7 +3,6 @@ import { UnsafeQueueError } from './redis-policy.ts';
 
 /** What producer and consumer tell about their connection. */
 interface Watchable {
-  isUp(): boolean;
   problem(): string | null;
   verify(): Promise<void>;
 }
@@ -43,9 +42,9 @@ export async function watchQueue(
   let isLooking = false;
   let lookedAt = performance.now();
   const timer = setInterval(() => {
-    // A connection does not show that the server was mended.
-    const isNews = state === 'unsafe' || queue.isUp() !== (state === 'up');
-    const isDue = isNews || performance.now() - lookedAt > VERIFY_INTERVAL_MS;
+    // While it is not up, too: a connection does not show that the server was mended.
+    const isDue =
+      state !== 'up' || queue.problem() !== null || performance.now() - lookedAt > VERIFY_INTERVAL_MS;
     if (!isDue || isLooking) return;
     isLooking = true;
     lookedAt = performance.now();

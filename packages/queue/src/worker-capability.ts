@@ -6,11 +6,11 @@ import { handleJobs, type HandledJob, type JobHandlers } from './handle-job.ts';
 import type { Producer } from './producer.ts';
 
 /** What a capability is opened with. */
-export interface WorkerContext<Settings extends TProperties> {
+export interface WorkerContext<Config> {
   db: Database;
   log: Logger;
   producer: Producer;
-  config: Static<TObject<Settings>>;
+  config: Config;
 }
 
 /** Something that every worker repeats: at once after `more`, and after `intervalMs` otherwise. */
@@ -36,28 +36,24 @@ interface Work {
 export interface WorkerCapability {
   jobs: readonly JobDefinition[];
   settings: TProperties;
-  open(
-    context: Omit<WorkerContext<TProperties>, 'config'> & { config: object },
-  ): Work & { jobs: readonly HandledJob[] };
+  open(context: WorkerContext<object>): Work & { jobs: readonly HandledJob[] };
 }
 
 /** Describes what a capability does in the worker. Each of its jobs must have a handler. */
-export function defineWorker<const Jobs extends readonly JobDefinition[], Settings extends TProperties>({
-  jobs,
-  settings,
-  open,
-}: {
+export function defineWorker<
+  const Jobs extends readonly JobDefinition[],
+  Settings extends TProperties,
+>(face: {
   jobs: Jobs;
   settings: Settings;
-  open(context: WorkerContext<Settings>): Work & { handlers: JobHandlers<Jobs> };
+  open(context: WorkerContext<Static<TObject<Settings>>>): Work & { handlers: JobHandlers<Jobs> };
 }): WorkerCapability {
   return {
-    jobs,
-    settings,
+    ...face,
     open: (context) => {
       // The worker has read them all by `settings`.
-      const { handlers, ...work } = open(context as WorkerContext<Settings>);
-      return { ...work, jobs: handleJobs(jobs, handlers) };
+      const { handlers, ...work } = face.open(context as WorkerContext<Static<TObject<Settings>>>);
+      return { ...work, jobs: handleJobs(face.jobs, handlers) };
     },
   };
 }

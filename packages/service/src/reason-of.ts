@@ -6,6 +6,7 @@ const PROBLEMS: Record<string, string> = {
   ENOTFOUND: 'no such host',
   EAI_AGAIN: 'the name of the host cannot be looked up',
   ETIMEDOUT: 'no answer',
+  ABORT_ERR: 'no answer',
   '28P01': 'user or password not accepted',
   '28000': 'user not accepted',
   '3D000': NO_DATABASE,

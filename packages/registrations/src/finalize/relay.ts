@@ -14,7 +14,7 @@ const RETRY_MS = 1_000;
  * they committed, lost them, or whoever was to enqueue them died. Returns `more` while there may be more of them.
  */
 export async function relayDueBatches(db: Database, producer: Producer): Promise<'more' | 'done'> {
-  if (!producer.isUp()) return 'done';
+  if (producer.problem() !== null) return 'done';
   const batchIds = await leaseDueBatches(db, LEASE_LIMIT);
   if (batchIds.length === 0) return 'done';
   try {

@@ -1,0 +1,190 @@
+import { Type } from '@sinclair/typebox';
+import {
+  Consumer,
+  defineJob,
+  defineWorker,
+  handleJobs,
+  job,
+  parseQueueUrl,
+  Producer,
+  type JobResult,
+} from '@floodgate/queue';
+import { createLogger, loadConfig } from '@floodgate/service';
+import { startWorker, workerConfig, type Health } from '@floodgate/worker';
+import { findFreePort } from '@floodgate/embedded-postgres';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { QUEUE_BACKENDS, titleOf, useQueue } from '../harness/queue-backends.ts';
+import { underTest } from '../harness/service-roles.ts';
+import { TestQueue } from '../harness/test-queue.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+
+// What a second queue would be: two kinds of jobs that only these tests know.
+const options = { payload: Type.Object({ n: Type.Integer() }), attempts: 3, backoffMs: 1, timeoutMs: 60_000 };
+const leftJob = defineJob({ ...options, name: 'go-left', queue: 'left', concurrency: 1 });
+const rightJob = defineJob({ ...options, name: 'go-right', queue: 'right', concurrency: 3 });
+const JOBS = [leftJob, rightJob] as const;
+
+const done = () => Promise.resolve('done' as const);
+
+for (const backend of QUEUE_BACKENDS) {
+  describe.skipIf(backend.missing)(titleOf(backend), () => {
+    let queue: TestQueue;
+    useQueue(backend, (given) => ({ queue } = given));
+
+    const where = () => ({ target: parseQueueUrl(queue.url), namespace: queue.namespace, onError: () => {} });
+
+    async function produce(): Promise<Producer> {
+      const producer = new Producer(where());
+      onTestFinished(() => producer.close());
+      await producer.verify();
+      return producer;
+    }
+
+    function consume(queues: string[], handle: (n: number) => Promise<JobResult>): Consumer {
+      const handler = ({ n }: { n: number }) => handle(n);
+      const jobs = handleJobs(JOBS, { 'go-left': handler, 'go-right': handler });
+      const chosen = jobs.filter(({ definition }) => queues.includes(definition.queue));
+      const consumer = new Consumer({ ...where(), jobs: chosen, onJobFailed: () => {} });
+      onTestFinished(() => consumer.close(5_000));
+      return consumer;
+    }
+
+    test('a consumer of one queue runs no jobs of another, not even where one lies in its own', async () => {
+      const producer = await produce();
+      const ran: number[] = [];
+      await producer.enqueue(job(rightJob, { n: 1 }));
+      await producer.enqueue(job({ ...rightJob, queue: 'left' }, { n: 2 }));
+      await producer.enqueue(job(leftJob, { n: 3 }));
+      consume(['left'], (n) => done().finally(() => ran.push(n)));
+      await waitUntil('the job has run', () => ran.length > 0);
+      await waitUntil(
+        'the foreign one was refused',
+        async () => (await producer.counts('left')).failed === 1,
+      );
+      expect(await producer.counts('right')).toMatchObject({ waiting: 1, active: 0 });
+      expect(ran).toEqual([3]);
+    });
+
+    test('a consumer of both refuses what lies in the wrong one', async () => {
+      const producer = await produce();
+      const ran: number[] = [];
+      await producer.enqueue(job({ ...rightJob, queue: 'left' }, { n: 1 }));
+      await producer.enqueue(job(rightJob, { n: 2 }));
+      consume(['left', 'right'], (n) => done().finally(() => ran.push(n)));
+      await waitUntil('it was refused', async () => (await producer.counts('left')).failed === 1);
+      await waitUntil('the other has run', () => ran.length > 0);
+      expect(ran).toEqual([2]);
+    });
+
+    test('each queue has its own concurrency', async () => {
+      const producer = await produce();
+      const { promise: go, resolve } = Promise.withResolvers<void>();
+      consume(['left', 'right'], () => go.then(done));
+      await Promise.all(
+        [leftJob, rightJob].flatMap((kind) => [1, 2, 3, 4].map((n) => producer.enqueue(job(kind, { n })))),
+      );
+      const under = async () => [
+        (await producer.counts('left')).active,
+        (await producer.counts('right')).active,
+      ];
+      await waitUntil('all that may run do', async () => (await under()).join() === '1,3');
+      expect(await producer.counts('left')).toMatchObject({ waiting: 3 });
+      expect(await producer.counts('right')).toMatchObject({ waiting: 1 });
+      resolve();
+      await waitUntil('all have run', async () => (await under()).join() === '0,0');
+    });
+
+    test('one queue is idle while another is busy', async () => {
+      const producer = await produce();
+      const consumer = consume(['left', 'right'], done);
+      await waitUntil('some time has passed', () => consumer.idleMs()['left']! > 300);
+      const startedAt = performance.now();
+      await producer.enqueue(job(rightJob, { n: 1 }));
+      await waitUntil('right was busy', () => consumer.idleMs()['right']! < performance.now() - startedAt);
+      expect(consumer.idleMs()['left']!).toBeGreaterThan(300);
+    });
+  });
+}
+
+describe('a worker with two queues', () => {
+  let database: TestDatabase;
+  beforeAll(async () => void (database = await createTestDatabase()));
+  afterAll(() => database.drop());
+
+  /** A worker whose jobs of the queue `right` end when `go` does. */
+  async function startTwoQueues(go: Promise<unknown>, env: Record<string, string> = {}) {
+    const queue = await TestQueue.open(database.url);
+    const producers: Producer[] = [];
+    const capability = defineWorker({
+      jobs: JOBS,
+      settings: {},
+      open: ({ producer }) => {
+        producers.push(producer);
+        return { handlers: { 'go-left': done, 'go-right': () => go.then(done) }, rounds: [] };
+      },
+    });
+    const port = String(await findFreePort());
+    const given = { DATABASE_URL: database.url, QUEUE_URL: database.url, QUEUE_NAMESPACE: queue.namespace };
+    const own = { WORKER_HOST: '127.0.0.1', WORKER_PORT: port, STALLED_AFTER_MS: '700' };
+    const config = loadConfig(workerConfig([capability]), underTest('worker', { ...given, ...own, ...env }));
+    const worker = await startWorker(config, createLogger('worker', 'silent'), [capability]);
+    onTestFinished(async () => {
+      await worker.close();
+      await queue.close();
+    });
+    const read = async () => {
+      const response = await fetch(`http://127.0.0.1:${port}/health/live`);
+      return (await response.json()) as Health;
+    };
+    return { producer: producers[0]!, read, config };
+  }
+
+  test('a stuck queue is seen while the other is busy', async () => {
+    const { promise: go, resolve } = Promise.withResolvers<void>();
+    const { producer, read } = await startTwoQueues(go, { RIGHT_CONCURRENCY: '1' });
+    await producer.enqueue(job(rightJob, { n: 1 }));
+    await producer.enqueue(job(rightJob, { n: 2 }));
+    const health = await waitUntil('the worker is stalled', async () => {
+      await producer.enqueue(job(leftJob, { n: 3 }));
+      const seen = await read();
+      return seen.status === 'stalled' && seen;
+    });
+    const { left, right } = health.progress.queues;
+    expect(left!.idleMs).toBeLessThan(700);
+    expect(right).toMatchObject({ jobs: { waiting: 1, active: 1 } });
+    expect(right!.idleMs).toBeGreaterThan(700);
+    resolve();
+    await waitUntil('it is well again', async () => (await read()).status === 'ok');
+  });
+
+  test('WORKER_QUEUES chooses what it takes and what it is judged by', async () => {
+    const { producer, read } = await startTwoQueues(Promise.resolve(), { WORKER_QUEUES: 'right' });
+    await producer.enqueue(job(leftJob, { n: 1 }));
+    await producer.enqueue(job(rightJob, { n: 2 }));
+    await waitUntil('the right one has run', async () => {
+      const { waiting, active } = await producer.counts('right');
+      return waiting + active === 0;
+    });
+    const health = await waitUntil('nothing has moved for longer than is allowed', async () => {
+      const seen = await read();
+      return seen.progress.queues['right']!.idleMs > 700 && seen;
+    });
+    expect(health.status).toBe('ok');
+    expect(Object.keys(health.progress.queues)).toEqual(['right']);
+    expect(await producer.counts('left')).toMatchObject({ waiting: 1 });
+  });
+
+  test('a second queue has settings of its own', async () => {
+    const { config } = await startTwoQueues(Promise.resolve(), { RIGHT_ATTEMPTS: '7' });
+    expect(config).toMatchObject({
+      WORKER_QUEUES: 'left,right',
+      LEFT_ATTEMPTS: 3,
+      LEFT_BACKOFF_MS: 1,
+      LEFT_CONCURRENCY: 1,
+      RIGHT_ATTEMPTS: 7,
+      RIGHT_BACKOFF_MS: 1,
+      RIGHT_CONCURRENCY: 3,
+    });
+  });
+});
