@@ -7,7 +7,7 @@ import { underTest } from './service-roles.ts';
 import { waitUntil } from './wait-until.ts';
 
 const ENTRY_POINTS = {
-  api: new URL('@floodgate/api/main', import.meta.url),
+  api: new URL('../../apps/api/src/main.ts', import.meta.url),
   worker: new URL('../../apps/worker/src/main.ts', import.meta.url),
   cli: new URL('../../apps/cli/src/main.ts', import.meta.url),
   standalone: new URL('../../apps/standalone/src/main.ts', import.meta.url),

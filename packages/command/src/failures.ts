@@ -1,20 +1,12 @@
 import { CommanderError } from 'commander';
-import { ConfigError } from '@floodgate/service';
-import { ConnectionFailed, ConnectionLost } from '@floodgate/database';
-
-/** Something that the operator asked for cannot be done. The message is the line that they read. */
-export class Failure extends Error {
-  override name = 'Failure';
-}
+import { ConnectionFailed, ConnectionLost } from '@floodgate/database/connection/failures';
+import { ConfigError, Failure, InvalidInput } from '@floodgate/service/failure';
+import { redactUrls } from '@floodgate/service/redact-urls';
+import { sqlStateOf } from '@floodgate/service/sql-state';
 
 /** A server did not answer. Trying again later may help. */
 export class Unreachable extends Failure {
   override name = 'Unreachable';
-}
-
-/** The command line is wrong. */
-export class InputError extends Error {
-  override name = 'InputError';
 }
 
 /** How a command ends: the line on standard error (null: none) and the exit code. */
@@ -32,8 +24,8 @@ export function endingOf(error: unknown): Ending {
   return { line: oneLine(sentenceOf(error)), exitCode: isWrongInput(error) ? WRONG_INPUT : FAILED };
 }
 
-function isWrongInput(error: unknown): error is InputError | ConfigError {
-  return error instanceof InputError || error instanceof ConfigError;
+function isWrongInput(error: unknown): error is InvalidInput | ConfigError {
+  return error instanceof InvalidInput || error instanceof ConfigError;
 }
 
 // Commander also throws to end --help and --version, which are no failures.
@@ -52,22 +44,12 @@ function sentenceOf(error: unknown): string {
   if (error instanceof ConnectionLost) {
     return 'the connection to Postgres was lost; whether the command took effect is unknown';
   }
-  const code = codeOf(error);
-  if (/^[0-9A-Z]{5}$/.test(code)) return refusalOf(code, textIn(error, 'constraint'));
+  const sqlState = sqlStateOf(error);
+  if (sqlState) return refusalOf(sqlState, textIn(error, 'constraint'));
   return error instanceof Failure || isWrongInput(error)
     ? error.message
     : `unexpected error: ${foreignMessage(error)}`;
 }
-
-const CONSTRAINTS: Record<string, string> = {
-  secret_keys_partner_id_fkey: 'no such partner',
-  event_grants_partner_id_fkey: 'no such partner',
-  event_grants_event_id_fkey: 'no such event',
-  tickets_event_id_fkey: 'no such event',
-  partners_name_key: 'a partner of this name already exists',
-  sales_window_is_ordered: 'the sale must start before it ends',
-  no_seat_is_sold_twice: 'the capacity cannot be less than the seats that are taken already',
-};
 
 const REFUSALS: Record<string, string> = {
   '42P01': 'the database schema is missing; run floodgate migrate',
@@ -79,9 +61,9 @@ const REFUSALS: Record<string, string> = {
 
 // The SQLSTATE and the constraint are all that is read: Postgres's own messages quote data.
 function refusalOf(code: string, constraint: string): string {
-  const because = CONSTRAINTS[constraint] ?? REFUSALS[code];
-  if (because) return because;
-  return `Postgres refused the statement (SQLSTATE ${code}${constraint && `, ${constraint}`})`;
+  return (
+    REFUSALS[code] ?? `Postgres refused the statement (SQLSTATE ${code}${constraint && `, ${constraint}`})`
+  );
 }
 
 const REASONS: Record<string, string> = {
@@ -102,12 +84,7 @@ const REASONS: Record<string, string> = {
 export function reasonOf(error: unknown): string {
   // A Redis Cluster's client wraps what its nodes said.
   const cause: unknown = error instanceof Error ? Reflect.get(error, 'lastNodeError') : undefined;
-  return REASONS[codeOf(cause ?? error)] ?? foreignMessage(cause ?? error);
-}
-
-/** The SQLSTATE or system error code, or "". */
-export function codeOf(error: unknown): string {
-  return textIn(error, 'code');
+  return REASONS[textIn(cause ?? error, 'code')] ?? foreignMessage(cause ?? error);
 }
 
 function textIn(error: unknown, property: string): string {
@@ -115,10 +92,10 @@ function textIn(error: unknown, property: string): string {
   return typeof value === 'string' ? value : '';
 }
 
-// What somebody else wrote may quote an URL: it loses its credentials.
+// What somebody else wrote may quote a URL.
 function foreignMessage(error: unknown): string {
   const message = error instanceof Error ? error.message : '';
-  return message.replaceAll(/:\/\/\S*@/g, '://…@') || 'unknown reason';
+  return redactUrls(message) || 'unknown reason';
 }
 
 function oneLine(text: string): string {

@@ -1,4 +1,5 @@
-import { isPostgresUrl, whole } from '@floodgate/service';
+import { whole } from '@floodgate/service/load-config';
+import { isPostgresUrl } from '@floodgate/service/postgres-url';
 import { FormatRegistry, Type } from '@sinclair/typebox';
 import { parseQueueUrl, QUEUE_URL_FORMS } from './queue-url.ts';
 

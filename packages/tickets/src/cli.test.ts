@@ -1,22 +1,22 @@
 import { describe, expect, test } from 'vitest';
-import { settingsOf, windowOf } from './cli.ts';
+import { givenSettings, windowOf } from './cli.ts';
 
 const at = (time: string) => new Date(`2026-11-21T${time}Z`);
 
 describe('the settings of a ticket', () => {
   test('are those that were given', () => {
-    expect(settingsOf({ by: 'jane' })).toEqual({});
-    expect(settingsOf({ price: 0, benefits: '', capacity: 0 })).toEqual({
+    expect(givenSettings({})).toEqual({});
+    expect(givenSettings({ price: 0, benefits: '', capacity: 0 })).toEqual({
       price: 0,
       benefits: '',
       capacity: 0,
     });
-    expect(settingsOf({ active: true })).toEqual({ active: true });
-    expect(settingsOf({ inactive: true })).toEqual({ active: false });
+    expect(givenSettings({ active: true })).toEqual({ active: true });
+    expect(givenSettings({ inactive: true })).toEqual({ active: false });
   });
 
   test('open an edge of the sales window with "none"', () => {
-    expect(settingsOf({ saleStarts: 'none', saleEnds: at('10:00:00') })).toEqual({
+    expect(givenSettings({ saleStarts: 'none', saleEnds: at('10:00:00') })).toEqual({
       saleStartsAt: null,
       saleEndsAt: at('10:00:00'),
     });

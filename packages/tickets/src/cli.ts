@@ -1,22 +1,71 @@
-import { Option, type Command } from 'commander';
-import { createTicket, listTickets, updateTicket, type TicketRow, type TicketSettings } from './tickets.ts';
-import { listEvents } from '@floodgate/events';
-import { type Database } from '@floodgate/database';
+import { Option, type Command, type OptionValues } from '@commander-js/extra-typings';
+import type { Database } from '@floodgate/database';
+import { Failure } from '@floodgate/service/failure';
 import {
+  answeringChange,
   answeringFromDatabase,
-  parseBenefits,
-  parseCapacity,
   parseId,
-  parseName,
   parsePrice,
   parseSaleTime,
-  type Cli,
-  Failure,
-  InputError,
+  parseText,
+  parseWhole,
   record,
   table,
   timeText,
+  type Cli,
 } from '@floodgate/command';
+import { settingsOf, type TicketRow, type TicketSettings } from './ticket-settings.ts';
+
+/** `floodgate ticket …` */
+export function addTicketCommands(program: Command, cli: Cli): void {
+  const ticket = program.command('ticket').description("an event's tickets");
+  addCreate(ticket, cli);
+  addUpdate(ticket, cli);
+  addList(ticket, cli);
+}
+
+const load = () => Promise.all([import('@floodgate/audit'), import('./actions.ts')]);
+
+function addCreate(ticket: Command, cli: Cli): void {
+  const create = ticket
+    .command('create')
+    .description('add a ticket to an event')
+    .argument('<eventId>', 'the event', parseId)
+    .requiredOption('--title <title>', 'its title', parseText)
+    .requiredOption('--capacity <seats>', 'how many seats it has', parseWhole);
+  answeringChange(withSharedOptions(create), cli, async (db, actor, options, eventId) => {
+    const { title, capacity } = options;
+    const input = { eventId, title, capacity, ...givenSettings(options), ...authorOf(options) };
+    const [{ perform }, { createTicketAction }] = await load();
+    return answerOf(await perform(db, createTicketAction, input, actor));
+  });
+}
+
+function addUpdate(ticket: Command, cli: Cli): void {
+  const update = ticket
+    .command('update')
+    .description('change what is given of a ticket, and leave the rest')
+    .argument('<ticketId>', 'the ticket', parseId)
+    .option('--title <title>', 'its title', parseText)
+    .option('--capacity <seats>', 'how many seats it has; not less than are taken', parseWhole)
+    .addOption(new Option('--active', 'put it on sale').conflicts('inactive'));
+  answeringChange(withSharedOptions(update), cli, async (db, actor, options, ticketId) => {
+    const input = { ticketId, ...givenSettings(options), ...authorOf(options) };
+    const [{ perform }, { updateTicketAction }] = await load();
+    return answerOf(await perform(db, updateTicketAction, input, actor));
+  });
+}
+
+function withSharedOptions<Args extends unknown[], Options extends OptionValues>(
+  command: Command<Args, Options>,
+) {
+  return command
+    .option('--price <amount>', 'its price, e.g. 12.50', parsePrice)
+    .option('--benefits <text>', 'what it comes with', parseText)
+    .option('--inactive', 'keep it off sale')
+    .option('--sale-starts <time>', 'e.g. 2026-11-21T09:00:00+01:00, or none', parseSaleTime)
+    .option('--sale-ends <time>', 'e.g. 2026-12-01T00:00:00Z, or none', parseSaleTime);
+}
 
 /** The options of `create` and `update`, as parsed. */
 interface TicketOptions {
@@ -28,63 +77,10 @@ interface TicketOptions {
   inactive?: true;
   saleStarts?: Date | 'none';
   saleEnds?: Date | 'none';
-  by: string;
-}
-
-/** `floodgate ticket …` */
-export function addTicketCommands(program: Command, cli: Cli): void {
-  const ticket = program.command('ticket').description("an event's tickets");
-  addCreate(ticket, cli);
-  addUpdate(ticket, cli);
-  addList(ticket, cli);
-}
-
-function addCreate(ticket: Command, cli: Cli): void {
-  const create = ticket
-    .command('create')
-    .description('add a ticket to an event')
-    .argument('<eventId>', 'the event', parseId)
-    .requiredOption('--title <title>', 'its title', parseName)
-    .requiredOption('--capacity <seats>', 'how many seats it has', parseCapacity);
-  addSharedOptions(create);
-  type Options = TicketOptions & { title: string; capacity: number };
-  answeringFromDatabase(create, cli, async (db, options: Options, eventId: number) => {
-    const { title, capacity } = options;
-    return answerOf(await createTicket(db, eventId, { ...settingsOf(options), title, capacity }, options.by));
-  });
-}
-
-function addUpdate(ticket: Command, cli: Cli): void {
-  const update = ticket
-    .command('update')
-    .description('change what is given of a ticket, and leave the rest')
-    .argument('<ticketId>', 'the ticket', parseId)
-    .option('--title <title>', 'its title', parseName)
-    .option('--capacity <seats>', 'how many seats it has; not less than are taken', parseCapacity)
-    .addOption(new Option('--active', 'put it on sale').conflicts('inactive'));
-  addSharedOptions(update);
-  answeringFromDatabase(update, cli, async (db, options: TicketOptions, ticketId: number) => {
-    const settings = settingsOf(options);
-    if (Object.keys(settings).length === 0)
-      throw new InputError('nothing to change; give at least one option');
-    const updated = await updateTicket(db, ticketId, settings, options.by);
-    if (!updated) throw new Failure('no such ticket');
-    return answerOf(updated);
-  });
-}
-
-function addSharedOptions(command: Command): void {
-  command
-    .option('--price <amount>', 'its price, e.g. 12.50', parsePrice)
-    .option('--benefits <text>', 'what it comes with', parseBenefits)
-    .option('--inactive', 'keep it off sale')
-    .option('--sale-starts <time>', 'e.g. 2026-11-21T09:00:00+01:00, or none', parseSaleTime)
-    .option('--sale-ends <time>', 'e.g. 2026-12-01T00:00:00Z, or none', parseSaleTime)
-    .option('--by <author>', 'who is noted as the author', parseName, 'operator');
 }
 
 /** What was given, and nothing else: an absent setting is left as it is. */
-export function settingsOf(options: Partial<TicketOptions>): Partial<TicketSettings> {
+export function givenSettings(options: TicketOptions): Partial<TicketSettings> {
   const { title, capacity, price, benefits, active, inactive, saleStarts, saleEnds } = options;
   return {
     ...(title !== undefined && { title }),
@@ -97,6 +93,9 @@ export function settingsOf(options: Partial<TicketOptions>): Partial<TicketSetti
   };
 }
 
+/** Partners see who changed a ticket last, but not the name of an operator's account. */
+const authorOf = ({ by }: { by?: string }) => (by === undefined ? {} : { lastModifiedBy: by });
+
 function edgeOf(time: Date | 'none'): Date | null {
   return time === 'none' ? null : time;
 }
@@ -106,7 +105,7 @@ function addList(ticket: Command, cli: Cli): void {
     .command('list')
     .description('list the tickets of an event, on sale or not')
     .argument('<eventId>', 'the event', parseId);
-  answeringFromDatabase(list, cli, async (db, _options: object, eventId: number) => {
+  answeringFromDatabase(list, cli, async (db, _options, eventId) => {
     const tickets = (await findTickets(db, eventId)).map(describe);
     const rows = tickets.map((row) => [
       row.id,
@@ -124,8 +123,10 @@ function addList(ticket: Command, cli: Cli): void {
 }
 
 async function findTickets(db: Database, eventId: number): Promise<TicketRow[]> {
+  const { listTickets } = await import('./list-tickets.ts');
   const tickets = await listTickets(db, eventId);
   if (tickets.length > 0) return tickets;
+  const { listEvents } = await import('@floodgate/events');
   const events = await listEvents(db);
   if (!events.some((event) => event.id === eventId)) throw new Failure('no such event');
   return tickets;
@@ -135,15 +136,9 @@ function describe(row: TicketRow) {
   return {
     id: row.id,
     eventId: row.event_id,
-    title: row.title,
-    price: row.price,
-    benefits: row.benefits,
-    active: row.active,
-    capacity: row.capacity,
+    ...settingsOf(row),
     taken: row.taken,
     left: row.capacity - row.taken,
-    saleStartsAt: row.sale_starts_at,
-    saleEndsAt: row.sale_ends_at,
     createdAt: row.created_at,
     lastModifiedAt: row.last_modified_at,
     lastModifiedBy: row.last_modified_by,

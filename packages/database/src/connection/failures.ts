@@ -1,4 +1,4 @@
-import pg from 'pg';
+import { sqlStateOf } from '@floodgate/service/sql-state';
 
 /** No connection was to be had. The statement was never sent: nothing can have changed. */
 export class ConnectionFailed extends Error {
@@ -47,8 +47,8 @@ const UNAVAILABLE = new Set([
 export function statementFailure(error: unknown): StatementFailure {
   if (error instanceof ConnectionFailed) return 'not-sent';
   if (error instanceof ConnectionLost) return 'unknown';
-  if (!(error instanceof pg.DatabaseError)) return 'unexpected';
-  const code = error.code ?? '';
+  const code = sqlStateOf(error);
+  if (code === null) return 'unexpected';
   if (code === '23505') return 'conflict';
   if (code === '55P03') return 'locked';
   if (UNAVAILABLE.has(code) || code.startsWith('53') || code.startsWith('58')) return 'unavailable';

@@ -2,10 +2,12 @@ import { sql } from 'kysely';
 import { Migrator, type Migration } from 'kysely/migration';
 import type { Database } from '../connection/connect.ts';
 import * as initial from './migrations/0001-initial.ts';
+import * as audit from './migrations/0002-audit.ts';
 
 /** In order, forward only, and never edited once merged. */
 const MIGRATIONS: Record<string, Migration> = {
   '0001-initial': initial,
+  '0002-audit': audit,
 };
 
 /**

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { findAccess, noteKeyUse, type AccessQuery, type AccessRow } from './find-access.ts';
-import { hashSecret, isSecretOf, parseSecretKey } from '../keys/secret-keys.ts';
+import { hashSecret, isSecretOf, parseSecretKey } from '../keys/secret-key.ts';
 import { type Database, type DuplicatePolicy, GroupRead, recentReads } from '@floodgate/database';
 import type { LRUCache } from 'lru-cache';
 

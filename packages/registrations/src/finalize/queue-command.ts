@@ -1,6 +1,6 @@
-import type { Command } from 'commander';
-import { readBacklog, type Backlog } from './read-backlog.ts';
-import { QUEUE_NAMES, UnsafeQueueError, type QueueCounts, type QueueName } from '@floodgate/queue';
+import type { Command } from '@commander-js/extra-typings';
+import type { Backlog } from './read-backlog.ts';
+import type { QueueCounts, QueueName } from '@floodgate/queue';
 import {
   answering,
   withDatabase,
@@ -31,7 +31,8 @@ export function addQueueCommands(program: Command, cli: Cli): void {
   const queue = program.command('queue').description('the queue between the API and the worker');
   const status = queue.command('status').description('what is waiting, as Postgres and the queue know it');
   answering(status, cli, async () => {
-    const settings = loadSettingsWithQueue(cli.env);
+    const { readBacklog } = await import('./read-backlog.ts');
+    const settings = await loadSettingsWithQueue(cli.env);
     const [backlog, queues] = await Promise.all([
       withDatabase(cli, settings.databaseUrl, STATEMENT_TIMEOUT_MS, readBacklog),
       readQueues(cli, settings.queue),
@@ -45,6 +46,7 @@ export function addQueueCommands(program: Command, cli: Cli): void {
 
 /** Never rejects: that the queue is down is what an operator wants to see. */
 async function readQueues(cli: Cli, settings: QueueSettings): Promise<QueueStatus[]> {
+  const { QUEUE_NAMES } = await import('@floodgate/queue');
   try {
     return await withQueue(cli, settings, QUEUE_DEADLINE_MS, readCounts);
   } catch (error) {
@@ -54,16 +56,18 @@ async function readQueues(cli: Cli, settings: QueueSettings): Promise<QueueStatu
 }
 
 async function readCounts(queue: QueueView): Promise<QueueStatus[]> {
-  const problem = await queue.verify().then(() => null, unsafeReason);
+  const { QUEUE_NAMES, UnsafeQueueError } = await import('@floodgate/queue');
+  const problem = await queue.verify().then(
+    () => null,
+    (error: unknown) => {
+      if (error instanceof UnsafeQueueError) return error.message;
+      throw error;
+    },
+  );
   const state = problem === null ? 'up' : 'unsafe';
   return Promise.all(
     QUEUE_NAMES.map(async (name) => ({ name, state, problem, counts: await queue.counts(name) })),
   );
-}
-
-function unsafeReason(error: unknown): string {
-  if (error instanceof UnsafeQueueError) return error.message;
-  throw error;
 }
 
 function backlogText({ pendingBatches, failedBatches, oldestPendingMs }: Backlog): string {

@@ -1,5 +1,6 @@
 import { formatTimestamp, success, type Ticket } from '@floodgate/contract';
-import { listAvailableTickets, type TicketRow } from '../tickets.ts';
+import { listAvailableTickets } from './list-available-tickets.ts';
+import type { TicketRow } from '../ticket-settings.ts';
 import { type Database, recentReads } from '@floodgate/database';
 import type { LRUCache } from 'lru-cache';
 
