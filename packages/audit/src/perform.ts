@@ -1,4 +1,5 @@
 import { Type, type Static, type TObject } from '@sinclair/typebox';
+import { Value } from '@sinclair/typebox/value';
 import type { Database } from '@floodgate/database';
 import { inTransaction } from '@floodgate/database/connection/in-transaction';
 import { Failure, InvalidInput } from '@floodgate/service/failure';
@@ -21,8 +22,10 @@ export async function perform<Input extends TObject, Result>(
   actor: string,
 ): Promise<Result> {
   assertValid(action, input, actor);
+  // Fields that nobody has checked reach no statement.
+  const known = Value.Clean(action.input, { ...input }) as Static<Input>;
   const acted = inTransaction(db, async (transaction) => {
-    const { result, changes } = await action.run(transaction, input);
+    const { result, changes } = await action.run(transaction, known);
     await insertAuditEntries(transaction, actor, action.name, changes);
     return result;
   });

@@ -45,7 +45,11 @@ export function answeringChange<Args extends unknown[], Options extends OptionVa
   cli: Cli,
   work: (db: Database, actor: string, options: Options & Signed, ...args: Args) => Promise<Answer>,
 ): void {
-  const signed = command.option('--by <who>', 'who is noted as the author', parseText);
+  const signed = command.option(
+    '--by <who>',
+    'who is noted for the change; by default the user of this machine',
+    parseText,
+  );
   answeringFromDatabase(signed as unknown as Command<Args, Options & Signed>, cli, (db, options, ...args) =>
     work(db, options.by ?? userName(), options, ...args),
   );

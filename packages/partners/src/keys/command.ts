@@ -1,4 +1,4 @@
-import type { Command } from '@commander-js/extra-typings';
+import { Option, type Command } from '@commander-js/extra-typings';
 import type { Database } from '@floodgate/database';
 import { Failure } from '@floodgate/service/failure';
 import {
@@ -94,7 +94,11 @@ function addRotate(key: Command, cli: Cli): void {
     .command('rotate')
     .description('make a successor to a key, shown only this once; the old key ends after the overlap')
     .argument('<keyId>', 'the key to replace', parseText)
-    .option('--overlap <duration>', 'how long both work (24h, 30m, 0h)', parseDurationMs, DAY_MS)
+    .addOption(
+      new Option('--overlap <duration>', 'how long both work (24h, 30m, 0h)')
+        .argParser(parseDurationMs)
+        .default(DAY_MS, '24h'),
+    )
     .option(
       '--expires <when>',
       `when the successor ends: ${EXPIRY_FORMS}; by default when the old key would have`,
