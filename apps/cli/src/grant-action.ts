@@ -22,7 +22,7 @@ export const grantAction = defineAction({
   run: async (transaction, { service, role }) => {
     const outcome = await grantPrivileges(transaction, service, role);
     if (outcome === 'no-such-role' || outcome === 'too-powerful') throw new Failure(REFUSALS[outcome]);
-    return { result: outcome, changes: [{ subject: `role:${role}`, before: null, after: { service } }] };
+    return { result: outcome, changes: [{ subject: `role:${role}`, after: { service } }] };
   },
 });
 

@@ -5,9 +5,9 @@ import type { AuditedState, Database } from '@floodgate/database';
 export interface Change {
   /** The kind and the id, as in "ticket:7". */
   subject: string;
-  /** Null: it was not there. */
-  before: AuditedState | null;
-  after: AuditedState | null;
+  /** Absent: it was not there. */
+  before?: AuditedState;
+  after?: AuditedState;
 }
 
 /** Something that an operator can do, whichever way they ask for it. */

@@ -14,15 +14,10 @@ export interface CliSettings {
 
 /** Reads the environment. Rejects with ConfigError, naming what is wrong or missing. */
 export async function loadSettings(env: NodeJS.ProcessEnv): Promise<CliSettings> {
-  const { readSettings } = await import('./read-settings.ts');
-  return readSettings(env);
+  return (await import('./read-settings.ts')).readSettings(env);
 }
 
 /** The same for commands that cannot do without a queue. */
-export async function loadSettingsWithQueue(
-  env: NodeJS.ProcessEnv,
-): Promise<CliSettings & { queue: QueueSettings }> {
-  const { readSettings, refuseWithoutQueue } = await import('./read-settings.ts');
-  const { databaseUrl, queue } = readSettings(env);
-  return { databaseUrl, queue: queue ?? refuseWithoutQueue() };
+export async function loadSettingsWithQueue(env: NodeJS.ProcessEnv) {
+  return (await import('./read-settings.ts')).readSettingsWithQueue(env);
 }

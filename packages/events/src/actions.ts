@@ -22,11 +22,8 @@ export const createEventAction = defineAction({
   run: async (transaction, input) => {
     const event = await createEvent(transaction, input);
     const prefixIsShared = await isPrefixShared(transaction, event);
-    const after = { ...input, ref: event.ref };
-    return {
-      result: { ...event, prefixIsShared },
-      changes: [{ subject: `event:${event.id}`, before: null, after }],
-    };
+    const change = { subject: `event:${event.id}`, after: { ...input, ref: event.ref } };
+    return { result: { ...event, prefixIsShared }, changes: [change] };
   },
 });
 
@@ -42,7 +39,7 @@ export const grantEventAction = defineAction({
   },
   run: async (transaction, { eventId, partnerId }) => {
     const isNew = await grantEvent(transaction, partnerId, eventId);
-    const change = { subject: `event:${eventId}`, before: null, after: { grantedTo: partnerId } };
+    const change = { subject: `event:${eventId}`, after: { grantedTo: partnerId } };
     return { result: { eventId, partnerId, granted: true }, changes: isNew ? [change] : [] };
   },
 });
@@ -55,7 +52,7 @@ export const revokeEventAction = defineAction({
     if (!(await revokeEvent(transaction, partnerId, eventId))) {
       throw new Failure(`event ${eventId} was not open to partner ${partnerId}`);
     }
-    const change = { subject: `event:${eventId}`, before: { grantedTo: partnerId }, after: null };
+    const change = { subject: `event:${eventId}`, before: { grantedTo: partnerId } };
     return { result: { eventId, partnerId, granted: false }, changes: [change] };
   },
 });

@@ -14,10 +14,7 @@ export const createPartnerAction = defineAction({
   refusals: { partners_name_key: 'a partner of this name already exists' },
   run: async (transaction, { name }) => {
     const partner = await createPartner(transaction, name);
-    return {
-      result: partner,
-      changes: [{ subject: `partner:${partner.id}`, before: null, after: { name } }],
-    };
+    return { result: partner, changes: [{ subject: `partner:${partner.id}`, after: { name } }] };
   },
 });
 
@@ -36,10 +33,7 @@ export const limitPartnerAction = defineAction({
     const before = await lockPartner(transaction, partnerId);
     if (!before) throw new Failure('no such partner');
     await limitPartner(transaction, partnerId, requestsPerSecond);
-    const subject = `partner:${partnerId}`;
-    return {
-      result: { partnerId, requestsPerSecond },
-      changes: [{ subject, before, after: { requestsPerSecond } }],
-    };
+    const change = { subject: `partner:${partnerId}`, before, after: { requestsPerSecond } };
+    return { result: { partnerId, requestsPerSecond }, changes: [change] };
   },
 });

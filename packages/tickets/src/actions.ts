@@ -41,7 +41,7 @@ export const createTicketAction = defineAction({
   run: async (transaction, { eventId, lastModifiedBy = SOMEBODY, ...settings }) => {
     const ticket = await createTicket(transaction, eventId, settings, lastModifiedBy);
     const after = { eventId, ...settingsOf(ticket) };
-    return { result: ticket, changes: [{ subject: `ticket:${ticket.id}`, before: null, after }] };
+    return { result: ticket, changes: [{ subject: `ticket:${ticket.id}`, after }] };
   },
 });
 

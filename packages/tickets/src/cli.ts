@@ -34,10 +34,8 @@ function addCreate(ticket: Command, cli: Cli): void {
     .requiredOption('--title <title>', 'its title', parseText)
     .requiredOption('--capacity <seats>', 'how many seats it has', parseWhole);
   answeringChange(withSharedOptions(create), cli, async (db, actor, options, eventId) => {
-    const { title, capacity } = options;
-    const input = { eventId, title, capacity, ...givenSettings(options), ...authorOf(options) };
     const [{ perform }, { createTicketAction }] = await load();
-    return answerOf(await perform(db, createTicketAction, input, actor));
+    return answerOf(await perform(db, createTicketAction, { eventId, ...settingsIn(options) }, actor));
   });
 }
 
@@ -50,9 +48,8 @@ function addUpdate(ticket: Command, cli: Cli): void {
     .option('--capacity <seats>', 'how many seats it has; not less than are taken', parseWhole)
     .addOption(new Option('--active', 'put it on sale').conflicts('inactive'));
   answeringChange(withSharedOptions(update), cli, async (db, actor, options, ticketId) => {
-    const input = { ticketId, ...givenSettings(options), ...authorOf(options) };
     const [{ perform }, { updateTicketAction }] = await load();
-    return answerOf(await perform(db, updateTicketAction, input, actor));
+    return answerOf(await perform(db, updateTicketAction, { ticketId, ...settingsIn(options) }, actor));
   });
 }
 
@@ -67,34 +64,26 @@ function withSharedOptions<Args extends unknown[], Options extends OptionValues>
     .option('--sale-ends <time>', 'e.g. 2026-12-01T00:00:00Z, or none', parseSaleTime);
 }
 
-/** The options of `create` and `update`, as parsed. */
+/** What `create` and `update` have in common, as parsed. What was not given is absent. */
 interface TicketOptions {
-  title?: string;
-  capacity?: number;
-  price?: number;
-  benefits?: string;
   active?: true;
   inactive?: true;
   saleStarts?: Date | 'none';
   saleEnds?: Date | 'none';
+  by?: string;
 }
 
-/** What was given, and nothing else: an absent setting is left as it is. */
-export function givenSettings(options: TicketOptions): Partial<TicketSettings> {
-  const { title, capacity, price, benefits, active, inactive, saleStarts, saleEnds } = options;
+/** Returns what was given, as the actions want it. Partners see an author that is named, never an operator's account. */
+export function settingsIn<Given extends TicketOptions>(options: Given) {
+  const { active, inactive, saleStarts, saleEnds, by, ...others } = options;
   return {
-    ...(title !== undefined && { title }),
-    ...(capacity !== undefined && { capacity }),
-    ...(price !== undefined && { price }),
-    ...(benefits !== undefined && { benefits }),
+    ...others,
     ...((active || inactive) && { active: !inactive }),
     ...(saleStarts !== undefined && { saleStartsAt: edgeOf(saleStarts) }),
     ...(saleEnds !== undefined && { saleEndsAt: edgeOf(saleEnds) }),
+    ...(by !== undefined && { lastModifiedBy: by }),
   };
 }
-
-/** Partners see who changed a ticket last, but not the name of an operator's account. */
-const authorOf = ({ by }: { by?: string }) => (by === undefined ? {} : { lastModifiedBy: by });
 
 function edgeOf(time: Date | 'none'): Date | null {
   return time === 'none' ? null : time;

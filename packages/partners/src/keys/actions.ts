@@ -31,10 +31,8 @@ export const issueKeyAction = defineAction({
   refusals: { secret_keys_partner_id_fkey: 'no such partner' },
   run: async (transaction, { partnerId, expiresAt = null }) => {
     const { keyId, secretKey } = await issueKey(transaction, partnerId, expiresAt);
-    return {
-      result: { keyId, secretKey, partnerId, expiresAt },
-      changes: [{ subject: `key:${keyId}`, before: null, after: { partnerId, expiresAt } }],
-    };
+    const change = { subject: `key:${keyId}`, after: { partnerId, expiresAt } };
+    return { result: { keyId, secretKey, partnerId, expiresAt }, changes: [change] };
   },
 });
 
@@ -47,19 +45,17 @@ export const rotateKeyAction = defineAction({
     const before = await lockKey(transaction, keyId);
     const rotated = await rotateKey(transaction, keyId, overlapMs / HOUR_MS, expiresAt);
     if (!before || !rotated) throw new Failure('no such key, or it is revoked or expired');
+    const { keyId: successor, expiresAt: end, previousKeyEndsAt } = rotated;
+    const old = {
+      before: { expiresAt: before.expiresAt },
+      after: { expiresAt: previousKeyEndsAt, successor },
+    };
+    const heir = { after: { expiresAt: end, predecessor: keyId } };
     return {
       result: { ...rotated, previousKeyId: keyId },
       changes: [
-        {
-          subject: `key:${keyId}`,
-          before: { expiresAt: before.expiresAt },
-          after: { expiresAt: rotated.previousKeyEndsAt, successor: rotated.keyId },
-        },
-        {
-          subject: `key:${rotated.keyId}`,
-          before: null,
-          after: { expiresAt: rotated.expiresAt, predecessor: keyId },
-        },
+        { subject: `key:${keyId}`, ...old },
+        { subject: `key:${successor}`, ...heir },
       ],
     };
   },
