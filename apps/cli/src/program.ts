@@ -45,7 +45,7 @@ function addHelp(parent: CommandUnknownOpts): void {
     });
 }
 
-/** Runs one command line and answers its exit code: 0 well, 1 failed, 2 wrong input. Never rejects. */
+/** Runs one command line and returns its exit code: 0 well, 1 failed, 2 wrong input. Never rejects. */
 export async function runCli(args: readonly string[], cli: Cli): Promise<number> {
   try {
     await buildProgram(cli).parseAsync(args, { from: 'user' });

@@ -50,6 +50,7 @@ export function answeringChange<Args extends unknown[], Options extends OptionVa
     'who is noted for the change; by default the user of this machine',
     parseText,
   );
+  // Generic as it is here, TypeScript does not work out what the option adds.
   answeringFromDatabase(signed as unknown as Command<Args, Options & Signed>, cli, (db, options, ...args) =>
     work(db, options.by ?? userName(), options, ...args),
   );
