@@ -10,11 +10,13 @@ import {
   rotateKeyAction,
 } from '@floodgate/partners/actions';
 import { listKeys, listPartners } from '@floodgate/partners';
+import { redriveAction } from '@floodgate/registrations/actions';
 import { Failure, InvalidInput } from '@floodgate/service';
 import { listTickets } from '@floodgate/tickets';
 import { createTicketAction, updateTicketAction } from '@floodgate/tickets/actions';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { commitBatch } from '../harness/committed-batch.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 
@@ -254,6 +256,21 @@ describe('a change is noted', () => {
   });
 });
 
+test('a redrive is noted for each of its batches', async () => {
+  const { batchId } = await commitBatch(db, fixture);
+  expect(await perform(db, redriveAction, { limit: 10 }, 'jane')).toEqual([]);
+  await sql`update batches set state = 'failed' where id = ${batchId}`.execute(db);
+  expect(await perform(db, redriveAction, { batchId, limit: 10 }, 'jane')).toEqual([batchId]);
+  const [before, after] = [{ state: 'failed' }, { state: 'pending' }];
+  expect(await noted()).toMatchObject([
+    { action: 'batch.redrive', subject: `batch:${batchId}`, before, after },
+  ]);
+  await expect(attempt(redriveAction, { batchId, limit: 1 })).rejects.toThrow('no failed batch has this id');
+  await expect(attempt(redriveAction, { batchId: 'x', limit: 0 })).rejects.toThrow(
+    'batchId: a UUID; limit: a whole number from 1 to 100000',
+  );
+});
+
 test('two events may share a prefix, and the second is told so', async () => {
   const input = { name: 'Twin', passPrefix: 'TWIN', duplicatePolicy: 'allow' } as const;
   expect(await perform(db, createEventAction, input, 'jane')).toMatchObject({ prefixIsShared: false });
@@ -266,6 +283,19 @@ test('what cannot be noted is not done', async () => {
   await expect(attempt(createEventAction, event)).rejects.toMatchObject({ constraint: 'no_room' });
   await sql`alter table audit_log drop constraint no_room`.execute(db);
   expect((await listEvents(db)).filter(({ name }) => name === 'Unnoted')).toEqual([]);
+});
+
+test('what is not done after all is not noted', async () => {
+  await sql`
+    create function refuse_commit() returns trigger language plpgsql as
+      $$ begin raise exception 'not now'; end $$`.execute(db);
+  await sql`
+    create constraint trigger refuse_commit after insert on events deferrable initially deferred
+    for each row execute function refuse_commit()`.execute(db);
+  const event = { name: 'Undone', passPrefix: 'NO', duplicatePolicy: 'allow' };
+  await expect(attempt(createEventAction, event)).rejects.toThrow('not now');
+  await sql`drop trigger refuse_commit on events`.execute(db);
+  expect(await noted()).toEqual([]);
 });
 
 test("in a caller's transaction, both are rolled back with it", async () => {
