@@ -277,6 +277,9 @@ describe('floodgate grant', () => {
       database.db,
     );
     expect(rows).toEqual([{ add: true, migrate: false }]);
+    const noted = await database.db.selectFrom('audit_log').select(['action', 'subject', 'after']).execute();
+    const grantNoted = { action: 'role.grant', subject: `role:${role}`, after: { service: 'worker' } };
+    expect(noted.filter(({ subject }) => subject === `role:${role}`)).toEqual([grantNoted, grantNoted]);
   });
 
   test('turns a role of one service into that of another', async () => {

@@ -146,6 +146,22 @@ test('the use of a key is noted to the hour, again in every hour', async () => {
   });
 });
 
+test('a key is never listed as used before it was made', async () => {
+  expect(await listed()).toMatchObject({ lastUsedAt: null });
+  await codesOf(gala.secretKey);
+  await noteOfUse(gala.keyId);
+  const { createdAt, lastUsedAt } = await listed();
+  expect(lastUsedAt!.getTime()).toBeGreaterThanOrEqual(createdAt.getTime());
+  const longAgo = new Date(createdAt.getTime() - 5 * HOUR_MS);
+  await sql`update secret_keys set created_at = ${longAgo}`.execute(database.db);
+  const noted = (await storedKey(gala.keyId)).last_used_at;
+  expect((await listed()).lastUsedAt).toEqual(noted);
+
+  async function listed() {
+    return (await listKeys(database.db, gala.partnerId)).find(({ keyId }) => keyId === gala.keyId)!;
+  }
+});
+
 test('where the use of a key cannot be noted, its requests do not fail', async () => {
   await sql`
     create function refuse_note() returns trigger language plpgsql as

@@ -191,7 +191,7 @@ describe('the operator', () => {
     });
     const wrong = await limit('1000001');
     expect(wrong.code).toBe(2);
-    expect(wrong.output).toContain('Expected a whole number from 1 to 1000000.');
+    expect(wrong.output).toContain('a whole number from 1 to 1000000');
   });
 });
 

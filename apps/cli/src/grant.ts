@@ -1,18 +1,7 @@
-import { Argument, type Command } from 'commander';
-import { grantPrivileges, SERVICES, type GrantOutcome, type ServiceName } from '@floodgate/database';
-import { answering, withDatabase, type Cli, Failure, type Answer, loadSettings } from '@floodgate/command';
+import { Argument, type Command } from '@commander-js/extra-typings';
+import { SERVICES } from '@floodgate/database/roles/privileges';
+import { answeringChange, loadSettings, type Cli } from '@floodgate/command';
 import { attemptQueue } from './migrate.ts';
-
-const STATEMENT_TIMEOUT_MS = 30_000;
-
-const REFUSALS: Record<Exclude<GrantOutcome, 'granted'>, string> = {
-  'no-such-role': 'no such login role; make it first: create role … login password …',
-  'too-powerful':
-    'this role is an administrator, owns something or is a member of another role; a service needs one of its own',
-  'may-still-create':
-    'granted, but everybody may still create things in this database, and the user in DATABASE_URL cannot revoke that: ' +
-    'only its owner, or whoever has granted it, can',
-};
 
 /** `floodgate grant` */
 export function addGrantCommand(program: Command, cli: Cli): void {
@@ -24,18 +13,14 @@ export function addGrantCommand(program: Command, cli: Cli): void {
     )
     .addArgument(new Argument('<service>', 'whose role it is').choices(SERVICES))
     .argument('<role>', 'the user in the DATABASE_URL of that service');
-  answering(command, cli, (_options: object, service: ServiceName, role: string) =>
-    grantAll(cli, service, role),
-  );
+  answeringChange(command, cli, async (db, actor, _options, service, role) => {
+    const [{ perform }, { grantAction, refuseToCreate }] = await load();
+    if ((await perform(db, grantAction, { service, role }, actor)) === 'may-still-create') refuseToCreate();
+    const { queue } = await loadSettings(cli.env);
+    if (queue) await attemptQueue(() => cli.grantQueue(queue.target, role, queue.namespace));
+    const document = { service, role, queue: queue?.target.kind === 'postgres' ? 'granted' : null };
+    return { document, text: `${role} may do what the ${service} needs, and nothing else` };
+  });
 }
 
-async function grantAll(cli: Cli, service: ServiceName, role: string): Promise<Answer> {
-  const { databaseUrl, queue } = loadSettings(cli.env);
-  const outcome = await withDatabase(cli, databaseUrl, STATEMENT_TIMEOUT_MS, (db) =>
-    grantPrivileges(db, service, role),
-  );
-  if (outcome !== 'granted') throw new Failure(REFUSALS[outcome]);
-  if (queue) await attemptQueue(() => cli.grantQueue(queue.target, role, queue.namespace));
-  const document = { service, role, queue: queue?.target.kind === 'postgres' ? 'granted' : null };
-  return { document, text: `${role} may do what the ${service} needs, and nothing else` };
-}
+const load = () => Promise.all([import('@floodgate/audit'), import('./grant-action.ts')]);

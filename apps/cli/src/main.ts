@@ -1,5 +1,3 @@
-import { connect } from '@floodgate/database';
-import { grantQueue, migrateQueue, Producer } from '@floodgate/queue';
 import { runCli } from './program.ts';
 
 const { env, stdout, stderr } = process;
@@ -7,14 +5,16 @@ const { env, stdout, stderr } = process;
 // `floodgate … | head` closes the pipe early; that is not a failure.
 stdout.on('error', () => process.exit());
 
+const loadQueue = () => import('@floodgate/queue');
+
 process.exitCode = await runCli(process.argv.slice(2), {
   env,
   stdout,
   stderr,
-  connect,
-  openQueue: (options) => new Producer(options),
-  migrateQueue,
-  grantQueue,
+  connect: async (options) => (await import('@floodgate/database/connection/connect')).connect(options),
+  openQueue: async (options) => new (await loadQueue()).Producer(options),
+  migrateQueue: async (...where) => (await loadQueue()).migrateQueue(...where),
+  grantQueue: async (...what) => (await loadQueue()).grantQueue(...what),
 });
 // A connection that was given up may still be trying; it does not keep the operator waiting, once all was read that was
 // said: a pipe takes 64 KiB at a time.

@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Command } from 'commander';
-import { ConnectionFailed, migrate } from '@floodgate/database';
+import type { Command } from '@commander-js/extra-typings';
+import { ConnectionFailed } from '@floodgate/database/connection/failures';
+import { sqlStateOf } from '@floodgate/service/sql-state';
 import {
   answering,
-  withDatabase,
+  loadSettings,
   parseSeconds,
-  type Cli,
-  codeOf,
   reasonOf,
   Unreachable,
+  withDatabase,
   type Answer,
-  loadSettings,
+  type Cli,
   type CliSettings,
 } from '@floodgate/command';
 
@@ -24,13 +24,14 @@ export function addMigrateCommand(program: Command, cli: Cli): void {
       'bring the database schema, and the queue where it is in Postgres, up to date; safe to repeat',
     )
     .option('--wait <seconds>', 'how long to go on trying while Postgres is not there yet', parseSeconds, 0);
-  answering(command, cli, ({ wait }: { wait: number }) => {
-    const settings = loadSettings(cli.env);
+  answering(command, cli, async ({ wait }) => {
+    const settings = await loadSettings(cli.env);
     return retryUntil(Date.now() + wait * 1_000, () => migrateAll(cli, settings));
   });
 }
 
 async function migrateAll(cli: Cli, { databaseUrl, queue }: CliSettings): Promise<Answer> {
+  const { migrate } = await import('@floodgate/database/schema/migrate');
   const migrations = await withDatabase(cli, databaseUrl, null, migrate);
   if (queue) await attemptQueue(() => cli.migrateQueue(queue.target, queue.namespace));
   const hasQueueSchema = queue?.target.kind === 'postgres';
@@ -47,7 +48,8 @@ export async function attemptQueue(work: () => Promise<void>): Promise<void> {
     await work();
   } catch (error) {
     // A statement that Postgres refused is another matter, and told as such.
-    if (/^[0-9A-Z]{5}$/.test(codeOf(error)) && !/^(08|28|3D|53|57)/.test(codeOf(error))) throw error;
+    const sqlState = sqlStateOf(error);
+    if (sqlState && !/^(08|28|3D|53|57)/.test(sqlState)) throw error;
     throw new Unreachable(`cannot connect to the queue (QUEUE_URL): ${reasonOf(error)}`, { cause: error });
   }
 }

@@ -25,6 +25,7 @@ async function run(args: string[], env: NodeJS.ProcessEnv = { DATABASE_URL: NOWH
   return { exitCode, stdout, stderr };
 }
 
+const BACKWARDS = ['--sale-starts', '2026-12-02T00:00:00Z', '--sale-ends', '2026-12-01T00:00:00Z'];
 const ONE_LINE = /^floodgate: [^\n]+\n$/;
 
 describe('wrong input', () => {
@@ -36,12 +37,17 @@ describe('wrong input', () => {
     [['partner', 'create']],
     [['partner', 'create', 'a', 'b']],
     [['partner', 'create', 'a\nb']],
+    [['partner', 'create', 'a', '--by', '']],
+    [['help', 'nonsense']],
+    [['partner', 'help', 'nonsense']],
     [['partner', 'list', '--nonsense']],
     [['partner', 'limit', '1']],
     [['partner', 'limit', '1', '0']],
     [['partner', 'limit', 'x', '100']],
     [['key', 'issue', 'x']],
     [['key', 'issue', '1', '--expires', 'tomorrow']],
+    [['key', 'issue', '1', '--expires', '2020-01-01T00:00:00Z']],
+    [['key', 'issue', '1', '--expires', '0h']],
     [['key', 'rotate', 'fg_0123456789abcdef_s3cret']],
     [['event', 'create', 'Gala']],
     [['event', 'create', 'Gala', '--prefix', 'g']],
@@ -49,10 +55,15 @@ describe('wrong input', () => {
     [['event', 'grant', '1001']],
     [['ticket', 'create', '1001', '--title', 'VIP']],
     [['ticket', 'create', '1001', '--title', 'VIP', '--capacity', '-1']],
+    [['ticket', 'create', '1', '--title', 'VIP', '--capacity', '1', ...BACKWARDS]],
+    [['ticket', 'update', '1', ...BACKWARDS]],
     [['ticket', 'update', '1']],
+    [['ticket', 'update', '1', '--price', '12.505']],
     [['ticket', 'update', '1', '--active', '--inactive']],
     [['redrive', '--batch', 'x']],
     [['redrive', '--limit', '0']],
+    [['audit', '--limit', '0']],
+    [['audit', '--since', 'yesterday']],
     [['migrate', '--wait', 'long']],
     [['grant', 'cli', 'floodgate_cli']],
     [['grant', 'api']],
@@ -95,7 +106,12 @@ describe('a database that is down', () => {
 });
 
 describe('help', () => {
-  test.each([[['--help']], [['help']], [['ticket', 'create', '--help']]])(
+  test('says that there is no such command', async () => {
+    const { stderr } = await run(['help', 'nope']);
+    expect(stderr).toBe("floodgate: unknown command 'nope'; --help lists what there is\n");
+  });
+
+  test.each([[['--help']], [['help']], [['help', 'ticket']], [['ticket', 'help', 'create']]])(
     '%j is on standard output, needs no environment and exits 0',
     async (args) => {
       const { exitCode, stdout, stderr } = await run(args, {});
@@ -112,6 +128,7 @@ describe('help', () => {
       'ticket update',
       'queue status',
       'reconcile',
+      'audit',
     ]) {
       const { stdout } = await run([...command.split(' '), '--help']);
       expect(stdout, command).toContain('--json');

@@ -1,6 +1,7 @@
-import { Command } from 'commander';
-import manifest from '../package.json' with { type: 'json' };
+import { Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
+import { addAuditCommand } from '@floodgate/audit/cli';
 import { type Cli, endingOf } from '@floodgate/command';
+import manifest from '../package.json' with { type: 'json' };
 import { addEventCommands } from '@floodgate/events/cli';
 import { addGrantCommand } from './grant.ts';
 import { addKeyCommands, addPartnerCommands } from '@floodgate/partners/cli';
@@ -25,10 +26,26 @@ export function buildProgram(cli: Cli): Command {
   addQueueCommands(program, cli);
   addRedriveCommand(program, cli);
   addReconcileCommand(program, cli);
+  addAuditCommand(program, cli);
+  for (const command of [program, ...program.commands]) if (command.commands.length > 0) addHelp(command);
   return program;
 }
 
-/** Runs one command line and answers its exit code: 0 well, 1 failed, 2 wrong input. Never rejects. */
+/** Replaces commander's own `help`, which takes a name that it does not know for one that is missing. */
+function addHelp(parent: CommandUnknownOpts): void {
+  parent
+    .helpCommand(false)
+    .command('help')
+    .description('say how a command is used')
+    .argument('[command]')
+    .action((name) => {
+      const command = name === undefined ? parent : parent.commands.find((one) => one.name() === name);
+      if (!command) parent.error(`unknown command '${name}'; --help lists what there is`);
+      command.help();
+    });
+}
+
+/** Runs one command line and returns its exit code: 0 well, 1 failed, 2 wrong input. Never rejects. */
 export async function runCli(args: readonly string[], cli: Cli): Promise<number> {
   try {
     await buildProgram(cli).parseAsync(args, { from: 'user' });

@@ -1,4 +1,4 @@
-import { within, type Repetition } from '@floodgate/service';
+import { withDeadline, type Repetition } from '@floodgate/service';
 import type { Consumer, Producer, QueueCounts, Round, WorkerCapability } from '@floodgate/queue';
 import type { Progress, QueueProgress } from './health.ts';
 
@@ -38,5 +38,5 @@ export async function readProgress({ consumer, producer, rounds, backlogs }: Mov
 /** Null where the queue does not answer before whoever probes the worker's health loses patience. */
 async function countJobs(producer: Producer, queue: string): Promise<QueueCounts | null> {
   if (producer.problem() !== null) return null;
-  return (await within(COUNT_WITHIN_MS, producer.counts(queue)).catch(() => null)) ?? null;
+  return withDeadline(producer.counts(queue), COUNT_WITHIN_MS, () => null).catch(() => null);
 }

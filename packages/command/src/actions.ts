@@ -1,40 +1,63 @@
-import type { Command } from 'commander';
+import { userInfo } from 'node:os';
+import type { Command, OptionValues } from '@commander-js/extra-typings';
 import type { Database } from '@floodgate/database';
+import { Failure } from '@floodgate/service/failure';
+import { parseText } from './arguments.ts';
 import type { Cli } from './cli.ts';
-import { Failure } from './failures.ts';
 import type { Answer } from './output.ts';
 import { loadSettings } from './settings.ts';
 
+// A command is defined when the program starts, but imports what its work needs only when it is run: loading that takes
+// ten times as long as all the definitions.
+
 const STATEMENT_TIMEOUT_MS = 30_000;
 
-/**
- * Makes a command do `work`, with the options and arguments as its parsers left them, and print its answer.
- * Commander knows no types, so each command says what its own parsers make: hence `never`.
- */
-export function answering(
-  command: Command,
+/** Makes a command do `work`, with the options and arguments as its parsers left them, and print its answer. */
+export function answering<Args extends unknown[], Options extends OptionValues>(
+  command: Command<Args, Options>,
   cli: Cli,
-  work: (options: never, ...args: never[]) => Promise<Answer>,
+  work: (options: Options, ...args: Args) => Promise<Answer>,
 ): void {
-  command.option('--json', 'print one JSON document').action(async () => {
-    const { json, ...options } = command.opts<{ json?: true }>();
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    const answer = await work(options as never, ...(command.processedArgs as never[]));
-    cli.stdout.write(`${json ? JSON.stringify(answer.document, null, 2) : answer.text}\n`);
+  const withJson = command.option('--json', 'print one JSON document');
+  withJson.action(async () => {
+    const answer = await work(command.opts(), ...command.processedArgs);
+    const isJson = 'json' in withJson.opts();
+    cli.stdout.write(`${isJson ? JSON.stringify(answer.document, null, 2) : answer.text}\n`);
     if (answer.failure !== undefined) throw new Failure(answer.failure);
   });
 }
 
 /** The same for work on the database of DATABASE_URL, which is open only that long. */
-export function answeringFromDatabase(
-  command: Command,
+export function answeringFromDatabase<Args extends unknown[], Options extends OptionValues>(
+  command: Command<Args, Options>,
   cli: Cli,
-  work: (db: Database, options: never, ...args: never[]) => Promise<Answer>,
+  work: (db: Database, options: Options, ...args: Args) => Promise<Answer>,
 ): void {
-  answering(command, cli, (options, ...args) => {
-    const { databaseUrl } = loadSettings(cli.env);
+  answering(command, cli, async (options, ...args) => {
+    const { databaseUrl } = await loadSettings(cli.env);
     return withDatabase(cli, databaseUrl, STATEMENT_TIMEOUT_MS, (db) => work(db, options, ...args));
   });
+}
+
+/** The same for work that changes something, which `actor` is noted for: --by, or the user of the operating system. */
+export function answeringChange<Args extends unknown[], Options extends OptionValues>(
+  command: Command<Args, Options>,
+  cli: Cli,
+  work: (db: Database, actor: string, options: Options & Signed, ...args: Args) => Promise<Answer>,
+): void {
+  const signed = command.option(
+    '--by <who>',
+    'who is noted for the change; by default the user of this machine',
+    parseText,
+  );
+  // Generic as it is here, TypeScript does not work out what the option adds.
+  answeringFromDatabase(signed as unknown as Command<Args, Options & Signed>, cli, (db, options, ...args) =>
+    work(db, options.by ?? userName(), options, ...args),
+  );
+}
+
+interface Signed {
+  by?: string;
 }
 
 /** Opens the database for `work` and closes it afterwards. `statementTimeoutMs` null: as long as it takes. */
@@ -44,7 +67,7 @@ export async function withDatabase<Result>(
   statementTimeoutMs: number | null,
   work: (db: Database) => Promise<Result>,
 ): Promise<Result> {
-  const db = cli.connect({
+  const db = await cli.connect({
     connectionString,
     applicationName: 'floodgate-cli',
     maxConnections: 2,
@@ -54,5 +77,14 @@ export async function withDatabase<Result>(
     return await work(db);
   } finally {
     await db.destroy();
+  }
+}
+
+/** Returns the name of whoever runs this process. In a container the user may have none. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `user ${process.getuid?.()}`;
   }
 }

@@ -8,13 +8,15 @@ interface Output {
   write(text: string): unknown;
 }
 
-/** Everything that the commands need from the outside. */
+type Later<Value> = Value | Promise<Value>;
+
+/** Everything that the commands need from the outside. What few of them need may be loaded when it is. */
 export interface Cli {
   env: NodeJS.ProcessEnv;
   stdout: Output;
   stderr: Output;
-  connect: (options: ConnectOptions) => Database;
-  openQueue: (options: ProducerOptions) => QueueView;
+  connect: (options: ConnectOptions) => Later<Database>;
+  openQueue: (options: ProducerOptions) => Later<QueueView>;
   migrateQueue: typeof migrateQueue;
   grantQueue: typeof grantQueue;
 }

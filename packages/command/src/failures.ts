@@ -1,22 +1,14 @@
 import { CommanderError } from 'commander';
-import { ConfigError, reasonOf } from '@floodgate/service';
-import { ConnectionFailed, ConnectionLost, UnsupportedDatabase } from '@floodgate/database';
+import { ConnectionFailed, ConnectionLost } from '@floodgate/database/connection/failures';
+import { ConfigError, Failure, InvalidInput } from '@floodgate/service/failure';
+import { reasonOf } from '@floodgate/service/reason-of';
+import { sqlStateOf } from '@floodgate/service/sql-state';
 
 export { reasonOf };
-
-/** Something that the operator asked for cannot be done. The message is the line that they read. */
-export class Failure extends Error {
-  override name = 'Failure';
-}
 
 /** A server did not answer. Trying again later may help. */
 export class Unreachable extends Failure {
   override name = 'Unreachable';
-}
-
-/** The command line is wrong. */
-export class InputError extends Error {
-  override name = 'InputError';
 }
 
 /** How a command ends: the line on standard error (null: none) and the exit code. */
@@ -34,8 +26,8 @@ export function endingOf(error: unknown): Ending {
   return { line: oneLine(sentenceOf(error)), exitCode: isWrongInput(error) ? WRONG_INPUT : FAILED };
 }
 
-function isWrongInput(error: unknown): error is InputError | ConfigError {
-  return error instanceof InputError || error instanceof ConfigError;
+function isWrongInput(error: unknown): error is InvalidInput | ConfigError {
+  return error instanceof InvalidInput || error instanceof ConfigError;
 }
 
 // Commander also throws to end --help and --version, which are no failures.
@@ -48,26 +40,16 @@ function endingOfCommander(error: CommanderError): Ending {
 }
 
 function sentenceOf(error: unknown): string {
-  if (error instanceof ConnectionFailed || error instanceof UnsupportedDatabase) return error.message;
+  if (error instanceof ConnectionFailed) return error.message;
   if (error instanceof ConnectionLost) {
     return 'the connection to Postgres was lost; whether the command took effect is unknown';
   }
-  const code = codeOf(error);
-  if (/^[0-9A-Z]{5}$/.test(code)) return refusalOf(code, textIn(error, 'constraint'));
+  const sqlState = sqlStateOf(error);
+  if (sqlState) return refusalOf(sqlState, textIn(error, 'constraint'));
   return error instanceof Failure || isWrongInput(error)
     ? error.message
     : `unexpected error: ${reasonOf(error)}`;
 }
-
-const CONSTRAINTS: Record<string, string> = {
-  secret_keys_partner_id_fkey: 'no such partner',
-  event_grants_partner_id_fkey: 'no such partner',
-  event_grants_event_id_fkey: 'no such event',
-  tickets_event_id_fkey: 'no such event',
-  partners_name_key: 'a partner of this name already exists',
-  sales_window_is_ordered: 'the sale must start before it ends',
-  no_seat_is_sold_twice: 'the capacity cannot be less than the seats that are taken already',
-};
 
 const REFUSALS: Record<string, string> = {
   '42P01': 'the database schema is missing; run floodgate migrate',
@@ -79,14 +61,9 @@ const REFUSALS: Record<string, string> = {
 
 // The SQLSTATE and the constraint are all that is read: Postgres's own messages quote data.
 function refusalOf(code: string, constraint: string): string {
-  const because = CONSTRAINTS[constraint] ?? REFUSALS[code];
-  if (because) return because;
-  return `Postgres refused the statement (SQLSTATE ${code}${constraint && `, ${constraint}`})`;
-}
-
-/** The SQLSTATE or system error code, or "". */
-export function codeOf(error: unknown): string {
-  return textIn(error, 'code');
+  return (
+    REFUSALS[code] ?? `Postgres refused the statement (SQLSTATE ${code}${constraint && `, ${constraint}`})`
+  );
 }
 
 function textIn(error: unknown, property: string): string {

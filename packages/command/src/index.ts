@@ -5,3 +5,4 @@ export * from './open-queue.ts';
 export * from './output.ts';
 export * from './settings.ts';
 export * from './cli.ts';
+export { Failure } from '@floodgate/service/failure';

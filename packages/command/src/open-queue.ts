@@ -1,3 +1,4 @@
+import { withDeadline } from '@floodgate/service/deadline';
 import type { Cli, QueueView } from './cli.ts';
 import type { QueueSettings } from './settings.ts';
 
@@ -15,20 +16,15 @@ export async function withQueue<Result>(
 ): Promise<Result> {
   let connectionError: Error | undefined;
   const onError = (error: Error) => (connectionError = error);
-  const queue = cli.openQueue({ ...settings, onError });
+  const queue = await cli.openQueue({ ...settings, onError });
   try {
-    return await withDeadline(work(queue), deadlineMs);
+    return await withDeadline(work(queue), deadlineMs, () => {
+      throw new Error('no answer');
+    });
   } catch (error) {
     // What the connection met says more than "no answer".
     throw connectionError ?? error;
   } finally {
-    await withDeadline(queue.close(), CLOSE_DEADLINE_MS).catch(() => undefined);
+    await withDeadline(queue.close(), CLOSE_DEADLINE_MS, () => undefined).catch(() => undefined);
   }
-}
-
-/** The promise's outcome, or a rejection after `deadlineMs`. */
-export async function withDeadline<Result>(promise: Promise<Result>, deadlineMs: number): Promise<Result> {
-  const { promise: deadline, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error('no answer')), deadlineMs);
-  return Promise.race([promise, deadline]).finally(() => clearTimeout(timer));
 }

@@ -2,6 +2,7 @@ export * from './connection/array-literals.ts';
 export * from './connection/assert-durable.ts';
 export * from './connection/connect.ts';
 export * from './connection/failures.ts';
+export * from './connection/in-transaction.ts';
 export * from './connection/lock-timeout.ts';
 export * from './connection/ping.ts';
 export * from './connection/settings.ts';

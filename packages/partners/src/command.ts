@@ -1,14 +1,13 @@
-import type { Command } from 'commander';
-import { createPartner, limitPartner, listPartners } from './partners.ts';
+import type { Command } from '@commander-js/extra-typings';
 import {
+  answeringChange,
   answeringFromDatabase,
   parseId,
-  parseName,
   parseRateLimit,
-  type Cli,
-  Failure,
+  parseText,
   record,
   table,
+  type Cli,
 } from '@floodgate/command';
 
 /** `floodgate partner …` */
@@ -23,9 +22,10 @@ function addCreate(partner: Command, cli: Cli): void {
   const create = partner
     .command('create')
     .description('add a partner')
-    .argument('<name>', 'its name, unique', parseName);
-  answeringFromDatabase(create, cli, async (db, _options: object, name: string) => {
-    const created = await createPartner(db, name);
+    .argument('<name>', 'its name, unique', parseText);
+  answeringChange(create, cli, async (db, actor, _options, name) => {
+    const [{ perform }, { createPartnerAction }] = await load();
+    const created = await perform(db, createPartnerAction, { name }, actor);
     return { document: created, text: record({ 'partner id': created.id, name: created.name }) };
   });
 }
@@ -35,6 +35,7 @@ function addList(partner: Command, cli: Cli): void {
     .command('list')
     .description('list partners, with their limits, open keys and granted events');
   answeringFromDatabase(list, cli, async (db) => {
+    const { listPartners } = await import('./list-partners.ts');
     const partners = await listPartners(db);
     const rows = partners.map((row) => [
       row.id,
@@ -55,13 +56,13 @@ function addLimit(partner: Command, cli: Cli): void {
     .description("limit a partner's requests, over all API processes together")
     .argument('<partnerId>', 'the partner', parseId)
     .argument('<requestsPerSecond>', '1 to 1000000, or "none"', parseRateLimit);
-  type Limit = ReturnType<typeof parseRateLimit>;
-  answeringFromDatabase(limit, cli, async (db, _options: object, partnerId: number, given: Limit) => {
+  answeringChange(limit, cli, async (db, actor, _options, partnerId, given) => {
     const requestsPerSecond = given === 'none' ? null : given;
-    if (!(await limitPartner(db, partnerId, requestsPerSecond))) throw new Failure('no such partner');
-    return {
-      document: { partnerId, requestsPerSecond },
-      text: `partner ${partnerId}: ${requestsPerSecond === null ? 'no limit' : `${requestsPerSecond} requests a second`}`,
-    };
+    const [{ perform }, { limitPartnerAction }] = await load();
+    const limited = await perform(db, limitPartnerAction, { partnerId, requestsPerSecond }, actor);
+    const told = requestsPerSecond === null ? 'no limit' : `${requestsPerSecond} requests a second`;
+    return { document: limited, text: `partner ${partnerId}: ${told}` };
   });
 }
+
+const load = () => Promise.all([import('@floodgate/audit'), import('./actions.ts')]);

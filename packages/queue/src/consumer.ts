@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { within } from '@floodgate/service';
+import { withDeadline } from '@floodgate/service';
 import type { Job, Worker } from 'bullmq';
 import type { QueueBackend } from './backend.ts';
 import type { HandledJob } from './handle-job.ts';
@@ -111,7 +111,11 @@ export class Consumer {
   /** Takes no more jobs and waits for those under way, at most `deadlineMs`; what is left runs again elsewhere. */
   async close(deadlineMs: number): Promise<void> {
     this.#closing.abort();
-    await within(deadlineMs, Promise.allSettled([...this.#workers].map((worker) => worker.close())));
+    await withDeadline(
+      Promise.allSettled([...this.#workers].map((worker) => worker.close())),
+      deadlineMs,
+      () => {},
+    );
     await this.#backend.close();
   }
 }

@@ -1,4 +1,4 @@
-import { within } from '@floodgate/service';
+import { withDeadline } from '@floodgate/service';
 import type { Queue } from 'bullmq';
 import type { QueueBackend } from './backend.ts';
 import { queueNames, type JobDefinition, type NewJob } from './define-job.ts';
@@ -93,7 +93,7 @@ export class Producer {
 
   /** Closes the connections. Adds under way that take too long may be lost to the queue, never to the outbox. */
   async close(): Promise<void> {
-    await within(LAST_ADDS_MS, Promise.allSettled(this.#adds));
+    await withDeadline(Promise.allSettled(this.#adds), LAST_ADDS_MS, () => {});
     await Promise.allSettled([...this.#queues.values()].map((queue) => queue.close()));
     await this.#backend.close();
   }

@@ -1,4 +1,4 @@
-import { within } from '@floodgate/service';
+import { withDeadline } from '@floodgate/service';
 import { DelayedError, UnrecoverableError, type Job } from 'bullmq';
 import type { HandledJob, JobResult } from './handle-job.ts';
 
@@ -18,7 +18,7 @@ async function attempt({ definition: { timeoutMs }, handle }: HandledJob, job: J
   const timeout = new AbortController();
   const isLastAttempt = job.attemptsMade + 1 >= (job.opts.attempts ?? 1);
   const context = { isLastAttempt, signal: timeout.signal };
-  const result = await within(timeoutMs, handle(job.data as never, context));
+  const result = await withDeadline(handle(job.data as never, context), timeoutMs, () => undefined);
   if (result !== undefined) return result;
   const error = new Error(`the attempt took longer than ${timeoutMs} ms`);
   timeout.abort(error);

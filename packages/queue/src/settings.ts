@@ -1,4 +1,5 @@
-import { isPostgresUrl, whole } from '@floodgate/service';
+import { whole } from '@floodgate/service/load-config';
+import { isPostgresUrl } from '@floodgate/service/postgres-url';
 import { FormatRegistry, Type, type TInteger } from '@sinclair/typebox';
 import type { JobDefinition, JobOptions } from './define-job.ts';
 import { parseQueueUrl, QUEUE_URL_FORMS } from './queue-url.ts';

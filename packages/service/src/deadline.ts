@@ -1,6 +1,15 @@
-/** Resolves or rejects as the promise does, or resolves with undefined after `timeoutMs`. */
-export async function within<T>(timeoutMs: number, promise: Promise<T>): Promise<T | undefined> {
-  const { promise: over, resolve } = Promise.withResolvers<undefined>();
-  const timer = setTimeout(resolve, timeoutMs, undefined);
-  return Promise.race([promise, over]).finally(() => clearTimeout(timer));
+import { setTimeout as delay } from 'node:timers/promises';
+
+/**
+ * Resolves or rejects as the promise does. Where that takes longer than `deadlineMs`, returns what `late` returns, or
+ * rejects with what it throws. Leaves no timer behind.
+ */
+export async function withDeadline<Result, Late>(
+  promise: Promise<Result>,
+  deadlineMs: number,
+  late: () => Late,
+): Promise<Result | Late> {
+  const over = new AbortController();
+  const deadline = delay(deadlineMs, undefined, { signal: over.signal }).then(late);
+  return Promise.race([promise, deadline]).finally(() => over.abort());
 }

@@ -1,10 +1,7 @@
 import { Type, type Static, type TObject } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
-
-/** The environment holds a value that cannot be used. The message names every such variable. */
-export class ConfigError extends Error {
-  override name = 'ConfigError';
-}
+import { ConfigError } from './failure.ts';
+import { wrongFields } from './wrong-fields.ts';
 
 /**
  * Reads the variables that `schema` names. Whole numbers are converted, defaults filled in; an empty variable counts
@@ -16,12 +13,11 @@ export function loadConfig<Schema extends TObject>(schema: Schema, env: NodeJS.P
     Object.keys(schema.properties).flatMap((name) => (env[name] ? [[name, env[name]]] : [])),
   );
   const config = Value.Default(schema, convertNumbers(schema, given));
-  const wrong = new Set([...Value.Errors(schema, config)].map((error) => error.path.split('/')[1]!));
-  if (wrong.size === 0) return config as Static<Schema>;
-  const reasons = [...wrong].map((name) => {
-    const rule = schema.properties[name]?.description ?? 'not valid';
-    return `${name} ${given[name] === undefined ? 'is not set' : 'is not valid'}: ${rule}`;
-  });
+  const wrong = Object.entries(wrongFields(schema, config));
+  if (wrong.length === 0) return config as Static<Schema>;
+  const reasons = wrong.map(
+    ([name, rule]) => `${name} ${given[name] === undefined ? 'is not set' : 'is not valid'}: ${rule}`,
+  );
   throw new ConfigError(reasons.join('; '));
 }
 

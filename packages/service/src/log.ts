@@ -1,7 +1,8 @@
 import { writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { pino, type DestinationStream, type Logger, type LogFn } from 'pino';
-import { withoutCredentials } from './reason-of.ts';
+import { redactUrls } from './redact-urls.ts';
+import { sqlStateOf } from './sql-state.ts';
 
 export type { Logger };
 
@@ -109,10 +110,10 @@ interface ErrorDescription {
 export function describeError(error: unknown): ErrorDescription {
   if (!(error instanceof Error)) return { type: typeof error, message: 'not an Error' };
   const { code, constraint } = error as { code?: unknown; constraint?: unknown };
-  const isDatabaseError = typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code);
+  const sqlState = sqlStateOf(error);
   return {
     type: error.name,
-    message: isDatabaseError ? `Postgres refused the statement (SQLSTATE ${code})` : messageOf(error),
+    message: sqlState ? `Postgres refused the statement (SQLSTATE ${sqlState})` : messageOf(error),
     ...(typeof code === 'string' && { code }),
     ...(typeof constraint === 'string' && { constraint }),
     // The first lines of a stack repeat the message.
@@ -124,7 +125,7 @@ export function describeError(error: unknown): ErrorDescription {
 /** What a parser says quotes what it could not parse, and some clients quote the URL that they cannot reach. */
 function messageOf(error: Error): string {
   if (error instanceof SyntaxError) return 'something could not be parsed';
-  return withoutCredentials(error.message);
+  return redactUrls(error.message);
 }
 
 const isFrame = (line: string) => /^\s+at /.test(line);

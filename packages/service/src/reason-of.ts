@@ -1,3 +1,5 @@
+import { redactUrls } from './redact-urls.ts';
+
 export const NO_DATABASE = 'no such database';
 
 const PROBLEMS: Record<string, string> = {
@@ -42,10 +44,5 @@ function byCode(code: unknown): string | undefined {
 
 function byMessage(message: string): string {
   const known = REDIS_PROBLEMS.find(([pattern]) => pattern.test(message))?.[1];
-  return known ?? (withoutCredentials(message) || UNKNOWN_REASON);
-}
-
-/** Returns the text without user and password of the URLs that it quotes. */
-export function withoutCredentials(text: string): string {
-  return text.replaceAll(/:\/\/\S*@/g, '://…@');
+  return known ?? (redactUrls(message) || UNKNOWN_REASON);
 }

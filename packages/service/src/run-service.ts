@@ -1,5 +1,6 @@
 import type { Static, TObject } from '@sinclair/typebox';
-import { ConfigError, loadConfig } from './load-config.ts';
+import { ConfigError } from './failure.ts';
+import { loadConfig } from './load-config.ts';
 import { createLogger, describeError, type Logger } from './log.ts';
 
 /** A started service: what it takes to end it. */

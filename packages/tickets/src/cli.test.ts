@@ -1,22 +1,20 @@
 import { describe, expect, test } from 'vitest';
-import { settingsOf, windowOf } from './cli.ts';
+import { settingsIn, windowOf } from './cli.ts';
 
 const at = (time: string) => new Date(`2026-11-21T${time}Z`);
 
 describe('the settings of a ticket', () => {
   test('are those that were given', () => {
-    expect(settingsOf({ by: 'jane' })).toEqual({});
-    expect(settingsOf({ price: 0, benefits: '', capacity: 0 })).toEqual({
-      price: 0,
-      benefits: '',
-      capacity: 0,
-    });
-    expect(settingsOf({ active: true })).toEqual({ active: true });
-    expect(settingsOf({ inactive: true })).toEqual({ active: false });
+    expect(settingsIn({})).toEqual({});
+    const given = { active: true, price: 0, benefits: '', capacity: 0 } as const;
+    expect(settingsIn(given)).toEqual(given);
+    expect(settingsIn({ active: true })).toEqual({ active: true });
+    expect(settingsIn({ inactive: true })).toEqual({ active: false });
+    expect(settingsIn({ by: 'Ann' })).toEqual({ lastModifiedBy: 'Ann' });
   });
 
   test('open an edge of the sales window with "none"', () => {
-    expect(settingsOf({ saleStarts: 'none', saleEnds: at('10:00:00') })).toEqual({
+    expect(settingsIn({ saleStarts: 'none', saleEnds: at('10:00:00') })).toEqual({
       saleStartsAt: null,
       saleEndsAt: at('10:00:00'),
     });

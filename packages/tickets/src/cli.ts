@@ -1,35 +1,20 @@
-import { Option, type Command } from 'commander';
-import { createTicket, listTickets, updateTicket, type TicketRow, type TicketSettings } from './tickets.ts';
-import { listEvents } from '@floodgate/events';
-import { type Database } from '@floodgate/database';
+import { Option, type Command, type OptionValues } from '@commander-js/extra-typings';
+import type { Database } from '@floodgate/database';
+import { Failure } from '@floodgate/service/failure';
 import {
+  answeringChange,
   answeringFromDatabase,
-  parseBenefits,
-  parseCapacity,
   parseId,
-  parseName,
   parsePrice,
   parseSaleTime,
-  type Cli,
-  Failure,
-  InputError,
+  parseText,
+  parseWhole,
   record,
   table,
   timeText,
+  type Cli,
 } from '@floodgate/command';
-
-/** The options of `create` and `update`, as parsed. */
-interface TicketOptions {
-  title?: string;
-  capacity?: number;
-  price?: number;
-  benefits?: string;
-  active?: true;
-  inactive?: true;
-  saleStarts?: Date | 'none';
-  saleEnds?: Date | 'none';
-  by: string;
-}
+import { settingsOf, type TicketRow, type TicketSettings } from './ticket-settings.ts';
 
 /** `floodgate ticket …` */
 export function addTicketCommands(program: Command, cli: Cli): void {
@@ -39,18 +24,18 @@ export function addTicketCommands(program: Command, cli: Cli): void {
   addList(ticket, cli);
 }
 
+const load = () => Promise.all([import('@floodgate/audit'), import('./actions.ts')]);
+
 function addCreate(ticket: Command, cli: Cli): void {
   const create = ticket
     .command('create')
     .description('add a ticket to an event')
     .argument('<eventId>', 'the event', parseId)
-    .requiredOption('--title <title>', 'its title', parseName)
-    .requiredOption('--capacity <seats>', 'how many seats it has', parseCapacity);
-  addSharedOptions(create);
-  type Options = TicketOptions & { title: string; capacity: number };
-  answeringFromDatabase(create, cli, async (db, options: Options, eventId: number) => {
-    const { title, capacity } = options;
-    return answerOf(await createTicket(db, eventId, { ...settingsOf(options), title, capacity }, options.by));
+    .requiredOption('--title <title>', 'its title', parseText)
+    .requiredOption('--capacity <seats>', 'how many seats it has', parseWhole);
+  answeringChange(withSharedOptions(create), cli, async (db, actor, options, eventId) => {
+    const [{ perform }, { createTicketAction }] = await load();
+    return answerOf(await perform(db, createTicketAction, { eventId, ...settingsIn(options) }, actor));
   });
 }
 
@@ -59,41 +44,44 @@ function addUpdate(ticket: Command, cli: Cli): void {
     .command('update')
     .description('change what is given of a ticket, and leave the rest')
     .argument('<ticketId>', 'the ticket', parseId)
-    .option('--title <title>', 'its title', parseName)
-    .option('--capacity <seats>', 'how many seats it has; not less than are taken', parseCapacity)
+    .option('--title <title>', 'its title', parseText)
+    .option('--capacity <seats>', 'how many seats it has; not less than are taken', parseWhole)
     .addOption(new Option('--active', 'put it on sale').conflicts('inactive'));
-  addSharedOptions(update);
-  answeringFromDatabase(update, cli, async (db, options: TicketOptions, ticketId: number) => {
-    const settings = settingsOf(options);
-    if (Object.keys(settings).length === 0)
-      throw new InputError('nothing to change; give at least one option');
-    const updated = await updateTicket(db, ticketId, settings, options.by);
-    if (!updated) throw new Failure('no such ticket');
-    return answerOf(updated);
+  answeringChange(withSharedOptions(update), cli, async (db, actor, options, ticketId) => {
+    const [{ perform }, { updateTicketAction }] = await load();
+    return answerOf(await perform(db, updateTicketAction, { ticketId, ...settingsIn(options) }, actor));
   });
 }
 
-function addSharedOptions(command: Command): void {
-  command
+function withSharedOptions<Args extends unknown[], Options extends OptionValues>(
+  command: Command<Args, Options>,
+) {
+  return command
     .option('--price <amount>', 'its price, e.g. 12.50', parsePrice)
-    .option('--benefits <text>', 'what it comes with', parseBenefits)
+    .option('--benefits <text>', 'what it comes with', parseText)
     .option('--inactive', 'keep it off sale')
     .option('--sale-starts <time>', 'e.g. 2026-11-21T09:00:00+01:00, or none', parseSaleTime)
-    .option('--sale-ends <time>', 'e.g. 2026-12-01T00:00:00Z, or none', parseSaleTime)
-    .option('--by <author>', 'who is noted as the author', parseName, 'operator');
+    .option('--sale-ends <time>', 'e.g. 2026-12-01T00:00:00Z, or none', parseSaleTime);
 }
 
-/** What was given, and nothing else: an absent setting is left as it is. */
-export function settingsOf(options: Partial<TicketOptions>): Partial<TicketSettings> {
-  const { title, capacity, price, benefits, active, inactive, saleStarts, saleEnds } = options;
+/** What `create` and `update` have in common, as parsed. What was not given is absent. */
+interface TicketOptions {
+  active?: true;
+  inactive?: true;
+  saleStarts?: Date | 'none';
+  saleEnds?: Date | 'none';
+  by?: string;
+}
+
+/** Returns what was given, as the actions want it. Partners see an author that is named, never an operator's account. */
+export function settingsIn<Given extends TicketOptions>(options: Given) {
+  const { active, inactive, saleStarts, saleEnds, by, ...others } = options;
   return {
-    ...(title !== undefined && { title }),
-    ...(capacity !== undefined && { capacity }),
-    ...(price !== undefined && { price }),
-    ...(benefits !== undefined && { benefits }),
+    ...others,
     ...((active || inactive) && { active: !inactive }),
     ...(saleStarts !== undefined && { saleStartsAt: edgeOf(saleStarts) }),
     ...(saleEnds !== undefined && { saleEndsAt: edgeOf(saleEnds) }),
+    ...(by !== undefined && { lastModifiedBy: by }),
   };
 }
 
@@ -106,7 +94,7 @@ function addList(ticket: Command, cli: Cli): void {
     .command('list')
     .description('list the tickets of an event, on sale or not')
     .argument('<eventId>', 'the event', parseId);
-  answeringFromDatabase(list, cli, async (db, _options: object, eventId: number) => {
+  answeringFromDatabase(list, cli, async (db, _options, eventId) => {
     const tickets = (await findTickets(db, eventId)).map(describe);
     const rows = tickets.map((row) => [
       row.id,
@@ -124,8 +112,10 @@ function addList(ticket: Command, cli: Cli): void {
 }
 
 async function findTickets(db: Database, eventId: number): Promise<TicketRow[]> {
+  const { listTickets } = await import('./list-tickets.ts');
   const tickets = await listTickets(db, eventId);
   if (tickets.length > 0) return tickets;
+  const { listEvents } = await import('@floodgate/events');
   const events = await listEvents(db);
   if (!events.some((event) => event.id === eventId)) throw new Failure('no such event');
   return tickets;
@@ -135,15 +125,9 @@ function describe(row: TicketRow) {
   return {
     id: row.id,
     eventId: row.event_id,
-    title: row.title,
-    price: row.price,
-    benefits: row.benefits,
-    active: row.active,
-    capacity: row.capacity,
+    ...settingsOf(row),
     taken: row.taken,
     left: row.capacity - row.taken,
-    saleStartsAt: row.sale_starts_at,
-    saleEndsAt: row.sale_ends_at,
     createdAt: row.created_at,
     lastModifiedAt: row.last_modified_at,
     lastModifiedBy: row.last_modified_by,

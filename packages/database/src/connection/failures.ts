@@ -1,5 +1,5 @@
-import { reasonOf } from '@floodgate/service';
-import pg from 'pg';
+import { reasonOf } from '@floodgate/service/reason-of';
+import { sqlStateOf } from '@floodgate/service/sql-state';
 
 /** No connection was to be had. The statement was never sent: nothing can have changed. */
 export class ConnectionFailed extends Error {
@@ -59,6 +59,6 @@ const BY_CLASS: Record<string, StatementFailure> = {
 export function statementFailure(error: unknown): StatementFailure {
   if (error instanceof ConnectionFailed) return 'not-sent';
   if (error instanceof ConnectionLost) return 'unknown';
-  const code = error instanceof pg.DatabaseError ? (error.code ?? '') : '';
+  const code = sqlStateOf(error) ?? '';
   return BY_CODE[code] ?? BY_CLASS[code.slice(0, 2)] ?? 'unexpected';
 }

@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { Database } from '../connection/connect.ts';
+import { inTransaction } from '../connection/in-transaction.ts';
 import { PRIVILEGES, type ServiceName, type TablePrivileges } from './privileges.ts';
 
 /**
@@ -21,7 +22,7 @@ export async function grantPrivileges(
   service: ServiceName,
   role: string,
 ): Promise<GrantOutcome> {
-  return db.transaction().execute(async (transaction) => {
+  return inTransaction(db, async (transaction) => {
     await sql`select pg_advisory_xact_lock(${GRANT_LOCK})`.execute(transaction);
     const { rows } = await readRole(transaction, role);
     const [found] = rows;

@@ -78,6 +78,8 @@ export const PRIVILEGES: Record<ServiceName, { [T in keyof Tables]: TablePrivile
       insert: ['partner_id', 'epoch_second', 'drawn'],
       update: ['epoch_second', 'drawn'],
     },
+    // What operators did is no business of a service's.
+    audit_log: {},
     kysely_migration: { select: ['name'] },
     kysely_migration_lock: {},
   },
@@ -95,6 +97,7 @@ export const PRIVILEGES: Record<ServiceName, { [T in keyof Tables]: TablePrivile
     // By ctid: the keys themselves are no business of the worker's.
     idempotency_keys: { select: ['ctid', 'created_at'], delete: true },
     rate_limit_windows: {},
+    audit_log: {},
     kysely_migration: { select: ['name'] },
     kysely_migration_lock: {},
   },

@@ -1,24 +1,20 @@
+import { Failure } from '@floodgate/service/failure';
 import { sql } from 'kysely';
 import type { Database } from '../connection/connect.ts';
-
-/** This server or database cannot hold Floodgate's data. The message says why, and what to do. */
-export class UnsupportedDatabase extends Error {
-  override name = 'UnsupportedDatabase';
-}
 
 /** The oldest that PostgreSQL itself still maintains, and the oldest that the tests have been run on. */
 const OLDEST_VERSION = 15;
 
-/** Throws UnsupportedDatabase where the server is too old, or the database cannot store every name. */
+/** Throws Failure where the server is too old, or the database cannot store every name. */
 export async function assertSupported(db: Database): Promise<void> {
   const { rows } = await sql<{ version: string; number: number; encoding: string }>`
     select current_setting('server_version') as version, current_setting('server_version_num')::integer as number,
       current_setting('server_encoding') as encoding`.execute(db);
   const { version, number, encoding } = rows[0]!;
   if (number < OLDEST_VERSION * 10_000)
-    throw new UnsupportedDatabase(`PostgreSQL ${OLDEST_VERSION} or newer is needed, and this is ${version}`);
+    throw new Failure(`PostgreSQL ${OLDEST_VERSION} or newer is needed, and this is ${version}`);
   if (encoding !== 'UTF8')
-    throw new UnsupportedDatabase(
+    throw new Failure(
       `the database in DATABASE_URL is encoded in ${encoding}, which cannot hold every name; ` +
         `make one with "create database … template template0 encoding 'UTF8'"`,
     );

@@ -3,15 +3,17 @@ import { Migrator, type Migration } from 'kysely/migration';
 import type { Database } from '../connection/connect.ts';
 import { assertSupported } from './assert-supported.ts';
 import * as initial from './migrations/0001-initial.ts';
+import * as audit from './migrations/0002-audit.ts';
 
 /** In order, forward only, and never edited once merged. */
 const MIGRATIONS: Record<string, Migration> = {
   '0001-initial': initial,
+  '0002-audit': audit,
 };
 
 /**
  * Brings the schema up to date. Returns the names of the migrations that ran. Safe to run twice at once. Leaves a newer
- * schema as it is: an older release must be able to start on it again. Throws UnsupportedDatabase where there can be none.
+ * schema as it is: an older release must be able to start on it again. Throws Failure where there can be none.
  */
 export async function migrate(db: Database): Promise<string[]> {
   await assertSupported(db);

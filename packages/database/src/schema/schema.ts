@@ -138,6 +138,23 @@ export interface IdempotencyKeysTable {
   created_at: CreatedAt;
 }
 
+/** What operators did, a row for each thing that changed. Written with the change, and never changed itself. */
+export interface AuditLogTable {
+  id: GeneratedAlways<number>;
+  at: CreatedAt;
+  /** Who did it. */
+  actor: string;
+  action: string;
+  /** The kind and the id of what changed, as in "ticket:7". */
+  subject: string;
+  /** Null: it was not there. */
+  before: AuditedState | null;
+  after: AuditedState | null;
+}
+
+/** What the audit log keeps of a thing: neither secrets nor their hashes, and nothing of an attendee's. */
+export type AuditedState = Record<string, unknown>;
+
 export interface Schema {
   partners: PartnersTable;
   rate_limit_windows: RateLimitWindowsTable;
@@ -148,4 +165,5 @@ export interface Schema {
   batches: BatchesTable;
   registrations: RegistrationsTable;
   idempotency_keys: IdempotencyKeysTable;
+  audit_log: AuditLogTable;
 }

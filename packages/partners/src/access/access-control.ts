@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { findAccess, noteKeyUse, type AccessQuery, type AccessRow } from './find-access.ts';
-import { hashSecret, isSecretOf, parseSecretKey } from '../keys/secret-keys.ts';
+import { hashSecret, isSecretOf, parseSecretKey } from '../keys/secret-key.ts';
 import { BatchLoader, readThroughCache, type Database } from '@floodgate/database';
 import type { PartnerPrincipal } from '@floodgate/http';
 import type { LRUCache } from 'lru-cache';

@@ -1,7 +1,6 @@
-import type { Command } from 'commander';
-import { readBacklog, type Backlog } from './read-backlog.ts';
-import { UnsafeQueueError, type QueueCounts } from '@floodgate/queue';
-import { finalizeBatchesJob } from './job.ts';
+import type { Command } from '@commander-js/extra-typings';
+import type { Backlog } from './read-backlog.ts';
+import type { QueueCounts } from '@floodgate/queue';
 import {
   answering,
   withDatabase,
@@ -15,7 +14,6 @@ import {
   type QueueSettings,
 } from '@floodgate/command';
 
-const QUEUE_NAMES = [finalizeBatchesJob.queue];
 const STATEMENT_TIMEOUT_MS = 3_000;
 const QUEUE_DEADLINE_MS = 3_000;
 
@@ -33,7 +31,8 @@ export function addQueueCommands(program: Command, cli: Cli): void {
   const queue = program.command('queue').description('the queue between the API and the worker');
   const status = queue.command('status').description('what is waiting, as Postgres and the queue know it');
   answering(status, cli, async () => {
-    const settings = loadSettingsWithQueue(cli.env);
+    const { readBacklog } = await import('./read-backlog.ts');
+    const settings = await loadSettingsWithQueue(cli.env);
     const [backlog, queues] = await Promise.all([
       withDatabase(cli, settings.databaseUrl, STATEMENT_TIMEOUT_MS, readBacklog),
       readQueues(cli, settings.queue),
@@ -48,25 +47,28 @@ export function addQueueCommands(program: Command, cli: Cli): void {
 
 /** Never rejects: that the queue is down is what an operator wants to see. */
 async function readQueues(cli: Cli, settings: QueueSettings): Promise<QueueStatus[]> {
+  const { finalizeBatchesJob } = await import('./job.ts');
   try {
     return await withQueue(cli, settings, QUEUE_DEADLINE_MS, readCounts);
   } catch (error) {
     const problem = reasonOf(error);
-    return QUEUE_NAMES.map((name) => ({ name, state: 'down', problem, counts: null }));
+    return [{ name: finalizeBatchesJob.queue, state: 'down', problem, counts: null }];
   }
 }
 
 async function readCounts(queue: QueueView): Promise<QueueStatus[]> {
-  const problem = await queue.verify().then(() => null, unsafeReason);
-  const state = problem === null ? 'up' : 'unsafe';
-  return Promise.all(
-    QUEUE_NAMES.map(async (name) => ({ name, state, problem, counts: await queue.counts(name) })),
+  const { UnsafeQueueError } = await import('@floodgate/queue');
+  const { finalizeBatchesJob } = await import('./job.ts');
+  const problem = await queue.verify().then(
+    () => null,
+    (error: unknown) => {
+      if (error instanceof UnsafeQueueError) return error.message;
+      throw error;
+    },
   );
-}
-
-function unsafeReason(error: unknown): string {
-  if (error instanceof UnsafeQueueError) return error.message;
-  throw error;
+  const state = problem === null ? 'up' : 'unsafe';
+  const name = finalizeBatchesJob.queue;
+  return [{ name, state, problem, counts: await queue.counts(name) }];
 }
 
 function backlogText({ pendingBatches, failedBatches, oldestPendingMs }: Backlog): string {

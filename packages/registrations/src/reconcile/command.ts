@@ -1,6 +1,5 @@
-import type { Command } from 'commander';
-import { readBacklog } from '../finalize/read-backlog.ts';
-import { reconcile, type Difference } from './reconcile.ts';
+import type { Command } from '@commander-js/extra-typings';
+import type { Difference } from './reconcile.ts';
 import { answering, withDatabase, type Cli, table, loadSettings } from '@floodgate/command';
 
 /** More do not help a person; --json has them all. */
@@ -14,10 +13,13 @@ export function addReconcileCommand(program: Command, cli: Cli): void {
       `prove that seats, registrations and batches agree; exit 1 where they do not. Shows up to ${SHOWN} differences, --json all`,
     );
   answering(command, cli, async () => {
+    const { reconcile } = await import('./reconcile.ts');
+    const { databaseUrl } = await loadSettings(cli.env);
     // It reads every registration, so it may take as long as it takes.
+    const { readBacklog } = await import('../finalize/read-backlog.ts');
     const [differences, { failedBatches }] = await withDatabase(
       cli,
-      loadSettings(cli.env).databaseUrl,
+      databaseUrl,
       null,
       async (db) => [await reconcile(db), await readBacklog(db)] as const,
     );

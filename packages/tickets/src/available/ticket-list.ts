@@ -1,6 +1,7 @@
 import { formatTimestamp, success, type Ticket } from '@floodgate/contract';
-import { listAvailableTickets, type TicketRow } from '../tickets.ts';
 import { readThroughCache, type Database } from '@floodgate/database';
+import type { TicketRow } from '../ticket-settings.ts';
+import { listAvailableTickets } from './list-available-tickets.ts';
 import type { LRUCache } from 'lru-cache';
 
 /** The available tickets of events, each kept for a second as the very text of the answer. */

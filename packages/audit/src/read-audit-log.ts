@@ -1,0 +1,19 @@
+import type { Selectable } from 'kysely';
+import type { AuditLogTable, Database } from '@floodgate/database';
+
+export type AuditEntry = Selectable<AuditLogTable>;
+
+/** Returns the latest entries, newest first: at most `limit`, from `since` on, of one subject where one is named. */
+export async function readAuditLog(
+  db: Database,
+  { since, subject, limit }: { since?: Date | undefined; subject?: string | undefined; limit: number },
+): Promise<AuditEntry[]> {
+  return db
+    .selectFrom('audit_log')
+    .select(['id', 'at', 'actor', 'action', 'subject', 'before', 'after'])
+    .$if(since !== undefined, (query) => query.where('at', '>=', since!))
+    .$if(subject !== undefined, (query) => query.where('subject', '=', subject!))
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute();
+}

@@ -1,0 +1,20 @@
+import type { DuplicatePolicy } from '@floodgate/database';
+
+export interface Event {
+  id: number;
+  ref: string;
+  name: string;
+  passPrefix: string;
+  duplicatePolicy: DuplicatePolicy;
+  createdAt: Date;
+}
+
+/** The columns of an event, under the names that it has here. */
+export const EVENT_COLUMNS = [
+  'id',
+  'ref',
+  'name',
+  'pass_prefix as passPrefix',
+  'duplicate_policy as duplicatePolicy',
+  'created_at as createdAt',
+] as const;

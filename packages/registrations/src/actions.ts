@@ -1,0 +1,1 @@
+export { redriveAction } from './finalize/redrive-action.ts';

@@ -1,0 +1,72 @@
+import { Type } from '@sinclair/typebox';
+import { defineAction, Id, instantOrNull, Name, Seats, text } from '@floodgate/audit';
+import { Failure } from '@floodgate/service/failure';
+import { createTicket } from './create-ticket.ts';
+import { lockTicket } from './lock-ticket.ts';
+import { SETTINGS, settingsOf, type TicketSettings } from './ticket-settings.ts';
+import { updateTicket } from './update-ticket.ts';
+
+const MAX_PRICE = 9_999_999_999.99;
+const PRICE_RULE = `an amount from 0 to ${MAX_PRICE} with at most 2 decimals`;
+const ORDER_RULE = 'the sale must start before it ends';
+
+const optional = {
+  price: Type.Optional(Type.Number({ minimum: 0, maximum: MAX_PRICE, description: PRICE_RULE })),
+  benefits: Type.Optional(text(0, 4_000)),
+  active: Type.Optional(Type.Boolean({ description: 'true or false' })),
+  saleStartsAt: Type.Optional(instantOrNull('a time, or none')),
+  saleEndsAt: Type.Optional(instantOrNull('a time, or none')),
+  /** Partners see it, so it is not who is noted for the change. */
+  lastModifiedBy: Type.Optional(Name),
+};
+
+function checkSettings(settings: Partial<TicketSettings>): Record<string, string> {
+  const { price = 0, saleStartsAt, saleEndsAt } = settings;
+  return {
+    // The column would round it without a word.
+    ...(price !== Number(price.toFixed(2)) && { price: PRICE_RULE }),
+    ...(saleStartsAt && saleEndsAt && saleStartsAt >= saleEndsAt && { saleStartsAt: ORDER_RULE }),
+  };
+}
+
+/** Who partners are told has changed a ticket, where nobody is named. */
+const SOMEBODY = 'operator';
+
+/** Adds a ticket to an event. */
+export const createTicketAction = defineAction({
+  name: 'ticket.create',
+  input: Type.Object({ eventId: Id, title: Name, capacity: Seats, ...optional }),
+  check: checkSettings,
+  refusals: { tickets_event_id_fkey: 'no such event' },
+  run: async (transaction, { eventId, lastModifiedBy = SOMEBODY, ...settings }) => {
+    const ticket = await createTicket(transaction, eventId, settings, lastModifiedBy);
+    const after = { eventId, ...settingsOf(ticket) };
+    return { result: ticket, changes: [{ subject: `ticket:${ticket.id}`, after }] };
+  },
+});
+
+/** Changes what is given of a ticket and leaves the rest. */
+export const updateTicketAction = defineAction({
+  name: 'ticket.update',
+  input: Type.Object({
+    ticketId: Id,
+    title: Type.Optional(Name),
+    capacity: Type.Optional(Seats),
+    ...optional,
+  }),
+  check: (input) =>
+    SETTINGS.some((name) => input[name] !== undefined)
+      ? checkSettings(input)
+      : { ticketId: 'nothing to change; give at least one setting' },
+  refusals: {
+    sales_window_is_ordered: ORDER_RULE,
+    no_seat_is_sold_twice: 'the capacity cannot be less than the seats that are taken already',
+  },
+  run: async (transaction, { ticketId, lastModifiedBy = SOMEBODY, ...settings }) => {
+    const before = await lockTicket(transaction, ticketId);
+    const ticket = before && (await updateTicket(transaction, ticketId, settings, lastModifiedBy));
+    if (!ticket) throw new Failure('no such ticket');
+    const change = { before: { ...settingsOf(before) }, after: { ...settingsOf(ticket) } };
+    return { result: ticket, changes: [{ subject: `ticket:${ticketId}`, ...change }] };
+  },
+});

@@ -1,0 +1,311 @@
+import { perform, readAuditLog, type Action } from '@floodgate/audit';
+import { type Database } from '@floodgate/database';
+import { createEventAction, grantEventAction, revokeEventAction } from '@floodgate/events/actions';
+import { listEvents } from '@floodgate/events';
+import {
+  createPartnerAction,
+  issueKeyAction,
+  limitPartnerAction,
+  revokeKeyAction,
+  rotateKeyAction,
+} from '@floodgate/partners/actions';
+import { listKeys, listPartners } from '@floodgate/partners';
+import { redriveAction } from '@floodgate/registrations/actions';
+import { Failure, InvalidInput } from '@floodgate/service';
+import { listTickets } from '@floodgate/tickets';
+import { createTicketAction, updateTicketAction } from '@floodgate/tickets/actions';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { commitBatch } from '../harness/committed-batch.ts';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { createFixture, type Fixture } from '../harness/fixture.ts';
+
+let database: TestDatabase;
+let db: Database;
+let fixture: Fixture;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  db = database.db;
+  fixture = await createFixture(db);
+});
+
+beforeEach(() => sql`truncate audit_log`.execute(db));
+afterAll(() => database.drop());
+
+/** What a form or a command line may hold: not of the types that the schema asks for. */
+const attempt = (action: unknown, input: object, by = 'jane') =>
+  perform(db, action as Action<never, unknown>, input as never, by);
+
+const noted = async () =>
+  (await readAuditLog(db, { limit: 100 }))
+    .toReversed()
+    .map(({ actor, action, subject, before, after }) => ({ actor, action, subject, before, after }));
+
+const LONG = 'x'.repeat(256);
+const PAST = new Date(0);
+
+describe('wrong input names every wrong field with its rule', () => {
+  test.for([
+    ['partner', createPartnerAction, { name: '' }, ['name: 1 to 255 characters']],
+    ['partner', createPartnerAction, { name: ' ' }, ['name: 1 to 255 characters']],
+    ['partner', createPartnerAction, { name: LONG }, ['name: 1 to 255 characters']],
+    ['partner', createPartnerAction, { name: 'a\nb' }, ['no control characters']],
+    ['partner', createPartnerAction, { name: '\uD800' }, ['no control characters']],
+    ['partner', createPartnerAction, { name: 'a ' }, ['no space around them']],
+    [
+      'limit',
+      limitPartnerAction,
+      { partnerId: 0, requestsPerSecond: 0 },
+      ['partnerId:', 'requestsPerSecond:'],
+    ],
+    ['limit', limitPartnerAction, { partnerId: 1, requestsPerSecond: 1_000_001 }, ['1 to 1000000, or none']],
+    ['key', issueKeyAction, { partnerId: 1.5, expiresAt: 'soon' }, ['partnerId:', 'expiresAt:']],
+    ['key', issueKeyAction, { partnerId: 1, expiresAt: PAST }, ['expiresAt: a time that is still to come']],
+    [
+      'key',
+      rotateKeyAction,
+      { keyId: 'fg_0123456789abcdef_x', overlapMs: -1 },
+      ['keyId: 16 of', 'overlapMs:'],
+    ],
+    ['key', revokeKeyAction, { keyId: '0123456789ABCDEF' }, ['keyId: 16 of 0–9 and a–f']],
+    [
+      'event',
+      createEventAction,
+      { name: '', passPrefix: 'g', duplicatePolicy: 'x' },
+      ['name:', 'passPrefix: 2 to 8', 'duplicatePolicy: allow'],
+    ],
+    [
+      'event',
+      createEventAction,
+      { name: 'a', passPrefix: 'ABCDEFGHI', duplicatePolicy: 'allow' },
+      ['passPrefix: 2 to 8'],
+    ],
+    ['grant', grantEventAction, {}, ['eventId: a whole number from 1', 'partnerId: a whole number from 1']],
+    [
+      'ticket',
+      createTicketAction,
+      { eventId: 1, title: 'a', capacity: -1, price: -1 },
+      ['capacity:', 'price: an amount'],
+    ],
+    [
+      'ticket',
+      createTicketAction,
+      { eventId: 1, title: 'a', capacity: 1, price: 12.505 },
+      ['price: an amount'],
+    ],
+    [
+      'ticket',
+      createTicketAction,
+      { eventId: 1, title: 'a', capacity: 1, price: 1e10 },
+      ['price: an amount'],
+    ],
+    [
+      'ticket',
+      createTicketAction,
+      { eventId: 1, title: 'a', capacity: 1, benefits: 'x'.repeat(4001) },
+      ['benefits: 0 to 4000'],
+    ],
+    ['ticket', updateTicketAction, { ticketId: 1 }, ['nothing to change']],
+    [
+      'ticket',
+      updateTicketAction,
+      { ticketId: 1, saleStartsAt: new Date(2), saleEndsAt: new Date(1) },
+      ['saleStartsAt: the sale must start before it ends'],
+    ],
+  ] as const)('%s: %o', async ([, action, input, rules]) => {
+    const error = await attempt(action, input).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(InvalidInput);
+    for (const rule of rules) expect((error as Error).message).toContain(rule);
+    expect((error as Error).message).not.toContain('fg_0123456789abcdef');
+    expect(await noted()).toEqual([]);
+  });
+
+  test('and so does a name of who asks that is none', async () => {
+    await expect(attempt(createPartnerAction, { name: '' }, '')).rejects.toThrow(/^name: .*; by: 1 to 255/);
+  });
+
+  test('counts Unicode characters, as Postgres does', async () => {
+    const name = '🎟'.repeat(255);
+    await attempt(createPartnerAction, { name });
+    expect((await listPartners(db)).some((partner) => partner.name === name)).toBe(true);
+  });
+});
+
+describe('what cannot be done', () => {
+  const [eventId, keyId] = [999_999, '0123456789abcdef'];
+  test.for([
+    ['a name twice', createPartnerAction, 'a partner of this name already exists'],
+    ['a limit for nobody', limitPartnerAction, 'no such partner'],
+    ['a key for nobody', issueKeyAction, 'no such partner'],
+    ['a successor of no key', rotateKeyAction, 'no such key, or it is revoked or expired'],
+    ['the end of no key', revokeKeyAction, 'no such key'],
+    ['an event of nobody', grantEventAction, 'no such event'],
+    ['an event that was not open', revokeEventAction, `event ${eventId} was not open to partner 999999`],
+    ['a ticket of no event', createTicketAction, 'no such event'],
+    ['no ticket', updateTicketAction, 'no such ticket'],
+  ] as const)('%s is refused in words, and not noted', async ([, action, message]) => {
+    const { name } = (await listPartners(db))[0]!;
+    const input = {
+      name,
+      eventId,
+      keyId,
+      partnerId: action === grantEventAction ? fixture.partnerId : 999_999,
+      ticketId: 999_999,
+      requestsPerSecond: null,
+      overlapMs: 0,
+      title: 'Standing',
+      capacity: 1,
+    };
+    const error = await attempt(action, input).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(Failure);
+    expect((error as Error).message).toBe(message);
+    expect(await noted()).toEqual([]);
+  });
+
+  test('a capacity below what is taken, and an end before the stored start, are refused in words', async () => {
+    const ticketId = await fixture.addTicket({ saleStartsAt: new Date(2) });
+    await sql`update tickets set taken = 2 where id = ${ticketId}`.execute(db);
+    await expect(attempt(updateTicketAction, { ticketId, capacity: 1 })).rejects.toThrow('taken already');
+    await expect(attempt(updateTicketAction, { ticketId, saleEndsAt: new Date(1) })).rejects.toThrow(
+      'the sale must start before it ends',
+    );
+    expect(await noted()).toEqual([]);
+  });
+});
+
+describe('a change is noted', () => {
+  const by = (action: string, subject: string, before: unknown, after: unknown) => ({
+    actor: 'jane',
+    action,
+    subject,
+    before,
+    after,
+  });
+
+  test('of a partner', async () => {
+    const { id } = await perform(db, createPartnerAction, { name: 'Gala Inc.' }, 'jane');
+    const limit = { partnerId: id, requestsPerSecond: 5 };
+    await perform(db, limitPartnerAction, limit, 'jane');
+    expect(await noted()).toEqual([
+      by('partner.create', `partner:${id}`, null, { name: 'Gala Inc.' }),
+      by('partner.limit', `partner:${id}`, { requestsPerSecond: null }, { requestsPerSecond: 5 }),
+    ]);
+  });
+
+  test('of a key, never with its secret', async () => {
+    const { partnerId } = fixture;
+    const expiresAt = new Date(Date.now() + 60_000);
+    const old = await perform(db, issueKeyAction, { partnerId, expiresAt }, 'jane');
+    const heir = await perform(db, rotateKeyAction, { keyId: old.keyId, overlapMs: 1_000 }, 'jane');
+    for (const _ of [1, 2]) await perform(db, revokeKeyAction, { keyId: old.keyId }, 'jane');
+    const end = expiresAt.toISOString();
+    expect(await noted()).toEqual([
+      by('key.issue', `key:${old.keyId}`, null, { partnerId, expiresAt: end }),
+      by(
+        'key.rotate',
+        `key:${old.keyId}`,
+        { expiresAt: end },
+        { expiresAt: heir.previousKeyEndsAt.toISOString(), successor: heir.keyId },
+      ),
+      by('key.rotate', `key:${heir.keyId}`, null, { expiresAt: end, predecessor: old.keyId }),
+      // Once: the second time it was so already.
+      by('key.revoke', `key:${old.keyId}`, { revoked: false }, { revoked: true }),
+    ]);
+    const text = JSON.stringify(await noted());
+    for (const { secretKey } of [old, heir]) expect(text).not.toContain(secretKey.slice(-43));
+  });
+
+  test('of an event', async () => {
+    const input = { name: 'Ball', passPrefix: 'BALL', duplicatePolicy: 'reject' } as const;
+    const { id: eventId, ref } = await perform(db, createEventAction, input, 'jane');
+    const grant = { eventId, partnerId: fixture.partnerId };
+    for (const _ of [1, 2]) await perform(db, grantEventAction, grant, 'jane');
+    await perform(db, revokeEventAction, grant, 'jane');
+    const granted = { grantedTo: fixture.partnerId };
+    expect(await noted()).toEqual([
+      by('event.create', `event:${eventId}`, null, { ...input, ref }),
+      by('event.grant', `event:${eventId}`, null, granted),
+      by('event.revoke', `event:${eventId}`, granted, null),
+    ]);
+  });
+
+  test('of a ticket, while partners are told of an operator', async () => {
+    const { eventId } = fixture;
+    const input = { eventId, title: 'Seated', capacity: 5, price: 12.5 };
+    const { id: ticketId } = await perform(db, createTicketAction, input, 'jane');
+    await perform(db, updateTicketAction, { ticketId, capacity: 6, saleEndsAt: new Date(0) }, 'jane');
+    const [created, updated] = await noted();
+    const settings = {
+      title: 'Seated',
+      capacity: 5,
+      price: 12.5,
+      benefits: '',
+      active: true,
+      saleStartsAt: null,
+      saleEndsAt: null,
+    };
+    expect(created).toEqual(by('ticket.create', `ticket:${ticketId}`, null, { eventId, ...settings }));
+    const after = { ...settings, capacity: 6, saleEndsAt: '1970-01-01T00:00:00.000Z' };
+    expect(updated).toEqual(by('ticket.update', `ticket:${ticketId}`, settings, after));
+    const stored = (await listTickets(db, eventId)).find(({ id }) => id === ticketId);
+    expect(stored?.last_modified_by).toBe('operator');
+    await perform(db, updateTicketAction, { ticketId, active: false, lastModifiedBy: 'Ann' }, 'jane');
+    const signed = (await listTickets(db, eventId)).find(({ id }) => id === ticketId);
+    expect(signed?.last_modified_by).toBe('Ann');
+  });
+});
+
+test('a redrive is noted for each of its batches', async () => {
+  const { batchId } = await commitBatch(db, fixture);
+  expect(await perform(db, redriveAction, { limit: 10 }, 'jane')).toEqual([]);
+  await sql`update batches set state = 'failed' where id = ${batchId}`.execute(db);
+  expect(await perform(db, redriveAction, { batchId, limit: 10 }, 'jane')).toEqual([batchId]);
+  const [before, after] = [{ state: 'failed' }, { state: 'pending' }];
+  expect(await noted()).toMatchObject([
+    { action: 'batch.redrive', subject: `batch:${batchId}`, before, after },
+  ]);
+  await expect(attempt(redriveAction, { batchId, limit: 1 })).rejects.toThrow('no failed batch has this id');
+  await expect(attempt(redriveAction, { batchId: 'x', limit: 0 })).rejects.toThrow(
+    'batchId: a UUID; limit: a whole number from 1 to 100000',
+  );
+});
+
+test('two events may share a prefix, and the second is told so', async () => {
+  const input = { name: 'Twin', passPrefix: 'TWIN', duplicatePolicy: 'allow' } as const;
+  expect(await perform(db, createEventAction, input, 'jane')).toMatchObject({ prefixIsShared: false });
+  expect(await perform(db, createEventAction, input, 'jane')).toMatchObject({ prefixIsShared: true });
+});
+
+test('what cannot be noted is not done', async () => {
+  await sql`alter table audit_log add constraint no_room check (actor <> 'jane') not valid`.execute(db);
+  const event = { name: 'Unnoted', passPrefix: 'NO', duplicatePolicy: 'allow' };
+  await expect(attempt(createEventAction, event)).rejects.toMatchObject({ constraint: 'no_room' });
+  await sql`alter table audit_log drop constraint no_room`.execute(db);
+  expect((await listEvents(db)).filter(({ name }) => name === 'Unnoted')).toEqual([]);
+});
+
+test('what is not done after all is not noted', async () => {
+  await sql`
+    create function refuse_commit() returns trigger language plpgsql as
+      $$ begin raise exception 'not now'; end $$`.execute(db);
+  await sql`
+    create constraint trigger refuse_commit after insert on events deferrable initially deferred
+    for each row execute function refuse_commit()`.execute(db);
+  const event = { name: 'Undone', passPrefix: 'NO', duplicatePolicy: 'allow' };
+  await expect(attempt(createEventAction, event)).rejects.toThrow('not now');
+  await sql`drop trigger refuse_commit on events`.execute(db);
+  expect(await noted()).toEqual([]);
+});
+
+test("in a caller's transaction, both are rolled back with it", async () => {
+  const before = await listKeys(db, fixture.partnerId);
+  const rolledBack = db.transaction().execute(async (transaction) => {
+    const { keyId } = await perform(transaction, issueKeyAction, { partnerId: fixture.partnerId }, 'jane');
+    await perform(transaction, rotateKeyAction, { keyId, overlapMs: 0 }, 'jane');
+    throw new Error('changed my mind');
+  });
+  await expect(rolledBack).rejects.toThrow('changed my mind');
+  expect(await listKeys(db, fixture.partnerId)).toEqual(before);
+  expect(await noted()).toEqual([]);
+});

@@ -1,0 +1,60 @@
+import { userInfo } from 'node:os';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { createFixture } from '../harness/fixture.ts';
+import { runCli } from '../harness/service-process.ts';
+
+let database: TestDatabase;
+let ticket: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const { addTicket } = await createFixture(database.db);
+  ticket = String(await addTicket({ capacity: 100 }));
+  await cli('ticket', 'update', ticket, '--capacity', '200', '--by', 'Ann');
+  await cli('ticket', 'update', ticket, '--price', '5');
+});
+afterAll(() => database.drop());
+
+async function cli(...args: string[]): Promise<string> {
+  const { code, output } = await runCli({ DATABASE_URL: database.url }, ...args);
+  expect(code, output).toBe(0);
+  return output;
+}
+
+test('shows who changed what, newest first', async () => {
+  const subject = `ticket:${ticket}`;
+  const [headings, ...lines] = (await cli('audit')).trimEnd().split('\n');
+  expect(headings).toMatch(/^at +by +action +subject +change$/);
+  const cells = lines.map((line) => line.split(/ {2,}/).slice(1));
+  expect(cells).toEqual([
+    [userInfo().username, 'ticket.update', subject, 'price 0 → 5'],
+    ['Ann', 'ticket.update', subject, 'capacity 100 → 200'],
+  ]);
+});
+
+test('--json has it all', async () => {
+  const entries = JSON.parse(await cli('audit', '--json', '--limit', '1')) as unknown[];
+  expect(entries).toEqual([
+    {
+      id: expect.any(Number) as number,
+      at: expect.stringMatching(/^20.*Z$/) as string,
+      actor: userInfo().username,
+      action: 'ticket.update',
+      subject: `ticket:${ticket}`,
+      before: expect.objectContaining({ price: 0, capacity: 200 }) as object,
+      after: expect.objectContaining({ price: 5, capacity: 200 }) as object,
+    },
+  ]);
+});
+
+test.for([
+  [['--since', '1h'], 2],
+  [['--since', '2099-01-01T00:00:00Z'], 0],
+  [['--limit', '1'], 1],
+  [['--subject', 'ticket:0'], 0],
+] as const)('%o chooses', async ([args, count]) => {
+  expect(JSON.parse(await cli('audit', '--json', ...args))).toHaveLength(count);
+  const subject = `ticket:${ticket}`;
+  expect(JSON.parse(await cli('audit', '--json', '--subject', subject))).toHaveLength(2);
+});
