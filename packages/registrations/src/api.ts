@@ -1,4 +1,4 @@
-import { assertDurable, assertGranted, BatchLoader } from '@floodgate/database';
+import { assertDurable, BatchLoader } from '@floodgate/database';
 import { defineApi } from '@floodgate/http';
 import { whole } from '@floodgate/service';
 import { finalizeBatchesJob, finalizeJob } from './finalize/job.ts';
@@ -51,7 +51,6 @@ export const registrationsApi = defineApi({
       onCommitted: (batchId) => notifier.notify(batchId),
     });
     const registrations: RegistrationLoader = new BatchLoader((queries) => findRegistrations(reads, queries));
-    await assertGranted(db, 'api');
     await assertDurable(db);
     return {
       routes(api) {
