@@ -1,7 +1,7 @@
 import { Argument, type Command } from '@commander-js/extra-typings';
 import { SERVICES } from '@floodgate/database/roles/privileges';
 import { answeringChange, Failure, loadSettings, type Cli } from '@floodgate/command';
-import { attemptQueue } from './migrate.ts';
+import { onQueue } from './migrate.ts';
 
 const MAY_STILL_CREATE =
   'granted, but everybody may still create things in this database, and the user in DATABASE_URL cannot revoke that: ' +
@@ -23,7 +23,7 @@ export function addGrantCommand(program: Command, cli: Cli): void {
     // The role was granted what it needs, and this stays.
     if (outcome === 'may-still-create') throw new Failure(MAY_STILL_CREATE);
     const { queue } = await loadSettings(cli.env);
-    if (queue) await attemptQueue(() => cli.grantQueue(queue.target, role, queue.namespace));
+    if (queue) await onQueue(({ grantQueue }) => grantQueue(queue.target, role, queue.namespace));
     const document = { service, role, queue: queue?.target.kind === 'postgres' ? 'granted' : null };
     return { document, text: `${role} may do what the ${service} needs, and nothing else` };
   });
