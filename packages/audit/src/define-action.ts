@@ -1,14 +1,14 @@
 import type { Static, TObject } from '@sinclair/typebox';
 import type { AuditedState, Database } from '@floodgate/database';
 
-/** What became of one thing. Never a secret or its hash, and nothing of an attendee's. */
+/** What became of a thing; absent where it is not there. Never a secret or its hash, and nothing of an attendee's. */
 export interface Change {
-  /** The kind and the id, as in "ticket:7". */
-  subject: string;
-  /** Absent: it was not there. */
   before?: AuditedState;
   after?: AuditedState;
 }
+
+/** Notes a change of a subject, its kind and its id, as in "ticket:7". */
+export type Note = (subject: string, change: Change) => void;
 
 /** Something that an operator can do, whichever way they ask for it. */
 export interface Action<Input extends TObject, Result> {
@@ -20,8 +20,8 @@ export interface Action<Input extends TObject, Result> {
   check?: (input: Static<Input>) => Record<string, string>;
   /** What it means to an operator when one of these constraints is violated. */
   refusals?: Record<string, string>;
-  /** Throws Failure where it cannot be done. No changes: everything was so already. */
-  run: (transaction: Database, input: Static<Input>) => Promise<{ result: Result; changes: Change[] }>;
+  /** Throws Failure where it cannot be done. Notes nothing where everything was so already. */
+  run: (transaction: Database, input: Static<Input>, note: Note) => Promise<Result>;
 }
 
 /** Returns the action as it is, with the types of its input and result. */

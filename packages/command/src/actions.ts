@@ -35,7 +35,7 @@ export function answeringFromDatabase<Args extends unknown[], Options extends Op
 ): void {
   answering(command, cli, async (options, ...args) => {
     const { databaseUrl } = await loadSettings(cli.env);
-    return withDatabase(cli, databaseUrl, STATEMENT_TIMEOUT_MS, (db) => work(db, options, ...args));
+    return withDatabase(databaseUrl, STATEMENT_TIMEOUT_MS, (db) => work(db, options, ...args));
   });
 }
 
@@ -62,12 +62,12 @@ interface Signed {
 
 /** Opens the database for `work` and closes it afterwards. `statementTimeoutMs` null: as long as it takes. */
 export async function withDatabase<Result>(
-  cli: Cli,
   connectionString: string,
   statementTimeoutMs: number | null,
   work: (db: Database) => Promise<Result>,
 ): Promise<Result> {
-  const db = await cli.connect({
+  const { connect } = await import('@floodgate/database/connection/connect');
+  const db = connect({
     connectionString,
     applicationName: 'floodgate-cli',
     maxConnections: 2,

@@ -24,7 +24,7 @@ function addCreate(partner: Command, cli: Cli): void {
     .description('add a partner')
     .argument('<name>', 'its name, unique', parseText);
   answeringChange(create, cli, async (db, actor, _options, name) => {
-    const [{ perform }, { createPartnerAction }] = await load();
+    const { perform, createPartnerAction } = await import('./actions.ts');
     const created = await perform(db, createPartnerAction, { name }, actor);
     return { document: created, text: record({ 'partner id': created.id, name: created.name }) };
   });
@@ -58,11 +58,9 @@ function addLimit(partner: Command, cli: Cli): void {
     .argument('<requestsPerSecond>', '1 to 1000000, or "none"', parseRateLimit);
   answeringChange(limit, cli, async (db, actor, _options, partnerId, given) => {
     const requestsPerSecond = given === 'none' ? null : given;
-    const [{ perform }, { limitPartnerAction }] = await load();
+    const { perform, limitPartnerAction } = await import('./actions.ts');
     const limited = await perform(db, limitPartnerAction, { partnerId, requestsPerSecond }, actor);
     const told = requestsPerSecond === null ? 'no limit' : `${requestsPerSecond} requests a second`;
     return { document: limited, text: `partner ${partnerId}: ${told}` };
   });
 }
-
-const load = () => Promise.all([import('@floodgate/audit'), import('./actions.ts')]);

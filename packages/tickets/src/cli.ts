@@ -24,8 +24,6 @@ export function addTicketCommands(program: Command, cli: Cli): void {
   addList(ticket, cli);
 }
 
-const load = () => Promise.all([import('@floodgate/audit'), import('./actions.ts')]);
-
 function addCreate(ticket: Command, cli: Cli): void {
   const create = ticket
     .command('create')
@@ -34,7 +32,7 @@ function addCreate(ticket: Command, cli: Cli): void {
     .requiredOption('--title <title>', 'its title', parseText)
     .requiredOption('--capacity <seats>', 'how many seats it has', parseWhole);
   answeringChange(withSharedOptions(create), cli, async (db, actor, options, eventId) => {
-    const [{ perform }, { createTicketAction }] = await load();
+    const { perform, createTicketAction } = await import('./actions.ts');
     return answerOf(await perform(db, createTicketAction, { eventId, ...settingsIn(options) }, actor));
   });
 }
@@ -48,7 +46,7 @@ function addUpdate(ticket: Command, cli: Cli): void {
     .option('--capacity <seats>', 'how many seats it has; not less than are taken', parseWhole)
     .addOption(new Option('--active', 'put it on sale').conflicts('inactive'));
   answeringChange(withSharedOptions(update), cli, async (db, actor, options, ticketId) => {
-    const [{ perform }, { updateTicketAction }] = await load();
+    const { perform, updateTicketAction } = await import('./actions.ts');
     return answerOf(await perform(db, updateTicketAction, { ticketId, ...settingsIn(options) }, actor));
   });
 }

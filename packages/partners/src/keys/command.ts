@@ -33,8 +33,6 @@ export function addKeyCommands(program: Command, cli: Cli): void {
   addRevoke(key, cli);
 }
 
-const load = () => Promise.all([import('@floodgate/audit'), import('./actions.ts')]);
-
 function addIssue(key: Command, cli: Cli): void {
   const issue = key
     .command('issue')
@@ -42,7 +40,7 @@ function addIssue(key: Command, cli: Cli): void {
     .argument('<partnerId>', 'whose key it is', parseId)
     .option('--expires <when>', `when it ends: ${EXPIRY_FORMS}; never by default`, readExpiry);
   answeringChange(issue, cli, async (db, actor, { expires }, partnerId) => {
-    const [{ perform }, { issueKeyAction }] = await load();
+    const { perform, issueKeyAction } = await import('../actions.ts');
     const issued = await perform(db, issueKeyAction, { partnerId, ...expiryOf(expires) }, actor);
     const { keyId, secretKey, expiresAt } = issued;
     const fields = record({ 'secret key': secretKey, 'key id': keyId, expires: expiresAt ?? 'never' });
@@ -105,7 +103,7 @@ function addRotate(key: Command, cli: Cli): void {
       readExpiry,
     );
   answeringChange(rotate, cli, async (db, actor, { overlap: overlapMs, expires }, keyId) => {
-    const [{ perform }, { rotateKeyAction }] = await load();
+    const { perform, rotateKeyAction } = await import('../actions.ts');
     const rotated = await perform(db, rotateKeyAction, { keyId, overlapMs, ...expiryOf(expires) }, actor);
     const fields = record({
       'secret key': rotated.secretKey,
@@ -125,7 +123,7 @@ function addRevoke(key: Command, cli: Cli): void {
     .description('end a key for good')
     .argument('<keyId>', 'the key to end', parseText);
   answeringChange(revoke, cli, async (db, actor, _options, keyId) => {
-    const [{ perform }, { revokeKeyAction }] = await load();
+    const { perform, revokeKeyAction } = await import('../actions.ts');
     const revoked = await perform(db, revokeKeyAction, { keyId }, actor);
     return { document: revoked, text: `revoked ${keyId}` };
   });

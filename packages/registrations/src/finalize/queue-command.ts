@@ -1,11 +1,10 @@
 import type { Command } from '@commander-js/extra-typings';
 import type { Backlog } from './read-backlog.ts';
-import type { QueueCounts } from '@floodgate/queue';
+import type { Producer, QueueCounts } from '@floodgate/queue';
 import {
   answering,
   withDatabase,
   type Cli,
-  type QueueView,
   reasonOf,
   withQueue,
   record,
@@ -34,8 +33,8 @@ export function addQueueCommands(program: Command, cli: Cli): void {
     const { readBacklog } = await import('./read-backlog.ts');
     const settings = await loadSettingsWithQueue(cli.env);
     const [backlog, queues] = await Promise.all([
-      withDatabase(cli, settings.databaseUrl, STATEMENT_TIMEOUT_MS, readBacklog),
-      readQueues(cli, settings.queue),
+      withDatabase(settings.databaseUrl, STATEMENT_TIMEOUT_MS, readBacklog),
+      readQueues(settings.queue),
     ]);
     return {
       document: { postgres: backlog, queues },
@@ -46,17 +45,17 @@ export function addQueueCommands(program: Command, cli: Cli): void {
 }
 
 /** Never rejects: that the queue is down is what an operator wants to see. */
-async function readQueues(cli: Cli, settings: QueueSettings): Promise<QueueStatus[]> {
+async function readQueues(settings: QueueSettings): Promise<QueueStatus[]> {
   const { finalizeBatchesJob } = await import('./job.ts');
   try {
-    return await withQueue(cli, settings, QUEUE_DEADLINE_MS, readCounts);
+    return await withQueue(settings, QUEUE_DEADLINE_MS, readCounts);
   } catch (error) {
     const problem = reasonOf(error);
     return [{ name: finalizeBatchesJob.queue, state: 'down', problem, counts: null }];
   }
 }
 
-async function readCounts(queue: QueueView): Promise<QueueStatus[]> {
+async function readCounts(queue: Producer): Promise<QueueStatus[]> {
   const { UnsafeQueueError } = await import('@floodgate/queue');
   const { finalizeBatchesJob } = await import('./job.ts');
   const problem = await queue.verify().then(

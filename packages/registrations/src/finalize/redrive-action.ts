@@ -12,10 +12,11 @@ export const redriveAction = defineAction({
     batchId: Type.Optional(Type.String({ pattern: UUID, description: 'a UUID' })),
     limit: whole(1, 100_000),
   }),
-  run: async (transaction, selection) => {
+  run: async (transaction, selection, note) => {
     const batchIds = await redriveBatches(transaction, selection);
     if (selection.batchId && batchIds.length === 0) throw new Failure('no failed batch has this id');
     const change = { before: { state: 'failed' }, after: { state: 'pending' } };
-    return { result: batchIds, changes: batchIds.map((id) => ({ subject: `batch:${id}`, ...change })) };
+    for (const id of batchIds) note(`batch:${id}`, change);
+    return batchIds;
   },
 });

@@ -41,7 +41,7 @@ async function forgetFailedJobs(cli: Cli, batchIds: readonly string[]): Promise<
     import('./job.ts'),
   ]);
   const redriven = new Set(batchIds);
-  const removal = withQueue(cli, settings, QUEUE_DEADLINE_MS, async (queue) => {
+  const removal = withQueue(settings, QUEUE_DEADLINE_MS, async (queue) => {
     await queue.verify();
     await queue.removeFailed(finalizeBatchesJob.queue, (payload) => speaksOf(payload, redriven));
   });

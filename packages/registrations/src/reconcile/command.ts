@@ -18,7 +18,6 @@ export function addReconcileCommand(program: Command, cli: Cli): void {
     // It reads every registration, so it may take as long as it takes.
     const { readBacklog } = await import('../finalize/read-backlog.ts');
     const [differences, { failedBatches }] = await withDatabase(
-      cli,
       databaseUrl,
       null,
       async (db) => [await reconcile(db), await readBacklog(db)] as const,

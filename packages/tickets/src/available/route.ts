@@ -34,10 +34,10 @@ export function addTicketsRoute(api: Routes, tickets: TicketList): void {
       // The list is cached as the text of the answer: what is text already, Fastify sends as it is. Sent, not returned:
       // a promise for what is at hand would be a good part of what this route costs.
       void reply.type('application/json; charset=utf-8');
-      const text = tickets.peek(eventId);
+      const text = tickets.get(eventId);
       if (text !== undefined) reply.send(text as never);
       else
-        tickets.read(eventId).then(
+        tickets.forceFetch(eventId).then(
           (read) => reply.send(read as never),
           (error) => reply.send(error as never),
         );
