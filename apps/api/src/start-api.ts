@@ -59,11 +59,6 @@ export async function startApi(config: ApiConfig, log: Logger): Promise<Service 
 async function openQueue(opened: AsyncDisposableStack, config: ApiConfig, log: Logger): Promise<Producer> {
   const producer = openProducer(config, JOBS, log);
   opened.adopt(producer, () => producer.close());
-  const unwatch = await watchQueue(producer, {
-    // Whoever serves needs no queue, and what is lost there the relay finds: no reason to end.
-    onUnsafe: (err) => log.error({ err }, 'the queue could lose jobs'),
-    onChange: (state, problem) => log.warn({ queue: state, problem }, `the queue is ${state}`),
-  });
-  opened.defer(unwatch);
+  opened.defer(await watchQueue(producer, log));
   return producer;
 }
