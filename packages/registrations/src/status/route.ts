@@ -1,12 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import {
-  CallerHeaders,
-  COMMON_FAILURES,
-  FailureEnvelope,
-  RegistrationStatus,
-  success,
-  SuccessEnvelope,
-} from '@floodgate/contract';
+import { answersOf, COMMON_FAILURES, RegistrationStatus, success } from '@floodgate/contract';
 import type { Routes } from '@floodgate/http';
 import { readStatus, type RegistrationLoader } from './read-status.ts';
 
@@ -20,14 +13,9 @@ export function addStatusRoute(api: Routes, registrations: RegistrationLoader): 
         tags: ['Events'],
         summary: 'Get Registration',
         description: 'Tells the state of a registration that the same partner made under this event.',
-        requestHeaders: CallerHeaders,
         failures: [...COMMON_FAILURES, '34'],
         params: Type.Pick(RegistrationStatus, ['passReference']),
-        response: {
-          200: SuccessEnvelope(RegistrationStatus),
-          '4xx': FailureEnvelope,
-          '5xx': FailureEnvelope,
-        },
+        response: answersOf(RegistrationStatus),
       },
     },
     async (request, reply) => {

@@ -1,11 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import {
-  CallerHeaders,
-  COMMON_FAILURES,
-  FailureEnvelope,
-  SuccessEnvelope,
-  Ticket,
-} from '@floodgate/contract';
+import { answersOf, COMMON_FAILURES, Ticket } from '@floodgate/contract';
 import type { TicketList } from './ticket-list.ts';
 import type { Routes } from '@floodgate/http';
 
@@ -20,13 +14,8 @@ export function addTicketsRoute(api: Routes, tickets: TicketList): void {
         summary: 'Get Tickets',
         description:
           'Lists the tickets of the event that are active, on sale and not sold out. At most 1 s old.',
-        requestHeaders: CallerHeaders,
         failures: COMMON_FAILURES,
-        response: {
-          200: SuccessEnvelope(Type.Array(Ticket)),
-          '4xx': FailureEnvelope,
-          '5xx': FailureEnvelope,
-        },
+        response: answersOf(Type.Array(Ticket)),
       },
     },
     (request, reply) => {
