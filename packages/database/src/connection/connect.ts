@@ -55,9 +55,10 @@ export function connect(options: ConnectOptions): Database {
     types,
     // oxlint-disable-next-line typescript/no-misused-promises -- pg waits for it, whatever its types say
     onConnect: (client) => client.query(SESSION),
-    ...(statementTimeoutMs === undefined
-      ? {}
-      : { statement_timeout: statementTimeoutMs, query_timeout: statementTimeoutMs + 500 }),
+    ...(statementTimeoutMs && {
+      statement_timeout: statementTimeoutMs,
+      query_timeout: statementTimeoutMs + 500,
+    }),
   });
   pool.on('error', (error) => options.onIdleError?.(error));
   const db: Database = new Kysely<Schema>({
