@@ -7,7 +7,6 @@ import { QueueNotifier } from './register/queue-notifier.ts';
 import { Registrar } from './register/registrar.ts';
 import { addRegisterRoute } from './register/route.ts';
 import { findRegistrations } from './status/find-registrations.ts';
-import type { RegistrationLoader } from './status/read-status.ts';
 import { addStatusRoute } from './status/route.ts';
 
 export { addRegisterRoute };
@@ -51,13 +50,12 @@ export const registrationsApi = defineApi({
       answerWithinMs,
       onCommitted: (batchId) => notifier.notify(batchId),
     });
-    const registrations: RegistrationLoader = new BatchLoader((queries) => findRegistrations(reads, queries));
     await assertGranted(db, 'api');
     await assertDurable(db);
     return {
       routes(api) {
         addRegisterRoute(api, registrar);
-        addStatusRoute(api, registrations);
+        addStatusRoute(api, new BatchLoader((queries) => findRegistrations(reads, queries)));
       },
       async close() {
         await registrar.drain();
