@@ -1,4 +1,5 @@
 import type { Logger } from '@floodgate/service';
+import { sqlStateOf } from '@floodgate/service/sql-state';
 import { confirmBatches } from './confirm-batches.ts';
 import { failBatch } from './fail-batch.ts';
 import { statementFailure, type Database } from '@floodgate/database';
@@ -42,7 +43,7 @@ async function finalizeOneByOne(
       // Postgres is away or busy, and would be for the rest of them as well.
       if (!isOwnFault(error)) throw error;
       failures.push(error);
-      if (isLastAttempt && (await failBatch(db, batchId, failureName(error)))) {
+      if (isLastAttempt && (await failBatch(db, batchId, sqlStateOf(error) ?? (error as Error).name))) {
         log.error({ err: error, batchId }, 'finalization gave up; redrive it when the cause is mended');
       }
     }
@@ -53,9 +54,4 @@ async function finalizeOneByOne(
 /** Whether the statement failed by what it was about, and not because Postgres was away or busy. */
 function isOwnFault(error: unknown): boolean {
   return ['bad-value', 'conflict', 'unexpected'].includes(statementFailure(error));
-}
-
-function failureName(error: unknown): string {
-  const { code, name } = error as { code?: string; name?: string };
-  return code ?? name ?? 'unknown';
 }

@@ -11,8 +11,7 @@ import {
   trimFullName,
   type FailureCode,
 } from '@floodgate/contract';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { PartnerPrincipal, Routes } from '@floodgate/http';
+import type { Routes } from '@floodgate/http';
 import type { Outcome } from './outcome.ts';
 import type { Registrar } from './registrar.ts';
 
@@ -50,17 +49,20 @@ export function addRegisterRoute(api: Routes, registrar: Pick<Registrar, 'regist
       },
     },
     async (request, reply) => {
-      const key = request.headers['idempotency-key'];
-      const outcome = await registrar.register(request.principal, request.body, key);
-      if (outcome.kind !== 'registered') return refuse(request, reply, outcome);
-      if (outcome.replayed) void reply.header('idempotent-replayed', 'true');
-      return success(passReferenceOf(request.principal, outcome));
+      const { principal, body, headers } = request;
+      const outcome = await registrar.register(principal, body, headers['idempotency-key']);
+      if ('replayed' in outcome && outcome.replayed) void reply.header('idempotent-replayed', 'true');
+      if (outcome.kind === 'registered') {
+        const { passPrefix: prefix, eventId } = principal;
+        const { serial, passCode } = outcome;
+        return success(formatPassReference({ prefix, eventId, serial, passCode }));
+      }
+      if (outcome.kind === 'failed')
+        request.log.error({ requestId: request.id }, 'a registration failed unexpectedly');
+      return reply.fail(REFUSAL_CODES[outcome.kind]);
     },
   );
 }
-
-type Registered = Extract<Outcome, { kind: 'registered' }>;
-type Refused = Exclude<Outcome, Registered>;
 
 const REFUSAL_CODES = {
   'no-such-ticket': '30',
@@ -72,18 +74,4 @@ const REFUSAL_CODES = {
   overloaded: '90',
   unknown: '91',
   failed: '99',
-} as const satisfies Record<Refused['kind'], FailureCode>;
-
-function refuse(request: FastifyRequest, reply: FastifyReply, outcome: Refused) {
-  if (outcome.kind === 'failed')
-    request.log.error({ requestId: request.id }, 'a registration failed unexpectedly');
-  if ('replayed' in outcome && outcome.replayed) void reply.header('idempotent-replayed', 'true');
-  return reply.fail(REFUSAL_CODES[outcome.kind]);
-}
-
-function passReferenceOf(
-  { passPrefix: prefix, eventId }: PartnerPrincipal,
-  { serial, passCode }: Registered,
-): string {
-  return formatPassReference({ prefix, eventId, serial, passCode });
-}
+} as const satisfies Record<Exclude<Outcome['kind'], 'registered'>, FailureCode>;
