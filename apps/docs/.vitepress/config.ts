@@ -23,6 +23,8 @@ const pagesOf = (folder: string) =>
     .map((name) => name.slice(0, -'.md'.length))
     .toSorted();
 
+const WIDE_PAGES = /^(reference|reliability\/faults|performance\/benchmark)\b/;
+
 const decisions = pagesOf('decisions').filter((name) => name !== 'index');
 
 // Nothing here asks the network: fonts come with the theme, the search is in the pages.
@@ -32,6 +34,9 @@ export default defineConfig({
   lang: 'en',
   outDir: 'dist',
   cacheDir: '../../node_modules/.cache/vitepress',
+  // Pages of wide tables: an outline would only take their room.
+  transformPageData: ({ relativePath, frontmatter }) =>
+    WIDE_PAGES.test(relativePath) ? { frontmatter: { ...frontmatter, aside: false } } : undefined,
   themeConfig: {
     search: { provider: 'local' },
     outline: [2, 3],
