@@ -13,11 +13,17 @@ const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
 /** The document without its code blocks. */
 const proseOf = (file: string) => read(file).replaceAll(/^```.*?^```/gms, '');
 
-/** The anchors of a document's headings, as GitHub and VitePress both write them for plain headings. */
+const matches = (prose: string, pattern: RegExp) => [...prose.matchAll(pattern)].map(([, match]) => match!);
+
+/** The anchors of a document's headings: those that GitHub and VitePress write alike. */
 function anchorsOf(file: string): string[] {
-  const headings = [...proseOf(file).matchAll(/^#+ (.+)$/gm)].map(([, heading]) => heading!.toLowerCase());
-  return headings.map((heading) => heading.replaceAll(/[^\p{L}\p{N} _-]/gu, '').replaceAll(' ', '-'));
+  const headings = matches(proseOf(file), /^#+ (.+)$/gm).map((heading) => heading.toLowerCase());
+  return headings.map(anchorOnGitHub).filter((anchor, index) => anchor === anchorOnSite(headings[index]!));
 }
+
+const anchorOnGitHub = (heading: string) => heading.replaceAll(/[^\p{L}\p{N} _-]/gu, '').replaceAll(' ', '-');
+const anchorOnSite = (heading: string) =>
+  heading.replaceAll(/[^\p{L}\p{N}_]+/gu, '-').replaceAll(/^-|-$/g, '');
 
 function isDead(from: string, link: string): boolean {
   const [name, anchor] = link.split('#', 2) as [string, string?];
@@ -29,8 +35,6 @@ function isDead(from: string, link: string): boolean {
 /** What `find` finds in the prose of each document, with the document's name. */
 const everywhere = (find: (prose: string, file: string) => string[]) =>
   documents.flatMap((file) => find(proseOf(file), file).map((found) => `${file}: ${found}`));
-
-const matches = (prose: string, pattern: RegExp) => [...prose.matchAll(pattern)].map(([, match]) => match!);
 
 test('every link leads to a file, and to a heading of it', () => {
   const dead = everywhere((prose, file) => {
