@@ -7,7 +7,7 @@ const root = path.resolve(import.meta.dirname, '..');
 /** A page's link, under its own heading. */
 function page(file: string): DefaultTheme.SidebarItem {
   const heading = /^# (.+)$/m.exec(readFileSync(path.join(root, `${file}.md`), 'utf8'));
-  return { text: heading?.[1] ?? file, link: `/${file}` };
+  return { text: heading?.[1] ?? file, link: `/${file.replace(/\bindex$/, '')}` };
 }
 
 /** A folder's pages in this order. Throws where a page would be missing from the sidebar. */
@@ -44,7 +44,7 @@ export default defineConfig({
       { text: 'Partners', link: '/guide/first-call', activeMatch: '/guide/' },
       { text: 'Operators', link: '/operate/install', activeMatch: '/operate/' },
       { text: 'Reference', link: '/reference/settings', activeMatch: '/reference/' },
-      { text: 'Inside', link: '/how-it-works/group-commit', activeMatch: '/how-it-works/' },
+      { text: 'Inside', link: '/how-it-works/', activeMatch: '/how-it-works/' },
     ],
     sidebar: [
       section('For partners', 'guide', ['first-call', 'answers', 'retries', 'rate-limits', 'status']),
@@ -62,14 +62,15 @@ export default defineConfig({
       section('Performance', 'performance', ['benchmark', 'where-the-time-goes']),
       section('Security', 'security', ['threats', 'open']),
       section('How it works', 'how-it-works', [
-        'group-commit',
-        'exactly-once',
-        'outbox',
-        'locked-tickets',
-        'overload',
+        'index',
+        'http',
         'reads',
         'rate-limits',
-        'http',
+        'overload',
+        'group-commit',
+        'locked-tickets',
+        'exactly-once',
+        'outbox',
         'database',
         'processes',
       ]),
