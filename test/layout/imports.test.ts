@@ -16,6 +16,8 @@ const BELOW_CAPABILITIES = [
 ];
 const CAPABILITIES = ['partners', 'events', 'tickets', 'registrations'];
 const APPS = ['api', 'worker', 'cli', 'standalone'];
+/** Reads from all of them what it describes. */
+const DOCUMENTS = 'docs';
 
 interface Import {
   /** Of the file, below the root. */
@@ -58,6 +60,7 @@ const levelOf = (room: string): number => {
   if (level >= 0) return level;
   if (CAPABILITIES.includes(room)) return BELOW_CAPABILITIES.length;
   if (APPS.includes(room)) return BELOW_CAPABILITIES.length + 1;
+  if (room === DOCUMENTS) return BELOW_CAPABILITIES.length + 2;
   throw new Error(`${room} has no place in the layout: give it one here and in ARCHITECTURE.md`);
 };
 

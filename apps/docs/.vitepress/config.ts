@@ -7,7 +7,7 @@ const root = path.resolve(import.meta.dirname, '..');
 /** A page's link, under its own heading. */
 function page(file: string): DefaultTheme.SidebarItem {
   const heading = /^# (.+)$/m.exec(readFileSync(path.join(root, `${file}.md`), 'utf8'));
-  return { text: heading?.[1] ?? file, link: `/${file}` };
+  return { text: heading?.[1] ?? file, link: `/${file.replace(/\bindex$/, '')}` };
 }
 
 /** A folder's pages in this order. Throws where a page would be missing from the sidebar. */
@@ -23,6 +23,8 @@ const pagesOf = (folder: string) =>
     .map((name) => name.slice(0, -'.md'.length))
     .toSorted();
 
+const WIDE_PAGES = /^(reference|reliability\/faults|performance\/benchmark)\b/;
+
 const decisions = pagesOf('decisions').filter((name) => name !== 'index');
 
 // Nothing here asks the network: fonts come with the theme, the search is in the pages.
@@ -32,6 +34,9 @@ export default defineConfig({
   lang: 'en',
   outDir: 'dist',
   cacheDir: '../../node_modules/.cache/vitepress',
+  // Pages of wide tables: an outline would only take their room.
+  transformPageData: ({ relativePath, frontmatter }) =>
+    WIDE_PAGES.test(relativePath) ? { frontmatter: { ...frontmatter, aside: false } } : undefined,
   themeConfig: {
     search: { provider: 'local' },
     outline: [2, 3],
@@ -39,7 +44,7 @@ export default defineConfig({
       { text: 'Partners', link: '/guide/first-call', activeMatch: '/guide/' },
       { text: 'Operators', link: '/operate/install', activeMatch: '/operate/' },
       { text: 'Reference', link: '/reference/settings', activeMatch: '/reference/' },
-      { text: 'Inside', link: '/how-it-works/group-commit', activeMatch: '/how-it-works/' },
+      { text: 'Inside', link: '/how-it-works/', activeMatch: '/how-it-works/' },
     ],
     sidebar: [
       section('For partners', 'guide', ['first-call', 'answers', 'retries', 'rate-limits', 'status']),
@@ -57,14 +62,15 @@ export default defineConfig({
       section('Performance', 'performance', ['benchmark', 'where-the-time-goes']),
       section('Security', 'security', ['threats', 'open']),
       section('How it works', 'how-it-works', [
-        'group-commit',
-        'exactly-once',
-        'outbox',
-        'locked-tickets',
-        'overload',
+        'index',
+        'http',
         'reads',
         'rate-limits',
-        'http',
+        'overload',
+        'group-commit',
+        'locked-tickets',
+        'exactly-once',
+        'outbox',
         'database',
         'processes',
       ]),

@@ -14,7 +14,11 @@ export const StandaloneConfig = Type.Object({
   ...producerSettings([finalizeBatchesJob]),
   QUEUE_URL: Type.Optional(queueSettings.QUEUE_URL),
   ...processSettings,
-  DATA_DIR: Type.Optional(Type.String({ description: 'directory for the database and demo.json' })),
+  DATA_DIR: Type.Optional(
+    Type.String({
+      description: "directory for the database and demo.json; the project's .floodgate by default",
+    }),
+  ),
   // Made for a laptop: whoever wants to be reached from elsewhere says HOST=0.0.0.0.
   HOST: Type.String({ default: '127.0.0.1', description: 'address that the API listens on' }),
   PORT: port('port that the API listens on, 0 for any', 3000),

@@ -1,18 +1,9 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import type { TObject } from '@sinclair/typebox';
+import { table } from './table.ts';
 
 /** Returns the reference of all commands as Markdown: a section for each, in the order of --help. */
 export function describeCommands(program: CommandUnknownOpts): string {
   return leavesOf(program).map(describeCommand).join('\n');
-}
-
-/** Returns a table of the environment variables that a schema names, as Markdown. */
-export function describeSettings({ properties, required = [] }: TObject): string {
-  const rows = Object.entries(properties).map(([name, { default: byDefault, description = '' }]) => {
-    const absent = required.includes(name) ? 'required' : '–';
-    return [`\`${name}\``, byDefault === undefined ? absent : `\`${byDefault}\``, description];
-  });
-  return table(['variable', 'default', 'meaning'], rows);
 }
 
 function leavesOf(command: CommandUnknownOpts): CommandUnknownOpts[] {
@@ -32,9 +23,4 @@ function describeCommand(command: CommandUnknownOpts): string {
   const usage = help.commandUsage(command);
   const title = usage.replace(/ [[<].*/, '');
   return [`## ${title}`, command.description(), `\`${usage}\``, table(['', 'meaning'], rows)].join('\n\n');
-}
-
-function table(headings: string[], rows: string[][]): string {
-  const line = (cells: string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
-  return `${[headings, headings.map(() => '---'), ...rows].map(line).join('\n')}\n`;
 }

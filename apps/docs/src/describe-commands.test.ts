@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { CliEnvironment } from '@floodgate/command/read-settings';
-import { describeCommands, describeSettings } from './describe-commands.ts';
-import { buildProgram } from './program.ts';
+import { buildProgram } from '@floodgate/cli/program';
+import { describeCommands } from './describe-commands.ts';
 
 test('the reference has a section for every command, with its arguments and options', () => {
   const reference = describeCommands(buildProgram({} as never));
@@ -25,12 +24,4 @@ test('the reference has a section for every command, with its arguments and opti
   const titles = reference.match(/(?<=^## floodgate ).*/gm);
   expect(titles).toEqual(expect.arrayContaining(['migrate', 'key rotate', 'ticket list', 'audit']));
   expect(reference).not.toContain('floodgate help');
-});
-
-test('settings are a table of variables with defaults', () => {
-  const lines = describeSettings(CliEnvironment).split('\n');
-  expect(lines[0]).toBe('| variable | default | meaning |');
-  expect(lines[2]).toMatch(/^\| `DATABASE_URL` \| required \| Postgres, postgres:/);
-  expect(lines[3]).toMatch(/^\| `QUEUE_URL` \| – \| the queue: /);
-  expect(lines[4]).toMatch(/^\| `QUEUE_NAMESPACE` \| `floodgate` \| separates /);
 });

@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { ApiConfig } from '@floodgate/api';
+import { buildProgram } from '@floodgate/cli/program';
+import { CliEnvironment } from '@floodgate/command/read-settings';
+import { StandaloneConfig } from '@floodgate/standalone/config';
+import { WorkerConfig } from '@floodgate/worker';
+import { describeCommands } from './describe-commands.ts';
+import { describeResponseCodes } from './describe-response-codes.ts';
+import { describeSettings } from './describe-settings.ts';
+
+const folder = path.resolve(import.meta.dirname, '../reference');
+
+const GENERATED = {
+  // The commands are described, not run: they need nothing of what they would be given.
+  'cli.md': () => describeCommands(buildProgram({} as never)),
+  'response-codes.md': describeResponseCodes,
+  'settings.md': () =>
+    describeSettings({
+      API: ApiConfig,
+      worker: WorkerConfig,
+      command: CliEnvironment,
+      '`npm start`': StandaloneConfig,
+    }),
+};
+
+/** Where the introduction of a page ends, which is written by hand. */
+const MARK = '<!-- generated -->';
+
+export interface ReferencePage {
+  name: string;
+  file: string;
+  /** What the page holds. */
+  written: string;
+  /** What it should hold: its introduction, and what the schemas say today. */
+  wanted: string;
+}
+
+/** Returns the pages of the reference. Throws where one has no place for what is generated. */
+export function referencePages(): ReferencePage[] {
+  return Object.entries(GENERATED).map(([name, generate]) => {
+    const file = path.join(folder, name);
+    const written = readFileSync(file, 'utf8');
+    const end = written.indexOf(MARK);
+    if (end < 0) throw new Error(`${file} lacks ${MARK}`);
+    const generated = `<!-- prettier-ignore-start -->\n\n${generate()}\n<!-- prettier-ignore-end -->\n`;
+    return { name, file, written, wanted: `${written.slice(0, end)}${MARK}\n\n${generated}` };
+  });
+}
