@@ -38,9 +38,8 @@ async function forgetFailedJobs(cli: Cli, batchIds: readonly string[]): Promise<
   if (settings === null || batchIds.length === 0) return;
   const { finalizeBatchesJob, speaksOf } = await import('./job.ts');
   const redriven = new Set(batchIds);
-  const removal = withQueue(settings, QUEUE_DEADLINE_MS, async (queue) => {
+  await withQueue(settings, QUEUE_DEADLINE_MS, async (queue) => {
     await queue.verify();
     await queue.removeFailed(finalizeBatchesJob.queue, (payload) => speaksOf(payload, redriven));
-  });
-  await removal.catch(() => undefined);
+  }).catch(() => undefined);
 }
