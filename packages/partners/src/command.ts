@@ -6,7 +6,7 @@ import {
   parseRateLimit,
   parseText,
   record,
-  table,
+  tableOf,
   type Cli,
 } from '@floodgate/command';
 
@@ -37,16 +37,15 @@ function addList(partner: Command, cli: Cli): void {
   answeringFromDatabase(list, cli, async (db) => {
     const { listPartners } = await import('./list-partners.ts');
     const partners = await listPartners(db);
-    const rows = partners.map((row) => [
-      row.id,
-      row.name,
-      row.requestsPerSecond,
-      row.openKeys,
-      row.grantedEvents,
-      row.createdAt,
-    ]);
-    const headings = ['id', 'name', 'requests/s', 'open keys', 'events', 'created'];
-    return { document: partners, text: table(headings, rows) };
+    const rows = partners.map((row) => ({
+      id: row.id,
+      name: row.name,
+      'requests/s': row.requestsPerSecond,
+      'open keys': row.openKeys,
+      events: row.grantedEvents,
+      created: row.createdAt,
+    }));
+    return { document: partners, text: tableOf(rows) };
   });
 }
 

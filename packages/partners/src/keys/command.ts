@@ -9,7 +9,7 @@ import {
   parseId,
   parseText,
   record,
-  table,
+  tableOf,
   type Cli,
 } from '@floodgate/command';
 import type { SecretKeyRow } from './list-keys.ts';
@@ -55,16 +55,15 @@ function addList(key: Command, cli: Cli): void {
     .option('--partner <id>', 'only those of one partner', parseId);
   answeringFromDatabase(list, cli, async (db, { partner }) => {
     const keys = (await findKeys(db, partner)).map((row) => ({ ...row, state: stateOf(row, new Date()) }));
-    const rows = keys.map((row) => [
-      row.keyId,
-      row.partnerId,
-      row.state,
-      row.createdAt,
-      row.expiresAt ?? 'never',
-      row.lastUsedAt ?? 'never',
-    ]);
-    const headings = ['key id', 'partner', 'state', 'created', 'expires', 'last used within the hour from'];
-    return { document: keys, text: table(headings, rows) };
+    const rows = keys.map((row) => ({
+      'key id': row.keyId,
+      partner: row.partnerId,
+      state: row.state,
+      created: row.createdAt,
+      expires: row.expiresAt ?? 'never',
+      'last used within the hour from': row.lastUsedAt ?? 'never',
+    }));
+    return { document: keys, text: tableOf(rows) };
   });
 }
 
