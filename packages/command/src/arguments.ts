@@ -63,9 +63,9 @@ export function parseDurationMs(text: string): number {
 }
 
 /** When a key ends: an instant, a duration from now, or "never". */
-export function parseExpiry(text: string, now = Date.now()): Date | 'never' {
+export function parseExpiry(text: string): Date | 'never' {
   if (text === 'never') return text;
-  return isDuration(text) ? new Date(now + parseDurationMs(text)) : parseTimestamp(text);
+  return isDuration(text) ? new Date(Date.now() + parseDurationMs(text)) : parseTimestamp(text);
 }
 
 /** An instant, or how long ago it was. */

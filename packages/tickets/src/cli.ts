@@ -83,9 +83,7 @@ export function settingsIn<Given extends TicketOptions>(options: Given) {
   };
 }
 
-function edgeOf(time: Date | 'none'): Date | null {
-  return time === 'none' ? null : time;
-}
+const edgeOf = (time: Date | 'none') => (time === 'none' ? null : time);
 
 function addList(ticket: Command, cli: Cli): void {
   const list = ticket
