@@ -1,14 +1,17 @@
 import type { Static, TObject } from '@sinclair/typebox';
 import type { AuditedState, Database } from '@floodgate/database';
 
-/** What became of a thing; absent where it is not there. Never a secret or its hash, and nothing of an attendee's. */
+/** What became of one thing. Never a secret or its hash, and nothing of an attendee's. */
 export interface Change {
+  /** The kind and the id, as in "ticket:7". */
+  subject: string;
+  /** Absent: it was not there. */
   before?: AuditedState;
   after?: AuditedState;
 }
 
-/** Notes a change of a subject, its kind and its id, as in "ticket:7". */
-export type Note = (subject: string, change: Change) => void;
+/** Has a change of the subject noted. */
+export type Note = (subject: string, change: Omit<Change, 'subject'>) => void;
 
 /** Something that an operator can do, whichever way they ask for it. */
 export interface Action<Input extends TObject, Result> {

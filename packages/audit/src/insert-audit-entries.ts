@@ -7,7 +7,7 @@ export async function insertAuditEntries(
   transaction: Database,
   actor: string,
   action: string,
-  changes: readonly (Change & { subject: string })[],
+  changes: readonly Change[],
 ): Promise<void> {
   if (changes.length === 0) return;
   await sql`

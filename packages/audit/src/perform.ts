@@ -25,7 +25,7 @@ export async function perform<Input extends TObject, Result>(
   const known = Value.Clean(action.input, { ...input }) as Static<Input>;
   assertValid(action, known, actor);
   const acted = inTransaction(db, async (transaction) => {
-    const changes: (Change & { subject: string })[] = [];
+    const changes: Change[] = [];
     const note: Note = (subject, change) => changes.push({ subject, ...change });
     const result = await action.run(transaction, known, note);
     await insertAuditEntries(transaction, actor, action.name, changes);

@@ -3,7 +3,6 @@ import type { Command, OptionValues } from '@commander-js/extra-typings';
 import type { Database } from '@floodgate/database';
 import { Failure } from '@floodgate/service/failure';
 import { parseText } from './arguments.ts';
-import type { Cli } from './cli.ts';
 import type { Answer } from './output.ts';
 import { loadSettings } from './settings.ts';
 
@@ -11,6 +10,17 @@ import { loadSettings } from './settings.ts';
 // ten times as long as all the definitions.
 
 const STATEMENT_TIMEOUT_MS = 30_000;
+
+interface Output {
+  write(text: string): unknown;
+}
+
+/** What the commands are given from the outside. */
+export interface Cli {
+  env: NodeJS.ProcessEnv;
+  stdout: Output;
+  stderr: Output;
+}
 
 /** Makes a command do `work`, with the options and arguments as its parsers left them, and print its answer. */
 export function answering<Args extends unknown[], Options extends OptionValues>(

@@ -5,7 +5,7 @@ import {
   parseId,
   parseText,
   record,
-  table,
+  tableOf,
   type Cli,
 } from '@floodgate/command';
 
@@ -52,16 +52,15 @@ function addList(event: Command, cli: Cli): void {
   answeringFromDatabase(list, cli, async (db) => {
     const { listEvents } = await import('./list-events.ts');
     const events = await listEvents(db);
-    const rows = events.map((row) => [
-      row.id,
-      row.ref,
-      row.name,
-      row.passPrefix,
-      row.duplicatePolicy,
-      row.createdAt,
-    ]);
-    const headings = ['id', 'x-event-ref', 'name', 'prefix', 'duplicates', 'created'];
-    return { document: events, text: table(headings, rows) };
+    const rows = events.map((row) => ({
+      id: row.id,
+      'x-event-ref': row.ref,
+      name: row.name,
+      prefix: row.passPrefix,
+      duplicates: row.duplicatePolicy,
+      created: row.createdAt,
+    }));
+    return { document: events, text: tableOf(rows) };
   });
 }
 

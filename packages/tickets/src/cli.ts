@@ -10,7 +10,7 @@ import {
   parseText,
   parseWhole,
   record,
-  table,
+  tableOf,
   timeText,
   type Cli,
 } from '@floodgate/command';
@@ -83,9 +83,7 @@ export function settingsIn<Given extends TicketOptions>(options: Given) {
   };
 }
 
-function edgeOf(time: Date | 'none'): Date | null {
-  return time === 'none' ? null : time;
-}
+const edgeOf = (time: Date | 'none') => (time === 'none' ? null : time);
 
 function addList(ticket: Command, cli: Cli): void {
   const list = ticket
@@ -94,18 +92,7 @@ function addList(ticket: Command, cli: Cli): void {
     .argument('<eventId>', 'the event', parseId);
   answeringFromDatabase(list, cli, async (db, _options, eventId) => {
     const tickets = (await findTickets(db, eventId)).map(describe);
-    const rows = tickets.map((row) => [
-      row.id,
-      row.title,
-      row.price.toFixed(2),
-      row.active,
-      row.capacity,
-      row.taken,
-      row.left,
-      windowOf(row),
-    ]);
-    const headings = ['id', 'title', 'price', 'active', 'capacity', 'taken', 'left', 'on sale'];
-    return { document: tickets, text: table(headings, rows) };
+    return { document: tickets, text: tableOf(tickets.map(fieldsOf)) };
   });
 }
 
@@ -134,9 +121,14 @@ function describe(row: TicketRow) {
 
 function answerOf(row: TicketRow) {
   const document = describe(row);
-  const { id, title, price, active, capacity, taken, left } = document;
-  const fields = { 'ticket id': id, title, price: price.toFixed(2), active, capacity, taken, left };
-  return { document, text: record({ ...fields, 'on sale': windowOf(document) }) };
+  const { id, ...others } = fieldsOf(document);
+  return { document, text: record({ 'ticket id': id, ...others }) };
+}
+
+/** What a person reads of a ticket. */
+function fieldsOf(ticket: ReturnType<typeof describe>) {
+  const { id, title, price, active, capacity, taken, left } = ticket;
+  return { id, title, price: price.toFixed(2), active, capacity, taken, left, 'on sale': windowOf(ticket) };
 }
 
 /** A sales window in words. */
