@@ -44,7 +44,7 @@ for (const backend of QUEUE_BACKENDS) {
     function consume(queues: string[], handle: (n: number) => Promise<JobResult>): Consumer {
       const handler = ({ n }: { n: number }) => handle(n);
       const jobs = handleJobs(JOBS, { 'go-left': handler, 'go-right': handler });
-      const chosen = jobs.filter(({ definition }) => queues.includes(definition.queue));
+      const chosen = jobs.filter((kind) => queues.includes(kind.queue));
       const consumer = new Consumer({ ...where(), jobs: chosen, onJobFailed: () => {} });
       onTestFinished(() => consumer.close(5_000));
       return consumer;

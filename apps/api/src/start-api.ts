@@ -1,6 +1,6 @@
 import { assertGranted, assertMigrated, connect, explainRefusals } from '@floodgate/database';
 import { buildApi, closeServer, type ApiContext, type OpenCapability } from '@floodgate/http';
-import { openProducer, watchQueue, type Producer } from '@floodgate/queue';
+import { Producer, queueOptions, watchQueue } from '@floodgate/queue';
 import type { Logger, Service } from '@floodgate/service';
 import { CAPABILITIES, JOBS } from './capabilities.ts';
 import type { ApiConfig } from './config.ts';
@@ -57,7 +57,7 @@ export async function startApi(config: ApiConfig, log: Logger): Promise<Service 
 }
 
 async function openQueue(opened: AsyncDisposableStack, config: ApiConfig, log: Logger): Promise<Producer> {
-  const producer = openProducer(config, JOBS, log);
+  const producer = new Producer(queueOptions(config, JOBS, log));
   opened.adopt(producer, () => producer.close());
   opened.defer(await watchQueue(producer, log));
   return producer;

@@ -17,7 +17,7 @@ export async function readProgress({ consumer, producer, rounds, backlogs }: Mov
   const queueProblem = consumer.problem();
   const readQueue = async ([queue, idleMs]: [string, number]): Promise<[string, QueueProgress]> => {
     const [jobs, backlog] = await Promise.all([
-      countJobs(producer, queue),
+      queueProblem === null ? countJobs(producer, queue) : null,
       backlogs[queue]?.().catch(() => null),
     ]);
     return [queue, { idleMs, jobs, ...(backlog !== undefined && { backlog }) }];
@@ -37,6 +37,5 @@ export async function readProgress({ consumer, producer, rounds, backlogs }: Mov
 
 /** Null where the queue does not answer before whoever probes the worker's health loses patience. */
 async function countJobs(producer: Producer, queue: string): Promise<QueueCounts | null> {
-  if (producer.problem() !== null) return null;
   return withDeadline(producer.counts(queue), COUNT_WITHIN_MS, () => null).catch(() => null);
 }

@@ -1,14 +1,7 @@
 import { once } from 'node:events';
 import { type Logger, type Service, repeat } from '@floodgate/service';
 import { assertGranted, assertMigrated, connect, explainRefusals, type Database } from '@floodgate/database';
-import {
-  Consumer,
-  openProducer,
-  parseQueueUrl,
-  watchQueue,
-  withSettings,
-  type HandledJob,
-} from '@floodgate/queue';
+import { Consumer, Producer, queueOptions, watchQueue, type HandledJob } from '@floodgate/queue';
 import { CAPABILITIES } from './capabilities.ts';
 import type { WorkerConfig } from './config.ts';
 import { judge, serveHealth } from './health.ts';
@@ -26,7 +19,7 @@ export async function startWorker(
 ): Promise<Service> {
   const definitions = capabilities.flatMap((capability) => capability.jobs);
   const db = await openDatabase(config, log);
-  const producer = openProducer(config, definitions, log);
+  const producer = new Producer(queueOptions(config, definitions, log));
   const works = capabilities.map((capability) => capability.open({ db, log, producer, config }));
   const jobs = works.flatMap((work) => work.jobs);
   const consumer = openConsumer(config, jobs, log);
@@ -79,13 +72,9 @@ async function openDatabase(config: WorkerConfig, log: Logger): Promise<Database
 
 function openConsumer(config: WorkerConfig, jobs: readonly HandledJob[], log: Logger): Consumer {
   const chosen = config.WORKER_QUEUES.split(',');
+  const itsJobs = jobs.filter(({ queue }) => chosen.includes(queue));
   return new Consumer({
-    target: parseQueueUrl(config.QUEUE_URL),
-    namespace: config.QUEUE_NAMESPACE,
-    jobs: jobs
-      .filter(({ definition }) => chosen.includes(definition.queue))
-      .map(({ definition, handle }) => ({ definition: withSettings(definition, config), handle })),
+    ...queueOptions(config, itsJobs, log),
     onJobFailed: ({ error, ...job }) => log.warn({ err: error, ...job }, 'a job failed'),
-    onError: (err) => log.debug({ err }, 'queue connection'),
   });
 }

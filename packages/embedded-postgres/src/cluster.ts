@@ -30,7 +30,9 @@ export async function ensureCluster(options: ClusterOptions): Promise<string> {
   await handOver(runAs, passwordFile).catch(() => undefined); // that it is missing is said below
   if (isNew) await createCluster(options, passwordFile);
   await handOver(runAs, dataDir);
-  return readPassword(passwordFile);
+  return readFile(passwordFile, 'utf8').catch((cause: unknown) => {
+    throw new EmbeddedPostgresError(`the database's password cannot be read from ${passwordFile}`, { cause });
+  });
 }
 
 function isCluster(dataDir: string): boolean {
@@ -41,14 +43,6 @@ async function writePassword(passwordFile: string): Promise<void> {
   await rm(passwordFile, { force: true });
   const password = randomBytes(24).toString('hex');
   await writeFile(passwordFile, password, { flag: 'wx', mode: 0o600, flush: true });
-}
-
-async function readPassword(passwordFile: string): Promise<string> {
-  try {
-    return await readFile(passwordFile, 'utf8');
-  } catch (cause) {
-    throw new EmbeddedPostgresError(`the database's password cannot be read from ${passwordFile}`, { cause });
-  }
 }
 
 // Built beside its place and renamed when complete, so one that was interrupted is never taken for a cluster.

@@ -37,7 +37,7 @@ export class Consumer {
     const { target, namespace, jobs, onError } = options;
     this.#options = options;
     this.#backend = openBackend(target, { role: 'consumer', namespace, onError });
-    for (const [queue, itsJobs] of Map.groupBy(jobs, ({ definition }) => definition.queue)) {
+    for (const [queue, itsJobs] of Map.groupBy(jobs, (job) => job.queue)) {
       this.#lastFinishedAt.set(queue, performance.now());
       void this.#keepStarting(queue, itsJobs);
     }
@@ -72,7 +72,7 @@ export class Consumer {
       runJob(jobs, job, token).finally(() => this.#lastFinishedAt.set(queue, performance.now()));
     const worker = this.#backend.worker(queue, run, {
       autorun: false,
-      concurrency: jobs[0]!.definition.concurrency,
+      concurrency: jobs[0]!.concurrency,
       lockDuration: LOCK_MS,
       stalledInterval: LOCK_MS,
       maxStalledCount: MAX_STALLS,

@@ -32,8 +32,7 @@ export type JobHandlers<Jobs extends readonly JobDefinition[]> = {
 };
 
 /** A kind of job with its handler, whatever its payload. */
-export interface HandledJob {
-  readonly definition: JobDefinition;
+export interface HandledJob extends JobDefinition {
   readonly handle: (payload: never, context: JobContext) => Promise<JobResult>;
 }
 
@@ -43,5 +42,5 @@ export function handleJobs<const Jobs extends readonly JobDefinition[]>(
   handlers: JobHandlers<Jobs>,
 ): HandledJob[] {
   const byName: Record<string, HandledJob['handle']> = handlers;
-  return jobs.map((definition) => ({ definition, handle: byName[definition.name]! }));
+  return jobs.map((definition) => ({ ...definition, handle: byName[definition.name]! }));
 }

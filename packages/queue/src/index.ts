@@ -3,7 +3,6 @@ export * from './consumer.ts';
 export * from './define-job.ts';
 export * from './handle-job.ts';
 export * from './open-backend.ts';
-export * from './open-producer.ts';
 export * from './prepare-queue.ts';
 export * from './producer.ts';
 export * from './queue-url.ts';

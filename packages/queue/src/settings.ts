@@ -1,7 +1,8 @@
+import type { Logger } from '@floodgate/service';
 import { whole } from '@floodgate/service/load-config';
 import { FormatRegistry, Type, type TInteger } from '@sinclair/typebox';
 import type { JobDefinition } from './define-job.ts';
-import { QUEUE_URL_FORMS, readQueueUrl } from './queue-url.ts';
+import { parseQueueUrl, QUEUE_URL_FORMS, readQueueUrl } from './queue-url.ts';
 
 FormatRegistry.Set('queue-url', (text) => readQueueUrl(text) !== null);
 
@@ -58,8 +59,22 @@ function variablesOf<Jobs extends readonly JobDefinition[], Setting extends stri
   return variables as Variables<Jobs, Setting>;
 }
 
+/** Returns what a producer or a consumer of these jobs is opened with, as the settings say. */
+export function queueOptions<Job extends JobDefinition>(
+  config: { QUEUE_URL: string; QUEUE_NAMESPACE: string },
+  jobs: readonly Job[],
+  log: Pick<Logger, 'debug'>,
+) {
+  return {
+    target: parseQueueUrl(config.QUEUE_URL),
+    namespace: config.QUEUE_NAMESPACE,
+    jobs: jobs.map((job) => withSettings(job, config)),
+    onError: (err: Error) => log.debug({ err }, 'queue connection'),
+  };
+}
+
 /** Returns the job with what the settings of its queue say in place of its defaults. */
-export function withSettings(job: JobDefinition, config: object): JobDefinition {
+function withSettings<Job extends JobDefinition>(job: Job, config: object): Job {
   const read = (setting: string) => Reflect.get(config, variableOf(job.queue, setting)) as number | undefined;
   return {
     ...job,
