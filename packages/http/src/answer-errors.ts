@@ -1,7 +1,13 @@
 import { fieldRule } from '@floodgate/contract';
 import { statementFailure, TooManyReads } from '@floodgate/database';
 import { warnSeldom } from '@floodgate/service';
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type {
+  FastifyError,
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  FastifySchemaValidationError,
+} from 'fastify';
 import { fail, type Specifics } from './fail.ts';
 import { UnsupportedBody } from './strict/json-body.ts';
 
@@ -49,9 +55,9 @@ function answerFault(error: FastifyError, request: FastifyRequest, reply: Fastif
   fail(reply, '99');
 }
 
-const NOT_JSON: Specifics = { status: 400, message: 'The body is not well-formed JSON' };
+const NOT_JSON: Specifics = { message: 'The body is not well-formed JSON' };
 const MALFORMED: Record<string, Specifics> = {
-  FST_ERR_BAD_URL: { status: 400, message: 'The URL is not well-formed' },
+  FST_ERR_BAD_URL: { message: 'The URL is not well-formed' },
   FST_ERR_CTP_INVALID_MEDIA_TYPE: { status: 415, message: 'The body must be sent as application/json' },
   FST_ERR_CTP_INVALID_JSON_BODY: NOT_JSON,
   FST_ERR_CTP_EMPTY_JSON_BODY: NOT_JSON,
@@ -68,29 +74,23 @@ function malformed(error: FastifyError, { routeOptions }: FastifyRequest): Speci
 
 /** The sentences of all rules that a request breaks. Fastify stops before its headers where another part is wrong. */
 function brokenRules(error: FastifyError, request: FastifyRequest): string {
-  const part = error.validationContext as Part;
-  const rules = sentences(request, part, error.validation);
+  const { schema = {} } = request.routeOptions;
+  const part = error.validationContext ?? 'body';
+  const rules = sentences(schema[part], error.validation);
   const checkHeaders = request.getValidationFunction('headers');
   if (part !== 'headers' && checkHeaders && !checkHeaders(request.headers))
-    rules.push(...sentences(request, 'headers', checkHeaders.errors));
+    rules.push(...sentences(schema.headers, checkHeaders.errors));
   return rules.join('; ');
 }
 
-type Part = 'body' | 'params' | 'querystring' | 'headers';
-type Faults = FastifyError['validation'];
-
-function sentences(
-  { routeOptions: { schema } }: FastifyRequest,
-  part: Part,
-  faults?: Faults | null,
-): string[] {
+function sentences(schema: unknown, faults?: FastifySchemaValidationError[] | null): string[] {
   const pointers = new Set(faults?.map(pointerOf));
   if (pointers.has('')) return ['The body must be a JSON object'];
-  return Array.from(pointers, (pointer) => fieldRule(schema?.[part], pointer));
+  return Array.from(pointers, (pointer) => fieldRule(schema, pointer));
 }
 
-/** The JSON pointer of the value that a validation error is about; empty for the whole of it. */
-function pointerOf({ instancePath, params }: NonNullable<Faults>[number]): string {
+/** The JSON pointer of the value that a fault is about; empty for the whole of it. */
+function pointerOf({ instancePath, params }: FastifySchemaValidationError): string {
   const missing = params['missingProperty'];
   return typeof missing === 'string' ? `${instancePath}/${missing}` : instancePath;
 }

@@ -1,13 +1,16 @@
 import { maxHeaderSize } from 'node:http';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { isEmailAddress } from '@floodgate/contract';
-import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import type { Producer } from '@floodgate/queue';
+import Fastify, { LogController, type FastifyBaseLogger } from 'fastify';
 import { answerError, answerErrors } from './answer-errors.ts';
+import type { ApiContext, OpenCapability } from './capability.ts';
+import { documentation } from './documentation/documentation.ts';
 import { fail } from './fail.ts';
+import { healthRoutes } from './health-routes.ts';
 import { nextRequestId } from './request-id.ts';
-import { answerMalformedHttp, answerOutsideFastify } from './strict/answer-malformed.ts';
-import { isAnswerDue, trackConnections } from './strict/connections.ts';
-import { inviteBodyWhenRead } from './strict/expect-continue.ts';
+import { answerMalformedHttp, answerOutsideFastify } from './strict/answer-outside-fastify.ts';
+import { trackConnections } from './strict/connections.ts';
 import { readJsonBodies } from './strict/json-body.ts';
 import { closeIdleConnections } from './strict/keep-alive.ts';
 import { checkHead } from './strict/request-smuggling.ts';
@@ -19,12 +22,11 @@ const HEADERS_TIMEOUT_MS = 5_000;
 const TIMEOUT_CHECK_MS = 1_000;
 /** Longer than the idle time of common load balancers (60 s), so that they close first. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
-const SWEEP_MS = 20;
 
 /** A server whose routes take their types from their TypeBox schemas. */
 export type Routes = ReturnType<typeof createServer>;
 
-/** Creates a server with strict HTTP, the envelope and no route. The caller listens, and closes it with closeServer. */
+/** Creates a server with strict HTTP, the envelope and no route. */
 export function createServer(log: FastifyBaseLogger) {
   const app = Fastify({
     loggerInstance: log,
@@ -62,7 +64,6 @@ export function createServer(log: FastifyBaseLogger) {
     return fail(this, code, specifics);
   });
   closeIdleConnections(app.server);
-  inviteBodyWhenRead(app.server);
   app.addHook('onRequest', checkHead);
   readJsonBodies(app);
   answerOutsideFastify(app);
@@ -70,19 +71,24 @@ export function createServer(log: FastifyBaseLogger) {
   return app;
 }
 
-/**
- * Stops accepting, answers what is in flight and closes every connection. What a client has not sent, or not taken,
- * within `patienceMs` is given up; a request that was read completely is answered however long that takes.
- */
-export async function closeServer(app: FastifyInstance, patienceMs = 1_000): Promise<void> {
-  const patientUntil = performance.now() + patienceMs;
-  const sweep = setInterval(() => {
-    // Connections that were busy when the stop began fall idle after their answer, and would be kept alive.
-    app.server.closeIdleConnections();
-    // Node itself no longer looks for slow clients.
-    if (performance.now() < patientUntil) return;
-    for (const socket of app.connections) if (!isAnswerDue(socket)) socket.destroy();
-  }, SWEEP_MS);
-  await app.close();
-  clearInterval(sweep);
+interface ApiParts extends Pick<ApiContext, 'log' | 'reads'> {
+  queue: Pick<Producer, 'problem'>;
+  capabilities: readonly OpenCapability[];
+}
+
+/** Builds the partners' HTTP API of what the capabilities bring. The caller listens, and closes it with closeServer. */
+export async function buildApi({ log, reads, queue, capabilities }: ApiParts): Promise<Routes> {
+  const app = createServer(log);
+  await documentation(app);
+  healthRoutes(app, reads, queue);
+  await app.register(
+    (api, _options, done) => {
+      // Hooks first: a route passes those that were there before it.
+      for (const capability of capabilities) capability.guard?.(api);
+      for (const capability of capabilities) capability.routes?.(api);
+      done();
+    },
+    { prefix: '/api/v1' },
+  );
+  return app;
 }

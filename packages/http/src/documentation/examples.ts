@@ -14,7 +14,8 @@ export function exampleOf(schema: TSchema): unknown {
 
 /** Returns the message of an example, where what is really answered says more than the catalogue. */
 export function exampleMessage(code: ResponseCode, status: number, body?: TSchema): string {
-  if (code === '10') return MALFORMED[status] ?? notReadable(body);
+  const unreadable = body ? 'The body is not well-formed JSON' : 'The request is not well-formed HTTP';
+  if (code === '10') return MALFORMED[status] ?? unreadable;
   if (code === '50') return 'Too many requests: at most 100 a second';
   if (code !== '11' || !body) return RESPONSE_CODES[code].message;
   // As if the first two were wrong: every field that is wrong is named.
@@ -27,6 +28,3 @@ const MALFORMED: Record<number, string> = {
   415: 'The body must be sent as application/json',
   431: 'The headers are too large',
 };
-
-const notReadable = (body?: TSchema) =>
-  body ? 'The body is not well-formed JSON' : 'The request is not well-formed HTTP';

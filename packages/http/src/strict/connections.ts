@@ -1,5 +1,8 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+
+const SWEEP_MS = 20;
 
 /**
  * What Node keeps on a socket: the response that is due, until it has finished and the next one takes its place, and the
@@ -26,6 +29,23 @@ export function trackConnections(server: Server): ReadonlySet<HttpSocket> {
   return open;
 }
 
-/** Whether a request was read completely and its answer not yet given. The client may still have to take what was. */
-export const isAnswerDue = ({ _httpMessage: due }: HttpSocket): boolean =>
+/** False also where the answer was given and the client does not take it. */
+const isAnswerDue = ({ _httpMessage: due }: HttpSocket): boolean =>
   due?.req.complete === true && !due.writableEnded;
+
+/**
+ * Stops accepting, answers what is in flight and closes every connection. What a client has not sent, or not taken,
+ * within `patienceMs` is given up; a request that was read completely is answered however long that takes.
+ */
+export async function closeServer(app: FastifyInstance, patienceMs = 1_000): Promise<void> {
+  const patientUntil = performance.now() + patienceMs;
+  const sweep = setInterval(() => {
+    // Connections that were busy when the stop began fall idle after their answer, and would be kept alive.
+    app.server.closeIdleConnections();
+    // Node itself no longer looks for slow clients.
+    if (performance.now() < patientUntil) return;
+    for (const socket of app.connections) if (!isAnswerDue(socket)) socket.destroy();
+  }, SWEEP_MS);
+  await app.close();
+  clearInterval(sweep);
+}
