@@ -19,6 +19,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { commitBatch } from '../harness/committed-batch.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { waitForLockWaiters } from '../harness/lock-waiters.ts';
 
 let database: TestDatabase;
 let db: Database;
@@ -254,6 +255,27 @@ describe('a change is noted', () => {
     const signed = (await listTickets(db, eventId)).find(({ id }) => id === ticketId);
     expect(signed?.last_modified_by).toBe('Ann');
   });
+});
+
+test('of two who change the same at once, the second notes what the first left', async () => {
+  const { partnerId } = fixture;
+  const { keyId } = await perform(db, issueKeyAction, { partnerId }, 'jane');
+  await sql`truncate audit_log`.execute(db);
+  const first = await db.startTransaction().execute();
+  await perform(first, limitPartnerAction, { partnerId, requestsPerSecond: 5 }, 'jane');
+  await perform(first, revokeKeyAction, { keyId }, 'jane');
+  const second = Promise.all([
+    perform(db, limitPartnerAction, { partnerId, requestsPerSecond: null }, 'joe'),
+    perform(db, revokeKeyAction, { keyId }, 'joe'),
+  ]);
+  await waitForLockWaiters(db, 2);
+  await first.commit().execute();
+  await second;
+  expect(await noted()).toMatchObject([
+    { actor: 'jane', action: 'partner.limit', after: { requestsPerSecond: 5 } },
+    { actor: 'jane', action: 'key.revoke' },
+    { actor: 'joe', action: 'partner.limit', before: { requestsPerSecond: 5 } },
+  ]);
 });
 
 test('a redrive is noted for each of its batches', async () => {
