@@ -11,7 +11,7 @@ import { waitUntil } from '../harness/wait-until.ts';
 import { redisServerCommand } from '../servers/redis.ts';
 
 const BENCH = fileURLToPath(new URL('../bench/bench.ts', import.meta.url));
-const SHORT = ['--workload', 'Get Tickets', '--pairs', '1', '--seconds', '1'];
+const SHORT = ['--only', 'Get Tickets', '--pairs', '1', '--seconds', '1'];
 const missing = redisServerCommand() || process.env['CI'] ? '' : ', skipped: no redis-server on the PATH';
 
 describe.skipIf(missing !== '')(`npm run bench${missing}`, () => {
@@ -50,11 +50,11 @@ describe.skipIf(missing !== '')(`npm run bench${missing}`, () => {
 
   test.each([
     [['--pairs', '0'], '--pairs takes a whole number from 1, not 0'],
-    [['--workload', 'nothing'], 'nothing of the plan matches'],
+    [['--only', 'nothing'], 'nothing of the plan matches'],
     [['--nonsense'], '--nonsense'],
-    [['--soak', '--quick'], '--soak goes alone'],
-    [['--overload', '--pairs', '1'], '--overload goes alone'],
-    [['--quick', '--rate', '100'], '--rate goes with --outages'],
+    [['--soak', '--quick'], '--quick does not go with --soak'],
+    [['--overload', '--pairs', '1'], '--pairs does not go with --overload'],
+    [['--quick', '--rate', '100'], '--rate does not go with --quick'],
   ])('refuses %s', async (args, message) => {
     const refused = await promisify(execFile)(process.execPath, [BENCH, ...args]).catch(
       (error: unknown) => error,

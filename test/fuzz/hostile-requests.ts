@@ -1,5 +1,5 @@
 import type { TObject, TSchema } from '@sinclair/typebox';
-import { BODY_LIMIT_BYTES, RegisterHeaders, RegistrationRequest } from '@floodgate/contract';
+import { BODY_LIMIT_BYTES, CallerHeaders, RegisterHeaders, RegistrationRequest } from '@floodgate/contract';
 import fc from 'fast-check';
 import { gzipSync } from 'node:zlib';
 import { attendee } from '../harness/partner-client.ts';
@@ -191,7 +191,7 @@ function hostileHeaders(target: Target, keys: readonly string[]): fc.Arbitrary<H
       'x'.repeat(9_000),
     ),
     'x-event-ref': fc.oneof(
-      headersOf(RegisterHeaders)['x-event-ref']!,
+      headersOf(CallerHeaders)['x-event-ref']!,
       fc.constantFrom(target.foreignEventRef, ''),
     ),
     'content-type': fc.constantFrom(...OTHER_TYPES, ...ODD_TYPES),

@@ -1,4 +1,4 @@
-import { BODY_LIMIT_BYTES, parsePassReference, responseCodeEntry, RESPONSE_CODES } from '@floodgate/contract';
+import { BODY_LIMIT_BYTES, parsePassReference, RESPONSE_CODES } from '@floodgate/contract';
 import type { Reservation, Outcome } from '@floodgate/registrations';
 import { Finding, type WireAnswer } from './read-answers.ts';
 import { headerOf, type StrictReading, type StrictRequest } from './read-strictly.ts';
@@ -82,7 +82,7 @@ function checkEnvelope(answer: WireAnswer, request: StrictRequest | undefined): 
   const code = ENVELOPE.exec(text)?.[1] as Code | undefined;
   if (!code || !Object.hasOwn(RESPONSE_CODES, code)) throw new Finding(`no envelope: ${text}`);
   if (headers.get('content-type') !== 'application/json; charset=utf-8') throw new Finding('no JSON type');
-  const { httpStatuses, retryAfterSeconds } = responseCodeEntry(code);
+  const { httpStatuses, retryAfterSeconds } = RESPONSE_CODES[code];
   if (!httpStatuses.includes(status)) throw new Finding(`code ${code} with status ${status}`);
   if (headers.get('retry-after') !== retryAfterSeconds?.toString()) throw new Finding('Retry-After');
   const { responseMessage, responseData } = JSON.parse(text) as Record<string, unknown>;

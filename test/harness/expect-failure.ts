@@ -1,4 +1,4 @@
-import { responseCodeEntry, type FailureCode } from '@floodgate/contract';
+import { RESPONSE_CODES, type FailureCode } from '@floodgate/contract';
 import { expect } from 'vitest';
 import type { Answer } from './partner-client.ts';
 
@@ -7,7 +7,7 @@ const FAILURE = /^\{"responseCode":"[0-9]{2}","responseMessage":"(?:[^"\\]|\\.)+
 
 /** Expects the envelope of a failure with this code and status, and everything that the catalogue says of it. */
 export function expectFailure(answer: Answer, code: FailureCode, status?: number): void {
-  const { httpStatuses, retryAfterSeconds } = responseCodeEntry(code);
+  const { httpStatuses, retryAfterSeconds } = RESPONSE_CODES[code];
   expect(answer.text).toMatch(FAILURE);
   expect({ code: answer.body.responseCode, status: answer.status }).toEqual({
     code,

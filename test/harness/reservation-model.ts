@@ -52,7 +52,7 @@ export class ReservationModel {
 
   /** Takes over what became of the reservation. */
   record(reservation: Reservation, outcome: Outcome, batchId: string, position: number): void {
-    if (!('replayed' in outcome) || outcome.replayed) return;
+    if (outcome.kind === 'key-reused' || !('replayed' in outcome) || outcome.replayed) return;
     const key = scopedKey(reservation);
     if (key) {
       this.#remembered.set(key, { fingerprint: reservation.idempotency!.fingerprint, answer: outcome });

@@ -5,6 +5,7 @@ import {
   migrateQueue,
   parseQueueUrl,
   Producer,
+  job,
   type JobContext,
   type JobDefinition,
   type JobHandler,
@@ -13,7 +14,7 @@ import {
   type QueueCounts,
   openBackend,
 } from '@floodgate/queue';
-import { finalizeBatchesJob, finalizeJob } from '@floodgate/registrations';
+import { finalizeBatchesJob } from '@floodgate/registrations';
 import { grantQueueToServiceRoles } from './service-roles.ts';
 import { waitUntil } from './wait-until.ts';
 
@@ -87,7 +88,7 @@ export class TestQueue {
     const consumer = new Consumer({
       ...this.#options(),
       jobs: handleJobs([{ ...finalizeBatchesJob, concurrency, timeoutMs }], { 'finalize-batches': finalize }),
-      onJobFailed: ({ error, ...job }) => failures.push({ ...job, message: error.message }),
+      onJobFailed: ({ error, ...failed }) => failures.push({ ...failed, message: error.message }),
     });
     let closed: Promise<void> | undefined;
     const close = (deadlineMs: number) => (closed ??= consumer.close(deadlineMs));
@@ -113,12 +114,13 @@ export class TestQueue {
   }
 }
 
-/** A job that speaks of one batch. */
-export const newJob = (batchId: string = randomUUID()) => finalizeJob([batchId]);
+/** A job that speaks of these batches, or else of one that nobody knows. */
+export const newJob = (...batchIds: string[]) =>
+  job(finalizeBatchesJob, { batchIds: batchIds.length > 0 ? batchIds : [randomUUID()] });
 
 /** As many as one likes, at once. */
 export const enqueueAll = (producer: Producer, jobs: readonly NewJob[]) =>
-  Promise.all(jobs.map((job) => producer.enqueue(job)));
+  Promise.all(jobs.map((one) => producer.enqueue(one)));
 
 /** Waits until the queue holds exactly this, and nothing else. */
 export async function waitForCounts(producer: Producer, expected: Partial<QueueCounts>): Promise<void> {

@@ -1,5 +1,4 @@
 import { giveUp, snooze } from '@floodgate/queue';
-import { finalizeJob } from '@floodgate/registrations';
 import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { QUEUE_BACKENDS, titleOf, useQueue } from '../harness/queue-backends.ts';
@@ -62,7 +61,7 @@ for (const backend of QUEUE_BACKENDS) {
     test('rings for the same batch are jobs of their own, so one that was taken for lost swallows none', async () => {
       const producer = await queue.produce();
       const [lost, other] = [newJob(), newJob()];
-      const next = finalizeJob([...lost.payload.batchIds, ...other.payload.batchIds]);
+      const next = newJob(...lost.payload.batchIds, ...other.payload.batchIds);
       await enqueueAll(producer, [lost, next]);
       await waitForCounts(producer, { waiting: 2 });
     });

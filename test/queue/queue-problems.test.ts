@@ -4,8 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Consumer, handleJobs, parseQueueUrl, Producer } from '@floodgate/queue';
-import { finalizeBatchesJob, finalizeJob } from '@floodgate/registrations';
+import { Consumer, handleJobs, job, parseQueueUrl, Producer } from '@floodgate/queue';
+import { finalizeBatchesJob } from '@floodgate/registrations';
 import { findFreePort } from '@floodgate/embedded-postgres';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -101,7 +101,7 @@ describe.skipIf(missing)(`why a queue is down${missing}`, () => {
     const consumer = new Consumer({ ...common, jobs, onJobFailed: () => {} });
     // Whoever took another database would connect once.
     await waitUntil('both have tried again and again', async () => {
-      await expect(producer.enqueue(finalizeJob([randomUUID()]))).rejects.toThrow();
+      await expect(producer.enqueue(job(finalizeBatchesJob, { batchIds: [randomUUID()] }))).rejects.toThrow();
       return told.filter((message) => message.includes('DB index')).length > 6;
     });
     await producer.close();

@@ -61,7 +61,7 @@ describe.skipIf(missing)(`a Redis that may evict keys${missing}`, () => {
     const told: unknown[] = [];
     const tell = (what: unknown) => void told.push(what);
     for (const queue of openBoth(redis.url))
-      await expect(watchQueue(queue, { onUnsafe: tell, onChange: tell })).rejects.toThrow(UnsafeQueueError);
+      await expect(watchQueue(queue, { error: tell, warn: tell })).rejects.toThrow(UnsafeQueueError);
     expect(told).toEqual([]);
   });
 
@@ -119,17 +119,17 @@ describe.skipIf(missing)(`a Redis that may evict keys${missing}`, () => {
   test('the watch notices one that becomes so while it is up, and that it is mended', async () => {
     const server = await startRedis();
     const operator = new Redis(server.url);
-    const told: string[] = [];
+    const told: unknown[] = [];
     const [producer] = openBoth(server.url);
     const unwatch = await watchQueue(producer!, {
-      onUnsafe: () => told.push('unsafe'),
-      onChange: (state) => told.push(state),
+      error: (_: unknown, message = '') => told.push(message),
+      warn: (_: unknown, message = '') => told.push(message),
     });
     await operator.config('SET', 'maxmemory-policy', 'allkeys-lru');
     await waitUntil('it is told', () => told.length > 0);
     await operator.config('SET', 'maxmemory-policy', 'noeviction');
     await waitUntil('the end of it is told', () => told.length > 1);
-    expect(told).toEqual(['unsafe', 'up']);
+    expect(told).toEqual(['the queue could lose jobs', 'the queue is up']);
     unwatch();
     operator.disconnect();
     await server.stop();

@@ -137,7 +137,7 @@ describe('a worker with two queues', () => {
       const response = await fetch(`http://127.0.0.1:${port}/health/live`);
       return (await response.json()) as Health;
     };
-    return { producer: producers[0]!, read, config };
+    return { producer: producers[0]!, read };
   }
 
   test('a stuck queue is seen while the other is busy', async () => {
@@ -174,17 +174,20 @@ describe('a worker with two queues', () => {
     expect(Object.keys(health.progress.queues)).toEqual(['right']);
     expect(await producer.counts('left')).toMatchObject({ waiting: 1 });
   });
+});
 
-  test('a second queue has settings of its own', async () => {
-    const { config } = await startTwoQueues(Promise.resolve(), { RIGHT_ATTEMPTS: '7' });
-    expect(config).toMatchObject({
-      WORKER_QUEUES: 'left,right',
-      LEFT_ATTEMPTS: 3,
-      LEFT_BACKOFF_MS: 1,
-      LEFT_CONCURRENCY: 1,
-      RIGHT_ATTEMPTS: 7,
-      RIGHT_BACKOFF_MS: 1,
-      RIGHT_CONCURRENCY: 3,
-    });
+test('a second queue has settings of its own', () => {
+  const handlers = { 'go-left': done, 'go-right': done };
+  const capability = defineWorker({ jobs: JOBS, settings: {}, open: () => ({ handlers, rounds: [] }) });
+  const url = 'postgres://127.0.0.1/floodgate';
+  const env = { DATABASE_URL: url, QUEUE_URL: url, RIGHT_ATTEMPTS: '7' };
+  expect(loadConfig(workerConfig([capability]), env)).toMatchObject({
+    WORKER_QUEUES: 'left,right',
+    LEFT_ATTEMPTS: 3,
+    LEFT_BACKOFF_MS: 1,
+    LEFT_CONCURRENCY: 1,
+    RIGHT_ATTEMPTS: 7,
+    RIGHT_BACKOFF_MS: 1,
+    RIGHT_CONCURRENCY: 3,
   });
 });

@@ -1,4 +1,4 @@
-import { assertMigrated, connect, explainRefusals } from '@floodgate/database';
+import { assertGranted, assertMigrated, connect, explainRefusals } from '@floodgate/database';
 import { buildApi, closeServer, type ApiContext, type OpenCapability } from '@floodgate/http';
 import { openProducer, watchQueue, type Producer } from '@floodgate/queue';
 import type { Logger, Service } from '@floodgate/service';
@@ -31,6 +31,9 @@ export async function startApi(config: ApiConfig, log: Logger): Promise<Service 
     return opened.adopt(db, () => db.destroy());
   };
   const answerWithinMs = config.ANSWER_WITHIN_MS;
+  const start = openPool({ purpose: 'start', maxConnections: 1, statementTimeoutMs: answerWithinMs });
+  await assertGranted(start, 'api');
+  await assertMigrated(start);
   const readWithinMs = Math.min(answerWithinMs, READ_WITHIN_MS);
   const reads = openPool({
     purpose: '',
@@ -46,8 +49,6 @@ export async function startApi(config: ApiConfig, log: Logger): Promise<Service 
     opened.defer(() => capability.close?.());
     capabilities.push(capability);
   }
-  // Over this pool, so that the first requests find a connection there.
-  await assertMigrated(reads);
   const app = await buildApi({ log, reads, queue: producer, capabilities });
   opened.defer(() => closeServer(app, config.SHUTDOWN_TIMEOUT_MS * SLOW_CLIENTS_SHARE));
   const baseUrl = await app.listen({ host: config.HOST, port: config.PORT, backlog: BACKLOG });
@@ -58,11 +59,6 @@ export async function startApi(config: ApiConfig, log: Logger): Promise<Service 
 async function openQueue(opened: AsyncDisposableStack, config: ApiConfig, log: Logger): Promise<Producer> {
   const producer = openProducer(config, JOBS, log);
   opened.adopt(producer, () => producer.close());
-  const unwatch = await watchQueue(producer, {
-    // Whoever serves needs no queue, and what is lost there the relay finds: no reason to end.
-    onUnsafe: (err) => log.error({ err }, 'the queue could lose jobs'),
-    onChange: (state, problem) => log.warn({ queue: state, problem }, `the queue is ${state}`),
-  });
-  opened.defer(unwatch);
+  opened.defer(await watchQueue(producer, log));
   return producer;
 }

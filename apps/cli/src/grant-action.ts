@@ -3,6 +3,8 @@ import { defineAction, text } from '@floodgate/audit';
 import { grantPrivileges, SERVICES } from '@floodgate/database';
 import { Failure } from '@floodgate/service/failure';
 
+export { perform } from '@floodgate/audit';
+
 const REFUSALS = {
   'no-such-role': 'no such login role; make it first: create role … login password …',
   'too-powerful':
@@ -19,17 +21,10 @@ export const grantAction = defineAction({
     ),
     role: text(1, 63),
   }),
-  run: async (transaction, { service, role }) => {
+  run: async (transaction, { service, role }, note) => {
     const outcome = await grantPrivileges(transaction, service, role);
     if (outcome === 'no-such-role' || outcome === 'too-powerful') throw new Failure(REFUSALS[outcome]);
-    return { result: outcome, changes: [{ subject: `role:${role}`, after: { service } }] };
+    note(`role:${role}`, { after: { service } });
+    return outcome;
   },
 });
-
-/** Throws, saying what to do: the role was granted what it needs, and this stays. */
-export function refuseToCreate(): never {
-  throw new Failure(
-    'granted, but everybody may still create things in this database, and the user in DATABASE_URL cannot revoke that: ' +
-      'only its owner, or whoever has granted it, can',
-  );
-}

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from '@commander-js/extra-typings';
 import { ConnectionFailed } from '@floodgate/database/connection/failures';
+import type * as Queue from '@floodgate/queue';
 import { sqlStateOf } from '@floodgate/service/sql-state';
 import {
   answering,
@@ -26,14 +27,14 @@ export function addMigrateCommand(program: Command, cli: Cli): void {
     .option('--wait <seconds>', 'how long to go on trying while Postgres is not there yet', parseSeconds, 0);
   answering(command, cli, async ({ wait }) => {
     const settings = await loadSettings(cli.env);
-    return retryUntil(Date.now() + wait * 1_000, () => migrateAll(cli, settings));
+    return retryUntil(Date.now() + wait * 1_000, () => migrateAll(settings));
   });
 }
 
-async function migrateAll(cli: Cli, { databaseUrl, queue }: CliSettings): Promise<Answer> {
+async function migrateAll({ databaseUrl, queue }: CliSettings): Promise<Answer> {
   const { migrate } = await import('@floodgate/database/schema/migrate');
-  const migrations = await withDatabase(cli, databaseUrl, null, migrate);
-  if (queue) await attemptQueue(() => cli.migrateQueue(queue.target, queue.namespace));
+  const migrations = await withDatabase(databaseUrl, null, migrate);
+  if (queue) await onQueue(({ migrateQueue }) => migrateQueue(queue.target, queue.namespace));
   const hasQueueSchema = queue?.target.kind === 'postgres';
   const text = migrations.length > 0 ? `migrated: ${migrations.join(', ')}` : 'nothing to do';
   return {
@@ -43,15 +44,13 @@ async function migrateAll(cli: Cli, { databaseUrl, queue }: CliSettings): Promis
 }
 
 /** Does `work` on the queue. Throws Unreachable where its server is away. */
-export async function attemptQueue(work: () => Promise<void>): Promise<void> {
-  try {
-    await work();
-  } catch (error) {
+export async function onQueue(work: (queue: typeof Queue) => Promise<void>): Promise<void> {
+  await work(await import('@floodgate/queue')).catch((error: unknown) => {
     // A statement that Postgres refused is another matter, and told as such.
     const sqlState = sqlStateOf(error);
     if (sqlState && !/^(08|28|3D|53|57)/.test(sqlState)) throw error;
     throw new Unreachable(`cannot connect to the queue (QUEUE_URL): ${reasonOf(error)}`, { cause: error });
-  }
+  });
 }
 
 /** Repeats `work` while a server cannot be reached, until `deadline` (milliseconds since the epoch). */

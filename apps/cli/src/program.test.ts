@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { connect } from '@floodgate/database';
 import type { Cli } from '@floodgate/command';
 import { runCli } from './program.ts';
 
@@ -14,12 +13,6 @@ async function run(args: string[], env: NodeJS.ProcessEnv = { DATABASE_URL: NOWH
     env,
     stdout: { write: (text) => (stdout += text) },
     stderr: { write: (text) => (stderr += text) },
-    connect,
-    openQueue: () => {
-      throw new Error('no queue here');
-    },
-    migrateQueue: () => Promise.reject(new Error('no queue here')),
-    grantQueue: () => Promise.reject(new Error('no queue here')),
   };
   const exitCode = await runCli(args, cli);
   return { exitCode, stdout, stderr };

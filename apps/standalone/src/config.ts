@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { databaseSettings } from '@floodgate/database';
-import { loadConfig, port, processSettings } from '@floodgate/service';
+import { port, processSettings } from '@floodgate/service';
 import { producerSettings, queueSettings } from '@floodgate/queue';
 import { finalizeBatchesJob } from '@floodgate/registrations';
 
@@ -26,8 +26,3 @@ export const StandaloneConfig = Type.Object({
 });
 
 export type StandaloneConfig = Static<typeof StandaloneConfig>;
-
-/** Reads the settings. Throws ConfigError, which names what is wrong. */
-export function loadStandaloneConfig(env: NodeJS.ProcessEnv): StandaloneConfig {
-  return loadConfig(StandaloneConfig, env);
-}

@@ -1,12 +1,12 @@
+import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { commandLineOf, isRunning } from '@floodgate/embedded-postgres';
 import { firstLine, StandaloneError } from './standalone-error.ts';
 
 /** A data directory that no other Floodgate uses until this is disposed of. */
 export interface DataDir extends AsyncDisposable {
-  path: string;
   /** Whether the previous user was killed, so that its processes may still be about to end. */
   wasAbandoned: boolean;
 }
@@ -19,11 +19,18 @@ export async function openDataDir(directory: string): Promise<DataDir> {
   try {
     await createDirectory(directory);
     const wasAbandoned = await lock(lockFile);
-    return { path: directory, wasAbandoned, [Symbol.asyncDispose]: () => rm(lockFile, { force: true }) };
+    return { wasAbandoned, [Symbol.asyncDispose]: () => rm(lockFile, { force: true }) };
   } catch (error) {
     if (error instanceof StandaloneError) throw error;
     throw new StandaloneError(`DATA_DIR ${directory} cannot be used: ${firstLine(error)}`, { cause: error });
   }
+}
+
+/** Writes a file that only its owner may read, whole or not at all. */
+export async function writePrivateFile(file: string, content: string): Promise<void> {
+  const temporary = `${file}.${randomBytes(4).toString('hex')}`;
+  await writeFile(temporary, content, { mode: 0o600, flag: 'wx' });
+  await rename(temporary, file);
 }
 
 // Not mkdir's own `recursive`: where the parent exists and still answers ENOENT (/proc), that never returns.
@@ -39,10 +46,10 @@ async function createDirectory(directory: string): Promise<void> {
 async function lock(lockFile: string): Promise<boolean> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     if (await create(lockFile)) return attempt > 0;
-    const owner = parseOwner(await readFile(lockFile, 'utf8').catch(() => ''));
-    if (owner && isStillThere(owner)) {
+    const [pid, command = ''] = (await readFile(lockFile, 'utf8').catch(() => '')).split('\n');
+    if (isStillThere(Number(pid), command)) {
       throw new StandaloneError(
-        `${path.dirname(lockFile)} is in use by another Floodgate (process ${owner.pid}); stop that one, ` +
+        `${path.dirname(lockFile)} is in use by another Floodgate (process ${pid}); stop that one, ` +
           'or choose another directory and port, as in DATA_DIR=.floodgate-2 PORT=3001 npm start',
       );
     }
@@ -53,27 +60,16 @@ async function lock(lockFile: string): Promise<boolean> {
 
 async function create(lockFile: string): Promise<boolean> {
   try {
-    const content = `${process.pid}\n${commandLineOf(process.pid) ?? ''}\n`;
-    await writeFile(lockFile, content, { flag: 'wx' });
+    await writeFile(lockFile, `${process.pid}\n${commandLineOf(process.pid) ?? ''}\n`, { flag: 'wx' });
     return true;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     throw error;
   }
 }
 
-interface Owner {
-  pid: number;
-  command: string;
-}
-
-function parseOwner(content: string): Owner | undefined {
-  const [pid, command = ''] = content.split('\n');
-  return Number(pid) > 0 ? { pid: Number(pid), command } : undefined;
-}
-
 // After a reboot, or in the next container, the same process id is likely to be somebody else's, or ours.
-function isStillThere({ pid, command }: Owner): boolean {
-  if (pid === process.pid || !isRunning(pid)) return false;
+function isStillThere(pid: number, command: string): boolean {
+  if (!(pid > 0) || pid === process.pid || !isRunning(pid)) return false;
   return commandLineOf(pid) === undefined || commandLineOf(pid) === command;
 }

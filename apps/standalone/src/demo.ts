@@ -6,7 +6,7 @@ import { createEvent, grantEvent } from '@floodgate/events';
 import { createPartner, findAccess, isSecretOf, issueKey, parseSecretKey } from '@floodgate/partners';
 import { createTicket, type TicketSettings } from '@floodgate/tickets';
 import { statementFailure, type Database } from '@floodgate/database';
-import { writePrivateFile } from './write-private-file.ts';
+import { writePrivateFile } from './data-dir.ts';
 
 /** What is in demo.json: enough to call the API at once. */
 const Demo = Type.Object({
@@ -62,27 +62,21 @@ const demoTickets = (): DemoTicket[] => [
  * only by its owner) says so. What an earlier start created is used again if this database still knows it.
  */
 export async function ensureDemo(db: Database, file: string, baseUrl: string): Promise<Demo> {
-  const known = await readDemo(file);
-  const { secretKey, eventRef, tickets } =
-    known && (await isUsable(db, known)) ? known : await createDemo(db);
-  const demo = { baseUrl, secretKey, eventRef, tickets };
+  const demo = { ...((await readDemo(db, file)) ?? (await createDemo(db))), baseUrl };
   await writePrivateFile(file, `${JSON.stringify(demo, null, 2)}\n`);
   return demo;
 }
 
-async function readDemo(file: string): Promise<Demo | undefined> {
-  try {
-    const content: unknown = JSON.parse(await readFile(file, 'utf8'));
-    return Value.Check(Demo, content) ? content : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-async function isUsable(db: Database, demo: Demo): Promise<boolean> {
-  const key = parseSecretKey(demo.secretKey);
-  const [access] = key ? await findAccess(db, [{ keyId: key.keyId, eventRef: demo.eventRef }]) : [];
-  return Boolean(key && access?.eventId && !access.closed && isSecretOf(key.secret, access.secretHash));
+/** Returns what the file says, null where this database does not know it. */
+async function readDemo(db: Database, file: string): Promise<Demo | null> {
+  const content: unknown = await readFile(file, 'utf8')
+    .then(JSON.parse)
+    .catch(() => null);
+  if (!Value.Check(Demo, content)) return null;
+  const key = parseSecretKey(content.secretKey);
+  const [access] = key ? await findAccess(db, [{ keyId: key.keyId, eventRef: content.eventRef }]) : [];
+  const isUsable = key && access?.eventId && !access.closed && isSecretOf(key.secret, access.secretHash);
+  return isUsable ? content : null;
 }
 
 type Created = Omit<Demo, 'baseUrl'>;

@@ -1,8 +1,8 @@
 // `npm start`: Floodgate complete on one machine, with a Postgres of its own. --watch (`npm run dev`) starts API and worker
 // anew when their sources change, --inspect (`npm run debug`) lets a debugger attach to them.
 import path from 'node:path';
-import { ConfigError } from '@floodgate/service';
-import { loadStandaloneConfig } from './config.ts';
+import { ConfigError, loadConfig } from '@floodgate/service';
+import { StandaloneConfig } from './config.ts';
 import { runStandalone } from './run-standalone.ts';
 import { ConfigRefused, firstLine } from './standalone-error.ts';
 
@@ -25,7 +25,7 @@ process.exit(report(reason));
 
 async function start(): Promise<never> {
   const env = { ...process.env, LOG_LEVEL: process.env['LOG_LEVEL'] || 'warn' };
-  const config = loadStandaloneConfig(env);
+  const config = loadConfig(StandaloneConfig, env);
   // npm changes to the package's directory and keeps where the user was.
   const from = process.env['INIT_CWD'] ?? process.cwd();
   const directory = config.DATA_DIR

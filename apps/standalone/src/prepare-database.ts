@@ -1,10 +1,21 @@
-import { connect, migrate, type Database, type ServiceName } from '@floodgate/database';
-import { migrateQueue, parseQueueUrl } from '@floodgate/queue';
-import { ensureDemo, type Demo } from './demo.ts';
-import { openServiceRoles, type Connection, type ServiceUrls } from './service-roles.ts';
+import { randomBytes } from 'node:crypto';
+import {
+  connect,
+  ensureLoginRole,
+  grantPrivileges,
+  migrate,
+  type Database,
+  type ServiceName,
+} from '@floodgate/database';
+import { grantQueue, migrateQueue, parseQueueUrl } from '@floodgate/queue';
+import { ensureDemo } from './demo.ts';
 import { firstLine, StandaloneError } from './standalone-error.ts';
 
+/** Where database and queue are, as a service reads it from its environment. */
+export type Connection = Record<'DATABASE_URL' | 'QUEUE_URL' | 'QUEUE_NAMESPACE', string>;
+
 export interface Preparation {
+  /** Of the owner of both. */
   connection: Connection;
   demoFile: string;
   baseUrl: string;
@@ -12,40 +23,50 @@ export interface Preparation {
   isOwnServer: boolean;
 }
 
-/** The demo's data, and where each service finds database and queue. */
-export interface Prepared {
-  demo: Demo;
-  urls: Record<ServiceName, ServiceUrls>;
-}
-
-/** Brings database and queue up to date. Throws StandaloneError. */
-export async function prepareDatabase(preparation: Preparation): Promise<Prepared> {
-  const { connection, demoFile, baseUrl, isOwnServer } = preparation;
+/**
+ * Brings database and queue up to date. Returns the demo's data, and where each service finds database and queue. Throws
+ * StandaloneError.
+ */
+export async function prepareDatabase({ connection, demoFile, baseUrl, isOwnServer }: Preparation) {
   const { DATABASE_URL, QUEUE_URL, QUEUE_NAMESPACE } = connection;
-  await using db = await attempt('DATABASE_URL', async () => open(DATABASE_URL));
+  await using db = await attempt('DATABASE_URL', async () =>
+    connect({
+      connectionString: DATABASE_URL,
+      applicationName: 'floodgate-standalone',
+      maxConnections: 2,
+      connectTimeoutMs: 5_000,
+    }),
+  );
   await attempt('DATABASE_URL', () => migrate(db));
   await attempt('QUEUE_URL', () => migrateQueue(parseQueueUrl(QUEUE_URL), QUEUE_NAMESPACE));
-  const owner = { DATABASE_URL, QUEUE_URL };
-  const urls = isOwnServer ? await openServiceRoles(db, connection) : { api: owner, worker: owner };
-  return { demo: await ensureDemo(db, demoFile, baseUrl), urls };
+  const connectionOf = (service: ServiceName) =>
+    isOwnServer ? openServiceRole(db, connection, service) : connection;
+  const connections = { api: await connectionOf('api'), worker: await connectionOf('worker') };
+  return { demo: await ensureDemo(db, demoFile, baseUrl), connections };
 }
 
-function open(connectionString: string): Database {
-  return connect({
-    connectionString,
-    applicationName: 'floodgate-standalone',
-    maxConnections: 2,
-    connectTimeoutMs: 5_000,
-  });
+/**
+ * Gives a service a database user of its own on our own server, with a password that is new at every start and what
+ * it needs and nothing else. Throws StandaloneError.
+ */
+async function openServiceRole(db: Database, owner: Connection, service: ServiceName): Promise<Connection> {
+  const role = `floodgate_${service}`;
+  const password = randomBytes(24).toString('hex');
+  await ensureLoginRole(db, role, password);
+  const outcome = await grantPrivileges(db, service, role);
+  if (outcome !== 'granted')
+    throw new StandaloneError(`the database user ${role} cannot be used: ${outcome}`);
+  const DATABASE_URL = Object.assign(new URL(owner.DATABASE_URL), { username: role, password }).href;
+  if (owner.QUEUE_URL !== owner.DATABASE_URL) return { ...owner, DATABASE_URL };
+  await grantQueue(parseQueueUrl(owner.QUEUE_URL), role, owner.QUEUE_NAMESPACE);
+  return { ...owner, DATABASE_URL, QUEUE_URL: DATABASE_URL };
 }
 
 async function attempt<T>(variable: string, action: () => Promise<T>): Promise<T> {
   try {
     return await action();
-  } catch (error) {
-    throw new StandaloneError(`the server of ${variable} cannot be used: ${innermost(error)}`, {
-      cause: error,
-    });
+  } catch (cause) {
+    throw new StandaloneError(`the server of ${variable} cannot be used: ${innermost(cause)}`, { cause });
   }
 }
 

@@ -3,7 +3,8 @@ import { connect, createServer } from 'node:net';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { findFreePort, isRunning, startPostgres, type PostgresServer } from '@floodgate/embedded-postgres';
-import { loadStandaloneConfig } from './config.ts';
+import { loadConfig } from '@floodgate/service';
+import { StandaloneConfig } from './config.ts';
 import { runStandalone } from './run-standalone.ts';
 import { ConfigRefused } from './standalone-error.ts';
 import { temporaryDirectory } from '../../../test/harness/temporary-directory.ts';
@@ -41,7 +42,7 @@ async function run(directory: Directory, programs: { api?: string } = {}, env: o
   const ready = Promise.withResolvers<string>();
   const ended = runStandalone(
     {
-      config: loadStandaloneConfig({ PORT: '0', ...env }),
+      config: loadConfig(StandaloneConfig, { PORT: '0', ...env }),
       directory: directory.file('data'),
       env: { ...process.env, NOTES: directory.file('notes') },
       programs: { api: [files.api], worker: [files.worker] },

@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { findFreePort, startPostgres } from '@floodgate/embedded-postgres';
+import { findFreePort, startPostgres, type PostgresServer } from '@floodgate/embedded-postgres';
 import { assertPortFree } from './assert-port-free.ts';
 import type { StandaloneConfig } from './config.ts';
-import { openDataDir, type DataDir } from './data-dir.ts';
+import { openDataDir, writePrivateFile } from './data-dir.ts';
 import { prepareDatabase } from './prepare-database.ts';
-import { startServices, unexpectedEnd } from './services.ts';
+import { startServices, unexpectedEnd, type ServicesOptions } from './services.ts';
+import { waitUntilReady } from './wait-until-ready.ts';
 import { welcome } from './welcome.ts';
-import { writePrivateFile } from './write-private-file.ts';
 
 export interface Setup {
   config: StandaloneConfig;
@@ -17,7 +17,7 @@ export interface Setup {
   /** The environment that API and worker inherit. */
   env: NodeJS.ProcessEnv;
   /** What Node.js is given to run as API and as worker: a file, after flags. */
-  programs: { api: string[]; worker: string[] };
+  programs: ServicesOptions['programs'];
   print: (text: string) => void;
 }
 
@@ -30,31 +30,29 @@ const POLL_MS = 50;
  * the reason of that, or why the start failed. By then everything that was started has been stopped, Postgres last.
  */
 export async function runStandalone(setup: Setup, stop: AbortController): Promise<never> {
-  const { config, programs, print } = setup;
+  const { config, directory, programs, print } = setup;
   const host = config.HOST;
   // Each of these is disposed of in reverse order, on whatever way out.
-  await using dataDir = await openDataDir(setup.directory);
-  const port = await claimPort(config, dataDir.wasAbandoned);
-  await using database = await openDatabase(config, dataDir, stop);
-  const connection = {
-    DATABASE_URL: database.url,
-    QUEUE_URL: config.QUEUE_URL ?? database.url,
-    QUEUE_NAMESPACE: config.QUEUE_NAMESPACE,
-  };
-  const baseUrl = `http://${hostToCall(host)}:${port}`;
-  const demoFile = path.join(dataDir.path, 'demo.json');
+  await using opened = new AsyncDisposableStack();
+  const { wasAbandoned } = opened.use(await openDataDir(directory));
+  const port = await claimPort(config, wasAbandoned);
   const isOwnServer = !config.DATABASE_URL;
-  const { demo, urls } = await prepareDatabase({ connection, demoFile, baseUrl, isOwnServer });
+  const url = config.DATABASE_URL ?? opened.use(await startOwnPostgres(directory, stop)).url();
+  const { QUEUE_URL = url, QUEUE_NAMESPACE } = config;
+  const connection = { DATABASE_URL: url, QUEUE_URL, QUEUE_NAMESPACE };
+  const baseUrl = `http://${hostToCall(host)}:${port}`;
+  const demoFile = path.join(directory, 'demo.json');
+  const { demo, connections } = await prepareDatabase({ connection, demoFile, baseUrl, isOwnServer });
   // For the operator's command, in a shell: the embedded server's port and password are not to be guessed.
-  await writePrivateFile(path.join(dataDir.path, 'connection.env'), shellVariables(connection));
+  await writePrivateFile(path.join(directory, 'connection.env'), shellVariables(connection));
   const workerPort = config.WORKER_PORT || (await findFreePort());
   const env = {
-    api: { ...setup.env, ...urls.api, HOST: host, PORT: String(port) },
-    worker: { ...setup.env, ...urls.worker, WORKER_PORT: String(workerPort) },
+    api: { ...setup.env, ...connections.api, HOST: host, PORT: String(port) },
+    worker: { ...setup.env, ...connections.worker, WORKER_PORT: String(workerPort) },
   };
   stop.signal.throwIfAborted();
-  await using services = startServices({ programs, env, host, port, baseUrl, stop });
-  await services.untilReady();
+  opened.use(startServices({ programs, env, host, port, stop }));
+  await waitUntilReady(`${baseUrl}/health/ready`, stop.signal);
   print(welcome(demo, demoFile));
   await once(stop.signal, 'abort');
   throw stop.signal.reason;
@@ -75,31 +73,24 @@ async function claimPort({ PORT, HOST }: StandaloneConfig, wasAbandoned: boolean
   }
 }
 
-/** The server of DATABASE_URL, or else one of our own, which ends with this. */
-async function openDatabase(
-  { DATABASE_URL }: StandaloneConfig,
-  dataDir: DataDir,
-  stop: AbortController,
-): Promise<AsyncDisposable & { url: string }> {
-  if (DATABASE_URL) return { url: DATABASE_URL, [Symbol.asyncDispose]: () => Promise.resolve() };
-  const logFile = path.join(dataDir.path, 'postgres.log');
+async function startOwnPostgres(directory: string, stop: AbortController): Promise<PostgresServer> {
+  const logFile = path.join(directory, 'postgres.log');
   const postgres = await startPostgres({
-    dataDir: path.join(dataDir.path, 'postgres'),
+    dataDir: path.join(directory, 'postgres'),
     logFile,
     // Else it quotes the rows that it refuses.
     settings: { log_error_verbosity: 'terse' },
     signal: stop.signal,
   });
   void postgres.exited.then((exit) => stop.abort(unexpectedEnd('Postgres', exit, ` (log: ${logFile})`)));
-  return { url: postgres.url(), [Symbol.asyncDispose]: () => postgres.stop() };
+  return postgres;
 }
 
 /** Returns lines that a shell can source. A quote in a URL becomes %27, which means the same to every reader. */
 function shellVariables(variables: Record<string, string>): string {
-  const lines = Object.entries(variables).map(
-    ([name, value]) => `${name}='${value.replaceAll("'", '%27')}'\n`,
-  );
-  return lines.join('');
+  return Object.entries(variables)
+    .map(([name, value]) => `${name}='${value.replaceAll("'", '%27')}'\n`)
+    .join('');
 }
 
 /** Where a host that means every address is reached from here. */

@@ -30,11 +30,7 @@ export async function startWorker(
   const works = capabilities.map((capability) => capability.open({ db, log, producer, config }));
   const jobs = works.flatMap((work) => work.jobs);
   const consumer = openConsumer(config, jobs, log);
-  const unwatch = await watchQueue(consumer, {
-    // It goes on: what is lost there is found by the rounds, and a worker that has ended would do nothing at all.
-    onUnsafe: (err) => log.error({ err }, 'the queue could lose jobs'),
-    onChange: (state, problem) => log.warn({ queue: state, problem }, `the queue is ${state}`),
-  });
+  const unwatch = await watchQueue(consumer, log);
   const rounds = works
     .flatMap((work) => work.rounds)
     .map((round) => {

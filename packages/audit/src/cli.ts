@@ -4,7 +4,7 @@ import {
   parseLimit,
   parseSince,
   parseText,
-  table,
+  tableOf,
   type Cli,
 } from '@floodgate/command';
 import type { AuditedState } from '@floodgate/database';
@@ -27,19 +27,16 @@ export function addAuditCommand(program: Command, cli: Cli): void {
   answeringFromDatabase(audit, cli, async (db, selection) => {
     const { readAuditLog } = await import('./read-audit-log.ts');
     const entries = await readAuditLog(db, selection);
-    const rows = entries.map(({ at, actor, action, subject, before, after }) => [
-      at,
-      actor,
-      action,
-      subject,
-      differenceOf(before ?? {}, after ?? {}),
-    ]);
-    return { document: entries, text: table(['at', 'by', 'action', 'subject', 'change'], rows) };
+    const rows = entries.map(({ at, actor, action, subject, before, after }) => {
+      const change = differenceOf(before ?? {}, after ?? {});
+      return { at, by: actor, action, subject, change };
+    });
+    return { document: entries, text: tableOf(rows) };
   });
 }
 
 /** Says what is different, as in `capacity 100 → 200`. */
-export function differenceOf(before: AuditedState, after: AuditedState): string {
+function differenceOf(before: AuditedState, after: AuditedState): string {
   const names = Object.keys({ ...before, ...after });
   const told = (state: AuditedState, name: string) => JSON.stringify(state[name] ?? null);
   const differences = names

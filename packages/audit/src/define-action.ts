@@ -10,6 +10,9 @@ export interface Change {
   after?: AuditedState;
 }
 
+/** Has a change of the subject noted. */
+export type Note = (subject: string, change: Omit<Change, 'subject'>) => void;
+
 /** Something that an operator can do, whichever way they ask for it. */
 export interface Action<Input extends TObject, Result> {
   /** As the audit log has it: "ticket.update". */
@@ -20,8 +23,8 @@ export interface Action<Input extends TObject, Result> {
   check?: (input: Static<Input>) => Record<string, string>;
   /** What it means to an operator when one of these constraints is violated. */
   refusals?: Record<string, string>;
-  /** Throws Failure where it cannot be done. No changes: everything was so already. */
-  run: (transaction: Database, input: Static<Input>) => Promise<{ result: Result; changes: Change[] }>;
+  /** Throws Failure where it cannot be done. Notes nothing where everything was so already. */
+  run: (transaction: Database, input: Static<Input>, note: Note) => Promise<Result>;
 }
 
 /** Returns the action as it is, with the types of its input and result. */

@@ -4,7 +4,7 @@ import type { Database } from '@floodgate/database';
 import { inTransaction } from '@floodgate/database/connection/in-transaction';
 import { Failure, InvalidInput } from '@floodgate/service/failure';
 import { wrongFields } from '@floodgate/service/wrong-fields';
-import type { Action } from './define-action.ts';
+import type { Action, Change, Note } from './define-action.ts';
 import { Name } from './fields.ts';
 import { insertAuditEntries } from './insert-audit-entries.ts';
 
@@ -21,16 +21,19 @@ export async function perform<Input extends TObject, Result>(
   input: Static<Input>,
   actor: string,
 ): Promise<Result> {
-  assertValid(action, input, actor);
-  // Fields that nobody has checked reach no statement.
+  // Fields that nobody checks reach no statement.
   const known = Value.Clean(action.input, { ...input }) as Static<Input>;
+  assertValid(action, known, actor);
   const acted = inTransaction(db, async (transaction) => {
-    const { result, changes } = await action.run(transaction, known);
+    const changes: Change[] = [];
+    const note: Note = (subject, change) => changes.push({ subject, ...change });
+    const result = await action.run(transaction, known, note);
     await insertAuditEntries(transaction, actor, action.name, changes);
     return result;
   });
-  return acted.catch((error: unknown) => {
-    throw refusalOf(action, error) ?? error;
+  return acted.catch((error: Error & { constraint?: string }) => {
+    const reason = action.refusals?.[error.constraint ?? ''];
+    throw reason === undefined ? error : new Failure(reason, { cause: error });
   });
 }
 
@@ -43,10 +46,4 @@ function assertValid<Input extends TObject>(
   // A check reads fields that are right each by itself.
   const rules = Object.entries(Object.keys(wrong).length === 0 ? (check?.(input) ?? {}) : wrong);
   if (rules.length > 0) throw new InvalidInput(rules.map(([name, rule]) => `${name}: ${rule}`).join('; '));
-}
-
-function refusalOf<Input extends TObject>(action: Action<Input, unknown>, error: unknown): Failure | null {
-  const constraint: unknown = error instanceof Error ? Reflect.get(error, 'constraint') : undefined;
-  const reason = typeof constraint === 'string' ? action.refusals?.[constraint] : undefined;
-  return reason === undefined ? null : new Failure(reason, { cause: error });
 }

@@ -1,13 +1,10 @@
-import type { Selectable } from 'kysely';
-import type { AuditLogTable, Database } from '@floodgate/database';
-
-export type AuditEntry = Selectable<AuditLogTable>;
+import type { Database } from '@floodgate/database';
 
 /** Returns the latest entries, newest first: at most `limit`, from `since` on, of one subject where one is named. */
 export async function readAuditLog(
   db: Database,
   { since, subject, limit }: { since?: Date | undefined; subject?: string | undefined; limit: number },
-): Promise<AuditEntry[]> {
+) {
   return db
     .selectFrom('audit_log')
     .select(['id', 'at', 'actor', 'action', 'subject', 'before', 'after'])

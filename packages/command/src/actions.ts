@@ -3,7 +3,6 @@ import type { Command, OptionValues } from '@commander-js/extra-typings';
 import type { Database } from '@floodgate/database';
 import { Failure } from '@floodgate/service/failure';
 import { parseText } from './arguments.ts';
-import type { Cli } from './cli.ts';
 import type { Answer } from './output.ts';
 import { loadSettings } from './settings.ts';
 
@@ -11,6 +10,17 @@ import { loadSettings } from './settings.ts';
 // ten times as long as all the definitions.
 
 const STATEMENT_TIMEOUT_MS = 30_000;
+
+interface Output {
+  write(text: string): unknown;
+}
+
+/** What the commands are given from the outside. */
+export interface Cli {
+  env: NodeJS.ProcessEnv;
+  stdout: Output;
+  stderr: Output;
+}
 
 /** Makes a command do `work`, with the options and arguments as its parsers left them, and print its answer. */
 export function answering<Args extends unknown[], Options extends OptionValues>(
@@ -35,7 +45,7 @@ export function answeringFromDatabase<Args extends unknown[], Options extends Op
 ): void {
   answering(command, cli, async (options, ...args) => {
     const { databaseUrl } = await loadSettings(cli.env);
-    return withDatabase(cli, databaseUrl, STATEMENT_TIMEOUT_MS, (db) => work(db, options, ...args));
+    return withDatabase(databaseUrl, STATEMENT_TIMEOUT_MS, (db) => work(db, options, ...args));
   });
 }
 
@@ -62,12 +72,12 @@ interface Signed {
 
 /** Opens the database for `work` and closes it afterwards. `statementTimeoutMs` null: as long as it takes. */
 export async function withDatabase<Result>(
-  cli: Cli,
   connectionString: string,
   statementTimeoutMs: number | null,
   work: (db: Database) => Promise<Result>,
 ): Promise<Result> {
-  const db = await cli.connect({
+  const { connect } = await import('@floodgate/database/connection/connect');
+  const db = connect({
     connectionString,
     applicationName: 'floodgate-cli',
     maxConnections: 2,

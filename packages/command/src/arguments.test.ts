@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import {
   parseDurationMs,
   parseExpiry,
@@ -86,7 +86,9 @@ describe('times', () => {
   });
 
   test('reads an expiry as a time, as a duration from now, or as never', () => {
-    expectReadings((text) => parseExpiry(text, NOW.getTime()), {
+    vi.useFakeTimers({ now: NOW });
+    onTestFinished(() => void vi.useRealTimers());
+    expectReadings(parseExpiry, {
       '12h': new Date('2026-11-21T21:00:00Z'),
       never: 'never',
       '2026-11-22T00:00:00+01:00': new Date('2026-11-21T23:00:00Z'),

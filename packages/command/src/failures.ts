@@ -23,11 +23,8 @@ const FAILED = 1;
 /** Says in one line how a failed command ends. Never a stack trace, never a password. */
 export function endingOf(error: unknown): Ending {
   if (error instanceof CommanderError) return endingOfCommander(error);
-  return { line: oneLine(sentenceOf(error)), exitCode: isWrongInput(error) ? WRONG_INPUT : FAILED };
-}
-
-function isWrongInput(error: unknown): error is InvalidInput | ConfigError {
-  return error instanceof InvalidInput || error instanceof ConfigError;
+  const isWrongInput = error instanceof InvalidInput || error instanceof ConfigError;
+  return { line: oneLine(sentenceOf(error)), exitCode: isWrongInput ? WRONG_INPUT : FAILED };
 }
 
 // Commander also throws to end --help and --version, which are no failures.
@@ -39,16 +36,17 @@ function endingOfCommander(error: CommanderError): Ending {
   return { line: oneLine(error.message.replace(/^error: /, '')), exitCode: WRONG_INPUT };
 }
 
+/** Their messages are meant for operators. */
+const TOLD = [Failure, InvalidInput, ConfigError, ConnectionFailed];
+
 function sentenceOf(error: unknown): string {
-  if (error instanceof ConnectionFailed) return error.message;
+  if (!(error instanceof Error)) return `unexpected error: ${reasonOf(error)}`;
+  if (TOLD.some((kind) => error instanceof kind)) return error.message;
   if (error instanceof ConnectionLost) {
     return 'the connection to Postgres was lost; whether the command took effect is unknown';
   }
   const sqlState = sqlStateOf(error);
-  if (sqlState) return refusalOf(sqlState, textIn(error, 'constraint'));
-  return error instanceof Failure || isWrongInput(error)
-    ? error.message
-    : `unexpected error: ${reasonOf(error)}`;
+  return sqlState ? refusalOf(sqlState, error) : `unexpected error: ${reasonOf(error)}`;
 }
 
 const REFUSALS: Record<string, string> = {
@@ -60,15 +58,11 @@ const REFUSALS: Record<string, string> = {
 };
 
 // The SQLSTATE and the constraint are all that is read: Postgres's own messages quote data.
-function refusalOf(code: string, constraint: string): string {
+function refusalOf(sqlState: string, { constraint }: Error & { constraint?: string }): string {
+  const known = REFUSALS[sqlState];
   return (
-    REFUSALS[code] ?? `Postgres refused the statement (SQLSTATE ${code}${constraint && `, ${constraint}`})`
+    known ?? `Postgres refused the statement (SQLSTATE ${sqlState}${constraint ? `, ${constraint}` : ''})`
   );
-}
-
-function textIn(error: unknown, property: string): string {
-  const value: unknown = error instanceof Error ? Reflect.get(error, property) : undefined;
-  return typeof value === 'string' ? value : '';
 }
 
 function oneLine(text: string): string {

@@ -4,5 +4,4 @@ export * from './failures.ts';
 export * from './open-queue.ts';
 export * from './output.ts';
 export * from './settings.ts';
-export * from './cli.ts';
 export { Failure } from '@floodgate/service/failure';

@@ -1,5 +1,5 @@
 import { withDeadline } from '@floodgate/service/deadline';
-import type { Cli, QueueView } from './cli.ts';
+import type { Producer } from '@floodgate/queue';
 import type { QueueSettings } from './settings.ts';
 
 const CLOSE_DEADLINE_MS = 500;
@@ -9,14 +9,14 @@ const CLOSE_DEADLINE_MS = 500;
  * connections and never answers must not hang a command. Rejects with why the queue is down, if it is.
  */
 export async function withQueue<Result>(
-  cli: Cli,
   settings: QueueSettings,
   deadlineMs: number,
-  work: (queue: QueueView) => Promise<Result>,
+  work: (queue: Producer) => Promise<Result>,
 ): Promise<Result> {
   let connectionError: Error | undefined;
   const onError = (error: Error) => (connectionError = error);
-  const queue = await cli.openQueue({ ...settings, onError });
+  const { Producer } = await import('@floodgate/queue');
+  const queue = new Producer({ ...settings, onError });
   try {
     return await withDeadline(work(queue), deadlineMs, () => {
       throw new Error('no answer');

@@ -23,6 +23,11 @@ export function table(headings: readonly string[], rows: readonly (readonly Cell
   return cells.map(line).join('\n');
 }
 
+/** A table of things that have the same fields, which are its headings. */
+export function tableOf(things: readonly Record<string, Cell>[]): string {
+  return table(Object.keys(things[0] ?? {}), things.map(Object.values<Cell>));
+}
+
 /** One thing, a field a line. */
 export function record(fields: Record<string, Cell>): string {
   const width = longest(Object.keys(fields));
@@ -42,7 +47,7 @@ function pad(text: string, width: number, isNumeric: boolean): string {
 }
 
 /** Length in Unicode characters, as Postgres counts it and closer to what a terminal shows. */
-export function lengthOf(text: string): number {
+function lengthOf(text: string): number {
   return Array.from(text).length;
 }
 

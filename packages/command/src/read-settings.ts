@@ -3,7 +3,6 @@ import { databaseSettings } from '@floodgate/database/connection/settings';
 import { parseQueueUrl } from '@floodgate/queue/queue-url';
 import { queueSettings } from '@floodgate/queue/settings';
 import { loadConfig } from '@floodgate/service/load-config';
-import type { CliSettings, QueueSettings } from './settings.ts';
 
 const { QUEUE_URL, QUEUE_NAMESPACE } = queueSettings;
 const WithQueue = Type.Object({ ...databaseSettings, QUEUE_URL, QUEUE_NAMESPACE });
@@ -11,17 +10,15 @@ const WithQueue = Type.Object({ ...databaseSettings, QUEUE_URL, QUEUE_NAMESPACE 
 /** What the operator's command reads from its environment. */
 export const CliEnvironment = Type.Object({ ...WithQueue.properties, QUEUE_URL: Type.Optional(QUEUE_URL) });
 
-/** Reads the environment. Throws ConfigError, naming what is wrong or missing. */
-export function readSettings(env: NodeJS.ProcessEnv): CliSettings {
+/** Returns where the database is, and the queue where QUEUE_URL is set. Throws ConfigError. */
+export function readSettings(env: NodeJS.ProcessEnv) {
   const { DATABASE_URL, QUEUE_URL: url, QUEUE_NAMESPACE: namespace } = loadConfig(CliEnvironment, env);
-  return {
-    databaseUrl: DATABASE_URL,
-    queue: url === undefined ? null : { target: parseQueueUrl(url), namespace },
-  };
+  const queue = url === undefined ? null : { target: parseQueueUrl(url), namespace };
+  return { databaseUrl: DATABASE_URL, queue };
 }
 
 /** The same where a queue is needed. */
-export function readSettingsWithQueue(env: NodeJS.ProcessEnv): CliSettings & { queue: QueueSettings } {
+export function readSettingsWithQueue(env: NodeJS.ProcessEnv) {
   const { DATABASE_URL, QUEUE_URL: url, QUEUE_NAMESPACE: namespace } = loadConfig(WithQueue, env);
   return { databaseUrl: DATABASE_URL, queue: { target: parseQueueUrl(url), namespace } };
 }

@@ -1,16 +1,8 @@
-import type { QueueTarget } from '@floodgate/queue';
+import type { readSettings } from './read-settings.ts';
 
+export type CliSettings = ReturnType<typeof readSettings>;
 /** Where a queue is, and under which name. */
-export interface QueueSettings {
-  target: QueueTarget;
-  namespace: string;
-}
-
-export interface CliSettings {
-  databaseUrl: string;
-  /** Null where QUEUE_URL is not set. */
-  queue: QueueSettings | null;
-}
+export type QueueSettings = NonNullable<CliSettings['queue']>;
 
 /** Reads the environment. Rejects with ConfigError, naming what is wrong or missing. */
 export async function loadSettings(env: NodeJS.ProcessEnv): Promise<CliSettings> {

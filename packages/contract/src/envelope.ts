@@ -1,4 +1,4 @@
-import { Type, type Static, type TSchema } from '@sinclair/typebox';
+import { Type, type TSchema } from '@sinclair/typebox';
 import { RESPONSE_CODES, type FailureCode } from './response-codes.ts';
 
 /** Schema of a successful answer that carries `data`. Exactly three fields, in this order. */
@@ -23,18 +23,17 @@ export const FailureEnvelope = Type.Object(
   { additionalProperties: false },
 );
 
-export type Failure = Static<typeof FailureEnvelope>;
+/** Schemas of what an operation answers, with `data` where it succeeds. */
+export function answersOf<Data extends TSchema>(data: Data) {
+  return { 200: SuccessEnvelope(data), '4xx': FailureEnvelope, '5xx': FailureEnvelope };
+}
 
 /** Wraps the payload of a successful answer. */
 export function success<Data>(responseData: Data) {
-  return {
-    responseCode: '00' as const,
-    responseMessage: RESPONSE_CODES['00'].message,
-    responseData,
-  };
+  return { responseCode: '00' as const, responseMessage: 'Successful' as const, responseData };
 }
 
 /** Body of a failed answer; `message` replaces the catalogue's where there is more to say. */
-export function failure(code: FailureCode, message: string = RESPONSE_CODES[code].message): Failure {
+export function failure(code: FailureCode, message = RESPONSE_CODES[code].message) {
   return { responseCode: code, responseMessage: message, responseData: null };
 }

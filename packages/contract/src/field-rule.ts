@@ -1,5 +1,7 @@
 /** What a rule is read from: the parts of a JSON schema that lead from a value to those inside it. */
 interface RuleSchema {
+  /** The whole sentence, where the name as it stands would not do. */
+  title?: string;
   description?: string;
   properties?: Record<string, RuleSchema>;
   items?: RuleSchema;
@@ -16,6 +18,7 @@ export function fieldRule(schema: unknown, pointer: string): string {
     name += found?.items ? `[${segment}]` : `${name && '.'}${segment}`;
     found = inside(found, segment);
   }
+  if (found?.title !== undefined) return found.title;
   const rule = found?.description ?? 'Not valid';
   return `${name}: ${rule.charAt(0).toLowerCase()}${rule.slice(1)}`;
 }

@@ -1,8 +1,6 @@
-import { Type, type Static } from '@sinclair/typebox';
+import { Type } from '@sinclair/typebox';
 
-const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
-
-/** Headers that identify the caller and the event on every operation. */
+/** Header that names the event on every operation. Checked by the hook that authenticates, before any schema. */
 export const CallerHeaders = Type.Object({
   'x-event-ref': Type.String({
     format: 'uuid',
@@ -11,14 +9,14 @@ export const CallerHeaders = Type.Object({
   }),
 });
 
-/** Headers of Register For Event. */
+/** Headers of Register For Event, besides. The title is the sentence that a caller reads when the header is wrong. */
 export const RegisterHeaders = Type.Object({
-  ...CallerHeaders.properties,
   'idempotency-key': Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: 255,
       pattern: '^[\\x21-\\x7e]*$',
+      title: 'Idempotency-Key: 1 to 255 visible ASCII characters',
       description:
         'Makes a retry safe: for 24 hours the same key with the same request answers the first answer again ' +
         '(with the header Idempotent-Replayed: true). 1 to 255 visible ASCII characters, scoped to partner and event.',
@@ -55,10 +53,3 @@ export const RetryAfterHeader = {
 export const ReplayedHeader = {
   'Idempotent-Replayed': { type: 'string', description: '`true` where the first answer is given again.' },
 } as const;
-
-export type RegisterHeaders = Static<typeof RegisterHeaders>;
-
-/** Returns whether the value is 1 to 255 visible ASCII characters. */
-export function isIdempotencyKey(value: unknown): value is string {
-  return typeof value === 'string' && IDEMPOTENCY_KEY.test(value);
-}

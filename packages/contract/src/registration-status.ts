@@ -1,9 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { Timestamp } from './timestamp.ts';
 
-/** States of a registration, in the order in which it can go through them. */
-export const REGISTRATION_STATES = ['reserved', 'confirmed', 'cancelled', 'failed'] as const;
-export type RegistrationState = (typeof REGISTRATION_STATES)[number];
+const STATES = ['reserved', 'confirmed', 'cancelled', 'failed'] as const;
 
 const nullableTimestamp = (description: string) => Type.Union([Timestamp(description), Type.Null()]);
 
@@ -11,9 +9,9 @@ const nullableTimestamp = (description: string) => Type.Union([Timestamp(descrip
 export const RegistrationStatus = Type.Object(
   {
     passReference: Type.String({ examples: ['GALA-1042-317-4829137450'] }),
-    state: Type.Unsafe<RegistrationState>({
+    state: Type.Unsafe<(typeof STATES)[number]>({
       type: 'string',
-      enum: [...REGISTRATION_STATES],
+      enum: STATES,
       examples: ['confirmed'],
       description:
         'reserved: the seat is held and finalization is under way. confirmed: finalized. ' +

@@ -2,8 +2,8 @@ import { Value } from '@sinclair/typebox/value';
 import { Type } from '@sinclair/typebox';
 import { expect, test } from 'vitest';
 import { failure, FailureEnvelope, success, SuccessEnvelope } from './envelope.ts';
-import { isIdempotencyKey } from './headers.ts';
-import { RESPONSE_CODES, responseCodeEntry, type FailureCode, type ResponseCode } from './response-codes.ts';
+import { RegisterHeaders } from './headers.ts';
+import { RESPONSE_CODES, type FailureCode, type ResponseCode } from './response-codes.ts';
 import { formatTimestamp } from './timestamp.ts';
 import { isUuid } from './uuid.ts';
 
@@ -34,7 +34,7 @@ const failures = codes.filter((code): code is FailureCode => code !== '00');
 
 test('the catalogue is what partners were promised', () => {
   const catalogue = codes.map((code) => {
-    const { httpStatuses, retryable, retryAfterSeconds = 0 } = responseCodeEntry(code);
+    const { httpStatuses, retryable = false, retryAfterSeconds = 0 } = RESPONSE_CODES[code];
     return [code, { http: [...httpStatuses], retry: retryable, retryAfter: retryAfterSeconds > 0 }];
   });
   expect(Object.fromEntries(catalogue)).toEqual(PROMISED);
@@ -90,6 +90,9 @@ test('a UUID may be written in either case', () => {
     expect(isUuid(bad)).toBe(false);
   }
 });
+
+const isIdempotencyKey = (value: unknown) =>
+  Value.Check(RegisterHeaders.properties['idempotency-key'], value);
 
 test('an idempotency key is 1 to 255 visible ASCII characters', () => {
   for (const good of ['a', '!~', 'order:42/ü'.slice(0, 9), 'k'.repeat(255)])

@@ -1,92 +1,79 @@
 import { BODY_LIMIT_BYTES } from './registration-request.ts';
 
-/** One row of the catalogue: what a response code means, wherever it is answered, documented or tested. */
+/** What a response code means, wherever it is answered, documented or tested. */
 export interface ResponseCodeEntry {
   /** HTTP statuses the code travels with; the first is the default. */
   readonly httpStatuses: readonly [number, ...number[]];
-  /** The message where nothing more specific is known. */
+  /** Where nothing more specific is known. */
   readonly message: string;
-  /** What the code means, for the reference documentation. */
+  /** For the reference documentation. */
   readonly meaning: string;
-  /** Whether the same request may succeed later without being changed. */
-  readonly retryable: boolean;
+  /** Whether the same request may succeed later without being changed; else it may not. */
+  readonly retryable?: true;
   /** Seconds for the Retry-After header; only on codes that tell when to come back. */
   readonly retryAfterSeconds?: number;
 }
 
-/** Every response code that an answer below /api/ may carry. */
-export const RESPONSE_CODES = {
+const CATALOGUE = {
   '00': {
     httpStatuses: [200],
     message: 'Successful',
     meaning: 'The request succeeded. On register: the seat and the pass reference are safely stored.',
-    retryable: false,
   },
   '10': {
     httpStatuses: [400, 413, 415, 431],
     message: 'The request is not well-formed',
     meaning: `Malformed HTTP, a body that is not JSON, larger than ${BODY_LIMIT_BYTES / 1024} KiB or of another type, or headers too large.`,
-    retryable: false,
   },
   '11': {
     httpStatuses: [422],
     message: 'The request has invalid fields',
     meaning: 'The body is not an object, or fields are invalid. The message names every field that is wrong.',
-    retryable: false,
   },
   '12': {
     httpStatuses: [400],
     message: 'x-event-ref is missing or not a UUID',
     meaning: 'The x-event-ref header is missing or not a UUID.',
-    retryable: false,
   },
   '20': {
     httpStatuses: [401],
     message: 'x-secret-key is not valid',
     meaning: 'The x-secret-key header is missing, unknown, expired or revoked.',
-    retryable: false,
   },
   '21': {
     httpStatuses: [404],
     message: 'No such event',
     meaning: 'No event with this x-event-ref is open to this key.',
-    retryable: false,
   },
   '30': {
     httpStatuses: [404],
     message: 'No such ticket under this event',
     meaning: 'organizedEventTicketID names no ticket of the event.',
-    retryable: false,
   },
   '31': {
     httpStatuses: [409],
     message: 'The ticket is not on sale',
     meaning: 'The ticket is inactive, or the time is outside its sales window.',
-    retryable: false,
   },
   '32': {
     httpStatuses: [409],
     message: 'The ticket is sold out',
     meaning: 'No seats are left on the ticket.',
-    retryable: false,
   },
   '33': {
     httpStatuses: [409],
     message: 'This e-mail address is already registered for the event',
     meaning: 'The event allows one registration per e-mail address, and this address has one.',
-    retryable: false,
   },
   '34': {
     httpStatuses: [404],
     message: 'No such registration',
     meaning: 'No registration of yours under this event has this pass reference.',
-    retryable: false,
   },
   '40': {
     httpStatuses: [422],
     message: 'The Idempotency-Key was used with a different request',
     meaning: 'This Idempotency-Key was used in the last 24 hours with a different request.',
-    retryable: false,
   },
   '41': {
     httpStatuses: [409],
@@ -106,7 +93,6 @@ export const RESPONSE_CODES = {
     httpStatuses: [404, 405],
     message: 'No such route',
     meaning: 'No such path, or the path does not answer this method.',
-    retryable: false,
   },
   '90': {
     httpStatuses: [503],
@@ -130,13 +116,11 @@ export const RESPONSE_CODES = {
   },
 } as const satisfies Record<string, ResponseCodeEntry>;
 
-export type ResponseCode = keyof typeof RESPONSE_CODES;
+export type ResponseCode = keyof typeof CATALOGUE;
 export type FailureCode = Exclude<ResponseCode, '00'>;
+
+/** Every response code that an answer below /api/ may carry. */
+export const RESPONSE_CODES: Record<ResponseCode, ResponseCodeEntry> = CATALOGUE;
 
 /** What any operation of a partner may answer: decided before its handler, or failing around it. */
 export const COMMON_FAILURES: FailureCode[] = ['10', '12', '20', '21', '50', '90', '99'];
-
-/** The catalogue's row of a code, with its optional parts visible to the type checker. */
-export function responseCodeEntry(code: ResponseCode): ResponseCodeEntry {
-  return RESPONSE_CODES[code];
-}

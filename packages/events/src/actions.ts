@@ -3,8 +3,9 @@ import { defineAction, Id, Name } from '@floodgate/audit';
 import { Failure } from '@floodgate/service/failure';
 import { createEvent } from './create-event.ts';
 import { grantEvent } from './grant-event.ts';
-import { isPrefixShared } from './is-prefix-shared.ts';
 import { revokeEvent } from './revoke-event.ts';
+
+export { perform } from '@floodgate/audit';
 
 /** Adds an event. Two may share a prefix, since a pass reference names its event; `prefixIsShared` says that they do. */
 export const createEventAction = defineAction({
@@ -19,11 +20,10 @@ export const createEventAction = defineAction({
       description: 'allow or reject',
     }),
   }),
-  run: async (transaction, input) => {
+  run: async (transaction, input, note) => {
     const event = await createEvent(transaction, input);
-    const prefixIsShared = await isPrefixShared(transaction, event);
-    const change = { subject: `event:${event.id}`, after: { ...input, ref: event.ref } };
-    return { result: { ...event, prefixIsShared }, changes: [change] };
+    note(`event:${event.id}`, { after: { ...input, ref: event.ref } });
+    return event;
   },
 });
 
@@ -37,10 +37,10 @@ export const grantEventAction = defineAction({
     event_grants_partner_id_fkey: 'no such partner',
     event_grants_event_id_fkey: 'no such event',
   },
-  run: async (transaction, { eventId, partnerId }) => {
+  run: async (transaction, { eventId, partnerId }, note) => {
     const isNew = await grantEvent(transaction, partnerId, eventId);
-    const change = { subject: `event:${eventId}`, after: { grantedTo: partnerId } };
-    return { result: { eventId, partnerId, granted: true }, changes: isNew ? [change] : [] };
+    if (isNew) note(`event:${eventId}`, { after: { grantedTo: partnerId } });
+    return { eventId, partnerId, granted: true };
   },
 });
 
@@ -48,11 +48,10 @@ export const grantEventAction = defineAction({
 export const revokeEventAction = defineAction({
   name: 'event.revoke',
   input: Grant,
-  run: async (transaction, { eventId, partnerId }) => {
-    if (!(await revokeEvent(transaction, partnerId, eventId))) {
-      throw new Failure(`event ${eventId} was not open to partner ${partnerId}`);
-    }
-    const change = { subject: `event:${eventId}`, before: { grantedTo: partnerId } };
-    return { result: { eventId, partnerId, granted: false }, changes: [change] };
+  run: async (transaction, { eventId, partnerId }, note) => {
+    const wasOpen = await revokeEvent(transaction, partnerId, eventId);
+    if (!wasOpen) throw new Failure(`event ${eventId} was not open to partner ${partnerId}`);
+    note(`event:${eventId}`, { before: { grantedTo: partnerId } });
+    return { eventId, partnerId, granted: false };
   },
 });

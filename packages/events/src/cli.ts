@@ -5,7 +5,7 @@ import {
   parseId,
   parseText,
   record,
-  table,
+  tableOf,
   type Cli,
 } from '@floodgate/command';
 
@@ -17,11 +17,9 @@ export function addEventCommands(program: Command, cli: Cli): void {
   const event = program.command('event').description('events, and who may register for them');
   addCreate(event, cli);
   addList(event, cli);
-  addGrant(event, cli);
-  addRevoke(event, cli);
+  addAccess(event, cli, 'grant', "open an event to a partner's keys", 'open');
+  addAccess(event, cli, 'revoke', "close an event to a partner's keys", 'closed');
 }
-
-const load = () => Promise.all([import('@floodgate/audit'), import('./actions.ts')]);
 
 function addCreate(event: Command, cli: Cli): void {
   const create = event
@@ -35,7 +33,7 @@ function addCreate(event: Command, cli: Cli): void {
         .default('allow'),
     );
   answeringChange(create, cli, async (db, actor, { prefix, duplicates }, name) => {
-    const [{ perform }, { createEventAction }] = await load();
+    const { perform, createEventAction } = await import('./actions.ts');
     const input = { name, passPrefix: prefix, duplicatePolicy: duplicates };
     const created = await perform(db, createEventAction, input, actor);
     const fields = record({
@@ -54,41 +52,34 @@ function addList(event: Command, cli: Cli): void {
   answeringFromDatabase(list, cli, async (db) => {
     const { listEvents } = await import('./list-events.ts');
     const events = await listEvents(db);
-    const rows = events.map((row) => [
-      row.id,
-      row.ref,
-      row.name,
-      row.passPrefix,
-      row.duplicatePolicy,
-      row.createdAt,
-    ]);
-    const headings = ['id', 'x-event-ref', 'name', 'prefix', 'duplicates', 'created'];
-    return { document: events, text: table(headings, rows) };
+    const rows = events.map((row) => ({
+      id: row.id,
+      'x-event-ref': row.ref,
+      name: row.name,
+      prefix: row.passPrefix,
+      duplicates: row.duplicatePolicy,
+      created: row.createdAt,
+    }));
+    return { document: events, text: tableOf(rows) };
   });
 }
 
-function addGrant(event: Command, cli: Cli): void {
-  const grant = event
-    .command('grant')
-    .description("open an event to a partner's keys")
+function addAccess(
+  event: Command,
+  cli: Cli,
+  name: 'grant' | 'revoke',
+  description: string,
+  state: string,
+): void {
+  const access = event
+    .command(name)
+    .description(description)
     .argument('<eventId>', 'the event', parseId)
     .argument('<partnerId>', 'the partner', parseId);
-  answeringChange(grant, cli, async (db, actor, _options, eventId, partnerId) => {
-    const [{ perform }, { grantEventAction }] = await load();
-    const granted = await perform(db, grantEventAction, { eventId, partnerId }, actor);
-    return { document: granted, text: `event ${eventId} is open to partner ${partnerId}` };
-  });
-}
-
-function addRevoke(event: Command, cli: Cli): void {
-  const revoke = event
-    .command('revoke')
-    .description("close an event to a partner's keys")
-    .argument('<eventId>', 'the event', parseId)
-    .argument('<partnerId>', 'the partner', parseId);
-  answeringChange(revoke, cli, async (db, actor, _options, eventId, partnerId) => {
-    const [{ perform }, { revokeEventAction }] = await load();
-    const revoked = await perform(db, revokeEventAction, { eventId, partnerId }, actor);
-    return { document: revoked, text: `event ${eventId} is closed to partner ${partnerId}` };
+  answeringChange(access, cli, async (db, actor, _options, eventId, partnerId) => {
+    const { perform, grantEventAction, revokeEventAction } = await import('./actions.ts');
+    const action = name === 'grant' ? grantEventAction : revokeEventAction;
+    const document = await perform(db, action, { eventId, partnerId }, actor);
+    return { document, text: `event ${eventId} is ${state} to partner ${partnerId}` };
   });
 }

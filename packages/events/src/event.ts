@@ -1,14 +1,3 @@
-import type { DuplicatePolicy } from '@floodgate/database';
-
-export interface Event {
-  id: number;
-  ref: string;
-  name: string;
-  passPrefix: string;
-  duplicatePolicy: DuplicatePolicy;
-  createdAt: Date;
-}
-
 /** The columns of an event, under the names that it has here. */
 export const EVENT_COLUMNS = [
   'id',

@@ -1,5 +1,4 @@
 export * from './create-event.ts';
-export type { Event } from './event.ts';
 export * from './grant-event.ts';
 export * from './list-events.ts';
 export * from './revoke-event.ts';

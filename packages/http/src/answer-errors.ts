@@ -3,19 +3,18 @@ import { statementFailure, TooManyReads } from '@floodgate/database';
 import { warnSeldom } from '@floodgate/service';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { fail, type Specifics } from './fail.ts';
-import { brokenHeaderRules } from './header-rules.ts';
 import { UnsupportedBody } from './strict/json-body.ts';
 
 const warnOfPostgres = warnSeldom('Postgres refused or did not answer');
 
 /** Puts every failure that Fastify, a route or a dependency produces into the envelope. */
 export function answerErrors(app: FastifyInstance): void {
-  const methods = collectMethods(app);
+  const methodsOf = collectMethods(app);
   app.setErrorHandler<FastifyError>(answerError);
   // In a hook, not in a not-found handler: those run only after the body was parsed, and may fail on it first.
   app.addHook('onRequest', (request, reply, done) => {
     if (!request.is404) return done();
-    const allowed = methods.of(request.url);
+    const allowed = methodsOf(request.url);
     if (allowed.length === 0) return void reply.fail('60');
     void reply.header('allow', allowed.join(', '));
     return void reply.fail('60', { status: 405, message: `This route answers ${allowed.join(', ')} only` });
@@ -67,35 +66,45 @@ function malformed(error: FastifyError, { routeOptions }: FastifyRequest): Speci
   return MALFORMED[error.code] ?? {};
 }
 
-/** The sentences of all rules that a request breaks, those of its route's schema and of its headers. */
+/** The sentences of all rules that a request breaks. Fastify stops before its headers where another part is wrong. */
 function brokenRules(error: FastifyError, request: FastifyRequest): string {
-  const { schema, config } = request.routeOptions;
-  const described = schema?.[error.validationContext as 'body' | 'params' | 'querystring'];
-  const pointers = new Set(error.validation?.map(pointerOf));
-  const rules = pointers.has('')
-    ? ['The body must be a JSON object']
-    : Array.from(pointers, (pointer) => fieldRule(described, pointer));
-  return [...rules, brokenHeaderRules(request, config.headerRules ?? [])].filter(Boolean).join('; ');
+  const part = error.validationContext as Part;
+  const rules = sentences(request, part, error.validation);
+  const checkHeaders = request.getValidationFunction('headers');
+  if (part !== 'headers' && checkHeaders && !checkHeaders(request.headers))
+    rules.push(...sentences(request, 'headers', checkHeaders.errors));
+  return rules.join('; ');
 }
 
-type Fault = NonNullable<FastifyError['validation']>[number];
+type Part = 'body' | 'params' | 'querystring' | 'headers';
+type Faults = FastifyError['validation'];
+
+function sentences(
+  { routeOptions: { schema } }: FastifyRequest,
+  part: Part,
+  faults?: Faults | null,
+): string[] {
+  const pointers = new Set(faults?.map(pointerOf));
+  if (pointers.has('')) return ['The body must be a JSON object'];
+  return Array.from(pointers, (pointer) => fieldRule(schema?.[part], pointer));
+}
 
 /** The JSON pointer of the value that a validation error is about; empty for the whole of it. */
-function pointerOf({ instancePath, params }: Fault): string {
+function pointerOf({ instancePath, params }: NonNullable<Faults>[number]): string {
   const missing = params['missingProperty'];
   return typeof missing === 'string' ? `${instancePath}/${missing}` : instancePath;
 }
 
-/** Remembers which methods each route answers, so that a wrong method can be told from a wrong path. */
-function collectMethods(app: FastifyInstance): { of(url: string): string[] } {
+/** Returns which methods a URL answers, so that a wrong method can be told from a wrong path. */
+function collectMethods(app: FastifyInstance): (url: string) => string[] {
   const routes: { pattern: RegExp; method: string }[] = [];
   app.addHook('onRoute', ({ url, method }) => {
     const escaped = url.replaceAll('.', String.raw`\.`);
     const pattern = new RegExp(`^${escaped.replaceAll(/:[^/]+/g, '[^/]+').replaceAll('*', '.*')}$`);
     for (const name of [method].flat()) routes.push({ pattern, method: name });
   });
-  const pathOf = (url: string) => url.split(/[?#]/, 1)[0]!;
-  return {
-    of: (url) => routes.filter(({ pattern }) => pattern.test(pathOf(url))).map(({ method }) => method),
+  return (url) => {
+    const path = url.split(/[?#]/, 1)[0]!;
+    return routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
   };
 }

@@ -1,16 +1,11 @@
-import type { Database } from '@floodgate/database';
-import type { Logger } from '@floodgate/service';
-import type { OpenCapability } from './capability.ts';
+import type { Producer } from '@floodgate/queue';
+import type { ApiContext, OpenCapability } from './capability.ts';
 import { documentation } from './documentation/documentation.ts';
 import { healthRoutes } from './health-routes.ts';
-import type { Routes } from './routes.ts';
-import { createServer } from './server.ts';
+import { createServer, type Routes } from './server.ts';
 
-export interface ApiParts {
-  log: Logger;
-  /** What /health/ready asks. */
-  reads: Database;
-  queue: { problem(): string | null };
+interface ApiParts extends Pick<ApiContext, 'log' | 'reads'> {
+  queue: Pick<Producer, 'problem'>;
   capabilities: readonly OpenCapability[];
 }
 

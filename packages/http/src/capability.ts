@@ -1,8 +1,8 @@
 import type { ConnectOptions, Database } from '@floodgate/database';
 import type { JobDefinition, Producer } from '@floodgate/queue';
 import type { Logger } from '@floodgate/service';
+import type { Routes } from './server.ts';
 import type { Static, TObject, TProperties } from '@sinclair/typebox';
-import type { Routes } from './routes.ts';
 
 /** What the API gives to every capability. */
 export interface ApiContext {

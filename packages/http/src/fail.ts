@@ -1,4 +1,4 @@
-import { failure, responseCodeEntry, type FailureCode } from '@floodgate/contract';
+import { failure, RESPONSE_CODES, type FailureCode } from '@floodgate/contract';
 import type { FastifyReply } from 'fastify';
 
 /** What may differ from the catalogue's entry: the message, and which of the code's statuses. */
@@ -16,7 +16,7 @@ declare module 'fastify' {
 
 /** `reply.fail`, also for replies without it: those to URLs that Fastify cannot read. */
 export function fail(reply: FastifyReply, code: FailureCode, specifics: Specifics = {}): FastifyReply {
-  const { httpStatuses, retryAfterSeconds } = responseCodeEntry(code);
+  const { httpStatuses, retryAfterSeconds } = RESPONSE_CODES[code];
   void reply.code(specifics.status ?? httpStatuses[0]);
   if (retryAfterSeconds !== undefined) void reply.header('retry-after', retryAfterSeconds);
   return reply.send(failure(code, specifics.message));

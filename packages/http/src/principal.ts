@@ -11,12 +11,9 @@ export interface PartnerPrincipal {
   requestsPerSecond: number | null;
 }
 
-/** Who makes a request, and what they may do. A further kind of caller is one more member. */
-export type Principal = PartnerPrincipal;
-
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set by the one hook that authenticates, on every route behind it. */
-    principal: Principal;
+    /** Who makes the request. Set by the one hook that authenticates, on every route behind it. */
+    principal: PartnerPrincipal;
   }
 }

@@ -14,9 +14,9 @@ app.post(
   {
     schema: {
       body: Party,
+      headers: Type.Object({ 'x-color': Type.Optional(Type.Literal('red', { title: 'X-Color: red' })) }),
       querystring: Type.Object({ day: Type.String({ description: 'Required, a day' }) }),
     },
-    config: { headerRules: [{ name: 'x-color', rule: 'X-Color: red', isValid: (value) => value === 'red' }] },
     bodyLimit: 2_048,
   },
   (_request, reply) => reply.send('done'),

@@ -1,15 +1,12 @@
 import { maxHeaderSize } from 'node:http';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { isEmailAddress } from '@floodgate/contract';
-import type { Logger } from '@floodgate/service';
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import { answerError, answerErrors } from './answer-errors.ts';
 import { fail } from './fail.ts';
-import { keepHeaderRules } from './header-rules.ts';
 import { nextRequestId } from './request-id.ts';
-import type { Routes } from './routes.ts';
 import { answerMalformedHttp, answerOutsideFastify } from './strict/answer-malformed.ts';
-import { Connections } from './strict/connections.ts';
+import { isAnswerDue, trackConnections } from './strict/connections.ts';
 import { inviteBodyWhenRead } from './strict/expect-continue.ts';
 import { readJsonBodies } from './strict/json-body.ts';
 import { closeIdleConnections } from './strict/keep-alive.ts';
@@ -24,11 +21,13 @@ const TIMEOUT_CHECK_MS = 1_000;
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 const SWEEP_MS = 20;
 
+/** A server whose routes take their types from their TypeBox schemas. */
+export type Routes = ReturnType<typeof createServer>;
+
 /** Creates a server with strict HTTP, the envelope and no route. The caller listens, and closes it with closeServer. */
-export function createServer(log: Logger): Routes {
-  const loggerInstance: FastifyBaseLogger = log;
+export function createServer(log: FastifyBaseLogger) {
   const app = Fastify({
-    loggerInstance,
+    loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
     // A logger of its own for every request would cost more than the rest of the routing.
     childLoggerFactory: (logger) => logger,
@@ -58,7 +57,7 @@ export function createServer(log: Logger): Routes {
     frameworkErrors: answerError,
   }).withTypeProvider<TypeBoxTypeProvider>();
 
-  app.decorate('connections', new Connections(app.server));
+  app.decorate('connections', trackConnections(app.server));
   app.decorateReply('fail', function failThis(code, specifics) {
     return fail(this, code, specifics);
   });
@@ -68,7 +67,6 @@ export function createServer(log: Logger): Routes {
   readJsonBodies(app);
   answerOutsideFastify(app);
   answerErrors(app);
-  keepHeaderRules(app);
   return app;
 }
 
@@ -82,7 +80,8 @@ export async function closeServer(app: FastifyInstance, patienceMs = 1_000): Pro
     // Connections that were busy when the stop began fall idle after their answer, and would be kept alive.
     app.server.closeIdleConnections();
     // Node itself no longer looks for slow clients.
-    if (performance.now() > patientUntil) app.connections.closeUnlessAnswerIsDue();
+    if (performance.now() < patientUntil) return;
+    for (const socket of app.connections) if (!isAnswerDue(socket)) socket.destroy();
   }, SWEEP_MS);
   await app.close();
   clearInterval(sweep);

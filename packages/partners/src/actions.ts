@@ -3,8 +3,8 @@ import { defineAction, Id, Name, whole } from '@floodgate/audit';
 import { Failure } from '@floodgate/service/failure';
 import { createPartner } from './create-partner.ts';
 import { limitPartner } from './limit-partner.ts';
-import { lockPartner } from './lock-partner.ts';
 
+export { perform } from '@floodgate/audit';
 export { issueKeyAction, revokeKeyAction, rotateKeyAction } from './keys/actions.ts';
 
 /** Adds a partner. */
@@ -12,9 +12,10 @@ export const createPartnerAction = defineAction({
   name: 'partner.create',
   input: Type.Object({ name: Name }),
   refusals: { partners_name_key: 'a partner of this name already exists' },
-  run: async (transaction, { name }) => {
+  run: async (transaction, { name }, note) => {
     const partner = await createPartner(transaction, name);
-    return { result: partner, changes: [{ subject: `partner:${partner.id}`, after: { name } }] };
+    note(`partner:${partner.id}`, { after: { name } });
+    return partner;
   },
 });
 
@@ -29,11 +30,10 @@ export const limitPartnerAction = defineAction({
       description: `${PerSecond.description}, or none`,
     }),
   }),
-  run: async (transaction, { partnerId, requestsPerSecond }) => {
-    const before = await lockPartner(transaction, partnerId);
+  run: async (transaction, { partnerId, requestsPerSecond }, note) => {
+    const before = await limitPartner(transaction, partnerId, requestsPerSecond);
     if (!before) throw new Failure('no such partner');
-    await limitPartner(transaction, partnerId, requestsPerSecond);
-    const change = { subject: `partner:${partnerId}`, before, after: { requestsPerSecond } };
-    return { result: { partnerId, requestsPerSecond }, changes: [change] };
+    note(`partner:${partnerId}`, { before, after: { requestsPerSecond } });
+    return { partnerId, requestsPerSecond };
   },
 });

@@ -1,13 +1,7 @@
 import type { Database } from '@floodgate/database';
 
-export interface Partner {
-  id: number;
-  name: string;
-  createdAt: Date;
-}
-
 /** Creates a partner. Names are unique. */
-export async function createPartner(db: Database, name: string): Promise<Partner> {
+export async function createPartner(db: Database, name: string) {
   return db
     .insertInto('partners')
     .values({ name })

@@ -1,5 +1,4 @@
 export * from './access/access-control.ts';
-export * from './access/authenticate.ts';
 export * from './access/find-access.ts';
 export * from './create-partner.ts';
 export * from './keys/issue-key.ts';
@@ -10,6 +9,3 @@ export * from './keys/secret-key.ts';
 export * from './limit-partner.ts';
 export * from './list-partners.ts';
 export * from './rate-limit/draw-permits.ts';
-export * from './rate-limit/limit-rate.ts';
-export * from './rate-limit/quota-lease.ts';
-export * from './rate-limit/rate-limiter.ts';

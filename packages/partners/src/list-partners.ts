@@ -1,9 +1,11 @@
 import { sql } from 'kysely';
 import type { Database } from '@floodgate/database';
-import type { Partner } from './create-partner.ts';
 
 /** A partner with what it may use. */
-export interface PartnerRow extends Partner {
+export interface PartnerRow {
+  id: number;
+  name: string;
+  createdAt: Date;
   /** Null: no limit. */
   requestsPerSecond: number | null;
   openKeys: number;

@@ -1,4 +1,4 @@
-import type { Processor, Queue, QueueOptions, Worker, WorkerOptions } from 'bullmq';
+import type { Processor, Queue, Worker, WorkerOptions } from 'bullmq';
 
 export const CONNECT_TIMEOUT_MS = 2_000;
 /**
@@ -10,9 +10,9 @@ export const SILENCE_MS = { producer: 5_000, consumer: 15_000 };
 /** A connection to where the queue lives, in the role of producer or consumer. */
 export interface QueueBackend {
   /** Returns a queue to add jobs to and to look at. The caller closes it before the backend. */
-  queue(name: string, options?: Omit<QueueOptions, 'connection' | 'prefix'>): Queue;
+  queue(name: string): Queue;
   /** Returns a worker that runs a queue's jobs. The caller closes it before the backend. */
-  worker(name: string, processor: Processor, options: Omit<WorkerOptions, 'connection' | 'prefix'>): Worker;
+  worker(name: string, processor: Processor, settings: Omit<WorkerOptions, 'connection' | 'prefix'>): Worker;
   /** Returns whether a job that is added now can be expected to arrive. */
   isUp(): boolean;
   /** Returns why the queue is down, as far as the connection knows; null while it is up. */
@@ -21,6 +21,11 @@ export interface QueueBackend {
   verify(): Promise<void>;
   /** Resolves when the connections are closed. */
   close(): Promise<void>;
+}
+
+/** The queue is configured so that it could lose jobs. */
+export class UnsafeQueueError extends Error {
+  override name = 'UnsafeQueueError';
 }
 
 export interface BackendOptions {

@@ -1,14 +1,12 @@
-export * from './backend.ts';
+export { UnsafeQueueError } from './backend.ts';
 export * from './consumer.ts';
 export * from './define-job.ts';
-export * from './grant-queue.ts';
 export * from './handle-job.ts';
-export * from './migrate-queue.ts';
 export * from './open-backend.ts';
 export * from './open-producer.ts';
+export * from './prepare-queue.ts';
 export * from './producer.ts';
 export * from './queue-url.ts';
 export * from './settings.ts';
-export { UnsafeQueueError } from './redis-policy.ts';
 export * from './watch-queue.ts';
 export * from './worker-capability.ts';

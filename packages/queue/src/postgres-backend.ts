@@ -1,8 +1,7 @@
 import { createPostgresBackend, Queue, Worker } from 'bullmq';
 import { Client, Pool, type ClientConfig } from 'pg';
+import { reasonOf } from '@floodgate/service/reason-of';
 import { CONNECT_TIMEOUT_MS, SILENCE_MS, type BackendOptions, type QueueBackend } from './backend.ts';
-import { reasonOf } from '@floodgate/service';
-import { postgresSchema } from './postgres-schema.ts';
 import type { QueueTarget } from './queue-url.ts';
 
 /** A queue in Postgres. */
@@ -24,15 +23,9 @@ export function postgresBackend(
   let problem: string | null = null;
   return {
     // BullMQ types a queue by its backend; what is used here is common to both.
-    queue: (name, queueOptions) =>
-      new Queue(name, { ...queueOptions, connection }, createPostgresBackend) as unknown as Queue,
-    worker: (name, processor, workerOptions) =>
-      new Worker(
-        name,
-        processor,
-        { ...workerOptions, connection },
-        createPostgresBackend,
-      ) as unknown as Worker,
+    queue: (name) => new Queue(name, { connection }, createPostgresBackend) as unknown as Queue,
+    worker: (name, processor, settings) =>
+      new Worker(name, processor, { ...settings, connection }, createPostgresBackend) as unknown as Worker,
     // Without a connection to watch, an add simply fails; the queue shares the fate of the database.
     isUp: () => true,
     problem: () => problem,
@@ -47,6 +40,11 @@ export function postgresBackend(
     },
     close: () => probe.end(),
   };
+}
+
+/** Returns BullMQ's schema for a namespace: the Postgres counterpart of a key prefix. */
+export function postgresSchema(namespace: string): string {
+  return `${namespace.replaceAll(/[^a-z0-9_]/gi, '_')}_queue`;
 }
 
 /** Returns whether a query got no answer in time. */

@@ -1,3 +1,5 @@
+import { isPostgresUrl } from '@floodgate/service/postgres-url';
+
 /** Where the queue lives, as QUEUE_URL says it. */
 export type QueueTarget =
   | { kind: 'redis'; url: string }
@@ -19,60 +21,58 @@ export const QUEUE_URL_FORMS =
  * Throws, naming the forms, where it is none of them. The message never repeats the URL: it may hold a password.
  */
 export function parseQueueUrl(text: string): QueueTarget {
-  const scheme = /^([a-z-]+):\/\/[^/]/.exec(text)?.[1];
+  const target = readQueueUrl(text);
+  if (!target) throw new Error(`expected ${QUEUE_URL_FORMS}`);
+  return target;
+}
+
+/** The same, but returns null where it is none of them. */
+export function readQueueUrl(text: string): QueueTarget | null {
+  const [scheme = '', rest = ''] = text.split(/:\/\/(.*)/s);
   switch (scheme) {
     case 'redis':
     case 'rediss':
-      if (!isDatabaseNumber(databaseIn(text))) throw new Error(`expected ${QUEUE_URL_FORMS}`);
-      return { kind: 'redis', url: text };
-    case 'postgres':
-    case 'postgresql':
-      return { kind: 'postgres', connectionString: text };
+      return isRedisUrl(text) ? { kind: 'redis', url: text } : null;
     case 'redis-cluster':
     case 'rediss-cluster':
-      return parseCluster(text.slice(scheme.length + 3), scheme === 'rediss-cluster');
-    case undefined:
+      return readCluster(rest, scheme === 'rediss-cluster');
     default:
-      throw new Error(`expected ${QUEUE_URL_FORMS}`);
+      return isPostgresUrl(text) ? { kind: 'postgres', connectionString: text } : null;
   }
 }
 
-// Of what is none, ioredis makes 0 or fails without a word of why.
-const isDatabaseNumber = (text: string) => /^(0|[1-9]\d{0,8})?$/.test(text);
-
-/** ioredis also reads it from the query. */
-function databaseIn(text: string): string {
+/** Of a database that is no number, ioredis makes 0 or fails without a word of why. It is also read from the query. */
+function isRedisUrl(text: string): boolean {
   const url = URL.parse(text);
-  return url?.pathname.slice(1) || (url?.searchParams.get('db') ?? '');
+  if (!url?.host || !decode(url.username, url.password)) return false;
+  return /^(0|[1-9]\d{0,8})?$/.test(url.pathname.slice(1) || (url.searchParams.get('db') ?? ''));
 }
 
-function parseCluster(text: string, tls: boolean): QueueTarget {
+function readCluster(text: string, tls: boolean): QueueTarget | null {
   const at = text.lastIndexOf('@');
   const [list = '', database = ''] = text.slice(at + 1).split(/\/(.*)/s);
-  if (!/^0?$/.test(database)) throw new Error(`expected ${QUEUE_URL_FORMS}`);
-  const nodes = list.split(',').map(parseNode);
-  return { kind: 'redis-cluster', nodes, tls, ...(at >= 0 && parseCredentials(text.slice(0, at))) };
+  const [username = '', password = ''] = text.slice(0, Math.max(at, 0)).split(/:(.*)/s);
+  const credentials = decode(username, password);
+  const written = list.split(',');
+  const nodes = written.flatMap(readNode);
+  if (!credentials || nodes.length < written.length || !/^0?$/.test(database)) return null;
+  return { kind: 'redis-cluster', nodes, tls, ...credentials };
 }
 
-// A name, an IPv4 address, or an IPv6 address in brackets, which the client wants without them.
-const NODE = /^(?:\[([0-9a-f:.]+)\]|([^\s:[\]]+))(?::(\d{1,5}))?$/i;
-
-function parseNode(text: string): { host: string; port: number } {
-  const match = NODE.exec(text);
-  const host = match?.[1] ?? match?.[2];
-  if (!host) throw new Error(`expected ${QUEUE_URL_FORMS}`);
-  return { host, port: Number(match?.[3] ?? 6379) };
+/** An IPv6 address stands in brackets, which the client wants without them. */
+function readNode(text: string): { host: string; port: number }[] {
+  const url = URL.parse(`redis://${text}`);
+  if (!url?.hostname) return [];
+  return [{ host: url.hostname.replaceAll(/[[\]]/g, ''), port: Number(url.port || 6379) }];
 }
 
-function parseCredentials(text: string): { username?: string; password?: string } {
-  const colon = text.indexOf(':');
-  const [username, password] = colon < 0 ? [text, ''] : [text.slice(0, colon), text.slice(colon + 1)];
+function decode(username: string, password: string): { username?: string; password?: string } | null {
   try {
     return {
       ...(username && { username: decodeURIComponent(username) }),
       ...(password && { password: decodeURIComponent(password) }),
     };
   } catch {
-    throw new Error(`expected ${QUEUE_URL_FORMS}`);
+    return null;
   }
 }

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { Queue, Worker } from 'bullmq';
 import { Cluster, Redis } from 'ioredis';
-import { CONNECT_TIMEOUT_MS, SILENCE_MS, type BackendOptions, type QueueBackend } from './backend.ts';
-import { NO_DATABASE, reasonOf } from '@floodgate/service';
+import { NO_DATABASE, reasonOf } from '@floodgate/service/reason-of';
+import { CONNECT_TIMEOUT_MS, SILENCE_MS, UnsafeQueueError } from './backend.ts';
+import type { BackendOptions, QueueBackend } from './backend.ts';
 import type { QueueTarget } from './queue-url.ts';
-import { assertNoEviction } from './redis-policy.ts';
 
 type RedisTarget = Exclude<QueueTarget, { kind: 'postgres' }>;
 
@@ -15,9 +15,9 @@ export function redisBackend(target: RedisTarget, options: BackendOptions): Queu
   // Keys of one queue must share a slot in a Redis Cluster: hence the braces.
   const prefix = `{${options.namespace}}`;
   return {
-    queue: (name, queueOptions) => new Queue(name, { ...queueOptions, connection: redis, prefix }),
-    worker: (name, processor, workerOptions) =>
-      new Worker(name, processor, { ...workerOptions, connection: redis, prefix }),
+    queue: (name) => new Queue(name, { connection: redis, prefix }),
+    worker: (name, processor, settings) =>
+      new Worker(name, processor, { ...settings, connection: redis, prefix }),
     isUp: () => redis.status === 'ready',
     problem,
     verify: async () => {
@@ -35,20 +35,16 @@ export function redisBackend(target: RedisTarget, options: BackendOptions): Queu
 // A producer fails at once while Redis is away (the outbox has the batch already), and soon while it does not answer; a
 // consumer waits.
 const BEHAVIOUR = {
-  producer: {
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 0,
-    commandTimeout: SILENCE_MS.producer,
-  },
-  consumer: { enableOfflineQueue: true, maxRetriesPerRequest: null },
+  producer: { maxRetriesPerRequest: 0, commandTimeout: SILENCE_MS.producer },
+  consumer: { maxRetriesPerRequest: null },
 };
 
-function connectRedis(target: RedisTarget, options: BackendOptions): Redis | Cluster {
-  const { enableOfflineQueue, ...behaviour } = BEHAVIOUR[options.role];
+function connectRedis(target: RedisTarget, { role, onError }: BackendOptions): Redis | Cluster {
+  const enableOfflineQueue = role === 'consumer';
   const shared = {
-    ...behaviour,
+    ...BEHAVIOUR[role],
     connectTimeout: CONNECT_TIMEOUT_MS,
-    socketTimeout: SILENCE_MS[options.role],
+    socketTimeout: SILENCE_MS[role],
   };
   const redis =
     target.kind === 'redis'
@@ -63,7 +59,7 @@ function connectRedis(target: RedisTarget, options: BackendOptions): Redis | Clu
             ...(target.password && { password: target.password }),
           },
         });
-  redis.on('error', options.onError);
+  redis.on('error', onError);
   return redis;
 }
 
@@ -98,4 +94,21 @@ function followProblem(redis: Redis | Cluster, target: RedisTarget): () => strin
 function ignoreFurtherErrors(redis: Redis | Cluster): void {
   const nodes = redis.isCluster ? (redis as Cluster).nodes() : [redis as Redis];
   for (const { stream } of nodes) if (stream?.listenerCount('error') < 2) stream.on('error', () => {});
+}
+
+/** Throws UnsafeQueueError, saying how to mend it, where a Redis may evict keys when its memory is full. */
+async function assertNoEviction(redis: Redis | Cluster): Promise<void> {
+  const nodes = redis.isCluster ? (redis as Cluster).nodes('master') : [redis as Redis];
+  const policies = await Promise.all(nodes.map(readPolicy));
+  const unsafe = policies.find((policy) => policy !== undefined && policy !== 'noeviction');
+  if (unsafe === undefined) return;
+  throw new UnsafeQueueError(
+    `Redis has maxmemory-policy "${unsafe}" and could throw jobs away when its memory is full. Set it to noeviction: ` +
+      '"maxmemory-policy noeviction" in redis.conf, or redis-cli CONFIG SET maxmemory-policy noeviction',
+  );
+}
+
+// INFO, not CONFIG GET: managed services often forbid the latter.
+async function readPolicy(redis: Redis): Promise<string | undefined> {
+  return /^maxmemory_policy:(\S+)/m.exec(await redis.info('memory'))?.[1];
 }

@@ -1,10 +1,9 @@
 import { whole } from '@floodgate/service/load-config';
-import { isPostgresUrl } from '@floodgate/service/postgres-url';
 import { FormatRegistry, Type, type TInteger } from '@sinclair/typebox';
-import type { JobDefinition, JobOptions } from './define-job.ts';
-import { parseQueueUrl, QUEUE_URL_FORMS } from './queue-url.ts';
+import type { JobDefinition } from './define-job.ts';
+import { QUEUE_URL_FORMS, readQueueUrl } from './queue-url.ts';
 
-FormatRegistry.Set('queue-url', isQueueUrl);
+FormatRegistry.Set('queue-url', (text) => readQueueUrl(text) !== null);
 
 /** What every process that uses the queue reads from its environment. */
 export const queueSettings = {
@@ -19,21 +18,6 @@ export const queueSettings = {
   }),
 };
 
-/** What a process that enqueues reads for each queue. */
-const forProducer = ({ attempts, backoffMs }: JobOptions) => ({
-  ATTEMPTS: whole('attempts before a job is given up', { minimum: 1, maximum: 50, default: attempts }),
-  BACKOFF_MS: whole('wait before the second attempt; doubles each time', {
-    minimum: 1,
-    maximum: 60_000,
-    default: backoffMs,
-  }),
-});
-
-/** What a process that runs jobs reads besides. */
-const forConsumer = ({ concurrency }: JobOptions) => ({
-  CONCURRENCY: whole('jobs at once', { minimum: 1, maximum: 1_000, default: concurrency }),
-});
-
 /** Settings by the variables that they are read from. */
 type Variables<Jobs extends readonly JobDefinition[], Setting extends string> = {
   [Variable in `${Uppercase<Jobs[number]['queue']>}_${Setting}`]: TInteger;
@@ -41,18 +25,27 @@ type Variables<Jobs extends readonly JobDefinition[], Setting extends string> = 
 
 /** Returns `<QUEUE>_ATTEMPTS` and `<QUEUE>_BACKOFF_MS` of every queue that the jobs are in. */
 export function producerSettings<const Jobs extends readonly JobDefinition[]>(jobs: Jobs) {
-  return variablesOf(jobs, forProducer);
+  return variablesOf(jobs, ({ attempts, backoffMs }) => ({
+    ATTEMPTS: whole('attempts before a job is given up', { minimum: 1, maximum: 50, default: attempts }),
+    BACKOFF_MS: whole('wait before the second attempt; doubles each time', {
+      minimum: 1,
+      maximum: 60_000,
+      default: backoffMs,
+    }),
+  }));
 }
 
 /** Returns `<QUEUE>_CONCURRENCY` of every queue that the jobs are in. */
 export function consumerSettings<const Jobs extends readonly JobDefinition[]>(jobs: Jobs) {
-  return variablesOf(jobs, forConsumer);
+  return variablesOf(jobs, ({ concurrency }) => ({
+    CONCURRENCY: whole('jobs at once', { minimum: 1, maximum: 1_000, default: concurrency }),
+  }));
 }
 
 /** Throws where the definitions of one queue do not agree: a setting has one default. */
 function variablesOf<Jobs extends readonly JobDefinition[], Setting extends string>(
   jobs: Jobs,
-  settingsOf: (job: JobOptions) => Record<Setting, TInteger>,
+  settingsOf: (job: JobDefinition) => Record<Setting, TInteger>,
 ): Variables<Jobs, Setting> {
   const variables: Record<string, TInteger> = {};
   for (const job of jobs) {
@@ -77,21 +70,3 @@ export function withSettings(job: JobDefinition, config: object): JobDefinition 
 }
 
 const variableOf = (queue: string, setting: string) => `${queue.toUpperCase()}_${setting}`;
-
-/** Returns whether the text is one of QUEUE_URL_FORMS and its client can read it. */
-export function isQueueUrl(text: string): boolean {
-  try {
-    const target = parseQueueUrl(text);
-    if (target.kind === 'postgres') return isPostgresUrl(target.connectionString);
-    if (target.kind === 'redis') assertReadable(new URL(target.url));
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-// As ioredis does, which keeps its parser to itself.
-function assertReadable({ username, password }: URL): void {
-  decodeURIComponent(username);
-  decodeURIComponent(password);
-}

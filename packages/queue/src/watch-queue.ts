@@ -1,18 +1,9 @@
-import { reasonOf } from '@floodgate/service';
-import { UnsafeQueueError } from './redis-policy.ts';
+import type { Logger } from '@floodgate/service';
+import { reasonOf } from '@floodgate/service/reason-of';
+import { UnsafeQueueError, type QueueBackend } from './backend.ts';
 
 /** What producer and consumer tell about their connection. */
-interface Watchable {
-  problem(): string | null;
-  verify(): Promise<void>;
-}
-
-export interface WatchOptions {
-  /** The queue has become one that could lose jobs, or is not prepared any more. Told on every change, once. */
-  onUnsafe: (error: Error) => void;
-  /** Told on every change, once; of another reason for being down as well. */
-  onChange: (state: 'up' | 'down', problem: string | null) => void;
-}
+type Watchable = Pick<QueueBackend, 'problem' | 'verify'>;
 
 const POLL_INTERVAL_MS = 500;
 /** How often it is looked at while it is up: its settings may be changed under open connections. */
@@ -20,23 +11,23 @@ const VERIFY_INTERVAL_MS = 5_000;
 const UNDEFINED_TABLE = '42P01';
 
 /**
- * Verifies the queue now, now and then, and whenever it comes back. Resolves after the first look, up or down: a queue
- * that is away is no reason not to start. Throws UnsafeQueueError where it could lose jobs, or was never prepared. The
- * returned function ends the watch.
+ * Verifies the queue now, now and then, and whenever it comes back, and logs every change once. Resolves after the first
+ * look, up or down: a queue that is away is no reason not to start. Throws UnsafeQueueError where it could lose jobs, or
+ * was never prepared. The returned function ends the watch.
  */
-export async function watchQueue(
-  queue: Watchable,
-  { onUnsafe, onChange }: WatchOptions,
-): Promise<() => void> {
-  let state = 'up';
+export async function watchQueue(queue: Watchable, log: Pick<Logger, 'warn' | 'error'>): Promise<() => void> {
+  let known: string | null = null;
   const tell = (problem: string | null) => {
-    const seen = problem === null ? 'up' : `down: ${problem}`;
-    if (seen !== state) onChange(problem === null ? 'up' : 'down', problem);
-    state = seen;
+    if (problem === known) return;
+    known = problem;
+    const state = problem === null ? 'up' : 'down';
+    log.warn({ queue: state, problem }, `the queue is ${state}`);
   };
-  const tellUnsafe = (error: Error) => {
-    if (state !== 'unsafe') onUnsafe(error);
-    state = 'unsafe';
+  // No reason to end: the API needs no queue, and what is lost there the workers' rounds find.
+  const tellUnsafe = (err: Error) => {
+    if (err.message === known) return;
+    known = err.message;
+    log.error({ err }, 'the queue could lose jobs');
   };
   tell(await lookAt(queue));
   let isLooking = false;
@@ -44,7 +35,7 @@ export async function watchQueue(
   const timer = setInterval(() => {
     // While it is not up, too: a connection does not show that the server was mended.
     const isDue =
-      state !== 'up' || queue.problem() !== null || performance.now() - lookedAt > VERIFY_INTERVAL_MS;
+      known !== null || queue.problem() !== null || performance.now() - lookedAt > VERIFY_INTERVAL_MS;
     if (!isDue || isLooking) return;
     isLooking = true;
     lookedAt = performance.now();

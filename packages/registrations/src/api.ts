@@ -1,15 +1,15 @@
-import { assertDurable, assertGranted, BatchLoader } from '@floodgate/database';
+import { assertDurable, BatchLoader } from '@floodgate/database';
 import { defineApi } from '@floodgate/http';
+import { job } from '@floodgate/queue';
 import { whole } from '@floodgate/service';
-import { finalizeBatchesJob, finalizeJob } from './finalize/job.ts';
+import { finalizeBatchesJob } from './finalize/job.ts';
 import { QueueNotifier } from './register/queue-notifier.ts';
 import { Registrar } from './register/registrar.ts';
 import { addRegisterRoute } from './register/route.ts';
 import { findRegistrations } from './status/find-registrations.ts';
-import type { RegistrationLoader } from './status/read-status.ts';
 import { addStatusRoute } from './status/route.ts';
 
-export { addRegisterRoute, addStatusRoute };
+export { addRegisterRoute };
 
 /** Finalization may lag behind by this much under load; the answer to the partner never waits for it. */
 const NOTIFY_INTERVAL_MS = 100;
@@ -40,7 +40,7 @@ export const registrationsApi = defineApi({
     });
     const notifier = new QueueNotifier((batchIds) => {
       // Not awaited and allowed to fail: the batch row is the outbox, and the relay tells the queue again.
-      producer.enqueue(finalizeJob(batchIds)).catch(() => {});
+      producer.enqueue(job(finalizeBatchesJob, { batchIds })).catch(() => {});
     }, NOTIFY_INTERVAL_MS);
     const registrar = new Registrar({
       db,
@@ -50,13 +50,11 @@ export const registrationsApi = defineApi({
       answerWithinMs,
       onCommitted: (batchId) => notifier.notify(batchId),
     });
-    const registrations: RegistrationLoader = new BatchLoader((queries) => findRegistrations(reads, queries));
-    await assertGranted(db, 'api');
     await assertDurable(db);
     return {
       routes(api) {
         addRegisterRoute(api, registrar);
-        addStatusRoute(api, registrations);
+        addStatusRoute(api, new BatchLoader((queries) => findRegistrations(reads, queries)));
       },
       async close() {
         await registrar.drain();

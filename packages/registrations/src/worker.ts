@@ -1,12 +1,15 @@
+import type { Database } from '@floodgate/database';
 import { defineWorker } from '@floodgate/queue';
 import { whole } from '@floodgate/service';
 import { finalizeBatches } from './finalize/finalize-batches.ts';
 import { finalizeBatchesJob } from './finalize/job.ts';
 import { readBacklog } from './finalize/read-backlog.ts';
 import { relayDueBatches } from './finalize/relay.ts';
-import { expireIdempotencyKeys } from './idempotency/expire-idempotency-keys.ts';
+import { deleteExpiredIdempotencyKeys } from './idempotency/delete-expired-keys.ts';
 
 const EXPIRY_INTERVAL_MS = 60_000;
+/** Idempotency keys that one statement deletes: few, so that it never holds anything up. */
+const KEYS_PER_ROUND = 1_000;
 
 /** What the worker does for registrations. */
 export const registrationsWorker = defineWorker({
@@ -22,8 +25,12 @@ export const registrationsWorker = defineWorker({
     handlers: { 'finalize-batches': finalizeBatches({ db, log }) },
     rounds: [
       { name: 'relay', intervalMs: config.RELAY_INTERVAL_MS, run: () => relayDueBatches(db, producer) },
-      { name: 'expiry', intervalMs: EXPIRY_INTERVAL_MS, run: () => expireIdempotencyKeys(db) },
+      { name: 'expiry', intervalMs: EXPIRY_INTERVAL_MS, run: () => expireKeys(db) },
     ],
     backlogs: { finalize: () => readBacklog(db) },
   }),
 });
+
+async function expireKeys(db: Database): Promise<'more' | 'done'> {
+  return (await deleteExpiredIdempotencyKeys(db, KEYS_PER_ROUND)) === KEYS_PER_ROUND ? 'more' : 'done';
+}

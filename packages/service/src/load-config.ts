@@ -5,14 +5,15 @@ import { wrongFields } from './wrong-fields.ts';
 
 /**
  * Reads the variables that `schema` names. Whole numbers are converted, defaults filled in; an empty variable counts
- * as absent. Throws ConfigError; its message names variables and rules, never values,
- * since those may be secrets.
+ * as absent. Throws ConfigError; its message names variables and rules, never values, since those may be secrets.
  */
 export function loadConfig<Schema extends TObject>(schema: Schema, env: NodeJS.ProcessEnv): Static<Schema> {
   const given = Object.fromEntries(
-    Object.keys(schema.properties).flatMap((name) => (env[name] ? [[name, env[name]]] : [])),
+    Object.entries(schema.properties)
+      .filter(([name]) => env[name])
+      .map(([name, property]) => [name, convert(env[name]!, property['type'])]),
   );
-  const config = Value.Default(schema, convertNumbers(schema, given));
+  const config = Value.Default(schema, { ...given });
   const wrong = Object.entries(wrongFields(schema, config));
   if (wrong.length === 0) return config as Static<Schema>;
   const reasons = wrong.map(
@@ -22,13 +23,8 @@ export function loadConfig<Schema extends TObject>(schema: Schema, env: NodeJS.P
 }
 
 // Not by Value.Convert, which would make 1 of "1.5" without a word.
-function convertNumbers(schema: TObject, given: Record<string, unknown>): Record<string, unknown> {
-  const convert = ([name, value]: [string, unknown]) =>
-    schema.properties[name]?.['type'] === 'integer' && /^-?\d+$/.test(String(value))
-      ? [name, Number(value)]
-      : [name, value];
-  return Object.fromEntries(Object.entries(given).map(convert));
-}
+const convert = (text: string, type: unknown) =>
+  type === 'integer' && /^-?\d+$/.test(text) ? Number(text) : text;
 
 /** A whole number within bounds. */
 export const whole = (description: string, bounds: { minimum: number; maximum: number; default: number }) =>

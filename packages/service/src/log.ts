@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { pino, type DestinationStream, type Logger, type LogFn } from 'pino';
-import { redactUrls } from './redact-urls.ts';
+import { redactUrls } from './reason-of.ts';
 import { sqlStateOf } from './sql-state.ts';
 
 export type { Logger };
@@ -23,9 +23,9 @@ export function createLogger(service: string, level: string, destination?: Desti
       censor: '[redacted]',
     },
   };
-  const output = destination ? null : new StandardOutput();
-  const log = pino(options, destination ?? output!);
-  output?.onFlowing((dropped) => log.warn({ dropped }, 'log lines were dropped: they could not be written'));
+  const tellDropped = (dropped: number) =>
+    log.warn({ dropped }, 'log lines were dropped: they could not be written');
+  const log: Logger = pino(options, destination ?? new StandardOutput(tellDropped));
   return log;
 }
 
@@ -42,18 +42,15 @@ const UNREAD_BYTES = 1024 * 1024;
  */
 class StandardOutput implements DestinationStream {
   readonly #stdout = process.stdout;
+  readonly #tell: (dropped: number) => void;
   #dropped = 0;
-  #tell: (dropped: number) => void = () => {};
 
-  constructor() {
+  /** Tells how many lines were dropped, once lines can be written again. */
+  constructor(tell: (dropped: number) => void) {
+    this.#tell = tell;
     // Who read it has gone; there is nobody to tell.
     this.#stdout.on('error', () => {});
     this.#stdout.on('drain', () => this.#tellDropped());
-  }
-
-  /** To be told how many lines were dropped, once lines can be written again. */
-  onFlowing(tell: (dropped: number) => void): void {
-    this.#tell = tell;
   }
 
   write(line: string): void {

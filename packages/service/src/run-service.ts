@@ -1,6 +1,6 @@
-import type { Static, TObject } from '@sinclair/typebox';
+import { Type, type Static, type TObject } from '@sinclair/typebox';
 import { ConfigError } from './failure.ts';
-import { loadConfig } from './load-config.ts';
+import { loadConfig, whole } from './load-config.ts';
 import { createLogger, describeError, type Logger } from './log.ts';
 
 /** A started service: what it takes to end it. */
@@ -9,10 +9,15 @@ export interface Service {
   close(): Promise<void>;
 }
 
-interface ProcessConfig {
-  LOG_LEVEL: string;
-  SHUTDOWN_TIMEOUT_MS: number;
-}
+/** What every service reads from its environment. */
+export const processSettings = {
+  LOG_LEVEL: Type.Union(
+    ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].map((level) => Type.Literal(level)),
+    { default: 'info', description: 'fatal, error, warn, info, debug, trace or silent' },
+  ),
+  SHUTDOWN_TIMEOUT_MS: whole('how long a stop may take', { minimum: 100, maximum: 600_000, default: 10_000 }),
+};
+type ProcessConfig = Static<TObject<typeof processSettings>>;
 
 /**
  * Runs a service as this process: configuration from the environment, a logger, and an orderly stop on SIGTERM,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { redactUrls } from './redact-urls.ts';
+import { redactUrls } from './reason-of.ts';
 import { sqlStateOf } from './sql-state.ts';
 
 test('a SQLSTATE is told from the codes of other errors', () => {

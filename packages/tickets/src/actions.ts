@@ -3,8 +3,10 @@ import { defineAction, Id, instantOrNull, Name, Seats, text } from '@floodgate/a
 import { Failure } from '@floodgate/service/failure';
 import { createTicket } from './create-ticket.ts';
 import { lockTicket } from './lock-ticket.ts';
-import { SETTINGS, settingsOf, type TicketSettings } from './ticket-settings.ts';
+import { settingsOf, type TicketSettings } from './ticket-settings.ts';
 import { updateTicket } from './update-ticket.ts';
+
+export { perform } from '@floodgate/audit';
 
 const MAX_PRICE = 9_999_999_999.99;
 const PRICE_RULE = `an amount from 0 to ${MAX_PRICE} with at most 2 decimals`;
@@ -38,10 +40,10 @@ export const createTicketAction = defineAction({
   input: Type.Object({ eventId: Id, title: Name, capacity: Seats, ...optional }),
   check: checkSettings,
   refusals: { tickets_event_id_fkey: 'no such event' },
-  run: async (transaction, { eventId, lastModifiedBy = SOMEBODY, ...settings }) => {
+  run: async (transaction, { eventId, lastModifiedBy = SOMEBODY, ...settings }, note) => {
     const ticket = await createTicket(transaction, eventId, settings, lastModifiedBy);
-    const after = { eventId, ...settingsOf(ticket) };
-    return { result: ticket, changes: [{ subject: `ticket:${ticket.id}`, after }] };
+    note(`ticket:${ticket.id}`, { after: { eventId, ...settingsOf(ticket) } });
+    return ticket;
   },
 });
 
@@ -54,19 +56,19 @@ export const updateTicketAction = defineAction({
     capacity: Type.Optional(Seats),
     ...optional,
   }),
-  check: (input) =>
-    SETTINGS.some((name) => input[name] !== undefined)
-      ? checkSettings(input)
+  check: ({ ticketId: _ticketId, lastModifiedBy: _lastModifiedBy, ...settings }) =>
+    Object.values(settings).some((value) => value !== undefined)
+      ? checkSettings(settings)
       : { ticketId: 'nothing to change; give at least one setting' },
   refusals: {
     sales_window_is_ordered: ORDER_RULE,
     no_seat_is_sold_twice: 'the capacity cannot be less than the seats that are taken already',
   },
-  run: async (transaction, { ticketId, lastModifiedBy = SOMEBODY, ...settings }) => {
+  run: async (transaction, { ticketId, lastModifiedBy = SOMEBODY, ...settings }, note) => {
     const before = await lockTicket(transaction, ticketId);
     const ticket = before && (await updateTicket(transaction, ticketId, settings, lastModifiedBy));
     if (!ticket) throw new Failure('no such ticket');
-    const change = { before: { ...settingsOf(before) }, after: { ...settingsOf(ticket) } };
-    return { result: ticket, changes: [{ subject: `ticket:${ticketId}`, ...change }] };
+    note(`ticket:${ticketId}`, { before: settingsOf(before), after: settingsOf(ticket) });
+    return ticket;
   },
 });

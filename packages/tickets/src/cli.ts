@@ -10,7 +10,7 @@ import {
   parseText,
   parseWhole,
   record,
-  table,
+  tableOf,
   timeText,
   type Cli,
 } from '@floodgate/command';
@@ -24,8 +24,6 @@ export function addTicketCommands(program: Command, cli: Cli): void {
   addList(ticket, cli);
 }
 
-const load = () => Promise.all([import('@floodgate/audit'), import('./actions.ts')]);
-
 function addCreate(ticket: Command, cli: Cli): void {
   const create = ticket
     .command('create')
@@ -34,7 +32,7 @@ function addCreate(ticket: Command, cli: Cli): void {
     .requiredOption('--title <title>', 'its title', parseText)
     .requiredOption('--capacity <seats>', 'how many seats it has', parseWhole);
   answeringChange(withSharedOptions(create), cli, async (db, actor, options, eventId) => {
-    const [{ perform }, { createTicketAction }] = await load();
+    const { perform, createTicketAction } = await import('./actions.ts');
     return answerOf(await perform(db, createTicketAction, { eventId, ...settingsIn(options) }, actor));
   });
 }
@@ -48,7 +46,7 @@ function addUpdate(ticket: Command, cli: Cli): void {
     .option('--capacity <seats>', 'how many seats it has; not less than are taken', parseWhole)
     .addOption(new Option('--active', 'put it on sale').conflicts('inactive'));
   answeringChange(withSharedOptions(update), cli, async (db, actor, options, ticketId) => {
-    const [{ perform }, { updateTicketAction }] = await load();
+    const { perform, updateTicketAction } = await import('./actions.ts');
     return answerOf(await perform(db, updateTicketAction, { ticketId, ...settingsIn(options) }, actor));
   });
 }
@@ -85,9 +83,7 @@ export function settingsIn<Given extends TicketOptions>(options: Given) {
   };
 }
 
-function edgeOf(time: Date | 'none'): Date | null {
-  return time === 'none' ? null : time;
-}
+const edgeOf = (time: Date | 'none') => (time === 'none' ? null : time);
 
 function addList(ticket: Command, cli: Cli): void {
   const list = ticket
@@ -96,18 +92,7 @@ function addList(ticket: Command, cli: Cli): void {
     .argument('<eventId>', 'the event', parseId);
   answeringFromDatabase(list, cli, async (db, _options, eventId) => {
     const tickets = (await findTickets(db, eventId)).map(describe);
-    const rows = tickets.map((row) => [
-      row.id,
-      row.title,
-      row.price.toFixed(2),
-      row.active,
-      row.capacity,
-      row.taken,
-      row.left,
-      windowOf(row),
-    ]);
-    const headings = ['id', 'title', 'price', 'active', 'capacity', 'taken', 'left', 'on sale'];
-    return { document: tickets, text: table(headings, rows) };
+    return { document: tickets, text: tableOf(tickets.map(fieldsOf)) };
   });
 }
 
@@ -136,9 +121,14 @@ function describe(row: TicketRow) {
 
 function answerOf(row: TicketRow) {
   const document = describe(row);
-  const { id, title, price, active, capacity, taken, left } = document;
-  const fields = { 'ticket id': id, title, price: price.toFixed(2), active, capacity, taken, left };
-  return { document, text: record({ ...fields, 'on sale': windowOf(document) }) };
+  const { id, ...others } = fieldsOf(document);
+  return { document, text: record({ 'ticket id': id, ...others }) };
+}
+
+/** What a person reads of a ticket. */
+function fieldsOf(ticket: ReturnType<typeof describe>) {
+  const { id, title, price, active, capacity, taken, left } = ticket;
+  return { id, title, price: price.toFixed(2), active, capacity, taken, left, 'on sale': windowOf(ticket) };
 }
 
 /** A sales window in words. */

@@ -11,13 +11,7 @@ export async function createTicket(
 ): Promise<TicketRow> {
   return db
     .insertInto('tickets')
-    .values({
-      title: settings.title,
-      capacity: settings.capacity,
-      ...columnsOf(settings),
-      event_id: eventId,
-      last_modified_by: author,
-    })
+    .values({ ...columnsOf(settings), event_id: eventId, last_modified_by: author })
     .returning(TICKET_COLUMNS)
     .executeTakeFirstOrThrow();
 }

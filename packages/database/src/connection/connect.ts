@@ -25,15 +25,9 @@ export interface ConnectOptions {
   onRefusal?: (error: pg.DatabaseError, db: Database) => void;
 }
 
-const { INT8, NUMERIC } = pg.types.builtins;
-
 // Serials stay below 2^53 (at a million a second that takes 285 years), prices below 10^10.
-const types: pg.CustomTypesConfig = {
-  getTypeParser: (
-    oid: (typeof pg.types.builtins)[keyof typeof pg.types.builtins],
-    format: 'text' | 'binary' = 'text',
-  ) => (oid === INT8 || oid === NUMERIC ? Number : pg.types.getTypeParser(oid, format)),
-};
+const types = new pg.TypeOverrides();
+for (const oid of [pg.types.builtins.INT8, pg.types.builtins.NUMERIC]) types.setTypeParser(oid, Number);
 
 /**
  * What the code relies on, where a server, database or role has another default: timestamps that pg can read, batches that
@@ -55,9 +49,10 @@ export function connect(options: ConnectOptions): Database {
     types,
     // oxlint-disable-next-line typescript/no-misused-promises -- pg waits for it, whatever its types say
     onConnect: (client) => client.query(SESSION),
-    ...(statementTimeoutMs === undefined
-      ? {}
-      : { statement_timeout: statementTimeoutMs, query_timeout: statementTimeoutMs + 500 }),
+    ...(statementTimeoutMs && {
+      statement_timeout: statementTimeoutMs,
+      query_timeout: statementTimeoutMs + 500,
+    }),
   });
   pool.on('error', (error) => options.onIdleError?.(error));
   const db: Database = new Kysely<Schema>({

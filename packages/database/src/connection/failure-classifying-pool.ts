@@ -8,6 +8,9 @@ export interface PoolOptions {
   onRefusal: (error: pg.DatabaseError) => void;
 }
 
+/** The SQLSTATE of a standby, and of a primary that was demoted. */
+const READ_ONLY = '25006';
+
 /**
  * A pool that says what a failure means for the statement: never sent (ConnectionFailed), unknown (ConnectionLost), or
  * refused by the server (pg.DatabaseError, as it is).
@@ -29,7 +32,7 @@ export class FailureClassifyingPool implements PostgresPool {
     this.#poolOptions = options;
     this.options = pool.options;
     pool.on('connect', (client) => {
-      this.noteAnswer(client);
+      this.#answeredAt.set(client, performance.now());
       // An error that nobody listens to ends the process. The pool listens only while a connection is idle. Whoever has
       // taken it out listens too late: the first error and the end of the connection may arrive together.
       client.on('error', () => {});
@@ -41,81 +44,56 @@ export class FailureClassifyingPool implements PostgresPool {
       const client = await this.#pool.connect().catch((error: unknown) => {
         throw new ConnectionFailed(error);
       });
-      if (this.#answeredAt.get(client)! > this.#lostAt)
-        return new FailureClassifyingClient(this, client, this.#poolOptions);
+      if (this.#answeredAt.get(client)! > this.#lostAt) return this.#classifying(client);
       client.release(true);
     }
-  }
-
-  noteAnswer(client: pg.PoolClient): void {
-    this.#answeredAt.set(client, performance.now());
-  }
-
-  noteLoss(): void {
-    this.#lostAt = performance.now();
   }
 
   end(): Promise<void> {
     return this.#pool.end();
   }
+
+  #classifying(client: pg.PoolClient): PostgresPoolClient {
+    const { prepareStatements, onRefusal } = this.#poolOptions;
+    let isUnfit = false;
+    const query = async (text: string, values: unknown[] = []) => {
+      const name = prepareStatements ? statementName(text) : undefined;
+      try {
+        const result = await client.query({ ...(name && { name }), text, values });
+        this.#answeredAt.set(client, performance.now());
+        return result;
+      } catch (error) {
+        if (!(error instanceof pg.DatabaseError) || !(await survives(client, error))) {
+          isUnfit = true;
+          this.#lostAt = performance.now();
+          throw new ConnectionLost(error);
+        }
+        // After a failover the name of the server may lead to another one by now.
+        if (error.code === READ_ONLY) isUnfit = true;
+        onRefusal(error);
+        throw error;
+      }
+    };
+    return {
+      // Kysely's second signature is for cursors, which nothing here uses.
+      query: query as unknown as PostgresPoolClient['query'],
+      release: (destroy = false) => client.release(destroy || isUnfit),
+    };
+  }
 }
 
-/** The SQLSTATE of a standby, and of a primary that was demoted. */
-const READ_ONLY = '25006';
-
-class FailureClassifyingClient implements PostgresPoolClient {
-  readonly #pool: FailureClassifyingPool;
-  readonly #client: pg.PoolClient;
-  readonly #options: PoolOptions;
-  #isUnfit = false;
-
-  constructor(pool: FailureClassifyingPool, client: pg.PoolClient, options: PoolOptions) {
-    this.#pool = pool;
-    this.#client = client;
-    this.#options = options;
-  }
-
-  query(text: string, parameters: readonly unknown[]): Promise<never>;
-  query(cursor: unknown): never;
-  // Kysely's second signature is for cursors, which nothing here uses.
-  async query(statement: unknown, parameters: readonly unknown[] = []): Promise<unknown> {
-    const text = statement as string;
-    const name = this.#options.prepareStatements ? statementName(text) : undefined;
-    const values = parameters as unknown[];
-    try {
-      const result = await this.#client.query({ ...(name && { name }), text, values });
-      this.#pool.noteAnswer(this.#client);
-      return result;
-    } catch (error) {
-      if (!(error instanceof pg.DatabaseError) || !(await this.#survived(error))) {
-        this.#isUnfit = true;
-        this.#pool.noteLoss();
-        throw new ConnectionLost(error);
-      }
-      // After a failover the name of the server may lead to another one by now.
-      if (error.code === READ_ONLY) this.#isUnfit = true;
-      this.#options.onRefusal(error);
-      throw error;
-    }
-  }
-
-  /**
-   * Returns whether the session goes on after an error: then the statement was rolled back. An error that ends the session
-   * may come after the commit. The severity tells them apart only where Postgres speaks English (lc_messages). A SQLSTATE
-   * may come with either: a full disk refuses a row, or stops Postgres in the middle of a commit.
-   */
-  async #survived({ code, severity }: pg.DatabaseError): Promise<boolean> {
-    // A pooler in between may keep its connection to us when Postgres has ended the session behind it.
-    if (!code || severity === 'FATAL' || severity === 'PANIC') return false;
-    return this.#client.query('').then(
-      () => true,
-      () => false,
-    );
-  }
-
-  release(destroy = false): void {
-    this.#client.release(destroy || this.#isUnfit);
-  }
+/**
+ * Returns whether the session goes on after an error: then the statement was rolled back. An error that ends the session
+ * may come after the commit. The severity tells them apart only where Postgres speaks English (lc_messages). A SQLSTATE
+ * may come with either: a full disk refuses a row, or stops Postgres in the middle of a commit.
+ */
+async function survives(client: pg.PoolClient, { code, severity }: pg.DatabaseError): Promise<boolean> {
+  // A pooler in between may keep its connection to us when Postgres has ended the session behind it.
+  if (!code || severity === 'FATAL' || severity === 'PANIC') return false;
+  return client.query('').then(
+    () => true,
+    () => false,
+  );
 }
 
 const statementNames = new Map<string, string>();

@@ -34,7 +34,8 @@ export type StatementFailure =
   /** Rolled back, for a reason nobody foresaw. */
   | 'unexpected';
 
-const BY_CODE: Record<string, StatementFailure> = {
+/** By SQLSTATE or, where nothing else is said of one, by its class. */
+const MEANINGS: Record<string, StatementFailure> = {
   '23505': 'conflict',
   '55P03': 'locked',
   '25006': 'unavailable', // read-only: a standby, or a primary that was demoted
@@ -44,9 +45,6 @@ const BY_CODE: Record<string, StatementFailure> = {
   '42703': 'unavailable', // a column was renamed or dropped
   '42P01': 'unavailable', // a table was
   '57014': 'unavailable', // statement timeout
-};
-
-const BY_CLASS: Record<string, StatementFailure> = {
   '22': 'bad-value', // data exception
   '23': 'bad-value', // constraint
   '53': 'unavailable', // out of disk, memory or connections
@@ -60,5 +58,5 @@ export function statementFailure(error: unknown): StatementFailure {
   if (error instanceof ConnectionFailed) return 'not-sent';
   if (error instanceof ConnectionLost) return 'unknown';
   const code = sqlStateOf(error) ?? '';
-  return BY_CODE[code] ?? BY_CLASS[code.slice(0, 2)] ?? 'unexpected';
+  return MEANINGS[code] ?? MEANINGS[code.slice(0, 2)] ?? 'unexpected';
 }

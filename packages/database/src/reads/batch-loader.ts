@@ -11,10 +11,8 @@ const WAITING_LIMIT = 10_000;
 // One for all: capturing a stack for each refusal would help whoever sends too much.
 const TOO_MANY_READS = new TooManyReads('too many reads are waiting');
 
-interface Waiting<Key, Value> {
+interface Waiting<Key, Value> extends PromiseWithResolvers<Value> {
   key: Key;
-  resolve: (value: Value) => void;
-  reject: (error: unknown) => void;
 }
 
 /**
@@ -34,10 +32,10 @@ export class BatchLoader<Key, Value> {
   /** Resolves to the key's value. Rejects with TooManyReads, or as the statement does. */
   read(key: Key): Promise<Value> {
     if (this.#waiting.length === WAITING_LIMIT) return Promise.reject(TOO_MANY_READS);
-    const { promise, resolve, reject } = Promise.withResolvers<Value>();
-    this.#waiting.push({ key, resolve, reject });
+    const waiting = { key, ...Promise.withResolvers<Value>() };
+    this.#waiting.push(waiting);
     if (!this.#isReading) void this.#readAll();
-    return promise;
+    return waiting.promise;
   }
 
   async #readAll(): Promise<void> {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../connection/connect.ts';
-import { PRIVILEGES, type ServiceName, type TablePrivileges } from './privileges.ts';
+import { privilegesOf, type ServiceName } from './privileges.ts';
 
 /**
  * Throws, saying what to do, where the connected role lacks a privilege of this service. The owner lacks none. What does
@@ -36,28 +36,17 @@ function sentenceOf({ table, privilege, column, isThere }: Lack, service: Servic
 /** Returns what is not there before what may not be used. */
 async function findLacks(db: Database, service: ServiceName): Promise<Lack[]> {
   const { rows } = await sql<Lack>`
-    select needed.table, privilege, case when relation is not null then needed.column end as "column", "isThere"
-    from json_to_recordset(${JSON.stringify(neededBy(service))}) as needed ("table" text, privilege text, "column" text)
+    select needed.table, privilege, case when relation is not null then "column" end as "column", "isThere"
+    from json_to_recordset(${JSON.stringify(privilegesOf(service))})
+      as needed ("table" text, privilege text, columns text[])
+    left join unnest(columns) as "column" on true
     cross join to_regclass(needed.table) as relation
-    left join pg_attribute on attrelid = relation and attname = needed.column
-    cross join lateral (select relation is not null and (needed.column is null or attnum is not null)) as _ ("isThere")
+    left join pg_attribute on attrelid = relation and attname = "column"
+    cross join lateral (select relation is not null and ("column" is null or attnum is not null)) as _ ("isThere")
     where not "isThere" or not case
-      when needed.column is null then has_table_privilege(relation, privilege)
+      when "column" is null then has_table_privilege(relation, privilege)
       else has_column_privilege(relation, attnum, privilege)
     end
-    order by "isThere", needed.table, needed.column, privilege`.execute(db);
+    order by "isThere", needed.table, "column", privilege`.execute(db);
   return rows;
-}
-
-/** One row for each column; `column` null stands for the whole table. */
-function neededBy(service: ServiceName): { table: string; privilege: string; column: string | null }[] {
-  return Object.entries<TablePrivileges>(PRIVILEGES[service]).flatMap(([table, privileges]) =>
-    Object.entries(privileges).flatMap(([privilege, columns]) =>
-      (Array.isArray(columns) ? columns : [null]).map((column: string | null) => ({
-        table,
-        privilege,
-        column,
-      })),
-    ),
-  );
 }

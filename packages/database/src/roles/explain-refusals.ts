@@ -12,10 +12,7 @@ const LACKING = new Set(['42501', '42703', '42P01']);
  * Returns an `onRefusal` for `connect`. It logs what a service's role or schema lacks since an operator changed it, and the
  * command that mends it. Postgres's own message is not logged: it may quote data, in any language.
  */
-export function explainRefusals(
-  service: ServiceName,
-  log: Pick<Logger, 'error'>,
-): NonNullable<ConnectOptions['onRefusal']> {
+export function explainRefusals(service: ServiceName, log: Logger): NonNullable<ConnectOptions['onRefusal']> {
   let explainedAt = -Infinity;
   return ({ code = '' }, db) => {
     if (!LACKING.has(code) || performance.now() - explainedAt < INTERVAL_MS) return;

@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { Database } from '../connection/connect.ts';
 import { inTransaction } from '../connection/in-transaction.ts';
-import { PRIVILEGES, type ServiceName, type TablePrivileges } from './privileges.ts';
+import { privilegesOf, type ServiceName } from './privileges.ts';
 
 /**
  * `too-powerful`: the role can do things by itself that no revoke takes away. `may-still-create`: it was granted all that
@@ -24,8 +24,7 @@ export async function grantPrivileges(
 ): Promise<GrantOutcome> {
   return inTransaction(db, async (transaction) => {
     await sql`select pg_advisory_xact_lock(${GRANT_LOCK})`.execute(transaction);
-    const { rows } = await readRole(transaction, role);
-    const [found] = rows;
+    const [found] = (await readRole(transaction, role)).rows;
     if (!found) return 'no-such-role';
     if (found.isPowerful) return 'too-powerful';
     const [database, schema] = [sql.id(found.database), sql.id(found.schema)];
@@ -76,12 +75,8 @@ function revokeEverything(role: Name, database: Name, schema: Name): RawBuilder<
 }
 
 function grants(service: ServiceName, role: Name, schema: string): RawBuilder<unknown>[] {
-  return Object.entries<TablePrivileges>(PRIVILEGES[service]).flatMap(([table, privileges]) => {
-    const list = Object.entries(privileges).map(([privilege, columns]) =>
-      Array.isArray(columns)
-        ? sql`${sql.raw(privilege)} (${sql.join(columns.map((column: string) => sql.id(column)))})`
-        : sql.raw(privilege),
-    );
-    return list.length > 0 ? [sql`grant ${sql.join(list)} on ${sql.id(schema, table)} to ${role}`] : [];
+  return privilegesOf(service).map(({ table, privilege, columns }) => {
+    const list = columns ? sql`(${sql.join(columns.map((column) => sql.id(column)))})` : sql``;
+    return sql`grant ${sql.raw(privilege)} ${list} on ${sql.id(schema, table)} to ${role}`;
   });
 }

@@ -4,11 +4,7 @@ import { TICKET_COLUMNS, type Schema } from '../schema/schema.ts';
 export const SERVICES = ['api', 'worker'] as const;
 export type ServiceName = (typeof SERVICES)[number];
 
-interface MigratorTables {
-  kysely_migration: { name: string };
-  kysely_migration_lock: object;
-}
-type Tables = Schema & MigratorTables;
+type Tables = Schema & { kysely_migration: { name: string }; kysely_migration_lock: object };
 
 /** What may be done with the columns of a table; with those that are not named, nothing. */
 export interface TablePrivileges<Column = string> {
@@ -102,3 +98,12 @@ export const PRIVILEGES: Record<ServiceName, { [T in keyof Tables]: TablePrivile
     kysely_migration_lock: {},
   },
 };
+
+/** Returns what a service may do, by table and privilege; `columns` null stands for the whole table. */
+export function privilegesOf(service: ServiceName) {
+  return Object.entries<TablePrivileges>(PRIVILEGES[service]).flatMap(([table, privileges]) =>
+    Object.entries(privileges).map(([privilege, columns]) => {
+      return { table, privilege, columns: Array.isArray(columns) ? (columns as string[]) : null };
+    }),
+  );
+}

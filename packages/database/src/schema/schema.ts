@@ -6,50 +6,6 @@ type CreatedAt = ColumnType<Date, Date | undefined, never>;
 export type BatchState = 'pending' | 'confirmed' | 'failed' | 'void';
 export type DuplicatePolicy = 'allow' | 'reject';
 
-export interface PartnersTable {
-  id: GeneratedAlways<number>;
-  name: string;
-  /** Null: no limit. */
-  requests_per_second: number | null;
-  created_at: CreatedAt;
-}
-
-/** How much of a second's limit the processes have drawn; written by draw-permits.ts alone. */
-export interface RateLimitWindowsTable {
-  partner_id: number;
-  /** Seconds since 1970, by Postgres's clock. */
-  epoch_second: number;
-  drawn: number;
-}
-
-export interface SecretKeysTable {
-  /** In clear, so that a key is found by an index and only then compared. */
-  key_id: string;
-  partner_id: number;
-  /** SHA-256 of the secret, which has 256 random bits: nothing slower would add anything. */
-  secret_hash: Buffer;
-  created_at: CreatedAt;
-  expires_at: Date | null;
-  revoked_at: Date | null;
-  /** To the hour. */
-  last_used_at: Date | null;
-}
-
-export interface EventsTable {
-  id: GeneratedAlways<number>;
-  ref: Generated<string>;
-  name: string;
-  pass_prefix: string;
-  duplicate_policy: Generated<DuplicatePolicy>;
-  created_at: CreatedAt;
-}
-
-export interface EventGrantsTable {
-  partner_id: number;
-  event_id: number;
-  created_at: CreatedAt;
-}
-
 export interface TicketsTable {
   id: GeneratedAlways<number>;
   event_id: number;
@@ -88,56 +44,6 @@ export const TICKET_COLUMNS = [
   'last_modified_by',
 ] as const satisfies readonly (keyof TicketsTable)[];
 
-export interface BatchesTable {
-  id: string;
-  state: Generated<BatchState>;
-  size: number;
-  /** The batch's registrations have serials in this range (other batches' may lie between). */
-  first_serial: number;
-  last_serial: number;
-  created_at: CreatedAt;
-  /** When it was committed or, after that, redriven. */
-  pending_since: Generated<Date>;
-  finished_at: Date | null;
-  /** When the relay enqueues the batch again, if it is still pending. */
-  relay_at: Generated<Date>;
-  /** How often the batch was handed to the queue: the relay's next wait doubles with it. */
-  enqueues: Generated<number>;
-  /** The SQLSTATE or error name with which finalization gave up. Never a message: those hold data. */
-  failure: string | null;
-}
-
-export interface RegistrationsTable {
-  serial: GeneratedAlways<number>;
-  batch_id: string;
-  position: number;
-  partner_id: number;
-  event_id: number;
-  ticket_id: number;
-  pass_code: number;
-  /** Set only under events that reject duplicates. */
-  attendee_digest: string | null;
-  reserved_at: CreatedAt;
-  cancelled_at: Date | null;
-  full_name: string;
-  email_address: string;
-  phone_number: string | null;
-  gender: string | null;
-  table_or_seat: string | null;
-  extra_data_1: string | null;
-  extra_data_2: string | null;
-}
-
-export interface IdempotencyKeysTable {
-  partner_id: number;
-  event_id: number;
-  key: string;
-  fingerprint: string;
-  outcome: string;
-  serial: number | null;
-  created_at: CreatedAt;
-}
-
 /** What operators did, a row for each thing that changed. Written with the change, and never changed itself. */
 export interface AuditLogTable {
   id: GeneratedAlways<number>;
@@ -156,14 +62,92 @@ export interface AuditLogTable {
 export type AuditedState = Record<string, unknown>;
 
 export interface Schema {
-  partners: PartnersTable;
-  rate_limit_windows: RateLimitWindowsTable;
-  secret_keys: SecretKeysTable;
-  events: EventsTable;
-  event_grants: EventGrantsTable;
+  partners: {
+    id: GeneratedAlways<number>;
+    name: string;
+    /** Null: no limit. */
+    requests_per_second: number | null;
+    created_at: CreatedAt;
+  };
+  /** How much of a second's limit the processes have drawn; written by draw-permits.ts alone. */
+  rate_limit_windows: {
+    partner_id: number;
+    /** Seconds since 1970, by Postgres's clock. */
+    epoch_second: number;
+    drawn: number;
+  };
+  secret_keys: {
+    /** In clear, so that a key is found by an index and only then compared. */
+    key_id: string;
+    partner_id: number;
+    /** SHA-256 of the secret, which has 256 random bits: nothing slower would add anything. */
+    secret_hash: Buffer;
+    created_at: CreatedAt;
+    expires_at: Date | null;
+    revoked_at: Date | null;
+    /** To the hour. */
+    last_used_at: Date | null;
+  };
+  events: {
+    id: GeneratedAlways<number>;
+    ref: Generated<string>;
+    name: string;
+    pass_prefix: string;
+    duplicate_policy: Generated<DuplicatePolicy>;
+    created_at: CreatedAt;
+  };
+  event_grants: {
+    partner_id: number;
+    event_id: number;
+    created_at: CreatedAt;
+  };
   tickets: TicketsTable;
-  batches: BatchesTable;
-  registrations: RegistrationsTable;
-  idempotency_keys: IdempotencyKeysTable;
+  batches: {
+    id: string;
+    state: Generated<BatchState>;
+    size: number;
+    /** The batch's registrations have serials in this range (other batches' may lie between). */
+    first_serial: number;
+    last_serial: number;
+    created_at: CreatedAt;
+    /** When it was committed or, after that, redriven. */
+    pending_since: Generated<Date>;
+    finished_at: Date | null;
+    /** When the relay enqueues the batch again, if it is still pending. */
+    relay_at: Generated<Date>;
+    /** How often the batch was handed to the queue: the relay's next wait doubles with it. */
+    enqueues: Generated<number>;
+    /** The SQLSTATE or error name with which finalization gave up. Never a message: those hold data. */
+    failure: string | null;
+  };
+  registrations: {
+    serial: GeneratedAlways<number>;
+    batch_id: string;
+    position: number;
+    partner_id: number;
+    event_id: number;
+    ticket_id: number;
+    pass_code: number;
+    /** Set only under events that reject duplicates. */
+    attendee_digest: string | null;
+    reserved_at: CreatedAt;
+    cancelled_at: Date | null;
+    full_name: string;
+    email_address: string;
+    phone_number: string | null;
+    gender: string | null;
+    table_or_seat: string | null;
+    extra_data_1: string | null;
+    extra_data_2: string | null;
+  };
+  idempotency_keys: {
+    partner_id: number;
+    event_id: number;
+    key: string;
+    fingerprint: string;
+    outcome: string;
+    serial: number | null;
+    created_at: CreatedAt;
+  };
   audit_log: AuditLogTable;
 }

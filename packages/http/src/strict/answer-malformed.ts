@@ -5,21 +5,17 @@ import type { FastifyInstance } from 'fastify';
 import type { HttpSocket } from './connections.ts';
 import { nextRequestId } from '../request-id.ts';
 
-/** A fault below Fastify: what Node's HTTP parser could not make a request of. */
-interface ParserError extends Error {
-  code?: string;
-}
+/** The faults of Node's HTTP parser that have a name of their own. */
+const FAULTS: Record<string, readonly [status: number, message: string]> = {
+  HPE_HEADER_OVERFLOW: [431, 'The headers are too large'],
+  ERR_HTTP_REQUEST_TIMEOUT: [400, 'The request did not arrive in time'],
+};
 
 /** Answers what never became a request, in the envelope as well, and closes the connection. */
-export function answerMalformedHttp(error: ParserError, socket: Socket): void {
+export function answerMalformedHttp(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-  const answer =
-    error.code === 'HPE_HEADER_OVERFLOW'
-      ? rawAnswer('10', 431, 'The headers are too large')
-      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-        ? rawAnswer('10', 400, 'The request did not arrive in time')
-        : rawAnswer('10', 400, 'The request is not well-formed HTTP');
-  endAfterAnswers(socket, answer);
+  const [status, message] = FAULTS[error.code ?? ''] ?? [400, 'The request is not well-formed HTTP'];
+  endAfterAnswers(socket, rawAnswer('10', status, message));
 }
 
 /**

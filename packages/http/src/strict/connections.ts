@@ -12,27 +12,20 @@ export interface HttpSocket extends Socket {
 
 declare module 'fastify' {
   interface FastifyInstance {
-    connections: Connections;
+    connections: ReadonlySet<HttpSocket>;
   }
 }
 
-/** The open connections of a server, with those that Node loses sight of: the ones that asked for CONNECT. */
-export class Connections {
-  readonly #open = new Set<HttpSocket>();
-
-  constructor(server: Server) {
-    server.on('connection', (socket) => {
-      this.#open.add(socket);
-      socket.once('close', () => this.#open.delete(socket));
-    });
-  }
-
-  /** Closes all but those that wait for the answer to a request which was read completely. */
-  closeUnlessAnswerIsDue(): void {
-    for (const socket of this.#open) if (!isAnswerDue(socket)) socket.destroy();
-  }
+/** Returns the open connections of a server, with those that Node loses sight of: the ones that asked for CONNECT. */
+export function trackConnections(server: Server): ReadonlySet<HttpSocket> {
+  const open = new Set<HttpSocket>();
+  server.on('connection', (socket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+  });
+  return open;
 }
 
-/** False also where the answer was given and the client does not take it. */
-const isAnswerDue = ({ _httpMessage: due }: HttpSocket): boolean =>
+/** Whether a request was read completely and its answer not yet given. The client may still have to take what was. */
+export const isAnswerDue = ({ _httpMessage: due }: HttpSocket): boolean =>
   due?.req.complete === true && !due.writableEnded;

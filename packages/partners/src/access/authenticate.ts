@@ -1,5 +1,5 @@
 import { isUuid } from '@floodgate/contract';
-import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
+import type { onRequestHookHandler } from 'fastify';
 import type { Access, AccessControl } from './access-control.ts';
 
 /**
@@ -17,25 +17,17 @@ export function authenticate(accessControl: AccessControl): onRequestHookHandler
     }
     const header = request.headers['x-event-ref'];
     const eventRef = isUuid(header) ? header : null;
-    const admit = (access: Access) => admitOrRefuse(request, reply, access, eventRef, done);
+    const admit = (access: Access) => {
+      if (access.kind === 'unknown-key') reply.fail('20');
+      else if (eventRef === null) reply.fail('12');
+      else if (access.kind === 'no-such-event') reply.fail('21');
+      else {
+        request.principal = access;
+        done();
+      }
+    };
     const known = accessControl.peek(secretKey, eventRef);
     if (known) admit(known);
     else accessControl.check(secretKey, eventRef).then(admit).catch(done);
   };
-}
-
-function admitOrRefuse(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  access: Access,
-  eventRef: string | null,
-  done: () => void,
-): void {
-  if (access.kind === 'unknown-key') reply.fail('20');
-  else if (eventRef === null) reply.fail('12');
-  else if (access.kind === 'no-such-event') reply.fail('21');
-  else {
-    request.principal = access;
-    done();
-  }
 }

@@ -2,7 +2,6 @@ import { Type } from '@sinclair/typebox';
 import { defineAction, Id, instantOrNull, whole } from '@floodgate/audit';
 import { Failure } from '@floodgate/service/failure';
 import { issueKey } from './issue-key.ts';
-import { lockKey } from './lock-key.ts';
 import { revokeKey } from './revoke-key.ts';
 import { rotateKey } from './rotate-key.ts';
 
@@ -29,10 +28,10 @@ export const issueKeyAction = defineAction({
   input: Type.Object({ partnerId: Id, expiresAt: Expiry }),
   check: checkExpiry,
   refusals: { secret_keys_partner_id_fkey: 'no such partner' },
-  run: async (transaction, { partnerId, expiresAt = null }) => {
+  run: async (transaction, { partnerId, expiresAt = null }, note) => {
     const { keyId, secretKey } = await issueKey(transaction, partnerId, expiresAt);
-    const change = { subject: `key:${keyId}`, after: { partnerId, expiresAt } };
-    return { result: { keyId, secretKey, partnerId, expiresAt }, changes: [change] };
+    note(`key:${keyId}`, { after: { partnerId, expiresAt } });
+    return { keyId, secretKey, partnerId, expiresAt };
   },
 });
 
@@ -41,23 +40,15 @@ export const rotateKeyAction = defineAction({
   name: 'key.rotate',
   input: Type.Object({ keyId: KeyId, overlapMs: whole(0, TEN_YEARS_MS), expiresAt: Expiry }),
   check: checkExpiry,
-  run: async (transaction, { keyId, overlapMs, expiresAt }) => {
-    const before = await lockKey(transaction, keyId);
-    const rotated = await rotateKey(transaction, keyId, overlapMs / HOUR_MS, expiresAt);
-    if (!before || !rotated) throw new Failure('no such key, or it is revoked or expired');
-    const { keyId: successor, expiresAt: end, previousKeyEndsAt } = rotated;
-    const old = {
-      before: { expiresAt: before.expiresAt },
-      after: { expiresAt: previousKeyEndsAt, successor },
-    };
-    const heir = { after: { expiresAt: end, predecessor: keyId } };
-    return {
-      result: { ...rotated, previousKeyId: keyId },
-      changes: [
-        { subject: `key:${keyId}`, ...old },
-        { subject: `key:${successor}`, ...heir },
-      ],
-    };
+  run: async (transaction, { keyId, overlapMs, expiresAt: wantedEnd }, note) => {
+    const rotated = await rotateKey(transaction, keyId, overlapMs / HOUR_MS, wantedEnd);
+    if (!rotated) throw new Failure('no such key, or it is revoked or expired');
+    const { previousKeyExpiredAt, ...result } = rotated;
+    const { keyId: successor, expiresAt, previousKeyEndsAt } = result;
+    const before = { expiresAt: previousKeyExpiredAt };
+    note(`key:${keyId}`, { before, after: { expiresAt: previousKeyEndsAt, successor } });
+    note(`key:${successor}`, { after: { expiresAt, predecessor: keyId } });
+    return { ...result, previousKeyId: keyId };
   },
 });
 
@@ -65,11 +56,10 @@ export const rotateKeyAction = defineAction({
 export const revokeKeyAction = defineAction({
   name: 'key.revoke',
   input: Type.Object({ keyId: KeyId }),
-  run: async (transaction, { keyId }) => {
-    const before = await lockKey(transaction, keyId);
+  run: async (transaction, { keyId }, note) => {
+    const before = await revokeKey(transaction, keyId);
     if (!before) throw new Failure('no such key');
-    await revokeKey(transaction, keyId);
-    const change = { subject: `key:${keyId}`, before: { revoked: false }, after: { revoked: true } };
-    return { result: { keyId, state: 'revoked' }, changes: before.revokedAt ? [] : [change] };
+    if (!before.revoked) note(`key:${keyId}`, { before, after: { revoked: true } });
+    return { keyId, state: 'revoked' };
   },
 });

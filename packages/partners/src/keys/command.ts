@@ -9,7 +9,7 @@ import {
   parseId,
   parseText,
   record,
-  table,
+  tableOf,
   type Cli,
 } from '@floodgate/command';
 import type { SecretKeyRow } from './list-keys.ts';
@@ -19,7 +19,6 @@ const SHOWN_ONCE = 'Keep the secret key now: it will not be shown again.';
 const DAY_MS = 86_400_000;
 const EXPIRY_FORMS = 'a time (2027-01-31T00:00:00Z), a duration (90d, 12h) or never';
 
-const readExpiry = (text: string) => parseExpiry(text);
 /** What was said of the end, as an action wants it: nothing where nothing was said. */
 const expiryOf = (expires: Date | 'never' | undefined) =>
   expires === undefined ? {} : { expiresAt: expires === 'never' ? null : expires };
@@ -33,16 +32,14 @@ export function addKeyCommands(program: Command, cli: Cli): void {
   addRevoke(key, cli);
 }
 
-const load = () => Promise.all([import('@floodgate/audit'), import('./actions.ts')]);
-
 function addIssue(key: Command, cli: Cli): void {
   const issue = key
     .command('issue')
     .description('make a new secret key, shown only this once')
     .argument('<partnerId>', 'whose key it is', parseId)
-    .option('--expires <when>', `when it ends: ${EXPIRY_FORMS}; never by default`, readExpiry);
+    .option('--expires <when>', `when it ends: ${EXPIRY_FORMS}; never by default`, parseExpiry);
   answeringChange(issue, cli, async (db, actor, { expires }, partnerId) => {
-    const [{ perform }, { issueKeyAction }] = await load();
+    const { perform, issueKeyAction } = await import('../actions.ts');
     const issued = await perform(db, issueKeyAction, { partnerId, ...expiryOf(expires) }, actor);
     const { keyId, secretKey, expiresAt } = issued;
     const fields = record({ 'secret key': secretKey, 'key id': keyId, expires: expiresAt ?? 'never' });
@@ -57,16 +54,15 @@ function addList(key: Command, cli: Cli): void {
     .option('--partner <id>', 'only those of one partner', parseId);
   answeringFromDatabase(list, cli, async (db, { partner }) => {
     const keys = (await findKeys(db, partner)).map((row) => ({ ...row, state: stateOf(row, new Date()) }));
-    const rows = keys.map((row) => [
-      row.keyId,
-      row.partnerId,
-      row.state,
-      row.createdAt,
-      row.expiresAt ?? 'never',
-      row.lastUsedAt ?? 'never',
-    ]);
-    const headings = ['key id', 'partner', 'state', 'created', 'expires', 'last used within the hour from'];
-    return { document: keys, text: table(headings, rows) };
+    const rows = keys.map((row) => ({
+      'key id': row.keyId,
+      partner: row.partnerId,
+      state: row.state,
+      created: row.createdAt,
+      expires: row.expiresAt ?? 'never',
+      'last used within the hour from': row.lastUsedAt ?? 'never',
+    }));
+    return { document: keys, text: tableOf(rows) };
   });
 }
 
@@ -102,10 +98,10 @@ function addRotate(key: Command, cli: Cli): void {
     .option(
       '--expires <when>',
       `when the successor ends: ${EXPIRY_FORMS}; by default when the old key would have`,
-      readExpiry,
+      parseExpiry,
     );
   answeringChange(rotate, cli, async (db, actor, { overlap: overlapMs, expires }, keyId) => {
-    const [{ perform }, { rotateKeyAction }] = await load();
+    const { perform, rotateKeyAction } = await import('../actions.ts');
     const rotated = await perform(db, rotateKeyAction, { keyId, overlapMs, ...expiryOf(expires) }, actor);
     const fields = record({
       'secret key': rotated.secretKey,
@@ -125,7 +121,7 @@ function addRevoke(key: Command, cli: Cli): void {
     .description('end a key for good')
     .argument('<keyId>', 'the key to end', parseText);
   answeringChange(revoke, cli, async (db, actor, _options, keyId) => {
-    const [{ perform }, { revokeKeyAction }] = await load();
+    const { perform, revokeKeyAction } = await import('../actions.ts');
     const revoked = await perform(db, revokeKeyAction, { keyId }, actor);
     return { document: revoked, text: `revoked ${keyId}` };
   });

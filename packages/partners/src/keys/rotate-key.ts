@@ -1,19 +1,14 @@
 import { sql } from 'kysely';
 import type { Database } from '@floodgate/database';
 import { inTransaction } from '@floodgate/database/connection/in-transaction';
-import { issueKey, type IssuedKey } from './issue-key.ts';
+import { issueKey } from './issue-key.ts';
 
 /**
  * Issues a successor to a key, which itself goes on working for `overlapHours` (0: ends at once) and never
  * longer than it would have. The successor ends when the key would have, or as `expiresAt` says (null: never).
  * Undefined where there is no such key that is still open.
  */
-export async function rotateKey(
-  db: Database,
-  keyId: string,
-  overlapHours: number,
-  expiresAt?: Date | null,
-): Promise<(IssuedKey & { previousKeyEndsAt: Date }) | undefined> {
+export async function rotateKey(db: Database, keyId: string, overlapHours: number, expiresAt?: Date | null) {
   return inTransaction(db, async (transaction) => {
     const { rows } = await sql<{ partnerId: number; expiresAt: Date | null; endsAt: Date }>`
       with previous as (
@@ -32,6 +27,6 @@ export async function rotateKey(
     if (!previous) return undefined;
     const successorEndsAt = expiresAt === undefined ? previous.expiresAt : expiresAt;
     const issued = await issueKey(transaction, previous.partnerId, successorEndsAt);
-    return { ...issued, previousKeyEndsAt: previous.endsAt };
+    return { ...issued, previousKeyExpiredAt: previous.expiresAt, previousKeyEndsAt: previous.endsAt };
   });
 }

@@ -1,6 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '@floodgate/database';
-import type { Logger } from '@floodgate/service';
+import { withDeadline, type Logger } from '@floodgate/service';
 import { drawPermits, type Draw } from './draw-permits.ts';
 import { QuotaLease, type Verdict } from './quota-lease.ts';
 
@@ -23,21 +22,18 @@ export class RateLimiter {
 
   /** Counts a request of a partner against its limit per second, whatever route it calls. Resolves to what it may do. */
   take(partnerId: number, limit: number): Promise<Verdict> {
-    return this.#leaseOf(partnerId).take(limit);
-  }
-
-  #leaseOf(partnerId: number): QuotaLease {
-    const known = this.#leases.get(partnerId);
-    if (known) return known;
-    const lease = new QuotaLease((wanted) => this.#draw(partnerId, wanted));
-    this.#leases.set(partnerId, lease);
-    return lease;
+    let lease = this.#leases.get(partnerId);
+    if (!lease) {
+      lease = new QuotaLease((wanted) => this.#draw(partnerId, wanted));
+      this.#leases.set(partnerId, lease);
+    }
+    return lease.take(limit);
   }
 
   async #draw(partnerId: number, wanted: number): Promise<Draw | null> {
+    const late = () => new Error(`no answer within ${DRAW_WITHIN_MS} ms`);
     const draw = drawPermits(this.#db, partnerId, wanted).catch((error: Error) => error);
-    const late = delay(DRAW_WITHIN_MS, new Error(`no answer within ${DRAW_WITHIN_MS} ms`), { ref: false });
-    const result = await Promise.race([draw, late]);
+    const result = await withDeadline(draw, DRAW_WITHIN_MS, late);
     this.#note(result instanceof Error ? result : null);
     return result instanceof Error ? null : result;
   }

@@ -3,12 +3,8 @@ import type { Database } from '@floodgate/database';
 
 /** Gives a pending batch up: its registrations read `failed` and keep their seats until an operator redrives it. */
 export async function failBatch(db: Database, batchId: string, failure: string): Promise<boolean> {
-  const failed = await db
-    .updateTable('batches')
-    .set({ state: 'failed', finished_at: sql<Date>`now()`, failure })
-    .where('id', '=', batchId)
-    .where('state', '=', 'pending')
-    .returning('id')
-    .executeTakeFirst();
-  return failed !== undefined;
+  const { numAffectedRows } = await sql`
+    update batches set state = 'failed', finished_at = now(), failure = ${failure}
+    where id = ${batchId}::uuid and state = 'pending'`.execute(db);
+  return numAffectedRows === 1n;
 }

@@ -1,4 +1,5 @@
 import type { Logger } from '@floodgate/service';
+import { sqlStateOf } from '@floodgate/service/sql-state';
 import { confirmBatches } from './confirm-batches.ts';
 import { failBatch } from './fail-batch.ts';
 import { statementFailure, type Database } from '@floodgate/database';
@@ -21,19 +22,19 @@ export function finalizeBatches(deps: Dependencies): JobHandler<typeof finalizeB
       await confirmBatches(deps.db, batchIds);
     } catch (error) {
       if (!isOwnFault(error)) throw error;
-      const failures = await finalizeOneByOne(deps, batchIds, context);
-      if (failures.length > 0) throw failures[0]!;
+      await finalizeOneByOne(deps, batchIds, context);
     }
     return 'done';
   };
 }
 
+/** Throws the first failure, once all have had their turn. */
 async function finalizeOneByOne(
   { db, log }: Dependencies,
   batchIds: readonly string[],
   { isLastAttempt, signal }: JobContext,
-): Promise<unknown[]> {
-  const failures: unknown[] = [];
+): Promise<void> {
+  let failure: unknown;
   for (const batchId of batchIds) {
     signal.throwIfAborted();
     try {
@@ -41,21 +42,16 @@ async function finalizeOneByOne(
     } catch (error) {
       // Postgres is away or busy, and would be for the rest of them as well.
       if (!isOwnFault(error)) throw error;
-      failures.push(error);
-      if (isLastAttempt && (await failBatch(db, batchId, failureName(error)))) {
+      failure ??= error;
+      if (isLastAttempt && (await failBatch(db, batchId, sqlStateOf(error) ?? (error as Error).name))) {
         log.error({ err: error, batchId }, 'finalization gave up; redrive it when the cause is mended');
       }
     }
   }
-  return failures;
+  if (failure !== undefined) throw failure;
 }
 
 /** Whether the statement failed by what it was about, and not because Postgres was away or busy. */
 function isOwnFault(error: unknown): boolean {
   return ['bad-value', 'conflict', 'unexpected'].includes(statementFailure(error));
-}
-
-function failureName(error: unknown): string {
-  const { code, name } = error as { code?: string; name?: string };
-  return code ?? name ?? 'unknown';
 }

@@ -1,6 +1,6 @@
 import { UUID_PATTERN } from '@floodgate/contract';
 import { Type } from '@sinclair/typebox';
-import { defineJob, job, type NewJob } from '@floodgate/queue';
+import { defineJob } from '@floodgate/queue';
 
 /** Finalizes the registrations of batches that have committed. */
 export const finalizeBatchesJob = defineJob({
@@ -15,7 +15,7 @@ export const finalizeBatchesJob = defineJob({
   concurrency: 16,
 });
 
-/** Returns the job that finalizes these batches (at least one). */
-export function finalizeJob(batchIds: string[]): NewJob<typeof finalizeBatchesJob> {
-  return job(finalizeBatchesJob, { batchIds });
+/** Returns whether a failed job speaks of a batch that is redriven. What else it speaks of is known to Postgres. */
+export function speaksOf(payload: unknown, batchIds: ReadonlySet<string>): boolean {
+  return finalizeBatchesJob.isPayload(payload) && payload.batchIds.some((batchId) => batchIds.has(batchId));
 }

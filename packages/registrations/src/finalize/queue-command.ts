@@ -5,7 +5,6 @@ import {
   answering,
   withDatabase,
   type Cli,
-  type QueueView,
   reasonOf,
   withQueue,
   record,
@@ -17,8 +16,8 @@ import {
 const STATEMENT_TIMEOUT_MS = 3_000;
 const QUEUE_DEADLINE_MS = 3_000;
 
-/** How one queue is: its counts are null while it is down. */
-export interface QueueStatus {
+/** How a queue is: its counts are null while it is down. */
+interface QueueStatus {
   name: string;
   state: 'up' | 'unsafe' | 'down';
   /** Why it is not simply up. */
@@ -28,47 +27,39 @@ export interface QueueStatus {
 
 /** `floodgate queue …` */
 export function addQueueCommands(program: Command, cli: Cli): void {
-  const queue = program.command('queue').description('the queue between the API and the worker');
-  const status = queue.command('status').description('what is waiting, as Postgres and the queue know it');
+  const commands = program.command('queue').description('the queue between the API and the worker');
+  const status = commands.command('status').description('what is waiting, as Postgres and the queue know it');
   answering(status, cli, async () => {
     const { readBacklog } = await import('./read-backlog.ts');
     const settings = await loadSettingsWithQueue(cli.env);
-    const [backlog, queues] = await Promise.all([
-      withDatabase(cli, settings.databaseUrl, STATEMENT_TIMEOUT_MS, readBacklog),
-      readQueues(cli, settings.queue),
+    const [backlog, queue] = await Promise.all([
+      withDatabase(settings.databaseUrl, STATEMENT_TIMEOUT_MS, readBacklog),
+      readQueue(settings.queue),
     ]);
     return {
-      document: { postgres: backlog, queues },
-      text: `${backlogText(backlog)}\n\n${queuesText(queues)}`,
-      ...(queues.some(({ state }) => state === 'down') && { failure: 'the queue is down' }),
+      document: { postgres: backlog, queues: [queue] },
+      text: `${backlogText(backlog)}\n\n${queueText(queue)}`,
+      ...(queue.state === 'down' && { failure: 'the queue is down' }),
     };
   });
 }
 
 /** Never rejects: that the queue is down is what an operator wants to see. */
-async function readQueues(cli: Cli, settings: QueueSettings): Promise<QueueStatus[]> {
-  const { finalizeBatchesJob } = await import('./job.ts');
-  try {
-    return await withQueue(cli, settings, QUEUE_DEADLINE_MS, readCounts);
-  } catch (error) {
-    const problem = reasonOf(error);
-    return [{ name: finalizeBatchesJob.queue, state: 'down', problem, counts: null }];
-  }
-}
-
-async function readCounts(queue: QueueView): Promise<QueueStatus[]> {
+async function readQueue(settings: QueueSettings): Promise<QueueStatus> {
   const { UnsafeQueueError } = await import('@floodgate/queue');
-  const { finalizeBatchesJob } = await import('./job.ts');
-  const problem = await queue.verify().then(
-    () => null,
-    (error: unknown) => {
-      if (error instanceof UnsafeQueueError) return error.message;
-      throw error;
-    },
-  );
-  const state = problem === null ? 'up' : 'unsafe';
-  const name = finalizeBatchesJob.queue;
-  return [{ name, state, problem, counts: await queue.counts(name) }];
+  const name = (await import('./job.ts')).finalizeBatchesJob.queue;
+  const problemOf = (error: unknown) => {
+    if (error instanceof UnsafeQueueError) return error.message;
+    throw error;
+  };
+  try {
+    return await withQueue(settings, QUEUE_DEADLINE_MS, async (queue) => {
+      const problem = await queue.verify().then(() => null, problemOf);
+      return { name, state: problem === null ? 'up' : 'unsafe', problem, counts: await queue.counts(name) };
+    });
+  } catch (error) {
+    return { name, state: 'down', problem: reasonOf(error), counts: null };
+  }
 }
 
 function backlogText({ pendingBatches, failedBatches, oldestPendingMs }: Backlog): string {
@@ -79,14 +70,8 @@ function backlogText({ pendingBatches, failedBatches, oldestPendingMs }: Backlog
   });
 }
 
-function queuesText(queues: QueueStatus[]): string {
-  const rows = queues.map(({ name, state, problem, counts }) => [
-    name,
-    counts?.waiting ?? null,
-    counts?.active ?? null,
-    counts?.delayed ?? null,
-    counts?.failed ?? null,
-    problem === null ? state : `${state} (${problem})`,
-  ]);
-  return table(['queue', 'waiting', 'active', 'delayed', 'failed', 'state'], rows);
+function queueText({ name, state, problem, counts }: QueueStatus): string {
+  const numbers = [counts?.waiting, counts?.active, counts?.delayed, counts?.failed].map((n) => n ?? null);
+  const row = [name, ...numbers, problem === null ? state : `${state} (${problem})`];
+  return table(['queue', 'waiting', 'active', 'delayed', 'failed', 'state'], [row]);
 }

@@ -1,21 +1,21 @@
 import { Type } from '@sinclair/typebox';
 import { defineAction, whole } from '@floodgate/audit';
+import { UUID_PATTERN } from '@floodgate/contract';
 import { Failure } from '@floodgate/service/failure';
 import { redriveBatches } from './redrive-batches.ts';
-
-const UUID = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$';
 
 /** Gives failed batches another go, oldest first, or one of them. Its result are their ids. */
 export const redriveAction = defineAction({
   name: 'batch.redrive',
   input: Type.Object({
-    batchId: Type.Optional(Type.String({ pattern: UUID, description: 'a UUID' })),
+    batchId: Type.Optional(Type.String({ pattern: UUID_PATTERN, description: 'a UUID' })),
     limit: whole(1, 100_000),
   }),
-  run: async (transaction, selection) => {
+  run: async (transaction, selection, note) => {
     const batchIds = await redriveBatches(transaction, selection);
     if (selection.batchId && batchIds.length === 0) throw new Failure('no failed batch has this id');
     const change = { before: { state: 'failed' }, after: { state: 'pending' } };
-    return { result: batchIds, changes: batchIds.map((id) => ({ subject: `batch:${id}`, ...change })) };
+    for (const id of batchIds) note(`batch:${id}`, change);
+    return batchIds;
   },
 });

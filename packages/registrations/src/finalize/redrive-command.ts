@@ -36,14 +36,10 @@ function summary(redriven: number, stillFailed: number): string {
 async function forgetFailedJobs(cli: Cli, batchIds: readonly string[]): Promise<void> {
   const { queue: settings } = await loadSettings(cli.env);
   if (settings === null || batchIds.length === 0) return;
-  const [{ speaksOf }, { finalizeBatchesJob }] = await Promise.all([
-    import('./failed-jobs.ts'),
-    import('./job.ts'),
-  ]);
+  const { finalizeBatchesJob, speaksOf } = await import('./job.ts');
   const redriven = new Set(batchIds);
-  const removal = withQueue(cli, settings, QUEUE_DEADLINE_MS, async (queue) => {
+  await withQueue(settings, QUEUE_DEADLINE_MS, async (queue) => {
     await queue.verify();
     await queue.removeFailed(finalizeBatchesJob.queue, (payload) => speaksOf(payload, redriven));
-  });
-  await removal.catch(() => undefined);
+  }).catch(() => undefined);
 }

@@ -1,8 +1,8 @@
 import { leaseDueBatches } from './lease-due-batches.ts';
 import { returnLease } from './return-lease.ts';
-import { type Database } from '@floodgate/database';
-import type { Producer } from '@floodgate/queue';
-import { finalizeJob } from './job.ts';
+import type { Database } from '@floodgate/database';
+import { job, type Producer } from '@floodgate/queue';
+import { finalizeBatchesJob } from './job.ts';
 
 /** Batches handed to the queue in one round. */
 const LEASE_LIMIT = 500;
@@ -18,7 +18,7 @@ export async function relayDueBatches(db: Database, producer: Producer): Promise
   const batchIds = await leaseDueBatches(db, LEASE_LIMIT);
   if (batchIds.length === 0) return 'done';
   try {
-    await producer.enqueue(finalizeJob(batchIds));
+    await producer.enqueue(job(finalizeBatchesJob, { batchIds }));
   } catch (error) {
     await returnLease(db, batchIds, RETRY_MS);
     throw error;

@@ -2,8 +2,6 @@ import { sql } from 'kysely';
 import type { Database } from '@floodgate/database';
 import { IDEMPOTENCY_RETENTION_HOURS, type Reservation } from '../register/reserve-batch.ts';
 
-const retention = sql`now() - make_interval(hours => ${IDEMPOTENCY_RETENTION_HOURS}::integer)`;
-
 /** Deletes those of the reservations' idempotency keys that have expired, so that they can be used anew. */
 export async function forgetExpiredKeys(db: Database, reservations: readonly Reservation[]): Promise<void> {
   const keyed = reservations.filter((reservation) => reservation.idempotency !== null);
@@ -15,5 +13,7 @@ export async function forgetExpiredKeys(db: Database, reservations: readonly Res
       ${keyed.map((r) => r.idempotency!.key)}::text[]
     ) as used (partner_id, event_id, key)
     where expired.partner_id = used.partner_id and expired.event_id = used.event_id and expired.key = used.key
-      and expired.created_at <= ${retention}`.execute(db);
+      and expired.created_at <= now() - make_interval(hours => ${IDEMPOTENCY_RETENTION_HOURS}::integer)`.execute(
+    db,
+  );
 }

@@ -1,6 +1,6 @@
 import type { Command } from '@commander-js/extra-typings';
 import type { Difference } from './reconcile.ts';
-import { answering, withDatabase, type Cli, table, loadSettings } from '@floodgate/command';
+import { answering, loadSettings, table, withDatabase, type Answer, type Cli } from '@floodgate/command';
 
 /** More do not help a person; --json has them all. */
 const SHOWN = 100;
@@ -14,28 +14,26 @@ export function addReconcileCommand(program: Command, cli: Cli): void {
     );
   answering(command, cli, async () => {
     const { reconcile } = await import('./reconcile.ts');
+    const { readBacklog } = await import('../finalize/read-backlog.ts');
     const { databaseUrl } = await loadSettings(cli.env);
     // It reads every registration, so it may take as long as it takes.
-    const { readBacklog } = await import('../finalize/read-backlog.ts');
-    const [differences, { failedBatches }] = await withDatabase(
-      cli,
-      databaseUrl,
-      null,
-      async (db) => [await reconcile(db), await readBacklog(db)] as const,
+    return withDatabase(databaseUrl, null, async (db) =>
+      answerOf(await reconcile(db), (await readBacklog(db)).failedBatches),
     );
-    const balanced = differences.length === 0;
-    const text = balanced
-      ? 'balanced: seats, registrations and batches agree, and no batch was forgotten'
-      : listText(differences);
-    return {
-      document: { balanced, differences, failedBatches },
-      text:
-        failedBatches > 0
-          ? `${text}\nfailed batches, which keep their seats: ${failedBatches}; see redrive`
-          : text,
-      ...(!balanced && { failure: `not balanced: ${differences.length} found` }),
-    };
   });
+}
+
+function answerOf(differences: readonly Difference[], failedBatches: number): Answer {
+  const balanced = differences.length === 0;
+  const lines = balanced
+    ? ['balanced: seats, registrations and batches agree, and no batch was forgotten']
+    : [listText(differences)];
+  if (failedBatches > 0) lines.push(`failed batches, which keep their seats: ${failedBatches}; see redrive`);
+  return {
+    document: { balanced, differences, failedBatches },
+    text: lines.join('\n'),
+    ...(!balanced && { failure: `not balanced: ${differences.length} found` }),
+  };
 }
 
 function listText(differences: readonly Difference[]): string {

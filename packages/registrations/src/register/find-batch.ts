@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { Database } from '@floodgate/database';
 
 /** The registration that a committed batch made for one of its positions. */
@@ -10,15 +11,10 @@ export interface CommittedRegistration {
 
 /** The registrations of a committed batch; empty where no such batch has committed. */
 export async function findBatch(db: Database, batchId: string): Promise<CommittedRegistration[]> {
-  return db
-    .selectFrom('batches')
-    .innerJoin('registrations', (join) =>
-      join
-        .onRef('registrations.serial', '>=', 'batches.first_serial')
-        .onRef('registrations.serial', '<=', 'batches.last_serial')
-        .onRef('registrations.batch_id', '=', 'batches.id'),
-    )
-    .where('batches.id', '=', batchId)
-    .select(['registrations.position', 'registrations.serial', 'registrations.pass_code as passCode'])
-    .execute();
+  const { rows } = await sql<CommittedRegistration>`
+    select position, serial, pass_code as "passCode"
+    from batches
+    join registrations on serial between first_serial and last_serial and batch_id = batches.id
+    where batches.id = ${batchId}::uuid`.execute(db);
+  return rows;
 }

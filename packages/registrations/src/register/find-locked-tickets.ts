@@ -14,19 +14,18 @@ export async function findLockedTickets(
 ): Promise<TicketOfEvent[]> {
   const { rows } = await sql<TicketOfEvent>`
     with wanted as (
-      select distinct id, event_id
-      from unnest(
-        ${plainArray(tickets.map(({ ticketId }) => ticketId))}::integer[],
-        ${plainArray(tickets.map(({ eventId }) => eventId))}::integer[]
-      ) as wanted (id, event_id)
+      select id, event_id from tickets
+      where (id, event_id) in (
+        select * from unnest(
+          ${plainArray(tickets.map(({ ticketId }) => ticketId))}::integer[],
+          ${plainArray(tickets.map(({ eventId }) => eventId))}::integer[]
+        )
+      )
     ),
     free as materialized (
-      select tickets.id from tickets
-      where (id, event_id) in (select id, event_id from wanted)
-      for no key update skip locked
+      select id from tickets where id in (select id from wanted) for no key update skip locked
     )
-    select id as "ticketId", event_id as "eventId" from tickets
-    where (id, event_id) in (select id, event_id from wanted) and id not in (select id from free)`.execute(
+    select id as "ticketId", event_id as "eventId" from wanted where id not in (select id from free)`.execute(
     db,
   );
   return rows;

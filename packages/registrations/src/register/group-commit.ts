@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Answering } from './answering.ts';
 import { WaitingRoom, type Waiting, type WaitingRoomOptions } from './waiting-room.ts';
 
@@ -19,8 +20,6 @@ interface Group<Item, Outcome> {
 const SWEEP_INTERVAL_MS = 50;
 /** Overdue is who comes so near to it, because between two sweeps, and on the way out, time passes. */
 const SWEEP_EARLY_MS = 2 * SWEEP_INTERVAL_MS;
-
-const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
 /**
  * Commits items in groups, one group at a time.

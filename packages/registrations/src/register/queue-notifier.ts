@@ -8,8 +8,8 @@ const BATCHES_PER_JOB = 500;
 export class QueueNotifier {
   readonly #enqueue: (batchIds: string[]) => void;
   readonly #intervalMs: number;
-  #committed: string[] = [];
-  #timer: NodeJS.Timeout | null = null;
+  readonly #committed: string[] = [];
+  #timer: NodeJS.Timeout | undefined;
 
   /** `enqueue` adds a job for these batches. It must not throw: the relay finds a batch that nobody was told of. */
   constructor(enqueue: (batchIds: string[]) => void, intervalMs: number) {
@@ -20,18 +20,15 @@ export class QueueNotifier {
   /** Sees to it that the queue learns of a committed batch within the interval. */
   notify(batchId: string): void {
     this.#committed.push(batchId);
-    if (this.#timer === null) this.flush();
+    if (!this.#timer) this.flush();
   }
 
   /** Notifies the queue now of everything that was held back. */
   flush(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = null;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
     if (this.#committed.length === 0) return;
-    for (let from = 0; from < this.#committed.length; from += BATCHES_PER_JOB) {
-      this.#enqueue(this.#committed.slice(from, from + BATCHES_PER_JOB));
-    }
-    this.#committed = [];
+    while (this.#committed.length > 0) this.#enqueue(this.#committed.splice(0, BATCHES_PER_JOB));
     this.#timer = setTimeout(() => this.flush(), this.#intervalMs);
   }
 }

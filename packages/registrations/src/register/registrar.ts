@@ -28,23 +28,22 @@ export class Registrar {
   readonly #locked: LockedTickets;
   readonly #keysInProgress = new Set<string>();
 
-  constructor(options: RegistrarOptions) {
+  constructor({ db, log, batchLimit, waitingLimit, answerWithinMs, onCommitted }: RegistrarOptions) {
     const warn = warnSeldom('a batch did not commit');
-    const lockWithinMs = Math.round(options.answerWithinMs * LOCK_SHARE);
-    this.#locked = new LockedTickets(options.log);
+    this.#locked = new LockedTickets(log);
     const deps: CommitDependencies = {
-      db: options.db,
+      db,
       locked: this.#locked,
-      lockWithinMs,
-      onCommitted: options.onCommitted,
-      onFailure: (error, facts) => warn(options.log, { err: error, ...facts }),
-      resolveWithinMs: options.answerWithinMs,
+      lockWithinMs: Math.round(answerWithinMs * LOCK_SHARE),
+      onCommitted,
+      onFailure: (error, facts) => warn(log, { err: error, ...facts }),
+      resolveWithinMs: answerWithinMs,
     };
     this.#group = new GroupCommit({
       commit: (reservations) => commitBatch(deps, reservations),
-      groupLimit: options.batchLimit,
-      waitingLimit: options.waitingLimit,
-      answerWithinMs: options.answerWithinMs,
+      groupLimit: batchLimit,
+      waitingLimit,
+      answerWithinMs,
       overloaded: OVERLOADED,
       unknown: UNKNOWN,
       exclusiveKey: ({ eventId, attendeeDigest }) => attendeeDigest && `${eventId}/${attendeeDigest}`,

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { lockTimeout, plainArray, textArray, type Database } from '@floodgate/database';
+import { plainArray, textArray, type Database } from '@floodgate/database';
 import type { Outcome, Refusal } from './outcome.ts';
 
 /** One validated request for a seat. */
@@ -102,6 +102,13 @@ function inputOf(reservations: readonly Reservation[]) {
       full_name, email_address, phone_number, gender, table_or_seat, extra_data_1, extra_data_2, position
     )`;
 }
+
+/**
+ * A condition that is always true and bounds how long its statement waits for a row (0: no bound). Postgres evaluates it
+ * once, before it looks at a row. It holds for the transaction, so it works through a pooler.
+ */
+const lockTimeout = (withinMs: number) =>
+  sql`(select set_config('lock_timeout', ${String(withinMs)}, true)) is not null`;
 
 function lockTickets(reservations: readonly Reservation[], lockWithinMs: number) {
   // Each ticket with the event that it was asked for under: its id alone would lock another event's ticket.

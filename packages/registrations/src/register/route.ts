@@ -1,20 +1,17 @@
 import { Type } from '@sinclair/typebox';
 import {
+  answersOf,
   BODY_LIMIT_BYTES,
   COMMON_FAILURES,
-  FailureEnvelope,
   formatPassReference,
-  isIdempotencyKey,
   RegisterHeaders,
   RegistrationRequest,
   ReplayedHeader,
   success,
-  SuccessEnvelope,
   trimFullName,
   type FailureCode,
 } from '@floodgate/contract';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { HeaderRule, PartnerPrincipal, Routes } from '@floodgate/http';
+import type { Routes } from '@floodgate/http';
 import type { Outcome } from './outcome.ts';
 import type { Registrar } from './registrar.ts';
 
@@ -22,12 +19,6 @@ const PassReference = Type.String({
   description: 'Pass reference of the attendee. Treat it as opaque.',
   examples: ['GALA-1042-317-4829137450'],
 });
-
-const IDEMPOTENCY_KEY: HeaderRule = {
-  name: 'idempotency-key',
-  rule: 'Idempotency-Key: 1 to 255 visible ASCII characters',
-  isValid: isIdempotencyKey,
-};
 
 /** POST /events/register: reserves a seat and answers with its pass reference at once. */
 export function addRegisterRoute(api: Routes, registrar: Pick<Registrar, 'register' | 'admit'>): void {
@@ -40,13 +31,12 @@ export function addRegisterRoute(api: Routes, registrar: Pick<Registrar, 'regist
         summary: 'Register For Event',
         description:
           'Registers an attendee. On "00" the seat and the pass reference are safely stored; finalization follows by itself.',
-        requestHeaders: RegisterHeaders,
+        headers: RegisterHeaders,
         answerHeaders: ReplayedHeader,
         failures: [...COMMON_FAILURES, '11', '30', '31', '32', '33', '40', '41', '91'],
         body: RegistrationRequest,
-        response: { 200: SuccessEnvelope(PassReference), '4xx': FailureEnvelope, '5xx': FailureEnvelope },
+        response: answersOf(PassReference),
       },
-      config: { headerRules: [IDEMPOTENCY_KEY] },
       bodyLimit: BODY_LIMIT_BYTES,
       // Before the body is read: reading what is refused would slow down those who are served.
       onRequest: (_request, reply, done) => {
@@ -59,17 +49,20 @@ export function addRegisterRoute(api: Routes, registrar: Pick<Registrar, 'regist
       },
     },
     async (request, reply) => {
-      const key = request.headers['idempotency-key'] as string | undefined;
-      const outcome = await registrar.register(request.principal, request.body, key);
-      if (outcome.kind !== 'registered') return refuse(request, reply, outcome);
-      if (outcome.replayed) void reply.header('idempotent-replayed', 'true');
-      return success(passReferenceOf(request.principal, outcome));
+      const { principal, body, headers } = request;
+      const outcome = await registrar.register(principal, body, headers['idempotency-key']);
+      if ('replayed' in outcome && outcome.replayed) void reply.header('idempotent-replayed', 'true');
+      if (outcome.kind === 'registered') {
+        const { passPrefix: prefix, eventId } = principal;
+        const { serial, passCode } = outcome;
+        return success(formatPassReference({ prefix, eventId, serial, passCode }));
+      }
+      if (outcome.kind === 'failed')
+        request.log.error({ requestId: request.id }, 'a registration failed unexpectedly');
+      return reply.fail(REFUSAL_CODES[outcome.kind]);
     },
   );
 }
-
-type Registered = Extract<Outcome, { kind: 'registered' }>;
-type Refused = Exclude<Outcome, Registered>;
 
 const REFUSAL_CODES = {
   'no-such-ticket': '30',
@@ -81,18 +74,4 @@ const REFUSAL_CODES = {
   overloaded: '90',
   unknown: '91',
   failed: '99',
-} as const satisfies Record<Refused['kind'], FailureCode>;
-
-function refuse(request: FastifyRequest, reply: FastifyReply, outcome: Refused) {
-  if (outcome.kind === 'failed')
-    request.log.error({ requestId: request.id }, 'a registration failed unexpectedly');
-  if ('replayed' in outcome && outcome.replayed) void reply.header('idempotent-replayed', 'true');
-  return reply.fail(REFUSAL_CODES[outcome.kind]);
-}
-
-function passReferenceOf(
-  { passPrefix: prefix, eventId }: PartnerPrincipal,
-  { serial, passCode }: Registered,
-): string {
-  return formatPassReference({ prefix, eventId, serial, passCode });
-}
+} as const satisfies Record<Exclude<Outcome['kind'], 'registered'>, FailureCode>;

@@ -1,17 +1,21 @@
 import { Type } from '@sinclair/typebox';
 import {
-  CallerHeaders,
+  answersOf,
   COMMON_FAILURES,
-  FailureEnvelope,
+  formatPassReference,
+  formatTimestamp,
+  parsePassReference,
   RegistrationStatus,
   success,
-  SuccessEnvelope,
 } from '@floodgate/contract';
-import type { Routes } from '@floodgate/http';
-import { readStatus, type RegistrationLoader } from './read-status.ts';
+import type { BatchLoader } from '@floodgate/database';
+import type { PartnerPrincipal, Routes } from '@floodgate/http';
+import type { RegistrationQuery, RegistrationRow } from './find-registrations.ts';
+
+type Registrations = BatchLoader<RegistrationQuery, RegistrationRow | undefined>;
 
 /** GET /events/registrations/{passReference}: how far one of the caller's own registrations is. */
-export function addStatusRoute(api: Routes, registrations: RegistrationLoader): void {
+export function addStatusRoute(api: Routes, registrations: Registrations): void {
   api.get(
     '/events/registrations/:passReference',
     {
@@ -20,19 +24,37 @@ export function addStatusRoute(api: Routes, registrations: RegistrationLoader): 
         tags: ['Events'],
         summary: 'Get Registration',
         description: 'Tells the state of a registration that the same partner made under this event.',
-        requestHeaders: CallerHeaders,
         failures: [...COMMON_FAILURES, '34'],
         params: Type.Pick(RegistrationStatus, ['passReference']),
-        response: {
-          200: SuccessEnvelope(RegistrationStatus),
-          '4xx': FailureEnvelope,
-          '5xx': FailureEnvelope,
-        },
+        response: answersOf(RegistrationStatus),
       },
     },
-    async (request, reply) => {
-      const status = await readStatus(registrations, request.principal, request.params.passReference);
-      return status ? success(status) : reply.fail('34');
+    async ({ principal, params }, reply) => {
+      const status = await readStatus(registrations, principal, params.passReference);
+      // Found by its serial, then compared whole: a guessed serial alone opens nothing.
+      return status?.passReference === params.passReference ? success(status) : reply.fail('34');
     },
   );
+}
+
+/** Resolves to the status of a registration that this partner made under this event; undefined where there is none. */
+async function readStatus(
+  registrations: Registrations,
+  { partnerId, eventId }: PartnerPrincipal,
+  passReference: string,
+): Promise<RegistrationStatus | undefined> {
+  const parts = parsePassReference(passReference);
+  const row = parts && (await registrations.read({ serial: parts.serial, partnerId, eventId }));
+  if (!row) return undefined;
+  const { passPrefix: prefix, serial, passCode } = row;
+  return {
+    passReference: formatPassReference({ prefix, eventId, serial, passCode }),
+    state: row.state,
+    organizedEventID: row.eventId,
+    organizedEventTicketID: row.ticketId,
+    ticketTitle: row.ticketTitle,
+    dateReserved: formatTimestamp(row.reservedAt),
+    dateFinalized: row.finishedAt && formatTimestamp(row.finishedAt),
+    dateCancelled: row.cancelledAt && formatTimestamp(row.cancelledAt),
+  };
 }

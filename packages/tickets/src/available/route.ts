@@ -1,11 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import {
-  CallerHeaders,
-  COMMON_FAILURES,
-  FailureEnvelope,
-  SuccessEnvelope,
-  Ticket,
-} from '@floodgate/contract';
+import { answersOf, COMMON_FAILURES, Ticket } from '@floodgate/contract';
 import type { TicketList } from './ticket-list.ts';
 import type { Routes } from '@floodgate/http';
 
@@ -20,13 +14,8 @@ export function addTicketsRoute(api: Routes, tickets: TicketList): void {
         summary: 'Get Tickets',
         description:
           'Lists the tickets of the event that are active, on sale and not sold out. At most 1 s old.',
-        requestHeaders: CallerHeaders,
         failures: COMMON_FAILURES,
-        response: {
-          200: SuccessEnvelope(Type.Array(Ticket)),
-          '4xx': FailureEnvelope,
-          '5xx': FailureEnvelope,
-        },
+        response: answersOf(Type.Array(Ticket)),
       },
     },
     (request, reply) => {
@@ -34,10 +23,10 @@ export function addTicketsRoute(api: Routes, tickets: TicketList): void {
       // The list is cached as the text of the answer: what is text already, Fastify sends as it is. Sent, not returned:
       // a promise for what is at hand would be a good part of what this route costs.
       void reply.type('application/json; charset=utf-8');
-      const text = tickets.peek(eventId);
+      const text = tickets.get(eventId);
       if (text !== undefined) reply.send(text as never);
       else
-        tickets.read(eventId).then(
+        tickets.forceFetch(eventId).then(
           (read) => reply.send(read as never),
           (error) => reply.send(error as never),
         );

@@ -5,26 +5,14 @@ import { listAvailableTickets } from './list-available-tickets.ts';
 import type { LRUCache } from 'lru-cache';
 
 /** The available tickets of events, each kept for a second as the very text of the answer. */
-export class TicketList {
-  readonly #cache: LRUCache<number, string>;
+export type TicketList = LRUCache<number, string>;
 
-  constructor(db: Database) {
-    this.#cache = readThroughCache(async (eventId) => {
-      const tickets = await listAvailableTickets(db, eventId);
-      return JSON.stringify(success(tickets.map(toTicket)));
-    });
-  }
-
-  /** Returns the answer's text, if it is at hand. */
-  peek(eventId: number): string | undefined {
-    return this.#cache.get(eventId);
-  }
-
-  /** Resolves to the answer's text. Rejects where Postgres does not answer. */
-  read(eventId: number): Promise<string> {
-    return this.#cache.forceFetch(eventId);
-  }
-}
+/** Returns the list that reads from `db`. */
+export const ticketList = (db: Database): TicketList =>
+  readThroughCache(async (eventId) => {
+    const tickets = await listAvailableTickets(db, eventId);
+    return JSON.stringify(success(tickets.map(toTicket)));
+  });
 
 /** A ticket in the order and types that partners were promised. */
 export function toTicket(row: TicketRow): Ticket {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { speaksOf } from './failed-jobs.ts';
+import { speaksOf } from './job.ts';
 
 test('a failed job is obsolete when one of its batches is redriven', () => {
   const [a, b] = [randomUUID(), randomUUID()];
