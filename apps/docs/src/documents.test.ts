@@ -54,6 +54,21 @@ test('every path of this repository that is named is there', () => {
   expect(missing).toEqual([]);
 });
 
+test('every source file that is named without its folder is there', () => {
+  const files = globSync(['{apps,packages,test,docker}/**/*.{ts,mjs,json}', '*.json'], {
+    cwd: root,
+    exclude: ['**/node_modules/**'],
+  });
+  const missing = everywhere((prose, file) => {
+    if (file === 'CHANGELOG.md') return [];
+    const names = matches(prose, /`([\w./-]+\.(?:ts|mjs|json))`/g).filter(
+      (name) => !/^[./]|^(?:apps|packages|test|docker)\//.test(name),
+    );
+    return names.filter((name) => !files.some((one) => one === name || one.endsWith(`/${name}`)));
+  });
+  expect(missing).toEqual([]);
+});
+
 test('every test file that a document names is there', () => {
   const tests = new Set(
     globSync('{apps,packages,test}/**/*.test.ts', { cwd: root }).map((file) => path.basename(file)),
