@@ -1,3 +1,4 @@
+export { addFeedbackCommands } from './feedback/command.ts';
 export { addQueueCommands } from './finalize/queue-command.ts';
 export { addRedriveCommand } from './finalize/redrive-command.ts';
 export { addReconcileCommand } from './reconcile/command.ts';
