@@ -6,12 +6,7 @@ import { addEventCommands } from '@floodgate/events/cli';
 import { addGrantCommand } from './grant.ts';
 import { addKeyCommands, addPartnerCommands } from '@floodgate/partners/cli';
 import { addMigrateCommand } from './migrate.ts';
-import {
-  addFeedbackCommands,
-  addQueueCommands,
-  addReconcileCommand,
-  addRedriveCommand,
-} from '@floodgate/registrations/cli';
+import { addQueueCommands, addReconcileCommand, addRedriveCommand } from '@floodgate/registrations/cli';
 import { addTicketCommands } from '@floodgate/tickets/cli';
 
 /** Builds the command line. It throws CommanderError where it would otherwise end the process. */
@@ -31,7 +26,6 @@ export function buildProgram(cli: Cli): Command {
   addQueueCommands(program, cli);
   addRedriveCommand(program, cli);
   addReconcileCommand(program, cli);
-  addFeedbackCommands(program, cli);
   addAuditCommand(program, cli);
   for (const command of [program, ...program.commands]) if (command.commands.length > 0) addHelp(command);
   return program;

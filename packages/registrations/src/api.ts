@@ -3,9 +3,6 @@ import { defineApi } from '@floodgate/http';
 import { job } from '@floodgate/queue';
 import { whole } from '@floodgate/service';
 import { finalizeBatchesJob } from './finalize/job.ts';
-import { insertFeedback } from './feedback/insert-feedback.ts';
-import { forwardFeedbackJob } from './feedback/job.ts';
-import { addFeedbackRoute } from './feedback/route.ts';
 import { QueueNotifier } from './register/queue-notifier.ts';
 import { Registrar } from './register/registrar.ts';
 import { addRegisterRoute } from './register/route.ts';
@@ -25,7 +22,7 @@ const BATCH_SHARE = 2 / 3;
 
 /** Registers attendees and tells how far their registrations are. */
 export const registrationsApi = defineApi({
-  jobs: [finalizeBatchesJob, forwardFeedbackJob],
+  jobs: [finalizeBatchesJob],
   settings: {
     BATCH_LIMIT: whole('registrations in one commit', { minimum: 1, maximum: 5_000, default: 2_000 }),
     WAITING_LIMIT: whole('registrations that may wait for a commit; further ones are answered 90', {
@@ -57,11 +54,6 @@ export const registrationsApi = defineApi({
     return {
       routes(api) {
         addRegisterRoute(api, registrar);
-        addFeedbackRoute(api, async (partnerId, eventId, text) => {
-          const id = await insertFeedback(db, partnerId, eventId, text);
-          producer.enqueue(job(forwardFeedbackJob, { id })).catch(() => {});
-          return id;
-        });
         addStatusRoute(api, new BatchLoader((queries) => findRegistrations(reads, queries)));
       },
       async close() {

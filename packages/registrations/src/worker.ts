@@ -1,8 +1,6 @@
 import type { Database } from '@floodgate/database';
 import { defineWorker } from '@floodgate/queue';
 import { whole } from '@floodgate/service';
-import { forwardFeedbackJob } from './feedback/job.ts';
-import { forwardFeedback } from './feedback/forward-feedback.ts';
 import { finalizeBatches } from './finalize/finalize-batches.ts';
 import { finalizeBatchesJob } from './finalize/job.ts';
 import { readBacklog } from './finalize/read-backlog.ts';
@@ -15,7 +13,7 @@ const KEYS_PER_ROUND = 1_000;
 
 /** What the worker does for registrations. */
 export const registrationsWorker = defineWorker({
-  jobs: [finalizeBatchesJob, forwardFeedbackJob],
+  jobs: [finalizeBatchesJob],
   settings: {
     RELAY_INTERVAL_MS: whole('how often the outbox is looked through', {
       minimum: 50,
@@ -24,10 +22,7 @@ export const registrationsWorker = defineWorker({
     }),
   },
   open: ({ db, log, producer, config }) => ({
-    handlers: {
-      'finalize-batches': finalizeBatches({ db, log }),
-      'forward-feedback': forwardFeedback(db),
-    },
+    handlers: { 'finalize-batches': finalizeBatches({ db, log }) },
     rounds: [
       { name: 'relay', intervalMs: config.RELAY_INTERVAL_MS, run: () => relayDueBatches(db, producer) },
       { name: 'expiry', intervalMs: EXPIRY_INTERVAL_MS, run: () => expireKeys(db) },

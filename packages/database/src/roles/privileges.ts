@@ -75,7 +75,6 @@ export const PRIVILEGES: Record<ServiceName, { [T in keyof Tables]: TablePrivile
       update: ['epoch_second', 'drawn'],
     },
     // What operators did is no business of a service's.
-    feedback: { select: ['id'], insert: ['partner_id', 'event_id', 'text'] },
     audit_log: {},
     kysely_migration: { select: ['name'] },
     kysely_migration_lock: {},
@@ -94,7 +93,6 @@ export const PRIVILEGES: Record<ServiceName, { [T in keyof Tables]: TablePrivile
     // By ctid: the keys themselves are no business of the worker's.
     idempotency_keys: { select: ['ctid', 'created_at'], delete: true },
     rate_limit_windows: {},
-    feedback: { select: ['id', 'forwarded_at'], update: ['forwarded_at'] },
     audit_log: {},
     kysely_migration: { select: ['name'] },
     kysely_migration_lock: {},

@@ -4,13 +4,11 @@ import type { Database } from '../connection/connect.ts';
 import { assertSupported } from './assert-supported.ts';
 import * as initial from './migrations/0001-initial.ts';
 import * as audit from './migrations/0002-audit.ts';
-import * as feedback from './migrations/0003-feedback.ts';
 
 /** In order, forward only, and never edited once merged. */
 const MIGRATIONS: Record<string, Migration> = {
   '0001-initial': initial,
   '0002-audit': audit,
-  '0003-feedback': feedback,
 };
 
 /**

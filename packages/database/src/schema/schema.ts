@@ -150,11 +150,4 @@ export interface Schema {
     created_at: CreatedAt;
   };
   audit_log: AuditLogTable;
-  feedback: {
-    id: GeneratedAlways<number>;
-    partner_id: number;
-    event_id: number;
-    text: string;
-    forwarded_at: Generated<Date | null>;
-  };
 }
