@@ -1,6 +1,6 @@
 import { fieldRule } from '@floodgate/contract';
 import { statementFailure, TooManyReads } from '@floodgate/database';
-import { warnSeldom } from '@floodgate/service';
+import { throttledWarn } from '@floodgate/service';
 import type {
   FastifyError,
   FastifyInstance,
@@ -11,7 +11,7 @@ import type {
 import { fail, type Specifics } from './fail.ts';
 import { UnsupportedBody } from './strict/json-body.ts';
 
-const warnOfPostgres = warnSeldom('Postgres refused or did not answer');
+const warnOfPostgres = throttledWarn('Postgres refused or did not answer');
 
 /** Puts every failure that Fastify, a route or a dependency produces into the envelope. */
 export function answerErrors(app: FastifyInstance): void {

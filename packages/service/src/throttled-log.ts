@@ -6,7 +6,9 @@ const LOG_INTERVAL_MS = 1_000;
  * A warning that is logged once a second at most, with the number of those that were not: an outage fails every request,
  * and one line tells as much as thousands.
  */
-export function warnSeldom(message: string): (log: Pick<FastifyBaseLogger, 'warn'>, facts: object) => void {
+export function throttledWarn(
+  message: string,
+): (log: Pick<FastifyBaseLogger, 'warn'>, facts: object) => void {
   let lastLoggedAt = -Infinity;
   let unlogged = 0;
   return (log, facts) => {

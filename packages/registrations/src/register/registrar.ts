@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { RegistrationRequest } from '@floodgate/contract';
 import { drawPassCode } from './draw-pass-code.ts';
 import type { Reservation } from './reserve-batch.ts';
-import { type Logger, warnSeldom } from '@floodgate/service';
+import { type Logger, throttledWarn } from '@floodgate/service';
 import type { PartnerPrincipal } from '@floodgate/http';
 import { commitBatch, type CommitDependencies } from './commit-batch.ts';
 import { GroupCommit } from './group-commit.ts';
@@ -29,7 +29,7 @@ export class Registrar {
   readonly #keysInProgress = new Set<string>();
 
   constructor({ db, log, batchLimit, waitingLimit, answerWithinMs, onCommitted }: RegistrarOptions) {
-    const warn = warnSeldom('a batch did not commit');
+    const warn = throttledWarn('a batch did not commit');
     this.#locked = new LockedTickets(log);
     const deps: CommitDependencies = {
       db,
