@@ -11,6 +11,8 @@ type Environment = Record<string, string>;
 
 interface SmallProcess {
   env: Environment;
+  /** For all apps; a release of before may have none. */
+  everyFlags?: string[];
   flags: Record<string, string[]>;
 }
 
@@ -106,7 +108,11 @@ async function startApp(directory: string, app: App, start: AppStart): Promise<C
   return new ContenderProcess({
     name: `the ${app} of ${directory}`,
     node: path.join(directory, 'node_modules/node/bin/node'),
-    flags: [...(smallProcess.flags[`apps/${app}`] ?? smallProcess.flags['apps'] ?? []), ...flags],
+    flags: [
+      ...(smallProcess.everyFlags ?? []),
+      ...(smallProcess.flags[`apps/${app}`] ?? smallProcess.flags['apps'] ?? []),
+      ...flags,
+    ],
     args: [path.join(directory, `apps/${app}/src/main.ts`), ...args],
     env: { ...smallProcess.env, ...env },
   });
