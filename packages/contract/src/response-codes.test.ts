@@ -7,26 +7,64 @@ import { RESPONSE_CODES, type FailureCode, type ResponseCode } from './response-
 import { formatTimestamp } from './timestamp.ts';
 import { isUuid } from './uuid.ts';
 
-// The table that partners were given: code, HTTP statuses, whether a retry may help, Retry-After.
-const PROMISED: Record<ResponseCode, { http: number[]; retry: boolean; retryAfter: boolean }> = {
-  '00': { http: [200], retry: false, retryAfter: false },
-  '10': { http: [400, 413, 415, 431], retry: false, retryAfter: false },
-  '11': { http: [422], retry: false, retryAfter: false },
-  '12': { http: [400], retry: false, retryAfter: false },
-  '20': { http: [401], retry: false, retryAfter: false },
-  '21': { http: [404], retry: false, retryAfter: false },
-  '30': { http: [404], retry: false, retryAfter: false },
-  '31': { http: [409], retry: false, retryAfter: false },
-  '32': { http: [409], retry: false, retryAfter: false },
-  '33': { http: [409], retry: false, retryAfter: false },
-  '34': { http: [404], retry: false, retryAfter: false },
-  '40': { http: [422], retry: false, retryAfter: false },
-  '41': { http: [409], retry: true, retryAfter: true },
-  '50': { http: [429], retry: true, retryAfter: true },
-  '60': { http: [404, 405], retry: false, retryAfter: false },
-  '90': { http: [503], retry: true, retryAfter: true },
-  '91': { http: [503], retry: true, retryAfter: true },
-  '99': { http: [500], retry: true, retryAfter: false },
+interface Promised {
+  http: number[];
+  retry: boolean;
+  retryAfter: boolean;
+  message: string;
+}
+
+// The table that partners were given: code, HTTP statuses, whether a retry may help, Retry-After, and the message where there
+// is no more to say.
+const PROMISED: Record<ResponseCode, Promised> = {
+  '00': { http: [200], retry: false, retryAfter: false, message: 'Successful' },
+  '10': {
+    http: [400, 413, 415, 431],
+    retry: false,
+    retryAfter: false,
+    message: 'The request is not well-formed',
+  },
+  '11': { http: [422], retry: false, retryAfter: false, message: 'The request has invalid fields' },
+  '12': { http: [400], retry: false, retryAfter: false, message: 'x-event-ref is missing or not a UUID' },
+  '20': { http: [401], retry: false, retryAfter: false, message: 'x-secret-key is not valid' },
+  '21': { http: [404], retry: false, retryAfter: false, message: 'No such event' },
+  '30': { http: [404], retry: false, retryAfter: false, message: 'No such ticket under this event' },
+  '31': { http: [409], retry: false, retryAfter: false, message: 'The ticket is not on sale' },
+  '32': { http: [409], retry: false, retryAfter: false, message: 'The ticket is sold out' },
+  '33': {
+    http: [409],
+    retry: false,
+    retryAfter: false,
+    message: 'This e-mail address is already registered for the event',
+  },
+  '34': { http: [404], retry: false, retryAfter: false, message: 'No such registration' },
+  '40': {
+    http: [422],
+    retry: false,
+    retryAfter: false,
+    message: 'The Idempotency-Key was used with a different request',
+  },
+  '41': {
+    http: [409],
+    retry: true,
+    retryAfter: true,
+    message: 'A request with this Idempotency-Key is in progress',
+  },
+  '50': { http: [429], retry: true, retryAfter: true, message: 'Too many requests' },
+  '60': { http: [404, 405], retry: false, retryAfter: false, message: 'No such route' },
+  '90': {
+    http: [503],
+    retry: true,
+    retryAfter: true,
+    message: 'The service is overloaded; nothing was reserved',
+  },
+  '91': {
+    http: [503],
+    retry: true,
+    retryAfter: true,
+    message: 'The outcome is unknown; retry with the same Idempotency-Key',
+  },
+  '99': { http: [500], retry: true, retryAfter: false, message: 'Unexpected error' },
 };
 
 const codes = Object.keys(RESPONSE_CODES) as ResponseCode[];
@@ -34,8 +72,8 @@ const failures = codes.filter((code): code is FailureCode => code !== '00');
 
 test('the catalogue is what partners were promised', () => {
   const catalogue = codes.map((code) => {
-    const { httpStatuses, retryable = false, retryAfterSeconds = 0 } = RESPONSE_CODES[code];
-    return [code, { http: [...httpStatuses], retry: retryable, retryAfter: retryAfterSeconds > 0 }];
+    const { httpStatuses, retryable = false, retryAfterSeconds = 0, message } = RESPONSE_CODES[code];
+    return [code, { http: [...httpStatuses], retry: retryable, retryAfter: retryAfterSeconds > 0, message }];
   });
   expect(Object.fromEntries(catalogue)).toEqual(PROMISED);
 });
