@@ -70,6 +70,11 @@ describe.skipIf(missing)(`why a queue is down${missing}`, () => {
     ['a database that the server does not have', 'redis://open/99', 'no such database'],
     ['a server that is away', 'redis://away', 'connection refused'],
     ['a cluster with a wrong password', 'redis-cluster://:wrong-one@secret', 'user or password not accepted'],
+    [
+      'a cluster whose certificate nobody vouches for',
+      'rediss-cluster://tls',
+      'connection closed (the certificate may not be accepted)',
+    ],
     ['a cluster that needs TLS', 'redis-cluster://tls', 'connection closed (TLS may be needed: rediss)'],
   ] as const)('%s is told by producer and consumer', async ([, written, reason]) => {
     const url = written.replace(/(open|secret|tls|away)(\/\d+)?$/, (_, server: string, number = '') => {
@@ -113,11 +118,13 @@ describe.skipIf(missing)(`why a queue is down${missing}`, () => {
 
   test('what is closed amid a TLS handshake throws nothing at its process', async () => {
     const target = parseQueueUrl(`rediss://127.0.0.1:${servers.tls.port}`);
+    const common = { target, namespace: 'problems', onError: () => {} };
     for (let waitMs = 0; waitMs < 100; waitMs++) {
-      const producer = new Producer({ target, namespace: 'problems', onError: () => {} });
+      const producer = new Producer(common);
+      const consumer = new Consumer({ ...common, jobs, onJobFailed: () => {} });
       // As long as a handshake takes, or less.
       await delay(waitMs % 10);
-      await producer.close();
+      await Promise.all([producer.close(), consumer.close(1_000)]);
     }
   });
 

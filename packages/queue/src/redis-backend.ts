@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { Queue, Worker } from 'bullmq';
-import { Cluster, Redis } from 'ioredis';
+import { Cluster, Redis, type StandaloneConnectionOptions } from 'ioredis';
+import { StandaloneConnector } from 'ioredis/built/connectors/index.js';
 import { NO_DATABASE, reasonOf } from '@floodgate/service/reason-of';
 import { CONNECT_TIMEOUT_MS, SILENCE_MS, UnsafeQueueError } from './backend.ts';
 import type { BackendOptions, QueueBackend } from './backend.ts';
@@ -25,10 +26,7 @@ export function redisBackend(target: RedisTarget, options: BackendOptions): Queu
         await once(redis, 'ready', { signal: AbortSignal.timeout(CONNECT_TIMEOUT_MS) });
       await assertNoEviction(redis);
     },
-    close: async () => {
-      ignoreFurtherErrors(redis);
-      redis.disconnect();
-    },
+    close: async () => redis.disconnect(),
   };
 }
 
@@ -45,6 +43,7 @@ function connectRedis(target: RedisTarget, { role, onError }: BackendOptions): R
     ...BEHAVIOUR[role],
     connectTimeout: CONNECT_TIMEOUT_MS,
     socketTimeout: SILENCE_MS[role],
+    Connector,
   };
   const redis =
     target.kind === 'redis'
@@ -69,6 +68,7 @@ const reconnectDelayMs = (attempt: number) => Math.min(50 * 2 ** Math.min(attemp
 const HINTS: Record<string, string> = {
   'redis: connection reset': 'connection reset (TLS may be needed: rediss)',
   'redis: connection closed': 'connection closed (TLS may be needed: rediss)',
+  'rediss: connection closed': 'connection closed (the certificate may not be accepted)',
   'rediss: no answer': 'no answer (TLS may not be spoken here: redis)',
 };
 
@@ -78,7 +78,6 @@ function followProblem(redis: Redis | Cluster, target: RedisTarget): () => strin
   let problem = 'no answer';
   redis.on('ready', () => (problem = 'no answer'));
   redis.on('error', (error: Error) => {
-    ignoreFurtherErrors(redis);
     // It follows from an error that was told before.
     if (error.message.startsWith("Stream isn't writeable")) return;
     const reason = reasonOf(error);
@@ -90,10 +89,16 @@ function followProblem(redis: Redis | Cluster, target: RedisTarget): () => strin
 }
 
 // ioredis listens to the first error of a socket only. A TLS handshake that ends early has two, and one that nobody
-// listens to ends the process.
-function ignoreFurtherErrors(redis: Redis | Cluster): void {
-  const nodes = redis.isCluster ? (redis as Cluster).nodes() : [redis as Redis];
-  for (const { stream } of nodes) if (stream?.listenerCount('error') < 2) stream.on('error', () => {});
+// listens to ends the process. BullMQ's copies of a connection take the connector with them.
+class Connector extends StandaloneConnector {
+  constructor(options: unknown) {
+    super(options as StandaloneConnectionOptions);
+  }
+
+  override async connect(...args: Parameters<StandaloneConnector['connect']>) {
+    const stream = await super.connect(...args);
+    return stream.on('error', () => {});
+  }
 }
 
 /** Throws UnsafeQueueError, saying how to mend it, where a Redis may evict keys when its memory is full. */
