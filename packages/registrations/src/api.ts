@@ -4,7 +4,7 @@ import { job } from '@floodgate/queue';
 import { whole } from '@floodgate/service';
 import { finalizeBatchesJob } from './finalize/job.ts';
 import { QueueNotifier } from './register/queue-notifier.ts';
-import { Registrar } from './register/registrar.ts';
+import { createRegistrar } from './register/registrar.ts';
 import { addRegisterRoute } from './register/route.ts';
 import { findRegistrations } from './status/find-registrations.ts';
 import { addStatusRoute } from './status/route.ts';
@@ -42,7 +42,7 @@ export const registrationsApi = defineApi({
       // Not awaited and allowed to fail: the batch row is the outbox, and the relay tells the queue again.
       producer.enqueue(job(finalizeBatchesJob, { batchIds })).catch(() => {});
     }, NOTIFY_INTERVAL_MS);
-    const registrar = new Registrar({
+    const registrar = createRegistrar({
       db,
       log,
       batchLimit: settings.BATCH_LIMIT,

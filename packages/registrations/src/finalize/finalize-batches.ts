@@ -1,7 +1,6 @@
 import type { Logger } from '@floodgate/service';
 import { sqlStateOf } from '@floodgate/service/sql-state';
-import { confirmBatches } from './confirm-batches.ts';
-import { failBatch } from './fail-batch.ts';
+import { confirmBatches, failBatch } from './batch-statements.ts';
 import { statementFailure, type Database } from '@floodgate/database';
 import type { JobContext, JobHandler } from '@floodgate/queue';
 import type { finalizeBatchesJob } from './job.ts';

@@ -1,13 +1,11 @@
 import { statementFailure, type Database, type StatementFailure } from '@floodgate/database';
 import { randomUUIDv7 } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { forgetExpiredKeys } from '../idempotency/forget-expired-keys.ts';
-import type { CommittedRegistration } from './find-batch.ts';
-import { findLockedTickets, type TicketOfEvent } from './find-locked-tickets.ts';
-import type { LockedTickets } from './locked-tickets.ts';
+import { forgetExpiredKeys } from '../idempotency/expired-keys.ts';
+import { findLockedTickets, type LockedTickets, type TicketOfEvent } from './locked-tickets.ts';
 import { FAILED, OVERLOADED, UNKNOWN, type Outcome } from './outcome.ts';
 import { reserveBatch, type Reservation } from './reserve-batch.ts';
-import { voidBatch } from './void-batch.ts';
+import { voidBatch, type CommittedRegistration } from './void-batch.ts';
 
 export interface CommitDependencies {
   db: Database;

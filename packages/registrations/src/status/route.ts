@@ -9,7 +9,7 @@ import {
   success,
 } from '@floodgate/contract';
 import type { BatchLoader } from '@floodgate/database';
-import type { PartnerPrincipal, Routes } from '@floodgate/http';
+import type { Routes } from '@floodgate/http';
 import type { RegistrationQuery, RegistrationRow } from './find-registrations.ts';
 
 type Registrations = BatchLoader<RegistrationQuery, RegistrationRow | undefined>;
@@ -29,26 +29,19 @@ export function addStatusRoute(api: Routes, registrations: Registrations): void 
         response: answersOf(RegistrationStatus),
       },
     },
-    async ({ principal, params }, reply) => {
-      const status = await readStatus(registrations, principal, params.passReference);
+    async ({ principal: { partnerId, eventId }, params: { passReference } }, reply) => {
+      const parts = parsePassReference(passReference);
+      const row = parts && (await registrations.read({ serial: parts.serial, partnerId, eventId }));
+      const status = row && statusOf(row);
       // Found by its serial, then compared whole: a guessed serial alone opens nothing.
-      return status?.passReference === params.passReference ? success(status) : reply.fail('34');
+      return status?.passReference === passReference ? success(status) : reply.fail('34');
     },
   );
 }
 
-/** Resolves to the status of a registration that this partner made under this event; undefined where there is none. */
-async function readStatus(
-  registrations: Registrations,
-  { partnerId, eventId }: PartnerPrincipal,
-  passReference: string,
-): Promise<RegistrationStatus | undefined> {
-  const parts = parsePassReference(passReference);
-  const row = parts && (await registrations.read({ serial: parts.serial, partnerId, eventId }));
-  if (!row) return undefined;
-  const { passPrefix: prefix, serial, passCode } = row;
+function statusOf({ passPrefix: prefix, ...row }: RegistrationRow): RegistrationStatus {
   return {
-    passReference: formatPassReference({ prefix, eventId, serial, passCode }),
+    passReference: formatPassReference({ prefix, ...row }),
     state: row.state,
     organizedEventID: row.eventId,
     organizedEventTicketID: row.ticketId,
