@@ -60,12 +60,10 @@ export async function returnLease(db: Database, batchIds: readonly string[], del
     where id = any(${batchIds}::uuid[]) and state = 'pending'`.execute(db);
 }
 
-/** What is waiting for finalization, as Postgres knows it. */
+/** What is waiting for finalization, as Postgres knows it: a batch that was redriven, since its redrive. */
 export interface Backlog extends QueueBacklog {
   pendingBatches: number;
   failedBatches: number;
-  /** Of a batch that was redriven, since its redrive. */
-  oldestPendingMs: number | null;
 }
 
 /** Returns the backlog of now. */

@@ -16,18 +16,9 @@ const FORGOTTEN_AFTER_MINUTES = 15;
  * Changes nothing.
  */
 export async function reconcile(db: Database): Promise<Difference[]> {
+  const all = [ticketDifferences, batchDifferences, registrationsAstray, keysAstray, forgottenBatches];
   const { rows } = await sql<Difference>`
-    with ${summaries}
-    ${ticketDifferences}
-    union all
-    ${batchDifferences}
-    union all
-    ${registrationsAstray}
-    union all
-    ${keysAstray}
-    union all
-    ${forgottenBatches}
-    order by 1`.execute(db);
+    with ${summaries} ${sql.join(all, sql` union all `)} order by 1`.execute(db);
   return rows;
 }
 

@@ -7,12 +7,12 @@ import { GroupCommit } from './group-commit.ts';
 import { LockedTickets } from './locked-tickets.ts';
 import { OVERLOADED, UNKNOWN, type Outcome } from './outcome.ts';
 import type { Reservation } from './reserve-batch.ts';
+import type { WaitingRoomOptions } from './waiting-room.ts';
 
-export interface RegistrarOptions extends Pick<CommitDependencies, 'db' | 'onCommitted'> {
+type Limits = Omit<WaitingRoomOptions<Reservation>, 'exclusiveKey'>;
+
+export interface RegistrarOptions extends Pick<CommitDependencies, 'db' | 'onCommitted'>, Limits {
   log: Logger;
-  batchLimit: number;
-  waitingLimit: number;
-  answerWithinMs: number;
 }
 
 export type Registrar = ReturnType<typeof createRegistrar>;
@@ -24,24 +24,21 @@ export type Registrar = ReturnType<typeof createRegistrar>;
 const LOCK_SHARE = 1 / 4;
 
 /** Returns what registers attendees: it collects what arrives into batches and answers when a batch has committed. */
-export function createRegistrar(options: RegistrarOptions) {
-  const { db, log, batchLimit, waitingLimit, answerWithinMs, onCommitted } = options;
+export function createRegistrar({ db, log, onCommitted, ...limits }: RegistrarOptions) {
   const warn = throttledWarn('a batch did not commit');
   const keysInProgress = new Set<string>();
   const locked = new LockedTickets(log);
   const deps: CommitDependencies = {
     db,
     locked,
-    lockWithinMs: Math.round(answerWithinMs * LOCK_SHARE),
+    lockWithinMs: Math.round(limits.answerWithinMs * LOCK_SHARE),
     onCommitted,
     onFailure: (error, facts) => warn(log, { err: error, ...facts }),
-    resolveWithinMs: answerWithinMs,
+    resolveWithinMs: limits.answerWithinMs,
   };
   const group = new GroupCommit<Reservation, Outcome>({
+    ...limits,
     commit: (reservations) => commitBatch(deps, reservations),
-    groupLimit: batchLimit,
-    waitingLimit,
-    answerWithinMs,
     overloaded: OVERLOADED,
     unknown: UNKNOWN,
     exclusiveKey: ({ eventId, attendeeDigest }) => attendeeDigest && `${eventId}/${attendeeDigest}`,

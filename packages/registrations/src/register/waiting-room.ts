@@ -58,7 +58,9 @@ export class WaitingRoom<Item, Outcome> {
   /** Lets an item wait. Returns false where there is no room, or too many wait with its key. */
   enter(item: Item, answer: (outcome: Outcome) => void): boolean {
     const key = this.#options.exclusiveKey(item);
-    if (this.isFull || !this.#joinSameKey(key)) return false;
+    const alike = key === null ? 0 : (this.#sameKey.get(key) ?? 0);
+    if (this.isFull || alike >= SAME_KEY_LIMIT) return false;
+    if (key !== null) this.#sameKey.set(key, alike + 1);
     this.#waiting.push({ item, key, submittedAt: performance.now(), answer });
     return true;
   }
@@ -99,13 +101,6 @@ export class WaitingRoom<Item, Outcome> {
     this.#waiting = left;
     for (const { key } of taken) this.#leaveSameKey(key);
     return taken;
-  }
-
-  #joinSameKey(key: string | null): boolean {
-    if (key === null) return true;
-    const others = this.#sameKey.get(key) ?? 0;
-    if (others < SAME_KEY_LIMIT) this.#sameKey.set(key, others + 1);
-    return others < SAME_KEY_LIMIT;
   }
 
   #leaveSameKey(key: string | null): void {

@@ -8,14 +8,13 @@ import {
   RegistrationStatus,
   success,
 } from '@floodgate/contract';
-import type { BatchLoader } from '@floodgate/database';
+import { BatchLoader, type Database } from '@floodgate/database';
 import type { Routes } from '@floodgate/http';
-import type { RegistrationQuery, RegistrationRow } from './find-registrations.ts';
-
-type Registrations = BatchLoader<RegistrationQuery, RegistrationRow | undefined>;
+import { findRegistrations, type RegistrationQuery, type RegistrationRow } from './find-registrations.ts';
 
 /** GET /events/registrations/{passReference}: how far one of the caller's own registrations is. */
-export function addStatusRoute(api: Routes, registrations: Registrations): void {
+export function addStatusRoute(api: Routes, reads: Database): void {
+  const registrations = new BatchLoader((queries: RegistrationQuery[]) => findRegistrations(reads, queries));
   api.get(
     '/events/registrations/:passReference',
     {
