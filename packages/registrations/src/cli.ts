@@ -8,6 +8,7 @@ import {
   reasonOf,
   record,
   table,
+  tableOf,
   withDatabase,
   withQueue,
   type Answer,
@@ -132,20 +133,15 @@ export function addReconcileCommand(program: Command, cli: Cli): void {
 
 function reconciliation(differences: readonly Difference[], failedBatches: number): Answer {
   const balanced = differences.length === 0;
+  const more = differences.length - SHOWN;
   const lines = balanced
     ? ['balanced: seats, registrations and batches agree, and no batch was forgotten']
-    : [listText(differences)];
+    : [tableOf(differences.slice(0, SHOWN))];
+  if (more > 0) lines.push(`… and ${more} more; --json lists them all`);
   if (failedBatches > 0) lines.push(`failed batches, which keep their seats: ${failedBatches}; see redrive`);
   return {
     document: { balanced, differences, failedBatches },
     text: lines.join('\n'),
     ...(!balanced && { failure: `not balanced: ${differences.length} found` }),
   };
-}
-
-function listText(differences: readonly Difference[]): string {
-  const rows = differences.slice(0, SHOWN).map(({ subject, problem }) => [subject, problem]);
-  const more = differences.length - rows.length;
-  const list = table(['subject', 'problem'], rows);
-  return more > 0 ? `${list}\n… and ${more} more; --json lists them all` : list;
 }

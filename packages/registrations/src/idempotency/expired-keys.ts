@@ -25,7 +25,6 @@ export async function forgetExpiredKeys(db: Database, reservations: readonly Res
       ${keyed.map((r) => r.idempotency!.key)}::text[]
     ) as used (partner_id, event_id, key)
     where expired.partner_id = used.partner_id and expired.event_id = used.event_id and expired.key = used.key
-      and expired.created_at <= now() - make_interval(hours => ${IDEMPOTENCY_RETENTION_HOURS}::integer)`.execute(
-    db,
-  );
+      and expired.created_at
+        <= now() - make_interval(hours => ${IDEMPOTENCY_RETENTION_HOURS}::integer)`.execute(db);
 }

@@ -2,10 +2,7 @@ import { sql } from 'kysely';
 import type { Database } from '@floodgate/database';
 
 /** A place where the books do not balance, in words for an operator. */
-export interface Difference {
-  subject: string;
-  problem: string;
-}
+export type Difference = Record<'subject' | 'problem', string>;
 
 /** A batch that has been pending for longer was forgotten: the relay enqueues what has waited far less. */
 const FORGOTTEN_AFTER_MINUTES = 15;

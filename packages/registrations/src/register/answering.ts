@@ -22,7 +22,6 @@ export class Answering {
     this.#onTurn = onTurn;
   }
 
-  /** How many answers are due. */
   get due(): number {
     return this.#due.length;
   }

@@ -11,7 +11,6 @@ export interface GroupCommitOptions<Item, Outcome> extends WaitingRoomOptions<It
   unknown: Outcome;
 }
 
-/** Items that are being committed together. */
 interface Group<Item, Outcome> {
   members: Waiting<Item, Outcome>[];
   settled: Promise<void>;

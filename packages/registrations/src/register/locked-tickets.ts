@@ -82,8 +82,7 @@ export async function findLockedTickets(
     free as materialized (
       select id from tickets where id in (select id from wanted) for no key update skip locked
     )
-    select id as "ticketId", event_id as "eventId" from wanted where id not in (select id from free)`.execute(
-    db,
-  );
+    select id as "ticketId", event_id as "eventId" from wanted
+    where id not in (select id from free)`.execute(db);
   return rows;
 }

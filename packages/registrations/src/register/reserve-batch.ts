@@ -26,7 +26,6 @@ interface OutcomeRow {
 
 /** How long after its commit a batch is left to the queue before the relay enqueues it again. */
 export const RELAY_GRACE_SECONDS = 5;
-/** How long an idempotency key is remembered. */
 export const IDEMPOTENCY_RETENTION_HOURS = 24;
 
 /**

@@ -1,9 +1,7 @@
 export interface WaitingRoomOptions<Item> {
-  /** Items of one group at most. */
   groupLimit: number;
   /** Items that may wait. Fewer may while groups take so long that the last of them could not be answered in time. */
   waitingLimit: number;
-  /** How long an item may wait for its answer. */
   answerWithinMs: number;
   /** Items with the same key never share a group, so they wait for as many groups as there are of them. */
   exclusiveKey: (item: Item) => string | null;
@@ -12,7 +10,6 @@ export interface WaitingRoomOptions<Item> {
 /** An item, and whom to tell what became of it. */
 export interface Waiting<Item, Outcome> {
   item: Item;
-  /** Its exclusive key. */
   key: string | null;
   submittedAt: number;
   answer: (outcome: Outcome) => void;
@@ -37,7 +34,6 @@ export class WaitingRoom<Item, Outcome> {
   #waiting: Waiting<Item, Outcome>[] = [];
   /** How many of them have this exclusive key. */
   readonly #sameKey = new Map<string, number>();
-  /** How many may wait now. */
   #room: number;
   /** How long each of the last groups took, the latest last. */
   #groupsMs = Array<number>(GROUPS_MEASURED).fill(0);
