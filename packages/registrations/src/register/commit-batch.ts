@@ -10,7 +10,7 @@ import { voidBatch, type CommittedRegistration } from './void-batch.ts';
 export interface CommitDependencies {
   db: Database;
   /** Tickets that another transaction keeps locked. It is told of further ones, and of those that were sold from again. */
-  locked: Pick<LockedTickets, 'has' | 'lock' | 'release'>;
+  locked: LockedTickets;
   /** Told of every batch that has committed seats, once that is certain. */
   onCommitted: (batchId: string) => void;
   onFailure: (error: unknown, facts: { batchId: string; size: number; failure: StatementFailure }) => void;

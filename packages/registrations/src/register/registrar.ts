@@ -3,8 +3,8 @@ import type { RegistrationRequest } from '@floodgate/contract';
 import type { PartnerPrincipal } from '@floodgate/http';
 import { type Logger, throttledWarn } from '@floodgate/service';
 import { commitBatch, type CommitDependencies } from './commit-batch.ts';
-import { GroupCommit } from './group-commit.ts';
-import { LockedTickets } from './locked-tickets.ts';
+import { createGroupCommit } from './group-commit.ts';
+import { createLockedTickets } from './locked-tickets.ts';
 import { OVERLOADED, UNKNOWN, type Outcome } from './outcome.ts';
 import type { Reservation } from './reserve-batch.ts';
 import type { WaitingRoomOptions } from './waiting-room.ts';
@@ -27,7 +27,7 @@ const LOCK_SHARE = 1 / 4;
 export function createRegistrar({ db, log, onCommitted, ...limits }: RegistrarOptions) {
   const warn = throttledWarn('a batch did not commit');
   const keysInProgress = new Set<string>();
-  const locked = new LockedTickets(log);
+  const locked = createLockedTickets(log);
   const deps: CommitDependencies = {
     db,
     locked,
@@ -36,7 +36,7 @@ export function createRegistrar({ db, log, onCommitted, ...limits }: RegistrarOp
     onFailure: (error, facts) => warn(log, { err: error, ...facts }),
     resolveWithinMs: limits.answerWithinMs,
   };
-  const group = new GroupCommit<Reservation, Outcome>({
+  const group = createGroupCommit<Reservation, Outcome>({
     ...limits,
     commit: (reservations) => commitBatch(deps, reservations),
     overloaded: OVERLOADED,
@@ -45,9 +45,9 @@ export function createRegistrar({ db, log, onCommitted, ...limits }: RegistrarOp
   });
   return {
     /** Returns whether a registration may come now. One that may not is to be answered `overloaded`, and counted as that. */
-    admit: () => group.admit(),
+    admit: group.admit,
     /** Resolves when everything that was accepted for registration is answered. */
-    drain: () => group.drain(),
+    drain: group.drain,
     /** Registers one attendee. Resolves when the seat is committed or certainly refused; never rejects. */
     register(principal: PartnerPrincipal, request: RegistrationRequest, key?: string): Promise<Outcome> {
       const reservation = toReservation(principal, request, key);
