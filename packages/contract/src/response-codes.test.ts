@@ -2,10 +2,9 @@ import { Value } from '@sinclair/typebox/value';
 import { Type } from '@sinclair/typebox';
 import { expect, test } from 'vitest';
 import { failure, FailureEnvelope, success, SuccessEnvelope } from './envelope.ts';
+import { formatTimestamp, isUuid } from './formats.ts';
 import { RegisterHeaders } from './headers.ts';
 import { RESPONSE_CODES, type FailureCode, type ResponseCode } from './response-codes.ts';
-import { formatTimestamp } from './timestamp.ts';
-import { isUuid } from './uuid.ts';
 
 interface Promised {
   http: number[];

@@ -1,12 +1,11 @@
-import { assertDurable, BatchLoader } from '@floodgate/database';
+import { assertDurable } from '@floodgate/database';
 import { defineApi } from '@floodgate/http';
 import { job } from '@floodgate/queue';
 import { whole } from '@floodgate/service';
 import { finalizeBatchesJob } from './finalize/job.ts';
-import { QueueNotifier } from './register/queue-notifier.ts';
-import { Registrar } from './register/registrar.ts';
+import { createQueueNotifier } from './register/queue-notifier.ts';
+import { createRegistrar } from './register/registrar.ts';
 import { addRegisterRoute } from './register/route.ts';
-import { findRegistrations } from './status/find-registrations.ts';
 import { addStatusRoute } from './status/route.ts';
 
 export { addRegisterRoute };
@@ -38,23 +37,23 @@ export const registrationsApi = defineApi({
       maxConnections: CONNECTIONS,
       statementTimeoutMs: Math.round(answerWithinMs * BATCH_SHARE),
     });
-    const notifier = new QueueNotifier((batchIds) => {
+    const notifier = createQueueNotifier((batchIds) => {
       // Not awaited and allowed to fail: the batch row is the outbox, and the relay tells the queue again.
       producer.enqueue(job(finalizeBatchesJob, { batchIds })).catch(() => {});
     }, NOTIFY_INTERVAL_MS);
-    const registrar = new Registrar({
+    const registrar = createRegistrar({
       db,
       log,
-      batchLimit: settings.BATCH_LIMIT,
+      groupLimit: settings.BATCH_LIMIT,
       waitingLimit: settings.WAITING_LIMIT,
       answerWithinMs,
-      onCommitted: (batchId) => notifier.notify(batchId),
+      onCommitted: notifier.notify,
     });
     await assertDurable(db);
     return {
       routes(api) {
         addRegisterRoute(api, registrar);
-        addStatusRoute(api, new BatchLoader((queries) => findRegistrations(reads, queries)));
+        addStatusRoute(api, reads);
       },
       async close() {
         await registrar.drain();

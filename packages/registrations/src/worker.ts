@@ -1,11 +1,11 @@
 import type { Database } from '@floodgate/database';
 import { defineWorker } from '@floodgate/queue';
 import { whole } from '@floodgate/service';
+import { readBacklog } from './finalize/batch-statements.ts';
 import { finalizeBatches } from './finalize/finalize-batches.ts';
 import { finalizeBatchesJob } from './finalize/job.ts';
-import { readBacklog } from './finalize/read-backlog.ts';
 import { relayDueBatches } from './finalize/relay.ts';
-import { deleteExpiredIdempotencyKeys } from './idempotency/delete-expired-keys.ts';
+import { deleteExpiredIdempotencyKeys } from './idempotency/expired-keys.ts';
 
 const EXPIRY_INTERVAL_MS = 60_000;
 /** Idempotency keys that one statement deletes: few, so that it never holds anything up. */

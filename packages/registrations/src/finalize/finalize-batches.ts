@@ -1,15 +1,10 @@
-import type { Logger } from '@floodgate/service';
 import { sqlStateOf } from '@floodgate/service/sql-state';
-import { confirmBatches } from './confirm-batches.ts';
-import { failBatch } from './fail-batch.ts';
-import { statementFailure, type Database } from '@floodgate/database';
-import type { JobContext, JobHandler } from '@floodgate/queue';
+import { confirmBatches, failBatch } from './batch-statements.ts';
+import { statementFailure } from '@floodgate/database';
+import type { JobContext, JobHandler, WorkerContext } from '@floodgate/queue';
 import type { finalizeBatchesJob } from './job.ts';
 
-interface Dependencies {
-  db: Database;
-  log: Logger;
-}
+type Dependencies = Pick<WorkerContext<object>, 'db' | 'log'>;
 
 /**
  * The handler of finalize-batches. Idempotent: a batch that is confirmed already stays as it is.
@@ -29,21 +24,21 @@ export function finalizeBatches(deps: Dependencies): JobHandler<typeof finalizeB
 }
 
 /** Throws the first failure, once all have had their turn. */
-async function finalizeOneByOne(
-  { db, log }: Dependencies,
-  batchIds: readonly string[],
-  { isLastAttempt, signal }: JobContext,
-): Promise<void> {
+async function finalizeOneByOne(deps: Dependencies, batchIds: string[], context: JobContext): Promise<void> {
+  const { db, log } = deps;
   let failure: unknown;
   for (const batchId of batchIds) {
-    signal.throwIfAborted();
+    context.signal.throwIfAborted();
     try {
       await confirmBatches(db, [batchId]);
     } catch (error) {
       // Postgres is away or busy, and would be for the rest of them as well.
       if (!isOwnFault(error)) throw error;
       failure ??= error;
-      if (isLastAttempt && (await failBatch(db, batchId, sqlStateOf(error) ?? (error as Error).name))) {
+      if (
+        context.isLastAttempt &&
+        (await failBatch(db, batchId, sqlStateOf(error) ?? (error as Error).name))
+      ) {
         log.error({ err: error, batchId }, 'finalization gave up; redrive it when the cause is mended');
       }
     }

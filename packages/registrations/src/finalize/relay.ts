@@ -1,5 +1,4 @@
-import { leaseDueBatches } from './lease-due-batches.ts';
-import { returnLease } from './return-lease.ts';
+import { leaseDueBatches, returnLease } from './batch-statements.ts';
 import type { Database } from '@floodgate/database';
 import { job, type Producer } from '@floodgate/queue';
 import { finalizeBatchesJob } from './job.ts';

@@ -2,10 +2,7 @@ import { sql } from 'kysely';
 import type { Database } from '@floodgate/database';
 
 /** A place where the books do not balance, in words for an operator. */
-export interface Difference {
-  subject: string;
-  problem: string;
-}
+export type Difference = Record<'subject' | 'problem', string>;
 
 /** A batch that has been pending for longer was forgotten: the relay enqueues what has waited far less. */
 const FORGOTTEN_AFTER_MINUTES = 15;
@@ -16,18 +13,9 @@ const FORGOTTEN_AFTER_MINUTES = 15;
  * Changes nothing.
  */
 export async function reconcile(db: Database): Promise<Difference[]> {
+  const all = [ticketDifferences, batchDifferences, registrationsAstray, keysAstray, forgottenBatches];
   const { rows } = await sql<Difference>`
-    with ${summaries}
-    ${ticketDifferences}
-    union all
-    ${batchDifferences}
-    union all
-    ${registrationsAstray}
-    union all
-    ${keysAstray}
-    union all
-    ${forgottenBatches}
-    order by 1`.execute(db);
+    with ${summaries} ${sql.join(all, sql` union all `)} order by 1`.execute(db);
   return rows;
 }
 

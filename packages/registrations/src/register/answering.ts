@@ -10,51 +10,34 @@ const MIN_ANSWERS_PER_TURN = 16;
  */
 const REFUSALS_PER_TURN = 64;
 
-/** Gives the answers that are due, in order, a share in each turn of the event loop. */
-export class Answering {
-  readonly #onTurn: () => void;
-  #due: (() => void)[] = [];
-  #isScheduled = false;
-  #refusals = 0;
+/** Gives the answers that are due, in order, a share in each turn of the event loop. `onTurn` is called at its end. */
+export function createAnswering(onTurn: () => void) {
+  const due: (() => void)[] = [];
+  let isScheduled = false;
+  let refusals = 0;
 
-  /** `onTurn` is called at the end of each turn. */
-  constructor(onTurn: () => void) {
-    this.#onTurn = onTurn;
-  }
-
-  /** How many answers are due. */
-  get due(): number {
-    return this.#due.length;
-  }
-
-  get isScheduled(): boolean {
-    return this.#isScheduled;
-  }
-
-  add(answer: () => void): void {
-    this.#due.push(answer);
+  function takeTurn(): void {
+    const share = Math.ceil(due.length * SHARE_PER_TURN);
+    for (const answer of due.splice(0, Math.max(share, MIN_ANSWERS_PER_TURN))) answer();
+    onTurn();
   }
 
   /** Sees to it that a turn comes: not at once, so that what arrives in the same turn of the event loop rides together. */
-  schedule(): void {
-    if (this.#isScheduled) return;
-    this.#isScheduled = true;
+  function schedule(): void {
+    if (isScheduled) return;
+    isScheduled = true;
     setImmediate(() => {
-      this.#isScheduled = false;
-      this.#takeTurn();
-      if (this.#due.length > 0) this.schedule();
+      isScheduled = false;
+      takeTurn();
+      if (due.length > 0) schedule();
     });
   }
 
   /** Counts somebody who was refused. */
-  countRefusal(): void {
-    this.#refusals += 1;
-    if (this.#isScheduled && this.#refusals % REFUSALS_PER_TURN === 0) this.#takeTurn();
+  function countRefusal(): void {
+    refusals += 1;
+    if (isScheduled && refusals % REFUSALS_PER_TURN === 0) takeTurn();
   }
 
-  #takeTurn(): void {
-    const share = Math.ceil(this.#due.length * SHARE_PER_TURN);
-    for (const answer of this.#due.splice(0, Math.max(share, MIN_ANSWERS_PER_TURN))) answer();
-    this.#onTurn();
-  }
+  return { due, isScheduled: () => isScheduled, schedule, countRefusal };
 }

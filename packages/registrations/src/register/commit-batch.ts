@@ -1,21 +1,18 @@
 import { statementFailure, type Database, type StatementFailure } from '@floodgate/database';
 import { randomUUIDv7 } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { forgetExpiredKeys } from '../idempotency/forget-expired-keys.ts';
-import type { CommittedRegistration } from './find-batch.ts';
-import { findLockedTickets, type TicketOfEvent } from './find-locked-tickets.ts';
-import type { LockedTickets } from './locked-tickets.ts';
+import { forgetExpiredKeys } from '../idempotency/expired-keys.ts';
+import { findLockedTickets, type LockedTickets, type TicketOfEvent } from './locked-tickets.ts';
 import { FAILED, OVERLOADED, UNKNOWN, type Outcome } from './outcome.ts';
 import { reserveBatch, type Reservation } from './reserve-batch.ts';
-import { voidBatch } from './void-batch.ts';
+import { voidBatch, type CommittedRegistration } from './void-batch.ts';
 
 export interface CommitDependencies {
   db: Database;
   /** Tickets that another transaction keeps locked. It is told of further ones, and of those that were sold from again. */
-  locked: Pick<LockedTickets, 'has' | 'lock' | 'release'>;
+  locked: LockedTickets;
   /** Told of every batch that has committed seats, once that is certain. */
   onCommitted: (batchId: string) => void;
-  /** Told of every statement that failed. */
   onFailure: (error: unknown, facts: { batchId: string; size: number; failure: StatementFailure }) => void;
   /** How long a batch waits for a row that another transaction has locked: longer than other processes' batches take. */
   lockWithinMs: number;
@@ -24,8 +21,7 @@ export interface CommitDependencies {
 }
 
 /** A batch on its way: what is decided so far, by position, and when no further attempt begins. */
-interface Commit {
-  readonly deps: CommitDependencies;
+interface Commit extends CommitDependencies {
   readonly reservations: readonly Reservation[];
   readonly outcomes: Outcome[];
   readonly giveUpAt: number;
@@ -37,6 +33,8 @@ interface Part {
   /** How often these have been refused together. */
   readonly refusals: number;
 }
+
+type RolledBack = Exclude<StatementFailure, 'unknown'>;
 
 const RETRY_DELAY_MS = 50;
 const MAX_ATTEMPTS = 3;
@@ -60,8 +58,8 @@ export async function commitBatch(
   reservations: readonly Reservation[],
 ): Promise<Outcome[]> {
   const giveUpAt = performance.now() + deps.resolveWithinMs;
-  const commit: Commit = { deps, reservations, outcomes: [], giveUpAt };
-  const parts = await commitPart(commit, { positions: [...reservations.keys()], refusals: 0 });
+  const commit: Commit = { ...deps, reservations, outcomes: [], giveUpAt };
+  const parts = await commitPart(commit, unrefused([...reservations.keys()]));
   for (let part = parts.shift(); part; part = parts.shift()) {
     const isOver = performance.now() >= giveUpAt;
     parts.unshift(...(isOver ? decide(commit, part, OVERLOADED) : await commitPart(commit, part)));
@@ -71,21 +69,20 @@ export async function commitBatch(
 
 /** Attempts a part. Returns what is left of it to attempt. */
 async function commitPart(commit: Commit, part: Part): Promise<Part[]> {
-  const { deps } = commit;
   const rest = setLockedAside(commit, part);
   if (rest.positions.length === 0) return [];
   const batchId = randomUUIDv7();
   const reservations = reservationsOf(commit, rest);
   try {
-    const outcomes = await reserveBatch(deps.db, batchId, reservations, deps.lockWithinMs);
-    if (outcomes.some(isNewSeat)) deps.onCommitted(batchId);
-    deps.locked.release(reservations);
+    const outcomes = await reserveBatch(commit.db, batchId, reservations, commit.lockWithinMs);
+    if (outcomes.some(isNewSeat)) commit.onCommitted(batchId);
+    commit.locked.release(reservations);
     rest.positions.forEach((position, index) => (commit.outcomes[position] = outcomes[index]!));
     return [];
   } catch (error) {
     const failure = statementFailure(error);
-    deps.onFailure(error, { batchId, size: reservations.length, failure });
-    return afterFailure(commit, rest, batchId, failure);
+    commit.onFailure(error, { batchId, size: reservations.length, failure });
+    return failure === 'unknown' ? settleFate(commit, rest, batchId) : afterRollback(commit, rest, failure);
   }
 }
 
@@ -94,22 +91,14 @@ const reservationsOf = ({ reservations }: Commit, { positions }: Part) =>
 
 const isNewSeat = (outcome: Outcome) => outcome.kind === 'registered' && !outcome.replayed;
 
-/** Decides all of a part alike. */
 function decide({ outcomes }: Commit, { positions }: Part, outcome: Outcome): Part[] {
   for (const position of positions) outcomes[position] = outcome;
   return [];
 }
 
-/** What a failed attempt leaves to do. All but `unknown` was rolled back. */
-async function afterFailure(
-  commit: Commit,
-  part: Part,
-  batchId: string,
-  failure: StatementFailure,
-): Promise<Part[]> {
+/** What an attempt that was rolled back leaves to do. */
+async function afterRollback(commit: Commit, part: Part, failure: RolledBack): Promise<Part[]> {
   switch (failure) {
-    case 'unknown':
-      return settleFate(commit, part, batchId);
     case 'locked':
       return findWhoWaits(commit, part);
     case 'conflict':
@@ -127,7 +116,7 @@ async function afterFailure(
 
 /** Refuses those whose ticket another transaction keeps locked. Returns the others. */
 function setLockedAside(commit: Commit, part: Part): Part {
-  const isLocked = (position: number) => commit.deps.locked.has(commit.reservations[position]!);
+  const isLocked = (position: number) => commit.locked.has(commit.reservations[position]!);
   const aside = part.positions.filter(isLocked);
   if (aside.length === 0) return part;
   decide(commit, { ...part, positions: aside }, OVERLOADED);
@@ -136,7 +125,7 @@ function setLockedAside(commit: Commit, part: Part): Part {
 
 /** Somebody holds a row for too long. Where it is a ticket's, its buyers are set aside with the next attempt. */
 async function findWhoWaits(commit: Commit, part: Part): Promise<Part[]> {
-  const { db, locked } = commit.deps;
+  const { db, locked } = commit;
   const found = await findLockedTickets(db, reservationsOf(commit, part)).catch((): TicketOfEvent[] => []);
   locked.lock(found);
   if (found.length > 0) return [{ ...part, refusals: 0 }];
@@ -149,11 +138,12 @@ async function findWhoWaits(commit: Commit, part: Part): Promise<Part[]> {
  */
 async function retryConflict(commit: Commit, part: Part): Promise<Part[]> {
   if (isLastAttempt(part)) return halve(commit, part, OVERLOADED);
-  await forgetExpiredKeys(commit.deps.db, reservationsOf(commit, part)).catch(() => {});
+  await forgetExpiredKeys(commit.db, reservationsOf(commit, part)).catch(() => {});
   return [refused(part)];
 }
 
 const isLastAttempt = ({ refusals }: Part) => refusals + 1 >= MAX_ATTEMPTS;
+const unrefused = (positions: readonly number[]): Part => ({ positions, refusals: 0 });
 const refused = ({ positions, refusals }: Part): Part => ({ positions, refusals: refusals + 1 });
 
 /** Splits a part, so that the row which Postgres refuses is alone in the end: that one gets the outcome. */
@@ -161,18 +151,17 @@ function halve(commit: Commit, part: Part, outcome: Outcome): Part[] {
   const { positions } = part;
   if (positions.length === 1) return decide(commit, part, outcome);
   const middle = Math.ceil(positions.length / 2);
-  return [positions.slice(0, middle), positions.slice(middle)].map((half) => ({
-    positions: half,
-    refusals: 0,
-  }));
+  return [positions.slice(0, middle), positions.slice(middle)].map(unrefused);
 }
 
 /** The connection was lost under an attempt: it has committed, or from now on it never will, or nobody tells. */
 async function settleFate(commit: Commit, part: Part, batchId: string): Promise<Part[]> {
   for (;;) {
     try {
-      const committed = await voidBatch(commit.deps.db, batchId);
-      return committed ? adopt(commit, part, batchId, committed) : [part];
+      const committed = await voidBatch(commit.db, batchId);
+      if (!committed) return [part];
+      commit.onCommitted(batchId);
+      return adopt(commit, part, committed);
     } catch {
       if (performance.now() >= commit.giveUpAt) return decide(commit, part, UNKNOWN);
       await delay(RETRY_DELAY_MS);
@@ -181,18 +170,12 @@ async function settleFate(commit: Commit, part: Part, batchId: string): Promise<
 }
 
 /** Takes the outcomes of a batch that did commit. What has no seat in it was refused, left no trace, and is asked again. */
-function adopt(
-  { deps, outcomes }: Commit,
-  { positions }: Part,
-  batchId: string,
-  committed: readonly CommittedRegistration[],
-): Part[] {
-  deps.onCommitted(batchId);
+function adopt(commit: Commit, { positions }: Part, committed: readonly CommittedRegistration[]): Part[] {
   const granted = new Set<number>();
   for (const { position, serial, passCode } of committed) {
     granted.add(position - 1);
-    outcomes[positions[position - 1]!] = { kind: 'registered', serial, passCode, replayed: false };
+    commit.outcomes[positions[position - 1]!] = { kind: 'registered', serial, passCode, replayed: false };
   }
   const rest = positions.filter((_, index) => !granted.has(index));
-  return rest.length > 0 ? [{ positions: rest, refusals: 0 }] : [];
+  return rest.length > 0 ? [unrefused(rest)] : [];
 }

@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
-import { GroupCommit, type GroupCommitOptions } from './group-commit.ts';
+import { createGroupCommit, type GroupCommitOptions } from './group-commit.ts';
 
 /** A commit that ends when the test says so. An item is a number; its outcome is its text. */
 function start(differing: Partial<GroupCommitOptions<number, string>> = {}) {
   const groups: { items: number[]; end: () => void }[] = [];
-  const group = new GroupCommit<number, string>({
+  const group = createGroupCommit<number, string>({
     commit: (items) =>
       new Promise((resolve) => groups.push({ items, end: () => resolve(items.map((item) => `${item}`)) })),
     groupLimit: 100,

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Answering } from './answering.ts';
-import { WaitingRoom, type Waiting, type WaitingRoomOptions } from './waiting-room.ts';
+import { createAnswering } from './answering.ts';
+import { createWaitingRoom, type Waiting, type WaitingRoomOptions } from './waiting-room.ts';
 
 export interface GroupCommitOptions<Item, Outcome> extends WaitingRoomOptions<Item> {
   /** Commits a group. Resolves with one outcome per item, in order, by itself and within reasonable time; never rejects. */
@@ -9,12 +9,6 @@ export interface GroupCommitOptions<Item, Outcome> extends WaitingRoomOptions<It
   overloaded: Outcome;
   /** The outcome of an item whose group has been under way for too long: nobody knows. */
   unknown: Outcome;
-}
-
-/** Items that are being committed together. */
-interface Group<Item, Outcome> {
-  members: Waiting<Item, Outcome>[];
-  settled: Promise<void>;
 }
 
 const SWEEP_INTERVAL_MS = 50;
@@ -38,64 +32,58 @@ const SWEEP_EARLY_MS = 2 * SWEEP_INTERVAL_MS;
  * answers the other. Leaving earlier makes small groups, which cost more. Leaving after the last answer makes the two
  * wait for each other.
  */
-export class GroupCommit<Item, Outcome> {
-  readonly #options: GroupCommitOptions<Item, Outcome>;
-  readonly #room: WaitingRoom<Item, Outcome>;
-  readonly #answering = new Answering(() => this.#commitNextGroup());
-  readonly #sweeper: NodeJS.Timeout;
-  #group: Group<Item, Outcome> | null = null;
-
-  constructor(options: GroupCommitOptions<Item, Outcome>) {
-    this.#options = options;
-    this.#room = new WaitingRoom(options);
-    this.#sweeper = setInterval(() => this.#answerOverdue(), SWEEP_INTERVAL_MS).unref();
-  }
+export function createGroupCommit<Item, Outcome>(options: GroupCommitOptions<Item, Outcome>) {
+  const { commit, groupLimit, answerWithinMs, overloaded, unknown } = options;
+  const room = createWaitingRoom<Item, Outcome>(options);
+  const answering = createAnswering(commitNextGroup);
+  const sweeper = setInterval(answerOverdue, SWEEP_INTERVAL_MS).unref();
+  let group: { members: Waiting<Item, Outcome>[]; settled: Promise<void> } | null = null;
+  const isBusy = () => group !== null || answering.isScheduled();
 
   /** Returns whether an item may come now. Counts it as refused where it may not: others' answers get their turn by that. */
-  admit(): boolean {
-    if (!this.#room.isFull) return true;
-    this.#answering.countRefusal();
+  function admit(): boolean {
+    if (!room.isFull()) return true;
+    answering.countRefusal();
     return false;
   }
 
   /** Resolves with the item's own outcome; never rejects. */
-  submit(item: Item): Promise<Outcome> {
+  function submit(item: Item): Promise<Outcome> {
     return new Promise((answer) => {
-      if (this.#room.enter(item, answer)) return this.#answering.schedule();
-      this.#answering.countRefusal();
-      answer(this.#options.overloaded);
+      if (room.enter(item, answer)) return answering.schedule();
+      answering.countRefusal();
+      answer(overloaded);
     });
   }
 
   /** Resolves when everything that was submitted is answered. */
-  async drain(): Promise<void> {
-    while (this.#group || this.#answering.isScheduled) await (this.#group?.settled ?? nextTurn());
-    clearInterval(this.#sweeper);
+  async function drain(): Promise<void> {
+    while (isBusy()) await (group?.settled ?? nextTurn());
+    clearInterval(sweeper);
   }
 
-  #commitNextGroup(): void {
-    const isDue = this.#room.size >= Math.min(this.#answering.due, this.#options.groupLimit);
-    if (this.#group || this.#room.size === 0 || !isDue) return;
+  function commitNextGroup(): void {
+    const isDue = room.size() >= Math.min(answering.due.length, groupLimit);
+    if (group || room.size() === 0 || !isDue) return;
     const leftAt = performance.now();
-    const members = this.#room.takeGroup();
-    const committed = this.#options.commit(members.map(({ item }) => item));
-    const settled = committed.then((outcomes) => this.#settle(members, outcomes, leftAt));
-    this.#group = { members, settled };
+    const members = room.takeGroup();
+    const committed = commit(members.map(({ item }) => item));
+    group = { members, settled: committed.then((outcomes) => settle(members, outcomes, leftAt)) };
   }
 
-  #settle(members: Waiting<Item, Outcome>[], outcomes: Outcome[], leftAt: number): void {
-    this.#room.measure(performance.now() - leftAt);
-    members.forEach(({ answer }, index) => this.#answering.add(() => answer(outcomes[index]!)));
-    this.#group = null;
-    this.#commitNextGroup();
-    this.#answering.schedule();
+  function settle(members: Waiting<Item, Outcome>[], outcomes: Outcome[], leftAt: number): void {
+    room.measure(performance.now() - leftAt);
+    members.forEach(({ answer }, index) => answering.due.push(() => answer(outcomes[index]!)));
+    group = null;
+    commitNextGroup();
+    answering.schedule();
   }
 
-  #answerOverdue(): void {
-    const { answerWithinMs, overloaded, unknown } = this.#options;
+  function answerOverdue(): void {
     const overdue = performance.now() - Math.max(answerWithinMs - SWEEP_EARLY_MS, answerWithinMs / 2);
-    for (const { submittedAt, answer } of this.#group?.members ?? [])
-      if (submittedAt < overdue) answer(unknown);
-    for (const { answer } of this.#room.takeOverdue(overdue)) answer(overloaded);
+    for (const { submittedAt, answer } of group?.members ?? []) if (submittedAt < overdue) answer(unknown);
+    for (const { answer } of room.takeOverdue(overdue)) answer(overloaded);
   }
+
+  return { admit, submit, drain };
 }

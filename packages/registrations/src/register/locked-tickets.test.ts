@@ -1,6 +1,6 @@
 import { createLogger } from '@floodgate/service';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { LockedTickets } from './locked-tickets.ts';
+import { createLockedTickets, type LockedTickets } from './locked-tickets.ts';
 
 const ticket = { ticketId: 1, eventId: 1001 };
 let lines: string[];
@@ -10,7 +10,7 @@ beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance'] });
   lines = [];
   const destination = { write: (line: string) => void lines.push((JSON.parse(line) as { msg: string }).msg) };
-  locked = new LockedTickets(createLogger('test', 'info', destination));
+  locked = createLockedTickets(createLogger('test', 'info', destination));
 });
 
 afterEach(() => void vi.useRealTimers());

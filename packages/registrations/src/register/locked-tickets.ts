@@ -1,58 +1,77 @@
+import { sql } from 'kysely';
+import { plainArray, type Database } from '@floodgate/database';
 import type { Logger } from '@floodgate/service';
-import type { TicketOfEvent } from './find-locked-tickets.ts';
+
+/** A ticket, and the event under which it was asked for. */
+export interface TicketOfEvent {
+  ticketId: number;
+  eventId: number;
+}
 
 /** How long a ticket's buyers are refused before one group tries it again: doubled each time that it is still locked. */
 const COOL_DOWN_MS = 500;
 const MAX_COOL_DOWN_MS = 5_000;
-
-interface Lock {
-  eventId: number;
-  coolDownMs: number;
-  refusedUntil: number;
-}
+const LOCKED = 'another transaction keeps a ticket locked; its registrations are refused, others go on';
 
 /**
  * A circuit breaker for each ticket whose row another transaction keeps locked for longer than commits take: one that an
  * operator forgot, as a rule. While it cools down its buyers are refused at once: in a group, the buyers of all other
  * tickets would wait with them.
  */
-export class LockedTickets {
-  readonly #log: Logger;
+export function createLockedTickets(log: Logger) {
   /** By ticket id, until the ticket is sold from again. */
-  readonly #locks = new Map<number, Lock>();
+  const locks = new Map<number, { eventId: number; coolDownMs: number; refusedUntil: number }>();
+  return {
+    /** Returns whether buyers of this ticket are refused now. Under another event than its own there is no such ticket. */
+    has({ ticketId, eventId }: TicketOfEvent): boolean {
+      if (locks.size === 0) return false;
+      const lock = locks.get(ticketId);
+      return lock !== undefined && lock.eventId === eventId && performance.now() < lock.refusedUntil;
+    },
 
-  constructor(log: Logger) {
-    this.#log = log;
-  }
+    /** Refuses the buyers of these tickets for a while, longer than the last time. */
+    lock(tickets: readonly TicketOfEvent[]): void {
+      for (const { ticketId, eventId } of tickets) {
+        const known = locks.get(ticketId);
+        const coolDownMs = known ? Math.min(2 * known.coolDownMs, MAX_COOL_DOWN_MS) : COOL_DOWN_MS;
+        locks.set(ticketId, { eventId, coolDownMs, refusedUntil: performance.now() + coolDownMs });
+        if (!known) log.warn({ ticketId }, LOCKED);
+      }
+    },
 
-  /** Returns whether buyers of this ticket are refused now. Under another event than its own there is no such ticket. */
-  has({ ticketId, eventId }: TicketOfEvent): boolean {
-    if (this.#locks.size === 0) return false;
-    const lock = this.#locks.get(ticketId);
-    return lock !== undefined && lock.eventId === eventId && performance.now() < lock.refusedUntil;
-  }
+    /** Forgets those of the tickets that were locked: a group of theirs has committed. */
+    release(tickets: readonly TicketOfEvent[]): void {
+      if (locks.size === 0) return;
+      for (const { ticketId, eventId } of tickets) {
+        if (locks.get(ticketId)?.eventId !== eventId) continue;
+        locks.delete(ticketId);
+        log.info({ ticketId }, 'a locked ticket is free again');
+      }
+    },
+  };
+}
 
-  /** Refuses the buyers of these tickets for a while, longer than the last time. */
-  lock(tickets: readonly TicketOfEvent[]): void {
-    for (const { ticketId, eventId } of tickets) {
-      const known = this.#locks.get(ticketId);
-      const coolDownMs = known ? Math.min(2 * known.coolDownMs, MAX_COOL_DOWN_MS) : COOL_DOWN_MS;
-      this.#locks.set(ticketId, { eventId, coolDownMs, refusedUntil: performance.now() + coolDownMs });
-      if (!known)
-        this.#log.warn(
-          { ticketId },
-          'another transaction keeps a ticket locked; its registrations are refused, others go on',
-        );
-    }
-  }
+export type LockedTickets = ReturnType<typeof createLockedTickets>;
 
-  /** Forgets those of the tickets that were locked: a group of theirs has committed. */
-  release(tickets: readonly TicketOfEvent[]): void {
-    if (this.#locks.size === 0) return;
-    for (const { ticketId, eventId } of tickets) {
-      if (this.#locks.get(ticketId)?.eventId !== eventId) continue;
-      this.#locks.delete(ticketId);
-      this.#log.info({ ticketId }, 'a locked ticket is free again');
-    }
-  }
+/** Those of the tickets, found under their events, whose rows somebody else holds now: each once. Waits for nobody. */
+export async function findLockedTickets(
+  db: Database,
+  tickets: readonly TicketOfEvent[],
+): Promise<TicketOfEvent[]> {
+  const { rows } = await sql<TicketOfEvent>`
+    with wanted as (
+      select id, event_id from tickets
+      where (id, event_id) in (
+        select * from unnest(
+          ${plainArray(tickets.map(({ ticketId }) => ticketId))}::integer[],
+          ${plainArray(tickets.map(({ eventId }) => eventId))}::integer[]
+        )
+      )
+    ),
+    free as materialized (
+      select id from tickets where id in (select id from wanted) for no key update skip locked
+    )
+    select id as "ticketId", event_id as "eventId" from wanted
+    where id not in (select id from free)`.execute(db);
+  return rows;
 }

@@ -1,4 +1,3 @@
-/** Why Postgres granted no seat. */
 export type Refusal = 'no-such-ticket' | 'not-on-sale' | 'sold-out' | 'duplicate';
 
 /** What became of one reservation: the same word for it from the statement to the answer. */

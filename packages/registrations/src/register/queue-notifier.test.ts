@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { QueueNotifier } from './queue-notifier.ts';
+import { createQueueNotifier } from './queue-notifier.ts';
 
 // The clock is the one thing here that is not real: what is promised is about time.
 beforeEach(() => void vi.useFakeTimers());
@@ -7,7 +7,7 @@ afterEach(() => void vi.useRealTimers());
 
 function recordedNotifier() {
   const rings: string[][] = [];
-  return { rings, notifier: new QueueNotifier((batchIds) => rings.push(batchIds), 25) };
+  return { rings, notifier: createQueueNotifier((batchIds) => rings.push(batchIds), 25) };
 }
 
 test('after a quiet time a batch is told of at once', () => {

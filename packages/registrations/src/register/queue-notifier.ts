@@ -4,31 +4,26 @@ const BATCHES_PER_JOB = 500;
 /**
  * Notifies the queue of committed batches: at once after a quiet time, and otherwise together with what commits within
  * the interval. A job costs the queue and its worker far more than the batch's one row does.
+ * `enqueue` adds a job for these batches. It must not throw: the relay finds a batch that nobody was told of.
  */
-export class QueueNotifier {
-  readonly #enqueue: (batchIds: string[]) => void;
-  readonly #intervalMs: number;
-  readonly #committed: string[] = [];
-  #timer: NodeJS.Timeout | undefined;
+export function createQueueNotifier(enqueue: (batchIds: string[]) => void, intervalMs: number) {
+  const committed: string[] = [];
+  let timer: NodeJS.Timeout | undefined;
 
-  /** `enqueue` adds a job for these batches. It must not throw: the relay finds a batch that nobody was told of. */
-  constructor(enqueue: (batchIds: string[]) => void, intervalMs: number) {
-    this.#enqueue = enqueue;
-    this.#intervalMs = intervalMs;
+  /** Notifies the queue now of everything that was held back. */
+  function flush(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    if (committed.length === 0) return;
+    while (committed.length > 0) enqueue(committed.splice(0, BATCHES_PER_JOB));
+    timer = setTimeout(flush, intervalMs);
   }
 
   /** Sees to it that the queue learns of a committed batch within the interval. */
-  notify(batchId: string): void {
-    this.#committed.push(batchId);
-    if (!this.#timer) this.flush();
+  function notify(batchId: string): void {
+    committed.push(batchId);
+    if (!timer) flush();
   }
 
-  /** Notifies the queue now of everything that was held back. */
-  flush(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    if (this.#committed.length === 0) return;
-    while (this.#committed.length > 0) this.#enqueue(this.#committed.splice(0, BATCHES_PER_JOB));
-    this.#timer = setTimeout(() => this.flush(), this.#intervalMs);
-  }
+  return { notify, flush };
 }

@@ -1,21 +1,15 @@
 import { sql } from 'kysely';
+import type { RegistrationRequest } from '@floodgate/contract';
 import { plainArray, textArray, type Database } from '@floodgate/database';
 import type { Outcome, Refusal } from './outcome.ts';
 
-/** One validated request for a seat. */
-export interface Reservation {
+/** One validated request for a seat: the attendee's fields, and whose they are. */
+export interface Reservation extends Required<Omit<RegistrationRequest, 'organizedEventTicketID'>> {
   partnerId: number;
   eventId: number;
   ticketId: number;
   /** Ten random digits, drawn by the caller. */
   passCode: number;
-  fullName: string;
-  emailAddress: string;
-  phoneNumber: string | null;
-  gender: string | null;
-  tableOrSeat: string | null;
-  extraData1: string | null;
-  extraData2: string | null;
   /** UUID-sized digest of the attendee's e-mail address; only under events that reject duplicates. */
   attendeeDigest: string | null;
   /** Idempotency key with the UUID-sized fingerprint of its request. */
@@ -32,7 +26,6 @@ interface OutcomeRow {
 
 /** How long after its commit a batch is left to the queue before the relay enqueues it again. */
 export const RELAY_GRACE_SECONDS = 5;
-/** How long an idempotency key is remembered. */
 export const IDEMPOTENCY_RETENTION_HOURS = 24;
 
 /**

@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
 import type { Database } from '@floodgate/database';
-import { findBatch, type CommittedRegistration } from './find-batch.ts';
 
 /**
  * Settles the fate of a batch whose connection was lost. Either it has committed: then these are its registrations.
@@ -14,4 +13,22 @@ export async function voidBatch(db: Database, batchId: string): Promise<Committe
     on conflict (id) do nothing`.execute(db);
   const registrations = await findBatch(db, batchId);
   return registrations.length > 0 ? registrations : undefined;
+}
+
+/** The registration that a committed batch made for one of its positions. */
+export interface CommittedRegistration {
+  /** 1-based, as the batch statement numbers its input. */
+  position: number;
+  serial: number;
+  passCode: number;
+}
+
+/** The registrations of a committed batch; empty where no such batch has committed. */
+export async function findBatch(db: Database, batchId: string): Promise<CommittedRegistration[]> {
+  const { rows } = await sql<CommittedRegistration>`
+    select position, serial, pass_code as "passCode"
+    from batches
+    join registrations on serial between first_serial and last_serial and batch_id = batches.id
+    where batches.id = ${batchId}::uuid`.execute(db);
+  return rows;
 }

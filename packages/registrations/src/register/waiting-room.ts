@@ -1,9 +1,7 @@
 export interface WaitingRoomOptions<Item> {
-  /** Items of one group at most. */
   groupLimit: number;
   /** Items that may wait. Fewer may while groups take so long that the last of them could not be answered in time. */
   waitingLimit: number;
-  /** How long an item may wait for its answer. */
   answerWithinMs: number;
   /** Items with the same key never share a group, so they wait for as many groups as there are of them. */
   exclusiveKey: (item: Item) => string | null;
@@ -12,7 +10,6 @@ export interface WaitingRoomOptions<Item> {
 /** An item, and whom to tell what became of it. */
 export interface Waiting<Item, Outcome> {
   item: Item;
-  /** Its exclusive key. */
   key: string | null;
   submittedAt: number;
   answer: (outcome: Outcome) => void;
@@ -32,42 +29,32 @@ const GROUPS_MEASURED = 4;
 const SAME_KEY_LIMIT = 16;
 
 /** Where items wait for their group: only as many as can be answered in time. */
-export class WaitingRoom<Item, Outcome> {
-  readonly #options: WaitingRoomOptions<Item>;
-  #waiting: Waiting<Item, Outcome>[] = [];
+export function createWaitingRoom<Item, Outcome>(options: WaitingRoomOptions<Item>) {
+  const { groupLimit, waitingLimit, answerWithinMs, exclusiveKey } = options;
+  let waiting: Waiting<Item, Outcome>[] = [];
   /** How many of them have this exclusive key. */
-  readonly #sameKey = new Map<string, number>();
+  const sameKey = new Map<string, number>();
   /** How many may wait now. */
-  #room: number;
+  let room = waitingLimit;
   /** How long each of the last groups took, the latest last. */
-  #groupsMs = Array<number>(GROUPS_MEASURED).fill(0);
+  let groupsMs = Array<number>(GROUPS_MEASURED).fill(0);
 
-  constructor(options: WaitingRoomOptions<Item>) {
-    this.#options = options;
-    this.#room = options.waitingLimit;
-  }
-
-  get size(): number {
-    return this.#waiting.length;
-  }
-
-  get isFull(): boolean {
-    return this.#waiting.length >= this.#room;
-  }
+  const isFull = () => waiting.length >= room;
 
   /** Lets an item wait. Returns false where there is no room, or too many wait with its key. */
-  enter(item: Item, answer: (outcome: Outcome) => void): boolean {
-    const key = this.#options.exclusiveKey(item);
-    if (this.isFull || !this.#joinSameKey(key)) return false;
-    this.#waiting.push({ item, key, submittedAt: performance.now(), answer });
+  function enter(item: Item, answer: (outcome: Outcome) => void): boolean {
+    const key = exclusiveKey(item);
+    const alike = key === null ? 0 : (sameKey.get(key) ?? 0);
+    if (isFull() || alike >= SAME_KEY_LIMIT) return false;
+    if (key !== null) sameKey.set(key, alike + 1);
+    waiting.push({ item, key, submittedAt: performance.now(), answer });
     return true;
   }
 
   /** Takes the next group out, in order of arrival. Those whose key is in it already stay. */
-  takeGroup(): Waiting<Item, Outcome>[] {
-    const { groupLimit } = this.#options;
+  function takeGroup(): Waiting<Item, Outcome>[] {
     const keys = new Set<string>();
-    return this.#takeOut(({ key }, taken) => {
+    return takeOut(({ key }, taken) => {
       if (taken === groupLimit || (key !== null && keys.has(key))) return false;
       if (key !== null) keys.add(key);
       return true;
@@ -75,43 +62,36 @@ export class WaitingRoom<Item, Outcome> {
   }
 
   /** Takes out all that were submitted before this moment. */
-  takeOverdue(submittedBefore: number): Waiting<Item, Outcome>[] {
+  function takeOverdue(submittedBefore: number): Waiting<Item, Outcome>[] {
     // Almost in order of arrival, so as a rule the first one tells that there is nothing to do.
-    if (!this.#waiting[0] || this.#waiting[0].submittedAt >= submittedBefore) return [];
-    return this.#takeOut(({ submittedAt }) => submittedAt < submittedBefore);
+    if (!waiting[0] || waiting[0].submittedAt >= submittedBefore) return [];
+    return takeOut(({ submittedAt }) => submittedAt < submittedBefore);
   }
 
   /**
    * Learns how long a group took. By Little's law, who joins waits for as many groups as are ahead: there is room for as
    * many as can be committed in time. There is always room for one group, or nobody would see that things are better again.
    */
-  measure(groupMs: number): void {
-    const { groupLimit, waitingLimit, answerWithinMs } = this.#options;
-    this.#groupsMs = [...this.#groupsMs.slice(1), groupMs];
-    const groups = Math.floor((answerWithinMs * WAITING_SHARE) / Math.min(...this.#groupsMs));
-    this.#room = Math.min(waitingLimit, groupLimit * Math.max(1, groups));
+  function measure(groupMs: number): void {
+    groupsMs = [...groupsMs.slice(1), groupMs];
+    const groups = Math.floor((answerWithinMs * WAITING_SHARE) / Math.min(...groupsMs));
+    room = Math.min(waitingLimit, groupLimit * Math.max(1, groups));
   }
 
-  #takeOut(isTaken: (waiting: Waiting<Item, Outcome>, taken: number) => boolean): Waiting<Item, Outcome>[] {
+  function takeOut(isTaken: (one: Waiting<Item, Outcome>, taken: number) => boolean) {
     const taken: Waiting<Item, Outcome>[] = [];
     const left: Waiting<Item, Outcome>[] = [];
-    for (const waiting of this.#waiting) (isTaken(waiting, taken.length) ? taken : left).push(waiting);
-    this.#waiting = left;
-    for (const { key } of taken) this.#leaveSameKey(key);
+    for (const one of waiting) (isTaken(one, taken.length) ? taken : left).push(one);
+    waiting = left;
+    for (const { key } of taken) if (key !== null) leaveSameKey(key);
     return taken;
   }
 
-  #joinSameKey(key: string | null): boolean {
-    if (key === null) return true;
-    const others = this.#sameKey.get(key) ?? 0;
-    if (others < SAME_KEY_LIMIT) this.#sameKey.set(key, others + 1);
-    return others < SAME_KEY_LIMIT;
+  function leaveSameKey(key: string): void {
+    const others = sameKey.get(key)! - 1;
+    if (others > 0) sameKey.set(key, others);
+    else sameKey.delete(key);
   }
 
-  #leaveSameKey(key: string | null): void {
-    if (key === null) return;
-    const others = this.#sameKey.get(key)! - 1;
-    if (others > 0) this.#sameKey.set(key, others);
-    else this.#sameKey.delete(key);
-  }
+  return { size: () => waiting.length, isFull, enter, takeGroup, takeOverdue, measure };
 }

@@ -8,7 +8,6 @@ export interface RegistrationQuery {
   eventId: number;
 }
 
-/** A registration's way so far. */
 export interface RegistrationRow {
   serial: number;
   passCode: number;

@@ -8,14 +8,13 @@ import {
   RegistrationStatus,
   success,
 } from '@floodgate/contract';
-import type { BatchLoader } from '@floodgate/database';
-import type { PartnerPrincipal, Routes } from '@floodgate/http';
-import type { RegistrationQuery, RegistrationRow } from './find-registrations.ts';
-
-type Registrations = BatchLoader<RegistrationQuery, RegistrationRow | undefined>;
+import { BatchLoader, type Database } from '@floodgate/database';
+import type { Routes } from '@floodgate/http';
+import { findRegistrations, type RegistrationQuery, type RegistrationRow } from './find-registrations.ts';
 
 /** GET /events/registrations/{passReference}: how far one of the caller's own registrations is. */
-export function addStatusRoute(api: Routes, registrations: Registrations): void {
+export function addStatusRoute(api: Routes, reads: Database): void {
+  const registrations = new BatchLoader((queries: RegistrationQuery[]) => findRegistrations(reads, queries));
   api.get(
     '/events/registrations/:passReference',
     {
@@ -29,26 +28,19 @@ export function addStatusRoute(api: Routes, registrations: Registrations): void 
         response: answersOf(RegistrationStatus),
       },
     },
-    async ({ principal, params }, reply) => {
-      const status = await readStatus(registrations, principal, params.passReference);
+    async ({ principal: { partnerId, eventId }, params: { passReference } }, reply) => {
+      const parts = parsePassReference(passReference);
+      const row = parts && (await registrations.read({ serial: parts.serial, partnerId, eventId }));
+      const status = row && statusOf(row);
       // Found by its serial, then compared whole: a guessed serial alone opens nothing.
-      return status?.passReference === params.passReference ? success(status) : reply.fail('34');
+      return status?.passReference === passReference ? success(status) : reply.fail('34');
     },
   );
 }
 
-/** Resolves to the status of a registration that this partner made under this event; undefined where there is none. */
-async function readStatus(
-  registrations: Registrations,
-  { partnerId, eventId }: PartnerPrincipal,
-  passReference: string,
-): Promise<RegistrationStatus | undefined> {
-  const parts = parsePassReference(passReference);
-  const row = parts && (await registrations.read({ serial: parts.serial, partnerId, eventId }));
-  if (!row) return undefined;
-  const { passPrefix: prefix, serial, passCode } = row;
+function statusOf({ passPrefix: prefix, ...row }: RegistrationRow): RegistrationStatus {
   return {
-    passReference: formatPassReference({ prefix, eventId, serial, passCode }),
+    passReference: formatPassReference({ prefix, ...row }),
     state: row.state,
     organizedEventID: row.eventId,
     organizedEventTicketID: row.ticketId,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { drawPassCode } from './draw-pass-code.ts';
+import { drawPassCode } from './registrar.ts';
 
 test('pass codes have ten digits and are not drawn twice', () => {
   const codes = Array.from({ length: 2_000 }, drawPassCode);

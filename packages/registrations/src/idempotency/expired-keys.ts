@@ -2,6 +2,18 @@ import { sql } from 'kysely';
 import type { Database } from '@floodgate/database';
 import { IDEMPOTENCY_RETENTION_HOURS, type Reservation } from '../register/reserve-batch.ts';
 
+/** Deletes up to `limit` expired idempotency keys and returns how many there were. */
+export async function deleteExpiredIdempotencyKeys(db: Database, limit: number): Promise<number> {
+  const { numAffectedRows } = await sql`
+    delete from idempotency_keys
+    where ctid = any(array(
+      select ctid from idempotency_keys
+      where created_at <= now() - make_interval(hours => ${IDEMPOTENCY_RETENTION_HOURS}::integer)
+      order by created_at limit ${limit}
+    ))`.execute(db);
+  return Number(numAffectedRows ?? 0);
+}
+
 /** Deletes those of the reservations' idempotency keys that have expired, so that they can be used anew. */
 export async function forgetExpiredKeys(db: Database, reservations: readonly Reservation[]): Promise<void> {
   const keyed = reservations.filter((reservation) => reservation.idempotency !== null);
@@ -13,7 +25,6 @@ export async function forgetExpiredKeys(db: Database, reservations: readonly Res
       ${keyed.map((r) => r.idempotency!.key)}::text[]
     ) as used (partner_id, event_id, key)
     where expired.partner_id = used.partner_id and expired.event_id = used.event_id and expired.key = used.key
-      and expired.created_at <= now() - make_interval(hours => ${IDEMPOTENCY_RETENTION_HOURS}::integer)`.execute(
-    db,
-  );
+      and expired.created_at
+        <= now() - make_interval(hours => ${IDEMPOTENCY_RETENTION_HOURS}::integer)`.execute(db);
 }

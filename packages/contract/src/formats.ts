@@ -1,3 +1,24 @@
+import { Type } from '@sinclair/typebox';
+
+/** A UUID in its usual form, as a pattern for schemas. Lower case, as Postgres prints it. */
+export const UUID_PATTERN = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$';
+
+const UUID = new RegExp(UUID_PATTERN, 'i');
+
+/** Returns whether the value is a UUID, in either case. */
+export function isUuid(value: unknown): value is string {
+  return typeof value === 'string' && UUID.test(value);
+}
+
+/** An instant with fractional seconds and an explicit offset, e.g. 2026-11-21T09:00:00.123+00:00. */
+export const Timestamp = (description: string) =>
+  Type.String({ format: 'date-time', description, examples: ['2026-11-21T09:00:00.123+00:00'] });
+
+/** An instant in the form that partners were promised. Precision: milliseconds, always UTC. */
+export function formatTimestamp(instant: Date): string {
+  return instant.toISOString().replace('Z', '+00:00');
+}
+
 const PASS_REFERENCE = /^([A-Z][A-Z0-9]{1,7})-([1-9][0-9]{0,9})-([1-9][0-9]{0,14})-([1-9][0-9]{9})$/;
 
 /** What a pass reference is made of: `<prefix>-<eventId>-<serial>-<passCode>`. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { formatPassReference, parsePassReference } from './pass-reference.ts';
+import { formatPassReference, parsePassReference } from './formats.ts';
 
 const characters = (of: string, lengths: { minLength: number; maxLength: number }) =>
   fc.string({ unit: fc.constantFrom(...of.split('')), ...lengths });

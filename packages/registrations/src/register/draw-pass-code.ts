@@ -1,6 +1,0 @@
-import { randomInt } from 'node:crypto';
-
-/** Returns the unguessable part of a pass reference: ten digits, the first not zero, from a secure random source. */
-export function drawPassCode(): number {
-  return randomInt(1_000_000_000, 10_000_000_000);
-}
