@@ -30,17 +30,16 @@ export function redisBackend(target: RedisTarget, options: BackendOptions): Queu
   };
 }
 
-// A producer fails at once while Redis is away (the outbox has the batch already), and soon while it does not answer; a
-// consumer waits.
-const BEHAVIOUR = {
-  producer: { maxRetriesPerRequest: 0, commandTimeout: SILENCE_MS.producer },
-  consumer: { maxRetriesPerRequest: null },
-};
-
+/**
+ * A producer fails at once while Redis is away (the outbox has the batch already), and soon while it does not answer; a
+ * consumer waits.
+ */
 function connectRedis(target: RedisTarget, { role, onError }: BackendOptions): Redis | Cluster {
   const enableOfflineQueue = role === 'consumer';
   const shared = {
-    ...BEHAVIOUR[role],
+    ...(role === 'consumer'
+      ? { maxRetriesPerRequest: null }
+      : { maxRetriesPerRequest: 0, commandTimeout: SILENCE_MS.producer }),
     connectTimeout: CONNECT_TIMEOUT_MS,
     socketTimeout: SILENCE_MS[role],
     Connector,

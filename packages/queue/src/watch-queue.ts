@@ -17,17 +17,13 @@ const UNDEFINED_TABLE = '42P01';
  */
 export async function watchQueue(queue: Watchable, log: Pick<Logger, 'warn' | 'error'>): Promise<() => void> {
   let known: string | null = null;
-  const tell = (problem: string | null) => {
+  const tell = (problem: string | null, unsafe?: Error) => {
     if (problem === known) return;
     known = problem;
     const state = problem === null ? 'up' : 'down';
-    log.warn({ queue: state, problem }, `the queue is ${state}`);
-  };
-  // No reason to end: the API needs no queue, and what is lost there the workers' rounds find.
-  const tellUnsafe = (err: Error) => {
-    if (err.message === known) return;
-    known = err.message;
-    log.error({ err }, 'the queue could lose jobs');
+    // No reason to end: the API needs no queue, and what is lost there the workers' rounds find.
+    if (unsafe) log.error({ err: unsafe }, 'the queue could lose jobs');
+    else log.warn({ queue: state, problem }, `the queue is ${state}`);
   };
   tell(await lookAt(queue));
   let isLooking = false;
@@ -40,7 +36,7 @@ export async function watchQueue(queue: Watchable, log: Pick<Logger, 'warn' | 'e
     isLooking = true;
     lookedAt = performance.now();
     void lookAt(queue)
-      .then(tell, tellUnsafe)
+      .then(tell, (error: Error) => tell(error.message, error))
       .finally(() => (isLooking = false));
   }, POLL_INTERVAL_MS).unref();
   return () => clearInterval(timer);

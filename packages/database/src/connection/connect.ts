@@ -52,10 +52,8 @@ export function connect(options: ConnectOptions): Database {
     types,
     // oxlint-disable-next-line typescript/no-misused-promises -- pg waits for it, whatever its types say
     onConnect: (client) => client.query(SESSION),
-    ...(statementTimeoutMs && {
-      statement_timeout: statementTimeoutMs,
-      query_timeout: statementTimeoutMs + 500,
-    }),
+    statement_timeout: statementTimeoutMs,
+    query_timeout: statementTimeoutMs && statementTimeoutMs + 500,
   });
   pool.on('error', (error) => options.onIdleError?.(error));
   const classifying = classifyFailures(pool, prepareStatements, (error) => onRefusal?.(error, db));
