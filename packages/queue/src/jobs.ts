@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Static, TSchema } from '@sinclair/typebox';
 import { TypeCompiler } from '@sinclair/typebox/compiler';
 
-/** A kind of job: what its producer and its consumer agree on. */
+/** A kind of job: what its producer and its consumer agree on. The last three are defaults of its queue's settings. */
 export interface JobDefinition {
   readonly name: string;
   /** Where its jobs wait. Each queue is scaled on its own. */
@@ -13,9 +13,6 @@ export interface JobDefinition {
   readonly isPayload: (payload: unknown) => boolean;
   /** How long one attempt may take. */
   readonly timeoutMs: number;
-
-  // Defaults of its queue's settings, see settings.ts:
-
   /** Attempts before a job is given up. */
   readonly attempts: number;
   /** Wait before the second attempt; doubles with each further one, up to half of it at random. */
@@ -83,10 +80,7 @@ export function defineJob<const Name extends string, Payload extends TSchema>(
   return { ...definition, isPayload };
 }
 
-/**
- * Returns a job with a new id: one that was taken for lost and has arrived, or failed and is kept, never swallows the
- * next.
- */
+/** Returns a job with a new id: one that was taken for lost, or failed and is kept, never swallows the next. */
 export function job<Definition extends JobDefinition>(
   definition: Definition,
   payload: PayloadOf<Definition>,

@@ -29,10 +29,9 @@ export async function watchQueue(queue: Watchable, log: Pick<Logger, 'warn' | 'e
   let isLooking = false;
   let lookedAt = performance.now();
   const timer = setInterval(() => {
-    // While it is not up, too: a connection does not show that the server was mended.
-    const isDue =
-      known !== null || queue.problem() !== null || performance.now() - lookedAt > VERIFY_INTERVAL_MS;
-    if (!isDue || isLooking) return;
+    // While it is not up, always: a connection does not show that the server was mended.
+    const isUp = known === null && queue.problem() === null;
+    if (isLooking || (isUp && performance.now() - lookedAt <= VERIFY_INTERVAL_MS)) return;
     isLooking = true;
     lookedAt = performance.now();
     void lookAt(queue)
