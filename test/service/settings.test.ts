@@ -1,4 +1,4 @@
-import { Type } from '@sinclair/typebox';
+import { Type, type TProperties } from '@sinclair/typebox';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { databaseSettings } from '@floodgate/database';
@@ -117,7 +117,7 @@ test.for([
   ([name, value]) => {
     const message = refusal({ [name]: value });
     expect(namesIn(message)).toEqual([name]);
-    expect(message).toBe(`${name} is not valid: ${Schema.properties[name].description}`);
+    expect(message).toBe(`${name} is not valid: ${(Schema.properties as TProperties)[name]!.description}`);
     expect(message).not.toContain('hunter2');
   },
 );

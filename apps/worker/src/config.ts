@@ -1,20 +1,15 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { databaseSettings } from '@floodgate/database';
 import { port, processSettings, whole } from '@floodgate/service';
-import {
-  consumerSettings,
-  producerSettings,
-  queueNames,
-  queueSettings,
-  type WorkerCapability,
-} from '@floodgate/queue';
+import { consumerSettings, producerSettings, queueNames, queueSettings } from '@floodgate/queue';
+import type { WorkerCapability } from '@floodgate/queue';
 import { CAPABILITIES } from './capabilities.ts';
 
 /** Returns everything that a worker with these capabilities reads from its environment; typed is what it has by itself. */
 export function workerConfig(capabilities: readonly WorkerCapability[]) {
   const jobs = capabilities.flatMap((capability) => capability.jobs);
   const queues = queueNames(jobs);
-  const settings: object[] = capabilities.map((capability) => capability.settings);
+  const settings = capabilities.map((capability) => capability.settings);
   return Type.Object({
     ...databaseSettings,
     ...queueSettings,
@@ -28,11 +23,7 @@ export function workerConfig(capabilities: readonly WorkerCapability[]) {
     }),
     STALLED_AFTER_MS: whole(
       'time without progress, while there is work, after which the worker is unhealthy',
-      {
-        minimum: 100,
-        maximum: 3_600_000,
-        default: 30_000,
-      },
+      { minimum: 100, maximum: 3_600_000, default: 30_000 },
     ),
     ...(Object.assign({}, producerSettings(jobs), consumerSettings(jobs), ...settings) as object),
   });

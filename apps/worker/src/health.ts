@@ -1,5 +1,6 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { QueueBacklog, QueueCounts } from '@floodgate/queue';
+import type { Consumer, Producer, QueueBacklog, QueueCounts, Round } from '@floodgate/queue';
+import { withDeadline, type Repetition } from '@floodgate/service';
 
 /** How one queue that this worker consumes goes on. */
 export interface QueueProgress {
@@ -25,6 +26,41 @@ export interface Health {
   /** ok; blocked: a dependency is away, a restart would not help; stalled: work is waiting and nothing moves. */
   status: 'ok' | 'blocked' | 'stalled';
   progress: Progress;
+}
+
+const COUNT_WITHIN_MS = 500;
+
+/** What moves in a worker. */
+interface Moving {
+  consumer: Consumer;
+  producer: Producer;
+  rounds: readonly (Round & Repetition)[];
+  backlogs: Record<string, () => Promise<QueueBacklog>>;
+}
+
+/** Returns how everything goes on. What does not answer reads null. */
+export async function readProgress({ consumer, producer, rounds, backlogs }: Moving): Promise<Progress> {
+  const queueProblem = consumer.problem();
+  const readRound = ({ name, intervalMs, sinceLastRoundMs }: Round & Repetition) =>
+    [name, { sinceLastMs: Math.round(sinceLastRoundMs()), intervalMs }] as const;
+  const readQueue = async ([queue, idleMs]: [string, number]): Promise<[string, QueueProgress]> => {
+    const [jobs, backlog] = await Promise.all([
+      queueProblem === null ? countJobs(producer, queue) : null,
+      backlogs[queue]?.().catch(() => null),
+    ]);
+    return [queue, { idleMs, jobs, ...(backlog !== undefined && { backlog }) }];
+  };
+  return {
+    queue: queueProblem === null ? 'up' : 'down',
+    queueProblem,
+    rounds: Object.fromEntries(rounds.map(readRound)),
+    queues: Object.fromEntries(await Promise.all(Object.entries(consumer.idleMs()).map(readQueue))),
+  };
+}
+
+/** Null where the queue does not answer before whoever probes the worker's health loses patience. */
+async function countJobs(producer: Producer, queue: string): Promise<QueueCounts | null> {
+  return withDeadline(producer.counts(queue), COUNT_WITHIN_MS, () => null).catch(() => null);
 }
 
 /** Judges a worker by its progress, each queue by itself: a busy one does not hide one that is stuck. */
@@ -57,17 +93,13 @@ export function serveHealth(readHealth: () => Promise<Health>): Server {
   const readOnce = () => (reading ??= readHealth().finally(() => (reading = null)));
   return createServer((request, response) => {
     const path = request.url?.split('?', 1)[0];
-    if (path === '/health/live' || path === '/health/ready') void answer(response, path, readOnce);
+    if (path === '/health/live' || path === '/health/ready') void answer(response, path, readOnce());
     else response.writeHead(404).end();
   });
 }
 
-async function answer(
-  response: ServerResponse,
-  path: string,
-  readHealth: () => Promise<Health>,
-): Promise<void> {
-  const health = await readHealth();
+async function answer(response: ServerResponse, path: string, read: Promise<Health>): Promise<void> {
+  const health = await read;
   const isWell = path === '/health/live' ? health.status !== 'stalled' : health.status === 'ok';
   response.writeHead(isWell ? 200 : 503, { 'content-type': 'application/json; charset=utf-8' });
   response.end(JSON.stringify(health));

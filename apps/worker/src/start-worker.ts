@@ -1,11 +1,10 @@
 import { once } from 'node:events';
 import { type Logger, type Service, repeat } from '@floodgate/service';
 import { assertGranted, assertMigrated, connect, explainRefusals, type Database } from '@floodgate/database';
-import { Consumer, Producer, queueOptions, watchQueue, type HandledJob } from '@floodgate/queue';
+import { Consumer, Producer, queueOptions, watchQueue } from '@floodgate/queue';
 import { CAPABILITIES } from './capabilities.ts';
 import type { WorkerConfig } from './config.ts';
-import { judge, serveHealth } from './health.ts';
-import { readProgress } from './read-progress.ts';
+import { judge, readProgress, serveHealth } from './health.ts';
 
 const STATEMENT_TIMEOUT_MS = 10_000;
 /** Of handlers, rounds and health together. They are opened as they are needed. */
@@ -21,8 +20,12 @@ export async function startWorker(
   const db = await openDatabase(config, log);
   const producer = new Producer(queueOptions(config, definitions, log));
   const works = capabilities.map((capability) => capability.open({ db, log, producer, config }));
-  const jobs = works.flatMap((work) => work.jobs);
-  const consumer = openConsumer(config, jobs, log);
+  const queues = config.WORKER_QUEUES.split(',');
+  const jobs = works.flatMap((work) => work.jobs).filter(({ queue }) => queues.includes(queue));
+  const consumer = new Consumer({
+    ...queueOptions(config, jobs, log),
+    onJobFailed: ({ error, ...job }) => log.warn({ err: error, ...job }, 'a job failed'),
+  });
   const unwatch = await watchQueue(consumer, log);
   const rounds = works
     .flatMap((work) => work.rounds)
@@ -30,12 +33,8 @@ export async function startWorker(
       const onError = (err: Error) => log.warn({ err, task: round.name }, 'a round failed; it is repeated');
       return { ...round, ...repeat(round.run, round.intervalMs, onError) };
     });
-  const moving = {
-    consumer,
-    producer,
-    rounds,
-    backlogs: Object.fromEntries(works.flatMap((work) => Object.entries(work.backlogs ?? {}))),
-  };
+  const backlogs = Object.fromEntries(works.flatMap((work) => Object.entries(work.backlogs ?? {})));
+  const moving = { consumer, producer, rounds, backlogs };
   const health = serveHealth(async () => judge(await readProgress(moving), config.STALLED_AFTER_MS));
   health.listen(config.WORKER_PORT, config.WORKER_HOST);
   await once(health, 'listening');
@@ -68,13 +67,4 @@ async function openDatabase(config: WorkerConfig, log: Logger): Promise<Database
   await assertGranted(db, 'worker');
   await assertMigrated(db);
   return db;
-}
-
-function openConsumer(config: WorkerConfig, jobs: readonly HandledJob[], log: Logger): Consumer {
-  const chosen = config.WORKER_QUEUES.split(',');
-  const itsJobs = jobs.filter(({ queue }) => chosen.includes(queue));
-  return new Consumer({
-    ...queueOptions(config, itsJobs, log),
-    onJobFailed: ({ error, ...job }) => log.warn({ err: error, ...job }, 'a job failed'),
-  });
 }

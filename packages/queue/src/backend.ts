@@ -1,4 +1,5 @@
 import type { Processor, Queue, Worker, WorkerOptions } from 'bullmq';
+import type { QueueTarget } from './queue-url.ts';
 
 export const CONNECT_TIMEOUT_MS = 2_000;
 /**
@@ -28,9 +29,15 @@ export class UnsafeQueueError extends Error {
   override name = 'UnsafeQueueError';
 }
 
-export interface BackendOptions {
+/** Where the queue of an installation is. */
+export interface QueueOptions {
+  target: QueueTarget;
   /** Separates installations that share a server. */
   namespace: string;
-  role: 'producer' | 'consumer';
+  /** Told about connection errors, once per attempt to connect. */
   onError: (error: Error) => void;
+}
+
+export interface BackendOptions extends Omit<QueueOptions, 'target'> {
+  role: 'producer' | 'consumer';
 }

@@ -1,8 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { expect, test, vi } from 'vitest';
 import { Consumer } from './consumer.ts';
-import { defineJob } from './define-job.ts';
-import { handleJobs } from './handle-job.ts';
+import { defineJob, handleJobs } from './jobs.ts';
 
 const options = { attempts: 1, backoffMs: 1, timeoutMs: 1_000, concurrency: 1 };
 const clockJob = defineJob({ ...options, name: 'tick', queue: 'clock', payload: Type.Object({}) });

@@ -1,32 +1,29 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { withDeadline } from '@floodgate/service';
-import type { Job, Worker } from 'bullmq';
-import type { QueueBackend } from './backend.ts';
-import type { HandledJob } from './handle-job.ts';
+import { DelayedError, UnrecoverableError, type Job, type Worker } from 'bullmq';
+import type { QueueBackend, QueueOptions } from './backend.ts';
+import type { HandledJob, JobResult } from './jobs.ts';
 import { openBackend } from './open-backend.ts';
 import { isSilence } from './postgres-backend.ts';
-import type { QueueTarget } from './queue-url.ts';
-import { runJob } from './run-job.ts';
 
-export interface ConsumerOptions {
-  target: QueueTarget;
-  namespace: string;
+export interface ConsumerOptions extends QueueOptions {
   /** Only their queues are consumed, each with as many jobs at once as their definitions say. */
   jobs: readonly HandledJob[];
   onJobFailed: (failure: { queue: string; name: string; id: string; attempt: number; error: Error }) => void;
-  onError: (error: Error) => void;
 }
 
 // A worker that dies leaves its jobs locked this long. Short, because handlers take milliseconds.
 const LOCK_MS = 15_000;
 // Stalling says something about workers, nothing about the job: it must not use up a job's attempts.
 const MAX_STALLS = 100;
-
 // While the queue is away: how soon a worker looks for it again.
 const RETRY_MS = 500;
 
 /** Takes jobs from the queues and hands them to their handlers. At least once: handlers are idempotent. */
 export class Consumer {
+  // Of the connection, as QueueBackend says.
+  readonly problem: QueueBackend['problem'];
+  readonly verify: QueueBackend['verify'];
   readonly #backend: QueueBackend;
   readonly #options: ConsumerOptions;
   readonly #workers = new Set<Worker>();
@@ -34,10 +31,11 @@ export class Consumer {
   readonly #lastFinishedAt = new Map<string, number>();
 
   constructor(options: ConsumerOptions) {
-    const { target, namespace, jobs, onError } = options;
     this.#options = options;
-    this.#backend = openBackend(target, { role: 'consumer', namespace, onError });
-    for (const [queue, itsJobs] of Map.groupBy(jobs, (job) => job.queue)) {
+    this.#backend = openBackend(options.target, { ...options, role: 'consumer' });
+    this.problem = this.#backend.problem;
+    this.verify = this.#backend.verify;
+    for (const [queue, itsJobs] of Map.groupBy(options.jobs, (job) => job.queue)) {
       this.#lastFinishedAt.set(queue, performance.now());
       void this.#keepStarting(queue, itsJobs);
     }
@@ -80,13 +78,8 @@ export class Consumer {
     });
     worker.on('error', this.#options.onError);
     worker.on('failed', (job, error) => {
-      this.#options.onJobFailed({
-        queue,
-        name: job?.name ?? '',
-        id: job?.id ?? '',
-        attempt: job?.attemptsMade ?? 0,
-        error,
-      });
+      const { name = '', id = '', attemptsMade = 0 }: Partial<Job> = job ?? {};
+      this.#options.onJobFailed({ queue, name, id, attempt: attemptsMade, error });
     });
     this.#workers.add(worker);
     return worker;
@@ -98,24 +91,33 @@ export class Consumer {
     return Object.fromEntries([...this.#lastFinishedAt].map(([queue, at]) => [queue, Math.round(now - at)]));
   }
 
-  /** Returns why the queue is down, as far as the connection knows; null while it is up. */
-  problem(): string | null {
-    return this.#backend.problem();
-  }
-
-  /** Resolves when the queue answers and is safe; throws UnsafeQueueError where it could lose jobs. */
-  verify(): Promise<void> {
-    return this.#backend.verify();
-  }
-
   /** Takes no more jobs and waits for those under way, at most `deadlineMs`; what is left runs again elsewhere. */
   async close(deadlineMs: number): Promise<void> {
     this.#closing.abort();
-    await withDeadline(
-      Promise.allSettled([...this.#workers].map((worker) => worker.close())),
-      deadlineMs,
-      () => {},
-    );
+    const closed = Promise.allSettled([...this.#workers].map((worker) => worker.close()));
+    await withDeadline(closed, deadlineMs, () => {});
     await this.#backend.close();
   }
+}
+
+/** Runs one attempt of a job by its handler. Resolves when it is done; rejects as BullMQ wants to be told of the rest. */
+async function runJob(jobs: readonly HandledJob[], job: Job, token?: string): Promise<void> {
+  const handled = jobs.find(({ name }) => name === job.name);
+  if (!handled?.isPayload(job.data)) throw new UnrecoverableError(`not a job of ours: ${job.name}`);
+  const result = await attempt(handled, job);
+  if (result === 'done') return;
+  if (result.kind === 'give-up') throw new UnrecoverableError(result.reason);
+  await job.moveToDelayed(Date.now() + result.delayMs, token);
+  throw new DelayedError();
+}
+
+async function attempt({ timeoutMs, handle }: HandledJob, job: Job): Promise<JobResult> {
+  const timeout = new AbortController();
+  const isLastAttempt = job.attemptsMade + 1 >= (job.opts.attempts ?? 1);
+  const context = { isLastAttempt, signal: timeout.signal };
+  const result = await withDeadline(handle(job.data as never, context), timeoutMs, () => undefined);
+  if (result !== undefined) return result;
+  const error = new Error(`the attempt took longer than ${timeoutMs} ms`);
+  timeout.abort(error);
+  throw error;
 }

@@ -1,9 +1,8 @@
 export { UnsafeQueueError } from './backend.ts';
 export * from './consumer.ts';
-export * from './define-job.ts';
-export * from './handle-job.ts';
+export * from './jobs.ts';
 export * from './open-backend.ts';
-export * from './prepare-queue.ts';
+export { grantQueue, migrateQueue } from './postgres-backend.ts';
 export * from './producer.ts';
 export * from './queue-url.ts';
 export * from './settings.ts';

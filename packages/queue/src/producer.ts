@@ -1,17 +1,12 @@
 import { withDeadline } from '@floodgate/service';
 import type { Queue } from 'bullmq';
-import type { QueueBackend } from './backend.ts';
-import { queueNames, type JobDefinition, type NewJob } from './define-job.ts';
+import type { QueueBackend, QueueOptions } from './backend.ts';
+import { queueNames, type JobDefinition, type NewJob } from './jobs.ts';
 import { openBackend } from './open-backend.ts';
-import type { QueueTarget } from './queue-url.ts';
 
-export interface ProducerOptions {
-  target: QueueTarget;
-  namespace: string;
+export interface ProducerOptions extends QueueOptions {
   /** Whose queues are opened at once. A job that is enqueued is attempted as its definition here says. */
   jobs?: readonly JobDefinition[];
-  /** Told about connection errors, once per attempt to connect. */
-  onError: (error: Error) => void;
 }
 
 /** How many jobs of each kind a queue holds. */
@@ -30,17 +25,20 @@ const LAST_ADDS_MS = 1_000;
 
 /** Puts jobs into the queues. */
 export class Producer {
+  // Of the connection, as QueueBackend says.
+  readonly problem: QueueBackend['problem'];
+  readonly verify: QueueBackend['verify'];
   readonly #backend: QueueBackend;
+  readonly #options: ProducerOptions;
   readonly #queues = new Map<string, Queue>();
-  readonly #jobs: readonly JobDefinition[];
-  readonly #onError: (error: Error) => void;
   readonly #adds = new Set<Promise<void>>();
 
-  constructor({ target, namespace, jobs = [], onError }: ProducerOptions) {
-    this.#backend = openBackend(target, { role: 'producer', namespace, onError });
-    this.#onError = onError;
-    this.#jobs = jobs;
-    for (const name of queueNames(jobs)) this.#open(name);
+  constructor(options: ProducerOptions) {
+    this.#options = options;
+    this.#backend = openBackend(options.target, { ...options, role: 'producer' });
+    this.problem = this.#backend.problem;
+    this.verify = this.#backend.verify;
+    for (const name of queueNames(options.jobs ?? [])) this.#open(name);
   }
 
   /** Adds a job. Rejects at once while the queue is down; nothing is held back in memory. */
@@ -54,7 +52,8 @@ export class Producer {
   }
 
   async #add({ definition, id, payload }: NewJob): Promise<void> {
-    const { attempts, backoffMs } = this.#jobs.find(({ name }) => name === definition.name) ?? definition;
+    const known = this.#options.jobs?.find(({ name }) => name === definition.name);
+    const { attempts, backoffMs } = known ?? definition;
     const queue = await this.#readyQueue(definition.queue);
     await queue.add(definition.name, payload, {
       jobId: id,
@@ -81,16 +80,6 @@ export class Producer {
     return { waiting: 0, active: 0, delayed: 0, failed: 0, ...counts };
   }
 
-  /** Returns why the queue is down, as far as the connection knows; null while it is up. */
-  problem(): string | null {
-    return this.#backend.problem();
-  }
-
-  /** Resolves when the queue answers and is safe; throws UnsafeQueueError where it could lose jobs. */
-  verify(): Promise<void> {
-    return this.#backend.verify();
-  }
-
   /** Closes the connections. Adds under way that take too long may be lost to the queue, never to the outbox. */
   async close(): Promise<void> {
     await withDeadline(Promise.allSettled(this.#adds), LAST_ADDS_MS, () => {});
@@ -100,7 +89,7 @@ export class Producer {
 
   #open(name: string): Queue {
     const queue = this.#backend.queue(name);
-    queue.on('error', this.#onError);
+    queue.on('error', this.#options.onError);
     this.#queues.set(name, queue);
     return queue;
   }

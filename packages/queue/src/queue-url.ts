@@ -1,15 +1,12 @@
 import { isPostgresUrl } from '@floodgate/service/postgres-url';
 
+type Node = { host: string; port: number };
+type Credentials = { username?: string; password?: string };
+
 /** Where the queue lives, as QUEUE_URL says it. */
 export type QueueTarget =
   | { kind: 'redis'; url: string }
-  | {
-      kind: 'redis-cluster';
-      nodes: { host: string; port: number }[];
-      tls: boolean;
-      username?: string;
-      password?: string;
-    }
+  | ({ kind: 'redis-cluster'; nodes: Node[]; tls: boolean } & Credentials)
   | { kind: 'postgres'; connectionString: string };
 
 export const QUEUE_URL_FORMS =
@@ -60,13 +57,13 @@ function readCluster(text: string, tls: boolean): QueueTarget | null {
 }
 
 /** An IPv6 address stands in brackets, which the client wants without them. */
-function readNode(text: string): { host: string; port: number }[] {
+function readNode(text: string): Node[] {
   const url = URL.parse(`redis://${text}`);
   if (!url?.hostname) return [];
   return [{ host: url.hostname.replaceAll(/[[\]]/g, ''), port: Number(url.port || 6379) }];
 }
 
-function decode(username: string, password: string): { username?: string; password?: string } | null {
+function decode(username: string, password: string): Credentials | null {
   try {
     return {
       ...(username && { username: decodeURIComponent(username) }),

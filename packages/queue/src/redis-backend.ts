@@ -30,17 +30,16 @@ export function redisBackend(target: RedisTarget, options: BackendOptions): Queu
   };
 }
 
-// A producer fails at once while Redis is away (the outbox has the batch already), and soon while it does not answer; a
-// consumer waits.
-const BEHAVIOUR = {
-  producer: { maxRetriesPerRequest: 0, commandTimeout: SILENCE_MS.producer },
-  consumer: { maxRetriesPerRequest: null },
-};
-
+/**
+ * A producer fails at once while Redis is away (the outbox has the batch already), and soon while it does not answer; a
+ * consumer waits.
+ */
 function connectRedis(target: RedisTarget, { role, onError }: BackendOptions): Redis | Cluster {
   const enableOfflineQueue = role === 'consumer';
   const shared = {
-    ...BEHAVIOUR[role],
+    ...(role === 'consumer'
+      ? { maxRetriesPerRequest: null }
+      : { maxRetriesPerRequest: 0, commandTimeout: SILENCE_MS.producer }),
     connectTimeout: CONNECT_TIMEOUT_MS,
     socketTimeout: SILENCE_MS[role],
     Connector,
@@ -104,16 +103,13 @@ class Connector extends StandaloneConnector {
 /** Throws UnsafeQueueError, saying how to mend it, where a Redis may evict keys when its memory is full. */
 async function assertNoEviction(redis: Redis | Cluster): Promise<void> {
   const nodes = redis.isCluster ? (redis as Cluster).nodes('master') : [redis as Redis];
-  const policies = await Promise.all(nodes.map(readPolicy));
+  // INFO, not CONFIG GET: managed services often forbid the latter.
+  const infos = await Promise.all(nodes.map((node) => node.info('memory')));
+  const policies = infos.map((info) => /^maxmemory_policy:(\S+)/m.exec(info)?.[1]);
   const unsafe = policies.find((policy) => policy !== undefined && policy !== 'noeviction');
   if (unsafe === undefined) return;
   throw new UnsafeQueueError(
     `Redis has maxmemory-policy "${unsafe}" and could throw jobs away when its memory is full. Set it to noeviction: ` +
       '"maxmemory-policy noeviction" in redis.conf, or redis-cli CONFIG SET maxmemory-policy noeviction',
   );
-}
-
-// INFO, not CONFIG GET: managed services often forbid the latter.
-async function readPolicy(redis: Redis): Promise<string | undefined> {
-  return /^maxmemory_policy:(\S+)/m.exec(await redis.info('memory'))?.[1];
 }

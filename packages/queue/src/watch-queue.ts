@@ -17,30 +17,25 @@ const UNDEFINED_TABLE = '42P01';
  */
 export async function watchQueue(queue: Watchable, log: Pick<Logger, 'warn' | 'error'>): Promise<() => void> {
   let known: string | null = null;
-  const tell = (problem: string | null) => {
+  const tell = (problem: string | null, unsafe?: Error) => {
     if (problem === known) return;
     known = problem;
     const state = problem === null ? 'up' : 'down';
-    log.warn({ queue: state, problem }, `the queue is ${state}`);
-  };
-  // No reason to end: the API needs no queue, and what is lost there the workers' rounds find.
-  const tellUnsafe = (err: Error) => {
-    if (err.message === known) return;
-    known = err.message;
-    log.error({ err }, 'the queue could lose jobs');
+    // No reason to end: the API needs no queue, and what is lost there the workers' rounds find.
+    if (unsafe) log.error({ err: unsafe }, 'the queue could lose jobs');
+    else log.warn({ queue: state, problem }, `the queue is ${state}`);
   };
   tell(await lookAt(queue));
   let isLooking = false;
   let lookedAt = performance.now();
   const timer = setInterval(() => {
-    // While it is not up, too: a connection does not show that the server was mended.
-    const isDue =
-      known !== null || queue.problem() !== null || performance.now() - lookedAt > VERIFY_INTERVAL_MS;
-    if (!isDue || isLooking) return;
+    // While it is not up, always: a connection does not show that the server was mended.
+    const isUp = known === null && queue.problem() === null;
+    if (isLooking || (isUp && performance.now() - lookedAt <= VERIFY_INTERVAL_MS)) return;
     isLooking = true;
     lookedAt = performance.now();
     void lookAt(queue)
-      .then(tell, tellUnsafe)
+      .then(tell, (error: Error) => tell(error.message, error))
       .finally(() => (isLooking = false));
   }, POLL_INTERVAL_MS).unref();
   return () => clearInterval(timer);

@@ -1,8 +1,7 @@
 import type { Database } from '@floodgate/database';
 import type { Logger } from '@floodgate/service';
 import type { Static, TObject, TProperties } from '@sinclair/typebox';
-import type { JobDefinition } from './define-job.ts';
-import { handleJobs, type HandledJob, type JobHandlers } from './handle-job.ts';
+import { handleJobs, type HandledJob, type JobDefinition, type JobHandlers } from './jobs.ts';
 import type { Producer } from './producer.ts';
 
 /** What a capability is opened with. */

@@ -19,20 +19,14 @@ export class ConnectionLost extends Error {
 
 /** What a failed statement means for its caller. */
 export type StatementFailure =
-  /** Never sent. */
   | 'not-sent'
-  /** May have committed, or may still commit. */
-  | 'unknown'
-  /** Rolled back: a unique value was there already. */
-  | 'conflict'
-  /** Rolled back: a value that Postgres refuses. */
-  | 'bad-value'
-  /** Rolled back: somebody else holds a row, or a table, for too long. */
-  | 'locked'
-  /** Rolled back: Postgres lacks time, disk or connections, or somebody has to mend it. */
-  | 'unavailable'
-  /** Rolled back, for a reason nobody foresaw. */
-  | 'unexpected';
+  | 'unknown' // it may have committed, or may still commit
+  // Rolled back, because of
+  | 'conflict' // a unique value that was there already
+  | 'bad-value' // a value that Postgres refuses
+  | 'locked' // somebody else who holds a row, or a table, for too long
+  | 'unavailable' // a lack of time, disk or connections, or something that somebody has to mend
+  | 'unexpected'; // a reason that nobody foresaw
 
 /** By SQLSTATE or, where nothing else is said of one, by its class. */
 const MEANINGS: Record<string, StatementFailure> = {

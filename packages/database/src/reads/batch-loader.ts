@@ -11,9 +11,7 @@ const WAITING_LIMIT = 10_000;
 // One for all: capturing a stack for each refusal would help whoever sends too much.
 const TOO_MANY_READS = new TooManyReads('too many reads are waiting');
 
-interface Waiting<Key, Value> extends PromiseWithResolvers<Value> {
-  key: Key;
-}
+type Waiting<Key, Value> = PromiseWithResolvers<Value> & { key: Key };
 
 /**
  * Reads by key, one statement at a time. What is asked for meanwhile is read together by the next statement. So a caller

@@ -3,6 +3,8 @@ import type { Database } from '../connection/connect.ts';
 import { inTransaction } from '../connection/in-transaction.ts';
 import { privilegesOf, type ServiceName } from './privileges.ts';
 
+type Sql = RawBuilder<unknown>;
+
 /**
  * `too-powerful`: the role can do things by itself that no revoke takes away. `may-still-create`: it was granted all that
  * it needs, but everybody has the right to create things here, and whoever asked cannot revoke that.
@@ -17,24 +19,14 @@ const GRANT_LOCK = 0x67726e74;
  * it was granted here: one transaction, which those who are connected do not notice. Safe to repeat.
  * Nobody but the owner keeps the right to create anything, temporary tables included.
  */
-export async function grantPrivileges(
-  db: Database,
-  service: ServiceName,
-  role: string,
-): Promise<GrantOutcome> {
+export function grantPrivileges(db: Database, service: ServiceName, role: string): Promise<GrantOutcome> {
   return inTransaction(db, async (transaction) => {
     await sql`select pg_advisory_xact_lock(${GRANT_LOCK})`.execute(transaction);
     const [found] = (await readRole(transaction, role)).rows;
     if (!found) return 'no-such-role';
     if (found.isPowerful) return 'too-powerful';
-    const [database, schema] = [sql.id(found.database), sql.id(found.schema)];
-    for (const statement of [
-      ...revokeEverything(sql.id(role), database, schema),
-      sql`grant connect on database ${database} to ${sql.id(role)}`,
-      sql`grant usage on schema ${schema} to ${sql.id(role)}`,
-      ...grants(service, sql.id(role), found.schema),
-    ])
-      await statement.execute(transaction);
+    const statements = grant(service, sql.id(role), sql.id(found.database), sql.id(found.schema));
+    for (const statement of statements) await statement.execute(transaction);
     return (await mayCreate(transaction, role)) ? 'may-still-create' : 'granted';
   });
 }
@@ -60,9 +52,7 @@ function readRole(db: Database, role: string) {
     from pg_roles where rolname = ${role} and rolcanlogin`.execute(db);
 }
 
-type Name = RawBuilder<unknown>;
-
-function revokeEverything(role: Name, database: Name, schema: Name): RawBuilder<unknown>[] {
+function grant(service: ServiceName, role: Sql, database: Sql, schema: Sql): Sql[] {
   const kinds = ['tables', 'sequences', 'routines'].map((kind) => sql.raw(kind));
   return [
     sql`revoke create, temporary on database ${database} from public`,
@@ -71,12 +61,18 @@ function revokeEverything(role: Name, database: Name, schema: Name): RawBuilder<
     sql`revoke all on schema ${schema} from ${role}`,
     // With a table's privileges go those of its columns.
     ...kinds.map((kind) => sql`revoke all on all ${kind} in schema ${schema} from ${role}`),
+    sql`grant connect on database ${database} to ${role}`,
+    sql`grant usage on schema ${schema} to ${role}`,
+    ...privilegesOf(service).map(({ table, privilege, columns }) => {
+      const list = columns ? sql`(${sql.join(columns.map((column) => sql.id(column)))})` : sql``;
+      return sql`grant ${sql.raw(privilege)} ${list} on ${schema}.${sql.id(table)} to ${role}`;
+    }),
   ];
 }
 
-function grants(service: ServiceName, role: Name, schema: string): RawBuilder<unknown>[] {
-  return privilegesOf(service).map(({ table, privilege, columns }) => {
-    const list = columns ? sql`(${sql.join(columns.map((column) => sql.id(column)))})` : sql``;
-    return sql`grant ${sql.raw(privilege)} ${list} on ${sql.id(schema, table)} to ${role}`;
-  });
+/** Makes sure that there is a login role of this name with this password. grantPrivileges says what it may do. */
+export async function ensureLoginRole(db: Database, role: string, password: string): Promise<void> {
+  const { rows } = await sql`select from pg_roles where rolname = ${role}`.execute(db);
+  const action = sql.raw(rows.length === 0 ? 'create' : 'alter');
+  await sql`${action} role ${sql.id(role)} login password ${sql.lit(password)}`.execute(db);
 }

@@ -16,6 +16,18 @@ export interface TablePrivileges<Column = string> {
   delete?: true;
 }
 
+// Of a registration: which seat it is, and what its attendee said.
+const SEAT = ['batch_id', 'position', 'partner_id', 'event_id', 'ticket_id', 'pass_code'] as const;
+const ATTENDEE = [
+  'full_name',
+  'email_address',
+  'phone_number',
+  'gender',
+  'table_or_seat',
+  'extra_data_1',
+  'extra_data_2',
+] as const;
+
 /**
  * What each service may do: what its statements need, and nothing else. A table that is missing here does not compile,
  * a column that is missing is refused by Postgres. The API writes attendees' data and cannot read it back.
@@ -35,34 +47,8 @@ export const PRIVILEGES: Record<ServiceName, { [T in keyof Tables]: TablePrivile
       insert: ['id', 'state', 'size', 'first_serial', 'last_serial', 'relay_at', 'finished_at'],
     },
     registrations: {
-      select: [
-        'serial',
-        'batch_id',
-        'position',
-        'partner_id',
-        'event_id',
-        'ticket_id',
-        'pass_code',
-        'attendee_digest',
-        'reserved_at',
-        'cancelled_at',
-      ],
-      insert: [
-        'batch_id',
-        'position',
-        'partner_id',
-        'event_id',
-        'ticket_id',
-        'pass_code',
-        'attendee_digest',
-        'full_name',
-        'email_address',
-        'phone_number',
-        'gender',
-        'table_or_seat',
-        'extra_data_1',
-        'extra_data_2',
-      ],
+      select: ['serial', ...SEAT, 'attendee_digest', 'reserved_at', 'cancelled_at'],
+      insert: [...SEAT, 'attendee_digest', ...ATTENDEE],
     },
     idempotency_keys: {
       select: '*',

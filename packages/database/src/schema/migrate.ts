@@ -1,7 +1,7 @@
+import { Failure } from '@floodgate/service/failure';
 import { sql } from 'kysely';
 import { Migrator, type Migration } from 'kysely/migration';
 import type { Database } from '../connection/connect.ts';
-import { assertSupported } from './assert-supported.ts';
 import * as initial from './migrations/0001-initial.ts';
 import * as audit from './migrations/0002-audit.ts';
 
@@ -10,6 +10,12 @@ const MIGRATIONS: Record<string, Migration> = {
   '0001-initial': initial,
   '0002-audit': audit,
 };
+
+/** The oldest that PostgreSQL itself still maintains, and the oldest that the tests have been run on. */
+const OLDEST_VERSION = 15;
+
+/** SQL_ASCII keeps the bytes that it is given: UTF-8, as that is what every client of ours speaks. */
+const ENCODINGS = new Set(['UTF8', 'SQL_ASCII']);
 
 /**
  * Brings the schema up to date. Returns the names of the migrations that ran. Safe to run twice at once. Leaves a newer
@@ -42,4 +48,19 @@ async function isMigrated(db: Database): Promise<boolean> {
   const { rows } = await sql`
     select from kysely_migration where name = any(${Object.keys(MIGRATIONS)})`.execute(db);
   return rows.length === Object.keys(MIGRATIONS).length;
+}
+
+/** Throws Failure where the server is too old, or the database cannot store every name. */
+async function assertSupported(db: Database): Promise<void> {
+  const { rows } = await sql<{ version: string; number: number; encoding: string }>`
+    select current_setting('server_version') as version, current_setting('server_version_num')::integer as number,
+      current_setting('server_encoding') as encoding`.execute(db);
+  const { version, number, encoding } = rows[0]!;
+  if (number < OLDEST_VERSION * 10_000)
+    throw new Failure(`PostgreSQL ${OLDEST_VERSION} or newer is needed, and this is ${version}`);
+  if (!ENCODINGS.has(encoding))
+    throw new Failure(
+      `the database in DATABASE_URL is encoded in ${encoding}, which cannot hold every name; ` +
+        `make one with "create database … template template0 encoding 'UTF8'"`,
+    );
 }

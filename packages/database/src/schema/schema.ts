@@ -44,20 +44,6 @@ export const TICKET_COLUMNS = [
   'last_modified_by',
 ] as const satisfies readonly (keyof TicketsTable)[];
 
-/** What operators did, a row for each thing that changed. Written with the change, and never changed itself. */
-export interface AuditLogTable {
-  id: GeneratedAlways<number>;
-  at: CreatedAt;
-  /** Who did it. */
-  actor: string;
-  action: string;
-  /** The kind and the id of what changed, as in "ticket:7". */
-  subject: string;
-  /** Null: it was not there. */
-  before: AuditedState | null;
-  after: AuditedState | null;
-}
-
 /** What the audit log keeps of a thing: neither secrets nor their hashes, and nothing of an attendee's. */
 export type AuditedState = Record<string, unknown>;
 
@@ -149,5 +135,17 @@ export interface Schema {
     serial: number | null;
     created_at: CreatedAt;
   };
-  audit_log: AuditLogTable;
+  /** What operators did, a row for each thing that changed. Written with the change, and never changed itself. */
+  audit_log: {
+    id: GeneratedAlways<number>;
+    at: CreatedAt;
+    /** Who did it. */
+    actor: string;
+    action: string;
+    /** The kind and the id of what changed, as in "ticket:7". */
+    subject: string;
+    /** Null: it was not there. */
+    before: AuditedState | null;
+    after: AuditedState | null;
+  };
 }

@@ -1,5 +1,6 @@
+import type { Logger } from '@floodgate/service';
 import { sql } from 'kysely';
-import type { Database } from '../connection/connect.ts';
+import type { ConnectOptions, Database } from '../connection/connect.ts';
 import { privilegesOf, type ServiceName } from './privileges.ts';
 
 /**
@@ -11,10 +12,26 @@ export async function assertGranted(db: Database, service: ServiceName): Promise
   if (lack) throw new Error(sentenceOf(lack, service));
 }
 
-/** Returns what the database, or the connected role in it, lacks for this service, with the command that mends it. */
-export async function explainLack(db: Database, service: ServiceName): Promise<string | null> {
-  const [lack] = await findLacks(db, service);
-  return lack ? sentenceOf(lack, service) : null;
+/** The SQLSTATEs of a privilege, column or table that is not there. */
+const LACKING = new Set(['42501', '42703', '42P01']);
+
+const EXPLAIN_INTERVAL_MS = 60_000;
+
+/**
+ * Returns an `onRefusal` for `connect`. It logs what a service's role or schema lacks since an operator changed it, and the
+ * command that mends it. Postgres's own message is not logged: it may quote data, in any language.
+ */
+export function explainRefusals(service: ServiceName, log: Logger): NonNullable<ConnectOptions['onRefusal']> {
+  let explainedAt = -Infinity;
+  return ({ code = '' }, db) => {
+    if (!LACKING.has(code) || performance.now() - explainedAt < EXPLAIN_INTERVAL_MS) return;
+    explainedAt = performance.now();
+    findLacks(db, service).then(
+      ([lack]) => lack && log.error({ code }, sentenceOf(lack, service)),
+      // Whoever sent the statement logs that it failed.
+      () => {},
+    );
+  };
 }
 
 interface Lack {

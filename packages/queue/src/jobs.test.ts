@@ -1,7 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { expect, test } from 'vitest';
-import { defineJob } from './define-job.ts';
-import { handleJobs } from './handle-job.ts';
+import { defineJob, handleJobs } from './jobs.ts';
 import { consumerSettings, producerSettings } from './settings.ts';
 
 const options = { payload: Type.Object({}), attempts: 10, backoffMs: 500, timeoutMs: 1_000, concurrency: 16 };
