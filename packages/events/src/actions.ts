@@ -1,9 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { defineAction, Id, Name } from '@floodgate/audit';
 import { Failure } from '@floodgate/service/failure';
-import { createEvent } from './create-event.ts';
-import { grantEvent } from './grant-event.ts';
-import { revokeEvent } from './revoke-event.ts';
+import { createEvent, grantEvent, revokeEvent } from './events.ts';
 
 export { perform } from '@floodgate/audit';
 
