@@ -3,17 +3,10 @@ import type { Command } from '@commander-js/extra-typings';
 import { ConnectionFailed } from '@floodgate/database/connection/failures';
 import type * as Queue from '@floodgate/queue';
 import { sqlStateOf } from '@floodgate/service/sql-state';
-import {
-  answering,
-  loadSettings,
-  parseSeconds,
-  reasonOf,
-  Unreachable,
-  withDatabase,
-  type Answer,
-  type Cli,
-  type CliSettings,
-} from '@floodgate/command';
+import { answering, loadSettings, withDatabase, type Answer, type Cli } from '@floodgate/command';
+import { parseSeconds } from '@floodgate/command/arguments';
+import { reasonOf, Unreachable } from '@floodgate/command/failures';
+import type { CliSettings } from '@floodgate/command/servers';
 
 const RETRY_DELAY_MS = 500;
 
