@@ -22,7 +22,6 @@ export const text = (minimum: number, maximum: number) =>
 
 /** The id of a partner, event or ticket. */
 export const Id = whole(1, INT4_MAX);
-/** A number of seats. */
 export const Seats = whole(0, INT4_MAX);
 /** A name or title. */
 export const Name = text(1, 255);
@@ -80,12 +79,12 @@ export async function perform<Input extends TObject, Result>(
 }
 
 function assertValid<Input extends TObject>(
-  { input: schema, check }: Action<Input, unknown>,
+  action: Action<Input, unknown>,
   input: Static<Input>,
-  actor: string,
-): void {
-  const wrong = { ...wrongFields(schema, input), ...wrongFields(Signature, { by: actor }) };
+  by: string,
+) {
+  const wrong = { ...wrongFields(action.input, input), ...wrongFields(Signature, { by }) };
   // A check reads fields that are right each by itself.
-  const rules = Object.entries(Object.keys(wrong).length === 0 ? (check?.(input) ?? {}) : wrong);
+  const rules = Object.entries(Object.keys(wrong).length === 0 ? (action.check?.(input) ?? {}) : wrong);
   if (rules.length > 0) throw new InvalidInput(rules.map(([name, rule]) => `${name}: ${rule}`).join('; '));
 }

@@ -27,7 +27,6 @@ export const createEventAction = defineAction({
 
 const Grant = Type.Object({ eventId: Id, partnerId: Id });
 
-/** Opens an event to a partner's keys. */
 export const grantEventAction = defineAction({
   name: 'event.grant',
   input: Grant,
@@ -42,7 +41,6 @@ export const grantEventAction = defineAction({
   },
 });
 
-/** Closes an event to a partner's keys. */
 export const revokeEventAction = defineAction({
   name: 'event.revoke',
   input: Grant,

@@ -44,9 +44,7 @@ function fieldsOf({ ref, name, passPrefix, duplicatePolicy }: Event) {
   return { 'x-event-ref': ref, name, prefix: passPrefix, duplicates: duplicatePolicy };
 }
 
-type Access = 'grant' | 'revoke';
-
-function addAccess(event: Command, cli: Cli, name: Access, description: string, state: string): void {
+function addAccess(event: Command, cli: Cli, name: string, description: string, state: string): void {
   const access = event
     .command(name)
     .description(description)

@@ -6,7 +6,6 @@ import { createPartner, limitPartner } from './partners.ts';
 
 export { perform } from '@floodgate/audit';
 
-/** Adds a partner. */
 export const createPartnerAction = defineAction({
   name: 'partner.create',
   input: Type.Object({ name: Name }),
@@ -19,16 +18,13 @@ export const createPartnerAction = defineAction({
 });
 
 const PerSecond = whole(1, 1_000_000);
+const OrNone = { description: `${PerSecond.description}, or none` };
+const PerSecondOrNull = Type.Union([PerSecond, Type.Null()], OrNone);
 
 /** Limits a partner's requests, over all API processes together; null lifts the limit. */
 export const limitPartnerAction = defineAction({
   name: 'partner.limit',
-  input: Type.Object({
-    partnerId: Id,
-    requestsPerSecond: Type.Union([PerSecond, Type.Null()], {
-      description: `${PerSecond.description}, or none`,
-    }),
-  }),
+  input: Type.Object({ partnerId: Id, requestsPerSecond: PerSecondOrNull }),
   run: async (transaction, { partnerId, requestsPerSecond }, note) => {
     const before = await limitPartner(transaction, partnerId, requestsPerSecond);
     if (!before) throw new Failure('no such partner');
@@ -84,7 +80,6 @@ export const rotateKeyAction = defineAction({
   },
 });
 
-/** Ends a key for good. */
 export const revokeKeyAction = defineAction({
   name: 'key.revoke',
   input: Type.Object({ keyId: KeyId }),

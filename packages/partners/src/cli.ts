@@ -75,10 +75,8 @@ export function addKeyCommands(program: Command, cli: Cli): void {
     .description('list keys, never their secrets')
     .option('--partner <id>', 'only those of one partner', parseId);
   answeringFromDatabase(list, cli, async (db, { partner: partnerId }) => {
-    const [{ listKeys }, { listPartners }] = await Promise.all([
-      import('./keys.ts'),
-      import('./partners.ts'),
-    ]);
+    const { listKeys } = await import('./keys.ts');
+    const { listPartners } = await import('./partners.ts');
     const keys = (await listKeys(db, partnerId)).map((row) => ({ ...row, state: stateOf(row, new Date()) }));
     const isMissing = async () => !(await listPartners(db)).some(({ id }) => id === partnerId);
     if (keys.length === 0 && partnerId !== undefined && (await isMissing()))

@@ -38,7 +38,6 @@ function checkSettings(settings: Partial<TicketSettings>): Record<string, string
 /** Who partners are told has changed a ticket, where nobody is named. */
 const SOMEBODY = 'operator';
 
-/** Adds a ticket to an event. */
 export const createTicketAction = defineAction({
   name: 'ticket.create',
   input: Type.Object({ eventId: Id, title: Name, capacity: Seats, ...optional }),

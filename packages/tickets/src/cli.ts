@@ -55,13 +55,8 @@ function withSharedOptions<Args extends unknown[], Options extends OptionValues>
 }
 
 /** What `create` and `update` have in common, as parsed. What was not given is absent. */
-interface TicketOptions {
-  active?: true;
-  inactive?: true;
-  saleStarts?: Date | 'none';
-  saleEnds?: Date | 'none';
-  by?: string;
-}
+type TicketOptions = { active?: true; inactive?: true; saleStarts?: Edge; saleEnds?: Edge; by?: string };
+type Edge = Date | 'none';
 
 /** Returns what was given, as the actions want it. Partners see an author that is named, never an operator's account. */
 export function settingsIn<Given extends TicketOptions>(options: Given) {
@@ -75,7 +70,7 @@ export function settingsIn<Given extends TicketOptions>(options: Given) {
   };
 }
 
-const edgeOf = (time: Date | 'none') => (time === 'none' ? null : time);
+const edgeOf = (time: Edge) => (time === 'none' ? null : time);
 
 function answerOf(ticket: DescribedTicket): Answer {
   const { id, ...others } = fieldsOf(ticket);
