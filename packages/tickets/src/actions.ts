@@ -1,14 +1,8 @@
 import { Type } from '@sinclair/typebox';
 import { defineAction, Id, instantOrNull, Name, Seats, text } from '@floodgate/audit';
 import { Failure } from '@floodgate/service/failure';
-import {
-  createTicket,
-  describeTicket,
-  lockTicket,
-  settingsOf,
-  updateTicket,
-  type TicketSettings,
-} from './tickets.ts';
+import { createTicket, describeTicket, lockTicket, settingsOf, updateTicket } from './tickets.ts';
+import type { TicketSettings } from './tickets.ts';
 
 export { perform } from '@floodgate/audit';
 
