@@ -1,5 +1,5 @@
 import { createEvent, grantEvent } from '@floodgate/events';
-import { issueKey, AccessControl } from '@floodgate/partners';
+import { accessControl, issueKey } from '@floodgate/partners';
 import type { FastifyInstance } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
@@ -273,7 +273,7 @@ describe('the work that is done for a caller', () => {
   /** The statements that the API runs to find out what a caller may do. */
   async function statementsFor(secretKey: string, eventRef: string): Promise<string[]> {
     const statements: string[] = [];
-    await new AccessControl(recording(database.db, statements)).check(secretKey, eventRef);
+    await accessControl(recording(database.db, statements)).check(secretKey, eventRef);
     return statements;
   }
 

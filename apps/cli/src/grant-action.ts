@@ -11,16 +11,13 @@ const REFUSALS = {
     'this role is an administrator, owns something or is a member of another role; a service needs one of its own',
 };
 
+const services = SERVICES.map((service) => Type.Literal(service));
+const Service = Type.Union(services, { description: SERVICES.join(' or ') });
+
 /** Gives a login role what a service needs of the database, and nothing else. */
 export const grantAction = defineAction({
   name: 'role.grant',
-  input: Type.Object({
-    service: Type.Union(
-      SERVICES.map((service) => Type.Literal(service)),
-      { description: SERVICES.join(' or ') },
-    ),
-    role: text(1, 63),
-  }),
+  input: Type.Object({ service: Service, role: text(1, 63) }),
   run: async (transaction, { service, role }, note) => {
     const outcome = await grantPrivileges(transaction, service, role);
     if (outcome === 'no-such-role' || outcome === 'too-powerful') throw new Failure(REFUSALS[outcome]);

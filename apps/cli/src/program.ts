@@ -3,9 +3,8 @@ import { addAuditCommand } from '@floodgate/audit/cli';
 import { type Cli, endingOf } from '@floodgate/command';
 import manifest from '../package.json' with { type: 'json' };
 import { addEventCommands } from '@floodgate/events/cli';
-import { addGrantCommand } from './grant.ts';
 import { addKeyCommands, addPartnerCommands } from '@floodgate/partners/cli';
-import { addMigrateCommand } from './migrate.ts';
+import { addGrantCommand, addMigrateCommand } from './set-up.ts';
 import { addQueueCommands, addReconcileCommand, addRedriveCommand } from '@floodgate/registrations/cli';
 import { addTicketCommands } from '@floodgate/tickets/cli';
 

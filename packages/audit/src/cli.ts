@@ -1,12 +1,6 @@
 import type { Command } from '@commander-js/extra-typings';
-import {
-  answeringFromDatabase,
-  parseLimit,
-  parseSince,
-  parseText,
-  tableOf,
-  type Cli,
-} from '@floodgate/command';
+import { answeringFromDatabase, tableOf, type Cli } from '@floodgate/command';
+import { parseLimit, parseSince, parseText } from '@floodgate/command/arguments';
 import type { AuditedState } from '@floodgate/database';
 
 /** More of a change does not help a person; --json has it all. */
@@ -25,7 +19,7 @@ export function addAuditCommand(program: Command, cli: Cli): void {
     )
     .option('--limit <entries>', 'at most this many', parseLimit, 50);
   answeringFromDatabase(audit, cli, async (db, selection) => {
-    const { readAuditLog } = await import('./read-audit-log.ts');
+    const { readAuditLog } = await import('./audit-log.ts');
     const entries = await readAuditLog(db, selection);
     const rows = entries.map(({ at, actor, action, subject, before, after }) => {
       const change = differenceOf(before ?? {}, after ?? {});

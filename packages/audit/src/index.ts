@@ -1,4 +1,2 @@
-export * from './define-action.ts';
-export * from './fields.ts';
-export * from './perform.ts';
-export * from './read-audit-log.ts';
+export * from './actions.ts';
+export { readAuditLog } from './audit-log.ts';

@@ -4,22 +4,18 @@ import type { Database } from '@floodgate/database';
 import { Failure } from '@floodgate/service/failure';
 import { parseText } from './arguments.ts';
 import type { Answer } from './output.ts';
-import { loadSettings } from './settings.ts';
+import { loadSettings, withDatabase } from './servers.ts';
 
 // A command is defined when the program starts, but imports what its work needs only when it is run: loading that takes
 // ten times as long as all the definitions.
 
 const STATEMENT_TIMEOUT_MS = 30_000;
 
-interface Output {
-  write(text: string): unknown;
-}
-
 /** What the commands are given from the outside. */
 export interface Cli {
   env: NodeJS.ProcessEnv;
-  stdout: Output;
-  stderr: Output;
+  stdout: { write(text: string): unknown };
+  stderr: { write(text: string): unknown };
 }
 
 /** Makes a command do `work`, with the options and arguments as its parsers left them, and print its answer. */
@@ -68,26 +64,6 @@ export function answeringChange<Args extends unknown[], Options extends OptionVa
 
 interface Signed {
   by?: string;
-}
-
-/** Opens the database for `work` and closes it afterwards. `statementTimeoutMs` null: as long as it takes. */
-export async function withDatabase<Result>(
-  connectionString: string,
-  statementTimeoutMs: number | null,
-  work: (db: Database) => Promise<Result>,
-): Promise<Result> {
-  const { connect } = await import('@floodgate/database/connection/connect');
-  const db = connect({
-    connectionString,
-    applicationName: 'floodgate-cli',
-    maxConnections: 2,
-    ...(statementTimeoutMs !== null && { statementTimeoutMs }),
-  });
-  try {
-    return await work(db);
-  } finally {
-    await db.destroy();
-  }
 }
 
 /** Returns the name of whoever runs this process. In a container the user may have none. */

@@ -22,11 +22,6 @@ export const parseWhole = whole(0, INT4_MAX);
 export const parseLimit = whole(1, 100_000);
 export const parseSeconds = whole(0, 86_400);
 
-/** Requests per second, or "none" for no limit. Not null: commander takes that for a missing value. */
-export function parseRateLimit(text: string): number | 'none' {
-  return text === 'none' ? text : parseWhole(text);
-}
-
 /** An amount of money, without a sign or an exponent. */
 export function parsePrice(text: string): number {
   if (/^\d+(\.\d+)?$/.test(text)) return Number(text);
@@ -34,9 +29,7 @@ export function parsePrice(text: string): number {
 }
 
 /** A name, a title or the like. What stands around it is a slip of the hand. */
-export function parseText(text: string): string {
-  return text.trim();
-}
+export const parseText = (text: string) => text.trim();
 
 /** An instant. The offset is required: a sale must not start by the zone of whoever typed the command. */
 export function parseTimestamp(text: string): Date {
@@ -45,11 +38,6 @@ export function parseTimestamp(text: string): Date {
   } catch {
     throw new InvalidArgumentError('Expected a time like 2026-11-21T09:00:00Z or 2026-11-21T09:00:00+01:00.');
   }
-}
-
-/** An edge of a sales window, or "none" for an open one. */
-export function parseSaleTime(text: string): Date | 'none' {
-  return text === 'none' ? text : parseTimestamp(text);
 }
 
 /** A duration like 90d, 12h, 30m or 45s, in milliseconds. */
@@ -62,15 +50,20 @@ export function parseDurationMs(text: string): number {
   );
 }
 
-/** When a key ends: an instant, a duration from now, or "never". */
-export function parseExpiry(text: string): Date | 'never' {
-  if (text === 'never') return text;
-  return isDuration(text) ? new Date(Date.now() + parseDurationMs(text)) : parseTimestamp(text);
-}
+const fromNow = (direction: 1 | -1) => (text: string) =>
+  /^\d+[a-z]$/i.test(text) ? new Date(Date.now() + direction * parseDurationMs(text)) : parseTimestamp(text);
 
 /** An instant, or how long ago it was. */
-export function parseSince(text: string): Date {
-  return isDuration(text) ? new Date(Date.now() - parseDurationMs(text)) : parseTimestamp(text);
-}
+export const parseSince = fromNow(-1);
 
-const isDuration = (text: string) => /^\d+[a-z]$/i.test(text);
+// A word for nothing is not read as null: commander takes that for a missing value.
+const or = <Word extends string, Value>(word: Word, parse: (text: string) => Value) => {
+  return (text: string) => (text === word ? word : parse(text));
+};
+
+/** Requests per second, or "none" for no limit. */
+export const parseRateLimit = or('none', parseWhole);
+/** An edge of a sales window, or "none" for an open one. */
+export const parseSaleTime = or('none', parseTimestamp);
+/** When a key ends: an instant, a duration from now, or "never". */
+export const parseExpiry = or('never', fromNow(1));

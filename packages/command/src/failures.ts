@@ -11,24 +11,18 @@ export class Unreachable extends Failure {
   override name = 'Unreachable';
 }
 
-/** How a command ends: the line on standard error (null: none) and the exit code. */
-export interface Ending {
-  line: string | null;
-  exitCode: number;
-}
-
 const WRONG_INPUT = 2;
 const FAILED = 1;
 
-/** Says in one line how a failed command ends. Never a stack trace, never a password. */
-export function endingOf(error: unknown): Ending {
+/** Says how a failed command ends: in one line (null: none), never a stack trace or a password, and by an exit code. */
+export function endingOf(error: unknown): { line: string | null; exitCode: number } {
   if (error instanceof CommanderError) return endingOfCommander(error);
   const isWrongInput = error instanceof InvalidInput || error instanceof ConfigError;
   return { line: oneLine(sentenceOf(error)), exitCode: isWrongInput ? WRONG_INPUT : FAILED };
 }
 
 // Commander also throws to end --help and --version, which are no failures.
-function endingOfCommander(error: CommanderError): Ending {
+function endingOfCommander(error: CommanderError) {
   if (error.exitCode === 0) return { line: null, exitCode: 0 };
   if (error.code === 'commander.help') {
     return { line: 'a command is missing; --help lists what there is', exitCode: WRONG_INPUT };
@@ -59,12 +53,8 @@ const REFUSALS: Record<string, string> = {
 
 // The SQLSTATE and the constraint are all that is read: Postgres's own messages quote data.
 function refusalOf(sqlState: string, { constraint }: Error & { constraint?: string }): string {
-  const known = REFUSALS[sqlState];
-  return (
-    known ?? `Postgres refused the statement (SQLSTATE ${sqlState}${constraint ? `, ${constraint}` : ''})`
-  );
+  const named = constraint ? `${sqlState}, ${constraint}` : sqlState;
+  return REFUSALS[sqlState] ?? `Postgres refused the statement (SQLSTATE ${named})`;
 }
 
-function oneLine(text: string): string {
-  return text.replaceAll(/[\p{Cc}\s]+/gu, ' ').trim();
-}
+const oneLine = (text: string) => text.replaceAll(/[\p{Cc}\s]+/gu, ' ').trim();

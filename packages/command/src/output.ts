@@ -15,12 +15,11 @@ export function table(headings: readonly string[], rows: readonly (readonly Cell
   const cells = [headings, ...rows.map((row) => row.map(cellText))];
   const widths = headings.map((_, column) => longest(cells.map((row) => row[column]!)));
   const isNumeric = headings.map((_, column) => rows.every((row) => typeof row[column] === 'number'));
-  const line = (row: readonly string[]) =>
-    row
-      .map((text, column) => pad(text, widths[column]!, isNumeric[column]!))
-      .join('  ')
-      .trimEnd();
-  return cells.map(line).join('\n');
+  const padded = (text: string, column: number) => {
+    const space = ' '.repeat(widths[column]! - lengthOf(text));
+    return isNumeric[column] ? space + text : text + space;
+  };
+  return cells.map((row) => row.map(padded).join('  ').trimEnd()).join('\n');
 }
 
 /** A table of things that have the same fields, which are its headings. */
@@ -37,24 +36,14 @@ export function record(fields: Record<string, Cell>): string {
 }
 
 // Not Math.max(...): so many arguments as a table may have rows do not fit on the stack.
-function longest(texts: readonly string[]): number {
-  return texts.reduce((length, text) => Math.max(length, lengthOf(text)), 0);
-}
-
-function pad(text: string, width: number, isNumeric: boolean): string {
-  const space = ' '.repeat(width - lengthOf(text));
-  return isNumeric ? space + text : text + space;
-}
+const longest = (texts: readonly string[]) =>
+  texts.reduce((length, text) => Math.max(length, lengthOf(text)), 0);
 
 /** Length in Unicode characters, as Postgres counts it and closer to what a terminal shows. */
-function lengthOf(text: string): number {
-  return Array.from(text).length;
-}
+const lengthOf = (text: string) => Array.from(text).length;
 
 /** An instant to the second, in UTC. */
-export function timeText(instant: Date): string {
-  return instant.toISOString().replace(/\.\d+Z$/, 'Z');
-}
+export const timeText = (instant: Date) => instant.toISOString().replace(/\.\d+Z$/, 'Z');
 
 function cellText(value: Cell): string {
   if (value === null) return '–';

@@ -1,9 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { defineAction, Id, Name } from '@floodgate/audit';
 import { Failure } from '@floodgate/service/failure';
-import { createEvent } from './create-event.ts';
-import { grantEvent } from './grant-event.ts';
-import { revokeEvent } from './revoke-event.ts';
+import { createEvent, grantEvent, revokeEvent } from './events.ts';
 
 export { perform } from '@floodgate/audit';
 
@@ -29,7 +27,6 @@ export const createEventAction = defineAction({
 
 const Grant = Type.Object({ eventId: Id, partnerId: Id });
 
-/** Opens an event to a partner's keys. */
 export const grantEventAction = defineAction({
   name: 'event.grant',
   input: Grant,
@@ -44,7 +41,6 @@ export const grantEventAction = defineAction({
   },
 });
 
-/** Closes an event to a partner's keys. */
 export const revokeEventAction = defineAction({
   name: 'event.revoke',
   input: Grant,

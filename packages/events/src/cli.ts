@@ -1,13 +1,7 @@
 import { Option, type Command } from '@commander-js/extra-typings';
-import {
-  answeringChange,
-  answeringFromDatabase,
-  parseId,
-  parseText,
-  record,
-  tableOf,
-  type Cli,
-} from '@floodgate/command';
+import { answeringChange, answeringFromDatabase, record, tableOf, type Cli } from '@floodgate/command';
+import { parseId, parseText } from '@floodgate/command/arguments';
+import type { listEvents } from './events.ts';
 
 const SHARED_PREFIX =
   'Another event has the same prefix: their pass references differ only in the number that follows it.';
@@ -15,13 +9,6 @@ const SHARED_PREFIX =
 /** `floodgate event …` */
 export function addEventCommands(program: Command, cli: Cli): void {
   const event = program.command('event').description('events, and who may register for them');
-  addCreate(event, cli);
-  addList(event, cli);
-  addAccess(event, cli, 'grant', "open an event to a partner's keys", 'open');
-  addAccess(event, cli, 'revoke', "close an event to a partner's keys", 'closed');
-}
-
-function addCreate(event: Command, cli: Cli): void {
   const create = event
     .command('create')
     .description('add an event')
@@ -36,41 +23,28 @@ function addCreate(event: Command, cli: Cli): void {
     const { perform, createEventAction } = await import('./actions.ts');
     const input = { name, passPrefix: prefix, duplicatePolicy: duplicates };
     const created = await perform(db, createEventAction, input, actor);
-    const fields = record({
-      'event id': created.id,
-      'x-event-ref': created.ref,
-      name: created.name,
-      prefix: created.passPrefix,
-      duplicates: created.duplicatePolicy,
-    });
+    const fields = record({ 'event id': created.id, ...fieldsOf(created) });
     return { document: created, text: created.prefixIsShared ? `${fields}\n${SHARED_PREFIX}` : fields };
   });
-}
-
-function addList(event: Command, cli: Cli): void {
   const list = event.command('list').description('list events');
   answeringFromDatabase(list, cli, async (db) => {
-    const { listEvents } = await import('./list-events.ts');
+    const { listEvents } = await import('./events.ts');
     const events = await listEvents(db);
-    const rows = events.map((row) => ({
-      id: row.id,
-      'x-event-ref': row.ref,
-      name: row.name,
-      prefix: row.passPrefix,
-      duplicates: row.duplicatePolicy,
-      created: row.createdAt,
-    }));
+    const rows = events.map((row) => ({ id: row.id, ...fieldsOf(row), created: row.createdAt }));
     return { document: events, text: tableOf(rows) };
   });
+  addAccess(event, cli, 'grant', "open an event to a partner's keys", 'open');
+  addAccess(event, cli, 'revoke', "close an event to a partner's keys", 'closed');
 }
 
-function addAccess(
-  event: Command,
-  cli: Cli,
-  name: 'grant' | 'revoke',
-  description: string,
-  state: string,
-): void {
+type Event = Awaited<ReturnType<typeof listEvents>>[number];
+
+/** What a person reads of an event. */
+function fieldsOf({ ref, name, passPrefix, duplicatePolicy }: Event) {
+  return { 'x-event-ref': ref, name, prefix: passPrefix, duplicates: duplicatePolicy };
+}
+
+function addAccess(event: Command, cli: Cli, name: string, description: string, state: string): void {
   const access = event
     .command(name)
     .description(description)

@@ -1,13 +1,11 @@
 import { Type } from '@sinclair/typebox';
-import { defineAction, Id, Name, whole } from '@floodgate/audit';
+import { defineAction, Id, instantOrNull, Name, whole } from '@floodgate/audit';
 import { Failure } from '@floodgate/service/failure';
-import { createPartner } from './create-partner.ts';
-import { limitPartner } from './limit-partner.ts';
+import { issueKey, revokeKey, rotateKey } from './keys.ts';
+import { createPartner, limitPartner } from './partners.ts';
 
 export { perform } from '@floodgate/audit';
-export { issueKeyAction, revokeKeyAction, rotateKeyAction } from './keys/actions.ts';
 
-/** Adds a partner. */
 export const createPartnerAction = defineAction({
   name: 'partner.create',
   input: Type.Object({ name: Name }),
@@ -20,20 +18,75 @@ export const createPartnerAction = defineAction({
 });
 
 const PerSecond = whole(1, 1_000_000);
+const OrNone = { description: `${PerSecond.description}, or none` };
+const PerSecondOrNull = Type.Union([PerSecond, Type.Null()], OrNone);
 
 /** Limits a partner's requests, over all API processes together; null lifts the limit. */
 export const limitPartnerAction = defineAction({
   name: 'partner.limit',
-  input: Type.Object({
-    partnerId: Id,
-    requestsPerSecond: Type.Union([PerSecond, Type.Null()], {
-      description: `${PerSecond.description}, or none`,
-    }),
-  }),
+  input: Type.Object({ partnerId: Id, requestsPerSecond: PerSecondOrNull }),
   run: async (transaction, { partnerId, requestsPerSecond }, note) => {
     const before = await limitPartner(transaction, partnerId, requestsPerSecond);
     if (!before) throw new Failure('no such partner');
     note(`partner:${partnerId}`, { before, after: { requestsPerSecond } });
     return { partnerId, requestsPerSecond };
+  },
+});
+
+const HOUR_MS = 3_600_000;
+const TEN_YEARS_MS = 3_650 * 24 * HOUR_MS;
+
+const KeyId = Type.String({
+  pattern: '^[0-9a-f]{16}$',
+  description:
+    '16 of 0–9 and a–f, which are also the part of a secret key between "fg_" and the next "_"; never give the whole key',
+});
+
+const STILL_TO_COME = 'a time that is still to come, or never';
+const Expiry = Type.Optional(instantOrNull(STILL_TO_COME));
+
+/** A key that is born expired can only be a mistake. */
+function checkExpiry({ expiresAt }: { expiresAt?: Date | null }): Record<string, string> {
+  return expiresAt && expiresAt.getTime() <= Date.now() ? { expiresAt: STILL_TO_COME } : {};
+}
+
+/** Issues a key to a partner; it never expires where nothing is said. The result holds its secret, which nothing else does. */
+export const issueKeyAction = defineAction({
+  name: 'key.issue',
+  input: Type.Object({ partnerId: Id, expiresAt: Expiry }),
+  check: checkExpiry,
+  refusals: { secret_keys_partner_id_fkey: 'no such partner' },
+  run: async (transaction, { partnerId, expiresAt = null }, note) => {
+    const { keyId, secretKey } = await issueKey(transaction, partnerId, expiresAt);
+    note(`key:${keyId}`, { after: { partnerId, expiresAt } });
+    return { keyId, secretKey, partnerId, expiresAt };
+  },
+});
+
+/** Issues a successor to a key that is open, which itself goes on working for the overlap. */
+export const rotateKeyAction = defineAction({
+  name: 'key.rotate',
+  input: Type.Object({ keyId: KeyId, overlapMs: whole(0, TEN_YEARS_MS), expiresAt: Expiry }),
+  check: checkExpiry,
+  run: async (transaction, { keyId, overlapMs, expiresAt: wantedEnd }, note) => {
+    const rotated = await rotateKey(transaction, keyId, overlapMs / HOUR_MS, wantedEnd);
+    if (!rotated) throw new Failure('no such key, or it is revoked or expired');
+    const { previousKeyExpiredAt, ...result } = rotated;
+    const { keyId: successor, expiresAt, previousKeyEndsAt } = result;
+    const before = { expiresAt: previousKeyExpiredAt };
+    note(`key:${keyId}`, { before, after: { expiresAt: previousKeyEndsAt, successor } });
+    note(`key:${successor}`, { after: { expiresAt, predecessor: keyId } });
+    return { ...result, previousKeyId: keyId };
+  },
+});
+
+export const revokeKeyAction = defineAction({
+  name: 'key.revoke',
+  input: Type.Object({ keyId: KeyId }),
+  run: async (transaction, { keyId }, note) => {
+    const before = await revokeKey(transaction, keyId);
+    if (!before) throw new Failure('no such key');
+    if (!before.revoked) note(`key:${keyId}`, { before, after: { revoked: true } });
+    return { keyId, state: 'revoked' };
   },
 });

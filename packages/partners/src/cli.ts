@@ -1,26 +1,18 @@
-import type { Command } from '@commander-js/extra-typings';
+import { Option, type Command } from '@commander-js/extra-typings';
+import { answeringChange, answeringFromDatabase, record, tableOf, type Cli } from '@floodgate/command';
 import {
-  answeringChange,
-  answeringFromDatabase,
+  parseDurationMs,
+  parseExpiry,
   parseId,
   parseRateLimit,
   parseText,
-  record,
-  tableOf,
-  type Cli,
-} from '@floodgate/command';
-
-export { addKeyCommands } from './keys/command.ts';
+} from '@floodgate/command/arguments';
+import { Failure } from '@floodgate/service/failure';
+import type { IssuedKey, SecretKeyRow } from './keys.ts';
 
 /** `floodgate partner …` */
 export function addPartnerCommands(program: Command, cli: Cli): void {
   const partner = program.command('partner').description('the platforms that register people');
-  addCreate(partner, cli);
-  addList(partner, cli);
-  addLimit(partner, cli);
-}
-
-function addCreate(partner: Command, cli: Cli): void {
   const create = partner
     .command('create')
     .description('add a partner')
@@ -30,14 +22,11 @@ function addCreate(partner: Command, cli: Cli): void {
     const created = await perform(db, createPartnerAction, { name }, actor);
     return { document: created, text: record({ 'partner id': created.id, name: created.name }) };
   });
-}
-
-function addList(partner: Command, cli: Cli): void {
   const list = partner
     .command('list')
     .description('list partners, with their limits, open keys and granted events');
   answeringFromDatabase(list, cli, async (db) => {
-    const { listPartners } = await import('./list-partners.ts');
+    const { listPartners } = await import('./partners.ts');
     const partners = await listPartners(db);
     const rows = partners.map((row) => ({
       id: row.id,
@@ -49,9 +38,6 @@ function addList(partner: Command, cli: Cli): void {
     }));
     return { document: partners, text: tableOf(rows) };
   });
-}
-
-function addLimit(partner: Command, cli: Cli): void {
   const limit = partner
     .command('limit')
     .description("limit a partner's requests, over all API processes together")
@@ -64,4 +50,89 @@ function addLimit(partner: Command, cli: Cli): void {
     const told = requestsPerSecond === null ? 'no limit' : `${requestsPerSecond} requests a second`;
     return { document: limited, text: `partner ${partnerId}: ${told}` };
   });
+}
+
+const INHERITED = 'It expires when the old key would have; --expires sets another end.';
+const SHOWN_ONCE = 'Keep the secret key now: it will not be shown again.';
+const DAY_MS = 86_400_000;
+const EXPIRY_FORMS = 'a time (2027-01-31T00:00:00Z), a duration (90d, 12h) or never';
+
+/** `floodgate key …` */
+export function addKeyCommands(program: Command, cli: Cli): void {
+  const key = program.command('key').description("partners' secret keys");
+  const issue = key
+    .command('issue')
+    .description('make a new secret key, shown only this once')
+    .argument('<partnerId>', 'whose key it is', parseId)
+    .option('--expires <when>', `when it ends: ${EXPIRY_FORMS}; never by default`, parseExpiry);
+  answeringChange(issue, cli, async (db, actor, { expires }, partnerId) => {
+    const { perform, issueKeyAction } = await import('./actions.ts');
+    const issued = await perform(db, issueKeyAction, { partnerId, ...expiryOf(expires) }, actor);
+    return { document: issued, text: `${record(fieldsOf(issued))}\n${SHOWN_ONCE}` };
+  });
+  const list = key
+    .command('list')
+    .description('list keys, never their secrets')
+    .option('--partner <id>', 'only those of one partner', parseId);
+  answeringFromDatabase(list, cli, async (db, { partner: partnerId }) => {
+    const { listKeys } = await import('./keys.ts');
+    const { listPartners } = await import('./partners.ts');
+    const keys = (await listKeys(db, partnerId)).map((row) => ({ ...row, state: stateOf(row, new Date()) }));
+    const isMissing = async () => !(await listPartners(db)).some(({ id }) => id === partnerId);
+    if (keys.length === 0 && partnerId !== undefined && (await isMissing()))
+      throw new Failure('no such partner');
+    const rows = keys.map((row) => ({
+      'key id': row.keyId,
+      partner: row.partnerId,
+      state: row.state,
+      created: row.createdAt,
+      expires: row.expiresAt ?? 'never',
+      'last used within the hour from': row.lastUsedAt ?? 'never',
+    }));
+    return { document: keys, text: tableOf(rows) };
+  });
+  addRotate(key, cli);
+  const revoke = key
+    .command('revoke')
+    .description('end a key for good')
+    .argument('<keyId>', 'the key to end', parseText);
+  answeringChange(revoke, cli, async (db, actor, _options, keyId) => {
+    const { perform, revokeKeyAction } = await import('./actions.ts');
+    const revoked = await perform(db, revokeKeyAction, { keyId }, actor);
+    return { document: revoked, text: `revoked ${keyId}` };
+  });
+}
+
+function addRotate(key: Command, cli: Cli): void {
+  const overlap = new Option('--overlap <duration>', 'how long both work (24h, 30m, 0h)');
+  const expiry = `when the successor ends: ${EXPIRY_FORMS}; by default when the old key would have`;
+  const rotate = key
+    .command('rotate')
+    .description('make a successor to a key, shown only this once; the old key ends after the overlap')
+    .argument('<keyId>', 'the key to replace', parseText)
+    .addOption(overlap.argParser(parseDurationMs).default(DAY_MS, '24h'))
+    .option('--expires <when>', expiry, parseExpiry);
+  answeringChange(rotate, cli, async (db, actor, { overlap: overlapMs, expires }, keyId) => {
+    const { perform, rotateKeyAction } = await import('./actions.ts');
+    const rotated = await perform(db, rotateKeyAction, { keyId, overlapMs, ...expiryOf(expires) }, actor);
+    const fields = record({ ...fieldsOf(rotated), 'old key ends': rotated.previousKeyEndsAt });
+    const isInherited = expires === undefined && rotated.expiresAt !== null;
+    const lines = [fields, ...(isInherited ? [INHERITED] : []), SHOWN_ONCE];
+    return { document: rotated, text: lines.join('\n') };
+  });
+}
+
+/** What was said of the end, as an action wants it: nothing where nothing was said. */
+const expiryOf = (expires: Date | 'never' | undefined) =>
+  expires === undefined ? {} : { expiresAt: expires === 'never' ? null : expires };
+
+/** What a person reads of a key that was just made. */
+function fieldsOf({ secretKey, keyId, expiresAt }: IssuedKey) {
+  return { 'secret key': secretKey, 'key id': keyId, expires: expiresAt ?? 'never' };
+}
+
+/** Whether a key opens anything. `now` is this machine's clock; when a key is used, Postgres's decides. */
+export function stateOf({ revokedAt, expiresAt }: Pick<SecretKeyRow, 'revokedAt' | 'expiresAt'>, now: Date) {
+  if (revokedAt) return 'revoked';
+  return expiresAt && expiresAt <= now ? 'expired' : 'open';
 }

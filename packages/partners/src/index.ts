@@ -1,11 +1,4 @@
-export * from './access/access-control.ts';
-export * from './access/find-access.ts';
-export * from './create-partner.ts';
-export * from './keys/issue-key.ts';
-export * from './keys/list-keys.ts';
-export * from './keys/revoke-key.ts';
-export * from './keys/rotate-key.ts';
-export * from './keys/secret-key.ts';
-export * from './limit-partner.ts';
-export * from './list-partners.ts';
-export * from './rate-limit/draw-permits.ts';
+export * from './access.ts';
+export * from './keys.ts';
+export * from './partners.ts';
+export { drawPermits } from './rate-limit.ts';

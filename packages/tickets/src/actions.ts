@@ -1,10 +1,8 @@
 import { Type } from '@sinclair/typebox';
 import { defineAction, Id, instantOrNull, Name, Seats, text } from '@floodgate/audit';
 import { Failure } from '@floodgate/service/failure';
-import { createTicket } from './create-ticket.ts';
-import { lockTicket } from './lock-ticket.ts';
-import { settingsOf, type TicketSettings } from './ticket-settings.ts';
-import { updateTicket } from './update-ticket.ts';
+import { createTicket, describeTicket, lockTicket, settingsOf, updateTicket } from './tickets.ts';
+import type { TicketSettings } from './tickets.ts';
 
 export { perform } from '@floodgate/audit';
 
@@ -34,7 +32,6 @@ function checkSettings(settings: Partial<TicketSettings>): Record<string, string
 /** Who partners are told has changed a ticket, where nobody is named. */
 const SOMEBODY = 'operator';
 
-/** Adds a ticket to an event. */
 export const createTicketAction = defineAction({
   name: 'ticket.create',
   input: Type.Object({ eventId: Id, title: Name, capacity: Seats, ...optional }),
@@ -43,7 +40,7 @@ export const createTicketAction = defineAction({
   run: async (transaction, { eventId, lastModifiedBy = SOMEBODY, ...settings }, note) => {
     const ticket = await createTicket(transaction, eventId, settings, lastModifiedBy);
     note(`ticket:${ticket.id}`, { after: { eventId, ...settingsOf(ticket) } });
-    return ticket;
+    return describeTicket(ticket);
   },
 });
 
@@ -69,6 +66,6 @@ export const updateTicketAction = defineAction({
     const ticket = before && (await updateTicket(transaction, ticketId, settings, lastModifiedBy));
     if (!ticket) throw new Failure('no such ticket');
     note(`ticket:${ticketId}`, { before: settingsOf(before), after: settingsOf(ticket) });
-    return ticket;
+    return describeTicket(ticket);
   },
 });

@@ -1,12 +1,68 @@
-import { defineApi } from '@floodgate/http';
-import { addTicketsRoute } from './available/route.ts';
-import { ticketList } from './available/ticket-list.ts';
+import { Type } from '@sinclair/typebox';
+import { answersOf, COMMON_FAILURES, formatTimestamp, success, Ticket } from '@floodgate/contract';
+import { readThroughCache } from '@floodgate/database';
+import { defineApi, type Routes } from '@floodgate/http';
+import type { LRUCache } from 'lru-cache';
+import { listAvailableTickets, type TicketRow } from './tickets.ts';
 
 /** Lists what can be bought now. */
 export const ticketsApi = defineApi({
   settings: {},
   open({ reads }) {
-    const tickets = ticketList(reads);
+    // The tickets of an event, kept for a second as the very text of the answer.
+    const tickets = readThroughCache(async (eventId: number) => {
+      const rows = await listAvailableTickets(reads, eventId);
+      return JSON.stringify(success(rows.map(toTicket)));
+    });
     return { routes: (api) => addTicketsRoute(api, tickets) };
   },
 });
+
+/** GET /events/tickets: lists what can be bought now. A body, if one is sent, is not read. */
+function addTicketsRoute(api: Routes, tickets: LRUCache<number, string>): void {
+  api.get(
+    '/events/tickets',
+    {
+      schema: {
+        operationId: 'getTickets',
+        tags: ['Events'],
+        summary: 'Get Tickets',
+        description:
+          'Lists the tickets of the event that are active, on sale and not sold out. At most 1 s old.',
+        failures: COMMON_FAILURES,
+        response: answersOf(Type.Array(Ticket)),
+      },
+    },
+    (request, reply) => {
+      const { eventId } = request.principal;
+      // The list is cached as the text of the answer: what is text already, Fastify sends as it is. Sent, not returned:
+      // a promise for what is at hand would be a good part of what this route costs.
+      void reply.type('application/json; charset=utf-8');
+      const text = tickets.get(eventId);
+      if (text !== undefined) reply.send(text as never);
+      else
+        tickets.forceFetch(eventId).then(
+          (read) => reply.send(read as never),
+          (error) => reply.send(error as never),
+        );
+    },
+  );
+}
+
+/** A ticket in the order and types that partners were promised. */
+function toTicket(row: TicketRow): Ticket {
+  return {
+    id: row.id,
+    ticketTitle: row.title,
+    ticketPrice: row.price,
+    ticketBenefits: row.benefits,
+    activeStatus: row.active,
+    organizedEventID: row.event_id,
+    organizedEvent: null,
+    count: row.capacity - row.taken,
+    dateCreated: formatTimestamp(row.created_at),
+    createdBy: row.created_by,
+    lastModifiedBy: row.last_modified_by,
+    lastModifiedDate: formatTimestamp(row.last_modified_at),
+  };
+}

@@ -1,30 +1,13 @@
 import { Option, type Command, type OptionValues } from '@commander-js/extra-typings';
-import type { Database } from '@floodgate/database';
+import { answeringChange, answeringFromDatabase, type Cli } from '@floodgate/command';
+import { parseId, parsePrice, parseSaleTime, parseText, parseWhole } from '@floodgate/command/arguments';
+import { record, tableOf, timeText, type Answer } from '@floodgate/command/output';
 import { Failure } from '@floodgate/service/failure';
-import {
-  answeringChange,
-  answeringFromDatabase,
-  parseId,
-  parsePrice,
-  parseSaleTime,
-  parseText,
-  parseWhole,
-  record,
-  tableOf,
-  timeText,
-  type Cli,
-} from '@floodgate/command';
-import { settingsOf, type TicketRow, type TicketSettings } from './ticket-settings.ts';
+import type { DescribedTicket } from './tickets.ts';
 
 /** `floodgate ticket …` */
 export function addTicketCommands(program: Command, cli: Cli): void {
   const ticket = program.command('ticket').description("an event's tickets");
-  addCreate(ticket, cli);
-  addUpdate(ticket, cli);
-  addList(ticket, cli);
-}
-
-function addCreate(ticket: Command, cli: Cli): void {
   const create = ticket
     .command('create')
     .description('add a ticket to an event')
@@ -35,9 +18,6 @@ function addCreate(ticket: Command, cli: Cli): void {
     const { perform, createTicketAction } = await import('./actions.ts');
     return answerOf(await perform(db, createTicketAction, { eventId, ...settingsIn(options) }, actor));
   });
-}
-
-function addUpdate(ticket: Command, cli: Cli): void {
   const update = ticket
     .command('update')
     .description('change what is given of a ticket, and leave the rest')
@@ -48,6 +28,18 @@ function addUpdate(ticket: Command, cli: Cli): void {
   answeringChange(withSharedOptions(update), cli, async (db, actor, options, ticketId) => {
     const { perform, updateTicketAction } = await import('./actions.ts');
     return answerOf(await perform(db, updateTicketAction, { ticketId, ...settingsIn(options) }, actor));
+  });
+  const list = ticket
+    .command('list')
+    .description('list the tickets of an event, on sale or not')
+    .argument('<eventId>', 'the event', parseId);
+  answeringFromDatabase(list, cli, async (db, _options, eventId) => {
+    const { describeTicket, listTickets } = await import('./tickets.ts');
+    const { listEvents } = await import('@floodgate/events');
+    const tickets = (await listTickets(db, eventId)).map(describeTicket);
+    const isMissing = async () => !(await listEvents(db)).some(({ id }) => id === eventId);
+    if (tickets.length === 0 && (await isMissing())) throw new Failure('no such event');
+    return { document: tickets, text: tableOf(tickets.map(fieldsOf)) };
   });
 }
 
@@ -63,13 +55,8 @@ function withSharedOptions<Args extends unknown[], Options extends OptionValues>
 }
 
 /** What `create` and `update` have in common, as parsed. What was not given is absent. */
-interface TicketOptions {
-  active?: true;
-  inactive?: true;
-  saleStarts?: Date | 'none';
-  saleEnds?: Date | 'none';
-  by?: string;
-}
+type TicketOptions = { active?: true; inactive?: true; saleStarts?: Edge; saleEnds?: Edge; by?: string };
+type Edge = Date | 'none';
 
 /** Returns what was given, as the actions want it. Partners see an author that is named, never an operator's account. */
 export function settingsIn<Given extends TicketOptions>(options: Given) {
@@ -83,60 +70,22 @@ export function settingsIn<Given extends TicketOptions>(options: Given) {
   };
 }
 
-const edgeOf = (time: Date | 'none') => (time === 'none' ? null : time);
+const edgeOf = (time: Edge) => (time === 'none' ? null : time);
 
-function addList(ticket: Command, cli: Cli): void {
-  const list = ticket
-    .command('list')
-    .description('list the tickets of an event, on sale or not')
-    .argument('<eventId>', 'the event', parseId);
-  answeringFromDatabase(list, cli, async (db, _options, eventId) => {
-    const tickets = (await findTickets(db, eventId)).map(describe);
-    return { document: tickets, text: tableOf(tickets.map(fieldsOf)) };
-  });
-}
-
-async function findTickets(db: Database, eventId: number): Promise<TicketRow[]> {
-  const { listTickets } = await import('./list-tickets.ts');
-  const tickets = await listTickets(db, eventId);
-  if (tickets.length > 0) return tickets;
-  const { listEvents } = await import('@floodgate/events');
-  const events = await listEvents(db);
-  if (!events.some((event) => event.id === eventId)) throw new Failure('no such event');
-  return tickets;
-}
-
-function describe(row: TicketRow) {
-  return {
-    id: row.id,
-    eventId: row.event_id,
-    ...settingsOf(row),
-    taken: row.taken,
-    left: row.capacity - row.taken,
-    createdAt: row.created_at,
-    lastModifiedAt: row.last_modified_at,
-    lastModifiedBy: row.last_modified_by,
-  };
-}
-
-function answerOf(row: TicketRow) {
-  const document = describe(row);
-  const { id, ...others } = fieldsOf(document);
-  return { document, text: record({ 'ticket id': id, ...others }) };
+function answerOf(ticket: DescribedTicket): Answer {
+  const { id, ...others } = fieldsOf(ticket);
+  return { document: ticket, text: record({ 'ticket id': id, ...others }) };
 }
 
 /** What a person reads of a ticket. */
-function fieldsOf(ticket: ReturnType<typeof describe>) {
+function fieldsOf(ticket: DescribedTicket) {
   const { id, title, price, active, capacity, taken, left } = ticket;
   return { id, title, price: price.toFixed(2), active, capacity, taken, left, 'on sale': windowOf(ticket) };
 }
 
 /** A sales window in words. */
-export function windowOf({
-  saleStartsAt,
-  saleEndsAt,
-}: Pick<TicketSettings, 'saleStartsAt' | 'saleEndsAt'>): string {
-  const from = saleStartsAt && `from ${timeText(saleStartsAt)}`;
-  const until = saleEndsAt && `until ${timeText(saleEndsAt)}`;
+export function windowOf(window: Pick<DescribedTicket, 'saleStartsAt' | 'saleEndsAt'>): string {
+  const from = window.saleStartsAt && `from ${timeText(window.saleStartsAt)}`;
+  const until = window.saleEndsAt && `until ${timeText(window.saleEndsAt)}`;
   return [from, until].filter(Boolean).join(' ') || 'any time';
 }

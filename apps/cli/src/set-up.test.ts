@@ -1,6 +1,6 @@
 import { Failure, Unreachable } from '@floodgate/command';
 import { describe, expect, test } from 'vitest';
-import { retryUntil } from './migrate.ts';
+import { retryUntil } from './set-up.ts';
 
 describe('waiting for a server', () => {
   test('goes on while it cannot be reached', async () => {

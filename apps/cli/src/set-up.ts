@@ -1,21 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Command } from '@commander-js/extra-typings';
+import { Argument, type Command } from '@commander-js/extra-typings';
 import { ConnectionFailed } from '@floodgate/database/connection/failures';
+import { SERVICES } from '@floodgate/database/roles/privileges';
 import type * as Queue from '@floodgate/queue';
+import { Failure } from '@floodgate/service/failure';
 import { sqlStateOf } from '@floodgate/service/sql-state';
-import {
-  answering,
-  loadSettings,
-  parseSeconds,
-  reasonOf,
-  Unreachable,
-  withDatabase,
-  type Answer,
-  type Cli,
-  type CliSettings,
-} from '@floodgate/command';
+import { answering, answeringChange, type Answer, type Cli } from '@floodgate/command';
+import { parseSeconds } from '@floodgate/command/arguments';
+import { reasonOf, Unreachable } from '@floodgate/command/failures';
+import { loadSettings, withDatabase, type CliSettings } from '@floodgate/command/servers';
 
-const RETRY_DELAY_MS = 500;
+// The commands that prepare the servers for the others.
 
 /** `floodgate migrate` */
 export function addMigrateCommand(program: Command, cli: Cli): void {
@@ -43,8 +38,34 @@ async function migrateAll({ databaseUrl, queue }: CliSettings): Promise<Answer> 
   };
 }
 
+const MAY_STILL_CREATE =
+  'granted, but everybody may still create things in this database, and the user in DATABASE_URL cannot revoke that: ' +
+  'only its owner, or whoever has granted it, can';
+
+/** `floodgate grant` */
+export function addGrantCommand(program: Command, cli: Cli): void {
+  const command = program
+    .command('grant')
+    .description(
+      'give an existing login role what a service needs of the database, and the queue where it is in Postgres, ' +
+        'and nothing else; safe to repeat, and to be repeated after migrate',
+    )
+    .addArgument(new Argument('<service>', 'whose role it is').choices(SERVICES))
+    .argument('<role>', 'the user in the DATABASE_URL of that service');
+  answeringChange(command, cli, async (db, actor, _options, service, role) => {
+    const { perform, grantAction } = await import('./grant-action.ts');
+    const outcome = await perform(db, grantAction, { service, role }, actor);
+    // The role was granted what it needs, and this stays.
+    if (outcome === 'may-still-create') throw new Failure(MAY_STILL_CREATE);
+    const { queue } = await loadSettings(cli.env);
+    if (queue) await onQueue(({ grantQueue }) => grantQueue(queue.target, role, queue.namespace));
+    const document = { service, role, queue: queue?.target.kind === 'postgres' ? 'granted' : null };
+    return { document, text: `${role} may do what the ${service} needs, and nothing else` };
+  });
+}
+
 /** Does `work` on the queue. Throws Unreachable where its server is away. */
-export async function onQueue(work: (queue: typeof Queue) => Promise<void>): Promise<void> {
+async function onQueue(work: (queue: typeof Queue) => Promise<void>): Promise<void> {
   await work(await import('@floodgate/queue')).catch((error: unknown) => {
     // A statement that Postgres refused is another matter, and told as such.
     const sqlState = sqlStateOf(error);
@@ -52,6 +73,8 @@ export async function onQueue(work: (queue: typeof Queue) => Promise<void>): Pro
     throw new Unreachable(`cannot connect to the queue (QUEUE_URL): ${reasonOf(error)}`, { cause: error });
   });
 }
+
+const RETRY_DELAY_MS = 500;
 
 /** Repeats `work` while a server cannot be reached, until `deadline` (milliseconds since the epoch). */
 export async function retryUntil<Result>(deadline: number, work: () => Promise<Result>): Promise<Result> {

@@ -1,4 +1,10 @@
-import type { Draw } from './draw-permits.ts';
+/** What the shared counter answers to a draw. */
+export interface Draw {
+  /** Permits that were drawn of this window before, by all processes; may exceed the limit. */
+  drawnBefore: number;
+  /** How long the window lasts from the moment the statement began, by Postgres's clock. */
+  endsInMs: number;
+}
 
 /** Whether a request may pass, and how many more may follow it in this second as far as this process knows. */
 export interface Verdict {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { stateOf } from './command.ts';
+import { stateOf } from './cli.ts';
 
 const at = (time: string) => new Date(`2026-11-21T${time}Z`);
 

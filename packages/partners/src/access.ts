@@ -1,0 +1,155 @@
+import { randomBytes } from 'node:crypto';
+import { isUuid } from '@floodgate/contract';
+import {
+  BatchLoader,
+  plainArray,
+  readThroughCache,
+  type Database,
+  type DuplicatePolicy,
+} from '@floodgate/database';
+import type { PartnerPrincipal } from '@floodgate/http';
+import type { onRequestHookHandler } from 'fastify';
+import { sql } from 'kysely';
+import { hashSecret, isSecretOf, parseSecretKey } from './keys.ts';
+
+/** What a caller says of itself: a key, by its id in hexadecimal, and an event by its reference, a UUID or null. */
+interface Caller {
+  keyId: string;
+  secret: string;
+  eventRef: string | null;
+}
+
+/** What a key id and an event reference stand for. */
+interface AccessRow extends Pick<PartnerPrincipal, 'partnerId' | 'requestsPerSecond'> {
+  keyId: string;
+  secretHash: Buffer;
+  /** Revoked or expired, by Postgres's clock. */
+  closed: boolean;
+  /** The last use is not yet noted for this hour. */
+  useIsUnnoted: boolean;
+  /** The event, where the reference names one that is granted to the key's partner. */
+  eventId: number | null;
+  passPrefix: string | null;
+  duplicatePolicy: DuplicatePolicy | null;
+}
+
+/**
+ * Finds keys by their ids, each with its event if that was granted to the key's partner. Resolves to one row per query, in
+ * order, undefined where there is no such key.
+ */
+export async function findAccess(db: Database, queries: readonly Omit<Caller, 'secret'>[]) {
+  const { rows } = await sql<AccessRow & { position: number }>`
+    select query.position, k.key_id as "keyId", k.secret_hash as "secretHash", k.partner_id as "partnerId",
+      p.requests_per_second as "requestsPerSecond",
+      k.revoked_at is not null or coalesce(k.expires_at <= now(), false) as closed,
+      coalesce(k.last_used_at < date_trunc('hour', now()), true) as "useIsUnnoted",
+      e.id as "eventId", e.pass_prefix as "passPrefix", e.duplicate_policy as "duplicatePolicy"
+    from unnest(
+      ${plainArray(queries.map(({ keyId }) => keyId))}::text[],
+      ${plainArray(queries.map(({ eventRef }) => eventRef))}::uuid[]
+    ) with ordinality as query (key_id, event_ref, position)
+    join secret_keys k on k.key_id = query.key_id
+    join partners p on p.id = k.partner_id
+    left join (event_grants g join events e on e.id = g.event_id)
+      on g.partner_id = k.partner_id and e.ref = query.event_ref`.execute(db);
+  const found = new Map(rows.map((row) => [row.position, row]));
+  return queries.map((_, index) => found.get(index + 1));
+}
+
+/**
+ * Notes that keys are in use, to the hour: one write per key and hour, whatever the traffic. A key that somebody else is
+ * just changing is left for the next time.
+ */
+export async function noteKeyUse(db: Database, keyIds: readonly string[]): Promise<void> {
+  await sql`
+    update secret_keys set last_used_at = date_trunc('hour', now())
+    where key_id in (
+      select key_id from secret_keys
+      where key_id = any(${plainArray(keyIds)}::text[])
+        and coalesce(last_used_at < date_trunc('hour', now()), true)
+      for no key update skip locked
+    )`.execute(db);
+}
+
+/** What a secret key and an event reference stand for. */
+type Access = PartnerPrincipal | { kind: 'unknown-key' } | { kind: 'no-such-event' };
+
+const UNKNOWN_KEY: Access = { kind: 'unknown-key' };
+const NO_SUCH_EVENT: Access = { kind: 'no-such-event' };
+/** The hash of no secret that anybody could know. */
+const NO_HASH = hashSecret(randomBytes(32).toString('base64url'));
+
+/** Resolves to what each caller has access to, in order. */
+async function loadAccess(db: Database, callers: readonly Caller[]): Promise<Access[]> {
+  const rows = await findAccess(db, callers);
+  const unnoted = new Set<string>();
+  const accesses = callers.map(({ secret }, index) => {
+    const row = rows[index];
+    // Compared even where there is no such key: the time until the answer must not tell which key ids exist.
+    const isSecret = isSecretOf(secret, row?.secretHash ?? NO_HASH);
+    if (!row || !isSecret || row.closed) return UNKNOWN_KEY;
+    if (row.useIsUnnoted) unnoted.add(row.keyId);
+    return accessOf(row);
+  });
+  // Bookkeeping for operators: the callers neither wait for it nor fail with it.
+  if (unnoted.size > 0) noteKeyUse(db, [...unnoted]).catch(() => {});
+  return accesses;
+}
+
+function accessOf({ partnerId, eventId, passPrefix, duplicatePolicy, requestsPerSecond }: AccessRow): Access {
+  if (eventId === null || passPrefix === null || duplicatePolicy === null) return NO_SUCH_EVENT;
+  return { kind: 'partner', partnerId, eventId, passPrefix, duplicatePolicy, requestsPerSecond };
+}
+
+/**
+ * Tells what a secret key and an event reference give access to, from memory for up to a second. Revocation and limits
+ * hold everywhere within 2 s: that, or the time that reading it anew may take (READ_WITHIN_MS).
+ */
+export function accessControl(db: Database) {
+  const loader = new BatchLoader((callers: Caller[]) => loadAccess(db, callers));
+  const cache = readThroughCache<string, Access, Caller>((_, caller) => loader.read(caller));
+  // By the whole key: a hit needs no hash, and a wrong secret can only miss.
+  const nameOf = (secretKey: string, eventRef: string | null) =>
+    `${secretKey} ${eventRef?.toLowerCase() ?? ''}`;
+  return {
+    /** Returns what is known already; undefined where it has to be read from Postgres first. */
+    peek: (secretKey: string, eventRef: string | null) => cache.get(nameOf(secretKey, eventRef)),
+    /** Resolves to what Postgres says. `eventRef` is a UUID, or null where the caller named none. Rejects where it is down. */
+    async check(secretKey: string, eventRef: string | null): Promise<Access> {
+      const parsed = parseSecretKey(secretKey);
+      // Neither asked for nor remembered: anybody may send such text, and much of it.
+      if (!parsed) return UNKNOWN_KEY;
+      return cache.forceFetch(nameOf(secretKey, eventRef), { context: { ...parsed, eventRef } });
+    },
+  };
+}
+
+/**
+ * Returns the hook that sets the principal: key first, then event reference, then the event itself, and all of it before a
+ * byte of the body is read.
+ */
+export function authenticate({ peek, check }: ReturnType<typeof accessControl>): onRequestHookHandler {
+  return function authenticateRequest(request, reply, done) {
+    // A cache on the way must not give one partner's answer to another: it knows Authorization, but not this header.
+    void reply.header('cache-control', 'no-store');
+    const secretKey = request.headers['x-secret-key'];
+    if (typeof secretKey !== 'string' || secretKey === '') {
+      reply.fail('20', secretKey === undefined ? { message: 'x-secret-key is missing' } : {});
+      return;
+    }
+    const header = request.headers['x-event-ref'];
+    const eventRef = isUuid(header) ? header : null;
+    const admit = (access: Access) => {
+      if (access.kind === 'unknown-key') reply.fail('20');
+      else if (eventRef === null) reply.fail('12');
+      else if (access.kind === 'no-such-event') reply.fail('21');
+      else {
+        request.principal = access;
+        done();
+      }
+    };
+    const known = peek(secretKey, eventRef);
+    if (known) admit(known);
+    else check(secretKey, eventRef).then(admit).catch(done);
+  };
+}

@@ -1,0 +1,97 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { sql } from 'kysely';
+import type { Database } from '@floodgate/database';
+import { inTransaction } from '@floodgate/database/connection/in-transaction';
+
+const SECRET_KEY = /^fg_([0-9a-f]{16})_([A-Za-z0-9_-]{43})$/;
+
+/** Takes a secret key (`fg_<key id>_<secret>`) apart; null where the text cannot be one. */
+export function parseSecretKey(text: string): { keyId: string; secret: string } | null {
+  const match = SECRET_KEY.exec(text);
+  return match ? { keyId: match[1]!, secret: match[2]! } : null;
+}
+
+/** The only form in which a secret is stored. It has 256 random bits, so a fast hash is enough. */
+export const hashSecret = (secret: string) => createHash('sha256').update(secret).digest();
+
+/** Compares in constant time. */
+export const isSecretOf = (secret: string, hash: Buffer) => timingSafeEqual(hashSecret(secret), hash);
+
+export type IssuedKey = Awaited<ReturnType<typeof issueKey>>;
+
+/**
+ * Issues a key to a partner. Its `secretKey` is shown once and stored nowhere. Throws a foreign-key error where there is
+ * no such partner.
+ */
+export async function issueKey(db: Database, partnerId: number, expiresAt: Date | null = null) {
+  const keyId = randomBytes(8).toString('hex');
+  const secret = randomBytes(32).toString('base64url');
+  await db
+    .insertInto('secret_keys')
+    .values({ key_id: keyId, partner_id: partnerId, secret_hash: hashSecret(secret), expires_at: expiresAt })
+    .execute();
+  return { keyId, secretKey: `fg_${keyId}_${secret}`, expiresAt };
+}
+
+/**
+ * Issues a successor to a key, which itself goes on working for `overlapHours` (0: ends at once) and never
+ * longer than it would have. The successor ends when the key would have, or as `expiresAt` says (null: never).
+ * Undefined where there is no such key that is still open.
+ */
+export async function rotateKey(db: Database, keyId: string, overlapHours: number, expiresAt?: Date | null) {
+  return inTransaction(db, async (transaction) => {
+    const { rows } = await sql<{ partnerId: number; expiresAt: Date | null; endsAt: Date }>`
+      with previous as (
+        select key_id, expires_at from secret_keys
+        where key_id = ${keyId} and revoked_at is null and coalesce(expires_at > now(), true)
+        for update
+      )
+      update secret_keys
+      set expires_at = least(previous.expires_at, now() + make_interval(secs => ${overlapHours * 3600}))
+      from previous
+      where secret_keys.key_id = previous.key_id
+      returning partner_id as "partnerId", previous.expires_at as "expiresAt", secret_keys.expires_at as "endsAt"`.execute(
+      transaction,
+    );
+    const previous = rows[0];
+    if (!previous) return undefined;
+    const successorEndsAt = expiresAt === undefined ? previous.expiresAt : expiresAt;
+    const issued = await issueKey(transaction, previous.partnerId, successorEndsAt);
+    return { ...issued, previousKeyExpiredAt: previous.expiresAt, previousKeyEndsAt: previous.endsAt };
+  });
+}
+
+/** Revokes a key; revoking twice is no error. Returns whether it was revoked before, undefined where there is no such key. */
+export async function revokeKey(db: Database, keyId: string): Promise<{ revoked: boolean } | undefined> {
+  const { rows } = await sql<{ revoked: boolean }>`
+    with previous as (select key_id, revoked_at from secret_keys where key_id = ${keyId} for no key update)
+    update secret_keys set revoked_at = coalesce(previous.revoked_at, now()) from previous
+    where secret_keys.key_id = previous.key_id
+    returning previous.revoked_at is not null as revoked`.execute(db);
+  return rows[0];
+}
+
+/** What is known of a key later on. */
+export type SecretKeyRow = Awaited<ReturnType<typeof listKeys>>[number];
+
+/** Returns the keys of all partners, or of one, oldest first. */
+export async function listKeys(db: Database, partnerId?: number) {
+  return db
+    .selectFrom('secret_keys')
+    .select([
+      'key_id as keyId',
+      'partner_id as partnerId',
+      'created_at as createdAt',
+      'expires_at as expiresAt',
+      'revoked_at as revokedAt',
+      // The earliest that it can be: the last use is noted to the hour, and the hour in which a key was made has begun
+      // before it.
+      sql<Date | null>`case when last_used_at is not null then greatest(last_used_at, created_at) end`.as(
+        'lastUsedAt',
+      ),
+    ])
+    .$if(partnerId !== undefined, (query) => query.where('partner_id', '=', partnerId!))
+    .orderBy('partner_id')
+    .orderBy('created_at')
+    .execute();
+}
