@@ -1,13 +1,19 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { readFile, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { EmbeddedPostgresError } from './programs.ts';
+
+const STOP_TIMEOUT_MS = 20_000;
+const POLL_MS = 20;
 
 /** Whether a process with this id exists, whoever owns it. */
 export function isRunning(pid: number): boolean {
   try {
-    process.kill(pid, 0);
-    return true;
+    return process.kill(pid, 0);
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 
@@ -30,4 +36,27 @@ function readProc(pid: number): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * Stops a Postgres that still runs on this data directory, because whoever started it was killed. The caller
+ * makes sure that nobody alive is using it. A postmaster.pid that names a different process is removed:
+ * Postgres itself would take any process of the same user for another postmaster and not start.
+ */
+export async function stopOrphan(dataDir: string): Promise<void> {
+  const pidFile = path.join(dataDir, 'postmaster.pid');
+  const pid = Number.parseInt(await readFile(pidFile, 'utf8').catch(() => ''), 10);
+  if (!(pid > 1) || !isRunning(pid)) return;
+  const command = commandLineOf(pid);
+  if (command === undefined) return;
+  const isPostmaster = command.includes('postgres') && command.includes(`-D ${dataDir} `);
+  if (!isPostmaster) return rm(pidFile, { force: true });
+  const hasStopped = () => !existsSync(pidFile) || !isRunning(pid);
+  for (const signal of ['SIGINT', 'SIGQUIT'] as const) {
+    process.kill(pid, signal);
+    const deadline = Date.now() + STOP_TIMEOUT_MS;
+    while (!hasStopped() && Date.now() < deadline) await delay(POLL_MS);
+    if (hasStopped()) return;
+  }
+  throw new EmbeddedPostgresError(`Postgres (pid ${pid}) still runs on ${dataDir} and does not stop`);
 }
