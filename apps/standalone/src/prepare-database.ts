@@ -1,20 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import {
-  connect,
-  ensureLoginRole,
-  grantPrivileges,
-  migrate,
-  type Database,
-  type ServiceName,
-} from '@floodgate/database';
+import { connect, ensureLoginRole, grantPrivileges, migrate } from '@floodgate/database';
+import type { Database, ServiceName } from '@floodgate/database';
 import { grantQueue, migrateQueue, parseQueueUrl } from '@floodgate/queue';
 import { ensureDemo } from './demo.ts';
 import { firstLine, StandaloneError } from './standalone-error.ts';
 
 /** Where database and queue are, as a service reads it from its environment. */
-export type Connection = Record<'DATABASE_URL' | 'QUEUE_URL' | 'QUEUE_NAMESPACE', string>;
+type Connection = Record<'DATABASE_URL' | 'QUEUE_URL' | 'QUEUE_NAMESPACE', string>;
 
-export interface Preparation {
+interface Preparation {
   /** Of the owner of both. */
   connection: Connection;
   demoFile: string;

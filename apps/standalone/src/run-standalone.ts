@@ -2,13 +2,17 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { findFreePort, startPostgres, type PostgresServer } from '@floodgate/embedded-postgres';
-import { assertPortFree } from './assert-port-free.ts';
 import type { StandaloneConfig } from './config.ts';
 import { openDataDir, writePrivateFile } from './data-dir.ts';
+import { welcome } from './demo.ts';
 import { prepareDatabase } from './prepare-database.ts';
-import { startServices, unexpectedEnd, type ServicesOptions } from './services.ts';
-import { waitUntilReady } from './wait-until-ready.ts';
-import { welcome } from './welcome.ts';
+import {
+  assertPortFree,
+  startServices,
+  unexpectedEnd,
+  waitUntilReady,
+  type ServicesOptions,
+} from './services.ts';
 
 export interface Setup {
   config: StandaloneConfig;
@@ -16,7 +20,6 @@ export interface Setup {
   directory: string;
   /** The environment that API and worker inherit. */
   env: NodeJS.ProcessEnv;
-  /** What Node.js is given to run as API and as worker: a file, after flags. */
   programs: ServicesOptions['programs'];
   print: (text: string) => void;
 }

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ServiceName } from '@floodgate/database';
-import type { Exit } from '@floodgate/embedded-postgres';
-import { assertPortFree } from './assert-port-free.ts';
-import { ConfigRefused, StandaloneError } from './standalone-error.ts';
+import { assertPortFree as assertFree, type Exit } from '@floodgate/embedded-postgres';
+import { ConfigRefused, firstLine, StandaloneError } from './standalone-error.ts';
 
 export interface ServicesOptions {
   /** What Node.js is given to run: a file, after flags. */
@@ -16,6 +16,9 @@ export interface ServicesOptions {
   stop: AbortController;
 }
 
+const READY_TIMEOUT_MS = 60_000;
+const REQUEST_TIMEOUT_MS = 5_000;
+const POLL_MS = 25;
 /** Longer than the services' own deadline (SHUTDOWN_TIMEOUT_MS), which is theirs to keep. */
 const STOP_TIMEOUT_MS = 15_000;
 
@@ -23,7 +26,9 @@ const STOP_TIMEOUT_MS = 15_000;
 export function startServices({ programs, env, host, port, stop }: ServicesOptions): AsyncDisposable {
   const api = startService(programs.api, env.api);
   const worker = startService(programs.worker, env.worker);
-  void api.exited.then(async (exit) => stop.abort((await portFailure(port, host)) ?? endOf('API', exit)));
+  // Somebody may have taken the port after it was found free. Once the API has listened, it is free again.
+  const portFailure = () => assertPortFree(port, host).catch((error: unknown) => error);
+  void api.exited.then(async (exit) => stop.abort((await portFailure()) ?? endOf('API', exit)));
   void worker.exited.then((exit) => stop.abort(endOf('worker', exit)));
   return {
     [Symbol.asyncDispose]: async () => {
@@ -58,9 +63,21 @@ function startService(program: readonly string[], env: NodeJS.ProcessEnv) {
   return { exited, stop };
 }
 
-// Somebody may have taken the port after it was found free. Once the API has listened, it is free again.
-const portFailure = (port: number, host: string): Promise<unknown> =>
-  assertPortFree(port, host).catch((error: unknown) => error);
+const PORT_REASONS: Record<string, (port: number, host: string) => string> = {
+  EADDRINUSE: (port) => `port ${port} is already in use; choose another, as in PORT=${port + 1} npm start`,
+  EACCES: (port) =>
+    `port ${port} may not be opened by this user; choose one above 1023, as in PORT=3000 npm start`,
+  EADDRNOTAVAIL: (_, host) => `HOST ${host} is no address of this machine`,
+  ENOTFOUND: (_, host) => `HOST ${host} is no address of this machine`,
+};
+
+/** Throws StandaloneError, saying why, where nobody could listen on this port now. */
+export async function assertPortFree(port: number, host: string): Promise<void> {
+  await assertFree(port, host).catch((cause: NodeJS.ErrnoException) => {
+    const reason = PORT_REASONS[cause.code ?? '']?.(port, host);
+    throw new StandaloneError(reason ?? `cannot listen on ${host}:${port}: ${cause.message}`, { cause });
+  });
+}
 
 const CONFIG_ERROR = 2;
 
@@ -75,4 +92,29 @@ export function unexpectedEnd(name: string, { code, signal }: Exit, hint = ''): 
   return new StandaloneError(
     `${name} stopped unexpectedly (${signal ?? `exit code ${code}`})${hint}; stopping`,
   );
+}
+
+/** Resolves when the URL answers 2xx. Throws the signal's reason, or StandaloneError after a minute. */
+export async function waitUntilReady(url: string, signal: AbortSignal): Promise<void> {
+  const deadline = Date.now() + READY_TIMEOUT_MS;
+  for (;;) {
+    const answer = await ask(url, signal);
+    signal.throwIfAborted();
+    if (answer === 'ready') return;
+    if (Date.now() > deadline) {
+      throw new StandaloneError(`the API was not ready after ${READY_TIMEOUT_MS / 1000} s: ${url} ${answer}`);
+    }
+    await delay(POLL_MS);
+  }
+}
+
+async function ask(url: string, stop: AbortSignal): Promise<string> {
+  try {
+    const signal = AbortSignal.any([stop, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]);
+    const response = await fetch(url, { signal });
+    await response.body?.cancel();
+    return response.ok ? 'ready' : `answers ${response.status}`;
+  } catch (error) {
+    return `does not answer: ${firstLine(error)}`;
+  }
 }
