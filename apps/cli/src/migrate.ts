@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from '@commander-js/extra-typings';
 import { ConnectionFailed } from '@floodgate/database/connection/failures';
 import type * as Queue from '@floodgate/queue';
-import { sqlStateOf } from '@floodgate/service/sql-state';
+import { sqlStateOf } from '@floodgate/service/failure';
 import {
   answering,
   loadSettings,

@@ -1,4 +1,4 @@
-import { isPostgresUrl } from '@floodgate/service/postgres-url';
+import { isPostgresUrl } from '@floodgate/service/load-config';
 
 /** Where the queue lives, as QUEUE_URL says it. */
 export type QueueTarget =

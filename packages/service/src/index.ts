@@ -4,4 +4,3 @@ export * from './load-config.ts';
 export * from './log.ts';
 export * from './repeat.ts';
 export * from './run-service.ts';
-export * from './throttled-log.ts';

@@ -1,8 +1,7 @@
 import { writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { pino, type DestinationStream, type Logger, type LogFn } from 'pino';
-import { redactUrls } from './reason-of.ts';
-import { sqlStateOf } from './sql-state.ts';
+import { redactUrls, sqlStateOf } from './failure.ts';
 
 export type { Logger };
 
@@ -25,7 +24,7 @@ export function createLogger(service: string, level: string, destination?: Desti
   };
   const tellDropped = (dropped: number) =>
     log.warn({ dropped }, 'log lines were dropped: they could not be written');
-  const log: Logger = pino(options, destination ?? new StandardOutput(tellDropped));
+  const log: Logger = pino(options, destination ?? standardOutput(tellDropped));
   return log;
 }
 
@@ -39,44 +38,39 @@ const UNREAD_BYTES = 1024 * 1024;
  * In place of pino's own destination. Synchronous, that holds the process up while nobody reads the pipe. Asynchronous
  * (`sync: false, maxLength`), it writes what is left when the process exits: with a pipe that nobody reads, the process did
  * not end on SIGTERM at all, where this one took 9 ms.
+ * Tells how many lines were dropped, once lines can be written again.
  */
-class StandardOutput implements DestinationStream {
-  readonly #stdout = process.stdout;
-  readonly #tell: (dropped: number) => void;
-  #dropped = 0;
+function standardOutput(tell: (dropped: number) => void): DestinationStream {
+  const { stdout } = process;
+  let dropped = 0;
+  const tellDropped = () => {
+    const count = dropped;
+    dropped = 0;
+    if (count > 0) tell(count);
+  };
+  // Who read it has gone; there is nobody to tell.
+  stdout.on('error', () => {});
+  stdout.on('drain', tellDropped);
+  return {
+    write(line) {
+      if (isWritten(stdout, line)) tellDropped();
+      else dropped += 1;
+    },
+  };
+}
 
-  /** Tells how many lines were dropped, once lines can be written again. */
-  constructor(tell: (dropped: number) => void) {
-    this.#tell = tell;
-    // Who read it has gone; there is nobody to tell.
-    this.#stdout.on('error', () => {});
-    this.#stdout.on('drain', () => this.#tellDropped());
+function isWritten(stdout: unknown, line: string): boolean {
+  if (stdout instanceof Socket) {
+    if (stdout.writableLength > UNREAD_BYTES) return false;
+    stdout.write(line);
+    return true;
   }
-
-  write(line: string): void {
-    if (this.#isWritten(line)) this.#tellDropped();
-    else this.#dropped += 1;
-  }
-
-  #isWritten(line: string): boolean {
-    if (this.#stdout instanceof Socket) {
-      if (this.#stdout.writableLength > UNREAD_BYTES) return false;
-      this.#stdout.write(line);
-      return true;
-    }
-    try {
-      // As Node does it for a file, but process.stdout stays broken after the first failure.
-      writeSync(STDOUT, line);
-      return true;
-    } catch {
-      return false;
-    }
-  }
-
-  #tellDropped(): void {
-    const dropped = this.#dropped;
-    this.#dropped = 0;
-    if (dropped > 0) this.#tell(dropped);
+  try {
+    // As Node does it for a file, but process.stdout stays broken after the first failure.
+    writeSync(STDOUT, line);
+    return true;
+  } catch {
+    return false;
   }
 }
 
@@ -126,3 +120,23 @@ function messageOf(error: Error): string {
 }
 
 const isFrame = (line: string) => /^\s+at /.test(line);
+
+const LOG_INTERVAL_MS = 1_000;
+
+/**
+ * A warning that is logged once a second at most, with the number of those that were not: an outage fails every request,
+ * and one line tells as much as thousands.
+ */
+export function throttledWarn(message: string) {
+  let lastLoggedAt = -Infinity;
+  let unlogged = 0;
+  return (log: { warn(facts: object, message: string): void }, facts: object): void => {
+    if (performance.now() - lastLoggedAt < LOG_INTERVAL_MS) {
+      unlogged += 1;
+      return;
+    }
+    log.warn({ ...facts, unlogged }, message);
+    lastLoggedAt = performance.now();
+    unlogged = 0;
+  };
+}

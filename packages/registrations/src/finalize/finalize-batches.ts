@@ -1,5 +1,5 @@
 import type { Logger } from '@floodgate/service';
-import { sqlStateOf } from '@floodgate/service/sql-state';
+import { sqlStateOf } from '@floodgate/service/failure';
 import { confirmBatches } from './confirm-batches.ts';
 import { failBatch } from './fail-batch.ts';
 import { statementFailure, type Database } from '@floodgate/database';
