@@ -1,4 +1,5 @@
-import { fieldRule } from '@floodgate/contract';
+import { randomBytes } from 'node:crypto';
+import { failure, fieldRule, RESPONSE_CODES, type FailureCode } from '@floodgate/contract';
 import { statementFailure, TooManyReads } from '@floodgate/database';
 import { throttledWarn } from '@floodgate/service';
 import type {
@@ -8,8 +9,38 @@ import type {
   FastifyRequest,
   FastifySchemaValidationError,
 } from 'fastify';
-import { fail, type Specifics } from './fail.ts';
-import { UnsupportedBody } from './strict/json-body.ts';
+import { UnsupportedBody } from './strict/requests.ts';
+
+/** What may differ from the catalogue's entry: the message, and which of the code's statuses. */
+export interface Specifics {
+  message?: string;
+  status?: number;
+}
+
+declare module 'fastify' {
+  interface FastifyReply {
+    /** Sends a failure with its status and Retry-After. Returns the reply, for handlers that are async. */
+    fail(code: FailureCode, specifics?: Specifics): FastifyReply;
+  }
+}
+
+/** `reply.fail`, also for replies without it: those to URLs that Fastify cannot read. */
+export function fail(reply: FastifyReply, code: FailureCode, specifics: Specifics = {}): FastifyReply {
+  const { httpStatuses, retryAfterSeconds } = RESPONSE_CODES[code];
+  void reply.code(specifics.status ?? httpStatuses[0]);
+  if (retryAfterSeconds !== undefined) void reply.header('retry-after', retryAfterSeconds);
+  return reply.send(failure(code, specifics.message));
+}
+
+// Unique over processes and restarts by the random part, within the process by the count.
+const processPart = randomBytes(6).toString('hex');
+let count = 0;
+
+/** The id that an answer carries as x-request-id and a log line as requestId. */
+export function nextRequestId(): string {
+  count += 1;
+  return `${processPart}-${count.toString(36)}`;
+}
 
 const warnOfPostgres = throttledWarn('Postgres refused or did not answer');
 

@@ -1,4 +1,4 @@
-import type { ConnectOptions, Database } from '@floodgate/database';
+import type { ConnectOptions, Database, DuplicatePolicy } from '@floodgate/database';
 import type { JobDefinition, Producer } from '@floodgate/queue';
 import type { Logger } from '@floodgate/service';
 import type { Routes } from './server.ts';
@@ -43,4 +43,22 @@ export interface ApiCapability<Settings extends TProperties = TProperties> {
 /** Returns the face as it is, with the types of its settings inferred. */
 export function defineApi<Settings extends TProperties>(face: ApiCapability<Settings>): ApiCapability {
   return face;
+}
+
+/** A partner, by its secret key, and the event that it named and that is granted to it. */
+export interface PartnerPrincipal {
+  kind: 'partner';
+  partnerId: number;
+  eventId: number;
+  passPrefix: string;
+  duplicatePolicy: DuplicatePolicy;
+  /** The partner's limit; null where it has none. */
+  requestsPerSecond: number | null;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who makes the request. Set by the one hook that authenticates, on every route behind it. */
+    principal: PartnerPrincipal;
+  }
 }
