@@ -15,18 +15,10 @@ const { stdout, stderr } = spawnSync('npx', ['--yes', packageManager, 'audit', '
   shell: process.platform === 'win32',
 });
 
-/** The answer, or null where there is none. */
-function readAnswer() {
-  try {
-    const { advisories } = JSON.parse(stdout);
-    return advisories ? Object.values(advisories) : null;
-  } catch {
-    return null;
-  }
-}
-
-const advisories = readAnswer();
-if (advisories === null) {
+let advisories;
+try {
+  advisories = Object.values(JSON.parse(stdout).advisories);
+} catch {
   process.stderr.write(`audit: nothing was audited, the registry gave no answer\n${stderr}`);
   process.exit(2);
 }

@@ -25,9 +25,6 @@ const wanted = ['pnpm-lock.yaml', 'pnpm-workspace.yaml']
   .reduce((hash, file) => hash.update(readFileSync(path.join(root, file))), createHash('sha256'))
   .digest('hex');
 
-const isInstalled = () =>
-  existsSync(pinnedNode) && existsSync(state) && readFileSync(state, 'utf8') === wanted;
-
 function install() {
   const { packageManager } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
   process.stderr.write('floodgate: installing dependencies (once)\n');
@@ -45,7 +42,7 @@ function install() {
   writeFileSync(state, wanted);
 }
 
-if (!isInstalled()) install();
+if (!existsSync(pinnedNode) || !existsSync(state) || readFileSync(state, 'utf8') !== wanted) install();
 
 // Left alone, V8 lets a heap grow to several times of what is alive before it collects, and glibc keeps a pool of memory
 // per thread: cheap on a machine of its own, expensive in many small containers. Under load these settings halve an API's
@@ -62,12 +59,11 @@ const [file, ...args] = process.argv.slice(2);
 // API and the worker that it starts.
 const folder = Object.keys(SMALL_PROCESS.flags).find((one) => file.startsWith(`${one}/`));
 const flags = folder ? [...SMALL_PROCESS.everyFlags, ...SMALL_PROCESS.flags[folder]] : [];
-const env = folder ? SMALL_PROCESS.env : {};
 const child = spawn(pinnedNode, [...flags, path.resolve(root, file), ...args], {
   // The channel's end tells an app that this process was killed.
   stdio: ['inherit', 'inherit', 'inherit', ...(folder ? ['ipc'] : [])],
   env: {
-    ...env,
+    ...(folder && SMALL_PROCESS.env),
     ...process.env,
     // Spares every further start the stripping and compiling, and the processes the memory for it.
     NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE || path.join(root, 'node_modules/.cache/node-compile'),

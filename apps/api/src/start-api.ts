@@ -42,7 +42,9 @@ export async function startApi(config: ApiConfig, log: Logger): Promise<Service 
     connectTimeoutMs: readWithinMs,
     statementTimeoutMs: readWithinMs,
   });
-  const producer = await openQueue(opened, config, log);
+  const producer = new Producer(queueOptions(config, JOBS, log));
+  opened.adopt(producer, () => producer.close());
+  opened.defer(await watchQueue(producer, log));
   const capabilities: OpenCapability[] = [];
   for (const face of CAPABILITIES) {
     const capability = await face.open({ log, reads, openPool, producer, answerWithinMs }, config);
@@ -54,11 +56,4 @@ export async function startApi(config: ApiConfig, log: Logger): Promise<Service 
   const baseUrl = await app.listen({ host: config.HOST, port: config.PORT, backlog: BACKLOG });
   const running = opened.move();
   return { baseUrl, close: () => running.disposeAsync() };
-}
-
-async function openQueue(opened: AsyncDisposableStack, config: ApiConfig, log: Logger): Promise<Producer> {
-  const producer = new Producer(queueOptions(config, JOBS, log));
-  opened.adopt(producer, () => producer.close());
-  opened.defer(await watchQueue(producer, log));
-  return producer;
 }

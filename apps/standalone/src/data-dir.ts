@@ -3,13 +3,14 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { commandLineOf, isRunning } from '@floodgate/embedded-postgres';
-import { firstLine, StandaloneError } from './standalone-error.ts';
+import { Failure } from '@floodgate/service';
+import { firstLine } from './failures.ts';
 
 const ATTEMPTS = 5;
 
 /**
  * Creates the directory where it is missing and locks it: no other Floodgate uses it until it is disposed of. `wasAbandoned`
- * where the previous user was killed, so that its processes may still be about to end. Throws StandaloneError where either
+ * where the previous user was killed, so that its processes may still be about to end. Throws Failure where either
  * is impossible.
  */
 export async function openDataDir(directory: string) {
@@ -19,8 +20,8 @@ export async function openDataDir(directory: string) {
     const wasAbandoned = await lock(lockFile);
     return { wasAbandoned, [Symbol.asyncDispose]: () => rm(lockFile, { force: true }) };
   } catch (error) {
-    if (error instanceof StandaloneError) throw error;
-    throw new StandaloneError(`DATA_DIR ${directory} cannot be used: ${firstLine(error)}`, { cause: error });
+    if (error instanceof Failure) throw error;
+    throw new Failure(`DATA_DIR ${directory} cannot be used: ${firstLine(error)}`, { cause: error });
   }
 }
 
@@ -52,14 +53,14 @@ async function lock(lockFile: string): Promise<boolean> {
     }
     const [pid, command = ''] = (await readFile(lockFile, 'utf8').catch(() => '')).split('\n');
     if (isStillThere(Number(pid), command)) {
-      throw new StandaloneError(
+      throw new Failure(
         `${path.dirname(lockFile)} is in use by another Floodgate (process ${pid}); stop that one, ` +
           'or choose another directory and port, as in DATA_DIR=.floodgate-2 PORT=3001 npm start',
       );
     }
     await rm(lockFile, { force: true });
   }
-  throw new StandaloneError(`${lockFile} cannot be locked`);
+  throw new Failure(`${lockFile} cannot be locked`);
 }
 
 // After a reboot, or in the next container, the same process id is likely to be somebody else's, or ours.

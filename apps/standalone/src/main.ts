@@ -4,19 +4,16 @@ import path from 'node:path';
 import { ConfigError, loadConfig } from '@floodgate/service';
 import { StandaloneConfig } from './config.ts';
 import { runStandalone } from './run-standalone.ts';
-import { ConfigRefused, firstLine } from './standalone-error.ts';
-
-class StopRequested extends Error {}
+import { ConfigRefused, firstLine } from './failures.ts';
 
 const workspace = path.resolve(import.meta.dirname, '../../..');
 const stop = new AbortController();
-const print = (text: string) => process.stdout.write(text);
+const stopRequested = new Error('stop');
 // Several signals may arrive for one Ctrl-C: from the terminal, from npm and from whoever started this.
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  process.on(signal, () => stop.abort(new StopRequested()));
+// "disconnect": whoever started this was killed.
+for (const event of ['SIGINT', 'SIGTERM', 'SIGHUP', 'disconnect']) {
+  process.on(event, () => stop.abort(stopRequested));
 }
-// Whoever started this was killed.
-process.on('disconnect', () => stop.abort(new StopRequested()));
 process.on('uncaughtException', (error) => stop.abort(error));
 
 // A stop always passes through runStandalone, which leaves no process behind.
@@ -32,6 +29,7 @@ async function start(): Promise<never> {
     ? path.resolve(from, config.DATA_DIR)
     : path.join(workspace, '.floodgate');
   const programs = { api: programOf('api', 9229), worker: programOf('worker', 9230) };
+  const print = (text: string) => process.stdout.write(text);
   return runStandalone({ config, directory, env, programs, print }, stop);
 }
 
@@ -43,7 +41,7 @@ function programOf(app: string, inspectorPort: number): string[] {
 
 /** Says why this ends. Returns the exit code. */
 function report(error: unknown): number {
-  if (error instanceof StopRequested) return 0;
+  if (error === stopRequested) return 0;
   if (error instanceof ConfigRefused) return 2;
   process.stderr.write(`floodgate: ${firstLine(error)}\n`);
   return error instanceof ConfigError ? 2 : 1;

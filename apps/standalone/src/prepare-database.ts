@@ -1,9 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import { connect, ensureLoginRole, grantPrivileges, migrate } from '@floodgate/database';
-import type { Database, ServiceName } from '@floodgate/database';
+import {
+  connect,
+  ensureLoginRole,
+  grantPrivileges,
+  migrate,
+  type Database,
+  type ServiceName,
+} from '@floodgate/database';
+import { Failure } from '@floodgate/service';
 import { grantQueue, migrateQueue, parseQueueUrl } from '@floodgate/queue';
 import { ensureDemo } from './demo.ts';
-import { firstLine, StandaloneError } from './standalone-error.ts';
+import { firstLine } from './failures.ts';
 
 /** Where database and queue are, as a service reads it from its environment. */
 type Connection = Record<'DATABASE_URL' | 'QUEUE_URL' | 'QUEUE_NAMESPACE', string>;
@@ -17,10 +24,7 @@ interface Preparation {
   isOwnServer: boolean;
 }
 
-/**
- * Brings database and queue up to date. Returns the demo's data, and where each service finds database and queue. Throws
- * StandaloneError.
- */
+/** Brings database and queue up to date. Returns the demo's data, and where each service finds both. Throws Failure. */
 export async function prepareDatabase({ connection, demoFile, baseUrl, isOwnServer }: Preparation) {
   const { DATABASE_URL, QUEUE_URL, QUEUE_NAMESPACE } = connection;
   await using db = await attempt('DATABASE_URL', async () =>
@@ -41,15 +45,14 @@ export async function prepareDatabase({ connection, demoFile, baseUrl, isOwnServ
 
 /**
  * Gives a service a database user of its own on our own server, with a password that is new at every start and what
- * it needs and nothing else. Throws StandaloneError.
+ * it needs and nothing else. Throws Failure.
  */
 async function openServiceRole(db: Database, owner: Connection, service: ServiceName): Promise<Connection> {
   const role = `floodgate_${service}`;
   const password = randomBytes(24).toString('hex');
   await ensureLoginRole(db, role, password);
   const outcome = await grantPrivileges(db, service, role);
-  if (outcome !== 'granted')
-    throw new StandaloneError(`the database user ${role} cannot be used: ${outcome}`);
+  if (outcome !== 'granted') throw new Failure(`the database user ${role} cannot be used: ${outcome}`);
   const DATABASE_URL = Object.assign(new URL(owner.DATABASE_URL), { username: role, password }).href;
   if (owner.QUEUE_URL !== owner.DATABASE_URL) return { ...owner, DATABASE_URL };
   await grantQueue(parseQueueUrl(owner.QUEUE_URL), role, owner.QUEUE_NAMESPACE);
@@ -60,7 +63,7 @@ async function attempt<T>(variable: string, action: () => Promise<T>): Promise<T
   try {
     return await action();
   } catch (cause) {
-    throw new StandaloneError(`the server of ${variable} cannot be used: ${innermost(cause)}`, { cause });
+    throw new Failure(`the server of ${variable} cannot be used: ${innermost(cause)}`, { cause });
   }
 }
 

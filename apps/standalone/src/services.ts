@@ -2,32 +2,34 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ServiceName } from '@floodgate/database';
-import { assertPortFree as assertFree, type Exit } from '@floodgate/embedded-postgres';
-import { ConfigRefused, firstLine, StandaloneError } from './standalone-error.ts';
+import { assertPortFree, findFreePort, type Exit } from '@floodgate/embedded-postgres';
+import { Failure } from '@floodgate/service';
+import { ConfigRefused, firstLine } from './failures.ts';
 
-export interface ServicesOptions {
-  /** What Node.js is given to run: a file, after flags. */
-  programs: Record<ServiceName, string[]>;
-  /** The environment of each, complete: see the config.ts of each. */
-  env: Record<ServiceName, NodeJS.ProcessEnv>;
-  host: string;
-  port: number;
-  /** Aborted, with the reason, when one of them ends. */
-  stop: AbortController;
-}
-
+/** The exit code of a service that refuses its environment. */
+const CONFIG_ERROR = 2;
 const READY_TIMEOUT_MS = 60_000;
 const REQUEST_TIMEOUT_MS = 5_000;
 const POLL_MS = 25;
+/** What an API may need to end after its parent was killed. */
+const ABANDONED_API_MS = 12_000;
 /** Longer than the services' own deadline (SHUTDOWN_TIMEOUT_MS), which is theirs to keep. */
 const STOP_TIMEOUT_MS = 15_000;
 
-/** Starts API and worker. Disposing of them stops both, side by side. */
-export function startServices({ programs, env, host, port, stop }: ServicesOptions): AsyncDisposable {
+/**
+ * Starts API and worker, each with its own complete environment. Disposing of them stops both, side by side. `stop` is aborted,
+ * with the reason, when one of them ends.
+ */
+export function startServices(
+  programs: Record<ServiceName, string[]>,
+  env: Record<ServiceName, NodeJS.ProcessEnv>,
+  stop: AbortController,
+): AsyncDisposable {
   const api = startService(programs.api, env.api);
   const worker = startService(programs.worker, env.worker);
   // Somebody may have taken the port after it was found free. Once the API has listened, it is free again.
-  const portFailure = () => assertPortFree(port, host).catch((error: unknown) => error);
+  const { PORT, HOST = '' } = env.api;
+  const portFailure = () => requirePortFree(Number(PORT), HOST).catch((error: unknown) => error);
   void api.exited.then(async (exit) => stop.abort((await portFailure()) ?? endOf('API', exit)));
   void worker.exited.then((exit) => stop.abort(endOf('worker', exit)));
   return {
@@ -71,30 +73,40 @@ const PORT_REASONS: Record<string, (port: number, host: string) => string> = {
   ENOTFOUND: (_, host) => `HOST ${host} is no address of this machine`,
 };
 
-/** Throws StandaloneError, saying why, where nobody could listen on this port now. */
-export async function assertPortFree(port: number, host: string): Promise<void> {
-  await assertFree(port, host).catch((cause: NodeJS.ErrnoException) => {
+/** Returns the port to listen on, free at this moment. */
+export async function claimPort(port: number, host: string, wasAbandoned: boolean): Promise<number> {
+  const deadline = Date.now() + (wasAbandoned ? ABANDONED_API_MS : 0);
+  for (;;) {
+    try {
+      if (port === 0) return await findFreePort();
+      await requirePortFree(port, host);
+      return port;
+    } catch (error) {
+      if (Date.now() >= deadline) throw error;
+      await delay(POLL_MS);
+    }
+  }
+}
+
+/** Throws Failure, saying why, where nobody could listen on this port now. */
+async function requirePortFree(port: number, host: string): Promise<void> {
+  await assertPortFree(port, host).catch((cause: NodeJS.ErrnoException) => {
     const reason = PORT_REASONS[cause.code ?? '']?.(port, host);
-    throw new StandaloneError(reason ?? `cannot listen on ${host}:${port}: ${cause.message}`, { cause });
+    throw new Failure(reason ?? `cannot listen on ${host}:${port}: ${cause.message}`, { cause });
   });
 }
 
-const CONFIG_ERROR = 2;
-
 function endOf(name: string, exit: Exit): Error {
-  return exit.code === CONFIG_ERROR
-    ? new ConfigRefused(`the ${name} refused its settings`)
-    : unexpectedEnd(`the ${name}`, exit);
+  if (exit.code === CONFIG_ERROR) return new ConfigRefused(`the ${name} refused its settings`);
+  return unexpectedEnd(`the ${name}`, exit);
 }
 
 /** Returns the reason to stop when one of the processes has ended by itself. */
-export function unexpectedEnd(name: string, { code, signal }: Exit, hint = ''): StandaloneError {
-  return new StandaloneError(
-    `${name} stopped unexpectedly (${signal ?? `exit code ${code}`})${hint}; stopping`,
-  );
+export function unexpectedEnd(name: string, { code, signal }: Exit, hint = ''): Failure {
+  return new Failure(`${name} stopped unexpectedly (${signal ?? `exit code ${code}`})${hint}; stopping`);
 }
 
-/** Resolves when the URL answers 2xx. Throws the signal's reason, or StandaloneError after a minute. */
+/** Resolves when the URL answers 2xx. Throws the signal's reason, or Failure after a minute. */
 export async function waitUntilReady(url: string, signal: AbortSignal): Promise<void> {
   const deadline = Date.now() + READY_TIMEOUT_MS;
   for (;;) {
@@ -102,7 +114,7 @@ export async function waitUntilReady(url: string, signal: AbortSignal): Promise<
     signal.throwIfAborted();
     if (answer === 'ready') return;
     if (Date.now() > deadline) {
-      throw new StandaloneError(`the API was not ready after ${READY_TIMEOUT_MS / 1000} s: ${url} ${answer}`);
+      throw new Failure(`the API was not ready after ${READY_TIMEOUT_MS / 1000} s: ${url} ${answer}`);
     }
     await delay(POLL_MS);
   }

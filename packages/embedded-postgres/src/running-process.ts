@@ -23,19 +23,17 @@ export function isRunning(pid: number): boolean {
  */
 export function commandLineOf(pid: number): string | undefined {
   if (!isRunning(pid)) return '';
-  if (process.platform === 'linux') return readProc(pid);
+  if (process.platform === 'linux') {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
+    } catch {
+      return undefined;
+    }
+  }
   const { status, stdout } = spawnSync('ps', ['-ww', '-o', 'command=', '-p', String(pid)], {
     encoding: 'utf8',
   });
   return status === 0 ? stdout.trim() : undefined;
-}
-
-function readProc(pid: number): string | undefined {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
-  } catch {
-    return undefined;
-  }
 }
 
 /**

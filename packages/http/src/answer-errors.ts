@@ -46,15 +46,22 @@ const warnOfPostgres = throttledWarn('Postgres refused or did not answer');
 
 /** Puts every failure that Fastify, a route or a dependency produces into the envelope. */
 export function answerErrors(app: FastifyInstance): void {
-  const methodsOf = collectMethods(app);
+  // So that a wrong method can be told from a wrong path.
+  const routes: { pattern: RegExp; methods: string[] }[] = [];
+  app.addHook('onRoute', ({ url, method }) => {
+    const escaped = url.replaceAll('.', String.raw`\.`);
+    const pattern = new RegExp(`^${escaped.replaceAll(/:[^/]+/g, '[^/]+').replaceAll('*', '.*')}$`);
+    routes.push({ pattern, methods: [method].flat() });
+  });
   app.setErrorHandler<FastifyError>(answerError);
   // In a hook, not in a not-found handler: those run only after the body was parsed, and may fail on it first.
   app.addHook('onRequest', (request, reply, done) => {
     if (!request.is404) return done();
-    const allowed = methodsOf(request.url);
-    if (allowed.length === 0) return void reply.fail('60');
-    void reply.header('allow', allowed.join(', '));
-    return void reply.fail('60', { status: 405, message: `This route answers ${allowed.join(', ')} only` });
+    const path = request.url.split(/[?#]/, 1)[0]!;
+    const allowed = routes.flatMap(({ pattern, methods }) => (pattern.test(path) ? methods : [])).join(', ');
+    if (allowed === '') return void reply.fail('60');
+    void reply.header('allow', allowed);
+    return void reply.fail('60', { status: 405, message: `This route answers ${allowed} only` });
   });
   // For a route that finds nothing, like the documentation's files: Fastify would repeat the URL.
   app.setNotFoundHandler((_request, reply) => reply.fail('60'));
@@ -124,18 +131,4 @@ function sentences(schema: unknown, faults?: FastifySchemaValidationError[] | nu
 function pointerOf({ instancePath, params }: FastifySchemaValidationError): string {
   const missing = params['missingProperty'];
   return typeof missing === 'string' ? `${instancePath}/${missing}` : instancePath;
-}
-
-/** Returns which methods a URL answers, so that a wrong method can be told from a wrong path. */
-function collectMethods(app: FastifyInstance): (url: string) => string[] {
-  const routes: { pattern: RegExp; method: string }[] = [];
-  app.addHook('onRoute', ({ url, method }) => {
-    const escaped = url.replaceAll('.', String.raw`\.`);
-    const pattern = new RegExp(`^${escaped.replaceAll(/:[^/]+/g, '[^/]+').replaceAll('*', '.*')}$`);
-    for (const name of [method].flat()) routes.push({ pattern, method: name });
-  });
-  return (url) => {
-    const path = url.split(/[?#]/, 1)[0]!;
-    return routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
-  };
 }

@@ -47,8 +47,7 @@ export const port = (description: string, byDefault: number) =>
 export function isPostgresUrl(text: string): boolean {
   if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text)) return false;
   try {
-    parse(text);
-    return true;
+    return Boolean(parse(text));
   } catch {
     return false;
   }

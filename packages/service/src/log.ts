@@ -28,9 +28,7 @@ export function createLogger(service: string, level: string, destination?: Desti
   return log;
 }
 
-/** The file descriptor of standard output. */
 const STDOUT = 1;
-
 /** What may wait until somebody reads it; further lines are dropped. */
 const UNREAD_BYTES = 1024 * 1024;
 
@@ -84,15 +82,7 @@ function withoutForeignMessage(this: Logger, args: Parameters<LogFn>, method: Lo
   else method.apply(this, args);
 }
 
-/** What an error says in a log line. */
-interface ErrorDescription {
-  type: string;
-  message: string;
-  code?: string;
-  constraint?: string;
-  stack?: string;
-  cause?: ErrorDescription;
-}
+type ErrorDescription = { type: string; message: string } & Partial<Record<'constraint' | 'stack', string>>;
 
 /**
  * Describes an error without the data it may quote. A Postgres error repeats values in its message ("invalid

@@ -3,13 +3,11 @@ import { ConfigError } from './failure.ts';
 import { loadConfig, whole } from './load-config.ts';
 import { createLogger, describeError, type Logger } from './log.ts';
 
-/** A started service: what it takes to end it. */
 export interface Service {
   /** Ends the service in good order; what is under way is finished first. */
   close(): Promise<void>;
 }
 
-/** What every service reads from its environment. */
 export const processSettings = {
   LOG_LEVEL: Type.Union(
     ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].map((level) => Type.Literal(level)),
@@ -17,7 +15,6 @@ export const processSettings = {
   ),
   SHUTDOWN_TIMEOUT_MS: whole('how long a stop may take', { minimum: 100, maximum: 600_000, default: 10_000 }),
 };
-type ProcessConfig = Static<TObject<typeof processSettings>>;
 
 /**
  * Runs a service as this process: configuration from the environment, a logger, and an orderly stop on SIGTERM,
@@ -30,7 +27,7 @@ export async function runService<Schema extends TObject>(
   start: (config: Static<Schema>, log: Logger) => Promise<Service>,
 ): Promise<void> {
   const config = readConfigOrExit(name, schema);
-  const { LOG_LEVEL, SHUTDOWN_TIMEOUT_MS } = config as unknown as ProcessConfig;
+  const { LOG_LEVEL, SHUTDOWN_TIMEOUT_MS } = config as unknown as Static<TObject<typeof processSettings>>;
   const log = createLogger(name, LOG_LEVEL);
   const fail = (error: unknown): never => exitWith(name, log, error);
   // After either, the state of the process is unknown; everything that was accepted is safe in Postgres.

@@ -97,7 +97,15 @@ function endAfterAnswers(socket: HttpSocket, answer: string): void {
 export function answerOutsideFastify(app: FastifyInstance): void {
   // An expectation nobody knows is ignored, as RFC 9110 (10.1.1) allows.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
-  app.server.on('checkContinue', (request, response) => inviteBodyWhenRead(app.server, request, response));
+  // A body is invited when its route begins to read it. A request that is refused by its head is answered at once, and Node
+  // closes its connection: without an invitation nobody can tell whether the next bytes are the body or another request.
+  app.server.on('checkContinue', (request, response) => {
+    request.once('resume', () => {
+      // Behind an answer it is Node that reads on, to drop the rest.
+      if (!response.headersSent) response.writeContinue();
+    });
+    app.server.emit('request', request, response);
+  });
   app.server.on('connect', (_request, socket) => {
     // Node has taken its own listeners off, and an error that nobody listens to would end the process.
     socket.on('error', () => {});
@@ -108,19 +116,6 @@ export function answerOutsideFastify(app: FastifyInstance): void {
     socket.resume();
     endAfterAnswers(socket as Socket, rawAnswer('60', 405, 'This route answers no CONNECT'));
   });
-}
-
-/**
- * Invites the body of a request that asks first (Expect: 100-continue) when its route begins to read it. A request that is
- * refused by its head is answered at once, and Node closes its connection: without an invitation nobody can tell whether
- * the next bytes are the body or another request.
- */
-function inviteBodyWhenRead(server: Server, request: IncomingMessage, response: ServerResponse): void {
-  request.once('resume', () => {
-    // Behind an answer it is Node that reads on, to drop the rest.
-    if (!response.headersSent) response.writeContinue();
-  });
-  server.emit('request', request, response);
 }
 
 function rawAnswer(code: FailureCode, status: number, message: string): string {

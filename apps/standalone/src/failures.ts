@@ -1,8 +1,3 @@
-/** Something that whoever started Floodgate can act on. The message is one line, complete without a stack trace. */
-export class StandaloneError extends Error {
-  override name = 'StandaloneError';
-}
-
 /** The API or the worker found a wrong variable in its environment and has named it already. */
 export class ConfigRefused extends Error {
   override name = 'ConfigRefused';
