@@ -1,9 +1,5 @@
-// Runs a file of this workspace on the pinned Node.js, after installing what is missing.
-//
-//   node packages/toolchain/run.mjs <file> [arguments…]
-//
-// This is the one file that the machine's own Node.js (18 or newer) executes, so it is plain
-// JavaScript and has no dependencies.
+// node packages/toolchain/run.mjs <file> [arguments…] runs a file of this workspace on the pinned Node.js, after installing
+// what is missing. The machine's own Node.js (18 or newer) executes this: it is plain JavaScript without dependencies.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -44,12 +40,7 @@ function install() {
 
 if (!existsSync(pinnedNode) || !existsSync(state) || readFileSync(state, 'utf8') !== wanted) install();
 
-// Left alone, V8 lets a heap grow to several times of what is alive before it collects, and glibc keeps a pool of memory
-// per thread: cheap on a machine of its own, expensive in many small containers. Under load these settings halve an API's
-// memory. The API's new space is just large enough that the requests of a few hundred connections, which wait together
-// for their commit, are not copied into the old one; and its collector marks with one thread beside the main one, where
-// V8 would start one for each core and take their time from everything else. And V8 judges by the start of a load where
-// objects should live: in one process of three it put what every request allocates into the old space for good.
+// Under load these halve an API's memory. Why each of them: apps/docs/decisions/22-v8-flags.md.
 const SMALL_PROCESS = JSON.parse(
   readFileSync(path.join(root, 'packages/toolchain/small-process.json'), 'utf8'),
 );

@@ -9,9 +9,8 @@ import { firstLine } from './failures.ts';
 const ATTEMPTS = 5;
 
 /**
- * Creates the directory where it is missing and locks it: no other Floodgate uses it until it is disposed of. `wasAbandoned`
- * where the previous user was killed, so that its processes may still be about to end. Throws Failure where either
- * is impossible.
+ * Creates the directory where it is missing, and locks it until it is disposed of. `wasAbandoned` says that its last user was
+ * killed, so that processes of that one may still be about to end. Throws Failure.
  */
 export async function openDataDir(directory: string) {
   const lockFile = path.join(directory, 'floodgate.lock');

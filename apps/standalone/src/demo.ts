@@ -66,7 +66,6 @@ export async function ensureDemo(db: Database, file: string, baseUrl: string): P
   return demo;
 }
 
-/** Returns what the file says, null where this database does not know it. */
 async function readDemo(db: Database, file: string): Promise<Demo | null> {
   const content: unknown = await readFile(file, 'utf8')
     .then(JSON.parse)

@@ -43,10 +43,7 @@ export async function prepareDatabase({ connection, demoFile, baseUrl, isOwnServ
   return { demo: await ensureDemo(db, demoFile, baseUrl), connections };
 }
 
-/**
- * Gives a service a database user of its own on our own server, with a password that is new at every start and what
- * it needs and nothing else. Throws Failure.
- */
+// A database user of its own on our own server, with a password that is new at every start.
 async function openServiceRole(db: Database, owner: Connection, service: ServiceName): Promise<Connection> {
   const role = `floodgate_${service}`;
   const password = randomBytes(24).toString('hex');

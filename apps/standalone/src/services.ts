@@ -16,10 +16,7 @@ const ABANDONED_API_MS = 12_000;
 /** Longer than the services' own deadline (SHUTDOWN_TIMEOUT_MS), which is theirs to keep. */
 const STOP_TIMEOUT_MS = 15_000;
 
-/**
- * Starts API and worker, each with its own complete environment. Disposing of them stops both, side by side. `stop` is aborted,
- * with the reason, when one of them ends.
- */
+/** Starts API and worker. Disposing of them stops both, side by side. Aborts `stop`, with the reason, when one of them ends. */
 export function startServices(
   programs: Record<ServiceName, string[]>,
   env: Record<ServiceName, NodeJS.ProcessEnv>,
@@ -39,11 +36,8 @@ export function startServices(
   };
 }
 
-/**
- * Starts a program of this workspace on the Node.js that runs this one. In a process group of its own, so
- * that a terminal's Ctrl-C does not reach it before its turn; with an IPC channel, whose end tells it to stop should this
- * process be killed. `stop` lets it finish what it is doing, and kills it when it takes too long.
- */
+// In a process group of its own, so that a terminal's Ctrl-C does not reach it before its turn; with an IPC channel, whose end
+// tells it to stop should this process be killed.
 function startService(program: readonly string[], env: NodeJS.ProcessEnv) {
   const child = spawn(process.execPath, [...process.execArgv, ...program], {
     env,

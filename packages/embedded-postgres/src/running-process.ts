@@ -17,10 +17,7 @@ export function isRunning(pid: number): boolean {
   }
 }
 
-/**
- * The command line of a process. Process ids are used again, so a pid that was noted in a file means
- * something only together with this. Empty for one that has ended; undefined where the system does not tell.
- */
+/** The command line of a process; empty where it has ended, undefined where the system does not tell. A pid is used again. */
 export function commandLineOf(pid: number): string | undefined {
   if (!isRunning(pid)) return '';
   if (process.platform === 'linux') {
@@ -37,9 +34,8 @@ export function commandLineOf(pid: number): string | undefined {
 }
 
 /**
- * Stops a Postgres that still runs on this data directory, because whoever started it was killed. The caller
- * makes sure that nobody alive is using it. A postmaster.pid that names a different process is removed:
- * Postgres itself would take any process of the same user for another postmaster and not start.
+ * Stops a Postgres that a killed process left running on this data directory. A postmaster.pid that names a different process
+ * is removed: Postgres itself would take any process of the same user for another postmaster and not start.
  */
 export async function stopOrphan(dataDir: string): Promise<void> {
   const pidFile = path.join(dataDir, 'postmaster.pid');

@@ -22,7 +22,6 @@ export interface PostgresOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** How a process ended. */
 export interface Exit {
   code: number | null;
   signal: string | null;
@@ -49,10 +48,9 @@ const STOP_TIMEOUT_MS = 20_000;
 const POLL_MS = 20;
 
 /**
- * Starts Postgres on a data directory, which is initialized if need be, and resolves when it accepts
- * connections: from this machine only, with a generated password, and as durable as Postgres is by default.
- * The caller makes sure that nobody alive uses the directory: a server that a killed process left running
- * there is stopped first. Throws EmbeddedPostgresError.
+ * Starts Postgres on a data directory, which is initialized if need be, and resolves when it accepts connections: from this
+ * machine only, with a generated password, and as durable as Postgres is by default. The caller makes sure that nobody alive
+ * uses the directory: a server that a killed process left running there is stopped first. Throws EmbeddedPostgresError.
  */
 export async function startPostgres(options: PostgresOptions): Promise<PostgresServer> {
   const dataDir = path.resolve(options.dataDir);
@@ -126,7 +124,6 @@ function describeServer(child: ChildProcess, port: number, password: string, pgC
   };
 }
 
-/** Resolves when the server accepts connections. Throws EmbeddedPostgresError, or the signal's reason. */
 async function waitUntilReady(server: PostgresServer, signal?: AbortSignal): Promise<void> {
   const connectionString = server.url();
   await using db = connect({ connectionString, applicationName: 'floodgate-start', maxConnections: 1 });

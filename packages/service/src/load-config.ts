@@ -32,18 +32,13 @@ export function wrongFields(schema: TObject, value: unknown): Record<string, str
   return Object.fromEntries(names.map((name) => [name, schema.properties[name]?.description ?? 'not valid']));
 }
 
-/** A whole number within bounds. */
 export const whole = (description: string, bounds: { minimum: number; maximum: number; default: number }) =>
   Type.Integer({ description: `${description} (${bounds.minimum} to ${bounds.maximum})`, ...bounds });
 
-/** A TCP port. */
 export const port = (description: string, byDefault: number) =>
   whole(description, { minimum: 0, maximum: 65535, default: byDefault });
 
-/**
- * Returns whether Postgres's client can read the URL. It is asked here, so that it does not refuse the URL later on, without
- * naming the variable. A certificate that the URL names must be there.
- */
+/** Returns whether Postgres's client reads the URL; later, it would not name the variable. A certificate must be there. */
 export function isPostgresUrl(text: string): boolean {
   if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text)) return false;
   try {

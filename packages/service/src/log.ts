@@ -6,10 +6,9 @@ import { redactUrls, sqlStateOf } from './failure.ts';
 export type { Logger };
 
 /**
- * The process's logger: JSON lines on standard output. A pipe that nobody reads, or a disk that is full, costs lines and
- * nothing else.
- * Secrets and attendees' data stay out by construction: only named facts are logged, never a request, and
- * errors lose what a database or a parser quotes in them.
+ * The process's logger: JSON lines on standard output. A pipe that nobody reads, or a full disk, costs lines and nothing else.
+ * Secrets and attendees' data stay out by construction: only named facts are logged, never a request, and errors lose what a
+ * database or a parser quotes in them.
  */
 export function createLogger(service: string, level: string, destination?: DestinationStream): Logger {
   const options = {
@@ -33,10 +32,8 @@ const STDOUT = 1;
 const UNREAD_BYTES = 1024 * 1024;
 
 /**
- * In place of pino's own destination. Synchronous, that holds the process up while nobody reads the pipe. Asynchronous
- * (`sync: false, maxLength`), it writes what is left when the process exits: with a pipe that nobody reads, the process did
- * not end on SIGTERM at all, where this one took 9 ms.
- * Tells how many lines were dropped, once lines can be written again.
+ * In place of pino's own destination, which holds the process up while nobody reads the pipe, or does not let it end
+ * (decision 36). Tells how many lines were dropped, once lines can be written again.
  */
 function standardOutput(tell: (dropped: number) => void): DestinationStream {
   const { stdout } = process;

@@ -17,9 +17,8 @@ export const processSettings = {
 };
 
 /**
- * Runs a service as this process: configuration from the environment, a logger, and an orderly stop on SIGTERM,
- * SIGINT or when a parent that holds an IPC channel goes away. Exit codes: 0 stopped in order, 1 failed or did
- * not stop in time, 2 wrong configuration.
+ * Runs a service as this process: configuration from the environment, a logger, and an orderly stop on a signal or when a parent
+ * that holds an IPC channel goes away. Exit codes: 0 stopped in order, 1 failed or did not stop in time, 2 wrong configuration.
  */
 export async function runService<Schema extends TObject>(
   name: string,
