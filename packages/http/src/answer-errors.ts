@@ -2,13 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { failure, fieldRule, RESPONSE_CODES, type FailureCode } from '@floodgate/contract';
 import { statementFailure, TooManyReads } from '@floodgate/database';
 import { throttledWarn } from '@floodgate/service';
-import type {
-  FastifyError,
-  FastifyInstance,
-  FastifyReply,
-  FastifyRequest,
-  FastifySchemaValidationError,
-} from 'fastify';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { UnsupportedBody } from './strict/requests.ts';
 
 /** What may differ from the catalogue's entry: the message, and which of the code's statuses. */
@@ -81,16 +75,11 @@ export function answerError(error: FastifyError, request: FastifyRequest, reply:
 }
 
 function answerFault(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
-  if (['not-sent', 'unknown', 'locked', 'unavailable'].includes(statementFailure(error))) {
-    warnOfPostgres(request.log, { err: error, requestId: request.id });
-    fail(reply, '90');
-    return;
-  }
-  request.log.error(
-    { err: error, requestId: request.id, route: request.routeOptions.url },
-    'unexpected error',
-  );
-  fail(reply, '99');
+  const isPostgres = ['not-sent', 'unknown', 'locked', 'unavailable'].includes(statementFailure(error));
+  const facts = { err: error, requestId: request.id };
+  if (isPostgres) warnOfPostgres(request.log, facts);
+  else request.log.error({ ...facts, route: request.routeOptions.url }, 'unexpected error');
+  fail(reply, isPostgres ? '90' : '99');
 }
 
 const NOT_JSON: Specifics = { message: 'The body is not well-formed JSON' };
@@ -121,14 +110,13 @@ function brokenRules(error: FastifyError, request: FastifyRequest): string {
   return rules.join('; ');
 }
 
-function sentences(schema: unknown, faults?: FastifySchemaValidationError[] | null): string[] {
-  const pointers = new Set(faults?.map(pointerOf));
+function sentences(schema: unknown, faults: FastifyError['validation'] | null): string[] {
+  // The JSON pointers of the values that the faults are about; empty for the whole of it.
+  const pointers = new Set(
+    faults?.map(({ instancePath, params: { missingProperty: missing } }) =>
+      typeof missing === 'string' ? `${instancePath}/${missing}` : instancePath,
+    ),
+  );
   if (pointers.has('')) return ['The body must be a JSON object'];
   return Array.from(pointers, (pointer) => fieldRule(schema, pointer));
-}
-
-/** The JSON pointer of the value that a fault is about; empty for the whole of it. */
-function pointerOf({ instancePath, params }: FastifySchemaValidationError): string {
-  const missing = params['missingProperty'];
-  return typeof missing === 'string' ? `${instancePath}/${missing}` : instancePath;
 }

@@ -9,16 +9,13 @@ export interface ApiContext {
   log: Logger;
   /** For statements that only read. */
   reads: Database;
-  /** Opens a pool apart from the others. The API closes it, after the capability. */
-  openPool(options: PoolOptions): Database;
+  /** Opens a pool apart from the others. The API closes it, after the capability. `purpose` is shown in pg_stat_activity. */
+  openPool(
+    options: Omit<ConnectOptions, 'connectionString' | 'applicationName'> & { purpose: string },
+  ): Database;
   producer: Pick<Producer, 'enqueue'>;
   /** How long a request may wait for its answer. */
   answerWithinMs: number;
-}
-
-export interface PoolOptions extends Omit<ConnectOptions, 'connectionString' | 'applicationName'> {
-  /** Shown in pg_stat_activity behind the name of the process. */
-  purpose: string;
 }
 
 /** What a capability brings to the API's process while it is open. */

@@ -97,6 +97,7 @@ function describeAnswers(schema: FastifySchema): object {
 
 function describeStatus(status: number, codes: ResponseCode[], schema: FastifySchema): object {
   const success = (schema.response as { 200: TSchema })[200];
+  const properties = { ...FailureEnvelope.properties, responseCode: { type: 'string', enum: codes } };
   const examples = codes.map((code) => {
     const message = exampleMessage(code, status, schema.body as TSchema | undefined);
     const value = code === '00' ? exampleOf(success) : failure(code, message);
@@ -107,17 +108,12 @@ function describeStatus(status: number, codes: ResponseCode[], schema: FastifySc
     headers: headersOf(status, codes, schema),
     content: {
       'application/json': {
-        schema: status === 200 ? success : failureWith(codes),
+        schema: status === 200 ? success : { ...FailureEnvelope, properties },
         examples: Object.fromEntries(examples) as object,
       },
     },
   };
 }
-
-const failureWith = (codes: ResponseCode[]) => ({
-  ...FailureEnvelope,
-  properties: { ...FailureEnvelope.properties, responseCode: { type: 'string', enum: codes } },
-});
 
 function headersOf(status: number, codes: ResponseCode[], { answerHeaders }: FastifySchema): object {
   const isOwn = codes.some((code) => !(COMMON_FAILURES as ResponseCode[]).includes(code));

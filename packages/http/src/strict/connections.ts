@@ -32,10 +32,6 @@ export function trackConnections(app: FastifyInstance): void {
   closeIdleConnections(app.server);
 }
 
-/** False also where the answer was given and the client does not take it. */
-const isAnswerDue = ({ _httpMessage: due }: HttpSocket): boolean =>
-  due?.req.complete === true && !due.writableEnded;
-
 /**
  * Stops accepting, answers what is in flight and closes every connection. What a client has not sent, or not taken,
  * within `patienceMs` is given up; a request that was read completely is answered however long that takes.
@@ -47,7 +43,11 @@ export async function closeServer(app: FastifyInstance, patienceMs = 1_000): Pro
     app.server.closeIdleConnections();
     // Node itself no longer looks for slow clients.
     if (performance.now() < patientUntil) return;
-    for (const socket of app.connections) if (!isAnswerDue(socket)) socket.destroy();
+    for (const socket of app.connections) {
+      const due = socket._httpMessage;
+      // Not due is also what was given, and what the client does not take.
+      if (!due?.req.complete || due.writableEnded) socket.destroy();
+    }
   }, SWEEP_MS);
   await app.close();
   clearInterval(sweep);
