@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 
 const parent = process.ppid;
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..');
+const read = (file) => readFileSync(path.join(root, file), 'utf8');
 const isWindows = process.platform === 'win32';
 const pinnedNode = path.join(root, 'node_modules/node/bin', isWindows ? 'node.exe' : 'node');
 
@@ -18,11 +19,11 @@ const state = path.join(root, 'node_modules/.floodgate-installed');
 
 // Not package.json: what it depends on stands in the lockfile as well, or cannot be installed.
 const wanted = ['pnpm-lock.yaml', 'pnpm-workspace.yaml']
-  .reduce((hash, file) => hash.update(readFileSync(path.join(root, file))), createHash('sha256'))
+  .reduce((hash, file) => hash.update(read(file)), createHash('sha256'))
   .digest('hex');
 
 function install() {
-  const { packageManager } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
+  const { packageManager } = JSON.parse(read('package.json'));
   process.stderr.write('floodgate: installing dependencies (once)\n');
   // CI=true: never ask, never leave the lockfile changed.
   const { status } = spawnSync('npx', ['--yes', packageManager, 'install', '--frozen-lockfile'], {
@@ -41,9 +42,7 @@ function install() {
 if (!existsSync(pinnedNode) || !existsSync(state) || readFileSync(state, 'utf8') !== wanted) install();
 
 // Under load these halve an API's memory. Why each of them: apps/docs/decisions/22-v8-flags.md.
-const SMALL_PROCESS = JSON.parse(
-  readFileSync(path.join(root, 'packages/toolchain/small-process.json'), 'utf8'),
-);
+const SMALL_PROCESS = JSON.parse(read('packages/toolchain/small-process.json'));
 
 const [file, ...args] = process.argv.slice(2);
 // The first folder that fits; what lies elsewhere runs as Node.js does by itself. `npm start` hands its flags on to the

@@ -7,10 +7,8 @@ import type { ApiConfig } from './config.ts';
 
 /** A read that takes longer is given up: what it says of a key might be outdated by then. */
 const READ_WITHIN_MS = 1_000;
-/**
- * Connections that may wait to be accepted (as far as the system allows: net.core.somaxconn). Past that, Linux forgets
- * what the client takes for open, and tells it only seconds later.
- */
+// Connections that may wait to be accepted (as far as the system allows: net.core.somaxconn). Past that, Linux forgets what
+// the client takes for open, and tells it only seconds later.
 const BACKLOG = 4_096;
 /** Of the time that a stop may take, for clients that are slow; the rest is for answers, the queue and Postgres. */
 const SLOW_CLIENTS_SHARE = 0.25;

@@ -27,14 +27,12 @@ interface Preparation {
 /** Brings database and queue up to date. Returns the demo's data, and where each service finds both. Throws Failure. */
 export async function prepareDatabase({ connection, demoFile, baseUrl, isOwnServer }: Preparation) {
   const { DATABASE_URL, QUEUE_URL, QUEUE_NAMESPACE } = connection;
-  await using db = await attempt('DATABASE_URL', async () =>
-    connect({
-      connectionString: DATABASE_URL,
-      applicationName: 'floodgate-standalone',
-      maxConnections: 2,
-      connectTimeoutMs: 5_000,
-    }),
-  );
+  await using db = connect({
+    connectionString: DATABASE_URL,
+    applicationName: 'floodgate-standalone',
+    maxConnections: 2,
+    connectTimeoutMs: 5_000,
+  });
   await attempt('DATABASE_URL', () => migrate(db));
   await attempt('QUEUE_URL', () => migrateQueue(parseQueueUrl(QUEUE_URL), QUEUE_NAMESPACE));
   const connectionOf = (service: ServiceName) =>

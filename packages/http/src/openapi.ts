@@ -33,9 +33,7 @@ export async function openApi(app: FastifyInstance): Promise<void> {
       openapi: '3.1.0',
       info: { title: 'Floodgate', version: '1', description: describeService() },
       servers: [{ url: '/' }],
-      components: {
-        securitySchemes: { secretKey: { type: 'apiKey', in: 'header', name: 'x-secret-key' } },
-      },
+      components: { securitySchemes: { secretKey: { type: 'apiKey', in: 'header', name: 'x-secret-key' } } },
       security: [{ secretKey: [] }],
     },
     transform: describeOperation,

@@ -31,10 +31,8 @@ const STDOUT = 1;
 /** What may wait until somebody reads it; further lines are dropped. */
 const UNREAD_BYTES = 1024 * 1024;
 
-/**
- * In place of pino's own destination, which holds the process up while nobody reads the pipe, or does not let it end
- * (decision 36). Tells how many lines were dropped, once lines can be written again.
- */
+// In place of pino's own destination, which holds the process up while nobody reads the pipe, or does not let it end
+// (decision 36). Tells how many lines were dropped, once lines can be written again.
 function standardOutput(tell: (dropped: number) => void): DestinationStream {
   const { stdout } = process;
   let dropped = 0;
@@ -79,41 +77,35 @@ function withoutForeignMessage(this: Logger, args: Parameters<LogFn>, method: Lo
   else method.apply(this, args);
 }
 
+const FRAME = /^\s+at /;
 type ErrorDescription = { type: string; message: string } & Partial<Record<'constraint' | 'stack', string>>;
 
-/**
- * Describes an error without the data it may quote. A Postgres error repeats values in its message ("invalid
- * input syntax … "Jane""), detail and context, so only its SQLSTATE and constraint are kept.
- */
+/** Describes an error without the data that it may quote. Postgres repeats values in its message, detail and context. */
 export function describeError(error: unknown): ErrorDescription {
   if (!(error instanceof Error)) return { type: typeof error, message: 'not an Error' };
   const { code, constraint } = error as { code?: unknown; constraint?: unknown };
   const sqlState = sqlStateOf(error);
+  // What a parser says quotes what it could not parse, and some clients quote the URL that they cannot reach.
+  const said = error instanceof SyntaxError ? 'something could not be parsed' : redactUrls(error.message);
   return {
     type: error.name,
-    message: sqlState ? `Postgres refused the statement (SQLSTATE ${sqlState})` : messageOf(error),
+    message: sqlState ? `Postgres refused the statement (SQLSTATE ${sqlState})` : said,
     ...(typeof code === 'string' && { code }),
     ...(typeof constraint === 'string' && { constraint }),
     // The first lines of a stack repeat the message.
-    ...(error.stack && { stack: error.stack.split('\n').filter(isFrame).join('\n') }),
+    ...(error.stack && {
+      stack: error.stack
+        .split('\n')
+        .filter((line) => FRAME.test(line))
+        .join('\n'),
+    }),
     ...(error.cause !== undefined && { cause: describeError(error.cause) }),
   };
 }
 
-/** What a parser says quotes what it could not parse, and some clients quote the URL that they cannot reach. */
-function messageOf(error: Error): string {
-  if (error instanceof SyntaxError) return 'something could not be parsed';
-  return redactUrls(error.message);
-}
-
-const isFrame = (line: string) => /^\s+at /.test(line);
-
 const LOG_INTERVAL_MS = 1_000;
 
-/**
- * A warning that is logged once a second at most, with the number of those that were not: an outage fails every request,
- * and one line tells as much as thousands.
- */
+/** A warning that is logged once a second at most, with the number of those that were not: an outage fails every request. */
 export function throttledWarn(message: string) {
   let lastLoggedAt = -Infinity;
   let unlogged = 0;

@@ -7,10 +7,7 @@ export interface Repetition {
   stop(): Promise<void>;
 }
 
-/**
- * Runs `round` again and again with a pause between rounds; none at all after a round that answers `more`.
- * A round that throws is reported and does not end the repetition.
- */
+/** Runs `round` again and again, with a pause after one that answers `done`, or fails: `onError` is told, and it goes on. */
 export function repeat(
   round: () => Promise<'more' | 'done'>,
   intervalMs: number,

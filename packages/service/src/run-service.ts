@@ -28,7 +28,12 @@ export async function runService<Schema extends TObject>(
   const config = readConfigOrExit(name, schema);
   const { LOG_LEVEL, SHUTDOWN_TIMEOUT_MS } = config as unknown as Static<TObject<typeof processSettings>>;
   const log = createLogger(name, LOG_LEVEL);
-  const fail = (error: unknown): never => exitWith(name, log, error);
+  const fail = (error: unknown): never => {
+    // For a person at a terminal one clear line; for whoever searches logs, the error with its stack.
+    process.stderr.write(`${name}: ${describeError(error).message}\n`);
+    log.fatal({ err: error }, 'the process ends');
+    process.exit(1);
+  };
   // After either, the state of the process is unknown; everything that was accepted is safe in Postgres.
   process.on('uncaughtException', fail);
   process.on('unhandledRejection', fail);
@@ -39,7 +44,7 @@ export async function runService<Schema extends TObject>(
     if (isStopping) return;
     isStopping = true;
     log.info({ reason }, 'stopping');
-    setTimeout(() => exitWith(name, log, new Error('did not stop in time')), SHUTDOWN_TIMEOUT_MS).unref();
+    setTimeout(() => fail(new Error('did not stop in time')), SHUTDOWN_TIMEOUT_MS).unref();
     // Before it has started nothing was accepted yet.
     if (service) void service.close().then(() => process.exit(0), fail);
     else process.exit(0);
@@ -57,11 +62,4 @@ function readConfigOrExit<Schema extends TObject>(name: string, schema: Schema):
     process.stderr.write(`${name}: ${error.message}\n`);
     return process.exit(2);
   }
-}
-
-function exitWith(name: string, log: Logger, error: unknown): never {
-  // For a person at a terminal one clear line; for whoever searches logs, the error with its stack.
-  process.stderr.write(`${name}: ${describeError(error).message}\n`);
-  log.fatal({ err: error }, 'the process ends');
-  process.exit(1);
 }

@@ -6,20 +6,14 @@ import { nextRequestId } from '../answer-errors.ts';
 
 const SWEEP_MS = 20;
 
-/**
- * What Node keeps on a socket: the response that is due, until it has finished and the next one takes its place, and the
- * parser with the request that it reads or has read last. Undocumented, but unchanged for years, and tested.
- */
+// What Node keeps on a socket: the response that is due, until it has finished and the next one takes its place, and the
+// parser with the request that it reads or has read last. Undocumented, but unchanged for years, and tested.
 interface HttpSocket extends Socket {
   _httpMessage?: ServerResponse | null;
   parser?: { incoming?: IncomingMessage | null } | null;
 }
 
-declare module 'fastify' {
-  interface FastifyInstance {
-    connections: ReadonlySet<HttpSocket>;
-  }
-}
+const openConnections = new WeakMap<Server, Set<HttpSocket>>();
 
 /** Closes connections that idle, and keeps sight of all, also of those that Node loses: the ones that asked for CONNECT. */
 export function trackConnections(app: FastifyInstance): void {
@@ -28,7 +22,7 @@ export function trackConnections(app: FastifyInstance): void {
     open.add(socket);
     socket.once('close', () => open.delete(socket));
   });
-  app.decorate('connections', open);
+  openConnections.set(app.server, open);
   closeIdleConnections(app.server);
 }
 
@@ -43,9 +37,9 @@ export async function closeServer(app: FastifyInstance, patienceMs = 1_000): Pro
     app.server.closeIdleConnections();
     // Node itself no longer looks for slow clients.
     if (performance.now() < patientUntil) return;
-    for (const socket of app.connections) {
+    for (const socket of openConnections.get(app.server) ?? []) {
       const due = socket._httpMessage;
-      // Not due is also what was given, and what the client does not take.
+      // Nothing is due either where the answer was given and the client does not take it.
       if (!due?.req.complete || due.writableEnded) socket.destroy();
     }
   }, SWEEP_MS);
@@ -53,14 +47,11 @@ export async function closeServer(app: FastifyInstance, patienceMs = 1_000): Pro
   clearInterval(sweep);
 }
 
-/**
- * Closes connections that were idle for too long, but none on which a request waits to be read. Node by itself would close
- * those too: when the process was held up, timers run before anything is read.
- */
+/** Closes connections that were idle for too long, as Node does, but none on which a request waits to be read. */
 export function closeIdleConnections(server: Server): void {
   server.on('timeout', (socket) => {
     const bytesRead = socket.bytesRead;
-    // By then it has read what there was.
+    // Where the process was held up, timers run before anything is read. By then it has read what there was.
     setImmediate(() => {
       if (socket.bytesRead === bytesRead) socket.destroy();
     });
@@ -80,11 +71,9 @@ export function answerMalformedHttp(error: NodeJS.ErrnoException, socket: Socket
   endAfterAnswers(socket, rawAnswer('10', status, message));
 }
 
-/**
- * Ends the connection with `answer`. Whole requests that came before on it (pipelining) are answered first, so that nobody
- * takes this for the answer to one of them. A request that was answered before its body turned out to be malformed gets no
- * second answer: the client would take that for the answer to its next request.
- */
+// Whole requests that came before on the connection (pipelining) are answered first, so that nobody takes this for the answer
+// to one of them. A request that was answered before its body turned out to be malformed gets no second answer: the client
+// would take that for the answer to its next request.
 function endAfterAnswers(socket: HttpSocket, answer: string): void {
   const due = socket._httpMessage;
   const isAnswered = due ? due.headersSent : socket.parser?.incoming?.complete === false;
