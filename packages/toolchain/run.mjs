@@ -22,7 +22,7 @@ const wanted = ['pnpm-lock.yaml', 'pnpm-workspace.yaml']
   .reduce((hash, file) => hash.update(read(file)), createHash('sha256'))
   .digest('hex');
 
-function install() {
+if (!existsSync(pinnedNode) || !existsSync(state) || readFileSync(state, 'utf8') !== wanted) {
   const { packageManager } = JSON.parse(read('package.json'));
   process.stderr.write('floodgate: installing dependencies (once)\n');
   // CI=true: never ask, never leave the lockfile changed.
@@ -38,8 +38,6 @@ function install() {
   }
   writeFileSync(state, wanted);
 }
-
-if (!existsSync(pinnedNode) || !existsSync(state) || readFileSync(state, 'utf8') !== wanted) install();
 
 // Under load these halve an API's memory. Why each of them: apps/docs/decisions/22-v8-flags.md.
 const SMALL_PROCESS = JSON.parse(read('packages/toolchain/small-process.json'));
@@ -65,8 +63,7 @@ const child = spawn(pinnedNode, [...flags, path.resolve(root, file), ...args], {
 process.on('SIGINT', () => {
   if (folder || !process.stdin.isTTY) child.kill('SIGINT');
 });
-process.on('SIGTERM', () => child.kill('SIGTERM'));
-process.on('SIGHUP', () => child.kill('SIGHUP'));
+for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
 child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
 
 // npm starts a shell, and the shell this. Either may be killed, or end of a signal that it does not pass on (SIGHUP).

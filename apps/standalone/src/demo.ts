@@ -26,6 +26,7 @@ const Demo = Type.Object({
 export type Demo = Static<typeof Demo>;
 
 const AUTHOR = 'demo';
+const EVENT = { name: 'Winter Gala', passPrefix: 'GALA', duplicatePolicy: 'allow' } as const;
 const SALE_STARTS_IN_MS = 30 * 24 * 3600 * 1000;
 
 type Offer = Partial<TicketSettings> & Pick<TicketSettings, 'title' | 'capacity'> & { note: string };
@@ -90,11 +91,7 @@ async function insertDemo(db: Database, partnerName: string) {
   return db.transaction().execute(async (transaction) => {
     const partner = await createPartner(transaction, partnerName);
     const { secretKey } = await issueKey(transaction, partner.id);
-    const event = await createEvent(transaction, {
-      name: 'Winter Gala',
-      passPrefix: 'GALA',
-      duplicatePolicy: 'allow',
-    });
+    const event = await createEvent(transaction, EVENT);
     await grantEvent(transaction, partner.id, event.id);
     const tickets: Demo['tickets'] = [];
     for (const { note, ...settings } of offers()) {

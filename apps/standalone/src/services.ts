@@ -26,8 +26,8 @@ export function startServices(
   const worker = startService(programs.worker, env.worker);
   // Somebody may have taken the port after it was found free. Once the API has listened, it is free again.
   const { PORT, HOST = '' } = env.api;
-  const portFailure = () => requirePortFree(Number(PORT), HOST).catch((error: unknown) => error);
-  void api.exited.then(async (exit) => stop.abort((await portFailure()) ?? endOf('API', exit)));
+  const apiEnd = api.exited.then((exit) => claimPort(Number(PORT), HOST).then(() => endOf('API', exit)));
+  void apiEnd.catch((error: unknown) => error).then((reason) => stop.abort(reason));
   void worker.exited.then((exit) => stop.abort(endOf('worker', exit)));
   return {
     [Symbol.asyncDispose]: async () => {
@@ -67,27 +67,22 @@ const PORT_REASONS: Record<string, (port: number, host: string) => string> = {
   ENOTFOUND: (_, host) => `HOST ${host} is no address of this machine`,
 };
 
-/** Returns the port to listen on, free at this moment. */
-export async function claimPort(port: number, host: string, wasAbandoned: boolean): Promise<number> {
+/** Returns the port to listen on, free at this moment. Throws Failure, saying why nobody could listen on it. */
+export async function claimPort(port: number, host: string, wasAbandoned = false): Promise<number> {
   const deadline = Date.now() + (wasAbandoned ? ABANDONED_API_MS : 0);
   for (;;) {
     try {
       if (port === 0) return await findFreePort();
-      await requirePortFree(port, host);
+      await assertPortFree(port, host).catch((cause: NodeJS.ErrnoException) => {
+        const reason = PORT_REASONS[cause.code ?? '']?.(port, host);
+        throw new Failure(reason ?? `cannot listen on ${host}:${port}: ${cause.message}`, { cause });
+      });
       return port;
     } catch (error) {
       if (Date.now() >= deadline) throw error;
       await delay(POLL_MS);
     }
   }
-}
-
-/** Throws Failure, saying why, where nobody could listen on this port now. */
-async function requirePortFree(port: number, host: string): Promise<void> {
-  await assertPortFree(port, host).catch((cause: NodeJS.ErrnoException) => {
-    const reason = PORT_REASONS[cause.code ?? '']?.(port, host);
-    throw new Failure(reason ?? `cannot listen on ${host}:${port}: ${cause.message}`, { cause });
-  });
 }
 
 function endOf(name: string, exit: Exit): Error {

@@ -1,4 +1,4 @@
-import { withDeadline } from '@floodgate/service/deadline';
+import { withDeadline } from '@floodgate/service/timing';
 import type { Producer } from '@floodgate/queue';
 import type { QueueSettings } from './settings.ts';
 

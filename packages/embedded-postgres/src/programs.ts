@@ -34,11 +34,18 @@ const ENVIRONMENT = {
  */
 export async function findPrograms(dataDir: string): Promise<Programs> {
   const { postgres, initdb, pg_ctl } = (await import(resolvePlatformPackage())) as Programs;
-  for (const program of [postgres, initdb, pg_ctl]) await ensureExecutable(program);
+  for (const program of [postgres, initdb, pg_ctl]) {
+    // Some ways of unpacking a package lose the executable bit.
+    const { mode } = await stat(program);
+    if ((mode & 0o111) !== 0o111) await chmod(program, mode | 0o111);
+    await access(program, constants.X_OK);
+  }
   const binaries = { postgres, initdb, pg_ctl };
   if (process.getuid?.() !== 0) return { ...binaries, prefix: [] };
   const account = await chooseAccount(dataDir);
   const ways = [[], passingPermissions(account)].map((prefix) => ({ ...binaries, account, prefix }));
+  const canReach = (way: Programs, file: string) =>
+    spawnSync(...commandOf(way, 'test', ['-x', file])).status === 0;
   const found = ways.find((way) => canReach(way, postgres) && canReach(way, path.dirname(dataDir)));
   if (found) return found;
   throw new EmbeddedPostgresError(
@@ -61,13 +68,6 @@ function resolvePlatformPackage(): string {
   }
 }
 
-// Some ways of unpacking a package lose the executable bit.
-async function ensureExecutable(program: string): Promise<void> {
-  const { mode } = await stat(program);
-  if ((mode & 0o111) !== 0o111) await chmod(program, mode | 0o111);
-  await access(program, constants.X_OK);
-}
-
 async function chooseAccount(dataDir: string): Promise<Account> {
   const owner = await stat(dataDir).catch(() => undefined);
   if (owner && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };
@@ -85,10 +85,6 @@ function passingPermissions({ uid, gid }: Account): string[] {
   const identity = [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups'];
   const kept = ['--securebits=+no_setuid_fixup', '--inh-caps=+dac_override', '--ambient-caps=+dac_override'];
   return ['setpriv', ...identity, ...kept];
-}
-
-function canReach(programs: Programs, file: string): boolean {
-  return spawnSync(...commandOf(programs, 'test', ['-x', file])).status === 0;
 }
 
 function commandOf({ account, prefix }: Programs, program: string, args: string[]) {

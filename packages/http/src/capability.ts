@@ -7,7 +7,6 @@ import type { Static, TObject, TProperties } from '@sinclair/typebox';
 /** What the API gives to every capability. */
 export interface ApiContext {
   log: Logger;
-  /** For statements that only read. */
   reads: Database;
   /** Opens a pool apart from the others. The API closes it, after the capability. `purpose` is shown in pg_stat_activity. */
   openPool(
@@ -30,9 +29,7 @@ export interface OpenCapability {
 
 /** The face that a capability shows to the API. */
 export interface ApiCapability<Settings extends TProperties = TProperties> {
-  /** What it reads from the environment. */
   settings: Settings;
-  /** What it enqueues. */
   jobs?: readonly JobDefinition[];
   open(context: ApiContext, settings: Static<TObject<Settings>>): OpenCapability | Promise<OpenCapability>;
 }

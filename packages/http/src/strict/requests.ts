@@ -44,7 +44,6 @@ const WIDE_CHARSET = /;[\t ]*charset="?(?:utf-?16|utf-?32|ucs-?2)/i;
 
 /** A body in a form that nobody here reads. The message is the caller's to read. */
 export class UnsupportedBody extends Error {
-  override name = 'UnsupportedBody';
   readonly statusCode = 415;
 }
 
