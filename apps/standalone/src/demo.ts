@@ -25,7 +25,6 @@ const Demo = Type.Object({
 
 export type Demo = Static<typeof Demo>;
 
-const AUTHOR = 'demo';
 const EVENT = { name: 'Winter Gala', passPrefix: 'GALA', duplicatePolicy: 'allow' } as const;
 const SALE_STARTS_IN_MS = 30 * 24 * 3600 * 1000;
 
@@ -95,7 +94,7 @@ async function insertDemo(db: Database, partnerName: string) {
     await grantEvent(transaction, partner.id, event.id);
     const tickets: Demo['tickets'] = [];
     for (const { note, ...settings } of offers()) {
-      const { id, title, capacity } = await createTicket(transaction, event.id, settings, AUTHOR);
+      const { id, title, capacity } = await createTicket(transaction, event.id, settings, 'demo');
       tickets.push({ id, ticketTitle: title, capacity, note });
     }
     return { secretKey, eventRef: event.ref, tickets };

@@ -23,11 +23,10 @@ process.exit(report(reason));
 async function start(): Promise<never> {
   const env = { ...process.env, LOG_LEVEL: process.env['LOG_LEVEL'] || 'warn' };
   const config = loadConfig(StandaloneConfig, env);
+  const { DATA_DIR } = config;
   // npm changes to the package's directory and keeps where the user was.
   const from = process.env['INIT_CWD'] ?? process.cwd();
-  const directory = config.DATA_DIR
-    ? path.resolve(from, config.DATA_DIR)
-    : path.join(workspace, '.floodgate');
+  const directory = DATA_DIR ? path.resolve(from, DATA_DIR) : path.join(workspace, '.floodgate');
   const programs = { api: programOf('api', 9229), worker: programOf('worker', 9230) };
   const print = (text: string) => process.stdout.write(text);
   return runStandalone({ config, directory, env, programs, print }, stop);

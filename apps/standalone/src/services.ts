@@ -6,8 +6,7 @@ import { assertPortFree, findFreePort, type Exit } from '@floodgate/embedded-pos
 import { Failure } from '@floodgate/service';
 import { ConfigRefused, firstLine } from './failures.ts';
 
-/** The exit code of a service that refuses its environment. */
-const CONFIG_ERROR = 2;
+const REFUSED_EXIT_CODE = 2;
 const READY_TIMEOUT_MS = 60_000;
 const REQUEST_TIMEOUT_MS = 5_000;
 const POLL_MS = 25;
@@ -86,7 +85,7 @@ export async function claimPort(port: number, host: string, wasAbandoned = false
 }
 
 function endOf(name: string, exit: Exit): Error {
-  if (exit.code === CONFIG_ERROR) return new ConfigRefused(`the ${name} refused its settings`);
+  if (exit.code === REFUSED_EXIT_CODE) return new ConfigRefused(`the ${name} refused its settings`);
   return unexpectedEnd(`the ${name}`, exit);
 }
 

@@ -84,13 +84,13 @@ const UNCOUNTED = [401, 431];
 /** Returns what an operation may answer, by HTTP status: which codes, an example of each, and the headers. */
 function describeAnswers(schema: FastifySchema): object {
   const codes: ResponseCode[] = ['00', ...(schema.failures ?? [])];
-  const statuses = new Set(codes.flatMap((code) => RESPONSE_CODES[code].httpStatuses));
-  if (!schema.body) for (const status of ABOUT_BODIES) statuses.delete(status);
-  const described = Array.from(statuses, (status) => {
+  const described: Record<number, object> = {};
+  for (const status of codes.flatMap((code) => RESPONSE_CODES[code].httpStatuses)) {
+    if (!schema.body && ABOUT_BODIES.includes(status)) continue;
     const alike = codes.filter((code) => RESPONSE_CODES[code].httpStatuses.includes(status));
-    return [status, describeStatus(status, alike, schema)] as const;
-  });
-  return Object.fromEntries(described);
+    described[status] = describeStatus(status, alike, schema);
+  }
+  return described;
 }
 
 function describeStatus(status: number, codes: ResponseCode[], schema: FastifySchema): object {

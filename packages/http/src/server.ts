@@ -55,9 +55,7 @@ export function createServer(log: FastifyBaseLogger) {
   }).withTypeProvider<TypeBoxTypeProvider>();
 
   trackConnections(app);
-  app.decorateReply('fail', function failThis(code, specifics) {
-    return fail(this, code, specifics);
-  });
+  app.decorateReply('fail', fail);
   app.addHook('onRequest', checkHead);
   readJsonBodies(app);
   answerOutsideFastify(app);

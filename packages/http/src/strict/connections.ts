@@ -58,7 +58,6 @@ export function closeIdleConnections(server: Server): void {
   });
 }
 
-/** The faults of Node's HTTP parser that have a name of their own. */
 const FAULTS: Record<string, readonly [status: number, message: string]> = {
   HPE_HEADER_OVERFLOW: [431, 'The headers are too large'],
   ERR_HTTP_REQUEST_TIMEOUT: [400, 'The request did not arrive in time'],
