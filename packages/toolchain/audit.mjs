@@ -1,32 +1,20 @@
 // Asks the package registry for known vulnerabilities in what pnpm-lock.yaml pins. Exit codes: 0 none known, 1 some (they
 // are listed), 2 the registry gave no answer, which is no good news: many mirrors have no audit endpoint.
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
-import { fileURLToPath } from 'node:url';
+import workspace from '../../package.json' with { type: 'json' };
 
-const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..');
-const { packageManager } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
-
-const { stdout, stderr } = spawnSync('npx', ['--yes', packageManager, 'audit', '--json'], {
-  cwd: root,
+const { stdout, stderr } = spawnSync('npx', ['--yes', workspace.packageManager, 'audit', '--json'], {
+  cwd: path.resolve(import.meta.dirname, '../..'),
   encoding: 'utf8',
   shell: process.platform === 'win32',
 });
 
-/** The answer, or null where there is none. */
-function readAnswer() {
-  try {
-    const { advisories } = JSON.parse(stdout);
-    return advisories ? Object.values(advisories) : null;
-  } catch {
-    return null;
-  }
-}
-
-const advisories = readAnswer();
-if (advisories === null) {
+let advisories;
+try {
+  advisories = Object.values(JSON.parse(stdout).advisories);
+} catch {
   process.stderr.write(`audit: nothing was audited, the registry gave no answer\n${stderr}`);
   process.exit(2);
 }

@@ -1,9 +1,5 @@
-// Runs a file of this workspace on the pinned Node.js, after installing what is missing.
-//
-//   node packages/toolchain/run.mjs <file> [arguments…]
-//
-// This is the one file that the machine's own Node.js (18 or newer) executes, so it is plain
-// JavaScript and has no dependencies.
+// node packages/toolchain/run.mjs <file> [arguments…] runs a file of this workspace on the pinned Node.js, after installing
+// what is missing. The machine's own Node.js (18 or newer) executes this: it is plain JavaScript without dependencies.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -14,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 
 const parent = process.ppid;
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..');
+const read = (file) => readFileSync(path.join(root, file), 'utf8');
 const isWindows = process.platform === 'win32';
 const pinnedNode = path.join(root, 'node_modules/node/bin', isWindows ? 'node.exe' : 'node');
 
@@ -22,14 +19,11 @@ const state = path.join(root, 'node_modules/.floodgate-installed');
 
 // Not package.json: what it depends on stands in the lockfile as well, or cannot be installed.
 const wanted = ['pnpm-lock.yaml', 'pnpm-workspace.yaml']
-  .reduce((hash, file) => hash.update(readFileSync(path.join(root, file))), createHash('sha256'))
+  .reduce((hash, file) => hash.update(read(file)), createHash('sha256'))
   .digest('hex');
 
-const isInstalled = () =>
-  existsSync(pinnedNode) && existsSync(state) && readFileSync(state, 'utf8') === wanted;
-
-function install() {
-  const { packageManager } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
+if (!existsSync(pinnedNode) || !existsSync(state) || readFileSync(state, 'utf8') !== wanted) {
+  const { packageManager } = JSON.parse(read('package.json'));
   process.stderr.write('floodgate: installing dependencies (once)\n');
   // CI=true: never ask, never leave the lockfile changed.
   const { status } = spawnSync('npx', ['--yes', packageManager, 'install', '--frozen-lockfile'], {
@@ -45,29 +39,19 @@ function install() {
   writeFileSync(state, wanted);
 }
 
-if (!isInstalled()) install();
-
-// Left alone, V8 lets a heap grow to several times of what is alive before it collects, and glibc keeps a pool of memory
-// per thread: cheap on a machine of its own, expensive in many small containers. Under load these settings halve an API's
-// memory. The API's new space is just large enough that the requests of a few hundred connections, which wait together
-// for their commit, are not copied into the old one; and its collector marks with one thread beside the main one, where
-// V8 would start one for each core and take their time from everything else. And V8 judges by the start of a load where
-// objects should live: in one process of three it put what every request allocates into the old space for good.
-const SMALL_PROCESS = JSON.parse(
-  readFileSync(path.join(root, 'packages/toolchain/small-process.json'), 'utf8'),
-);
+// Under load these halve an API's memory. Why each of them: apps/docs/decisions/22-v8-flags.md.
+const SMALL_PROCESS = JSON.parse(read('packages/toolchain/small-process.json'));
 
 const [file, ...args] = process.argv.slice(2);
 // The first folder that fits; what lies elsewhere runs as Node.js does by itself. `npm start` hands its flags on to the
 // API and the worker that it starts.
 const folder = Object.keys(SMALL_PROCESS.flags).find((one) => file.startsWith(`${one}/`));
 const flags = folder ? [...SMALL_PROCESS.everyFlags, ...SMALL_PROCESS.flags[folder]] : [];
-const env = folder ? SMALL_PROCESS.env : {};
 const child = spawn(pinnedNode, [...flags, path.resolve(root, file), ...args], {
   // The channel's end tells an app that this process was killed.
   stdio: ['inherit', 'inherit', 'inherit', ...(folder ? ['ipc'] : [])],
   env: {
-    ...env,
+    ...(folder && SMALL_PROCESS.env),
     ...process.env,
     // Spares every further start the stripping and compiling, and the processes the memory for it.
     NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE || path.join(root, 'node_modules/.cache/node-compile'),
@@ -79,8 +63,7 @@ const child = spawn(pinnedNode, [...flags, path.resolve(root, file), ...args], {
 process.on('SIGINT', () => {
   if (folder || !process.stdin.isTTY) child.kill('SIGINT');
 });
-process.on('SIGTERM', () => child.kill('SIGTERM'));
-process.on('SIGHUP', () => child.kill('SIGHUP'));
+for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
 child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
 
 // npm starts a shell, and the shell this. Either may be killed, or end of a signal that it does not pass on (SIGHUP).

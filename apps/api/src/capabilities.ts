@@ -5,5 +5,4 @@ import { ticketsApi } from '@floodgate/tickets/api';
 /** What the API can do, one line each. The order of their hooks is the order here. */
 export const CAPABILITIES = [partnersApi, registrationsApi, ticketsApi];
 
-/** What they enqueue. */
 export const JOBS = CAPABILITIES.flatMap((capability) => capability.jobs ?? []);

@@ -25,7 +25,6 @@ const settings = {
 
 const capabilitySettings = Object.assign({}, ...CAPABILITIES.map((face) => face.settings)) as TProperties;
 
-/** Everything that the API reads from its environment. */
 export const ApiConfig = Type.Object({ ...settings, ...capabilitySettings });
 
 export type ApiConfig = Static<TObject<typeof settings>> & Record<string, unknown>;

@@ -7,10 +7,8 @@ import type { ApiConfig } from './config.ts';
 
 /** A read that takes longer is given up: what it says of a key might be outdated by then. */
 const READ_WITHIN_MS = 1_000;
-/**
- * Connections that may wait to be accepted (as far as the system allows: net.core.somaxconn). Past that, Linux forgets
- * what the client takes for open, and tells it only seconds later.
- */
+// Connections that may wait to be accepted (as far as the system allows: net.core.somaxconn). Past that, Linux forgets what
+// the client takes for open, and tells it only seconds later.
 const BACKLOG = 4_096;
 /** Of the time that a stop may take, for clients that are slow; the rest is for answers, the queue and Postgres. */
 const SLOW_CLIENTS_SHARE = 0.25;
@@ -42,7 +40,9 @@ export async function startApi(config: ApiConfig, log: Logger): Promise<Service 
     connectTimeoutMs: readWithinMs,
     statementTimeoutMs: readWithinMs,
   });
-  const producer = await openQueue(opened, config, log);
+  const producer = new Producer(queueOptions(config, JOBS, log));
+  opened.adopt(producer, () => producer.close());
+  opened.defer(await watchQueue(producer, log));
   const capabilities: OpenCapability[] = [];
   for (const face of CAPABILITIES) {
     const capability = await face.open({ log, reads, openPool, producer, answerWithinMs }, config);
@@ -54,11 +54,4 @@ export async function startApi(config: ApiConfig, log: Logger): Promise<Service 
   const baseUrl = await app.listen({ host: config.HOST, port: config.PORT, backlog: BACKLOG });
   const running = opened.move();
   return { baseUrl, close: () => running.disposeAsync() };
-}
-
-async function openQueue(opened: AsyncDisposableStack, config: ApiConfig, log: Logger): Promise<Producer> {
-  const producer = new Producer(queueOptions(config, JOBS, log));
-  opened.adopt(producer, () => producer.close());
-  opened.defer(await watchQueue(producer, log));
-  return producer;
 }

@@ -4,7 +4,7 @@ import { ConnectionFailed } from '@floodgate/database/connection/failures';
 import { SERVICES } from '@floodgate/database/roles/privileges';
 import type * as Queue from '@floodgate/queue';
 import { Failure } from '@floodgate/service/failure';
-import { sqlStateOf } from '@floodgate/service/sql-state';
+import { sqlStateOf } from '@floodgate/service/failure';
 import { answering, answeringChange, type Answer, type Cli } from '@floodgate/command';
 import { parseSeconds } from '@floodgate/command/arguments';
 import { reasonOf, Unreachable } from '@floodgate/command/failures';

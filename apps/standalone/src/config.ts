@@ -4,10 +4,7 @@ import { port, processSettings } from '@floodgate/service';
 import { producerSettings, queueSettings } from '@floodgate/queue';
 import { finalizeBatchesJob } from '@floodgate/registrations';
 
-/**
- * Everything that `npm start` itself reads from its environment. What the API and the worker read besides is
- * handed on to them; what they have in common is here, so that a mistake is reported once and at once.
- */
+/** What `npm start` itself reads. What API and worker have in common is here, so that a mistake is reported once, at once. */
 export const StandaloneConfig = Type.Object({
   DATABASE_URL: Type.Optional(databaseSettings.DATABASE_URL),
   ...queueSettings,

@@ -3,26 +3,24 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { commandLineOf, isRunning } from '@floodgate/embedded-postgres';
-import { firstLine, StandaloneError } from './standalone-error.ts';
-
-/** A data directory that no other Floodgate uses until this is disposed of. */
-export interface DataDir extends AsyncDisposable {
-  /** Whether the previous user was killed, so that its processes may still be about to end. */
-  wasAbandoned: boolean;
-}
+import { Failure } from '@floodgate/service';
+import { firstLine } from './failures.ts';
 
 const ATTEMPTS = 5;
 
-/** Creates the directory where it is missing and locks it. Throws StandaloneError where either is impossible. */
-export async function openDataDir(directory: string): Promise<DataDir> {
+/**
+ * Creates the directory where it is missing, and locks it until it is disposed of. `wasAbandoned` says that its last user was
+ * killed, so that processes of that one may still be about to end. Throws Failure.
+ */
+export async function openDataDir(directory: string) {
   const lockFile = path.join(directory, 'floodgate.lock');
   try {
     await createDirectory(directory);
     const wasAbandoned = await lock(lockFile);
     return { wasAbandoned, [Symbol.asyncDispose]: () => rm(lockFile, { force: true }) };
   } catch (error) {
-    if (error instanceof StandaloneError) throw error;
-    throw new StandaloneError(`DATA_DIR ${directory} cannot be used: ${firstLine(error)}`, { cause: error });
+    if (error instanceof Failure) throw error;
+    throw new Failure(`DATA_DIR ${directory} cannot be used: ${firstLine(error)}`, { cause: error });
   }
 }
 
@@ -44,28 +42,24 @@ async function createDirectory(directory: string): Promise<void> {
 
 /** Returns whether a stale lock had to be taken over. */
 async function lock(lockFile: string): Promise<boolean> {
+  const content = `${process.pid}\n${commandLineOf(process.pid) ?? ''}\n`;
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-    if (await create(lockFile)) return attempt > 0;
+    try {
+      await writeFile(lockFile, content, { flag: 'wx' });
+      return attempt > 0;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
     const [pid, command = ''] = (await readFile(lockFile, 'utf8').catch(() => '')).split('\n');
     if (isStillThere(Number(pid), command)) {
-      throw new StandaloneError(
+      throw new Failure(
         `${path.dirname(lockFile)} is in use by another Floodgate (process ${pid}); stop that one, ` +
           'or choose another directory and port, as in DATA_DIR=.floodgate-2 PORT=3001 npm start',
       );
     }
     await rm(lockFile, { force: true });
   }
-  throw new StandaloneError(`${lockFile} cannot be locked`);
-}
-
-async function create(lockFile: string): Promise<boolean> {
-  try {
-    await writeFile(lockFile, `${process.pid}\n${commandLineOf(process.pid) ?? ''}\n`, { flag: 'wx' });
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    throw error;
-  }
+  throw new Failure(`${lockFile} cannot be locked`);
 }
 
 // After a reboot, or in the next container, the same process id is likely to be somebody else's, or ours.

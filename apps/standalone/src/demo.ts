@@ -8,31 +8,30 @@ import { createTicket, type TicketSettings } from '@floodgate/tickets';
 import { statementFailure, type Database } from '@floodgate/database';
 import { writePrivateFile } from './data-dir.ts';
 
+const DemoTicket = Type.Object({
+  id: Type.Integer(),
+  ticketTitle: Type.String(),
+  capacity: Type.Integer(),
+  note: Type.String(),
+});
+
 /** What is in demo.json: enough to call the API at once. */
 const Demo = Type.Object({
   baseUrl: Type.String(),
   secretKey: Type.String(),
   eventRef: Type.String({ pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' }),
-  tickets: Type.Array(
-    Type.Object({
-      id: Type.Integer(),
-      ticketTitle: Type.String(),
-      capacity: Type.Integer(),
-      note: Type.String(),
-    }),
-    { minItems: 1 },
-  ),
+  tickets: Type.Array(DemoTicket, { minItems: 1 }),
 });
 
 export type Demo = Static<typeof Demo>;
 
-const AUTHOR = 'demo';
+const EVENT = { name: 'Winter Gala', passPrefix: 'GALA', duplicatePolicy: 'allow' } as const;
 const SALE_STARTS_IN_MS = 30 * 24 * 3600 * 1000;
 
-type DemoTicket = Partial<TicketSettings> & Pick<TicketSettings, 'title' | 'capacity'> & { note: string };
+type Offer = Partial<TicketSettings> & Pick<TicketSettings, 'title' | 'capacity'> & { note: string };
 
 /** The roomy one comes first: the printed commands use it. */
-const demoTickets = (): DemoTicket[] => [
+const offers = (): Offer[] => [
   {
     title: 'Standard',
     capacity: 1_000_000,
@@ -67,7 +66,6 @@ export async function ensureDemo(db: Database, file: string, baseUrl: string): P
   return demo;
 }
 
-/** Returns what the file says, null where this database does not know it. */
 async function readDemo(db: Database, file: string): Promise<Demo | null> {
   const content: unknown = await readFile(file, 'utf8')
     .then(JSON.parse)
@@ -79,9 +77,7 @@ async function readDemo(db: Database, file: string): Promise<Demo | null> {
   return isUsable ? content : null;
 }
 
-type Created = Omit<Demo, 'baseUrl'>;
-
-async function createDemo(db: Database): Promise<Created> {
+async function createDemo(db: Database) {
   try {
     return await insertDemo(db, 'Demo partner');
   } catch (error) {
@@ -90,21 +86,53 @@ async function createDemo(db: Database): Promise<Created> {
   }
 }
 
-async function insertDemo(db: Database, partnerName: string): Promise<Created> {
+async function insertDemo(db: Database, partnerName: string) {
   return db.transaction().execute(async (transaction) => {
     const partner = await createPartner(transaction, partnerName);
     const { secretKey } = await issueKey(transaction, partner.id);
-    const event = await createEvent(transaction, {
-      name: 'Winter Gala',
-      passPrefix: 'GALA',
-      duplicatePolicy: 'allow',
-    });
+    const event = await createEvent(transaction, EVENT);
     await grantEvent(transaction, partner.id, event.id);
     const tickets: Demo['tickets'] = [];
-    for (const { note, ...settings } of demoTickets()) {
-      const { id, title, capacity } = await createTicket(transaction, event.id, settings, AUTHOR);
+    for (const { note, ...settings } of offers()) {
+      const { id, title, capacity } = await createTicket(transaction, event.id, settings, 'demo');
       tickets.push({ id, ticketTitle: title, capacity, note });
     }
     return { secretKey, eventRef: event.ref, tickets };
   });
+}
+
+/** What the terminal shows when everything runs: where, and commands that work as they are. */
+export function welcome(demo: Demo, demoFile: string): string {
+  const { baseUrl, secretKey, eventRef, tickets } = demo;
+  const headers = `-H 'x-secret-key: ${secretKey}' \\\n    -H 'x-event-ref: ${eventRef}'`;
+  const attendee = JSON.stringify({
+    fullName: 'Ada Lovelace',
+    emailAddress: 'ada@example.com',
+    organizedEventTicketID: tickets[0]!.id,
+  });
+  return `
+Floodgate is listening on ${baseUrl}
+
+Which tickets are on sale:
+
+  curl -s '${baseUrl}/api/v1/events/tickets' \\
+    ${headers}
+
+Register for one of them (responseData is the pass reference):
+
+  curl -s '${baseUrl}/api/v1/events/register' \\
+    ${headers} \\
+    -H 'Content-Type: application/json' \\
+    -d '${attendee}'
+
+What became of it (put the pass reference in):
+
+  curl -s '${baseUrl}/api/v1/events/registrations/<passReference>' \\
+    ${headers}
+
+Documentation   ${baseUrl}/docs
+The demo's key  ${demoFile}
+Stop            Ctrl-C
+
+`;
 }

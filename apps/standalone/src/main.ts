@@ -4,19 +4,16 @@ import path from 'node:path';
 import { ConfigError, loadConfig } from '@floodgate/service';
 import { StandaloneConfig } from './config.ts';
 import { runStandalone } from './run-standalone.ts';
-import { ConfigRefused, firstLine } from './standalone-error.ts';
-
-class StopRequested extends Error {}
+import { ConfigRefused, firstLine } from './failures.ts';
 
 const workspace = path.resolve(import.meta.dirname, '../../..');
 const stop = new AbortController();
-const print = (text: string) => process.stdout.write(text);
+const stopRequested = new Error('stop');
 // Several signals may arrive for one Ctrl-C: from the terminal, from npm and from whoever started this.
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  process.on(signal, () => stop.abort(new StopRequested()));
+// "disconnect": whoever started this was killed.
+for (const event of ['SIGINT', 'SIGTERM', 'SIGHUP', 'disconnect']) {
+  process.on(event, () => stop.abort(stopRequested));
 }
-// Whoever started this was killed.
-process.on('disconnect', () => stop.abort(new StopRequested()));
 process.on('uncaughtException', (error) => stop.abort(error));
 
 // A stop always passes through runStandalone, which leaves no process behind.
@@ -26,12 +23,12 @@ process.exit(report(reason));
 async function start(): Promise<never> {
   const env = { ...process.env, LOG_LEVEL: process.env['LOG_LEVEL'] || 'warn' };
   const config = loadConfig(StandaloneConfig, env);
+  const { DATA_DIR } = config;
   // npm changes to the package's directory and keeps where the user was.
   const from = process.env['INIT_CWD'] ?? process.cwd();
-  const directory = config.DATA_DIR
-    ? path.resolve(from, config.DATA_DIR)
-    : path.join(workspace, '.floodgate');
+  const directory = DATA_DIR ? path.resolve(from, DATA_DIR) : path.join(workspace, '.floodgate');
   const programs = { api: programOf('api', 9229), worker: programOf('worker', 9230) };
+  const print = (text: string) => process.stdout.write(text);
   return runStandalone({ config, directory, env, programs, print }, stop);
 }
 
@@ -43,7 +40,7 @@ function programOf(app: string, inspectorPort: number): string[] {
 
 /** Says why this ends. Returns the exit code. */
 function report(error: unknown): number {
-  if (error instanceof StopRequested) return 0;
+  if (error === stopRequested) return 0;
   if (error instanceof ConfigRefused) return 2;
   process.stderr.write(`floodgate: ${firstLine(error)}\n`);
   return error instanceof ConfigError ? 2 : 1;

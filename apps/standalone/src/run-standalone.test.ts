@@ -6,7 +6,7 @@ import { findFreePort, isRunning, startPostgres, type PostgresServer } from '@fl
 import { loadConfig } from '@floodgate/service';
 import { StandaloneConfig } from './config.ts';
 import { runStandalone } from './run-standalone.ts';
-import { ConfigRefused } from './standalone-error.ts';
+import { ConfigRefused } from './failures.ts';
 import { temporaryDirectory } from '../../../test/harness/temporary-directory.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });

@@ -1,29 +1,26 @@
 import { once } from 'node:events';
 import path from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
+import type { ServiceName } from '@floodgate/database';
 import { findFreePort, startPostgres, type PostgresServer } from '@floodgate/embedded-postgres';
-import { assertPortFree } from './assert-port-free.ts';
 import type { StandaloneConfig } from './config.ts';
 import { openDataDir, writePrivateFile } from './data-dir.ts';
+import { welcome } from './demo.ts';
 import { prepareDatabase } from './prepare-database.ts';
-import { startServices, unexpectedEnd, type ServicesOptions } from './services.ts';
-import { waitUntilReady } from './wait-until-ready.ts';
-import { welcome } from './welcome.ts';
+import { claimPort, startServices, unexpectedEnd, waitUntilReady } from './services.ts';
 
-export interface Setup {
+interface Setup {
   config: StandaloneConfig;
   /** Absolute. */
   directory: string;
   /** The environment that API and worker inherit. */
   env: NodeJS.ProcessEnv;
-  /** What Node.js is given to run as API and as worker: a file, after flags. */
-  programs: ServicesOptions['programs'];
+  /** What Node.js is given to run as each: a file, after flags. */
+  programs: Record<ServiceName, string[]>;
   print: (text: string) => void;
 }
 
-/** What an API may need to end after its parent was killed. */
-const ABANDONED_API_MS = 12_000;
-const POLL_MS = 50;
+/** Where a host that means every address is reached from here. */
+const CALLED_AS: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '[::1]' };
 
 /**
  * Runs Floodgate until `stop` is aborted: from outside, or because one of the processes ended. Always throws:
@@ -35,42 +32,31 @@ export async function runStandalone(setup: Setup, stop: AbortController): Promis
   // Each of these is disposed of in reverse order, on whatever way out.
   await using opened = new AsyncDisposableStack();
   const { wasAbandoned } = opened.use(await openDataDir(directory));
-  const port = await claimPort(config, wasAbandoned);
-  const isOwnServer = !config.DATABASE_URL;
+  const port = await claimPort(config.PORT, host, wasAbandoned);
+  const isOwn = !config.DATABASE_URL;
   const url = config.DATABASE_URL ?? opened.use(await startOwnPostgres(directory, stop)).url();
   const { QUEUE_URL = url, QUEUE_NAMESPACE } = config;
   const connection = { DATABASE_URL: url, QUEUE_URL, QUEUE_NAMESPACE };
-  const baseUrl = `http://${hostToCall(host)}:${port}`;
+  const baseUrl = `http://${CALLED_AS[host] ?? (host.includes(':') ? `[${host}]` : host)}:${port}`;
   const demoFile = path.join(directory, 'demo.json');
-  const { demo, connections } = await prepareDatabase({ connection, demoFile, baseUrl, isOwnServer });
-  // For the operator's command, in a shell: the embedded server's port and password are not to be guessed.
-  await writePrivateFile(path.join(directory, 'connection.env'), shellVariables(connection));
+  const { demo, connections } = await prepareDatabase(connection, isOwn, demoFile, baseUrl);
+  // For the operator's command, in a shell: the embedded server's port and password are not to be guessed. A quote in a URL
+  // becomes %27, which means the same to every reader.
+  const variables = Object.entries(connection).map(
+    ([name, text]) => `${name}='${text.replaceAll("'", '%27')}'\n`,
+  );
+  await writePrivateFile(path.join(directory, 'connection.env'), variables.join(''));
   const workerPort = config.WORKER_PORT || (await findFreePort());
   const env = {
     api: { ...setup.env, ...connections.api, HOST: host, PORT: String(port) },
     worker: { ...setup.env, ...connections.worker, WORKER_PORT: String(workerPort) },
   };
   stop.signal.throwIfAborted();
-  opened.use(startServices({ programs, env, host, port, stop }));
+  opened.use(startServices(programs, env, stop));
   await waitUntilReady(`${baseUrl}/health/ready`, stop.signal);
   print(welcome(demo, demoFile));
   await once(stop.signal, 'abort');
   throw stop.signal.reason;
-}
-
-/** The port to listen on, free at this moment. */
-async function claimPort({ PORT, HOST }: StandaloneConfig, wasAbandoned: boolean): Promise<number> {
-  const deadline = Date.now() + (wasAbandoned ? ABANDONED_API_MS : 0);
-  for (;;) {
-    try {
-      if (PORT === 0) return await findFreePort();
-      await assertPortFree(PORT, HOST);
-      return PORT;
-    } catch (error) {
-      if (Date.now() >= deadline) throw error;
-      await delay(POLL_MS);
-    }
-  }
 }
 
 async function startOwnPostgres(directory: string, stop: AbortController): Promise<PostgresServer> {
@@ -84,18 +70,4 @@ async function startOwnPostgres(directory: string, stop: AbortController): Promi
   });
   void postgres.exited.then((exit) => stop.abort(unexpectedEnd('Postgres', exit, ` (log: ${logFile})`)));
   return postgres;
-}
-
-/** Returns lines that a shell can source. A quote in a URL becomes %27, which means the same to every reader. */
-function shellVariables(variables: Record<string, string>): string {
-  return Object.entries(variables)
-    .map(([name, value]) => `${name}='${value.replaceAll("'", '%27')}'\n`)
-    .join('');
-}
-
-/** Where a host that means every address is reached from here. */
-function hostToCall(host: string): string {
-  if (host === '0.0.0.0') return '127.0.0.1';
-  if (host === '::') return '[::1]';
-  return host.includes(':') ? `[${host}]` : host;
 }

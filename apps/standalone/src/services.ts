@@ -1,29 +1,32 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ServiceName } from '@floodgate/database';
-import type { Exit } from '@floodgate/embedded-postgres';
-import { assertPortFree } from './assert-port-free.ts';
-import { ConfigRefused, StandaloneError } from './standalone-error.ts';
+import { assertPortFree, findFreePort, type Exit } from '@floodgate/embedded-postgres';
+import { Failure } from '@floodgate/service';
+import { ConfigRefused, firstLine } from './failures.ts';
 
-export interface ServicesOptions {
-  /** What Node.js is given to run: a file, after flags. */
-  programs: Record<ServiceName, string[]>;
-  /** The environment of each, complete: see the config.ts of each. */
-  env: Record<ServiceName, NodeJS.ProcessEnv>;
-  host: string;
-  port: number;
-  /** Aborted, with the reason, when one of them ends. */
-  stop: AbortController;
-}
-
+const REFUSED_EXIT_CODE = 2;
+const READY_TIMEOUT_MS = 60_000;
+const REQUEST_TIMEOUT_MS = 5_000;
+const POLL_MS = 25;
+/** What an API may need to end after its parent was killed. */
+const ABANDONED_API_MS = 12_000;
 /** Longer than the services' own deadline (SHUTDOWN_TIMEOUT_MS), which is theirs to keep. */
 const STOP_TIMEOUT_MS = 15_000;
 
-/** Starts API and worker. Disposing of them stops both, side by side. */
-export function startServices({ programs, env, host, port, stop }: ServicesOptions): AsyncDisposable {
+/** Starts API and worker. Disposing of them stops both, side by side. Aborts `stop`, with the reason, when one of them ends. */
+export function startServices(
+  programs: Record<ServiceName, string[]>,
+  env: Record<ServiceName, NodeJS.ProcessEnv>,
+  stop: AbortController,
+): AsyncDisposable {
   const api = startService(programs.api, env.api);
   const worker = startService(programs.worker, env.worker);
-  void api.exited.then(async (exit) => stop.abort((await portFailure(port, host)) ?? endOf('API', exit)));
+  // Somebody may have taken the port after it was found free. Once the API has listened, it is free again.
+  const { PORT, HOST = '' } = env.api;
+  const apiEnd = api.exited.then((exit) => claimPort(Number(PORT), HOST).then(() => endOf('API', exit)));
+  void apiEnd.catch((error: unknown) => error).then((reason) => stop.abort(reason));
   void worker.exited.then((exit) => stop.abort(endOf('worker', exit)));
   return {
     [Symbol.asyncDispose]: async () => {
@@ -32,11 +35,8 @@ export function startServices({ programs, env, host, port, stop }: ServicesOptio
   };
 }
 
-/**
- * Starts a program of this workspace on the Node.js that runs this one. In a process group of its own, so
- * that a terminal's Ctrl-C does not reach it before its turn; with an IPC channel, whose end tells it to stop should this
- * process be killed. `stop` lets it finish what it is doing, and kills it when it takes too long.
- */
+// In a process group of its own, so that a terminal's Ctrl-C does not reach it before its turn; with an IPC channel, whose end
+// tells it to stop should this process be killed.
 function startService(program: readonly string[], env: NodeJS.ProcessEnv) {
   const child = spawn(process.execPath, [...process.execArgv, ...program], {
     env,
@@ -58,21 +58,63 @@ function startService(program: readonly string[], env: NodeJS.ProcessEnv) {
   return { exited, stop };
 }
 
-// Somebody may have taken the port after it was found free. Once the API has listened, it is free again.
-const portFailure = (port: number, host: string): Promise<unknown> =>
-  assertPortFree(port, host).catch((error: unknown) => error);
+const PORT_REASONS: Record<string, (port: number, host: string) => string> = {
+  EADDRINUSE: (port) => `port ${port} is already in use; choose another, as in PORT=${port + 1} npm start`,
+  EACCES: (port) =>
+    `port ${port} may not be opened by this user; choose one above 1023, as in PORT=3000 npm start`,
+  EADDRNOTAVAIL: (_, host) => `HOST ${host} is no address of this machine`,
+  ENOTFOUND: (_, host) => `HOST ${host} is no address of this machine`,
+};
 
-const CONFIG_ERROR = 2;
+/** Returns the port to listen on, free at this moment. Throws Failure, saying why nobody could listen on it. */
+export async function claimPort(port: number, host: string, wasAbandoned = false): Promise<number> {
+  const deadline = Date.now() + (wasAbandoned ? ABANDONED_API_MS : 0);
+  for (;;) {
+    try {
+      if (port === 0) return await findFreePort();
+      await assertPortFree(port, host).catch((cause: NodeJS.ErrnoException) => {
+        const reason = PORT_REASONS[cause.code ?? '']?.(port, host);
+        throw new Failure(reason ?? `cannot listen on ${host}:${port}: ${cause.message}`, { cause });
+      });
+      return port;
+    } catch (error) {
+      if (Date.now() >= deadline) throw error;
+      await delay(POLL_MS);
+    }
+  }
+}
 
 function endOf(name: string, exit: Exit): Error {
-  return exit.code === CONFIG_ERROR
-    ? new ConfigRefused(`the ${name} refused its settings`)
-    : unexpectedEnd(`the ${name}`, exit);
+  if (exit.code === REFUSED_EXIT_CODE) return new ConfigRefused(`the ${name} refused its settings`);
+  return unexpectedEnd(`the ${name}`, exit);
 }
 
 /** Returns the reason to stop when one of the processes has ended by itself. */
-export function unexpectedEnd(name: string, { code, signal }: Exit, hint = ''): StandaloneError {
-  return new StandaloneError(
-    `${name} stopped unexpectedly (${signal ?? `exit code ${code}`})${hint}; stopping`,
-  );
+export function unexpectedEnd(name: string, { code, signal }: Exit, hint = ''): Failure {
+  return new Failure(`${name} stopped unexpectedly (${signal ?? `exit code ${code}`})${hint}; stopping`);
+}
+
+/** Resolves when the URL answers 2xx. Throws the signal's reason, or Failure after a minute. */
+export async function waitUntilReady(url: string, signal: AbortSignal): Promise<void> {
+  const deadline = Date.now() + READY_TIMEOUT_MS;
+  for (;;) {
+    const answer = await ask(url, signal);
+    signal.throwIfAborted();
+    if (answer === 'ready') return;
+    if (Date.now() > deadline) {
+      throw new Failure(`the API was not ready after ${READY_TIMEOUT_MS / 1000} s: ${url} ${answer}`);
+    }
+    await delay(POLL_MS);
+  }
+}
+
+async function ask(url: string, stop: AbortSignal): Promise<string> {
+  try {
+    const signal = AbortSignal.any([stop, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]);
+    const response = await fetch(url, { signal });
+    await response.body?.cancel();
+    return response.ok ? 'ready' : `answers ${response.status}`;
+  } catch (error) {
+    return `does not answer: ${firstLine(error)}`;
+  }
 }

@@ -3,7 +3,7 @@ import { Value } from '@sinclair/typebox/value';
 import type { Database } from '@floodgate/database';
 import { inTransaction } from '@floodgate/database/connection/in-transaction';
 import { Failure, InvalidInput } from '@floodgate/service/failure';
-import { wrongFields } from '@floodgate/service/wrong-fields';
+import { wrongFields } from '@floodgate/service/load-config';
 import { insertAuditEntries, type Change } from './audit-log.ts';
 
 // What fields of actions have in common. The description is the rule that whoever breaks it reads.

@@ -1,8 +1,6 @@
 import { CommanderError } from 'commander';
 import { ConnectionFailed, ConnectionLost } from '@floodgate/database/connection/failures';
-import { ConfigError, Failure, InvalidInput } from '@floodgate/service/failure';
-import { reasonOf } from '@floodgate/service/reason-of';
-import { sqlStateOf } from '@floodgate/service/sql-state';
+import { ConfigError, Failure, InvalidInput, reasonOf, sqlStateOf } from '@floodgate/service/failure';
 
 export { reasonOf };
 

@@ -1,5 +1,3 @@
-export * from './embedded-postgres-error.ts';
 export * from './free-port.ts';
-export * from './running-process.ts';
-export type { Exit, PostgresServer } from './server.ts';
-export * from './start-postgres.ts';
+export { commandLineOf, isRunning } from './running-process.ts';
+export { startPostgres, type Exit, type PostgresServer } from './start-postgres.ts';

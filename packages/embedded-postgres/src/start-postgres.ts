@@ -1,12 +1,13 @@
+import { spawnSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdir, open, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { findPostgresBinaries } from './binaries.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { connect, ping } from '@floodgate/database';
+import { DATABASE, ensureCluster, SUPERUSER } from './cluster.ts';
 import { findFreePort } from './free-port.ts';
-import { ensureCluster } from './cluster.ts';
-import { stopOrphan } from './orphan.ts';
-import { describeServer, waitUntilReady, type PostgresServer } from './server.ts';
-import { chooseRunAs, spawnAs } from './run-as.ts';
-import { EmbeddedPostgresError } from './embedded-postgres-error.ts';
+import { EmbeddedPostgresError, findPrograms, spawnProgram } from './programs.ts';
+import { stopOrphan } from './running-process.ts';
 
 export interface PostgresOptions {
   /** Created where it is missing; the password lies beside it, in `<dataDir>.password`. */
@@ -21,15 +22,35 @@ export interface PostgresOptions {
   signal?: AbortSignal | undefined;
 }
 
+export interface Exit {
+  code: number | null;
+  signal: string | null;
+}
+
+/** A running Postgres server that belongs to this process. */
+export interface PostgresServer extends AsyncDisposable {
+  port: number;
+  /** The superuser's URL, password included, of a database (default: the one that was made for Floodgate). */
+  url(database?: string): string;
+  /** Resolves when the server has ended, for whatever reason. */
+  exited: Promise<Exit>;
+  /** Ends connections and stops, with everything on disk. Safe to call twice. */
+  stop(): Promise<void>;
+  /** Stops at once, as in a crash: the next start has to recover. */
+  kill(): Promise<void>;
+}
+
 /** Another process may take a free port before Postgres does. */
 const PORT_ATTEMPTS = 5;
 const PORT_TAKEN = 'could not create any TCP/IP sockets';
+const START_TIMEOUT_MS = 60_000;
+const STOP_TIMEOUT_MS = 20_000;
+const POLL_MS = 20;
 
 /**
- * Starts Postgres on a data directory, which is initialized if need be, and resolves when it accepts
- * connections: from this machine only, with a generated password, and as durable as Postgres is by default.
- * The caller makes sure that nobody alive uses the directory: a server that a killed process left running
- * there is stopped first. Throws EmbeddedPostgresError.
+ * Starts Postgres on a data directory, which is initialized if need be, and resolves when it accepts connections: from this
+ * machine only, with a generated password, and as durable as Postgres is by default. The caller makes sure that nobody alive
+ * uses the directory: a server that a killed process left running there is stopped first. Throws EmbeddedPostgresError.
  */
 export async function startPostgres(options: PostgresOptions): Promise<PostgresServer> {
   const dataDir = path.resolve(options.dataDir);
@@ -49,14 +70,13 @@ async function launch({ dataDir, logFile, settings = {}, signal, ...options }: P
   const log = await open(logFile, 'a', 0o600);
   const { size: logStart } = await stat(logFile);
   try {
-    const binaries = await findPostgresBinaries();
-    const runAs = await chooseRunAs(binaries.postgres, dataDir);
+    const programs = await findPrograms(dataDir);
     const fast = settings['fsync'] === 'off';
-    const password = await ensureCluster({ dataDir, binaries, runAs, logFd: log.fd, fast, signal });
+    const password = await ensureCluster({ dataDir, programs, logFd: log.fd, fast, signal });
     const port = options.port ?? (await findFreePort());
     const stdio = ['ignore' as const, log.fd, log.fd];
-    const child = await spawnAs(runAs, binaries.postgres, serverArguments(dataDir, port, settings), stdio);
-    const server = describeServer(child, { port, password, pgCtl: binaries.pg_ctl });
+    const child = await spawnProgram(programs, 'postgres', serverArguments(dataDir, port, settings), stdio);
+    const server = describeServer(child, port, password, programs.pg_ctl);
     await waitUntilReady(server, signal).catch(async (error: unknown) => {
       await server.stop();
       throw error;
@@ -76,19 +96,56 @@ function serverArguments(dataDir: string, port: number, settings: Record<string,
   return ['-D', dataDir, ...all.flatMap(([name, value]) => ['-c', `${name}=${value}`])];
 }
 
+function describeServer(child: ChildProcess, port: number, password: string, pgCtl: string): PostgresServer {
+  const exited = once(child, 'exit').then(() => ({ code: child.exitCode, signal: child.signalCode }));
+  const send = (signal: 'SIGINT' | 'SIGQUIT') => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    if (process.platform !== 'win32') child.kill(signal);
+    // Windows knows no signals: Postgres has its own there.
+    else spawnSync(pgCtl, ['kill', signal.slice('SIG'.length), String(child.pid)], { windowsHide: true });
+  };
+  const end = async (first: 'SIGINT' | 'SIGQUIT') => {
+    send(first);
+    const timers = [
+      setTimeout(() => send('SIGQUIT'), STOP_TIMEOUT_MS),
+      setTimeout(() => child.kill('SIGKILL'), 2 * STOP_TIMEOUT_MS),
+    ];
+    await exited;
+    timers.forEach(clearTimeout);
+  };
+  const stop = () => end('SIGINT');
+  return {
+    port,
+    url: (database = DATABASE) => `postgres://${SUPERUSER}:${password}@127.0.0.1:${port}/${database}`,
+    exited,
+    stop,
+    kill: () => end('SIGQUIT'),
+    [Symbol.asyncDispose]: stop,
+  };
+}
+
+async function waitUntilReady(server: PostgresServer, signal?: AbortSignal): Promise<void> {
+  const connectionString = server.url();
+  await using db = connect({ connectionString, applicationName: 'floodgate-start', maxConnections: 1 });
+  const deadline = Date.now() + START_TIMEOUT_MS;
+  let hasEnded = false;
+  void server.exited.then(() => (hasEnded = true));
+  while (!(await ping(db))) {
+    signal?.throwIfAborted();
+    if (hasEnded) throw new EmbeddedPostgresError('it ended at once');
+    if (Date.now() > deadline)
+      throw new EmbeddedPostgresError(`not ready after ${START_TIMEOUT_MS / 1000} s`);
+    await delay(POLL_MS);
+  }
+}
+
 /** Adds to a failure what Postgres wrote about it, and where the rest of that is. */
-async function explain(
-  failure: EmbeddedPostgresError,
-  logFile: string,
-  logStart: number,
-): Promise<EmbeddedPostgresError> {
+async function explain(cause: EmbeddedPostgresError, logFile: string, logStart: number) {
   const written = (await readFile(logFile)).subarray(logStart).toString();
   const lines = written.split('\n').filter((line) => line.trim() !== '');
   const telling = lines.find((line) => SEVERE.test(line) && !IN_PASSING.test(line)) ?? lines.at(-1);
-  const reason = telling ? `: ${telling.replace(SEVERE, '')}` : '';
-  return new EmbeddedPostgresError(`Postgres does not start: ${failure.message}${reason} (log: ${logFile})`, {
-    cause: failure,
-  });
+  const reason = cause.message + (telling ? `: ${telling.replace(SEVERE, '')}` : '');
+  return new EmbeddedPostgresError(`Postgres does not start: ${reason} (log: ${logFile})`, { cause });
 }
 
 // What it tells whoever connects too early.

@@ -1,29 +1,61 @@
-import { fieldRule } from '@floodgate/contract';
+import { randomBytes } from 'node:crypto';
+import { failure, fieldRule, RESPONSE_CODES, type FailureCode } from '@floodgate/contract';
 import { statementFailure, TooManyReads } from '@floodgate/database';
 import { throttledWarn } from '@floodgate/service';
-import type {
-  FastifyError,
-  FastifyInstance,
-  FastifyReply,
-  FastifyRequest,
-  FastifySchemaValidationError,
-} from 'fastify';
-import { fail, type Specifics } from './fail.ts';
-import { UnsupportedBody } from './strict/json-body.ts';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { UnsupportedBody } from './strict/requests.ts';
+
+/** What may differ from the catalogue's entry: the message, and which of the code's statuses. */
+export interface Specifics {
+  message?: string;
+  status?: number;
+}
+
+declare module 'fastify' {
+  interface FastifyReply {
+    /** Sends a failure with its status and Retry-After. Returns the reply, for handlers that are async. */
+    fail(code: FailureCode, specifics?: Specifics): FastifyReply;
+  }
+}
+
+/** `reply.fail`, also called on replies without it: those to URLs that Fastify cannot read. */
+export function fail(this: FastifyReply, code: FailureCode, specifics: Specifics = {}): FastifyReply {
+  const { httpStatuses, retryAfterSeconds } = RESPONSE_CODES[code];
+  void this.code(specifics.status ?? httpStatuses[0]);
+  if (retryAfterSeconds !== undefined) void this.header('retry-after', retryAfterSeconds);
+  return this.send(failure(code, specifics.message));
+}
+
+// Unique over processes and restarts by the random part, within the process by the count.
+const processPart = randomBytes(6).toString('hex');
+let count = 0;
+
+/** The id that an answer carries as x-request-id and a log line as requestId. */
+export function nextRequestId(): string {
+  count += 1;
+  return `${processPart}-${count.toString(36)}`;
+}
 
 const warnOfPostgres = throttledWarn('Postgres refused or did not answer');
 
 /** Puts every failure that Fastify, a route or a dependency produces into the envelope. */
 export function answerErrors(app: FastifyInstance): void {
-  const methodsOf = collectMethods(app);
+  // So that a wrong method can be told from a wrong path.
+  const routes: { pattern: RegExp; methods: string[] }[] = [];
+  app.addHook('onRoute', ({ url, method }) => {
+    const escaped = url.replaceAll('.', String.raw`\.`);
+    const pattern = new RegExp(`^${escaped.replaceAll(/:[^/]+/g, '[^/]+').replaceAll('*', '.*')}$`);
+    routes.push({ pattern, methods: [method].flat() });
+  });
   app.setErrorHandler<FastifyError>(answerError);
   // In a hook, not in a not-found handler: those run only after the body was parsed, and may fail on it first.
   app.addHook('onRequest', (request, reply, done) => {
     if (!request.is404) return done();
-    const allowed = methodsOf(request.url);
-    if (allowed.length === 0) return void reply.fail('60');
-    void reply.header('allow', allowed.join(', '));
-    return void reply.fail('60', { status: 405, message: `This route answers ${allowed.join(', ')} only` });
+    const path = request.url.split(/[?#]/, 1)[0]!;
+    const allowed = routes.flatMap(({ pattern, methods }) => (pattern.test(path) ? methods : [])).join(', ');
+    if (allowed === '') return void reply.fail('60');
+    void reply.header('allow', allowed);
+    return void reply.fail('60', { status: 405, message: `This route answers ${allowed} only` });
   });
   // For a route that finds nothing, like the documentation's files: Fastify would repeat the URL.
   app.setNotFoundHandler((_request, reply) => reply.fail('60'));
@@ -34,25 +66,20 @@ export function answerError(error: FastifyError, request: FastifyRequest, reply:
   // Errors of the framework itself come past the hook that sets it.
   void reply.header('x-request-id', request.id);
   const status = error.statusCode ?? 500;
-  if (error.validation) fail(reply, '11', { message: brokenRules(error, request) });
-  else if (error instanceof TooManyReads) fail(reply, '90');
+  if (error.validation) fail.call(reply, '11', { message: brokenRules(error, request) });
+  else if (error instanceof TooManyReads) fail.call(reply, '90');
   // What a route does not find, or does not show.
-  else if (status === 403 || status === 404) fail(reply, '60');
-  else if (status >= 400 && status < 500) fail(reply, '10', malformed(error, request));
+  else if (status === 403 || status === 404) fail.call(reply, '60');
+  else if (status >= 400 && status < 500) fail.call(reply, '10', malformed(error, request));
   else answerFault(error, request, reply);
 }
 
 function answerFault(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
-  if (['not-sent', 'unknown', 'locked', 'unavailable'].includes(statementFailure(error))) {
-    warnOfPostgres(request.log, { err: error, requestId: request.id });
-    fail(reply, '90');
-    return;
-  }
-  request.log.error(
-    { err: error, requestId: request.id, route: request.routeOptions.url },
-    'unexpected error',
-  );
-  fail(reply, '99');
+  const isPostgres = ['not-sent', 'unknown', 'locked', 'unavailable'].includes(statementFailure(error));
+  const facts = { err: error, requestId: request.id };
+  if (isPostgres) warnOfPostgres(request.log, facts);
+  else request.log.error({ ...facts, route: request.routeOptions.url }, 'unexpected error');
+  fail.call(reply, isPostgres ? '90' : '99');
 }
 
 const NOT_JSON: Specifics = { message: 'The body is not well-formed JSON' };
@@ -83,28 +110,13 @@ function brokenRules(error: FastifyError, request: FastifyRequest): string {
   return rules.join('; ');
 }
 
-function sentences(schema: unknown, faults?: FastifySchemaValidationError[] | null): string[] {
-  const pointers = new Set(faults?.map(pointerOf));
+function sentences(schema: unknown, faults: FastifyError['validation'] | null): string[] {
+  // The JSON pointers of the values that the faults are about; empty for the whole of it.
+  const pointers = new Set(
+    faults?.map(({ instancePath, params: { missingProperty: missing } }) =>
+      typeof missing === 'string' ? `${instancePath}/${missing}` : instancePath,
+    ),
+  );
   if (pointers.has('')) return ['The body must be a JSON object'];
   return Array.from(pointers, (pointer) => fieldRule(schema, pointer));
-}
-
-/** The JSON pointer of the value that a fault is about; empty for the whole of it. */
-function pointerOf({ instancePath, params }: FastifySchemaValidationError): string {
-  const missing = params['missingProperty'];
-  return typeof missing === 'string' ? `${instancePath}/${missing}` : instancePath;
-}
-
-/** Returns which methods a URL answers, so that a wrong method can be told from a wrong path. */
-function collectMethods(app: FastifyInstance): (url: string) => string[] {
-  const routes: { pattern: RegExp; method: string }[] = [];
-  app.addHook('onRoute', ({ url, method }) => {
-    const escaped = url.replaceAll('.', String.raw`\.`);
-    const pattern = new RegExp(`^${escaped.replaceAll(/:[^/]+/g, '[^/]+').replaceAll('*', '.*')}$`);
-    for (const name of [method].flat()) routes.push({ pattern, method: name });
-  });
-  return (url) => {
-    const path = url.split(/[?#]/, 1)[0]!;
-    return routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
-  };
 }

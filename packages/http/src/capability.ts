@@ -1,4 +1,4 @@
-import type { ConnectOptions, Database } from '@floodgate/database';
+import type { ConnectOptions, Database, DuplicatePolicy } from '@floodgate/database';
 import type { JobDefinition, Producer } from '@floodgate/queue';
 import type { Logger } from '@floodgate/service';
 import type { Routes } from './server.ts';
@@ -7,18 +7,14 @@ import type { Static, TObject, TProperties } from '@sinclair/typebox';
 /** What the API gives to every capability. */
 export interface ApiContext {
   log: Logger;
-  /** For statements that only read. */
   reads: Database;
-  /** Opens a pool apart from the others. The API closes it, after the capability. */
-  openPool(options: PoolOptions): Database;
+  /** Opens a pool apart from the others. The API closes it, after the capability. `purpose` is shown in pg_stat_activity. */
+  openPool(
+    options: Omit<ConnectOptions, 'connectionString' | 'applicationName'> & { purpose: string },
+  ): Database;
   producer: Pick<Producer, 'enqueue'>;
   /** How long a request may wait for its answer. */
   answerWithinMs: number;
-}
-
-export interface PoolOptions extends Omit<ConnectOptions, 'connectionString' | 'applicationName'> {
-  /** Shown in pg_stat_activity behind the name of the process. */
-  purpose: string;
 }
 
 /** What a capability brings to the API's process while it is open. */
@@ -33,9 +29,7 @@ export interface OpenCapability {
 
 /** The face that a capability shows to the API. */
 export interface ApiCapability<Settings extends TProperties = TProperties> {
-  /** What it reads from the environment. */
   settings: Settings;
-  /** What it enqueues. */
   jobs?: readonly JobDefinition[];
   open(context: ApiContext, settings: Static<TObject<Settings>>): OpenCapability | Promise<OpenCapability>;
 }
@@ -43,4 +37,22 @@ export interface ApiCapability<Settings extends TProperties = TProperties> {
 /** Returns the face as it is, with the types of its settings inferred. */
 export function defineApi<Settings extends TProperties>(face: ApiCapability<Settings>): ApiCapability {
   return face;
+}
+
+/** A partner, by its secret key, and the event that it named and that is granted to it. */
+export interface PartnerPrincipal {
+  kind: 'partner';
+  partnerId: number;
+  eventId: number;
+  passPrefix: string;
+  duplicatePolicy: DuplicatePolicy;
+  /** The partner's limit; null where it has none. */
+  requestsPerSecond: number | null;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who makes the request. Set by the one hook that authenticates, on every route behind it. */
+    principal: PartnerPrincipal;
+  }
 }

@@ -1,19 +1,14 @@
 import { maxHeaderSize } from 'node:http';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { isEmailAddress } from '@floodgate/contract';
-import type { Producer } from '@floodgate/queue';
-import Fastify, { LogController, type FastifyBaseLogger } from 'fastify';
-import { answerError, answerErrors } from './answer-errors.ts';
+import { ping, type Database } from '@floodgate/database';
+import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import { answerError, answerErrors, fail, nextRequestId } from './answer-errors.ts';
 import type { ApiContext, OpenCapability } from './capability.ts';
-import { documentation } from './documentation/documentation.ts';
-import { fail } from './fail.ts';
-import { healthRoutes } from './health-routes.ts';
-import { nextRequestId } from './request-id.ts';
-import { answerMalformedHttp, answerOutsideFastify } from './strict/answer-outside-fastify.ts';
-import { trackConnections } from './strict/connections.ts';
-import { readJsonBodies } from './strict/json-body.ts';
-import { closeIdleConnections } from './strict/keep-alive.ts';
-import { checkHead } from './strict/request-smuggling.ts';
+import { openApi } from './openapi.ts';
+import { referencePage } from './reference-page.ts';
+import { answerMalformedHttp, answerOutsideFastify, trackConnections } from './strict/connections.ts';
+import { checkHead, readJsonBodies } from './strict/requests.ts';
 
 /** Time to read a request, headers and body; a slow client may not hold a connection for longer. */
 const REQUEST_TIMEOUT_MS = 10_000;
@@ -59,11 +54,8 @@ export function createServer(log: FastifyBaseLogger) {
     frameworkErrors: answerError,
   }).withTypeProvider<TypeBoxTypeProvider>();
 
-  app.decorate('connections', trackConnections(app.server));
-  app.decorateReply('fail', function failThis(code, specifics) {
-    return fail(this, code, specifics);
-  });
-  closeIdleConnections(app.server);
+  trackConnections(app);
+  app.decorateReply('fail', fail);
   app.addHook('onRequest', checkHead);
   readJsonBodies(app);
   answerOutsideFastify(app);
@@ -72,14 +64,15 @@ export function createServer(log: FastifyBaseLogger) {
 }
 
 interface ApiParts extends Pick<ApiContext, 'log' | 'reads'> {
-  queue: Pick<Producer, 'problem'>;
+  queue: { problem(): string | null };
   capabilities: readonly OpenCapability[];
 }
 
 /** Builds the partners' HTTP API of what the capabilities bring. The caller listens, and closes it with closeServer. */
 export async function buildApi({ log, reads, queue, capabilities }: ApiParts): Promise<Routes> {
   const app = createServer(log);
-  await documentation(app);
+  await openApi(app);
+  await app.register(referencePage);
   healthRoutes(app, reads, queue);
   await app.register(
     (api, _options, done) => {
@@ -91,4 +84,23 @@ export async function buildApi({ log, reads, queue, capabilities }: ApiParts): P
     { prefix: '/api/v1' },
   );
   return app;
+}
+
+/** Adds what load balancers and operators ask. Ready means that Postgres answers; the queue is only reported. */
+export function healthRoutes(app: FastifyInstance, db: Database, queue: ApiParts['queue']): void {
+  app.get('/health/live', { schema: { hide: true } }, () => ({ status: 'ok' }));
+  let asking: Promise<boolean> | null = null;
+  app.get('/health/ready', { schema: { hide: true } }, async (_request, reply) => {
+    // Once for all who wait: anybody may ask, as often as they like.
+    asking ??= ping(db).finally(() => (asking = null));
+    const postgres = await asking;
+    const queueProblem = queue.problem();
+    void reply.code(postgres ? 200 : 503);
+    return {
+      status: postgres ? 'ok' : 'unavailable',
+      postgres: postgres ? 'up' : 'down',
+      queue: queueProblem === null ? 'up' : 'down',
+      ...(queueProblem !== null && { queueProblem }),
+    };
+  });
 }

@@ -1,6 +1,6 @@
 import { createPostgresBackend, Queue, runMigrations, Worker } from 'bullmq';
 import { Client, escapeIdentifier, Pool, type ClientConfig } from 'pg';
-import { reasonOf } from '@floodgate/service/reason-of';
+import { reasonOf } from '@floodgate/service/failure';
 import { CONNECT_TIMEOUT_MS, SILENCE_MS, type BackendOptions, type QueueBackend } from './backend.ts';
 import type { QueueTarget } from './queue-url.ts';
 

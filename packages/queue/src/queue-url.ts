@@ -1,4 +1,4 @@
-import { isPostgresUrl } from '@floodgate/service/postgres-url';
+import { isPostgresUrl } from '@floodgate/service/load-config';
 
 type Node = { host: string; port: number };
 type Credentials = { username?: string; password?: string };

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Queue, Worker } from 'bullmq';
 import { Cluster, Redis, type StandaloneConnectionOptions } from 'ioredis';
 import { StandaloneConnector } from 'ioredis/built/connectors/index.js';
-import { NO_DATABASE, reasonOf } from '@floodgate/service/reason-of';
+import { NO_DATABASE, reasonOf } from '@floodgate/service/failure';
 import { CONNECT_TIMEOUT_MS, SILENCE_MS, UnsafeQueueError } from './backend.ts';
 import type { BackendOptions, QueueBackend } from './backend.ts';
 import type { QueueTarget } from './queue-url.ts';

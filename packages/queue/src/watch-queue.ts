@@ -1,5 +1,5 @@
 import type { Logger } from '@floodgate/service';
-import { reasonOf } from '@floodgate/service/reason-of';
+import { reasonOf } from '@floodgate/service/failure';
 import { UnsafeQueueError, type QueueBackend } from './backend.ts';
 
 /** What producer and consumer tell about their connection. */

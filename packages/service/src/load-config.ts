@@ -1,7 +1,7 @@
 import { Type, type Static, type TObject } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
+import { parse } from 'pg-connection-string';
 import { ConfigError } from './failure.ts';
-import { wrongFields } from './wrong-fields.ts';
 
 /**
  * Reads the variables that `schema` names. Whole numbers are converted, defaults filled in; an empty variable counts
@@ -26,10 +26,24 @@ export function loadConfig<Schema extends TObject>(schema: Schema, env: NodeJS.P
 const convert = (text: string, type: unknown) =>
   type === 'integer' && /^-?\d+$/.test(text) ? Number(text) : text;
 
-/** A whole number within bounds. */
+/** Returns the fields of the value that break the schema's rules, each with its rule as the schema describes it. */
+export function wrongFields(schema: TObject, value: unknown): Record<string, string> {
+  const names = [...Value.Errors(schema, value)].map((error) => error.path.split('/')[1]!);
+  return Object.fromEntries(names.map((name) => [name, schema.properties[name]?.description ?? 'not valid']));
+}
+
 export const whole = (description: string, bounds: { minimum: number; maximum: number; default: number }) =>
   Type.Integer({ description: `${description} (${bounds.minimum} to ${bounds.maximum})`, ...bounds });
 
-/** A TCP port. */
 export const port = (description: string, byDefault: number) =>
   whole(description, { minimum: 0, maximum: 65535, default: byDefault });
+
+/** Returns whether Postgres's client reads the URL; later, it would not name the variable. A certificate must be there. */
+export function isPostgresUrl(text: string): boolean {
+  if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text)) return false;
+  try {
+    return Boolean(parse(text));
+  } catch {
+    return false;
+  }
+}

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { repeat } from './repeat.ts';
+import { repeat } from './timing.ts';
 
 const AN_HOUR_MS = 3_600_000;
 

@@ -3,13 +3,11 @@ import { ConfigError } from './failure.ts';
 import { loadConfig, whole } from './load-config.ts';
 import { createLogger, describeError, type Logger } from './log.ts';
 
-/** A started service: what it takes to end it. */
 export interface Service {
   /** Ends the service in good order; what is under way is finished first. */
   close(): Promise<void>;
 }
 
-/** What every service reads from its environment. */
 export const processSettings = {
   LOG_LEVEL: Type.Union(
     ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].map((level) => Type.Literal(level)),
@@ -17,12 +15,10 @@ export const processSettings = {
   ),
   SHUTDOWN_TIMEOUT_MS: whole('how long a stop may take', { minimum: 100, maximum: 600_000, default: 10_000 }),
 };
-type ProcessConfig = Static<TObject<typeof processSettings>>;
 
 /**
- * Runs a service as this process: configuration from the environment, a logger, and an orderly stop on SIGTERM,
- * SIGINT or when a parent that holds an IPC channel goes away. Exit codes: 0 stopped in order, 1 failed or did
- * not stop in time, 2 wrong configuration.
+ * Runs a service as this process: configuration from the environment, a logger, and an orderly stop on a signal or when a parent
+ * that holds an IPC channel goes away. Exit codes: 0 stopped in order, 1 failed or did not stop in time, 2 wrong configuration.
  */
 export async function runService<Schema extends TObject>(
   name: string,
@@ -30,9 +26,14 @@ export async function runService<Schema extends TObject>(
   start: (config: Static<Schema>, log: Logger) => Promise<Service>,
 ): Promise<void> {
   const config = readConfigOrExit(name, schema);
-  const { LOG_LEVEL, SHUTDOWN_TIMEOUT_MS } = config as unknown as ProcessConfig;
+  const { LOG_LEVEL, SHUTDOWN_TIMEOUT_MS } = config as unknown as Static<TObject<typeof processSettings>>;
   const log = createLogger(name, LOG_LEVEL);
-  const fail = (error: unknown): never => exitWith(name, log, error);
+  const fail = (error: unknown): never => {
+    // For a person at a terminal one clear line; for whoever searches logs, the error with its stack.
+    process.stderr.write(`${name}: ${describeError(error).message}\n`);
+    log.fatal({ err: error }, 'the process ends');
+    process.exit(1);
+  };
   // After either, the state of the process is unknown; everything that was accepted is safe in Postgres.
   process.on('uncaughtException', fail);
   process.on('unhandledRejection', fail);
@@ -43,7 +44,7 @@ export async function runService<Schema extends TObject>(
     if (isStopping) return;
     isStopping = true;
     log.info({ reason }, 'stopping');
-    setTimeout(() => exitWith(name, log, new Error('did not stop in time')), SHUTDOWN_TIMEOUT_MS).unref();
+    setTimeout(() => fail(new Error('did not stop in time')), SHUTDOWN_TIMEOUT_MS).unref();
     // Before it has started nothing was accepted yet.
     if (service) void service.close().then(() => process.exit(0), fail);
     else process.exit(0);
@@ -61,11 +62,4 @@ function readConfigOrExit<Schema extends TObject>(name: string, schema: Schema):
     process.stderr.write(`${name}: ${error.message}\n`);
     return process.exit(2);
   }
-}
-
-function exitWith(name: string, log: Logger, error: unknown): never {
-  // For a person at a terminal one clear line; for whoever searches logs, the error with its stack.
-  process.stderr.write(`${name}: ${describeError(error).message}\n`);
-  log.fatal({ err: error }, 'the process ends');
-  process.exit(1);
 }

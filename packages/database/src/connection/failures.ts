@@ -1,5 +1,4 @@
-import { reasonOf } from '@floodgate/service/reason-of';
-import { sqlStateOf } from '@floodgate/service/sql-state';
+import { reasonOf, sqlStateOf } from '@floodgate/service/failure';
 
 /** No connection was to be had. The statement was never sent: nothing can have changed. */
 export class ConnectionFailed extends Error {

@@ -1,4 +1,4 @@
-import { isPostgresUrl } from '@floodgate/service/postgres-url';
+import { isPostgresUrl } from '@floodgate/service/load-config';
 import { FormatRegistry, Type } from '@sinclair/typebox';
 
 FormatRegistry.Set('postgres-url', isPostgresUrl);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
-import { closeIdleConnections } from './keep-alive.ts';
+import { closeIdleConnections } from './connections.ts';
 
 const KEEP_ALIVE_MS = 50;
 /** What Node adds to it, so that a client that goes by the header is never too late. */

@@ -1,4 +1,4 @@
-import { sqlStateOf } from '@floodgate/service/sql-state';
+import { sqlStateOf } from '@floodgate/service/failure';
 import { confirmBatches, failBatch } from './batch-statements.ts';
 import { statementFailure } from '@floodgate/database';
 import type { JobContext, JobHandler, WorkerContext } from '@floodgate/queue';

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { redactUrls } from './reason-of.ts';
-import { sqlStateOf } from './sql-state.ts';
+import { redactUrls, sqlStateOf } from './failure.ts';
 
 test('a SQLSTATE is told from the codes of other errors', () => {
   const failing = (code: unknown) => Object.assign(new Error('x'), { code });

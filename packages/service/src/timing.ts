@@ -1,5 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
+/** Settles as the promise does or, where that takes longer than `deadlineMs`, as `late` does. Leaves no timer behind. */
+export async function withDeadline<T, Late>(promise: Promise<T>, deadlineMs: number, late: () => Late) {
+  const over = new AbortController();
+  const deadline = delay(deadlineMs, undefined, { signal: over.signal }).then(late);
+  return Promise.race([promise, deadline]).finally(() => over.abort());
+}
+
 export interface Repetition {
   /** How long ago a round ended, well or not. Grows only if a round hangs. */
   sinceLastRoundMs(): number;
@@ -7,10 +14,7 @@ export interface Repetition {
   stop(): Promise<void>;
 }
 
-/**
- * Runs `round` again and again with a pause between rounds; none at all after a round that answers `more`.
- * A round that throws is reported and does not end the repetition.
- */
+/** Runs `round` again and again, with a pause after one that answers `done`, or fails: `onError` is told, and it goes on. */
 export function repeat(
   round: () => Promise<'more' | 'done'>,
   intervalMs: number,
