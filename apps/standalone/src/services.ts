@@ -10,6 +10,7 @@ const REFUSED_EXIT_CODE = 2;
 const READY_TIMEOUT_MS = 60_000;
 const REQUEST_TIMEOUT_MS = 5_000;
 const POLL_MS = 25;
+const PORT_POLL_MS = 50;
 /** What an API may need to end after its parent was killed. */
 const ABANDONED_API_MS = 12_000;
 /** Longer than the services' own deadline (SHUTDOWN_TIMEOUT_MS), which is theirs to keep. */
@@ -79,7 +80,7 @@ export async function claimPort(port: number, host: string, wasAbandoned = false
       return port;
     } catch (error) {
       if (Date.now() >= deadline) throw error;
-      await delay(POLL_MS);
+      await delay(PORT_POLL_MS);
     }
   }
 }
