@@ -52,7 +52,7 @@ export async function runStandalone(setup: Setup, stop: AbortController): Promis
     worker: { ...setup.env, ...connections.worker, WORKER_PORT: String(workerPort) },
   };
   stop.signal.throwIfAborted();
-  opened.use(startServices(programs, env, stop));
+  opened.use(startServices({ programs, env, host, port, stop }));
   await waitUntilReady(`${baseUrl}/health/ready`, stop.signal);
   print(welcome(demo, demoFile));
   await once(stop.signal, 'abort');

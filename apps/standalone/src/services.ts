@@ -16,18 +16,27 @@ const ABANDONED_API_MS = 12_000;
 /** Longer than the services' own deadline (SHUTDOWN_TIMEOUT_MS), which is theirs to keep. */
 const STOP_TIMEOUT_MS = 15_000;
 
-/** Starts API and worker. Disposing of them stops both, side by side. Aborts `stop`, with the reason, when one of them ends. */
-export function startServices(
-  programs: Record<ServiceName, string[]>,
-  env: Record<ServiceName, NodeJS.ProcessEnv>,
-  stop: AbortController,
-): AsyncDisposable {
+interface ServicesOptions {
+  programs: Record<ServiceName, string[]>;
+  env: Record<ServiceName, NodeJS.ProcessEnv>;
+  host: string;
+  port: number;
+  /** Aborted, with the reason, when one of them ends. */
+  stop: AbortController;
+}
+
+/** Starts API and worker. Disposing of them stops both, side by side. */
+export function startServices({ programs, env, host, port, stop }: ServicesOptions): AsyncDisposable {
   const api = startService(programs.api, env.api);
   const worker = startService(programs.worker, env.worker);
-  // Somebody may have taken the port after it was found free. Once the API has listened, it is free again.
-  const { PORT, HOST = '' } = env.api;
-  const apiEnd = api.exited.then((exit) => claimPort(Number(PORT), HOST).then(() => endOf('API', exit)));
-  void apiEnd.catch((error: unknown) => error).then((reason) => stop.abort(reason));
+  void api.exited.then(async (exit) => {
+    // Somebody may have taken the port after it was found free. Once the API has listened, it is free again.
+    const taken = await claimPort(port, host).then(
+      () => null,
+      (error: Error) => error,
+    );
+    stop.abort(taken ?? endOf('API', exit));
+  });
   void worker.exited.then((exit) => stop.abort(endOf('worker', exit)));
   return {
     [Symbol.asyncDispose]: async () => {
