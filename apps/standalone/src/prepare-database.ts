@@ -15,12 +15,18 @@ import { firstLine } from './failures.ts';
 /** Where database and queue are, as a service reads it from its environment. */
 type Connection = Record<'DATABASE_URL' | 'QUEUE_URL' | 'QUEUE_NAMESPACE', string>;
 
-/**
- * Brings database and queue up to date. `isOwn` says that the server is ours, so that users can be made on it. Returns the demo's
- * data, and where each service finds both. Throws Failure.
- */
-export async function prepareDatabase(owner: Connection, isOwn: boolean, demoFile: string, baseUrl: string) {
-  const { DATABASE_URL, QUEUE_URL, QUEUE_NAMESPACE } = owner;
+interface Preparation {
+  /** Of the owner of both. */
+  connection: Connection;
+  demoFile: string;
+  baseUrl: string;
+  /** Whether the server is ours, so that users can be made on it. */
+  isOwnServer: boolean;
+}
+
+/** Brings database and queue up to date. Returns the demo's data, and where each service finds both. Throws Failure. */
+export async function prepareDatabase({ connection, demoFile, baseUrl, isOwnServer }: Preparation) {
+  const { DATABASE_URL, QUEUE_URL, QUEUE_NAMESPACE } = connection;
   await using db = connect({
     connectionString: DATABASE_URL,
     applicationName: 'floodgate-standalone',
@@ -29,7 +35,8 @@ export async function prepareDatabase(owner: Connection, isOwn: boolean, demoFil
   });
   await attempt('DATABASE_URL', () => migrate(db));
   await attempt('QUEUE_URL', () => migrateQueue(parseQueueUrl(QUEUE_URL), QUEUE_NAMESPACE));
-  const connectionOf = (service: ServiceName) => (isOwn ? openServiceRole(db, owner, service) : owner);
+  const connectionOf = (service: ServiceName) =>
+    isOwnServer ? openServiceRole(db, connection, service) : connection;
   const connections = { api: await connectionOf('api'), worker: await connectionOf('worker') };
   return { demo: await ensureDemo(db, demoFile, baseUrl), connections };
 }

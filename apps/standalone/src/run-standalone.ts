@@ -33,13 +33,13 @@ export async function runStandalone(setup: Setup, stop: AbortController): Promis
   await using opened = new AsyncDisposableStack();
   const { wasAbandoned } = opened.use(await openDataDir(directory));
   const port = await claimPort(config.PORT, host, wasAbandoned);
-  const isOwn = !config.DATABASE_URL;
+  const isOwnServer = !config.DATABASE_URL;
   const url = config.DATABASE_URL ?? opened.use(await startOwnPostgres(directory, stop)).url();
   const { QUEUE_URL = url, QUEUE_NAMESPACE } = config;
   const connection = { DATABASE_URL: url, QUEUE_URL, QUEUE_NAMESPACE };
   const baseUrl = `http://${CALLED_AS[host] ?? (host.includes(':') ? `[${host}]` : host)}:${port}`;
   const demoFile = path.join(directory, 'demo.json');
-  const { demo, connections } = await prepareDatabase(connection, isOwn, demoFile, baseUrl);
+  const { demo, connections } = await prepareDatabase({ connection, demoFile, baseUrl, isOwnServer });
   // For the operator's command, in a shell: the embedded server's port and password are not to be guessed. A quote in a URL
   // becomes %27, which means the same to every reader.
   const variables = Object.entries(connection).map(
