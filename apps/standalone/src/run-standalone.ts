@@ -19,9 +19,6 @@ interface Setup {
   print: (text: string) => void;
 }
 
-/** Where a host that means every address is reached from here. */
-const CALLED_AS: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '[::1]' };
-
 /**
  * Runs Floodgate until `stop` is aborted: from outside, or because one of the processes ended. Always throws:
  * the reason of that, or why the start failed. By then everything that was started has been stopped, Postgres last.
@@ -37,7 +34,7 @@ export async function runStandalone(setup: Setup, stop: AbortController): Promis
   const url = config.DATABASE_URL ?? opened.use(await startOwnPostgres(directory, stop)).url();
   const { QUEUE_URL = url, QUEUE_NAMESPACE } = config;
   const connection = { DATABASE_URL: url, QUEUE_URL, QUEUE_NAMESPACE };
-  const baseUrl = `http://${CALLED_AS[host] ?? (host.includes(':') ? `[${host}]` : host)}:${port}`;
+  const baseUrl = `http://${hostToCall(host)}:${port}`;
   const demoFile = path.join(directory, 'demo.json');
   const { demo, connections } = await prepareDatabase({ connection, demoFile, baseUrl, isOwnServer });
   // For the operator's command, in a shell: the embedded server's port and password are not to be guessed. A quote in a URL
@@ -70,4 +67,11 @@ async function startOwnPostgres(directory: string, stop: AbortController): Promi
   });
   void postgres.exited.then((exit) => stop.abort(unexpectedEnd('Postgres', exit, ` (log: ${logFile})`)));
   return postgres;
+}
+
+/** Where a host that means every address is reached from here. */
+function hostToCall(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::') return '[::1]';
+  return host.includes(':') ? `[${host}]` : host;
 }
