@@ -7,7 +7,12 @@ import { answerError, answerErrors, fail, nextRequestId } from './answer-errors.
 import type { ApiContext, OpenCapability } from './capability.ts';
 import { openApi } from './openapi.ts';
 import { referencePage } from './reference-page.ts';
-import { answerMalformedHttp, answerOutsideFastify, trackConnections } from './strict/connections.ts';
+import {
+  answerMalformedHttp,
+  answerOutsideFastify,
+  closeIdleConnections,
+  trackConnections,
+} from './strict/connections.ts';
 import { checkHead, readJsonBodies } from './strict/requests.ts';
 
 /** Time to read a request, headers and body; a slow client may not hold a connection for longer. */
@@ -54,7 +59,8 @@ export function createServer(log: FastifyBaseLogger) {
     frameworkErrors: answerError,
   }).withTypeProvider<TypeBoxTypeProvider>();
 
-  trackConnections(app);
+  trackConnections(app.server);
+  closeIdleConnections(app.server);
   app.decorateReply('fail', fail);
   app.addHook('onRequest', checkHead);
   readJsonBodies(app);

@@ -15,15 +15,14 @@ interface HttpSocket extends Socket {
 
 const openConnections = new WeakMap<Server, Set<HttpSocket>>();
 
-/** Closes connections that idle, and keeps sight of all, also of those that Node loses: the ones that asked for CONNECT. */
-export function trackConnections(app: FastifyInstance): void {
+/** Keeps sight of a server's connections, also of those that Node loses: the ones that asked for CONNECT. */
+export function trackConnections(server: Server): void {
   const open = new Set<HttpSocket>();
-  app.server.on('connection', (socket) => {
+  server.on('connection', (socket) => {
     open.add(socket);
     socket.once('close', () => open.delete(socket));
   });
-  openConnections.set(app.server, open);
-  closeIdleConnections(app.server);
+  openConnections.set(server, open);
 }
 
 /**
@@ -37,7 +36,7 @@ export async function closeServer(app: FastifyInstance, patienceMs = 1_000): Pro
     app.server.closeIdleConnections();
     // Node itself no longer looks for slow clients.
     if (performance.now() < patientUntil) return;
-    for (const socket of openConnections.get(app.server) ?? []) {
+    for (const socket of openConnections.get(app.server)!) {
       const due = socket._httpMessage;
       // Nothing is due either where the answer was given and the client does not take it.
       if (!due?.req.complete || due.writableEnded) socket.destroy();
