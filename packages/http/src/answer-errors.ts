@@ -6,7 +6,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { UnsupportedBody } from './strict/requests.ts';
 
 /** What may differ from the catalogue's entry: the message, and which of the code's statuses. */
-export interface Specifics {
+interface Specifics {
   message?: string;
   status?: number;
 }
@@ -18,12 +18,12 @@ declare module 'fastify' {
   }
 }
 
-/** `reply.fail`, also called on replies without it: those to URLs that Fastify cannot read. */
-export function fail(this: FastifyReply, code: FailureCode, specifics: Specifics = {}): FastifyReply {
+/** `reply.fail`, also for replies without it: those to URLs that Fastify cannot read. */
+export function fail(reply: FastifyReply, code: FailureCode, specifics: Specifics = {}): FastifyReply {
   const { httpStatuses, retryAfterSeconds } = RESPONSE_CODES[code];
-  void this.code(specifics.status ?? httpStatuses[0]);
-  if (retryAfterSeconds !== undefined) void this.header('retry-after', retryAfterSeconds);
-  return this.send(failure(code, specifics.message));
+  void reply.code(specifics.status ?? httpStatuses[0]);
+  if (retryAfterSeconds !== undefined) void reply.header('retry-after', retryAfterSeconds);
+  return reply.send(failure(code, specifics.message));
 }
 
 // Unique over processes and restarts by the random part, within the process by the count.
@@ -66,11 +66,11 @@ export function answerError(error: FastifyError, request: FastifyRequest, reply:
   // Errors of the framework itself come past the hook that sets it.
   void reply.header('x-request-id', request.id);
   const status = error.statusCode ?? 500;
-  if (error.validation) fail.call(reply, '11', { message: brokenRules(error, request) });
-  else if (error instanceof TooManyReads) fail.call(reply, '90');
+  if (error.validation) fail(reply, '11', { message: brokenRules(error, request) });
+  else if (error instanceof TooManyReads) fail(reply, '90');
   // What a route does not find, or does not show.
-  else if (status === 403 || status === 404) fail.call(reply, '60');
-  else if (status >= 400 && status < 500) fail.call(reply, '10', malformed(error, request));
+  else if (status === 403 || status === 404) fail(reply, '60');
+  else if (status >= 400 && status < 500) fail(reply, '10', malformed(error, request));
   else answerFault(error, request, reply);
 }
 
@@ -79,7 +79,7 @@ function answerFault(error: FastifyError, request: FastifyRequest, reply: Fastif
   const facts = { err: error, requestId: request.id };
   if (isPostgres) warnOfPostgres(request.log, facts);
   else request.log.error({ ...facts, route: request.routeOptions.url }, 'unexpected error');
-  fail.call(reply, isPostgres ? '90' : '99');
+  fail(reply, isPostgres ? '90' : '99');
 }
 
 const NOT_JSON: Specifics = { message: 'The body is not well-formed JSON' };

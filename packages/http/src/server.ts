@@ -61,7 +61,9 @@ export function createServer(log: FastifyBaseLogger) {
 
   trackConnections(app.server);
   closeIdleConnections(app.server);
-  app.decorateReply('fail', fail);
+  app.decorateReply('fail', function failThis(code, specifics) {
+    return fail(this, code, specifics);
+  });
   app.addHook('onRequest', checkHead);
   readJsonBodies(app);
   answerOutsideFastify(app);
