@@ -7,6 +7,7 @@ import type { Static, TObject, TProperties } from '@sinclair/typebox';
 /** What the API gives to every capability. */
 export interface ApiContext {
   log: Logger;
+  /** For statements that only read. */
   reads: Database;
   /** Opens a pool apart from the others. The API closes it, after the capability. `purpose` is shown in pg_stat_activity. */
   openPool(
