@@ -1,7 +1,29 @@
 import { expect, test, vi } from 'vitest';
-import { repeat } from './timing.ts';
+import { repeat, withDeadline } from './timing.ts';
 
 const AN_HOUR_MS = 3_600_000;
+const never = new Promise<never>(() => {});
+
+test('what is in time is as the promise has it', async () => {
+  expect(await withDeadline(Promise.resolve('done'), AN_HOUR_MS, () => 'late')).toBe('done');
+  const failing = withDeadline(Promise.reject(new Error('failed')), AN_HOUR_MS, () => 'late');
+  await expect(failing).rejects.toThrow('failed');
+});
+
+test('what is late is told by a value, or by an error', async () => {
+  expect(await withDeadline(never, 1, () => 'late')).toBe('late');
+  const failing = withDeadline(never, 1, () => {
+    throw new Error('no answer');
+  });
+  await expect(failing).rejects.toThrow('no answer');
+});
+
+test('no timer is left behind', async () => {
+  const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+  const before = timers();
+  await withDeadline(Promise.resolve(), AN_HOUR_MS, () => {});
+  expect(timers()).toBe(before);
+});
 
 /** By then everything has happened that waits for no timer. */
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
