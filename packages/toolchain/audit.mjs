@@ -13,7 +13,9 @@ const { stdout, stderr } = spawnSync('npx', ['--yes', workspace.packageManager, 
 
 let advisories;
 try {
-  advisories = Object.values(JSON.parse(stdout).advisories);
+  const answer = JSON.parse(stdout);
+  if (!answer.advisories) throw new Error('the answer holds no advisories');
+  advisories = Object.values(answer.advisories);
 } catch {
   process.stderr.write(`audit: nothing was audited, the registry gave no answer\n${stderr}`);
   process.exit(2);
