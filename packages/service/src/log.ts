@@ -78,9 +78,20 @@ function withoutForeignMessage(this: Logger, args: Parameters<LogFn>, method: Lo
 }
 
 const FRAME = /^\s+at /;
-type ErrorDescription = { type: string; message: string } & Partial<Record<'constraint' | 'stack', string>>;
 
-/** Describes an error without the data that it may quote. Postgres repeats values in its message, detail and context. */
+type ErrorDescription = {
+  type: string;
+  message: string;
+  code?: string;
+  constraint?: string;
+  stack?: string;
+  cause?: ErrorDescription;
+};
+
+/**
+ * Describes an error without the data that it may quote. Postgres repeats values in its message, detail and context. So only its
+ * SQLSTATE and constraint are kept.
+ */
 export function describeError(error: unknown): ErrorDescription {
   if (!(error instanceof Error)) return { type: typeof error, message: 'not an Error' };
   const { code, constraint } = error as { code?: unknown; constraint?: unknown };
