@@ -38,7 +38,10 @@ export const whole = (description: string, bounds: { minimum: number; maximum: n
 export const port = (description: string, byDefault: number) =>
   whole(description, { minimum: 0, maximum: 65535, default: byDefault });
 
-/** Returns whether Postgres's client reads the URL; later, it would not name the variable. A certificate must be there. */
+/**
+ * Returns whether Postgres's client reads the URL. Asked here because the client would refuse it later without naming the
+ * variable. A certificate that it names must exist.
+ */
 export function isPostgresUrl(text: string): boolean {
   if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text)) return false;
   try {
