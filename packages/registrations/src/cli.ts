@@ -23,6 +23,8 @@ const TIDY_UP_DEADLINE_MS = 5_000;
 /** Differences that a person is shown. More do not help; --json has them all. */
 const SHOWN = 100;
 
+type QueueState = 'up' | 'unsafe' | 'down';
+
 /** `floodgate queue …` */
 export function addQueueCommands(program: Command, cli: Cli): void {
   const commands = program.command('queue').description('the queue between the API and the worker');
@@ -53,10 +55,11 @@ async function readQueue(settings: QueueSettings) {
   try {
     return await withQueue(settings, STATUS_DEADLINE_MS, async (queue) => {
       const problem = await queue.verify().then(() => null, problemOf);
-      return { name, state: problem === null ? 'up' : 'unsafe', problem, counts: await queue.counts(name) };
+      const state: QueueState = problem === null ? 'up' : 'unsafe';
+      return { name, state, problem, counts: await queue.counts(name) };
     });
   } catch (error) {
-    return { name, state: 'down', problem: reasonOf(error), counts: null };
+    return { name, state: 'down' as QueueState, problem: reasonOf(error), counts: null };
   }
 }
 
