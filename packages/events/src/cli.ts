@@ -44,7 +44,7 @@ function fieldsOf({ ref, name, passPrefix, duplicatePolicy }: Event) {
   return { 'x-event-ref': ref, name, prefix: passPrefix, duplicates: duplicatePolicy };
 }
 
-function addAccess(event: Command, cli: Cli, name: string, description: string, state: string): void {
+function addAccess(event: Command, cli: Cli, name: 'grant' | 'revoke', description: string, state: string) {
   const access = event
     .command(name)
     .description(description)
