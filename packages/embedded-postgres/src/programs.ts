@@ -33,7 +33,7 @@ const ENVIRONMENT = {
  * decision 35), and how to start them for this data directory. Its parent must exist. Throws EmbeddedPostgresError.
  */
 export async function findPrograms(dataDir: string): Promise<Programs> {
-  const { postgres, initdb, pg_ctl } = (await import(resolvePlatformPackage())) as Programs;
+  const { postgres, initdb, pg_ctl } = (await import(resolvePlatformPackage())) as Record<Program, string>;
   for (const program of [postgres, initdb, pg_ctl]) {
     // Some ways of unpacking a package lose the executable bit.
     const { mode } = await stat(program);
