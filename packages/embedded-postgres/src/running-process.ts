@@ -17,7 +17,10 @@ export function isRunning(pid: number): boolean {
   }
 }
 
-/** The command line of a process; empty where it has ended, undefined where the system does not tell. A pid is used again. */
+/**
+ * The command line of a process; empty where it has ended, undefined where the system does not tell. A pid is used again, so one
+ * that was noted in a file means something only with this.
+ */
 export function commandLineOf(pid: number): string | undefined {
   if (!isRunning(pid)) return '';
   if (process.platform === 'linux') {
