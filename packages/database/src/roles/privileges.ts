@@ -16,8 +16,9 @@ export interface TablePrivileges<Column = string> {
   delete?: true;
 }
 
-// Of a registration: which seat it is, and what its attendee said.
+// Of a registration: which seat it is. Readable by the API, so nothing of an attendee stands here.
 const SEAT = ['batch_id', 'position', 'partner_id', 'event_id', 'ticket_id', 'pass_code'] as const;
+// And what its attendee said, which the API only writes.
 const ATTENDEE = [
   'full_name',
   'email_address',

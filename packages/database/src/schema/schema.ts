@@ -55,7 +55,7 @@ export interface Schema {
     requests_per_second: number | null;
     created_at: CreatedAt;
   };
-  /** How much of a second's limit the processes have drawn; written by draw-permits.ts alone. */
+  /** How much of a second's limit the processes have drawn; written by drawPermits alone. */
   rate_limit_windows: {
     partner_id: number;
     /** Seconds since 1970, by Postgres's clock. */
