@@ -60,7 +60,7 @@ export async function returnLease(db: Database, batchIds: readonly string[], del
     where id = any(${batchIds}::uuid[]) and state = 'pending'`.execute(db);
 }
 
-/** What is waiting for finalization, as Postgres knows it: a batch that was redriven, since its redrive. */
+/** What is waiting for finalization, as Postgres knows it. `oldestPendingMs` of a redriven batch counts from its redrive. */
 export interface Backlog extends QueueBacklog {
   pendingBatches: number;
   failedBatches: number;
