@@ -10,15 +10,19 @@ const MIN_ANSWERS_PER_TURN = 16;
  */
 const REFUSALS_PER_TURN = 64;
 
-/** Gives the answers that are due, in order, a share in each turn of the event loop. `onTurn` is called at its end. */
+/** Gives the answers that are due, in order, a share in each turn of the event loop. `onTurn` is called at the end of each turn. */
 export function createAnswering(onTurn: () => void) {
-  const due: (() => void)[] = [];
+  const answers: (() => void)[] = [];
   let isScheduled = false;
   let refusals = 0;
 
+  function add(answer: () => void): void {
+    answers.push(answer);
+  }
+
   function takeTurn(): void {
-    const share = Math.ceil(due.length * SHARE_PER_TURN);
-    for (const answer of due.splice(0, Math.max(share, MIN_ANSWERS_PER_TURN))) answer();
+    const share = Math.ceil(answers.length * SHARE_PER_TURN);
+    for (const answer of answers.splice(0, Math.max(share, MIN_ANSWERS_PER_TURN))) answer();
     onTurn();
   }
 
@@ -29,7 +33,7 @@ export function createAnswering(onTurn: () => void) {
     setImmediate(() => {
       isScheduled = false;
       takeTurn();
-      if (due.length > 0) schedule();
+      if (answers.length > 0) schedule();
     });
   }
 
@@ -39,5 +43,5 @@ export function createAnswering(onTurn: () => void) {
     if (isScheduled && refusals % REFUSALS_PER_TURN === 0) takeTurn();
   }
 
-  return { due, isScheduled: () => isScheduled, schedule, countRefusal };
+  return { add, due: () => answers.length, isScheduled: () => isScheduled, schedule, countRefusal };
 }

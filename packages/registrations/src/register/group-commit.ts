@@ -63,7 +63,7 @@ export function createGroupCommit<Item, Outcome>(options: GroupCommitOptions<Ite
   }
 
   function commitNextGroup(): void {
-    const isDue = room.size() >= Math.min(answering.due.length, groupLimit);
+    const isDue = room.size() >= Math.min(answering.due(), groupLimit);
     if (group || room.size() === 0 || !isDue) return;
     const leftAt = performance.now();
     const members = room.takeGroup();
@@ -73,7 +73,7 @@ export function createGroupCommit<Item, Outcome>(options: GroupCommitOptions<Ite
 
   function settle(members: Waiting<Item, Outcome>[], outcomes: Outcome[], leftAt: number): void {
     room.measure(performance.now() - leftAt);
-    members.forEach(({ answer }, index) => answering.due.push(() => answer(outcomes[index]!)));
+    members.forEach(({ answer }, index) => answering.add(() => answer(outcomes[index]!)));
     group = null;
     commitNextGroup();
     answering.schedule();
