@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Static, TSchema } from '@sinclair/typebox';
 import { TypeCompiler } from '@sinclair/typebox/compiler';
 
-/** A kind of job: what its producer and its consumer agree on. The last three are defaults of its queue's settings. */
+/** A kind of job: what both sides agree on. `attempts`, `backoffMs` and `concurrency` are defaults of its queue's settings. */
 export interface JobDefinition {
   readonly name: string;
   /** Where its jobs wait. Each queue is scaled on its own. */
@@ -80,7 +80,7 @@ export function defineJob<const Name extends string, Payload extends TSchema>(
   return { ...definition, isPayload };
 }
 
-/** Returns a job with a new id: one that was taken for lost, or failed and is kept, never swallows the next. */
+/** Returns a job with a new id: one that was taken for lost and has arrived, or failed and is kept, never swallows the next. */
 export function job<Definition extends JobDefinition>(
   definition: Definition,
   payload: PayloadOf<Definition>,
