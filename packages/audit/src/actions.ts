@@ -30,7 +30,7 @@ export const Name = text(1, 255);
 export const instantOrNull = (description: string) => Type.Union([Type.Date(), Type.Null()], { description });
 
 /** Has a change of the subject noted. */
-export type Note = (subject: string, change: Omit<Change, 'subject'>) => void;
+type Note = (subject: string, change: Omit<Change, 'subject'>) => void;
 
 /** Something that an operator can do, whichever way they ask for it. */
 export interface Action<Input extends TObject, Result> {
