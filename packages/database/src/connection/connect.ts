@@ -1,7 +1,7 @@
-import { Kysely, PostgresDialect, sql, type PostgresPool, type PostgresPoolClient } from 'kysely';
+import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import type { Schema } from '../schema/schema.ts';
-import { ConnectionFailed, ConnectionLost } from './failures.ts';
+import { classifyFailures } from './classify-failures.ts';
 
 export type Database = Kysely<Schema>;
 
@@ -37,9 +37,6 @@ for (const oid of [pg.types.builtins.INT8, pg.types.builtins.NUMERIC]) types.set
 const SESSION = `set datestyle = iso; set default_transaction_isolation = 'read committed';
   set standard_conforming_strings = on; set array_nulls = on`;
 
-/** The SQLSTATE of a standby, and of a primary that was demoted. */
-const READ_ONLY = '25006';
-
 /** Returns a pool. It connects when it is first used, so a server that is down is not an error yet. */
 export function connect(options: ConnectOptions): Database {
   const { connectTimeoutMs = 2_000, statementTimeoutMs, prepareStatements = false, onRefusal } = options;
@@ -59,91 +56,6 @@ export function connect(options: ConnectOptions): Database {
   const classifying = classifyFailures(pool, prepareStatements, (error) => onRefusal?.(error, db));
   const db: Database = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: classifying }) });
   return db;
-}
-
-/**
- * Returns the pool as one that says what a failure means for the statement: never sent (ConnectionFailed), unknown
- * (ConnectionLost), or refused by the server (pg.DatabaseError, as it is).
- *
- * A connection is closed instead of being used again when it was lost, when its statement timed out and may still be
- * running, or when its server only reads. Once a connection is lost, those that have not answered since are closed, too.
- * What ended it may have ended them, and on a wire that forgets connections (half-open) each would take a timeout to find
- * out.
- */
-function classifyFailures(
-  pool: pg.Pool,
-  prepareStatements: boolean,
-  onRefusal: (error: pg.DatabaseError) => void,
-): PostgresPool {
-  const answeredAt = new WeakMap<pg.PoolClient, number>();
-  let lostAt = -Infinity;
-  pool.on('connect', (client) => {
-    answeredAt.set(client, performance.now());
-    // An error that nobody listens to ends the process. The pool listens only while a connection is idle. Whoever has
-    // taken it out listens too late: the first error and the end of the connection may arrive together.
-    client.on('error', () => {});
-  });
-  const classifying = (client: pg.PoolClient): PostgresPoolClient => {
-    let isUnfit = false;
-    const query = async (text: string, values: unknown[] = []) => {
-      const name = prepareStatements ? statementName(text) : undefined;
-      try {
-        const result = await client.query({ ...(name && { name }), text, values });
-        answeredAt.set(client, performance.now());
-        return result;
-      } catch (error) {
-        if (!(error instanceof pg.DatabaseError) || !(await survives(client, error))) {
-          isUnfit = true;
-          lostAt = performance.now();
-          throw new ConnectionLost(error);
-        }
-        // After a failover the name of the server may lead to another one by now.
-        if (error.code === READ_ONLY) isUnfit = true;
-        onRefusal(error);
-        throw error;
-      }
-    };
-    return {
-      // Kysely's second signature is for cursors, which nothing here uses.
-      query: query as unknown as PostgresPoolClient['query'],
-      release: (destroy = false) => client.release(destroy || isUnfit),
-    };
-  };
-  const take = async () => {
-    for (;;) {
-      const client = await pool.connect().catch((error: unknown) => {
-        throw new ConnectionFailed(error);
-      });
-      if (answeredAt.get(client)! > lostAt) return classifying(client);
-      client.release(true);
-    }
-  };
-  return { options: pool.options, connect: take, end: () => pool.end() };
-}
-
-/**
- * Returns whether the session goes on after an error: then the statement was rolled back. An error that ends the session
- * may come after the commit. The severity tells them apart only where Postgres speaks English (lc_messages). A SQLSTATE
- * may come with either: a full disk refuses a row, or stops Postgres in the middle of a commit.
- */
-async function survives(client: pg.PoolClient, { code, severity }: pg.DatabaseError): Promise<boolean> {
-  // A pooler in between may keep its connection to us when Postgres has ended the session behind it.
-  if (!code || severity === 'FATAL' || severity === 'PANIC') return false;
-  return client.query('').then(
-    () => true,
-    () => false,
-  );
-}
-
-const statementNames = new Map<string, string>();
-
-/** Returns the name under which a statement is prepared, the same on every connection. */
-function statementName(text: string): string {
-  const known = statementNames.get(text);
-  if (known) return known;
-  const name = `floodgate_${statementNames.size + 1}`;
-  statementNames.set(text, name);
-  return name;
 }
 
 /** Returns whether Postgres answers. Bounded by the pool's own timeouts. */
