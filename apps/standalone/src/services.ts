@@ -29,14 +29,13 @@ interface ServicesOptions {
 export function startServices({ programs, env, host, port, stop }: ServicesOptions): AsyncDisposable {
   const api = startService(programs.api, env.api);
   const worker = startService(programs.worker, env.worker);
-  void api.exited.then(async (exit) => {
-    // Somebody may have taken the port after it was found free. Once the API has listened, it is free again.
-    const taken = await claimPort(port, host).then(
-      () => null,
-      (error: Error) => error,
+  // Somebody may have taken the port after it was found free. Once the API has listened, it is free again.
+  const whyApiEnded = (exit: Exit) =>
+    claimPort(port, host).then(
+      () => endOf('API', exit),
+      (taken: Error) => taken,
     );
-    stop.abort(taken ?? endOf('API', exit));
-  });
+  void api.exited.then(whyApiEnded).then((reason) => stop.abort(reason));
   void worker.exited.then((exit) => stop.abort(endOf('worker', exit)));
   return {
     [Symbol.asyncDispose]: async () => {
