@@ -53,8 +53,8 @@ async function storeRegistrations(db: Database): Promise<void> {
         order by batch, position
         returning batch_id, serial
       )
-      insert into batches (id, state, size, first_serial, last_serial, finished_at, relay_at)
-      select batch_id, 'confirmed', count(*), min(serial), max(serial), now(), now()
+      insert into batches (id, state, size, first_serial, last_serial, finished_at, relay_at, journal_offset)
+      select batch_id, 'confirmed', count(*), min(serial), max(serial), now(), now(), 0
       from registered group by batch_id`.execute(db);
   }
   await sql`vacuum analyze`.execute(db);

@@ -44,17 +44,6 @@ test('an API that runs goes on answering when every table gets a column more', a
   expect(await answers()).toEqual(['00', '00', '00']);
 });
 
-test('an API of the release before goes on answering while the audit log is added', async () => {
-  await sql`drop table audit_log`.execute(database.db);
-  await sql`delete from kysely_migration where name = '0002-audit'`.execute(database.db);
-  const migrating = migrate();
-  const over = new AbortController();
-  void migrating.finally(() => over.abort());
-  while (!over.signal.aborted) expect(await answers()).toEqual(['00', '00', '00']);
-  expect(await migrating).toEqual({ code: 0, output: 'migrated: 0002-audit\n' });
-  expect(await answers()).toEqual(['00', '00', '00']);
-});
-
 const migrate = () => runCli({ DATABASE_URL: database.url }, 'migrate');
 
 test('migrate of an older release leaves a newer schema as it is', async () => {

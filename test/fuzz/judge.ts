@@ -248,6 +248,7 @@ function reservationOf(target: Target, body: object, key: string | undefined): R
     extraData2: text('extraData2'),
   };
   return {
+    shardId: 0,
     partnerId: target.partnerId,
     eventId: target.eventId,
     ticketId,

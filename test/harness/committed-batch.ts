@@ -29,8 +29,9 @@ export async function commitBatch(
     update batches set relay_at = now() + make_interval(secs => ${relayInSeconds})
     where id = ${batchId}`.execute(db);
   const { serial } = outcome;
-  const { partnerId, eventId } = fixture;
-  const state = async () => (await findRegistrations(db, [{ serial, partnerId, eventId }]))[0]!.state;
+  const { shardId, partnerId, eventId } = fixture;
+  const state = async () =>
+    (await findRegistrations(db, [{ shardId, serial, partnerId, eventId }]))[0]!.state;
   return {
     batchId,
     serial,

@@ -118,6 +118,7 @@ function toReservation({ events, model }: World, drawn: DrawnReservation): Reser
   const [own, other] = ticket.eventId === events[0].eventId ? events : events.toReversed();
   const { eventId } = drawn.astray === 'another event' ? other! : own!;
   return {
+    shardId: own!.shardId,
     partnerId: events[drawn.partner]!.partnerId,
     eventId,
     ticketId: drawn.astray === 'no such ticket' ? NOBODYS_TICKET : ticket.id,

@@ -10,6 +10,7 @@ export interface Fixture {
   keyId: string;
   secretKey: string;
   eventId: number;
+  shardId: number;
   eventRef: string;
   passPrefix: string;
   addTicket(settings?: Partial<TicketSettings>): Promise<number>;
@@ -29,6 +30,7 @@ export async function createFixture(
     keyId: key.keyId,
     secretKey: key.secretKey,
     eventId: event.id,
+    shardId: event.shardId,
     eventRef: event.ref,
     passPrefix: event.passPrefix,
     addTicket: async (settings = {}) => {

@@ -3,11 +3,12 @@ import type { Fixture } from './fixture.ts';
 
 /** A valid reservation, as the API makes it of a request; what differs is given. */
 export function reservationOf(
-  { partnerId, eventId }: Pick<Fixture, 'partnerId' | 'eventId'>,
+  { shardId, partnerId, eventId }: Pick<Fixture, 'shardId' | 'partnerId' | 'eventId'>,
   ticketId: number,
   differing: Partial<Reservation> = {},
 ): Reservation {
   return {
+    shardId,
     partnerId,
     eventId,
     ticketId,

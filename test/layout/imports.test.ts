@@ -12,7 +12,7 @@ const BELOW_CAPABILITIES = [
   ['service'],
   ['database', 'queue'],
   ['http', 'command', 'embedded-postgres'],
-  ['audit'],
+  ['audit', 'journal'],
 ];
 const CAPABILITIES = ['partners', 'events', 'tickets', 'registrations'];
 const APPS = ['api', 'worker', 'cli', 'standalone'];

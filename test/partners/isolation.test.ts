@@ -18,6 +18,7 @@ import { waitUntil } from '../harness/wait-until.ts';
 
 const REGISTER = 'POST /api/v1/events/register';
 const TICKETS = 'GET /api/v1/events/tickets';
+const LIST = 'GET /api/v1/events/registrations';
 const STATUS = 'GET /api/v1/events/registrations/:passReference';
 const NO_SUCH_TICKET = 2_147_483_647;
 
@@ -109,7 +110,7 @@ interface Probe {
 }
 
 const head = (route: string) => route.replace('GET ', 'HEAD ');
-const readRoutes = [TICKETS, head(TICKETS), STATUS, head(STATUS)];
+const readRoutes = [TICKETS, LIST, STATUS].flatMap((route) => [route, head(route)]);
 
 /** The pass reference with another code: what somebody would have to guess. */
 const withOtherCode = (passReference: string) =>

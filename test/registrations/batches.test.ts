@@ -41,7 +41,9 @@ async function addBatch(
 }
 
 const addInState = (db: Database, states: BatchState[]) =>
-  Promise.all(states.map((state) => addBatch(db, { state, finished_at: ago(60), failure: state })));
+  Promise.all(
+    states.map((state) => addBatch(db, { state, finished_at: ago(60), failure: state, journal_offset: 0 })),
+  );
 
 const rows = (db: Database) => db.selectFrom('batches').selectAll().orderBy('id').execute();
 
@@ -59,7 +61,7 @@ async function dueInSeconds(db: Database, id: string): Promise<number> {
 /** Leases the only batch there is and answers for how long. */
 async function leaseAgain(db: Database, id: string): Promise<number> {
   await sql`update batches set relay_at = now()`.execute(db);
-  expect(await leaseDueBatches(db, 1)).toEqual([id]);
+  expect(await leaseDueBatches(db, 0, 1)).toEqual([id]);
   return dueInSeconds(db, id);
 }
 
@@ -75,9 +77,9 @@ test('a lease that is returned ends soon and does not count', () =>
   inOneMoment(async (db) => {
     const id = await addBatch(db);
     const seconds = await leaseAgain(db, id);
-    await returnLease(db, [id], 1_500);
+    await returnLease(db, { shardId: 0, batchIds: [id] }, 1_500);
     expect(await dueInSeconds(db, id)).toBe(1.5);
-    expect(await leaseDueBatches(db, 1)).toEqual([]);
+    expect(await leaseDueBatches(db, 0, 1)).toEqual([]);
     expect(await leaseAgain(db, id)).toBe(seconds);
   }));
 
@@ -89,18 +91,18 @@ test('leased is what is pending and due, what has waited longest first, as many 
     await addInState(db, FINISHED);
     // The index would give them in this order by itself, but Postgres need not use it.
     await sql`set local enable_indexscan = off`.execute(db);
-    expect((await leaseDueBatches(db, 2)).toSorted()).toEqual([first, early].toSorted());
-    expect((await leaseDueBatches(db, 100)).toSorted()).toEqual([late, last].toSorted());
-    expect(await leaseDueBatches(db, 100)).toEqual([]);
+    expect((await leaseDueBatches(db, 0, 2)).toSorted()).toEqual([first, early].toSorted());
+    expect((await leaseDueBatches(db, 0, 100)).toSorted()).toEqual([late, last].toSorted());
+    expect(await leaseDueBatches(db, 0, 100)).toEqual([]);
   }));
 
 test('two relays at once never lease the same batch, and none waits for the other', async () => {
   const ids = await Promise.all([1, 2, 3].map(() => addBatch(database.db)));
   await inOneMoment(async (relay) => {
-    const leased = await leaseDueBatches(relay, 2);
+    const leased = await leaseDueBatches(relay, 0, 2);
     const others = await inOneMoment(async (db) => {
       await sql`set local lock_timeout = '5 s'`.execute(db);
-      return leaseDueBatches(db, 100);
+      return leaseDueBatches(db, 0, 100);
     });
     expect([leased.length, others.length]).toEqual([2, 1]);
     expect([...leased, ...others].toSorted()).toEqual(ids.toSorted());
@@ -111,17 +113,17 @@ test('what is finished is neither confirmed nor failed nor leased any more', () 
   inOneMoment(async (db) => {
     const ids = await addInState(db, FINISHED);
     const before = await rows(db);
-    await confirmBatches(db, ids);
-    for (const id of ids) expect(await failBatch(db, id, 'too late')).toBe(false);
-    await returnLease(db, ids, 1_000);
+    await confirmBatches(db, { shardId: 0, batchIds: ids });
+    for (const id of ids) expect(await failBatch(db, 0, id, 'too late')).toBe(false);
+    await returnLease(db, { shardId: 0, batchIds: ids }, 1_000);
     expect(await rows(db)).toEqual(before);
   }));
 
 test('what is pending is confirmed or failed, and only what was asked for', () =>
   inOneMoment(async (db) => {
     const [confirmed, failed, pending] = await Promise.all([1, 2, 3].map(() => addBatch(db)));
-    await confirmBatches(db, [confirmed!]);
-    expect(await failBatch(db, failed!, '23514')).toBe(true);
+    await confirmBatches(db, { shardId: 0, batchIds: [confirmed!] });
+    expect(await failBatch(db, 0, failed!, '23514')).toBe(true);
     const states = [confirmed, failed, pending].map((id) => stateOf(db, id!));
     expect(await Promise.all(states)).toEqual(['confirmed', 'failed', 'pending']);
   }));
@@ -137,7 +139,7 @@ test('redriven are failed batches, the oldest first, as many as were asked for, 
     const others = await addInState(db, ['confirmed', 'void']);
     await addBatch(db, { relay_at: ago(-300) });
     expect((await redriveBatches(db, { limit: 2 })).toSorted()).toEqual([older, oldest].toSorted());
-    expect((await leaseDueBatches(db, 100)).toSorted()).toEqual([older, oldest].toSorted());
+    expect((await leaseDueBatches(db, 0, 100)).toSorted()).toEqual([older, oldest].toSorted());
     for (const batchId of [...others, older]) {
       expect(await redriveBatches(db, { batchId, limit: 100 })).toEqual([]);
     }

@@ -59,6 +59,8 @@ const commit = (reservations: Reservation[], db = pool, resolveWithinMs = 10_000
     {
       db,
       locked: { has: () => false, lock: () => {}, release: () => {} },
+      suspects: new Set(),
+      isCluster: false,
       lockWithinMs: 0,
       onCommitted: (batchId) => committedBatches.push(batchId),
       onFailure: (_error, { failure }) => failures.push(failure),

@@ -179,7 +179,7 @@ test.each([
     expectFailure(first, code);
     expect(isReplay(first)).toBe(false);
 
-    await updateTicket(database.db, ticketId, granting, 'test');
+    await updateTicket(database.db, { shard_id: 0, id: ticketId }, granting, 'test');
     const replay = await register();
     expectFailure(replay, code);
     expect(isReplay(replay)).toBe(true);
@@ -239,7 +239,7 @@ test('expired keys are deleted in steps, and no others', async () => {
     select ${gala.partnerId}::integer, ${gala.eventId}::integer, 'key ' || n, gen_random_uuid(), 'sold-out',
       now() - case when n <= 25 then interval '25 h' else interval '23 h' end
     from generate_series(1, 30) n`.execute(database.db);
-  const step = () => deleteExpiredIdempotencyKeys(database.db, 10);
+  const step = () => deleteExpiredIdempotencyKeys(database.db, 0, 10);
   expect([await step(), await step(), await step(), await step()]).toEqual([10, 10, 5, 0]);
   const left = database.db.selectFrom('idempotency_keys').selectAll().where('event_id', '=', gala.eventId);
   expect(await left.execute()).toHaveLength(5);

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { relayDueBatches } from '@floodgate/registrations';
+import { relayDueBatches, type ShardBatches } from '@floodgate/registrations';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { TestQueue } from '../harness/test-queue.ts';
@@ -31,18 +31,22 @@ const addDueBatches = (count: number) =>
     insert into batches (id, size, first_serial, last_serial, relay_at)
     select gen_random_uuid(), 1, 1, 1, now() from generate_series(1, ${count}::integer)`.execute(database.db);
 
+const neverCalled = () => Promise.reject(new Error('the queue was up'));
+
 const rows = () => database.db.selectFrom('batches').selectAll().orderBy('id').execute();
 
-test('a backlog is enqueued 500 batches at a time, and the relay says whether there may be more', async () => {
-  await addDueBatches(501);
+test('a backlog is enqueued 100 batches at a time, and the relay says whether there may be more', async () => {
+  await addDueBatches(101);
   const producer = await queue.produce();
   const { runs } = queue.consume();
-  const rounds = [1, 2, 3].map(() => () => relayDueBatches(database.db, producer));
+  const rounds = [1, 2, 3].map(
+    () => () => relayDueBatches({ db: database.db, producer, finalize: neverCalled }),
+  );
   const answers: string[] = [];
   for (const round of rounds) answers.push(await round());
   expect(answers).toEqual(['more', 'done', 'done']);
   await waitUntil('both jobs have run', () => runs.length === 2);
-  expect(new Set(runs.map(({ batchIds }) => batchIds.length))).toEqual(new Set([500, 1]));
+  expect(new Set(runs.map(({ batchIds }) => batchIds.length))).toEqual(new Set([100, 1]));
   const ids = (await rows()).map(({ id }) => id);
   expect(runs.flatMap(({ batchIds }) => batchIds).toSorted()).toEqual(ids.toSorted());
 });
@@ -52,7 +56,7 @@ test('where the queue does not take them, batches are due again a second later, 
   const before = await rows();
   const producer = queue.openProducer();
   proxy.setMode('down');
-  await expect(relayDueBatches(database.db, producer)).rejects.toThrow();
+  await expect(relayDueBatches({ db: database.db, producer, finalize: neverCalled })).rejects.toThrow();
   proxy.setMode('pass');
   const after = await rows();
   const now = await sql<{ now: Date }>`select now()`.execute(database.db);
@@ -63,11 +67,15 @@ test('where the queue does not take them, batches are due again a second later, 
   }
 });
 
-test('while the queue is known to be down, nothing is leased', async () => {
+test('while the queue is known to be down, the relay finalizes by itself', async () => {
   await addDueBatches(2);
-  const before = await rows();
   const nowhere = new TestQueue('redis://127.0.0.1:1');
-  expect(await relayDueBatches(database.db, nowhere.openProducer())).toBe('done');
-  expect(await rows()).toEqual(before);
+  const finalized: ShardBatches[] = [];
+  const finalize = (batches: ShardBatches) => Promise.resolve(void finalized.push(batches));
+  expect(await relayDueBatches({ db: database.db, producer: nowhere.openProducer(), finalize })).toBe('done');
+  const batchIds = (await rows()).map(({ id }) => id);
+  expect(finalized.map((batches) => ({ ...batches, batchIds: batches.batchIds.toSorted() }))).toEqual([
+    { shardId: 0, batchIds },
+  ]);
   await nowhere.close();
 });

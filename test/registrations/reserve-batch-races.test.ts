@@ -84,15 +84,17 @@ test('batches that race for the same tickets over several connections sell every
 
 test('batches whose serials lie among each other each find their own registrations', async () => {
   const ids = [randomUUID(), randomUUID()];
-  const pause = await pauseBefore(
-    'registrations',
-    sql`new.batch_id = ${sql.lit(ids[0])} and new.position = 2`,
-  );
-  const first = reserveBatch(pools[1]!, ids[0]!, batchOf(2, 4));
-  await pause.waiters(1);
+  // As two that take their serials by turns do: every tenth from 1001 on, and every tenth from 1002 on.
+  const takeEveryTenth = (from: number) =>
+    sql`alter sequence registrations_serial_seq increment by 10 restart with ${sql.lit(from)}`.execute(
+      database.db,
+    );
+  await takeEveryTenth(1_001);
+  const first = await reserveBatch(pools[1]!, ids[0]!, batchOf(2, 4));
+  await takeEveryTenth(1_002);
   const second = await reserveBatch(pools[2]!, ids[1]!, batchOf(1, 3));
-  await pause.release();
-  const outcomes = [await first, second];
+  await sql`alter sequence registrations_serial_seq increment by 1 restart with 2000`.execute(database.db);
+  const outcomes = [first, second];
 
   const [early, late] = outcomes.map(seatsOf);
   expect(early![0]).toBeLessThan(late![0]!);
@@ -122,7 +124,7 @@ async function pauseBefore(table: string, condition: RawBuilder<unknown>) {
 async function expectOwnSerials(ids: string[], outcomes: Outcome[][]): Promise<void> {
   for (const [index, id] of ids.entries()) {
     const expected = seatsOf(outcomes[index]!);
-    const found = (await findBatch(database.db, id)).map(({ serial }) => serial);
+    const found = (await findBatch(database.db, 0, id)).map(({ serial }) => serial);
     expect(found.toSorted((a, b) => a - b)).toEqual(expected);
     const rows = await database.db.selectFrom('batches').selectAll().where('id', '=', id).execute();
     expect(rows.map((row) => [row.first_serial, row.last_serial])).toEqual(
@@ -236,7 +238,9 @@ test('no SQL, by whoever written, can sell a seat that is not there', async () =
     sql`update tickets set taken = ${taken} where id = ${id}`.execute(database.db);
   await expect(setTaken(8)).rejects.toMatchObject(refused);
   await expect(setTaken(-1)).rejects.toMatchObject(refused);
-  await expect(updateTicket(database.db, id, { capacity: 4 }, 'test')).rejects.toMatchObject(refused);
+  await expect(
+    updateTicket(database.db, { shard_id: 0, id: id }, { capacity: 4 }, 'test'),
+  ).rejects.toMatchObject(refused);
   expect(await takenOf(1)).toBe(5);
 });
 

@@ -85,7 +85,7 @@ async function compareBatch({ model }: World, batchId: string): Promise<void> {
   );
   // For so long it is left to the queue.
   for (const { relay_at, created_at } of batches) expect(Number(relay_at) - Number(created_at)).toBe(5_000);
-  const found = await findBatch(database.db, batchId);
+  const found = await findBatch(database.db, 0, batchId);
   expect(found.toSorted((a, b) => a.position - b.position)).toEqual(
     mine.map(({ position, serial, passCode }) => ({ position, serial, passCode })),
   );
@@ -109,6 +109,7 @@ async function compareTables({ model, events }: World): Promise<void> {
   const seats = model.registrations.toSorted((a, b) => a.serial - b.serial);
   expect(rows).toEqual(
     seats.map((seat) => ({
+      shard_id: 0,
       serial: seat.serial,
       batch_id: seat.batchId,
       position: seat.position,

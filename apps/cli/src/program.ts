@@ -2,10 +2,15 @@ import { Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { addAuditCommand } from '@floodgate/audit/cli';
 import { type Cli, endingOf } from '@floodgate/command';
 import manifest from '../package.json' with { type: 'json' };
-import { addEventCommands } from '@floodgate/events/cli';
+import { addEventCommands, addShardCommands } from '@floodgate/events/cli';
 import { addKeyCommands, addPartnerCommands } from '@floodgate/partners/cli';
 import { addGrantCommand, addMigrateCommand } from './set-up.ts';
-import { addQueueCommands, addReconcileCommand, addRedriveCommand } from '@floodgate/registrations/cli';
+import {
+  addQueueCommands,
+  addReconcileCommand,
+  addRedriveCommand,
+  addRegistrationCommands,
+} from '@floodgate/registrations/cli';
 import { addTicketCommands } from '@floodgate/tickets/cli';
 
 /** Builds the command line. It throws CommanderError where it would otherwise end the process. */
@@ -22,6 +27,8 @@ export function buildProgram(cli: Cli): Command {
   addKeyCommands(program, cli);
   addEventCommands(program, cli);
   addTicketCommands(program, cli);
+  addShardCommands(program, cli);
+  addRegistrationCommands(program, cli);
   addQueueCommands(program, cli);
   addRedriveCommand(program, cli);
   addReconcileCommand(program, cli);

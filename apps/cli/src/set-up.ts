@@ -5,7 +5,7 @@ import { SERVICES } from '@floodgate/database/roles/privileges';
 import type * as Queue from '@floodgate/queue';
 import { Failure, sqlStateOf } from '@floodgate/service/failure';
 import { answering, answeringChange, type Answer, type Cli } from '@floodgate/command';
-import { parseSeconds } from '@floodgate/command/arguments';
+import { parseSeconds, parseShards } from '@floodgate/command/arguments';
 import { reasonOf, Unreachable } from '@floodgate/command/failures';
 import { loadSettings, withDatabase, type CliSettings } from '@floodgate/command/servers';
 
@@ -18,23 +18,41 @@ export function addMigrateCommand(program: Command, cli: Cli): void {
     .description(
       'bring the database schema, and the queue where it is in Postgres, up to date; safe to repeat',
     )
-    .option('--wait <seconds>', 'how long to go on trying while Postgres is not there yet', parseSeconds, 0);
-  answering(command, cli, async ({ wait }) => {
+    .option('--wait <seconds>', 'how long to go on trying while Postgres is not there yet', parseSeconds, 0)
+    .option('--finish', 'drop what only processes of the release before need', false)
+    .option('--shards <count>', 'how many, on a Citus cluster that has none yet', parseShards, 32);
+  answering(command, cli, async ({ wait, ...options }) => {
     const settings = await loadSettings(cli.env);
-    return retryUntil(Date.now() + wait * 1_000, () => migrateAll(settings));
+    return retryUntil(Date.now() + wait * 1_000, () => migrateAll(settings, options));
   });
 }
 
-async function migrateAll({ databaseUrl, queue }: CliSettings): Promise<Answer> {
+const UNFINISHED = `keys that only the release before needs are kept: run "migrate --finish" when none of its processes runs any more`;
+
+async function migrateAll(
+  { databaseUrl, queue }: CliSettings,
+  { finish, shards }: { finish: boolean; shards: number },
+): Promise<Answer> {
+  const { adoptShardKeys } = await import('@floodgate/database/schema/shard-keys');
+  const { distribute } = await import('@floodgate/database/schema/distribute');
   const { migrate } = await import('@floodgate/database/schema/migrate');
-  const migrations = await withDatabase(databaseUrl, null, migrate);
+  const { migrations, isFinished, isSpread } = await withDatabase(databaseUrl, null, async (db) => {
+    const names = await migrate(db);
+    const keysAreAdopted = await adoptShardKeys(db, finish);
+    return {
+      migrations: names,
+      isFinished: keysAreAdopted,
+      isSpread: keysAreAdopted && (await distribute(db, shards)),
+    };
+  });
   if (queue) await onQueue(({ migrateQueue }) => migrateQueue(queue.target, queue.namespace));
   const hasQueueSchema = queue?.target.kind === 'postgres';
-  const text = migrations.length > 0 ? `migrated: ${migrations.join(', ')}` : 'nothing to do';
-  return {
-    document: { migrations, queueSchema: hasQueueSchema ? 'up to date' : null },
-    text: hasQueueSchema ? `${text}\nthe queue's schema is up to date` : text,
-  };
+  const lines = [migrations.length > 0 ? `migrated: ${migrations.join(', ')}` : 'nothing to do'];
+  if (!isFinished) lines.push(UNFINISHED);
+  if (isSpread) lines.push('the tables are spread over the servers of the Citus cluster');
+  if (hasQueueSchema) lines.push("the queue's schema is up to date");
+  const queueSchema = hasQueueSchema ? 'up to date' : null;
+  return { document: { migrations, isFinished, queueSchema }, text: lines.join('\n') };
 }
 
 const MAY_STILL_CREATE =

@@ -18,9 +18,12 @@ const whole = (minimum: number, maximum: number) => (text: string) => {
 /** Id of a partner, event or ticket. */
 export const parseId = whole(1, INT4_MAX);
 export const parseWhole = whole(0, INT4_MAX);
+/** A place in the journal. */
+export const parseCursor = whole(0, Number.MAX_SAFE_INTEGER);
 /** How many of something a command may take or show. */
 export const parseLimit = whole(1, 100_000);
 export const parseSeconds = whole(0, 86_400);
+export const parseShards = whole(1, 1_024);
 
 /** An amount of money, without a sign or an exponent. */
 export function parsePrice(text: string): number {

@@ -55,3 +55,44 @@ export const RegistrationStatus = Type.Object(
 );
 
 export type RegistrationStatus = Static<typeof RegistrationStatus>;
+
+/** The page of a partner's registrations that a caller asks for. */
+export const RegistrationListQuery = Type.Object({
+  after: Type.Optional(
+    Type.String({
+      pattern: '^(?:0|[1-9][0-9]{0,14})$',
+      description: 'Optional, the cursor of the page before; without it the history begins anew',
+      examples: ['0'],
+    }),
+  ),
+  limit: Type.Optional(
+    Type.String({
+      pattern: '^(?:[1-9][0-9]{0,2}|1000)$',
+      description: 'Optional, how many entries at most, from 1 to 1000; 100 where it is missing',
+      examples: ['100'],
+    }),
+  ),
+  state: Type.Optional(
+    Type.Unsafe<'confirmed' | 'cancelled' | 'failed'>({
+      type: 'string',
+      enum: ['confirmed', 'cancelled', 'failed'],
+      description: 'Optional, only entries of this state: confirmed, cancelled or failed',
+      examples: ['confirmed'],
+    }),
+  ),
+});
+
+/** A page of a partner's registrations: an entry for each change, in the order in which they happened. */
+export const RegistrationList = Type.Object(
+  {
+    registrations: Type.Array(RegistrationStatus),
+    cursor: Type.String({
+      description: 'Send it as `after` to read on, now or later. Treat it as opaque.',
+      examples: ['100'],
+    }),
+    more: Type.Boolean({ description: 'Whether there is more already.', examples: [false] }),
+  },
+  { additionalProperties: false },
+);
+
+export type RegistrationList = Static<typeof RegistrationList>;

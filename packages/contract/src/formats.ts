@@ -19,7 +19,7 @@ export function formatTimestamp(instant: Date): string {
   return instant.toISOString().replace('Z', '+00:00');
 }
 
-const PASS_REFERENCE = /^([A-Z][A-Z0-9]{1,7})-([1-9][0-9]{0,9})-([1-9][0-9]{0,14})-([1-9][0-9]{9})$/;
+const PASS_REFERENCE = /^([A-Z][A-Z0-9]{1,7})-([1-9][0-9]{0,9})-([1-9][0-9]{0,15})-([1-9][0-9]{9})$/;
 
 /** What a pass reference is made of: `<prefix>-<eventId>-<serial>-<passCode>`. */
 export interface PassReferenceParts {
@@ -39,6 +39,7 @@ export function formatPassReference({ prefix, eventId, serial, passCode }: PassR
 export function parsePassReference(text: string): PassReferenceParts | null {
   const match = PASS_REFERENCE.exec(text);
   if (!match) return null;
-  const [, prefix, eventId, serial, passCode] = match;
-  return { prefix: prefix!, eventId: Number(eventId), serial: Number(serial), passCode: Number(passCode) };
+  const [, prefix, ...numbers] = match;
+  const [eventId, serial, passCode] = numbers.map(Number) as [number, number, number];
+  return Number.isSafeInteger(serial) ? { prefix: prefix!, eventId, serial, passCode } : null;
 }

@@ -7,5 +7,7 @@ export * from './reads/read-through-cache.ts';
 export * from './roles/grant-privileges.ts';
 export * from './roles/missing-privileges.ts';
 export * from './roles/privileges.ts';
+export * from './schema/distribute.ts';
 export * from './schema/migrate.ts';
 export * from './schema/schema.ts';
+export * from './schema/shard-keys.ts';

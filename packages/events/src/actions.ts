@@ -1,7 +1,8 @@
 import { Type } from '@sinclair/typebox';
-import { defineAction, Id, Name } from '@floodgate/audit';
+import { defineAction, Id, Name, whole } from '@floodgate/audit';
 import { Failure } from '@floodgate/service/failure';
 import { createEvent, grantEvent, revokeEvent } from './events.ts';
+import { moveEvent } from './shards.ts';
 
 export { perform } from '@floodgate/audit';
 
@@ -49,5 +50,18 @@ export const revokeEventAction = defineAction({
     if (!wasOpen) throw new Failure(`event ${eventId} was not open to partner ${partnerId}`);
     note(`event:${eventId}`, { before: { grantedTo: partnerId } });
     return { eventId, partnerId, granted: false };
+  },
+});
+
+/** Moves an event that nobody has registered for to another shard. */
+export const moveEventAction = defineAction({
+  name: 'event.move',
+  input: Type.Object({ eventId: Id, shardId: whole(0, 2_147_483_647) }),
+  refusals: { events_shard_id_fkey: 'no such shard' },
+  run: async (transaction, { eventId, shardId }, note) => {
+    const from = await moveEvent(transaction, eventId, shardId);
+    if (from === undefined) throw new Failure('no such event');
+    if (from !== shardId) note(`event:${eventId}`, { before: { shardId: from }, after: { shardId } });
+    return { eventId, shardId, from };
   },
 });

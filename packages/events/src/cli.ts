@@ -1,6 +1,6 @@
 import { Option, type Command } from '@commander-js/extra-typings';
 import { answeringChange, answeringFromDatabase, record, tableOf, type Cli } from '@floodgate/command';
-import { parseId, parseText } from '@floodgate/command/arguments';
+import { parseId, parseText, parseWhole } from '@floodgate/command/arguments';
 import type { listEvents } from './events.ts';
 
 const SHARED_PREFIX =
@@ -35,6 +35,27 @@ export function addEventCommands(program: Command, cli: Cli): void {
   });
   addAccess(event, cli, 'grant', "open an event to a partner's keys", 'open');
   addAccess(event, cli, 'revoke', "close an event to a partner's keys", 'closed');
+}
+
+/** `floodgate shard …` */
+export function addShardCommands(program: Command, cli: Cli): void {
+  const shard = program.command('shard').description('where events live');
+  const list = shard.command('list').description('list shards, and how many events live in each');
+  answeringFromDatabase(list, cli, async (db) => {
+    const { listShards } = await import('./shards.ts');
+    const shards = await listShards(db);
+    return { document: shards, text: tableOf(shards.map(({ id, events }) => ({ shard: id, events }))) };
+  });
+  const move = shard
+    .command('move')
+    .description('move an event that nobody has registered for')
+    .argument('<eventId>', 'the event', parseId)
+    .argument('<shardId>', 'where to', parseWhole);
+  answeringChange(move, cli, async (db, actor, _options, eventId, shardId) => {
+    const { perform, moveEventAction } = await import('./actions.ts');
+    const document = await perform(db, moveEventAction, { eventId, shardId }, actor);
+    return { document, text: `event ${eventId} lives in shard ${shardId}` };
+  });
 }
 
 type Event = Awaited<ReturnType<typeof listEvents>>[number];

@@ -1,9 +1,11 @@
+import { sql } from 'kysely';
 import type { Database, DuplicatePolicy } from '@floodgate/database';
 
 /** The columns of an event, under the names that it has here. */
 const EVENT_COLUMNS = [
   'id',
   'ref',
+  'shard_id as shardId',
   'name',
   'pass_prefix as passPrefix',
   'duplicate_policy as duplicatePolicy',
@@ -14,16 +16,34 @@ type NewEvent = { name: string; passPrefix: string; duplicatePolicy: DuplicatePo
 
 /** Creates an event with a fresh reference. Returns also whether pass references of another event begin as its own do. */
 export async function createEvent(db: Database, { name, passPrefix, duplicatePolicy }: NewEvent) {
-  return db
+  const others = db.selectFrom('events').select('id').where('pass_prefix', '=', passPrefix).limit(1);
+  const prefixIsShared = (await others.executeTakeFirst()) !== undefined;
+  const shardId = await chooseShard(db);
+  const event = await db
     .insertInto('events')
-    .values({ name, pass_prefix: passPrefix, duplicate_policy: duplicatePolicy })
+    .values({ name, shard_id: shardId, pass_prefix: passPrefix, duplicate_policy: duplicatePolicy })
     .returning(EVENT_COLUMNS)
-    .returning(({ exists, selectFrom }) => {
-      const others = selectFrom('events as other').where('pass_prefix', '=', passPrefix);
-      // The statement does not see its own row.
-      return exists(others.select('id')).as('prefixIsShared');
-    })
     .executeTakeFirstOrThrow();
+  return { ...event, prefixIsShared };
+}
+
+/** Returns a shard with the fewest events: by chance where several have, as others may be choosing now. */
+async function chooseShard(db: Database): Promise<number> {
+  const { id } = await db
+    .selectFrom('shards')
+    .leftJoin('events', 'events.shard_id', 'shards.id')
+    .select('shards.id')
+    .groupBy('shards.id')
+    .orderBy(({ fn }) => fn.count('events.id'))
+    .orderBy(sql`random()`)
+    .executeTakeFirstOrThrow();
+  return id;
+}
+
+/** Returns the shard in which an event lives, or undefined where there is no such event. */
+export async function findShard(db: Database, eventId: number): Promise<number | undefined> {
+  const event = db.selectFrom('events').select('shard_id').where('id', '=', eventId);
+  return (await event.executeTakeFirst())?.shard_id;
 }
 
 /** Returns all events, oldest first. */

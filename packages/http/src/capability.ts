@@ -45,6 +45,8 @@ export interface PartnerPrincipal {
   kind: 'partner';
   partnerId: number;
   eventId: number;
+  /** Where the event lives. */
+  shardId: number;
   passPrefix: string;
   duplicatePolicy: DuplicatePolicy;
   /** The partner's limit; null where it has none. */

@@ -29,6 +29,7 @@ interface AccessRow extends Pick<PartnerPrincipal, 'partnerId' | 'requestsPerSec
   useIsUnnoted: boolean;
   /** The event, where the reference names one that is granted to the key's partner. */
   eventId: number | null;
+  shardId: number | null;
   passPrefix: string | null;
   duplicatePolicy: DuplicatePolicy | null;
 }
@@ -43,7 +44,7 @@ export async function findAccess(db: Database, queries: readonly Omit<Caller, 's
       p.requests_per_second as "requestsPerSecond",
       k.revoked_at is not null or coalesce(k.expires_at <= now(), false) as closed,
       coalesce(k.last_used_at < date_trunc('hour', now()), true) as "useIsUnnoted",
-      e.id as "eventId", e.pass_prefix as "passPrefix", e.duplicate_policy as "duplicatePolicy"
+      e.id as "eventId", e.shard_id as "shardId", e.pass_prefix as "passPrefix", e.duplicate_policy as "duplicatePolicy"
     from unnest(
       ${plainArray(queries.map(({ keyId }) => keyId))}::text[],
       ${plainArray(queries.map(({ eventRef }) => eventRef))}::uuid[]
@@ -96,9 +97,11 @@ async function loadAccess(db: Database, callers: readonly Caller[]): Promise<Acc
   return accesses;
 }
 
-function accessOf({ partnerId, eventId, passPrefix, duplicatePolicy, requestsPerSecond }: AccessRow): Access {
-  if (eventId === null || passPrefix === null || duplicatePolicy === null) return NO_SUCH_EVENT;
-  return { kind: 'partner', partnerId, eventId, passPrefix, duplicatePolicy, requestsPerSecond };
+function accessOf({ partnerId, requestsPerSecond, ...event }: AccessRow): Access {
+  const { eventId, shardId, passPrefix, duplicatePolicy } = event;
+  if (eventId === null || shardId === null || passPrefix === null || duplicatePolicy === null)
+    return NO_SUCH_EVENT;
+  return { kind: 'partner', partnerId, requestsPerSecond, eventId, shardId, passPrefix, duplicatePolicy };
 }
 
 /**

@@ -58,7 +58,27 @@ test.for([
   });
 });
 
+test('Sentinels are a list, and the name of what they watch; a database may follow', () => {
+  const sentinels = [
+    { host: 'one', port: 26_379 },
+    { host: 'two', port: 6_379 },
+  ];
+  expect(parseQueueUrl('redis+sentinel://user:p%40ss@one:26379,two/queue/3')).toEqual({
+    kind: 'redis-sentinel',
+    sentinels,
+    name: 'queue',
+    database: 3,
+    username: 'user',
+    password: 'p@ss',
+  });
+  expect(parseQueueUrl('redis+sentinel://one:26379,two/queue')).toMatchObject({ sentinels, database: 0 });
+});
+
 test.for([
+  'redis+sentinel://hunter2.example',
+  'redis+sentinel://hunter2.example/',
+  'redis+sentinel:///hunter2',
+  'redis+sentinel://hunter2.example/queue/x',
   '',
   'hunter2',
   'hunter2.example:6379',

@@ -35,6 +35,12 @@ export function redisBackend(target: RedisTarget, options: BackendOptions): Queu
  * consumer waits.
  */
 function connectRedis(target: RedisTarget, { role, onError }: BackendOptions): Redis | Cluster {
+  const redis = open(target, role);
+  redis.on('error', onError);
+  return redis;
+}
+
+function open(target: RedisTarget, role: BackendOptions['role']): Redis | Cluster {
   const enableOfflineQueue = role === 'consumer';
   const shared = {
     ...(role === 'consumer'
@@ -42,23 +48,29 @@ function connectRedis(target: RedisTarget, { role, onError }: BackendOptions): R
       : { maxRetriesPerRequest: 0, commandTimeout: SILENCE_MS.producer }),
     connectTimeout: CONNECT_TIMEOUT_MS,
     socketTimeout: SILENCE_MS[role],
-    Connector,
   };
-  const redis =
-    target.kind === 'redis'
-      ? new Redis(target.url, { ...shared, enableOfflineQueue, retryStrategy: reconnectDelayMs })
-      : new Cluster(target.nodes, {
-          enableOfflineQueue,
-          clusterRetryStrategy: reconnectDelayMs,
-          redisOptions: {
-            ...shared,
-            ...(target.tls && { tls: {} }),
-            ...(target.username && { username: target.username }),
-            ...(target.password && { password: target.password }),
-          },
-        });
-  redis.on('error', onError);
-  return redis;
+  const single = { ...shared, enableOfflineQueue, retryStrategy: reconnectDelayMs };
+  if (target.kind === 'redis') return new Redis(target.url, { ...single, Connector });
+  const credentials = {
+    ...(target.username && { username: target.username }),
+    ...(target.password && { password: target.password }),
+  };
+  if (target.kind === 'redis-sentinel') {
+    const { sentinels, name, database: db } = target;
+    return new Redis({
+      ...single,
+      ...credentials,
+      sentinels,
+      name,
+      db,
+      sentinelRetryStrategy: reconnectDelayMs,
+    });
+  }
+  return new Cluster(target.nodes, {
+    enableOfflineQueue,
+    clusterRetryStrategy: reconnectDelayMs,
+    redisOptions: { ...shared, Connector, ...(target.tls && { tls: {} }), ...credentials },
+  });
 }
 
 const reconnectDelayMs = (attempt: number) => Math.min(50 * 2 ** Math.min(attempt, 6), 1_000);
@@ -73,7 +85,7 @@ const HINTS: Record<string, string> = {
 
 /** Returns a function that says why the connection is down; null while it is up. */
 function followProblem(redis: Redis | Cluster, target: RedisTarget): () => string | null {
-  const isTls = target.kind === 'redis' ? target.url.startsWith('rediss:') : target.tls;
+  const isTls = target.kind === 'redis' ? target.url.startsWith('rediss:') : 'tls' in target && target.tls;
   let problem = 'no answer';
   redis.on('ready', () => (problem = 'no answer'));
   redis.on('error', (error: Error) => {

@@ -1,4 +1,4 @@
-import { assertDurable } from '@floodgate/database';
+import { assertDurable, isCluster } from '@floodgate/database';
 import { defineApi } from '@floodgate/http';
 import { job } from '@floodgate/queue';
 import { whole } from '@floodgate/service';
@@ -6,13 +6,15 @@ import { finalizeBatchesJob } from './finalize/job.ts';
 import { createQueueNotifier } from './register/queue-notifier.ts';
 import { createRegistrar } from './register/registrar.ts';
 import { addRegisterRoute } from './register/route.ts';
+import { addListRoute } from './list/route.ts';
 import { addStatusRoute } from './status/route.ts';
 
 export { addRegisterRoute };
 
 /** Finalization may lag behind by this much under load; the answer to the partner never waits for it. */
 const NOTIFY_INTERVAL_MS = 100;
-const CONNECTIONS = 2;
+/** Of all shards together. One of them needs two: for a group, and for the fate of the one before. */
+const CONNECTIONS = 64;
 /**
  * Of the time for an answer, the part that a batch may take. The rest is for the word of Postgres to come back: what it gave
  * up was not reserved (90), and without that word nobody knows (91).
@@ -37,12 +39,13 @@ export const registrationsApi = defineApi({
       maxConnections: CONNECTIONS,
       statementTimeoutMs: Math.round(answerWithinMs * BATCH_SHARE),
     });
-    const notifier = createQueueNotifier((batchIds) => {
+    const notifier = createQueueNotifier((batches) => {
       // Not awaited and allowed to fail: the batch row is the outbox, and the relay tells the queue again.
-      producer.enqueue(job(finalizeBatchesJob, { batchIds })).catch(() => {});
+      producer.enqueue(job(finalizeBatchesJob, batches)).catch(() => {});
     }, NOTIFY_INTERVAL_MS);
     const registrar = createRegistrar({
       db,
+      isCluster: await isCluster(db),
       log,
       groupLimit: settings.BATCH_LIMIT,
       waitingLimit: settings.WAITING_LIMIT,
@@ -54,6 +57,7 @@ export const registrationsApi = defineApi({
       routes(api) {
         addRegisterRoute(api, registrar);
         addStatusRoute(api, reads);
+        addListRoute(api, reads);
       },
       async close() {
         await registrar.drain();

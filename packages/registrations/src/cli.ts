@@ -18,6 +18,8 @@ import {
 import type { Backlog } from './finalize/batch-statements.ts';
 import type { Difference } from './reconcile/reconcile.ts';
 
+export { addRegistrationCommands } from './list/command.ts';
+
 const STATUS_DEADLINE_MS = 3_000;
 const TIDY_UP_DEADLINE_MS = 5_000;
 /** Differences that a person is shown. More do not help; --json has them all. */

@@ -1,15 +1,16 @@
 import type { Database } from '@floodgate/database';
+import { deleteOldSegments } from '@floodgate/journal';
 import { defineWorker } from '@floodgate/queue';
 import { whole } from '@floodgate/service';
-import { readBacklog } from './finalize/batch-statements.ts';
+import { listShards, readBacklog, type ShardBatches } from './finalize/batch-statements.ts';
 import { finalizeBatches } from './finalize/finalize-batches.ts';
 import { finalizeBatchesJob } from './finalize/job.ts';
 import { relayDueBatches } from './finalize/relay.ts';
 import { deleteExpiredIdempotencyKeys } from './idempotency/expired-keys.ts';
 
 const EXPIRY_INTERVAL_MS = 60_000;
-/** Idempotency keys that one statement deletes: few, so that it never holds anything up. */
-const KEYS_PER_ROUND = 1_000;
+/** Rows that one statement deletes: few, so that it never holds anything up. */
+const ROWS_PER_STATEMENT = 1_000;
 
 /** What the worker does for registrations. */
 export const registrationsWorker = defineWorker({
@@ -20,17 +21,49 @@ export const registrationsWorker = defineWorker({
       maximum: 60_000,
       default: 1_000,
     }),
+    JOURNAL_RETENTION_DAYS: whole(
+      'how long the journal is kept, which lists and later deliveries are read from',
+      {
+        minimum: 1,
+        maximum: 36_500,
+        default: 365,
+      },
+    ),
   },
-  open: ({ db, log, producer, config }) => ({
-    handlers: { 'finalize-batches': finalizeBatches({ db, log }) },
-    rounds: [
-      { name: 'relay', intervalMs: config.RELAY_INTERVAL_MS, run: () => relayDueBatches(db, producer) },
-      { name: 'expiry', intervalMs: EXPIRY_INTERVAL_MS, run: () => expireKeys(db) },
-    ],
-    backlogs: { finalize: () => readBacklog(db) },
-  }),
+  open: ({ db, log, producer, config }) => {
+    const finalize = finalizeBatches({ db, log });
+    const context = { isLastAttempt: false, signal: new AbortController().signal };
+    const relay = { db, producer, finalize: (batches: ShardBatches) => finalize(batches, context) };
+    return {
+      handlers: { 'finalize-batches': finalize },
+      rounds: [
+        { name: 'relay', intervalMs: config.RELAY_INTERVAL_MS, run: () => relayDueBatches(relay) },
+        {
+          name: 'expiry',
+          intervalMs: EXPIRY_INTERVAL_MS,
+          run: () => expire(db, (shardId) => deleteExpiredIdempotencyKeys(db, shardId, ROWS_PER_STATEMENT)),
+        },
+        {
+          name: 'journal-expiry',
+          intervalMs: EXPIRY_INTERVAL_MS,
+          run: () =>
+            expire(db, (shardId) =>
+              deleteOldSegments(db, shardId, config.JOURNAL_RETENTION_DAYS, ROWS_PER_STATEMENT),
+            ),
+        },
+      ],
+      backlogs: { finalize: () => readBacklog(db) },
+    };
+  },
 });
 
-async function expireKeys(db: Database): Promise<'more' | 'done'> {
-  return (await deleteExpiredIdempotencyKeys(db, KEYS_PER_ROUND)) === KEYS_PER_ROUND ? 'more' : 'done';
+/** Deletes what has expired in each shard, a few rows in a statement. Returns whether there may be more. */
+async function expire(
+  db: Database,
+  deleteSome: (shardId: number) => Promise<number>,
+): Promise<'more' | 'done'> {
+  let result: 'more' | 'done' = 'done';
+  for (const shardId of await listShards(db))
+    if ((await deleteSome(shardId)) === ROWS_PER_STATEMENT) result = 'more';
+  return result;
 }

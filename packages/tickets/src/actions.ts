@@ -1,7 +1,14 @@
 import { Type } from '@sinclair/typebox';
 import { defineAction, Id, instantOrNull, Name, Seats, text } from '@floodgate/audit';
 import { Failure } from '@floodgate/service/failure';
-import { createTicket, describeTicket, lockTicket, settingsOf, updateTicket } from './tickets.ts';
+import {
+  createTicket,
+  describeTicket,
+  lockTicket,
+  noteReopened,
+  settingsOf,
+  updateTicket,
+} from './tickets.ts';
 import type { TicketSettings } from './tickets.ts';
 
 export { perform } from '@floodgate/audit';
@@ -63,8 +70,10 @@ export const updateTicketAction = defineAction({
   },
   run: async (transaction, { ticketId, lastModifiedBy = SOMEBODY, ...settings }, note) => {
     const before = await lockTicket(transaction, ticketId);
-    const ticket = before && (await updateTicket(transaction, ticketId, settings, lastModifiedBy));
-    if (!ticket) throw new Failure('no such ticket');
+    if (!before) throw new Failure('no such ticket');
+    const ticket = await updateTicket(transaction, before, settings, lastModifiedBy);
+    if (before.taken === before.capacity && ticket.taken < ticket.capacity)
+      await noteReopened(transaction, before);
     note(`ticket:${ticketId}`, { before: settingsOf(before), after: settingsOf(ticket) });
     return describeTicket(ticket);
   },

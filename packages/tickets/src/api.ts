@@ -10,8 +10,8 @@ export const ticketsApi = defineApi({
   settings: {},
   open({ reads }) {
     // The tickets of an event, kept for a second as the very text of the answer.
-    const tickets = readThroughCache(async (eventId: number) => {
-      const rows = await listAvailableTickets(reads, eventId);
+    const tickets = readThroughCache(async (eventId: number, shardId: number) => {
+      const rows = await listAvailableTickets(reads, eventId, shardId);
       return JSON.stringify(success(rows.map(toTicket)));
     });
     return { routes: (api) => addTicketsRoute(api, tickets) };
@@ -19,7 +19,7 @@ export const ticketsApi = defineApi({
 });
 
 /** GET /events/tickets: lists what can be bought now. A body, if one is sent, is not read. */
-function addTicketsRoute(api: Routes, tickets: LRUCache<number, string>): void {
+function addTicketsRoute(api: Routes, tickets: LRUCache<number, string, number>): void {
   api.get(
     '/events/tickets',
     {
@@ -34,14 +34,14 @@ function addTicketsRoute(api: Routes, tickets: LRUCache<number, string>): void {
       },
     },
     (request, reply) => {
-      const { eventId } = request.principal;
+      const { eventId, shardId } = request.principal;
       // The list is cached as the text of the answer: what is text already, Fastify sends as it is. Sent, not returned:
       // a promise for what is at hand would be a good part of what this route costs.
       void reply.type('application/json; charset=utf-8');
       const text = tickets.get(eventId);
       if (text !== undefined) reply.send(text as never);
       else
-        tickets.forceFetch(eventId).then(
+        tickets.forceFetch(eventId, { context: shardId }).then(
           (read) => reply.send(read as never),
           (error) => reply.send(error as never),
         );

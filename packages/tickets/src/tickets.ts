@@ -1,9 +1,10 @@
 import { sql, type Selectable } from 'kysely';
 import type { Database, TicketsTable } from '@floodgate/database';
+import { findShard } from '@floodgate/events';
 import { TICKET_COLUMNS } from '@floodgate/database/schema/schema';
 
 /** A ticket as it is stored. */
-export type TicketRow = Selectable<TicketsTable>;
+export type TicketRow = Pick<Selectable<TicketsTable>, (typeof TICKET_COLUMNS)[number]>;
 
 /** What an operator sets on a ticket. */
 export type TicketSettings = ReturnType<typeof settingsOf>;
@@ -40,43 +41,62 @@ function columnsOf<Given extends GivenSettings>(settings: Given) {
 
 type NewTicket = GivenSettings & Pick<TicketSettings, 'title' | 'capacity'>;
 
-/** Creates a ticket under an event; `title` and `capacity` have no default. */
+/** Creates a ticket under an event, in its shard; `title` and `capacity` have no default. */
 export async function createTicket(db: Database, eventId: number, settings: NewTicket, author: string) {
+  // Without its event it is refused, whatever the shard.
+  const shardId = (await findShard(db, eventId)) ?? 0;
   return db
     .insertInto('tickets')
-    .values({ ...columnsOf(settings), event_id: eventId, last_modified_by: author })
+    .values({ ...columnsOf(settings), shard_id: shardId, event_id: eventId, last_modified_by: author })
     .returning(TICKET_COLUMNS)
     .executeTakeFirstOrThrow();
 }
 
-/** Returns a ticket, and keeps others from changing it. Undefined where there is none. */
+/** Returns a ticket with its shard, and keeps others from changing it. Undefined where there is none. */
 export async function lockTicket(transaction: Database, ticketId: number) {
-  return transaction
-    .selectFrom('tickets')
-    .select(TICKET_COLUMNS)
-    .where('id', '=', ticketId)
+  const tickets = transaction.selectFrom('tickets').where('id', '=', ticketId);
+  const found = await tickets.select('shard_id').executeTakeFirst();
+  if (!found) return undefined;
+  // Rows can be locked in one shard at a time.
+  return tickets
+    .select(['shard_id', ...TICKET_COLUMNS])
+    .where('shard_id', '=', found.shard_id)
     .forNoKeyUpdate()
     .executeTakeFirst();
 }
 
-/** Changes what is given and leaves the rest. Undefined where there is no such ticket. */
-export async function updateTicket(db: Database, ticketId: number, given: GivenSettings, author: string) {
+type TicketOfShard = Pick<Selectable<TicketsTable>, 'shard_id' | 'event_id' | 'id'>;
+
+/** Changes what is given of a ticket that is locked, and leaves the rest. */
+export async function updateTicket(
+  db: Database,
+  { shard_id, id }: Omit<TicketOfShard, 'event_id'>,
+  given: GivenSettings,
+  author: string,
+) {
   return db
     .updateTable('tickets')
     .set({ ...columnsOf(given), last_modified_by: author, last_modified_at: sql<Date>`now()` })
-    .where('id', '=', ticketId)
+    .where('shard_id', '=', shard_id)
+    .where('id', '=', id)
     .returning(TICKET_COLUMNS)
-    .executeTakeFirst();
+    .executeTakeFirstOrThrow();
+}
+
+/** Notes that a ticket which was sold out has seats again, for whoever follows its event. */
+export async function noteReopened(transaction: Database, { shard_id, event_id, id }: TicketOfShard) {
+  await sql`
+    select reopen_ticket(${shard_id}::integer, ${event_id}::integer, ${id}::integer)`.execute(transaction);
 }
 
 /** Returns all tickets of an event, on sale or not. */
 export async function listTickets(db: Database, eventId: number) {
-  return selectTickets(db, eventId).execute();
+  return selectTickets(db, eventId, (await findShard(db, eventId)) ?? 0).execute();
 }
 
 /** Returns the tickets of an event that can be bought now: active, inside their sales window, seats left. */
-export async function listAvailableTickets(db: Database, eventId: number) {
-  return selectTickets(db, eventId)
+export async function listAvailableTickets(db: Database, eventId: number, shardId: number) {
+  return selectTickets(db, eventId, shardId)
     .where('active', '=', true)
     .where(sql<boolean>`coalesce(sale_starts_at <= now(), true)`)
     .where(sql<boolean>`coalesce(now() < sale_ends_at, true)`)
@@ -84,5 +104,10 @@ export async function listAvailableTickets(db: Database, eventId: number) {
     .execute();
 }
 
-const selectTickets = (db: Database, eventId: number) =>
-  db.selectFrom('tickets').select(TICKET_COLUMNS).where('event_id', '=', eventId).orderBy('id');
+const selectTickets = (db: Database, eventId: number, shardId: number) =>
+  db
+    .selectFrom('tickets')
+    .select(TICKET_COLUMNS)
+    .where('shard_id', '=', shardId)
+    .where('event_id', '=', eventId)
+    .orderBy('id');

@@ -38,6 +38,12 @@ const MEANINGS: Record<string, StatementFailure> = {
   '42703': 'unavailable', // a column was renamed or dropped
   '42P01': 'unavailable', // a table was
   '57014': 'unavailable', // statement timeout
+  // In a Citus cluster, from a server behind this one, which was lost. From this one they end the connection.
+  '08': 'unknown',
+  '57P01': 'unknown',
+  '57P02': 'unknown',
+  '57P03': 'unknown',
+  '57P05': 'unknown',
   '22': 'bad-value', // data exception
   '23': 'bad-value', // constraint
   '53': 'unavailable', // out of disk, memory or connections

@@ -65,7 +65,8 @@ function grant(service: ServiceName, role: Sql, database: Sql, schema: Sql): Sql
     sql`grant usage on schema ${schema} to ${role}`,
     ...privilegesOf(service).map(({ table, privilege, columns }) => {
       const list = columns ? sql`(${sql.join(columns.map((column) => sql.id(column)))})` : sql``;
-      return sql`grant ${sql.raw(privilege)} ${list} on ${schema}.${sql.id(table)} to ${role}`;
+      const kind = privilege === 'usage' ? sql`sequence` : sql`table`;
+      return sql`grant ${sql.raw(privilege)} ${list} on ${kind} ${schema}.${sql.id(table)} to ${role}`;
     }),
   ];
 }

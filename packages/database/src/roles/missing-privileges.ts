@@ -61,6 +61,7 @@ async function findLacks(db: Database, service: ServiceName): Promise<Lack[]> {
     left join pg_attribute on attrelid = relation and attname = "column"
     cross join lateral (select relation is not null and ("column" is null or attnum is not null)) as _ ("isThere")
     where not "isThere" or not case
+      when privilege = 'usage' then has_sequence_privilege(relation, privilege)
       when "column" is null then has_table_privilege(relation, privilege)
       else has_column_privilege(relation, attnum, privilege)
     end

@@ -4,7 +4,11 @@ import { TICKET_COLUMNS, type Schema } from '../schema/schema.ts';
 export const SERVICES = ['api', 'worker'] as const;
 export type ServiceName = (typeof SERVICES)[number];
 
-type Tables = Schema & { kysely_migration: { name: string }; kysely_migration_lock: object };
+type Tables = Schema & {
+  kysely_migration: { name: string };
+  kysely_migration_lock: object;
+  registrations_serial_seq: object;
+};
 
 /** What may be done with the columns of a table; with those that are not named, nothing. */
 export interface TablePrivileges<Column = string> {
@@ -14,10 +18,21 @@ export interface TablePrivileges<Column = string> {
   /** Also what locking a row takes, whichever column it is. */
   update?: readonly Column[];
   delete?: true;
+  /** Of a sequence: to take its next number. */
+  usage?: true;
 }
 
 // Of a registration: which seat it is. Readable by the API, so nothing of an attendee stands here.
-const SEAT = ['batch_id', 'position', 'partner_id', 'event_id', 'ticket_id', 'pass_code'] as const;
+const SEAT = [
+  'shard_id',
+  'serial',
+  'batch_id',
+  'position',
+  'partner_id',
+  'event_id',
+  'ticket_id',
+  'pass_code',
+] as const;
 // And what its attendee said, which the API only writes.
 const ATTENDEE = [
   'full_name',
@@ -27,6 +42,19 @@ const ATTENDEE = [
   'table_or_seat',
   'extra_data_1',
   'extra_data_2',
+] as const;
+
+const SEGMENT = [
+  'shard_id',
+  'event_id',
+  'partner_id',
+  'last_offset',
+  'count',
+  'kind',
+  'ticket_id',
+  'first_serial',
+  'last_serial',
+  'serials',
 ] as const;
 
 /**
@@ -40,20 +68,34 @@ export const PRIVILEGES: Record<ServiceName, { [T in keyof Tables]: TablePrivile
       select: ['key_id', 'partner_id', 'secret_hash', 'expires_at', 'revoked_at', 'last_used_at'],
       update: ['last_used_at'],
     },
-    events: { select: ['id', 'ref', 'pass_prefix', 'duplicate_policy'] },
+    shards: { select: ['id'] },
+    events: { select: ['id', 'ref', 'shard_id', 'pass_prefix', 'duplicate_policy'] },
     event_grants: { select: ['partner_id', 'event_id'] },
-    tickets: { select: TICKET_COLUMNS, update: ['taken'] },
+    tickets: { select: ['shard_id', ...TICKET_COLUMNS], update: ['taken'] },
     batches: {
-      select: ['id', 'state', 'first_serial', 'last_serial', 'finished_at'],
-      insert: ['id', 'state', 'size', 'first_serial', 'last_serial', 'relay_at', 'finished_at'],
+      select: ['shard_id', 'id', 'state', 'first_serial', 'last_serial', 'finished_at'],
+      insert: [
+        'shard_id',
+        'id',
+        'state',
+        'size',
+        'first_serial',
+        'last_serial',
+        'relay_at',
+        'finished_at',
+        'sold_out',
+      ],
     },
     registrations: {
-      select: ['serial', ...SEAT, 'attendee_digest', 'reserved_at', 'cancelled_at'],
+      select: [...SEAT, 'attendee_digest', 'reserved_at', 'cancelled_at'],
       insert: [...SEAT, 'attendee_digest', ...ATTENDEE],
     },
+    registrations_serial_seq: { usage: true },
+    journal_heads: {},
+    journal_segments: { select: '*' },
     idempotency_keys: {
       select: '*',
-      insert: ['partner_id', 'event_id', 'key', 'fingerprint', 'outcome', 'serial'],
+      insert: ['shard_id', 'partner_id', 'event_id', 'key', 'fingerprint', 'outcome', 'serial'],
       delete: true,
     },
     rate_limit_windows: {
@@ -69,16 +111,35 @@ export const PRIVILEGES: Record<ServiceName, { [T in keyof Tables]: TablePrivile
   worker: {
     partners: {},
     secret_keys: {},
+    shards: { select: ['id'] },
     events: {},
     event_grants: {},
-    tickets: {},
+    tickets: { select: ['shard_id', 'id', 'event_id'] },
     batches: {
-      select: ['id', 'state', 'pending_since', 'relay_at', 'enqueues'],
-      update: ['state', 'finished_at', 'failure', 'relay_at', 'enqueues'],
+      select: [
+        'shard_id',
+        'id',
+        'state',
+        'first_serial',
+        'last_serial',
+        'pending_since',
+        'finished_at',
+        'relay_at',
+        'enqueues',
+        'journal_offset',
+        'sold_out',
+      ],
+      update: ['state', 'finished_at', 'failure', 'relay_at', 'enqueues', 'journal_offset', 'sold_out'],
     },
-    registrations: {},
+    // Whose they are, for the journal; not who they are.
+    registrations: {
+      select: ['shard_id', 'serial', 'batch_id', 'partner_id', 'event_id', 'cancelled_at'],
+    },
+    registrations_serial_seq: {},
+    journal_heads: { select: '*', update: ['last_offset'] },
+    journal_segments: { select: '*', insert: SEGMENT, delete: true },
     // By ctid: the keys themselves are no business of the worker's.
-    idempotency_keys: { select: ['ctid', 'created_at'], delete: true },
+    idempotency_keys: { select: ['ctid', 'shard_id', 'created_at'], delete: true },
     rate_limit_windows: {},
     audit_log: {},
     kysely_migration: { select: ['name'] },

@@ -4,11 +4,18 @@ import { Migrator, type Migration } from 'kysely/migration';
 import type { Database } from '../connection/connect.ts';
 import * as initial from './migrations/0001-initial.ts';
 import * as audit from './migrations/0002-audit.ts';
+import * as shards from './migrations/0003-shards.ts';
+import * as reserveBatch from './migrations/0004-reserve-batch.ts';
+import * as journal from './migrations/0005-journal.ts';
+import { adoptShardKeys, buildShardKeys } from './shard-keys.ts';
 
 /** In order, forward only, and never edited once merged. */
 const MIGRATIONS: Record<string, Migration> = {
   '0001-initial': initial,
   '0002-audit': audit,
+  '0003-shards': shards,
+  '0004-reserve-batch': reserveBatch,
+  '0005-journal': journal,
 };
 
 /** The oldest that PostgreSQL itself still maintains, and the oldest that the tests have been run on. */
@@ -23,10 +30,13 @@ const ENCODINGS = new Set(['UTF8', 'SQL_ASCII']);
  */
 export async function migrate(db: Database): Promise<string[]> {
   await assertSupported(db);
+  await buildShardKeys(db);
   const migrator = new Migrator({ db, provider: { getMigrations: () => Promise.resolve(MIGRATIONS) } });
   const { error, results } = await migrator.migrateToLatest();
   // To Kysely, a migration that this release does not know is an error. Here it is one only where another is missing.
   if (error && !(await isMigrated(db))) throw error;
+  await buildShardKeys(db);
+  await adoptShardKeys(db, false);
   return (results ?? []).map((result) => result.migrationName);
 }
 

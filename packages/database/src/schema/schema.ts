@@ -4,9 +4,12 @@ import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
 
 type CreatedAt = ColumnType<Date, Date | undefined, never>;
 export type BatchState = 'pending' | 'confirmed' | 'failed' | 'void';
+/** What an entry of the journal tells. The last two are about a ticket, the others about a registration. */
+export type JournalKind = 'confirmed' | 'cancelled' | 'failed' | 'sold_out' | 'reopened';
 export type DuplicatePolicy = 'allow' | 'reject';
 
 export interface TicketsTable {
+  shard_id: Generated<number>;
   id: GeneratedAlways<number>;
   event_id: number;
   title: string;
@@ -74,8 +77,14 @@ export interface Schema {
     /** To the hour. */
     last_used_at: Date | null;
   };
+  /** Where events live, each with everything about it. */
+  shards: {
+    id: number;
+    created_at: CreatedAt;
+  };
   events: {
     id: GeneratedAlways<number>;
+    shard_id: Generated<number>;
     ref: Generated<string>;
     name: string;
     pass_prefix: string;
@@ -89,6 +98,7 @@ export interface Schema {
   };
   tickets: TicketsTable;
   batches: {
+    shard_id: Generated<number>;
     id: string;
     state: Generated<BatchState>;
     size: number;
@@ -105,8 +115,13 @@ export interface Schema {
     enqueues: Generated<number>;
     /** The SQLSTATE or error name with which finalization gave up. Never a message: those hold data. */
     failure: string | null;
+    /** Where what finalization wrote of it into the journal begins; null: not yet. */
+    journal_offset: number | null;
+    /** Tickets whose last seat it took. */
+    sold_out: number[] | null;
   };
   registrations: {
+    shard_id: Generated<number>;
     serial: GeneratedAlways<number>;
     batch_id: string;
     position: number;
@@ -126,7 +141,28 @@ export interface Schema {
     extra_data_1: string | null;
     extra_data_2: string | null;
   };
+  /** How far a shard's journal is written. */
+  journal_heads: {
+    shard_id: number;
+    last_offset: Generated<number>;
+  };
+  journal_segments: {
+    shard_id: number;
+    event_id: number;
+    /** 0: the entries are the event's own, about a ticket. */
+    partner_id: number;
+    last_offset: number;
+    count: number;
+    kind: JournalKind;
+    ticket_id: number | null;
+    first_serial: number | null;
+    last_serial: number | null;
+    /** Null where they are all from the first to the last. */
+    serials: number[] | null;
+    at: CreatedAt;
+  };
   idempotency_keys: {
+    shard_id: Generated<number>;
     partner_id: number;
     event_id: number;
     key: string;

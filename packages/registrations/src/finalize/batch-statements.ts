@@ -1,63 +1,83 @@
 import { sql } from 'kysely';
-import type { Database } from '@floodgate/database';
+import { plainArray, type Database } from '@floodgate/database';
 import type { QueueBacklog } from '@floodgate/queue';
 
 // What happens to a batch once it has committed: one function for each statement.
 
-/** Finalizes batches, all of them or none. Idempotent: what is confirmed or failed already stays as it is. */
-export async function confirmBatches(db: Database, batchIds: readonly string[]): Promise<void> {
-  await sql`
-    update batches set state = 'confirmed', finished_at = now(), failure = null
-    where id = any(${`{${batchIds.join(',')}}`}::uuid[]) and state = 'pending'`.execute(db);
+/** Batches of one shard, by their ids. */
+export interface ShardBatches {
+  shardId: number;
+  batchIds: string[];
 }
 
-/** Gives a pending batch up: its registrations read `failed` and keep their seats until an operator redrives it. */
-export async function failBatch(db: Database, batchId: string, failure: string): Promise<boolean> {
-  const { numAffectedRows } = await sql`
-    update batches set state = 'failed', finished_at = now(), failure = ${failure}
-    where id = ${batchId}::uuid and state = 'pending'`.execute(db);
-  return numAffectedRows === 1n;
+/**
+ * Finalizes batches and writes them into the journal: all of them or none. Idempotent: what is written already stays as it
+ * is. One at a time in each shard; others wait.
+ */
+export async function confirmBatches(db: Database, batches: ShardBatches): Promise<void> {
+  await writeBatches(db, batches, null);
+}
+
+/**
+ * Gives a pending batch up: its registrations read `failed` and keep their seats until an operator redrives it. Returns
+ * whether it was pending.
+ */
+export async function failBatch(db: Database, shardId: number, batchId: string, failure: string) {
+  return (await writeBatches(db, { shardId, batchIds: [batchId] }, failure)) === 1;
+}
+
+async function writeBatches(db: Database, { shardId, batchIds }: ShardBatches, failure: string | null) {
+  const { rows } = await sql<{ written: number }>`
+    select finalize_batches(${shardId}::integer, ${plainArray(batchIds)}::uuid[], ${failure}::text) as written`.execute(
+    db,
+  );
+  return rows[0]!.written;
 }
 
 /** Makes failed batches pending again (all of them, or one) and due for the relay at once. Returns their ids. */
 export async function redriveBatches(
-  db: Database,
+  transaction: Database,
   { batchId = null, limit }: { batchId?: string | null; limit: number },
 ): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`
-    update batches
-    set state = 'pending', pending_since = now(), finished_at = null, failure = null, relay_at = now()
-    where id in (
+  const redriven: string[] = [];
+  for (const shardId of await listShards(transaction)) {
+    const { rows } = await sql<{ id: string }>`
       select id from batches
-      where state = 'failed' and (${batchId}::uuid is null or id = ${batchId}::uuid)
-      order by created_at limit ${limit} for update skip locked
-    )
-    returning id`.execute(db);
-  return rows.map(({ id }) => id);
+      where shard_id = ${shardId} and state = 'failed' and (${batchId}::uuid is null or id = ${batchId}::uuid)
+      order by created_at limit ${limit - redriven.length} for update skip locked`.execute(transaction);
+    const ids = rows.map(({ id }) => id);
+    await sql`
+      update batches
+      set state = 'pending', pending_since = now(), finished_at = null, failure = null, relay_at = now(),
+        journal_offset = null
+      where shard_id = ${shardId} and id = any(${ids}::uuid[])`.execute(transaction);
+    for (const id of ids) redriven.push(id);
+  }
+  return redriven;
 }
 
 /**
- * Leases up to `limit` batches that have waited too long for their finalization. Each is left alone for a
- * time that doubles with every enqueue (5 s up to about 5 min), so a backlog is not enqueued over and over.
- * Two relays never get the same batch. Returns their ids.
+ * Leases up to `limit` batches of a shard that have waited too long for their finalization, or for their place in the
+ * journal. Each is left alone for a time that doubles with every enqueue (5 s up to about 5 min), so a backlog is not
+ * enqueued over and over. Two relays never get the same batch. Returns their ids.
  */
-export async function leaseDueBatches(db: Database, limit: number): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`
-    update batches
-    set enqueues = enqueues + 1, relay_at = now() + interval '5 s' * (2 ^ least(enqueues, 6))
-    where id in (
-      select id from batches where state = 'pending' and relay_at <= now()
-      order by relay_at limit ${limit} for update skip locked
-    )
-    returning id`.execute(db);
-  return rows.map(({ id }) => id);
+export async function leaseDueBatches(db: Database, shardId: number, limit: number): Promise<string[]> {
+  const { rows } = await sql<{ ids: string[] }>`
+    select lease_batches(${shardId}::integer, ${limit}::integer, '5 s'::interval) as ids`.execute(db);
+  return rows[0]!.ids;
 }
 
 /** Takes a lease back after the queue refused the batches: they are due again after `delayMs`, and it does not count. */
-export async function returnLease(db: Database, batchIds: readonly string[], delayMs: number): Promise<void> {
+export async function returnLease(db: Database, { shardId, batchIds }: ShardBatches, delayMs: number) {
   await sql`
     update batches set relay_at = now() + make_interval(secs => ${delayMs / 1000}), enqueues = enqueues - 1
-    where id = any(${batchIds}::uuid[]) and state = 'pending'`.execute(db);
+    where shard_id = ${shardId} and id = any(${batchIds}::uuid[]) and journal_offset is null`.execute(db);
+}
+
+/** Returns all shards. */
+export async function listShards(db: Database): Promise<number[]> {
+  const shards = await db.selectFrom('shards').select('id').orderBy('id').execute();
+  return shards.map(({ id }) => id);
 }
 
 /** What is waiting for finalization, as Postgres knows it. `oldestPendingMs` of a redriven batch counts from its redrive. */
@@ -66,13 +86,16 @@ export interface Backlog extends QueueBacklog {
   failedBatches: number;
 }
 
+// As its index says it.
+const isPending = sql`journal_offset is null and state = 'pending'`;
+
 /** Returns the backlog of now. */
 export async function readBacklog(db: Database): Promise<Backlog> {
   const { rows } = await sql<Backlog>`
     select
-      (select count(*)::integer from batches where state = 'pending') as "pendingBatches",
+      (select count(*)::integer from batches where ${isPending}) as "pendingBatches",
       (select count(*)::integer from batches where state = 'failed') as "failedBatches",
       (select (extract(epoch from clock_timestamp() - min(pending_since)) * 1000)::float8
-         from batches where state = 'pending') as "oldestPendingMs"`.execute(db);
+         from batches where ${isPending}) as "oldestPendingMs"`.execute(db);
   return rows[0]!;
 }

@@ -1,5 +1,5 @@
 import { sqlStateOf } from '@floodgate/service/failure';
-import { confirmBatches, failBatch } from './batch-statements.ts';
+import { confirmBatches, failBatch, type ShardBatches } from './batch-statements.ts';
 import { statementFailure } from '@floodgate/database';
 import type { JobContext, JobHandler, WorkerContext } from '@floodgate/queue';
 import type { finalizeBatchesJob } from './job.ts';
@@ -12,34 +12,60 @@ type Dependencies = Pick<WorkerContext<object>, 'db' | 'log'>;
  * Where Postgres was away, batches stay pending instead: the relay enqueues them again when it is back.
  */
 export function finalizeBatches(deps: Dependencies): JobHandler<typeof finalizeBatchesJob> {
-  return async ({ batchIds }, context) => {
-    try {
-      await confirmBatches(deps.db, batchIds);
-    } catch (error) {
-      if (!isOwnFault(error)) throw error;
-      await finalizeOneByOne(deps, batchIds, context);
-    }
+  // By shard: Postgres would let them wait for each other too, but with a connection each.
+  const turns = new Map<number, Promise<unknown>>();
+  return async ({ shardId = 0, batchIds }, context) => {
+    const turn = (turns.get(shardId) ?? Promise.resolve()).then(() =>
+      finalizeTogether(deps, { shardId, batchIds }, context),
+    );
+    turns.set(
+      shardId,
+      turn.catch(() => {}),
+    );
+    await turn;
     return 'done';
   };
 }
 
+async function finalizeTogether(
+  deps: Dependencies,
+  batches: ShardBatches,
+  context: JobContext,
+): Promise<void> {
+  context.signal.throwIfAborted();
+  try {
+    await confirmBatches(deps.db, batches);
+  } catch (error) {
+    if (!isOwnFault(error)) throw error;
+    await finalizeOneByOne(deps, batches, context);
+  }
+}
+
 /** Throws the first failure, once all have had their turn. */
-async function finalizeOneByOne(deps: Dependencies, batchIds: string[], context: JobContext): Promise<void> {
+async function finalizeOneByOne(
+  deps: Dependencies,
+  batches: ShardBatches,
+  context: JobContext,
+): Promise<void> {
   const { db, log } = deps;
+  const { shardId, batchIds } = batches;
   let failure: unknown;
   for (const batchId of batchIds) {
     context.signal.throwIfAborted();
     try {
-      await confirmBatches(db, [batchId]);
+      await confirmBatches(db, { shardId, batchIds: [batchId] });
     } catch (error) {
       // Postgres is away or busy, and would be for the rest of them as well.
       if (!isOwnFault(error)) throw error;
       failure ??= error;
       if (
         context.isLastAttempt &&
-        (await failBatch(db, batchId, sqlStateOf(error) ?? (error as Error).name))
+        (await failBatch(db, shardId, batchId, sqlStateOf(error) ?? (error as Error).name))
       ) {
-        log.error({ err: error, batchId }, 'finalization gave up; redrive it when the cause is mended');
+        log.error(
+          { err: error, shardId, batchId },
+          'finalization gave up; redrive it when the cause is mended',
+        );
       }
     }
   }

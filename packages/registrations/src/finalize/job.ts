@@ -7,6 +7,8 @@ export const finalizeBatchesJob = defineJob({
   name: 'finalize-batches',
   queue: 'finalize',
   payload: Type.Object({
+    // Jobs of the release before name none, and know of one shard only.
+    shardId: Type.Optional(Type.Integer({ minimum: 0 })),
     batchIds: Type.Array(Type.String({ pattern: UUID_PATTERN }), { minItems: 1, maxItems: 1_000 }),
   }),
   attempts: 10,

@@ -1,26 +1,50 @@
-import { leaseDueBatches, returnLease } from './batch-statements.ts';
+import { leaseDueBatches, listShards, returnLease, type ShardBatches } from './batch-statements.ts';
 import type { Database } from '@floodgate/database';
 import { job, type Producer } from '@floodgate/queue';
 import { finalizeBatchesJob } from './job.ts';
 
-/** Batches handed to the queue in one round. */
-const LEASE_LIMIT = 500;
+/** Batches handed to the queue in one round: no more than one statement can write into the journal in time. */
+const LEASE_LIMIT = 100;
 /** When the queue refused: how soon the batches are due again. */
 const RETRY_MS = 1_000;
 
+interface Dependencies {
+  db: Database;
+  producer: Producer;
+  /** Finalizes batches here and now, as a job of theirs would. */
+  finalize: (batches: ShardBatches) => Promise<unknown>;
+}
+
 /**
- * One round of the outbox relay: enqueues batches whose finalization is overdue, because the queue was away when
- * they committed, lost them, or whoever was to enqueue them died. Returns `more` while there may be more of them.
+ * One round of the outbox relay: sees to batches whose finalization is overdue, because the queue was away when they
+ * committed, lost them, or whoever was to enqueue them died. It enqueues them, or finalizes them itself while the queue is
+ * down. Returns `more` while there may be more of them. A shard that does not answer keeps no other waiting for long.
  */
-export async function relayDueBatches(db: Database, producer: Producer): Promise<'more' | 'done'> {
-  if (producer.problem() !== null) return 'done';
-  const batchIds = await leaseDueBatches(db, LEASE_LIMIT);
-  if (batchIds.length === 0) return 'done';
+export async function relayDueBatches(deps: Dependencies): Promise<'more' | 'done'> {
+  let failure: unknown;
+  let result: 'more' | 'done' = 'done';
+  for (const shardId of await listShards(deps.db)) {
+    try {
+      if (await relayShard(deps, shardId)) result = 'more';
+    } catch (error) {
+      failure ??= error;
+    }
+  }
+  if (failure !== undefined) throw failure;
+  return result;
+}
+
+/** Returns whether there may be more. */
+async function relayShard({ db, producer, finalize }: Dependencies, shardId: number): Promise<boolean> {
+  const batchIds = await leaseDueBatches(db, shardId, LEASE_LIMIT);
+  if (batchIds.length === 0) return false;
+  const batches = { shardId, batchIds };
   try {
-    await producer.enqueue(job(finalizeBatchesJob, { batchIds }));
+    if (producer.problem() === null) await producer.enqueue(job(finalizeBatchesJob, batches));
+    else await finalize(batches);
   } catch (error) {
-    await returnLease(db, batchIds, RETRY_MS);
+    await returnLease(db, batches, RETRY_MS);
     throw error;
   }
-  return batchIds.length === LEASE_LIMIT ? 'more' : 'done';
+  return batchIds.length === LEASE_LIMIT;
 }

@@ -2,13 +2,17 @@ import { sql } from 'kysely';
 import type { Database } from '@floodgate/database';
 import { IDEMPOTENCY_RETENTION_HOURS, type Reservation } from '../register/reserve-batch.ts';
 
-/** Deletes up to `limit` expired idempotency keys and returns how many there were. */
-export async function deleteExpiredIdempotencyKeys(db: Database, limit: number): Promise<number> {
+/** Deletes up to `limit` expired idempotency keys of a shard and returns how many there were. */
+export async function deleteExpiredIdempotencyKeys(
+  db: Database,
+  shardId: number,
+  limit: number,
+): Promise<number> {
   const { numAffectedRows } = await sql`
     delete from idempotency_keys
-    where ctid = any(array(
+    where shard_id = ${shardId} and ctid = any(array(
       select ctid from idempotency_keys
-      where created_at <= now() - make_interval(hours => ${IDEMPOTENCY_RETENTION_HOURS}::integer)
+      where shard_id = ${shardId} and created_at <= now() - make_interval(hours => ${IDEMPOTENCY_RETENTION_HOURS}::integer)
       order by created_at limit ${limit}
     ))`.execute(db);
   return Number(numAffectedRows ?? 0);
@@ -24,7 +28,7 @@ export async function forgetExpiredKeys(db: Database, reservations: readonly Res
       ${keyed.map((r) => r.partnerId)}::integer[], ${keyed.map((r) => r.eventId)}::integer[],
       ${keyed.map((r) => r.idempotency!.key)}::text[]
     ) as used (partner_id, event_id, key)
-    where expired.partner_id = used.partner_id and expired.event_id = used.event_id and expired.key = used.key
+    where expired.shard_id = ${keyed[0]!.shardId} and expired.partner_id = used.partner_id and expired.event_id = used.event_id and expired.key = used.key
       and expired.created_at
         <= now() - make_interval(hours => ${IDEMPOTENCY_RETENTION_HOURS}::integer)`.execute(db);
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '@floodgate/database';
+import { listShards } from '../finalize/batch-statements.ts';
 
 /** A place where the books do not balance, in words for an operator. */
 export type Difference = Record<'subject' | 'problem', string>;
@@ -8,52 +9,64 @@ export type Difference = Record<'subject' | 'problem', string>;
 const FORGOTTEN_AFTER_MINUTES = 15;
 
 /**
- * Returns where the books do not balance: seats that are taken and not held, references that lead elsewhere or nowhere,
- * batches that are not what they say, and batches that were forgotten. Reads one snapshot, so it is exact under load.
- * Changes nothing.
+ * Returns where the books do not balance, shard by shard: seats that are taken and not held, references that lead elsewhere
+ * or nowhere, batches that are not what they say or whose place in the journal is missing, and batches that were forgotten.
+ * Reads one snapshot of each shard, so it is exact under load. Changes nothing.
  */
 export async function reconcile(db: Database): Promise<Difference[]> {
-  const all = [ticketDifferences, batchDifferences, registrationsAstray, keysAstray, forgottenBatches];
-  const { rows } = await sql<Difference>`
-    with ${summaries} ${sql.join(all, sql` union all `)} order by 1`.execute(db);
-  return rows;
+  const shards = await listShards(db);
+  const differences: Difference[][] = [];
+  for (const shardId of shards) {
+    const { rows } = await compareBooks(shardId).execute(db);
+    const place = shards.length > 1 ? `shard ${shardId}: ` : '';
+    differences.push(rows.map(({ subject, problem }) => ({ subject: place + subject, problem })));
+  }
+  return differences.flat();
 }
 
-/** What the registrations add up to. */
-const summaries = sql`
+const compareBooks = (shard: number) => sql<Difference>`
+  with
   -- The registrations are read twice, as few groups each time: at once it would take ten times as long.
   alike as materialized (
     select ticket_id, event_id, partner_id, min(serial) as first_serial, max(serial) as last_serial,
       count(*) filter (where cancelled_at is null) as seats
-    from registrations group by ticket_id, event_id, partner_id
+    from registrations where shard_id = ${shard} group by ticket_id, event_id, partner_id
   ),
   held as (
     select ticket_id, sum(seats) as seats from alike group by ticket_id
   ),
   stored as (
     select batch_id, count(*) as size, min(serial) as first_serial, max(serial) as last_serial
-    from registrations group by batch_id
+    from registrations where shard_id = ${shard} group by batch_id
   ),
+  ticket as (select * from tickets where shard_id = ${shard}),
+  batch as (select * from batches where shard_id = ${shard}),
   -- A ticket that does not exist is named by itself, with its seats.
   astray as (
     select alike.*, case
       when e.id is null then 'its event ' || alike.event_id || ' does not exist'
+      when e.shard_id <> ${shard} then 'its event ' || alike.event_id || ' lives in shard ' || e.shard_id
       when p.id is null then 'its partner ' || alike.partner_id || ' does not exist'
       else 'it is for event ' || e.id || ', but its ticket ' || t.id || ' is of event ' || t.event_id
     end as problem
     from alike
     left join events e on e.id = alike.event_id
     left join partners p on p.id = alike.partner_id
-    left join tickets t on t.id = alike.ticket_id
-    where e.id is null or p.id is null or t.event_id <> e.id
-  )`;
+    left join ticket t on t.id = alike.ticket_id
+    where e.id is null or e.shard_id <> ${shard} or p.id is null or t.event_id <> e.id
+  )
+  ${sql.join(
+    [ticketDifferences, batchDifferences, registrationsAstray(shard), keysAstray(shard), forgottenBatches],
+    sql` union all `,
+  )}
+  order by 1`;
 
 /** Tickets whose seats are not those that registrations hold. */
 const ticketDifferences = sql`
   select 'ticket ' || coalesce(t.id, held.ticket_id) as subject,
     case when t.id is null then 'holds ' || held.seats || ' seats, but there is no such ticket'
     else 'taken is ' || t.taken || ', but registrations hold ' || coalesce(held.seats, 0) || ' seats' end as problem
-  from tickets t full join held on held.ticket_id = t.id
+  from ticket t full join held on held.ticket_id = t.id
   where t.taken is distinct from coalesce(held.seats, 0)`;
 
 /** Batches that are not what they say. */
@@ -64,34 +77,37 @@ const batchDifferences = sql`
       then 'should have ' || b.size || ' registrations, but has ' || coalesce(s.size, 0)
     else 'says serials ' || b.first_serial || ' to ' || b.last_serial
       || ', but has ' || s.first_serial || ' to ' || s.last_serial end
-  from batches b full join stored s on s.batch_id = b.id
+  from batch b full join stored s on s.batch_id = b.id
   where coalesce(b.size, -1) <> coalesce(s.size, 0)
     or b.first_serial <> s.first_serial or b.last_serial <> s.last_serial`;
 
 /** Registrations whose references lead elsewhere. */
-const registrationsAstray = sql`
+const registrationsAstray = (shard: number) => sql`
   select 'registration ' || serial, problem
   from astray cross join lateral (
     select serial from registrations r
-    where serial between first_serial and last_serial
+    where r.shard_id = ${shard} and serial between first_serial and last_serial
       and (r.ticket_id, r.event_id, r.partner_id) = (astray.ticket_id, astray.event_id, astray.partner_id)
     -- Keeps Postgres from reading them all once more: nearly always there is nothing to look up.
     offset 0
   ) named`;
 
 /** Idempotency keys that remember a registration of somebody else, or none. */
-const keysAstray = sql`
+const keysAstray = (shard: number) => sql`
   select 'idempotency key "' || k.key || '" of partner ' || k.partner_id || ', event ' || k.event_id,
     'remembers registration ' || coalesce(k.serial::text, '(none)') || case
       when r.serial is null then ', which does not exist'
       else ', which is of partner ' || r.partner_id || ', event ' || r.event_id
     end
-  from idempotency_keys k left join registrations r on r.serial = k.serial
-  where k.outcome = 'registered'
+  from idempotency_keys k left join registrations r on r.shard_id = k.shard_id and r.serial = k.serial
+  where k.shard_id = ${shard} and k.outcome = 'registered'
     and (r.partner_id, r.event_id) is distinct from (k.partner_id, k.event_id)`;
 
-/** Batches that nobody has finalized, and nobody was told of. */
+/** Batches that nobody has finalized, or written into the journal, and nobody was told of. */
 const forgottenBatches = sql`
-  select 'batch ' || id, 'has been pending since ' || pending_since || ' (' || size || ' registrations)'
-  from batches
-  where state = 'pending' and pending_since < now() - make_interval(mins => ${FORGOTTEN_AFTER_MINUTES})`;
+  select 'batch ' || id,
+    case when state = 'pending' then 'has been pending since ' || pending_since || ' (' || size || ' registrations)'
+    else 'is confirmed, but missing in the journal (' || size || ' registrations)' end
+  from batch
+  where pending_since < now() - make_interval(mins => ${FORGOTTEN_AFTER_MINUTES})
+    and (state = 'pending' or state = 'confirmed' and journal_offset is null)`;

@@ -1,3 +1,4 @@
+import { sqlStateOf } from '@floodgate/service/failure';
 import { statementFailure, type Database, type StatementFailure } from '@floodgate/database';
 import { randomUUIDv7 } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -5,14 +6,18 @@ import { forgetExpiredKeys } from '../idempotency/expired-keys.ts';
 import { findLockedTickets, type LockedTickets, type TicketOfEvent } from './locked-tickets.ts';
 import { FAILED, OVERLOADED, UNKNOWN, type Outcome } from './outcome.ts';
 import { reserveBatch, type Reservation } from './reserve-batch.ts';
-import { voidBatch, type CommittedRegistration } from './void-batch.ts';
+import { findBatch, voidBatch, type CommittedRegistration } from './void-batch.ts';
 
 export interface CommitDependencies {
   db: Database;
   /** Tickets that another transaction keeps locked. It is told of further ones, and of those that were sold from again. */
   locked: LockedTickets;
+  /** Shards of a cluster that did not answer the last time. */
+  suspects: Set<number>;
+  /** Whether other servers lie behind this one. */
+  isCluster: boolean;
   /** Told of every batch that has committed seats, once that is certain. */
-  onCommitted: (batchId: string) => void;
+  onCommitted: (batchId: string, shardId: number) => void;
   onFailure: (error: unknown, facts: { batchId: string; size: number; failure: StatementFailure }) => void;
   /** How long a batch waits for a row that another transaction has locked: longer than other processes' batches take. */
   lockWithinMs: number;
@@ -40,7 +45,7 @@ const RETRY_DELAY_MS = 50;
 const MAX_ATTEMPTS = 3;
 
 /**
- * Reserves a batch exactly once. Returns one outcome per reservation, in order; never rejects.
+ * Reserves a batch of one shard exactly once. Returns one outcome per reservation, in order; never rejects.
  *
  *   part ─► set locked tickets aside ─► attempt ─► committed ─► decided
  *    ▲                                    │
@@ -73,21 +78,37 @@ async function commitPart(commit: Commit, part: Part): Promise<Part[]> {
   if (rest.positions.length === 0) return [];
   const batchId = randomUUIDv7();
   const reservations = reservationsOf(commit, rest);
+  let isSent = false;
   try {
+    // Asked first, it can be said that nothing was reserved. Otherwise its fate would be unknown once more.
+    if (commit.suspects.has(shardOf(commit))) await findBatch(commit.db, shardOf(commit), batchId);
+    isSent = true;
     const outcomes = await reserveBatch(commit.db, batchId, reservations, commit.lockWithinMs);
-    if (outcomes.some(isNewSeat)) commit.onCommitted(batchId);
+    if (outcomes.some(isNewSeat)) commit.onCommitted(batchId, shardOf(commit));
     commit.locked.release(reservations);
+    commit.suspects.delete(shardOf(commit));
     rest.positions.forEach((position, index) => (commit.outcomes[position] = outcomes[index]!));
     return [];
   } catch (error) {
-    const failure = statementFailure(error);
+    const failure = fateOf(error, commit.isCluster);
     commit.onFailure(error, { batchId, size: reservations.length, failure });
+    if (!isSent) return decide(commit, rest, OVERLOADED);
+    if (failure === 'unknown' && commit.isCluster) commit.suspects.add(shardOf(commit));
     return failure === 'unknown' ? settleFate(commit, rest, batchId) : afterRollback(commit, rest, failure);
   }
 }
 
 const reservationsOf = ({ reservations }: Commit, { positions }: Part) =>
   positions.map((position) => reservations[position]!);
+
+const STATEMENT_TIMEOUT = '57014';
+
+/** What a failure means. In a cluster, one that took too long may have committed on the shard's server. */
+function fateOf(error: unknown, isInCluster: boolean): StatementFailure {
+  return isInCluster && sqlStateOf(error) === STATEMENT_TIMEOUT ? 'unknown' : statementFailure(error);
+}
+
+const shardOf = ({ reservations }: Commit) => reservations[0]!.shardId;
 
 const isNewSeat = (outcome: Outcome) => outcome.kind === 'registered' && !outcome.replayed;
 
@@ -158,9 +179,9 @@ function halve(commit: Commit, part: Part, outcome: Outcome): Part[] {
 async function settleFate(commit: Commit, part: Part, batchId: string): Promise<Part[]> {
   for (;;) {
     try {
-      const committed = await voidBatch(commit.db, batchId);
+      const committed = await voidBatch(commit.db, shardOf(commit), batchId);
       if (!committed) return [part];
-      commit.onCommitted(batchId);
+      commit.onCommitted(batchId, shardOf(commit));
       return adopt(commit, part, committed);
     } catch {
       if (performance.now() >= commit.giveUpAt) return decide(commit, part, UNKNOWN);

@@ -4,6 +4,7 @@ import type { Logger } from '@floodgate/service';
 
 /** A ticket, and the event under which it was asked for. */
 export interface TicketOfEvent {
+  shardId: number;
   ticketId: number;
   eventId: number;
 }
@@ -53,25 +54,27 @@ export function createLockedTickets(log: Logger) {
 
 export type LockedTickets = ReturnType<typeof createLockedTickets>;
 
-/** Those of the tickets, found under their events, whose rows somebody else holds now: each once. Waits for nobody. */
+/**
+ * Returns those of the tickets of one shard, found under their events, whose rows somebody else holds now: each once. Waits
+ * for nobody.
+ */
 export async function findLockedTickets(
   db: Database,
   tickets: readonly TicketOfEvent[],
 ): Promise<TicketOfEvent[]> {
-  const { rows } = await sql<TicketOfEvent>`
-    with wanted as (
-      select id, event_id from tickets
-      where (id, event_id) in (
-        select * from unnest(
-          ${plainArray(tickets.map(({ ticketId }) => ticketId))}::integer[],
-          ${plainArray(tickets.map(({ eventId }) => eventId))}::integer[]
-        )
-      )
-    ),
-    free as materialized (
-      select id from tickets where id in (select id from wanted) for no key update skip locked
-    )
-    select id as "ticketId", event_id as "eventId" from wanted
-    where id not in (select id from free)`.execute(db);
-  return rows;
+  const found = sql`
+    select t.shard_id as "shardId", t.id as "ticketId", t.event_id as "eventId"
+    from tickets t
+    join (
+      select distinct ticket_id, event_id
+      from unnest(
+        ${plainArray(tickets.map(({ ticketId }) => ticketId))}::integer[],
+        ${plainArray(tickets.map(({ eventId }) => eventId))}::integer[]
+      ) as asked (ticket_id, event_id)
+    ) wanted on wanted.ticket_id = t.id and wanted.event_id = t.event_id
+    where t.shard_id = ${tickets[0]!.shardId}`;
+  const { rows: all } = await sql<TicketOfEvent>`${found}`.execute(db);
+  const { rows: free } = await sql<TicketOfEvent>`${found} for no key update of t skip locked`.execute(db);
+  const freeIds = new Set(free.map(({ ticketId }) => ticketId));
+  return all.filter(({ ticketId }) => !freeIds.has(ticketId));
 }

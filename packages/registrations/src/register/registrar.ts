@@ -5,13 +5,15 @@ import { type Logger, throttledWarn } from '@floodgate/service';
 import { commitBatch, type CommitDependencies } from './commit-batch.ts';
 import { createGroupCommit } from './group-commit.ts';
 import { createLockedTickets } from './locked-tickets.ts';
+import { createSlots } from './slots.ts';
 import { OVERLOADED, UNKNOWN, type Outcome } from './outcome.ts';
 import type { Reservation } from './reserve-batch.ts';
 import type { WaitingRoomOptions } from './waiting-room.ts';
 
 type Limits = Omit<WaitingRoomOptions<Reservation>, 'exclusiveKey'>;
 
-export interface RegistrarOptions extends Pick<CommitDependencies, 'db' | 'onCommitted'>, Limits {
+export interface RegistrarOptions
+  extends Pick<CommitDependencies, 'db' | 'isCluster' | 'onCommitted'>, Limits {
   log: Logger;
 }
 
@@ -23,34 +25,51 @@ export type Registrar = ReturnType<typeof createRegistrar>;
  */
 const LOCK_SHARE = 1 / 4;
 
+/** Groups of all shards that are under way at once: as many as keep Postgres busy. More would each take longer. */
+const GROUPS_AT_ONCE = 8;
+/** A group that takes longer waits for somebody, and does not count among them. */
+const PATIENCE_MS = 250;
+
 /** Returns what registers attendees: it collects what arrives into batches and answers when a batch has committed. */
-export function createRegistrar({ db, log, onCommitted, ...limits }: RegistrarOptions) {
+export function createRegistrar({ db, isCluster, log, onCommitted, ...limits }: RegistrarOptions) {
   const warn = throttledWarn('a batch did not commit');
   const keysInProgress = new Set<string>();
   const locked = createLockedTickets(log);
   const deps: CommitDependencies = {
     db,
+    isCluster,
     locked,
+    suspects: new Set(),
     lockWithinMs: Math.round(limits.answerWithinMs * LOCK_SHARE),
     onCommitted,
     onFailure: (error, facts) => warn(log, { err: error, ...facts }),
     resolveWithinMs: limits.answerWithinMs,
   };
-  const group = createGroupCommit<Reservation, Outcome>({
-    ...limits,
-    commit: (reservations) => commitBatch(deps, reservations),
-    overloaded: OVERLOADED,
-    unknown: UNKNOWN,
-    exclusiveKey: ({ eventId, attendeeDigest }) => attendeeDigest && `${eventId}/${attendeeDigest}`,
-  });
+  const inSlot = createSlots(GROUPS_AT_ONCE, PATIENCE_MS);
+  const openGroup = () =>
+    createGroupCommit<Reservation, Outcome>({
+      ...limits,
+      commit: (reservations) => inSlot(() => commitBatch(deps, reservations)),
+      overloaded: OVERLOADED,
+      unknown: UNKNOWN,
+      exclusiveKey: ({ eventId, attendeeDigest }) => attendeeDigest && `${eventId}/${attendeeDigest}`,
+    });
+  // One under way in each shard, so that a slow one delays its own registrations and no others.
+  const groups = new Map<number, ReturnType<typeof openGroup>>();
+  const groupOf = (shardId: number) => {
+    const group = groups.get(shardId) ?? openGroup();
+    groups.set(shardId, group);
+    return group;
+  };
   return {
     /** Returns whether a registration may come now. One that may not is to be answered `overloaded`, and counted as that. */
-    admit: group.admit,
+    admit: ({ shardId }: PartnerPrincipal) => groupOf(shardId).admit(),
     /** Resolves when everything that was accepted for registration is answered. */
-    drain: group.drain,
+    drain: async () => void (await Promise.all([...groups.values()].map((group) => group.drain()))),
     /** Registers one attendee. Resolves when the seat is committed or certainly refused; never rejects. */
     register(principal: PartnerPrincipal, request: RegistrationRequest, key?: string): Promise<Outcome> {
       const reservation = toReservation(principal, request, key);
+      const group = groupOf(reservation.shardId);
       if (locked.has(reservation)) return Promise.resolve(OVERLOADED);
       if (key === undefined) return group.submit(reservation);
       const scopedKey = `${principal.partnerId}/${principal.eventId}/${key}`;
@@ -62,7 +81,7 @@ export function createRegistrar({ db, log, onCommitted, ...limits }: RegistrarOp
 }
 
 function toReservation(principal: PartnerPrincipal, request: RegistrationRequest, key?: string): Reservation {
-  const { partnerId, eventId, duplicatePolicy } = principal;
+  const { shardId, partnerId, eventId, duplicatePolicy } = principal;
   const attendee = {
     fullName: request.fullName,
     emailAddress: request.emailAddress,
@@ -74,6 +93,7 @@ function toReservation(principal: PartnerPrincipal, request: RegistrationRequest
   };
   const ticketId = request.organizedEventTicketID;
   return {
+    shardId,
     partnerId,
     eventId,
     ticketId,

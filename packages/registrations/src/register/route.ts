@@ -39,8 +39,8 @@ export function addRegisterRoute(api: Routes, registrar: Pick<Registrar, 'regist
       },
       bodyLimit: BODY_LIMIT_BYTES,
       // Before the body is read: reading what is refused would slow down those who are served.
-      onRequest: (_request, reply, done) => {
-        if (registrar.admit()) done();
+      onRequest: ({ principal }, reply, done) => {
+        if (registrar.admit(principal)) done();
         else reply.fail('90');
       },
       preValidation: (request, _reply, done) => {

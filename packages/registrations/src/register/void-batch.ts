@@ -6,12 +6,12 @@ import type { Database } from '@floodgate/database';
  * Or its id is taken from it here, so that it never will, even if its statement is still on its way (undefined).
  * Waits for a statement that has got as far as its batch row.
  */
-export async function voidBatch(db: Database, batchId: string): Promise<CommittedRegistration[] | undefined> {
+export async function voidBatch(db: Database, shardId: number, batchId: string) {
   await sql`
-    insert into batches (id, state, size, first_serial, last_serial, relay_at, finished_at)
-    values (${batchId}::uuid, 'void', 0, 0, 0, now(), now())
-    on conflict (id) do nothing`.execute(db);
-  const registrations = await findBatch(db, batchId);
+    insert into batches (shard_id, id, state, size, first_serial, last_serial, relay_at, finished_at)
+    values (${shardId}, ${batchId}::uuid, 'void', 0, 0, 0, now(), now())
+    on conflict (shard_id, id) do nothing`.execute(db);
+  const registrations = await findBatch(db, shardId, batchId);
   return registrations.length > 0 ? registrations : undefined;
 }
 
@@ -24,11 +24,12 @@ export interface CommittedRegistration {
 }
 
 /** The registrations of a committed batch; empty where no such batch has committed. */
-export async function findBatch(db: Database, batchId: string): Promise<CommittedRegistration[]> {
+export async function findBatch(db: Database, shardId: number, batchId: string) {
   const { rows } = await sql<CommittedRegistration>`
     select position, serial, pass_code as "passCode"
-    from batches
-    join registrations on serial between first_serial and last_serial and batch_id = batches.id
-    where batches.id = ${batchId}::uuid`.execute(db);
+    from batches b
+    join registrations r
+      on r.shard_id = b.shard_id and serial between first_serial and last_serial and batch_id = b.id
+    where b.shard_id = ${shardId} and b.id = ${batchId}::uuid`.execute(db);
   return rows;
 }

@@ -3,6 +3,7 @@ import { plainArray, type Database } from '@floodgate/database';
 
 /** Which registration, and whose it has to be. */
 export interface RegistrationQuery {
+  shardId: number;
   serial: number;
   partnerId: number;
   eventId: number;
@@ -30,6 +31,21 @@ export async function findRegistrations(
   db: Database,
   queries: readonly RegistrationQuery[],
 ): Promise<(RegistrationRow | undefined)[]> {
+  const byShard = Map.groupBy(queries.entries(), ([, { shardId }]) => shardId);
+  const found: (RegistrationRow | undefined)[] = Array(queries.length).fill(undefined);
+  const readShard = async ([shardId, asked]: [number, [number, RegistrationQuery][]]) => {
+    const rows = await selectRegistrations(
+      db,
+      shardId,
+      asked.map(([, query]) => query),
+    );
+    for (const row of rows) found[asked[row.position - 1]![0]] = row;
+  };
+  await Promise.all([...byShard].map(readShard));
+  return found;
+}
+
+async function selectRegistrations(db: Database, shardId: number, queries: readonly RegistrationQuery[]) {
   const column = (name: keyof RegistrationQuery) => plainArray(queries.map((query) => query[name]));
   const { rows } = await sql<RegistrationRow & { position: number }>`
     select query.position, r.serial, r.pass_code as "passCode", e.pass_prefix as "passPrefix", r.event_id as "eventId",
@@ -45,8 +61,8 @@ export async function findRegistrations(
     join registrations r
       on r.serial = query.serial and r.partner_id = query.partner_id and r.event_id = query.event_id
     join events e on e.id = r.event_id
-    join tickets t on t.id = r.ticket_id
-    join batches b on b.id = r.batch_id`.execute(db);
-  const found = new Map(rows.map((row) => [row.position, row]));
-  return queries.map((_, index) => found.get(index + 1));
+    join tickets t on t.shard_id = r.shard_id and t.id = r.ticket_id
+    join batches b on b.shard_id = r.shard_id and b.id = r.batch_id
+    where r.shard_id = ${shardId}`.execute(db);
+  return rows;
 }

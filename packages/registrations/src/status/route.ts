@@ -28,9 +28,10 @@ export function addStatusRoute(api: Routes, reads: Database): void {
         response: answersOf(RegistrationStatus),
       },
     },
-    async ({ principal: { partnerId, eventId }, params: { passReference } }, reply) => {
+    async ({ principal, params: { passReference } }, reply) => {
+      const { shardId, partnerId, eventId } = principal;
       const parts = parsePassReference(passReference);
-      const row = parts && (await registrations.read({ serial: parts.serial, partnerId, eventId }));
+      const row = parts && (await registrations.read({ shardId, serial: parts.serial, partnerId, eventId }));
       const status = row && statusOf(row);
       // Found by its serial, then compared whole: a guessed serial alone opens nothing.
       return status?.passReference === passReference ? success(status) : reply.fail('34');
@@ -38,7 +39,8 @@ export function addStatusRoute(api: Routes, reads: Database): void {
   );
 }
 
-function statusOf({ passPrefix: prefix, ...row }: RegistrationRow): RegistrationStatus {
+/** Returns what a partner is told of a registration. */
+export function statusOf({ passPrefix: prefix, ...row }: RegistrationRow): RegistrationStatus {
   return {
     passReference: formatPassReference({ prefix, ...row }),
     state: row.state,

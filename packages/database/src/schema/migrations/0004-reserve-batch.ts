@@ -1,0 +1,206 @@
+import { sql, type Kysely } from 'kysely';
+
+/**
+ * The steps of a batch as one function of a shard: one round trip, one transaction. Each is a statement of its own, because
+ * Citus cannot plan them as one. For Postgres that is cheaper too: what the next step needs is in arrays.
+ *
+ * Registrations come as arrays by position; `tickets` are indexes into the wanted tickets, which are distinct and in id
+ * order. What nobody in the batch has (keys, digests) is null. Returns as JSON
+ *
+ *   outcomes   by position; null: all registered
+ *   serials    by position: of who got a seat just now
+ *   replays    of who is answered as before: position, serial and pass code, which are null where there is no seat
+ */
+export async function up(db: Kysely<unknown>): Promise<void> {
+  await sql`
+    create function reserve_batch(
+      shard integer, batch uuid, lock_within_ms integer, relay_after interval, remembered_for interval,
+      wanted_tickets integer[], wanted_events integer[], wanted_seats integer[],
+      tickets integer[], partners integer[], pass_codes bigint[], digests uuid[], keys text[], fingerprints uuid[],
+      full_names text[], email_addresses text[], phone_numbers text[], genders text[], tables_or_seats text[],
+      extra_data_1 text[], extra_data_2 text[]
+    ) returns json language plpgsql as $$
+    #variable_conflict use_column
+    declare
+      size constant integer := cardinality(tickets);
+      -- By wanted ticket. Null: there is none. Negative: it is not on sale.
+      seats_left integer[] := array_fill(null::integer, array[cardinality(wanted_tickets)]);
+      -- By position: what was said before; that the attendee is registered already. Null: nothing yet, and no.
+      known text[];
+      is_duplicate boolean[];
+      outcomes text[];
+      -- By position: the serial of who gets a seat now.
+      granted bigint[];
+      -- By wanted ticket: how many of its seats are granted.
+      sold integer[];
+      sold_out integer[];
+      seats_granted integer;
+      first_serial bigint;
+      last_serial bigint;
+      -- By position: that the answer is one from before.
+      replayed boolean[];
+      replays bigint[] := '{}';
+      found record;
+    begin
+      -- Of this transaction only, so that it works through a pooler.
+      perform set_config('lock_timeout', lock_within_ms::text, true);
+
+      -- What was answered before under the same idempotency keys.
+      if keys is not null then
+        known := array_fill(null::text, array[size]);
+        replayed := array_fill(null::boolean, array[size]);
+        for found in
+          select input.position, first.fingerprint = input.fingerprint as is_same, first.outcome, r.serial, r.pass_code
+          from unnest(tickets, partners, keys, fingerprints) with ordinality
+            as input (ticket, partner_id, key, fingerprint, position)
+          join idempotency_keys first
+            on first.shard_id = shard and first.partner_id = input.partner_id
+            and first.event_id = wanted_events[input.ticket] and first.key = input.key
+          left join registrations r
+            on r.shard_id = shard and r.serial = first.serial
+            and r.partner_id = first.partner_id and r.event_id = first.event_id
+          where first.created_at > now() - remembered_for
+        loop
+          if not found.is_same then
+            known[found.position] := 'key-reused';
+          elsif found.outcome = 'registered' and found.serial is null then
+            -- A remembered answer is never made up: its registration is gone, so nobody knows its pass.
+            known[found.position] := 'failed';
+          else
+            known[found.position] := found.outcome;
+            replayed[found.position] := true;
+            replays := replays || array[array[found.position, found.serial, found.pass_code]];
+          end if;
+        end loop;
+      end if;
+
+      -- Whose attendee is registered for the event already.
+      if digests is not null then
+        is_duplicate := array_fill(null::boolean, array[size]);
+        for found in
+          select input.position
+          from unnest(tickets, digests) with ordinality as input (ticket, digest, position)
+          join registrations earlier
+            on earlier.shard_id = shard and earlier.event_id = wanted_events[input.ticket]
+            and earlier.attendee_digest = input.digest and earlier.cancelled_at is null
+        loop
+          is_duplicate[found.position] := true;
+        end loop;
+      end if;
+
+      -- The tickets, locked in id order, so that two batches can never wait for each other. Each is looked for under the
+      -- event that it was asked for under: its id alone would lock another event's.
+      for found in
+        select t.capacity - t.taken as seats, wanted.index,
+          t.active and coalesce(t.sale_starts_at <= now(), true) and coalesce(now() < t.sale_ends_at, true) as on_sale
+        from tickets t
+        join unnest(wanted_tickets, wanted_events) with ordinality as wanted (ticket_id, event_id, index)
+          on wanted.ticket_id = t.id and wanted.event_id = t.event_id
+        where t.shard_id = shard
+        order by t.id
+        for no key update of t
+      loop
+        seats_left[found.index] := case when found.on_sale then found.seats else -1 end;
+      end loop;
+
+      -- Seats go by position while they last.
+      if known is null and is_duplicate is null and not exists (
+        select from unnest(seats_left, wanted_seats) as ticket (seats, wanted)
+        where ticket.seats is null or ticket.seats < ticket.wanted
+      ) then
+        granted := array(select nextval('registrations_serial_seq') from generate_series(1, size));
+        sold := wanted_seats;
+      else
+        select array_agg(decided.outcome order by decided.position),
+          array_agg(
+            case when decided.known is null and decided.outcome = 'registered' then nextval('registrations_serial_seq') end
+            order by decided.position
+          )
+        into outcomes, granted
+        from (
+          select input.position, input.known, case
+              when input.known is not null then input.known
+              when seats_left[input.ticket] is null then 'no-such-ticket'
+              when seats_left[input.ticket] < 0 then 'not-on-sale'
+              when input.is_duplicate then 'duplicate'
+              when row_number() over (
+                partition by input.ticket, input.known is null and input.is_duplicate is null order by input.position
+              ) <= seats_left[input.ticket] then 'registered'
+              else 'sold-out'
+            end as outcome
+          from unnest(tickets, known, is_duplicate) with ordinality as input (ticket, known, is_duplicate, position)
+          order by input.position
+        ) decided;
+        sold := array(
+          select count(input.serial)::integer
+          from generate_subscripts(wanted_tickets, 1) as wanted (index)
+          left join unnest(tickets, granted) as input (ticket, serial) on input.ticket = wanted.index
+          group by wanted.index
+          order by wanted.index
+        );
+      end if;
+      select count(*), min(serial), max(serial) into seats_granted, first_serial, last_serial
+      from unnest(granted) as _ (serial) where serial is not null;
+
+      if seats_granted > 0 then
+        -- The registrations. Attendees that are unique go in sorted: one batch may wait for another's until that one has
+        -- ended, and in one order for all, two can never wait for each other. (Sorting costs the others too much.)
+        if digests is null then
+          insert into registrations (
+            shard_id, serial, batch_id, position, ticket_id, event_id, partner_id, pass_code,
+            full_name, email_address, phone_number, gender, table_or_seat, extra_data_1, extra_data_2
+          ) overriding system value
+          select shard, serial, batch, position, wanted_tickets[ticket], wanted_events[ticket], partner_id, pass_code,
+            full_name, email_address, phone_number, gender, table_or_seat, extra_1, extra_2
+          from (
+            select unnest(granted) as serial, generate_series(1, size) as position, unnest(tickets) as ticket,
+              unnest(partners) as partner_id, unnest(pass_codes) as pass_code, unnest(full_names) as full_name,
+              unnest(email_addresses) as email_address, unnest(phone_numbers) as phone_number, unnest(genders) as gender,
+              unnest(tables_or_seats) as table_or_seat, unnest(extra_data_1) as extra_1, unnest(extra_data_2) as extra_2
+          ) input
+          where serial is not null;
+        else
+          insert into registrations (
+            shard_id, serial, batch_id, position, ticket_id, event_id, partner_id, pass_code, attendee_digest,
+            full_name, email_address, phone_number, gender, table_or_seat, extra_data_1, extra_data_2
+          ) overriding system value
+          select shard, serial, batch, position, wanted_tickets[ticket], wanted_events[ticket], partner_id, pass_code, digest,
+            full_name, email_address, phone_number, gender, table_or_seat, extra_1, extra_2
+          from unnest(
+            granted, tickets, partners, pass_codes, digests, full_names, email_addresses, phone_numbers, genders,
+            tables_or_seats, extra_data_1, extra_data_2
+          ) with ordinality as input (
+            serial, ticket, partner_id, pass_code, digest, full_name, email_address, phone_number, gender,
+            table_or_seat, extra_1, extra_2, position
+          )
+          where serial is not null
+          order by wanted_events[ticket], digest, position;
+        end if;
+
+        -- The tickets' counters, moved on by as many.
+        update tickets t set taken = t.taken + counted.seats
+        from unnest(wanted_tickets, sold) as counted (ticket_id, seats)
+        where t.shard_id = shard and t.id = counted.ticket_id and counted.seats > 0;
+
+        -- The batch's row: outbox for finalization, and proof that this has committed.
+        sold_out := array(
+          select ticket_id from unnest(wanted_tickets, sold, seats_left) as _ (ticket_id, seats, seats_left)
+          where seats > 0 and seats = seats_left
+        );
+        insert into batches (shard_id, id, size, first_serial, last_serial, relay_at, sold_out)
+        values (shard, batch, seats_granted, first_serial, last_serial, now() + relay_after, nullif(sold_out, '{}'));
+      end if;
+
+      -- The answers, remembered under their keys: sorted, as attendees are.
+      if keys is not null then
+        insert into idempotency_keys (shard_id, partner_id, event_id, key, fingerprint, outcome, serial)
+        select shard, input.partner_id, wanted_events[input.ticket], input.key, input.fingerprint, input.outcome, input.serial
+        from unnest(tickets, partners, keys, fingerprints, outcomes, granted, replayed)
+          as input (ticket, partner_id, key, fingerprint, outcome, serial, is_replayed)
+        where input.key is not null and input.is_replayed is null and input.outcome not in ('key-reused', 'failed')
+        order by 2, 3, 4;
+      end if;
+
+      return json_build_object('outcomes', outcomes, 'serials', granted, 'replays', replays);
+    end $$`.execute(db);
+}

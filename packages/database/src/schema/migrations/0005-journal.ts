@@ -1,0 +1,163 @@
+import { sql, type Kysely } from 'kysely';
+
+/** The journal: what happened to registrations after they were answered, in one order per shard. */
+export async function up(db: Kysely<unknown>): Promise<void> {
+  // What finalization has written of a batch begins here. Null: not written yet.
+  await sql`alter table batches add journal_offset bigint`.execute(db);
+  await sql`
+    create index batches_unwritten on batches (shard_id, relay_at)
+    where journal_offset is null and state in ('pending', 'confirmed')`.execute(db);
+
+  // One row per shard: who has it locked gives places.
+  await sql`
+    create table journal_heads (
+      shard_id integer primary key,
+      last_offset bigint not null default 0
+    ) with (fillfactor = 50)`.execute(db);
+  await sql`insert into journal_heads (shard_id) values (0)`.execute(db);
+
+  // A segment holds "count" entries of one kind, one event and one partner (0: the event's own, about a ticket). They have
+  // the offsets up to last_offset. Serials are listed where they do not simply follow each other.
+  await sql`
+    create table journal_segments (
+      shard_id integer not null,
+      event_id integer not null,
+      partner_id integer not null,
+      last_offset bigint not null,
+      count integer not null,
+      kind text not null,
+      ticket_id integer,
+      first_serial bigint,
+      last_serial bigint,
+      serials bigint[],
+      at timestamptz not null default now(),
+      primary key (shard_id, event_id, partner_id, last_offset)
+    )`.execute(db);
+  // Segments are stored in the order of their writing, so this is small and costs next to nothing.
+  await sql`create index journal_segments_at on journal_segments using brin (at)`.execute(db);
+
+  // Confirms batches that are pending, or gives them up where there is a failure code, and writes it down: all of it or
+  // nothing. Returns how many there were; what is written already is left as it is.
+  await sql`
+    create function finalize_batches(shard integer, ids uuid[], failure_code text) returns integer
+    language plpgsql as $$
+    #variable_conflict use_column
+    declare
+      -- Citus allows no call of now() where a row's own value may do.
+      written_at constant timestamptz := now();
+      head bigint;
+      head_after bigint;
+      due uuid[];
+      first_serials bigint[];
+      last_serials bigint[];
+      -- By segment.
+      events integer[];
+      partners integer[];
+      counts integer[];
+      firsts bigint[];
+      lasts bigint[];
+      lists text[];
+      sold_out_tickets integer[];
+    begin
+      -- A row that somebody holds must not keep the shard's head for longer.
+      perform set_config('lock_timeout', '5s', true);
+      -- One at a time: who has the head gives the places. So no entry appears before one that is there already.
+      select last_offset into head from journal_heads where shard_id = shard for update;
+      head_after := head;
+
+      select array_agg(id), array_agg(first_serial), array_agg(last_serial) into due, first_serials, last_serials
+      from batches
+      where shard_id = shard and id = any(ids) and journal_offset is null
+        and (state = 'pending' or state = 'confirmed' and failure_code is null);
+      if due is null then
+        return 0;
+      end if;
+
+      -- Whose registrations these are: one segment for each event and partner.
+      select array_agg(event_id order by first), array_agg(partner_id order by first), array_agg(count order by first),
+        array_agg(first order by first), array_agg(last order by first), array_agg(list order by first), head + sum(count)
+      into events, partners, counts, firsts, lasts, lists, head_after
+      from (
+        select r.event_id, r.partner_id, count(*)::integer as count, min(r.serial) as first, max(r.serial) as last,
+          case when max(r.serial) - min(r.serial) + 1 > count(*) then
+            (select array_agg(serial order by serial) from unnest(array_agg(r.serial)) as _ (serial))::text
+          end as list
+        from unnest(due, first_serials, last_serials) as batch (id, first_serial, last_serial)
+        cross join lateral (
+          select event_id, partner_id, serial
+          from registrations
+          where shard_id = shard and serial between batch.first_serial and batch.last_serial and batch_id = batch.id
+            -- Who was cancelled before is told of by the cancellation alone.
+            and cancelled_at is null
+          -- Batch by batch, each by the range of its serials. Otherwise Postgres reads the whole table, which it takes for less.
+          offset 0
+        ) r
+        group by r.event_id, r.partner_id
+      ) segment;
+      insert into journal_segments (
+        shard_id, event_id, partner_id, last_offset, count, kind, first_serial, last_serial, serials
+      )
+      select shard, event_id, partner_id, head + sum(count) over (order by place), count,
+        case when failure_code is null then 'confirmed' else 'failed' end, first, last, list::bigint[]
+      from unnest(events, partners, counts, firsts, lasts, lists) with ordinality
+        as segment (event_id, partner_id, count, first, last, list, place);
+      head_after := coalesce(head_after, head);
+
+      -- Tickets that are sold out by it.
+      select array_agg(t.id), array_agg(t.event_id) into sold_out_tickets, events
+      from batches b join tickets t on t.shard_id = shard and t.id = any(b.sold_out)
+      where b.shard_id = shard and b.id = any(due);
+      if sold_out_tickets is not null then
+        insert into journal_segments (shard_id, event_id, partner_id, last_offset, count, kind, ticket_id)
+        select shard, event_id, 0, head_after + place, 1, 'sold_out', ticket_id
+        from unnest(events, sold_out_tickets) with ordinality as ticket (event_id, ticket_id, place);
+        head_after := head_after + cardinality(sold_out_tickets);
+      end if;
+
+      update batches
+      set state = case when failure_code is null then 'confirmed' else 'failed' end::batch_state,
+        finished_at = coalesce(finished_at, written_at),
+        failure = failure_code, sold_out = null, journal_offset = head
+      where shard_id = shard and id = any(due);
+      update journal_heads set last_offset = head_after where shard_id = shard;
+      return cardinality(due);
+    end $$`.execute(db);
+
+  // Gives batches that have waited too long to one relay, the longest waiting first. Each is left alone for a time that doubles
+  // with every lease, from first_lease on. Returns their ids.
+  await sql`
+    create function lease_batches(shard integer, most integer, first_lease interval) returns uuid[]
+    language plpgsql as $$
+    #variable_conflict use_column
+    declare
+      due uuid[];
+    begin
+      due := array(
+        select id from batches
+        where shard_id = shard and journal_offset is null and state in ('pending', 'confirmed') and relay_at <= now()
+        order by relay_at limit most for update skip locked
+      );
+      if due <> '{}' then
+        update batches
+        set enqueues = enqueues + 1, relay_at = now() + first_lease * (2 ^ least(enqueues, 6))
+        where shard_id = shard and id = any(due);
+      end if;
+      return due;
+    end $$`.execute(db);
+
+  // A ticket that was sold out has seats again. If nobody was told yet that it was sold out, nobody has to be told of either.
+  await sql`
+    create function reopen_ticket(shard integer, event integer, ticket integer) returns void language plpgsql as $$
+    declare
+      head bigint;
+    begin
+      select last_offset into head from journal_heads where shard_id = shard for update;
+      update batches set sold_out = array_remove(sold_out, ticket)
+      where shard_id = shard and journal_offset is null and state in ('pending', 'confirmed') and ticket = any(sold_out);
+      if not found then
+        insert into journal_segments (shard_id, event_id, partner_id, last_offset, count, kind, ticket_id)
+        values (shard, event, 0, head + 1, 1, 'reopened', ticket);
+        update journal_heads set last_offset = head + 1 where shard_id = shard;
+      end if;
+    end $$`.execute(db);
+}

@@ -1,0 +1,2 @@
+export * from './expire-journal.ts';
+export * from './read-journal.ts';

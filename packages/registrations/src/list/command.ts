@@ -1,0 +1,60 @@
+import { Option, type Command } from '@commander-js/extra-typings';
+import { answeringFromDatabase, record, tableOf, type Cli } from '@floodgate/command';
+import { parseCursor, parseId, parseLimit, parseText } from '@floodgate/command/arguments';
+import type { RegistrationStatus } from '@floodgate/contract';
+import { Failure } from '@floodgate/service/failure';
+
+const STATES = ['confirmed', 'cancelled', 'failed'] as const;
+
+/** `floodgate registration …`: nothing about attendees. */
+export function addRegistrationCommands(program: Command, cli: Cli): void {
+  const registration = program.command('registration').description('what became of registrations');
+  const list = registration
+    .command('list')
+    .description("a partner's registrations for an event, an entry for each change, in order")
+    .argument('<eventId>', 'the event', parseId)
+    .argument('<partnerId>', 'the partner', parseId)
+    .option('--after <cursor>', 'go on from here', parseCursor, 0)
+    .option('--limit <entries>', 'at most this many', parseLimit, 100)
+    .addOption(new Option('--state <state>', 'only entries of this state').choices(STATES));
+  answeringFromDatabase(list, cli, async (db, { after, limit, state }, eventId, partnerId) => {
+    const { findShard } = await import('@floodgate/events');
+    const { listRegistrations } = await import('./list-registrations.ts');
+    const { statusOf } = await import('../status/route.ts');
+    const shardId = await findShard(db, eventId);
+    if (shardId === undefined) throw new Failure('no such event');
+    const selection = { shardId, eventId, partnerId, ...(state && { kinds: [state] }) };
+    const { rows, cursor, more } = await listRegistrations(db, selection, after, limit);
+    const registrations = rows.map(statusOf);
+    const ending = `cursor: ${cursor}${more ? ' (there is more)' : ''}`;
+    return {
+      document: { registrations, cursor, more },
+      text: `${tableOf(registrations.map(fieldsOf))}\n${ending}`,
+    };
+  });
+  const show = registration
+    .command('show')
+    .description('how far a registration is')
+    .argument('<passReference>', 'its pass reference', parseText);
+  answeringFromDatabase(show, cli, async (db, _options, passReference) => {
+    const { findByPassReference } = await import('./list-registrations.ts');
+    const { statusOf } = await import('../status/route.ts');
+    const found = await findByPassReference(db, passReference);
+    const status = found && statusOf(found.row);
+    if (status?.passReference !== passReference) throw new Failure('no such registration');
+    const document = { ...status, partnerID: found!.partnerId };
+    return { document, text: record({ ...fieldsOf(status), partner: found!.partnerId }) };
+  });
+}
+
+/** What a person reads of a registration. */
+function fieldsOf(status: RegistrationStatus) {
+  return {
+    'pass reference': status.passReference,
+    state: status.state,
+    ticket: status.organizedEventTicketID,
+    reserved: status.dateReserved,
+    finalized: status.dateFinalized,
+    cancelled: status.dateCancelled,
+  };
+}

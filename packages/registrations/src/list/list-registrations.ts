@@ -1,0 +1,59 @@
+import { parsePassReference } from '@floodgate/contract';
+import type { Database, JournalKind } from '@floodgate/database';
+import { findShard } from '@floodgate/events';
+import { readJournal, type JournalEntry } from '@floodgate/journal';
+import { findRegistrations, type RegistrationRow } from '../status/find-registrations.ts';
+
+/** Changes of registrations, oldest first: a registration is there once for each. */
+export interface RegistrationPage {
+  rows: RegistrationRow[];
+  cursor: number;
+  more: boolean;
+}
+
+/** What partners read of the journal. The rest is about tickets. */
+export const REGISTRATION_KINDS = ['confirmed', 'cancelled', 'failed'] as const satisfies JournalKind[];
+
+interface Selection {
+  shardId: number;
+  eventId: number;
+  partnerId: number;
+  kinds?: readonly JournalKind[];
+}
+
+/**
+ * Reads the changes of one partner's registrations for an event that come after a cursor, as they were when they happened. A
+ * reader that goes on from the cursor skips none and sees none twice.
+ */
+export async function listRegistrations(
+  db: Database,
+  { kinds = REGISTRATION_KINDS, ...of }: Selection,
+  after: number,
+  limit: number,
+): Promise<RegistrationPage> {
+  const { entries, cursor, more } = await readJournal(db, { ...of, kinds }, after, limit);
+  const queries = entries.map(({ serial }) => ({ ...of, serial: serial! }));
+  const found = await findRegistrations(db, queries);
+  const rows = entries.flatMap((entry, index) => (found[index] ? [asOf(entry, found[index])] : []));
+  return { rows, cursor, more };
+}
+
+/** The registration as it was with this entry, whatever has happened to it since. */
+function asOf({ kind, at }: JournalEntry, row: RegistrationRow): RegistrationRow {
+  if (kind === 'cancelled') return { ...row, state: kind, cancelledAt: at };
+  return { ...row, state: kind as 'confirmed' | 'failed', finishedAt: at, cancelledAt: null };
+}
+
+/** Returns the registration that a pass reference names by its event and serial, whosever it is, and whose it is. */
+export async function findByPassReference(db: Database, passReference: string) {
+  const parts = parsePassReference(passReference);
+  const shardId = parts && (await findShard(db, parts.eventId));
+  if (parts === null || shardId === null || shardId === undefined) return undefined;
+  const { eventId, serial } = parts;
+  const registration = db.selectFrom('registrations').select('partner_id').where('shard_id', '=', shardId);
+  const owner = await registration.where('serial', '=', serial).executeTakeFirst();
+  if (!owner) return undefined;
+  const partnerId = owner.partner_id;
+  const [row] = await findRegistrations(db, [{ shardId, eventId, partnerId, serial }]);
+  return row && { row, partnerId };
+}

@@ -1,0 +1,94 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { findFreePort } from '@floodgate/embedded-postgres';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { createFixture } from '../harness/fixture.ts';
+import { attendee, PartnerClient } from '../harness/partner-client.ts';
+import { startApiProcess, startWorkerProcess } from '../harness/service-process.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+import { redisServerCommand, startRedis, type RedisProcess } from '../servers/redis.ts';
+
+const command = redisServerCommand();
+const missing = command ? '' : ' (no redis-server on the PATH)';
+const SAFE = ['--maxmemory-policy', 'noeviction', '--save', ''];
+
+describe.skipIf(missing)(`a Redis that Sentinel watches${missing}`, () => {
+  let database: TestDatabase;
+  let master: RedisProcess;
+  let replica: RedisProcess;
+  let sentinelPort: number;
+  let stopSentinel: () => Promise<void>;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    master = await startRedis(SAFE);
+    replica = await startRedis([...SAFE, '--replicaof', '127.0.0.1', String(master.port)]);
+    sentinelPort = await findFreePort();
+    const directory = await mkdtemp(path.join(tmpdir(), 'floodgate-sentinel-'));
+    const file = path.join(directory, 'sentinel.conf');
+    const lines = [
+      `port ${sentinelPort}`,
+      `sentinel monitor queue 127.0.0.1 ${master.port} 1`,
+      'sentinel down-after-milliseconds queue 500',
+      'sentinel failover-timeout queue 3000',
+    ];
+    await writeFile(file, `${lines.join('\n')}\n`);
+    const child = spawn(command!, [file, '--sentinel'], { stdio: 'ignore', cwd: directory });
+    stopSentinel = async () => {
+      const exited = once(child, 'exit');
+      child.kill('SIGKILL');
+      await exited;
+      await rm(directory, { recursive: true, force: true });
+    };
+    const sentinel = new Redis(sentinelPort, { retryStrategy: () => 100 });
+    await waitUntil('the sentinel knows master and replica', async () => {
+      const replicas = (await sentinel.call('sentinel', 'replicas', 'queue').catch(() => [])) as unknown[];
+      return replicas.length === 1;
+    });
+    sentinel.disconnect();
+  });
+  afterAll(async () => {
+    await stopSentinel();
+    await Promise.all([master, replica].map((server) => server.stop()));
+    await database.drop();
+  });
+
+  test('jobs go on after the failover, and what was reserved meanwhile is finalized', async () => {
+    const queueUrl = `redis+sentinel://127.0.0.1:${sentinelPort}/queue`;
+    const env = { DATABASE_URL: database.url, QUEUE_URL: queueUrl };
+    const api = await startApiProcess(env);
+    const worker = await startWorkerProcess(env);
+    onTestFinished(async () => void (await Promise.all([api, worker].map(({ end }) => end('SIGKILL')))));
+    const fixture = await createFixture(database.db);
+    const partner = new PartnerClient(api.baseUrl, fixture);
+    const ticketId = await fixture.addTicket();
+    const confirmed = async (passReference: string) => {
+      const { body } = await partner.registration(passReference);
+      return (body.responseData as { state: string }).state === 'confirmed';
+    };
+    const registerOne = async () => {
+      const { body } = await partner.register(attendee(ticketId));
+      expect(body.responseCode).toBe('00');
+      return String(body.responseData);
+    };
+    const before = await registerOne();
+    await waitUntil('a job was done', () => confirmed(before));
+
+    await master.kill();
+    const meanwhile = await registerOne();
+    await waitUntil('what was reserved meanwhile is confirmed', () => confirmed(meanwhile), 45_000);
+    const promoted = new Redis(replica.port);
+    onTestFinished(() => promoted.disconnect());
+    await waitUntil('the replica is the master', async () => (await promoted.role())[0] === 'master', 45_000);
+    const ready = async () =>
+      ((await (await fetch(`${api.baseUrl}/health/ready`)).json()) as { queue: string }).queue;
+    await waitUntil('the API has found it', async () => (await ready()) === 'up', 45_000);
+    const after = await registerOne();
+    await waitUntil('what was reserved afterwards is confirmed', () => confirmed(after), 45_000);
+  });
+});
