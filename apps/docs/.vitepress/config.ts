@@ -47,7 +47,7 @@ export default defineConfig({
       { text: 'Inside', link: '/how-it-works/', activeMatch: '/how-it-works/' },
     ],
     sidebar: [
-      section('For partners', 'guide', ['first-call', 'answers', 'retries', 'rate-limits', 'status']),
+      section('For partners', 'guide', ['first-call', 'answers', 'retries', 'rate-limits', 'status', 'list']),
       section('Operating', 'operate', [
         'install',
         'docker',
@@ -71,6 +71,7 @@ export default defineConfig({
         'locked-tickets',
         'exactly-once',
         'outbox',
+        'journal',
         'database',
         'processes',
       ]),
