@@ -35,6 +35,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       sold integer[];
       sold_out integer[];
       seats_granted integer;
+      -- How many of the tickets have seats for all.
+      enough integer := 0;
       first_serial bigint;
       last_serial bigint;
       -- By position: that the answer is one from before.
@@ -101,15 +103,19 @@ export async function up(db: Kysely<unknown>): Promise<void> {
         for no key update of t
       loop
         seats_left[found.index] := case when found.on_sale then found.seats else -1 end;
+        if seats_left[found.index] >= wanted_seats[found.index] then
+          enough := enough + 1;
+        end if;
       end loop;
 
       -- Seats go by position while they last.
-      if known is null and is_duplicate is null and not exists (
-        select from unnest(seats_left, wanted_seats) as ticket (seats, wanted)
-        where ticket.seats is null or ticket.seats < ticket.wanted
-      ) then
+      if known is null and is_duplicate is null and enough = cardinality(wanted_tickets) then
+        -- Everybody gets one, as nearly always.
         granted := array(select nextval('registrations_serial_seq') from generate_series(1, size));
         sold := wanted_seats;
+        seats_granted := size;
+        first_serial := granted[1];
+        last_serial := granted[size];
       else
         select array_agg(decided.outcome order by decided.position),
           array_agg(
@@ -138,9 +144,9 @@ export async function up(db: Kysely<unknown>): Promise<void> {
           group by wanted.index
           order by wanted.index
         );
+        select count(*), min(serial), max(serial) into seats_granted, first_serial, last_serial
+        from unnest(granted) as _ (serial) where serial is not null;
       end if;
-      select count(*), min(serial), max(serial) into seats_granted, first_serial, last_serial
-      from unnest(granted) as _ (serial) where serial is not null;
 
       if seats_granted > 0 then
         -- The registrations. Attendees that are unique go in sorted: one batch may wait for another's until that one has
@@ -183,12 +189,13 @@ export async function up(db: Kysely<unknown>): Promise<void> {
         where t.shard_id = shard and t.id = counted.ticket_id and counted.seats > 0;
 
         -- The batch's row: outbox for finalization, and proof that this has committed.
-        sold_out := array(
-          select ticket_id from unnest(wanted_tickets, sold, seats_left) as _ (ticket_id, seats, seats_left)
-          where seats > 0 and seats = seats_left
-        );
+        for ticket in 1 .. cardinality(wanted_tickets) loop
+          if sold[ticket] > 0 and sold[ticket] = seats_left[ticket] then
+            sold_out := sold_out || wanted_tickets[ticket];
+          end if;
+        end loop;
         insert into batches (shard_id, id, size, first_serial, last_serial, relay_at, sold_out)
-        values (shard, batch, seats_granted, first_serial, last_serial, now() + relay_after, nullif(sold_out, '{}'));
+        values (shard, batch, seats_granted, first_serial, last_serial, now() + relay_after, sold_out);
       end if;
 
       -- The answers, remembered under their keys: sorted, as attendees are.
