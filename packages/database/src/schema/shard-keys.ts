@@ -1,14 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { sql, type RawBuilder } from 'kysely';
 import type { Database } from '../connection/connect.ts';
-import { inTransaction } from '../connection/in-transaction.ts';
 
 /** Keys that begin with the shard: the index that is built beside the key without it, the table, the columns. */
 const SHARD_KEYS = [
   ['tickets_by_shard', 'tickets', 'shard_id, id'],
   ['batches_by_shard', 'batches', 'shard_id, id'],
-  ['registrations_by_shard', 'registrations', 'shard_id, serial'],
   ['idempotency_keys_by_shard', 'idempotency_keys', 'shard_id, partner_id, event_id, key'],
+  // The last: whether all is done is asked of it.
+  ['registrations_by_shard', 'registrations', 'shard_id, serial'],
 ] as const;
 
 const ATTENDEES = `registrations (shard_id, event_id, attendee_digest)
@@ -18,73 +18,93 @@ const ATTENDEES = `registrations (shard_id, event_id, attendee_digest)
 const BUILD_LOCK = 0x73687264;
 const RETRY_MS = 200;
 
+/** Columns that the migrations add to tables which the release before writes to. With a constant default no row is rewritten. */
+const COLUMNS = [
+  ...SHARD_KEYS.map(([, table]) => [table, 'shard_id', 'integer not null default 0'] as const),
+  ['batches', 'sold_out', 'integer[]'],
+  ['batches', 'journal_offset', 'bigint'],
+] as const;
+
+const UNWRITTEN = `batches (shard_id, relay_at)
+  where journal_offset is null and state in ('pending', 'confirmed')`;
+
 /**
- * Builds the keys that begin with the shard where they are missing, while others go on writing: a large table takes
- * minutes. Cannot run in a transaction. Safe to repeat, also after it was interrupted.
+ * Prepares the tables of an existing installation while others go on writing: it adds columns and builds keys that begin with
+ * the shard. A large table takes minutes. Cannot run in a transaction: holding one table while it waits for the next, it would
+ * wait for those who hold that one for ever. Safe to repeat, also after it was interrupted.
  */
 export async function buildShardKeys(db: Database): Promise<void> {
-  if (!(await exists(db, 'registrations')) || (await hasShardKeys(db))) return;
+  if (!(await isAny(db, sql`select where to_regclass('registrations') is not null`))) return;
+  if (await hasShardKey(db, 'registrations')) return;
   await db.connection().execute(async (connection) => {
     // Not by waiting in Postgres: who waits there holds up the index that the other one builds.
     while (!(await tryLock(connection))) await delay(RETRY_MS);
     try {
-      for (const [, table] of SHARD_KEYS)
-        await sql`alter table ${sql.table(table)} add if not exists shard_id integer not null default 0`.execute(
-          connection,
-        );
+      for (const [table, column, type] of COLUMNS) await addColumn(connection, table, column, type);
       for (const [index, table, columns] of SHARD_KEYS)
-        await build(connection, index, `${table} (${columns})`);
-      await build(connection, 'registrations_attendee_by_shard', ATTENDEES);
+        await build(connection, 'unique', index, `${table} (${columns})`);
+      await build(connection, 'unique', 'registrations_attendee_by_shard', ATTENDEES);
+      await build(connection, '', 'batches_unwritten', UNWRITTEN);
     } finally {
       await sql`select pg_advisory_unlock(${BUILD_LOCK})`.execute(connection);
     }
   });
 }
 
+/** Adds a column that is missing. One that is there is not even locked for it. */
+async function addColumn(db: Database, table: string, column: string, type: string): Promise<void> {
+  const found = sql`
+    select from pg_attribute where attrelid = to_regclass(${table}) and attname = ${column} and not attisdropped`;
+  if (await isAny(db, found)) return;
+  await sql`alter table ${sql.table(table)} add ${sql.ref(column)} ${sql.raw(type)}`.execute(db);
+}
+
 /**
  * Makes them the primary keys, and drops those without the shard, which the release before needs: `force` says that it
- * runs no more. Where there is no registration yet it does so anyway. Returns whether the keys are now in order.
+ * runs no more. Where there is no registration yet it does so anyway. Returns whether the keys are now in order. One table
+ * after the other, each by itself; safe to repeat.
  */
 export async function adoptShardKeys(db: Database, force: boolean): Promise<boolean> {
-  if (await hasShardKeys(db)) return true;
+  const unfinished: (typeof SHARD_KEYS)[number][] = [];
+  for (const entry of SHARD_KEYS) if (!(await hasShardKey(db, entry[1]))) unfinished.push(entry);
+  if (unfinished.length === 0) return true;
   if (!force && (await isAny(db, sql`select from registrations limit 1`))) return false;
-  await inTransaction(db, async (transaction) => {
-    for (const [index, table] of SHARD_KEYS) {
-      const [name, key, by] = [sql.table(table), sql.ref(`${table}_pkey`), sql.ref(index)];
-      await sql`alter table ${name} drop constraint ${key}, add constraint ${key} primary key using index ${by}`.execute(
-        transaction,
-      );
-    }
-    // Replaced by batches_unwritten.
-    await sql`drop index batches_pending`.execute(transaction);
-    await sql`drop index registrations_one_per_attendee`.execute(transaction);
+  // Replaced by batches_unwritten.
+  await sql`drop index if exists batches_pending`.execute(db);
+  if (await isAny(db, sql`select where to_regclass('registrations_attendee_by_shard') is not null`)) {
+    await sql`drop index if exists registrations_one_per_attendee`.execute(db);
     await sql`alter index registrations_attendee_by_shard rename to registrations_one_per_attendee`.execute(
-      transaction,
+      db,
     );
-  });
+  }
+  for (const [index, table] of unfinished) {
+    const [name, key, by] = [sql.table(table), sql.ref(`${table}_pkey`), sql.ref(index)];
+    await sql`
+      alter table ${name} drop constraint ${key}, add constraint ${key} primary key using index ${by}`.execute(
+      db,
+    );
+  }
   return true;
 }
 
-async function build(db: Database, index: string, on: string): Promise<void> {
+async function build(db: Database, kind: 'unique' | '', index: string, on: string): Promise<void> {
   // One that was interrupted is left behind, and worth nothing.
   const isBroken = await isAny(
     db,
     sql`select from pg_index where indexrelid = to_regclass(${index}) and not indisvalid`,
   );
   if (isBroken) await sql`drop index concurrently ${sql.ref(index)}`.execute(db);
-  await sql`create unique index concurrently if not exists ${sql.ref(index)} on ${sql.raw(on)}`.execute(db);
+  await sql`
+    create ${sql.raw(kind)} index concurrently if not exists ${sql.ref(index)} on ${sql.raw(on)}`.execute(db);
 }
 
-const exists = (db: Database, table: string) =>
-  isAny(db, sql`select where to_regclass(${table}) is not null`);
-
-/** Whether the primary key of registrations begins with the shard: it is adopted with all others. */
-const hasShardKeys = (db: Database) =>
+/** Whether the primary key of a table begins with the shard. */
+const hasShardKey = (db: Database, table: string) =>
   isAny(
     db,
     sql`
       select from pg_index join pg_attribute on attrelid = indrelid and attnum = indkey[0]
-      where indrelid = to_regclass('registrations') and indisprimary and attname = 'shard_id'`,
+      where indrelid = to_regclass(${table}) and indisprimary and attname = 'shard_id'`,
   );
 
 const isAny = async (db: Database, query: RawBuilder<unknown>) => (await query.execute(db)).rows.length > 0;

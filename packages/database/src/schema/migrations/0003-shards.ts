@@ -10,14 +10,4 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`insert into shards (id) values (0)`.execute(db);
   await sql`alter table events add shard_id integer not null default 0 references shards`.execute(db);
   await sql`create index events_shard on events (shard_id)`.execute(db);
-
-  // With a constant default no row is rewritten, and the release before need not know of it.
-  for (const table of ['tickets', 'batches', 'registrations', 'idempotency_keys'])
-    await sql`alter table ${sql.table(table)} add if not exists shard_id integer not null default 0`.execute(
-      db,
-    );
-
-  // Tickets whose last seat the batch took.
-  await sql`alter table batches add sold_out integer[]`.execute(db);
-  await sql`alter table batches alter relay_at set default now()`.execute(db);
 }

@@ -2,12 +2,6 @@ import { sql, type Kysely } from 'kysely';
 
 /** The journal: what happened to registrations after they were answered, in one order per shard. */
 export async function up(db: Kysely<unknown>): Promise<void> {
-  // What finalization has written of a batch begins here. Null: not written yet.
-  await sql`alter table batches add journal_offset bigint`.execute(db);
-  await sql`
-    create index batches_unwritten on batches (shard_id, relay_at)
-    where journal_offset is null and state in ('pending', 'confirmed')`.execute(db);
-
   // One row per shard: who has it locked gives places.
   await sql`
     create table journal_heads (
