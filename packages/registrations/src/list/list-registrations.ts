@@ -41,7 +41,9 @@ export async function listRegistrations(
 /** The registration as it was with this entry, whatever has happened to it since. */
 function asOf({ kind, at }: JournalEntry, row: RegistrationRow): RegistrationRow {
   if (kind === 'cancelled') return { ...row, state: kind, cancelledAt: at };
-  return { ...row, state: kind as 'confirmed' | 'failed', finishedAt: at, cancelledAt: null };
+  // Confirmed once and for all; the release before wrote that down without an entry.
+  if (kind === 'confirmed') return { ...row, state: kind, cancelledAt: null };
+  return { ...row, state: 'failed', finishedAt: at, cancelledAt: null };
 }
 
 /** Returns the registration that a pass reference names by its event and serial, whosever it is, and whose it is. */
