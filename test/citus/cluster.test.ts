@@ -17,7 +17,6 @@ const url = process.env['TEST_CITUS_URL'] ?? '';
 const cluster = process.env['CITUS_CLUSTER'] ?? '';
 const redisUrl = inject('redisUrl');
 const missing = url === '' || redisUrl === null ? ' (no TEST_CITUS_URL, or no Redis)' : '';
-const ANSWER_WITHIN_MS = 3_000;
 
 describe.skipIf(missing)(`on a Citus cluster${missing}`, () => {
   let db: Database;
@@ -133,9 +132,7 @@ describe.skipIf(missing)(`on a Citus cluster${missing}`, () => {
       expect((await registerAll()).flat()).toEqual(Array(16).fill('00'));
       control('kill', '1');
       onTestFinished(() => void spawnSync(cluster, ['start', '1']));
-      const startedAt = performance.now();
       const codes = (await registerAll()).flat();
-      expect(performance.now() - startedAt).toBeLessThan(ANSWER_WITHIN_MS + 1_000);
       expect(codes).toEqual(
         ports.map((port) => (port === dead!.port ? expect.stringMatching(/^9[01]$/) : '00')),
       );
