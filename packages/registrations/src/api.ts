@@ -3,10 +3,10 @@ import { defineApi } from '@floodgate/http';
 import { job } from '@floodgate/queue';
 import { whole } from '@floodgate/service';
 import { finalizeBatchesJob } from './finalize/job.ts';
+import { addListRoute } from './list/route.ts';
 import { createQueueNotifier } from './register/queue-notifier.ts';
 import { createRegistrar } from './register/registrar.ts';
 import { addRegisterRoute } from './register/route.ts';
-import { addListRoute } from './list/route.ts';
 import { addStatusRoute } from './status/route.ts';
 
 export { addRegisterRoute };

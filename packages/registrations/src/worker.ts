@@ -2,7 +2,7 @@ import type { Database } from '@floodgate/database';
 import { deleteOldSegments } from '@floodgate/journal';
 import { defineWorker } from '@floodgate/queue';
 import { whole } from '@floodgate/service';
-import { listShards, readBacklog, type ShardBatches } from './finalize/batch-statements.ts';
+import { shardIds, readBacklog, type ShardBatches } from './finalize/batch-statements.ts';
 import { finalizeBatches } from './finalize/finalize-batches.ts';
 import { finalizeBatchesJob } from './finalize/job.ts';
 import { relayDueBatches } from './finalize/relay.ts';
@@ -63,7 +63,7 @@ async function expire(
   deleteSome: (shardId: number) => Promise<number>,
 ): Promise<'more' | 'done'> {
   let result: 'more' | 'done' = 'done';
-  for (const shardId of await listShards(db))
+  for (const shardId of await shardIds(db))
     if ((await deleteSome(shardId)) === ROWS_PER_STATEMENT) result = 'more';
   return result;
 }

@@ -2,4 +2,5 @@ export * from './failure.ts';
 export * from './load-config.ts';
 export * from './log.ts';
 export * from './run-service.ts';
+export * from './slots.ts';
 export * from './timing.ts';

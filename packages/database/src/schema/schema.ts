@@ -109,7 +109,7 @@ export interface Schema {
     /** When it was committed or, after that, redriven. */
     pending_since: Generated<Date>;
     finished_at: Date | null;
-    /** When the relay enqueues the batch again, if it is still pending. */
+    /** When the relay looks after the batch, if it is not written into the journal by then. */
     relay_at: Generated<Date>;
     /** How often the batch was handed to the queue: the relay's next wait doubles with it. */
     enqueues: Generated<number>;

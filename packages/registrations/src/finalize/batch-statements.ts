@@ -40,7 +40,7 @@ export async function redriveBatches(
   { batchId = null, limit }: { batchId?: string | null; limit: number },
 ): Promise<string[]> {
   const redriven: string[] = [];
-  for (const shardId of await listShards(transaction)) {
+  for (const shardId of await shardIds(transaction)) {
     const { rows } = await sql<{ id: string }>`
       select id from batches
       where shard_id = ${shardId} and state = 'failed' and (${batchId}::uuid is null or id = ${batchId}::uuid)
@@ -74,8 +74,8 @@ export async function returnLease(db: Database, { shardId, batchIds }: ShardBatc
     where shard_id = ${shardId} and id = any(${batchIds}::uuid[]) and journal_offset is null`.execute(db);
 }
 
-/** Returns all shards. */
-export async function listShards(db: Database): Promise<number[]> {
+/** Returns the ids of all shards. */
+export async function shardIds(db: Database): Promise<number[]> {
   const shards = await db.selectFrom('shards').select('id').orderBy('id').execute();
   return shards.map(({ id }) => id);
 }

@@ -1,4 +1,4 @@
-import { leaseDueBatches, listShards, returnLease, type ShardBatches } from './batch-statements.ts';
+import { leaseDueBatches, shardIds, returnLease, type ShardBatches } from './batch-statements.ts';
 import type { Database } from '@floodgate/database';
 import { job, type Producer } from '@floodgate/queue';
 import { finalizeBatchesJob } from './job.ts';
@@ -23,7 +23,7 @@ interface Dependencies {
 export async function relayDueBatches(deps: Dependencies): Promise<'more' | 'done'> {
   let failure: unknown;
   let result: 'more' | 'done' = 'done';
-  for (const shardId of await listShards(deps.db)) {
+  for (const shardId of await shardIds(deps.db)) {
     try {
       if (await relayShard(deps, shardId)) result = 'more';
     } catch (error) {

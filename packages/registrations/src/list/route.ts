@@ -7,7 +7,7 @@ import {
 } from '@floodgate/contract';
 import type { Database } from '@floodgate/database';
 import type { Routes } from '@floodgate/http';
-import { createSlots } from '../register/slots.ts';
+import { createSlots } from '@floodgate/service';
 import { statusOf } from '../status/route.ts';
 import { listRegistrations } from './list-registrations.ts';
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '@floodgate/database';
-import { listShards } from '../finalize/batch-statements.ts';
+import { shardIds } from '../finalize/batch-statements.ts';
 
 /** A place where the books do not balance, in words for an operator. */
 export type Difference = Record<'subject' | 'problem', string>;
@@ -14,7 +14,7 @@ const FORGOTTEN_AFTER_MINUTES = 15;
  * Reads one snapshot of each shard, so it is exact under load. Changes nothing.
  */
 export async function reconcile(db: Database): Promise<Difference[]> {
-  const shards = await listShards(db);
+  const shards = await shardIds(db);
   const differences: Difference[][] = [];
   for (const shardId of shards) {
     const { rows } = await compareBooks(shardId).execute(db);

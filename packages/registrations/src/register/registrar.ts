@@ -1,11 +1,10 @@
 import { createHash, randomInt } from 'node:crypto';
 import type { RegistrationRequest } from '@floodgate/contract';
 import type { PartnerPrincipal } from '@floodgate/http';
-import { type Logger, throttledWarn } from '@floodgate/service';
+import { createSlots, type Logger, throttledWarn } from '@floodgate/service';
 import { commitBatch, type CommitDependencies } from './commit-batch.ts';
 import { createGroupCommit } from './group-commit.ts';
 import { createLockedTickets } from './locked-tickets.ts';
-import { createSlots } from './slots.ts';
 import { OVERLOADED, UNKNOWN, type Outcome } from './outcome.ts';
 import type { Reservation } from './reserve-batch.ts';
 import type { WaitingRoomOptions } from './waiting-room.ts';

@@ -17,7 +17,7 @@ export async function voidBatch(db: Database, shardId: number, batchId: string) 
 
 /** The registration that a committed batch made for one of its positions. */
 export interface CommittedRegistration {
-  /** 1-based, as the batch statement numbers its input. */
+  /** 1-based, as the batch's input is numbered. */
   position: number;
   serial: number;
   passCode: number;
