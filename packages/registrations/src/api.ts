@@ -12,7 +12,7 @@ import { addStatusRoute } from './status/route.ts';
 export { addRegisterRoute };
 
 /** Finalization may lag behind by this much under load; the answer to the partner never waits for it. */
-const NOTIFY_INTERVAL_MS = 100;
+const NOTIFY_INTERVAL_MS = 250;
 /** Of all shards together. One of them needs two: for a group, and for the fate of the one before. */
 const CONNECTIONS = 64;
 /**

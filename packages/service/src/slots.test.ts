@@ -47,3 +47,20 @@ test('work that fails gives its place back', async () => {
   await expect(run(() => Promise.reject(new Error('no luck')))).rejects.toThrow('no luck');
   expect(await run(() => Promise.resolve('done'))).toBe('done');
 });
+
+test('who comes while a place is handed over waits', async () => {
+  const run = createSlots(1, 1_000);
+  let under = 0;
+  let most = 0;
+  const work = async () => {
+    most = Math.max(most, ++under);
+    await Promise.resolve();
+    under -= 1;
+  };
+  const first = run(work);
+  const second = run(work);
+  // Comes in the turn in which the first ends.
+  const third = first.then(() => run(work));
+  await Promise.all([first, second, third]);
+  expect(most).toBe(1);
+});

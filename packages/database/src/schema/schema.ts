@@ -105,6 +105,9 @@ export interface Schema {
     /** The batch's registrations have serials in this range (other batches' may lie between). */
     first_serial: number;
     last_serial: number;
+    /** Whose all its registrations are; null: several events' or partners'. */
+    event_id: number | null;
+    partner_id: number | null;
     created_at: CreatedAt;
     /** When it was committed or, after that, redriven. */
     pending_since: Generated<Date>;

@@ -21,6 +21,8 @@ const RETRY_MS = 200;
 /** Columns that the migrations add to tables which the release before writes to. With a constant default no row is rewritten. */
 const COLUMNS = [
   ...SHARD_KEYS.map(([, table]) => [table, 'shard_id', 'integer not null default 0'] as const),
+  ['batches', 'event_id', 'integer'],
+  ['batches', 'partner_id', 'integer'],
   ['batches', 'sold_out', 'integer[]'],
   ['batches', 'journal_offset', 'bigint'],
 ] as const;

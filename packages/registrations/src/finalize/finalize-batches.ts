@@ -1,28 +1,33 @@
 import { sqlStateOf } from '@floodgate/service/failure';
 import { confirmBatches, failBatch, type ShardBatches } from './batch-statements.ts';
 import { statementFailure } from '@floodgate/database';
-import type { JobContext, JobHandler, WorkerContext } from '@floodgate/queue';
+import { snooze, type JobContext, type JobHandler, type WorkerContext } from '@floodgate/queue';
 import type { finalizeBatchesJob } from './job.ts';
+import { createTurns } from './turns.ts';
 
 type Dependencies = Pick<WorkerContext<object>, 'db' | 'log'>;
+
+/** How long others wait for a shard's turn to end, and how much later they come again. */
+const PATIENCE_MS = 500;
+const COME_AGAIN_MS = 1_000;
 
 /**
  * The handler of finalize-batches. Idempotent: a batch that is confirmed already stays as it is.
  * A batch that cannot be confirmed does not hold its neighbours up; on the last attempt it is given up, visibly.
  * Where Postgres was away, batches stay pending instead: the relay enqueues them again when it is back.
+ * A shard that does not answer keeps one job waiting; its others come again, and other shards' go on.
  */
 export function finalizeBatches(deps: Dependencies): JobHandler<typeof finalizeBatchesJob> {
-  // By shard: Postgres would let them wait for each other too, but with a connection each.
-  const turns = new Map<number, Promise<unknown>>();
+  // Postgres would let them wait for each other too, but with a connection each.
+  const takeTurn = createTurns(PATIENCE_MS);
   return async ({ shardId = 0, batchIds }, context) => {
-    const turn = (turns.get(shardId) ?? Promise.resolve()).then(() =>
-      finalizeTogether(deps, { shardId, batchIds }, context),
-    );
-    turns.set(
-      shardId,
-      turn.catch(() => {}),
-    );
-    await turn;
+    const endTurn = await takeTurn(shardId);
+    if (!endTurn) return snooze(COME_AGAIN_MS);
+    try {
+      await finalizeTogether(deps, { shardId, batchIds }, context);
+    } finally {
+      endTurn();
+    }
     return 'done';
   };
 }

@@ -19,7 +19,10 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       tickets integer[], partners integer[], pass_codes bigint[], digests uuid[], keys text[], fingerprints uuid[],
       full_names text[], email_addresses text[], phone_numbers text[], genders text[], tables_or_seats text[],
       extra_data_1 text[], extra_data_2 text[]
-    ) returns json language plpgsql as $$
+    ) returns json language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    as $$
     #variable_conflict use_column
     declare
       size constant integer := cardinality(tickets);
@@ -37,12 +40,17 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       seats_granted integer;
       -- How many of the tickets have seats for all.
       enough integer := 0;
+      -- That the seats are counted already.
+      is_counted boolean := false;
       first_serial bigint;
       last_serial bigint;
+      -- Whose all of it is. Null: several's.
+      only_event integer;
+      only_partner integer;
       -- By position: that the answer is one from before.
       replayed boolean[];
       replays bigint[] := '{}';
-      found record;
+      entry record;
     begin
       -- Of this transaction only, so that it works through a pooler.
       perform set_config('lock_timeout', lock_within_ms::text, true);
@@ -51,7 +59,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       if keys is not null then
         known := array_fill(null::text, array[size]);
         replayed := array_fill(null::boolean, array[size]);
-        for found in
+        for entry in
           select input.position, first.fingerprint = input.fingerprint as is_same, first.outcome, r.serial, r.pass_code
           from unnest(tickets, partners, keys, fingerprints) with ordinality
             as input (ticket, partner_id, key, fingerprint, position)
@@ -63,15 +71,15 @@ export async function up(db: Kysely<unknown>): Promise<void> {
             and r.partner_id = first.partner_id and r.event_id = first.event_id
           where first.created_at > now() - remembered_for
         loop
-          if not found.is_same then
-            known[found.position] := 'key-reused';
-          elsif found.outcome = 'registered' and found.serial is null then
+          if not entry.is_same then
+            known[entry.position] := 'key-reused';
+          elsif entry.outcome = 'registered' and entry.serial is null then
             -- A remembered answer is never made up: its registration is gone, so nobody knows its pass.
-            known[found.position] := 'failed';
+            known[entry.position] := 'failed';
           else
-            known[found.position] := found.outcome;
-            replayed[found.position] := true;
-            replays := replays || array[array[found.position, found.serial, found.pass_code]];
+            known[entry.position] := entry.outcome;
+            replayed[entry.position] := true;
+            replays := replays || array[array[entry.position, entry.serial, entry.pass_code]];
           end if;
         end loop;
       end if;
@@ -79,37 +87,49 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       -- Whose attendee is registered for the event already.
       if digests is not null then
         is_duplicate := array_fill(null::boolean, array[size]);
-        for found in
+        for entry in
           select input.position
           from unnest(tickets, digests) with ordinality as input (ticket, digest, position)
           join registrations earlier
             on earlier.shard_id = shard and earlier.event_id = wanted_events[input.ticket]
             and earlier.attendee_digest = input.digest and earlier.cancelled_at is null
         loop
-          is_duplicate[found.position] := true;
+          is_duplicate[entry.position] := true;
         end loop;
+      end if;
+
+      -- One ticket with seats for all, as nearly always: it is counted up at once.
+      if cardinality(wanted_tickets) = 1 and known is null and is_duplicate is null then
+        update tickets set taken = taken + size
+        where shard_id = shard and id = wanted_tickets[1] and event_id = wanted_events[1] and capacity - taken >= size
+          and active and coalesce(sale_starts_at <= now(), true) and coalesce(now() < sale_ends_at, true)
+        returning capacity - taken + size as seats into entry;
+        is_counted := found;
+        seats_left[1] := entry.seats;
       end if;
 
       -- The tickets, locked in id order, so that two batches can never wait for each other. Each is looked for under the
       -- event that it was asked for under: its id alone would lock another event's.
-      for found in
-        select t.capacity - t.taken as seats, wanted.index,
-          t.active and coalesce(t.sale_starts_at <= now(), true) and coalesce(now() < t.sale_ends_at, true) as on_sale
-        from tickets t
-        join unnest(wanted_tickets, wanted_events) with ordinality as wanted (ticket_id, event_id, index)
-          on wanted.ticket_id = t.id and wanted.event_id = t.event_id
-        where t.shard_id = shard
-        order by t.id
-        for no key update of t
-      loop
-        seats_left[found.index] := case when found.on_sale then found.seats else -1 end;
-        if seats_left[found.index] >= wanted_seats[found.index] then
-          enough := enough + 1;
-        end if;
-      end loop;
+      if not is_counted then
+        for entry in
+          select t.capacity - t.taken as seats, wanted.index,
+            t.active and coalesce(t.sale_starts_at <= now(), true) and coalesce(now() < t.sale_ends_at, true) as on_sale
+          from tickets t
+          join unnest(wanted_tickets, wanted_events) with ordinality as wanted (ticket_id, event_id, index)
+            on wanted.ticket_id = t.id and wanted.event_id = t.event_id
+          where t.shard_id = shard
+          order by t.id
+          for no key update of t
+        loop
+          seats_left[entry.index] := case when entry.on_sale then entry.seats else -1 end;
+          if seats_left[entry.index] >= wanted_seats[entry.index] then
+            enough := enough + 1;
+          end if;
+        end loop;
+      end if;
 
       -- Seats go by position while they last.
-      if known is null and is_duplicate is null and enough = cardinality(wanted_tickets) then
+      if is_counted or known is null and is_duplicate is null and enough = cardinality(wanted_tickets) then
         -- Everybody gets one, as nearly always.
         granted := array(select nextval('registrations_serial_seq') from generate_series(1, size));
         sold := wanted_seats;
@@ -184,9 +204,16 @@ export async function up(db: Kysely<unknown>): Promise<void> {
         end if;
 
         -- The tickets' counters, moved on by as many.
-        update tickets t set taken = t.taken + counted.seats
-        from unnest(wanted_tickets, sold) as counted (ticket_id, seats)
-        where t.shard_id = shard and t.id = counted.ticket_id and counted.seats > 0;
+        if not is_counted then
+          update tickets t set taken = taken + counted.seats
+          from unnest(wanted_tickets, sold) as counted (ticket_id, seats)
+          where t.shard_id = shard and t.id = counted.ticket_id and counted.seats > 0;
+        end if;
+
+        -- JSON's numbers end here. Every server of a cluster numbers from 2^48 times its own number on.
+        if last_serial > 9007199254740991 then
+          raise exception 'the serials are used up' using errcode = 'sequence_generator_limit_exceeded';
+        end if;
 
         -- The batch's row: outbox for finalization, and proof that this has committed.
         for ticket in 1 .. cardinality(wanted_tickets) loop
@@ -194,8 +221,14 @@ export async function up(db: Kysely<unknown>): Promise<void> {
             sold_out := sold_out || wanted_tickets[ticket];
           end if;
         end loop;
-        insert into batches (shard_id, id, size, first_serial, last_serial, relay_at, sold_out)
-        values (shard, batch, seats_granted, first_serial, last_serial, now() + relay_after, sold_out);
+        if partners[1] = all(partners) and wanted_events[1] = all(wanted_events) then
+          only_event := wanted_events[1];
+          only_partner := partners[1];
+        end if;
+        insert into batches (shard_id, id, size, first_serial, last_serial, event_id, partner_id, relay_at, sold_out)
+        values (
+          shard, batch, seats_granted, first_serial, last_serial, only_event, only_partner, now() + relay_after, sold_out
+        );
       end if;
 
       -- The answers, remembered under their keys: sorted, as attendees are.

@@ -34,16 +34,22 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   // nothing. Returns how many there were; what is written already is left as it is.
   await sql`
     create function finalize_batches(shard integer, ids uuid[], failure_code text) returns integer
-    language plpgsql as $$
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    as $$
     #variable_conflict use_column
     declare
       -- Citus allows no call of now() where a row's own value may do.
       written_at constant timestamptz := now();
       head bigint;
       head_after bigint;
+      -- By batch.
       due uuid[];
       first_serials bigint[];
       last_serials bigint[];
+      only_events integer[];
+      only_partners integer[];
       -- By segment.
       events integer[];
       partners integer[];
@@ -59,35 +65,54 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       select last_offset into head from journal_heads where shard_id = shard for update;
       head_after := head;
 
-      select array_agg(id), array_agg(first_serial), array_agg(last_serial) into due, first_serials, last_serials
-      from batches
-      where shard_id = shard and id = any(ids) and journal_offset is null
-        and (state = 'pending' or state = 'confirmed' and failure_code is null);
+      select array_agg(id), array_agg(first_serial), array_agg(last_serial),
+        array_agg(case when last_serial - first_serial + 1 = size then event_id end), array_agg(partner_id)
+      into due, first_serials, last_serials, only_events, only_partners
+      -- By their key first: of those that are not written yet there may be many.
+      from (select * from batches where shard_id = shard and id = any(ids) offset 0) batches
+      where journal_offset is null and (state = 'pending' or state = 'confirmed' and failure_code is null);
       if due is null then
         return 0;
       end if;
 
       -- Whose registrations these are: one segment for each event and partner.
-      select array_agg(event_id order by first), array_agg(partner_id order by first), array_agg(count order by first),
-        array_agg(first order by first), array_agg(last order by first), array_agg(list order by first), head + sum(count)
-      into events, partners, counts, firsts, lasts, lists, head_after
-      from (
-        select r.event_id, r.partner_id, count(*)::integer as count, min(r.serial) as first, max(r.serial) as last,
-          case when max(r.serial) - min(r.serial) + 1 > count(*) then
-            (select array_agg(serial order by serial) from unnest(array_agg(r.serial)) as _ (serial))::text
-          end as list
-        from unnest(due, first_serials, last_serials) as batch (id, first_serial, last_serial)
-        cross join lateral (
-          select event_id, partner_id, serial
-          from registrations
-          where shard_id = shard and serial between batch.first_serial and batch.last_serial and batch_id = batch.id
-            -- Who was cancelled before is told of by the cancellation alone.
-            and cancelled_at is null
-          -- Batch by batch, each by the range of its serials. Otherwise Postgres reads the whole table, which it takes for less.
-          offset 0
-        ) r
-        group by r.event_id, r.partner_id
-      ) segment;
+      if array_position(only_events, null) is null then
+        -- The batches say it.
+        select array_agg(event_id order by first), array_agg(partner_id order by first), array_agg(count order by first),
+          array_agg(first order by first), array_agg(last order by first), array_agg(list order by first), head + sum(count)
+        into events, partners, counts, firsts, lasts, lists, head_after
+        from (
+          select event_id, partner_id, sum(last - first + 1)::integer as count, min(first) as first, max(last) as last,
+            case when max(last) - min(first) + 1 > sum(last - first + 1) then
+              (select array_agg(serial order by serial)
+                from unnest(array_agg(first), array_agg(last)) as run (first, last)
+                cross join lateral generate_series(run.first, run.last) as serial)::text
+            end as list
+          from unnest(only_events, only_partners, first_serials, last_serials) as run (event_id, partner_id, first, last)
+          group by event_id, partner_id
+        ) segment;
+      else
+        select array_agg(event_id order by first), array_agg(partner_id order by first), array_agg(count order by first),
+          array_agg(first order by first), array_agg(last order by first), array_agg(list order by first), head + sum(count)
+        into events, partners, counts, firsts, lasts, lists, head_after
+        from (
+          select r.event_id, r.partner_id, count(*)::integer as count, min(r.serial) as first, max(r.serial) as last,
+            case when max(r.serial) - min(r.serial) + 1 > count(*) then
+              (select array_agg(serial order by serial) from unnest(array_agg(r.serial)) as _ (serial))::text
+            end as list
+          from unnest(due, first_serials, last_serials) as batch (id, first_serial, last_serial)
+          cross join lateral (
+            select event_id, partner_id, serial
+            from registrations
+            where shard_id = shard and serial between batch.first_serial and batch.last_serial and batch_id = batch.id
+              -- Who was cancelled before is told of by the cancellation alone.
+              and cancelled_at is null
+            -- Batch by batch, each by the range of its serials. Otherwise Postgres reads the whole table, which it takes for less.
+            offset 0
+          ) r
+          group by r.event_id, r.partner_id
+        ) segment;
+      end if;
       insert into journal_segments (
         shard_id, event_id, partner_id, last_offset, count, kind, first_serial, last_serial, serials
       )
