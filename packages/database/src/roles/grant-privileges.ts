@@ -65,11 +65,14 @@ function grant(service: ServiceName, role: Sql, database: Sql, schema: Sql): Sql
     sql`grant usage on schema ${schema} to ${role}`,
     ...privilegesOf(service).map(({ table, privilege, columns }) => {
       const list = columns ? sql`(${sql.join(columns.map((column) => sql.id(column)))})` : sql``;
-      const kind = privilege === 'usage' ? sql`sequence` : sql`table`;
+      const kind = sql.raw(KINDS[privilege] ?? 'table');
       return sql`grant ${sql.raw(privilege)} ${list} on ${kind} ${schema}.${sql.id(table)} to ${role}`;
     }),
   ];
 }
+
+/** What a privilege is one on, where that is no table. */
+const KINDS: Record<string, string> = { usage: 'sequence', execute: 'function' };
 
 /** Makes sure that there is a login role of this name with this password. grantPrivileges says what it may do. */
 export async function ensureLoginRole(db: Database, role: string, password: string): Promise<void> {
