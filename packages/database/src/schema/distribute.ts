@@ -1,3 +1,4 @@
+import { Failure } from '@floodgate/service/failure';
 import { sql } from 'kysely';
 import type { Database } from '../connection/connect.ts';
 
@@ -16,16 +17,19 @@ const OF_EVENTS = [
 const FUNCTIONS = ['reserve_batch', 'finalize_batches', 'lease_batches', 'reopen_ticket'];
 
 export const DEFAULT_SHARDS = 32;
+/** The first that carries what is granted by column to the shards. */
+const OLDEST_CITUS = '13.1';
 /** Integers that are tried for an id in each of Citus's shards: far more than are needed. */
 const CANDIDATES_PER_SHARD = 100;
 
 /**
  * Spreads the tables over the servers of a Citus cluster. Does nothing on a Postgres without Citus. Safe to repeat, also after
  * it was interrupted. Needs the keys that begin with the shard. What is stored already stays in shard 0. Returns whether
- * anything was spread.
+ * anything was spread. Throws Failure where Citus is too old.
  */
 export async function distribute(db: Database, shards = DEFAULT_SHARDS): Promise<boolean> {
   if (!(await isCluster(db))) return false;
+  await assertCitusSupported(db);
   const spread = await readSpread(db);
   const missing = (tables: string[]) => tables.filter((table) => !spread.has(table));
   if (missing([...DIRECTORY, ...OF_EVENTS]).length === 0) return false;
@@ -52,6 +56,16 @@ export async function distribute(db: Database, shards = DEFAULT_SHARDS): Promise
 /** Returns whether this is a Citus cluster. */
 export async function isCluster(db: Database): Promise<boolean> {
   return (await sql`select from pg_extension where extname = 'citus'`.execute(db)).rows.length > 0;
+}
+
+async function assertCitusSupported(db: Database): Promise<void> {
+  const { rows } = await sql<{ version: string; isTooOld: boolean }>`
+    select extversion as version,
+      string_to_array(replace(extversion, '-', '.'), '.')::integer[]
+        < string_to_array(${OLDEST_CITUS}, '.')::integer[] as "isTooOld"
+    from pg_extension where extname = 'citus'`.execute(db);
+  const { version, isTooOld } = rows[0]!;
+  if (isTooOld) throw new Failure(`Citus ${OLDEST_CITUS} or newer is needed, and this is ${version}`);
 }
 
 async function readSpread(db: Database): Promise<Set<string>> {
