@@ -282,6 +282,7 @@ describe.skipIf(missing)(`on a Citus cluster${missing}`, () => {
       for (const service of SERVICES) expect(await differencesOnShards(db, roleOf(service))).toEqual([]);
       const status = await registerOne(fixture, ticketId);
       await waitUntil('it is confirmed', async () => (await status()) === 'confirmed');
+      await expect(deleteExpiredIdempotencyKeys(roles.worker, fixture.shardId, 10)).resolves.toBeDefined();
     });
   });
 

@@ -33,7 +33,7 @@ const heldOn = (role: string, relation: string) => `
   select coalesce(string_agg(held, ', ' order by held), '') as held from (
     select privilege || ' ' || attname as held
     from pg_attribute, unnest(array['select', 'insert', 'update', 'references']) as privilege
-    where attrelid = '${relation}'::regclass and not attisdropped
+    where attrelid = '${relation}'::regclass and attnum > 0 and not attisdropped
       and has_column_privilege('${role}', attrelid, attnum, privilege)
     union all
     select privilege from unnest(array['delete', 'truncate', 'trigger']) as privilege

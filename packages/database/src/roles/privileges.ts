@@ -149,7 +149,7 @@ export const PRIVILEGES: Record<ServiceName, { [T in keyof Tables]: TablePrivile
     registrations_serial_seq: {},
     journal_heads: { select: '*', update: ['last_offset'] },
     journal_segments: { select: '*', insert: SEGMENT, delete: true },
-    // By ctid: the keys themselves are no business of the worker's.
+    // By their time: the keys themselves are no business of the worker's. By ctid: only for the release before.
     idempotency_keys: { select: ['ctid', 'shard_id', 'created_at'], delete: true },
     rate_limit_windows: {},
     audit_log: {},
