@@ -1,13 +1,30 @@
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { connect, type Database } from '@floodgate/database';
+import { assertGranted, connect, SERVICES, type Database, type ServiceName } from '@floodgate/database';
 import { moveEventAction, perform } from '@floodgate/events/actions';
-import { reconcile } from '@floodgate/registrations';
+import { deleteOldSegments } from '@floodgate/journal';
+import { limitPartner, listKeys } from '@floodgate/partners';
+import {
+  confirmBatches,
+  deleteExpiredIdempotencyKeys,
+  failBatch,
+  findBatch,
+  forgetExpiredKeys,
+  leaseDueBatches,
+  readBacklog,
+  reconcile,
+  reserveBatch,
+  returnLease,
+  voidBatch,
+} from '@floodgate/registrations';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
+import { attendeesReadBy, differencesOnShards } from '../harness/cluster-roles.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
+import { reservationOf } from '../harness/reservation.ts';
 import { runCli, startApiProcess, startWorkerProcess } from '../harness/service-process.ts';
+import { createServiceRoles, grantServiceRoles, roleOf, withRole } from '../harness/service-roles.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
 // The same code on a Citus cluster. TEST_CITUS_URL: its coordinator. CITUS_CLUSTER: a program that ends and starts the servers
@@ -20,22 +37,30 @@ const missing = url === '' || redisUrl === null ? ' (no TEST_CITUS_URL, or no Re
 
 describe.skipIf(missing)(`on a Citus cluster${missing}`, () => {
   let db: Database;
-  let env: Record<string, string>;
+  let roles: Record<ServiceName, Database>;
   let apis: Awaited<ReturnType<typeof startApiProcess>>[];
   let worker: Awaited<ReturnType<typeof startWorkerProcess>>;
 
   beforeAll(async () => {
     db = connect({ connectionString: url, applicationName: 'tests', maxConnections: 4 });
-    env = { DATABASE_URL: url, QUEUE_URL: redisUrl!, QUEUE_NAMESPACE: `citus${randomUUID().slice(0, 8)}` };
+    const queue = { QUEUE_URL: redisUrl!, QUEUE_NAMESPACE: `citus${randomUUID().slice(0, 8)}` };
+    const env = (service: ServiceName) => ({ ...queue, DATABASE_URL: urlOf(service), LOG_LEVEL: 'trace' });
     const { code, output } = await runCli({ DATABASE_URL: url }, 'migrate', '--shards', '32');
     expect(code, output).toBe(0);
-    apis = [await startApiProcess(env), await startApiProcess(env)];
-    worker = await startWorkerProcess(env);
+    await createServiceRoles(db, url);
+    await grantServiceRoles(db);
+    const connectAs = (service: ServiceName) =>
+      connect({ connectionString: urlOf(service), applicationName: 'tests', maxConnections: 2 });
+    roles = { api: connectAs('api'), worker: connectAs('worker') };
+    apis = [await startApiProcess(env('api')), await startApiProcess(env('api'))];
+    worker = await startWorkerProcess(env('worker'));
   }, 120_000);
   afterAll(async () => {
     await Promise.all([...apis, worker].map(({ end }) => end()));
-    await db.destroy();
+    await Promise.all([db, ...Object.values(roles)].map((pool) => pool.destroy()));
   });
+
+  const urlOf = (service: ServiceName) => withRole(roleOf(service), url);
 
   /** Where the events of a shard are stored: the port of its server. */
   async function serverOf(shardId: number): Promise<number> {
@@ -66,6 +91,18 @@ describe.skipIf(missing)(`on a Citus cluster${missing}`, () => {
     const { body } = await clientOf(fixture).request('/api/v1/events/registrations?limit=1000');
     const { registrations } = body.responseData as { registrations: { passReference: string }[] };
     return registrations.map(({ passReference }) => passReference);
+  }
+
+  /** Registers with a key, and returns what tells the state. */
+  async function registerOne(fixture: Fixture, ticketId: number): Promise<() => Promise<unknown>> {
+    const { body } = await clientOf(fixture).register(attendee(ticketId), {
+      'idempotency-key': randomUUID(),
+    });
+    expect(body.responseCode).toBe('00');
+    return async () => {
+      const status = await clientOf(fixture).registration(body.responseData as string);
+      return (status.body.responseData as { state: string }).state;
+    };
   }
 
   test('migrate spreads the tables, each shard in a place of its own, and does nothing the second time', async () => {
@@ -112,6 +149,141 @@ describe.skipIf(missing)(`on a Citus cluster${missing}`, () => {
     expect(await register(fixture, ticketId, 1)).toEqual(['00']);
     const back = { eventId: fixture.eventId, shardId: fixture.shardId };
     await expect(perform(db, moveEventAction, back, 'test')).rejects.toThrow('somebody has registered');
+  });
+
+  describe('the roles of API and worker', () => {
+    test('hold the same on every shard as on the table, and nothing else', async () => {
+      for (const service of SERVICES) expect(await differencesOnShards(db, roleOf(service))).toEqual([]);
+    });
+
+    test('lose by the next grant what was given by hand, on every shard', async () => {
+      const role = roleOf('api');
+      await sql`grant select (full_name) on registrations to ${sql.id(role)}`.execute(db);
+      await sql`grant delete on batches to ${sql.id(role)}`.execute(db);
+      const mayRead = () => roles.api.selectFrom('registrations').select('full_name').limit(1).execute();
+      await expect(mayRead()).resolves.toBeDefined();
+      await grantServiceRoles(db);
+      await expect(mayRead()).rejects.toMatchObject({ code: '42501' });
+      expect(await differencesOnShards(db, role)).toEqual([]);
+    });
+
+    test.for(SERVICES)('tell the %s at its start what they lack', async (service) => {
+      await expect(assertGranted(roles[service], service)).resolves.toBeUndefined();
+      await sql`revoke select on batches from ${sql.id(roleOf(service))}`.execute(db);
+      await expect(assertGranted(roles[service], service)).rejects.toThrow(/may not select batches/);
+      await grantServiceRoles(db);
+      await expect(assertGranted(roles[service], service)).resolves.toBeUndefined();
+    });
+
+    test('register, tell the state, note the key, and hold partners to one limit', async () => {
+      const fixture = await createFixture(db);
+      const ticketId = await fixture.addTicket();
+      const [status] = [await registerOne(fixture, ticketId)];
+      await waitUntil('it is confirmed', async () => (await status()) === 'confirmed');
+      expect((await clientOf(fixture).tickets()).body.responseData).toMatchObject([
+        { id: ticketId, count: 999 },
+      ]);
+      await waitUntil('the use of its key is noted', async () =>
+        (await listKeys(db, fixture.partnerId)).every(({ lastUsedAt }) => lastUsedAt !== null),
+      );
+      await limitPartner(db, fixture.partnerId, 1_000);
+      await waitUntil('it is limited', async () =>
+        (await clientOf(fixture).tickets()).headers.has('ratelimit-policy'),
+      );
+      const { rows } = await sql`
+        select from rate_limit_windows where partner_id = ${fixture.partnerId}`.execute(db);
+      expect(rows).toHaveLength(1);
+      for (const { output } of apis) expect(output()).not.toContain('rate limits are not shared');
+    });
+
+    test('find which ticket somebody holds, and sell the others', async () => {
+      const fixture = await createFixture(db);
+      const [held, free] = [await fixture.addTicket(), await fixture.addTicket()];
+      const rival = await db.startTransaction().execute();
+      onTestFinished(async () => void (rival.isCommitted || (await rival.rollback().execute())));
+      await sql`
+        select from tickets where shard_id = ${fixture.shardId} and id = ${held} for update`.execute(rival);
+      const answers = await Promise.all(
+        [held, free].map((ticketId) => clientOf(fixture).register(attendee(ticketId))),
+      );
+      expect(answers.map(({ body }) => body.responseCode)).toEqual(['90', '00']);
+      expect(apis[0]!.output()).toContain('another transaction keeps a ticket locked');
+    });
+
+    test('settle the fate of batches, and forget keys', async () => {
+      const { api, worker: finalizer } = roles;
+      const fixture = await createFixture(db);
+      const { shardId } = fixture;
+      const ticketId = await fixture.addTicket();
+      const reservation = reservationOf(fixture, ticketId, {
+        idempotency: { key: randomUUID(), fingerprint: randomUUID() },
+      });
+      const [committed, lost] = [randomUUID(), randomUUID()];
+      expect(await reserveBatch(api, committed, [reservation])).toMatchObject([{ kind: 'registered' }]);
+      expect(await findBatch(api, shardId, committed)).toHaveLength(1);
+      expect(await voidBatch(api, shardId, committed)).toHaveLength(1);
+      expect(await voidBatch(api, shardId, lost)).toBeUndefined();
+      await expect(reserveBatch(api, lost, [{ ...reservation, idempotency: null }])).rejects.toMatchObject({
+        code: '23505',
+      });
+      await sql`
+        update idempotency_keys set created_at = now() - interval '2 days'
+        where shard_id = ${shardId}`.execute(db);
+      await forgetExpiredKeys(api, [reservation]);
+      const keys = db.selectFrom('idempotency_keys').where('shard_id', '=', shardId);
+      expect(await keys.where('key', '=', reservation.idempotency!.key).select('key').execute()).toEqual([]);
+      await expect(deleteExpiredIdempotencyKeys(finalizer, shardId, 1_000)).resolves.toBeTypeOf('number');
+      await expect(deleteOldSegments(finalizer, shardId, 36_500, 1_000)).resolves.toBe(0);
+    });
+
+    test('lease, give back, confirm and give up batches', async () => {
+      const { api, worker: finalizer } = roles;
+      const fixture = await createFixture(db);
+      const { shardId } = fixture;
+      const reservation = reservationOf(fixture, await fixture.addTicket());
+      const [confirmed, failed] = [randomUUID(), randomUUID()];
+      for (const batchId of [confirmed, failed]) {
+        await reserveBatch(api, batchId, [reservation]);
+        // Our own relay is the only one that sees them in time.
+        await sql`
+          update batches set relay_at = now() + interval '1 hour'
+          where shard_id = ${shardId} and id = ${batchId}::uuid`.execute(db);
+      }
+      const batches = { shardId, batchIds: [confirmed] };
+      await returnLease(finalizer, batches, 3_600_000);
+      await expect(leaseDueBatches(finalizer, shardId, 10)).resolves.toEqual([]);
+      await confirmBatches(finalizer, batches);
+      await expect(failBatch(finalizer, shardId, failed, 'P0001')).resolves.toBe(true);
+      expect((await readBacklog(finalizer)).failedBatches).toBeGreaterThan(0);
+      const states = db.selectFrom('batches').where('shard_id', '=', shardId).select(['id', 'state']);
+      expect(await states.where('id', 'in', [confirmed, failed]).orderBy('state').execute()).toEqual([
+        { id: confirmed, state: 'confirmed' },
+        { id: failed, state: 'failed' },
+      ]);
+    });
+
+    test.for(SERVICES)('of the %s is refused what attendees have said, by whatever way', async (service) => {
+      const fixture = await createFixture(db);
+      await register(fixture, await fixture.addTicket(), 1);
+      expect(await attendeesReadBy(roles[service], urlOf(service), fixture.shardId)).toEqual([]);
+    });
+
+    test('go with a shard that moves to another server', async () => {
+      const fixture = await createFixture(db);
+      const ticketId = await fixture.addTicket();
+      const before = await serverOf(fixture.shardId);
+      await sql`
+        select citus_move_shard_placement(get_shard_id_for_distribution_column('tickets', ${fixture.shardId}::integer),
+          source.nodename, source.nodeport, target.nodename, target.nodeport, 'block_writes')
+        from pg_dist_node source, pg_dist_node target
+        where source.nodeport = ${before} and target.groupid > 0 and target.nodeport <> ${before}
+        limit 1`.execute(db);
+      expect(await serverOf(fixture.shardId)).not.toBe(before);
+      for (const service of SERVICES) expect(await differencesOnShards(db, roleOf(service))).toEqual([]);
+      const status = await registerOne(fixture, ticketId);
+      await waitUntil('it is confirmed', async () => (await status()) === 'confirmed');
+      await expect(deleteExpiredIdempotencyKeys(roles.worker, fixture.shardId, 10)).resolves.toBeDefined();
+    });
   });
 
   test.skipIf(cluster === '')(

@@ -46,8 +46,8 @@ export function underTest(service: ServiceName, env: Record<string, string>): Re
 
 const databaseOf = (url = '') => URL.parse(url)?.pathname.slice(1) ?? '';
 
-/** A test may have chosen a role of its own, whose name begins like these. */
-function withRole(role: string, text: string): string {
+/** The same URL for a service's own role. A test may have chosen a role of its own, whose name begins like these. */
+export function withRole(role: string, text: string): string {
   const url = new URL(text);
   if (!url.username.startsWith(PREFIX)) url.username = role;
   return url.href;

@@ -237,7 +237,7 @@ test('expired keys are deleted in steps, and no others', async () => {
   await sql`
     insert into idempotency_keys (partner_id, event_id, key, fingerprint, outcome, created_at)
     select ${gala.partnerId}::integer, ${gala.eventId}::integer, 'key ' || n, gen_random_uuid(), 'sold-out',
-      now() - case when n <= 25 then interval '25 h' else interval '23 h' end
+      now() - case when n <= 25 then interval '25 h' else interval '23 h' end - n * interval '1 ms'
     from generate_series(1, 30) n`.execute(database.db);
   const step = () => deleteExpiredIdempotencyKeys(database.db, 0, 10);
   expect([await step(), await step(), await step(), await step()]).toEqual([10, 10, 5, 0]);

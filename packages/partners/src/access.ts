@@ -62,14 +62,7 @@ export async function findAccess(db: Database, queries: readonly Omit<Caller, 's
  * just changing is left for the next time.
  */
 export async function noteKeyUse(db: Database, keyIds: readonly string[]): Promise<void> {
-  await sql`
-    update secret_keys set last_used_at = date_trunc('hour', now())
-    where key_id in (
-      select key_id from secret_keys
-      where key_id = any(${plainArray(keyIds)}::text[])
-        and coalesce(last_used_at < date_trunc('hour', now()), true)
-      for no key update skip locked
-    )`.execute(db);
+  await sql`select note_key_use(${plainArray(keyIds)}::text[])`.execute(db);
 }
 
 /** What a secret key and an event reference stand for. */

@@ -64,6 +64,6 @@ async function expire(
 ): Promise<'more' | 'done'> {
   let result: 'more' | 'done' = 'done';
   for (const shardId of await shardIds(db))
-    if ((await deleteSome(shardId)) === ROWS_PER_STATEMENT) result = 'more';
+    if ((await deleteSome(shardId)) >= ROWS_PER_STATEMENT) result = 'more';
   return result;
 }

@@ -8,18 +8,22 @@ type Tables = Schema & {
   kysely_migration: { name: string };
   kysely_migration_lock: object;
   registrations_serial_seq: object;
+  note_key_use: object;
 };
 
-/** What may be done with the columns of a table; with those that are not named, nothing. */
+/** What may be done with the columns of a table, or with a sequence or function; with what is not named, nothing. */
 export interface TablePrivileges<Column = string> {
   /** '*': every column, later ones included. */
   select?: readonly (Column | 'ctid')[] | '*';
+  /** Those with a default, too: Citus names them in what it sends to a shard. */
   insert?: readonly Column[];
   /** Also what locking a row takes, whichever column it is. */
   update?: readonly Column[];
   delete?: true;
   /** Of a sequence: to take its next number. */
   usage?: true;
+  /** Of a function that runs as the owner. The others everybody may call: they can do what their caller can. */
+  execute?: true;
 }
 
 // Of a registration: which seat it is. Readable by the API, so nothing of an attendee stands here.
@@ -55,6 +59,7 @@ const SEGMENT = [
   'first_serial',
   'last_serial',
   'serials',
+  'at',
 ] as const;
 
 /**
@@ -66,8 +71,10 @@ export const PRIVILEGES: Record<ServiceName, { [T in keyof Tables]: TablePrivile
     partners: { select: ['id', 'requests_per_second'] },
     secret_keys: {
       select: ['key_id', 'partner_id', 'secret_hash', 'expires_at', 'revoked_at', 'last_used_at'],
+      // Only for the release before: now note_key_use does it.
       update: ['last_used_at'],
     },
+    note_key_use: { execute: true },
     shards: { select: ['id'] },
     events: { select: ['id', 'ref', 'shard_id', 'pass_prefix', 'duplicate_policy'] },
     event_grants: { select: ['partner_id', 'event_id'] },
@@ -86,18 +93,21 @@ export const PRIVILEGES: Record<ServiceName, { [T in keyof Tables]: TablePrivile
         'relay_at',
         'finished_at',
         'sold_out',
+        'created_at',
+        'pending_since',
+        'enqueues',
       ],
     },
     registrations: {
       select: [...SEAT, 'attendee_digest', 'reserved_at', 'cancelled_at'],
-      insert: [...SEAT, 'attendee_digest', ...ATTENDEE],
+      insert: [...SEAT, 'attendee_digest', 'reserved_at', ...ATTENDEE],
     },
     registrations_serial_seq: { usage: true },
     journal_heads: {},
     journal_segments: { select: '*' },
     idempotency_keys: {
       select: '*',
-      insert: ['shard_id', 'partner_id', 'event_id', 'key', 'fingerprint', 'outcome', 'serial'],
+      insert: ['shard_id', 'partner_id', 'event_id', 'key', 'fingerprint', 'outcome', 'serial', 'created_at'],
       delete: true,
     },
     rate_limit_windows: {
@@ -113,6 +123,7 @@ export const PRIVILEGES: Record<ServiceName, { [T in keyof Tables]: TablePrivile
   worker: {
     partners: {},
     secret_keys: {},
+    note_key_use: {},
     shards: { select: ['id'] },
     events: {},
     event_grants: {},
@@ -143,7 +154,7 @@ export const PRIVILEGES: Record<ServiceName, { [T in keyof Tables]: TablePrivile
     registrations_serial_seq: {},
     journal_heads: { select: '*', update: ['last_offset'] },
     journal_segments: { select: '*', insert: SEGMENT, delete: true },
-    // By ctid: the keys themselves are no business of the worker's.
+    // By their time: the keys themselves are no business of the worker's. By ctid: only for the release before.
     idempotency_keys: { select: ['ctid', 'shard_id', 'created_at'], delete: true },
     rate_limit_windows: {},
     audit_log: {},

@@ -1,3 +1,4 @@
+import { Failure } from '@floodgate/service/failure';
 import { sql } from 'kysely';
 import type { Database } from '../connection/connect.ts';
 
@@ -16,20 +17,28 @@ const OF_EVENTS = [
 const FUNCTIONS = ['reserve_batch', 'finalize_batches', 'lease_batches', 'reopen_ticket'];
 
 export const DEFAULT_SHARDS = 32;
+/** The first that carries what is granted by column to the shards. */
+const OLDEST_CITUS = '13.1';
 /** Integers that are tried for an id in each of Citus's shards: far more than are needed. */
 const CANDIDATES_PER_SHARD = 100;
 
 /**
  * Spreads the tables over the servers of a Citus cluster. Does nothing on a Postgres without Citus. Safe to repeat, also after
  * it was interrupted. Needs the keys that begin with the shard. What is stored already stays in shard 0. Returns whether
- * anything was spread.
+ * anything was spread. Throws Failure where Citus is too old.
  */
 export async function distribute(db: Database, shards = DEFAULT_SHARDS): Promise<boolean> {
   if (!(await isCluster(db))) return false;
+  await assertCitusSupported(db);
   const spread = await readSpread(db);
   const missing = (tables: string[]) => tables.filter((table) => !spread.has(table));
   if (missing([...DIRECTORY, ...OF_EVENTS]).length === 0) return false;
-  if (!spread.has('tickets')) await giveTicketIds(db);
+  if (!spread.has('tickets')) await adoptSequence(db, 'tickets', 'id', 'ticket_ids', 'integer');
+  if (!spread.has('registrations'))
+    await adoptSequence(db, 'registrations', 'serial', 'registrations_serial_seq', 'bigint');
+  // It would become a table of the cluster's, and no statement on those may return what the clock says.
+  await sql`
+    alter table rate_limit_windows drop constraint if exists rate_limit_windows_partner_id_fkey`.execute(db);
   for (const table of missing(DIRECTORY)) await sql`select create_reference_table(${table})`.execute(db);
   for (const table of missing(OF_EVENTS)) {
     const how =
@@ -49,6 +58,16 @@ export async function isCluster(db: Database): Promise<boolean> {
   return (await sql`select from pg_extension where extname = 'citus'`.execute(db)).rows.length > 0;
 }
 
+async function assertCitusSupported(db: Database): Promise<void> {
+  const { rows } = await sql<{ version: string; isTooOld: boolean }>`
+    select extversion as version,
+      string_to_array(replace(extversion, '-', '.'), '.')::integer[]
+        < string_to_array(${OLDEST_CITUS}, '.')::integer[] as "isTooOld"
+    from pg_extension where extname = 'citus'`.execute(db);
+  const { version, isTooOld } = rows[0]!;
+  if (isTooOld) throw new Failure(`Citus ${OLDEST_CITUS} or newer is needed, and this is ${version}`);
+}
+
 async function readSpread(db: Database): Promise<Set<string>> {
   // Hash-distributed, or replicated everywhere. Tables that Citus adds by itself for their foreign keys are neither.
   const { rows } = await sql<{ name: string }>`
@@ -58,12 +77,26 @@ async function readSpread(db: Database): Promise<Set<string>> {
   return new Set(rows.map(({ name }) => name));
 }
 
-// Citus wants identity columns to be bigint. Ids of tickets are small, and given by the coordinator alone.
-async function giveTicketIds(db: Database): Promise<void> {
-  await sql`alter table tickets alter id drop identity if exists`.execute(db);
-  await sql`create sequence if not exists ticket_ids as integer`.execute(db);
-  await sql`select setval('ticket_ids', (select coalesce(max(id), 0) + 1 from tickets), false)`.execute(db);
-  await sql`alter table tickets alter id set default nextval('ticket_ids')`.execute(db);
+/**
+ * Gives a column a sequence of its own instead of an identity. Those of identities have to be bigint in Citus, which ids of
+ * tickets are not, and what is granted on them stays on the coordinator.
+ */
+async function adoptSequence(
+  db: Database,
+  table: string,
+  column: string,
+  sequence: string,
+  type: 'integer' | 'bigint',
+): Promise<void> {
+  const [ofTable, ofColumn, name] = [sql.table(table), sql.ref(column), sql.ref(sequence)];
+  await sql`alter table ${ofTable} alter ${ofColumn} drop identity if exists`.execute(db);
+  await sql`create sequence if not exists ${name} as ${sql.raw(type)}`.execute(db);
+  await sql`
+    select setval(${sequence}, (select coalesce(max(${ofColumn}), 0) + 1 from ${ofTable}), false)`.execute(
+    db,
+  );
+  await sql`
+    alter table ${ofTable} alter ${ofColumn} set default nextval(${sql.lit(sequence)})`.execute(db);
 }
 
 /**

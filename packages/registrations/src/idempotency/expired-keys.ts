@@ -2,19 +2,25 @@ import { sql } from 'kysely';
 import type { Database } from '@floodgate/database';
 import { IDEMPOTENCY_RETENTION_HOURS, type Reservation } from '../register/reserve-batch.ts';
 
-/** Deletes up to `limit` expired idempotency keys of a shard and returns how many there were. */
+/**
+ * Deletes the oldest expired idempotency keys of a shard: `limit` of them, and those of the same moment as the last. Returns how
+ * many there were.
+ */
 export async function deleteExpiredIdempotencyKeys(
   db: Database,
   shardId: number,
   limit: number,
 ): Promise<number> {
+  // By their time: the worker may not know the keys, and a privilege on ctid does not move with a shard of Citus.
   const { numAffectedRows } = await sql`
     delete from idempotency_keys
-    where shard_id = ${shardId} and ctid = any(array(
-      select ctid from idempotency_keys
-      where shard_id = ${shardId} and created_at <= now() - make_interval(hours => ${IDEMPOTENCY_RETENTION_HOURS}::integer)
-      order by created_at limit ${limit}
-    ))`.execute(db);
+    where shard_id = ${shardId} and created_at <= (
+      select max(created_at) from (
+        select created_at from idempotency_keys
+        where shard_id = ${shardId} and created_at <= now() - make_interval(hours => ${IDEMPOTENCY_RETENTION_HOURS}::integer)
+        order by created_at limit ${limit}
+      ) oldest
+    )`.execute(db);
   return Number(numAffectedRows ?? 0);
 }
 
