@@ -99,7 +99,7 @@ export class TestQueue {
   /** The queue as BullMQ gives it, to look and to write past the rules of Producer. */
   async raw() {
     const backend = openBackend(parseQueueUrl(this.url), { ...this.#options(), role: 'producer' });
-    const queue = backend.queue('finalize');
+    const queue = backend.queue({ queue: 'finalize', partition: 0 });
     this.#closers.push(() => queue.close().then(() => backend.close()));
     await backend.verify();
     return queue;

@@ -7,14 +7,16 @@ export function createSlots(limit: number, patienceMs: number) {
   let taken = 0;
 
   function release(): void {
-    taken -= 1;
-    waiting.shift()?.();
+    const next = waiting.shift();
+    if (next) next();
+    else taken -= 1;
   }
 
   /** Runs the work when there is room for it. Settles as the work does. */
   return async function run<Result>(work: () => Promise<Result>): Promise<Result> {
-    if (taken >= limit) await new Promise<void>((start) => waiting.push(start));
-    taken += 1;
+    if (taken < limit) taken += 1;
+    // Whoever ends hands its place over: nobody can come in between.
+    else await new Promise<void>((start) => waiting.push(start));
     let isCounted = true;
     const end = () => {
       if (isCounted) release();
