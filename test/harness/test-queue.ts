@@ -118,6 +118,9 @@ export class TestQueue {
 export const newJob = (...batchIds: string[]) =>
   job(finalizeBatchesJob, { batchIds: batchIds.length > 0 ? batchIds : [randomUUID()] });
 
+/** The same for a batch of this shard. */
+export const newJobOf = (shardId: number) => job(finalizeBatchesJob, { shardId, batchIds: [randomUUID()] });
+
 /** As many as one likes, at once. */
 export const enqueueAll = (producer: Producer, jobs: readonly NewJob[]) =>
   Promise.all(jobs.map((one) => producer.enqueue(one)));
