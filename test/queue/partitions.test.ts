@@ -65,7 +65,7 @@ describe.skipIf(missing)(`a queue on a Redis Cluster of three masters${missing}`
     expect(most).toBe(3);
   });
 
-  test('what has failed is counted, shown and removed in all parts', async () => {
+  test('what has failed is counted, shown and removed in all parts', { timeout: 120_000 }, async () => {
     const database = await createTestDatabase();
     onTestFinished(() => database.drop());
     const producer = await queue.produce({ attempts: 1, backoffMs: 1 });
@@ -76,11 +76,14 @@ describe.skipIf(missing)(`a queue on a Redis Cluster of three masters${missing}`
     await waitForCounts(producer, { failed: 32 });
 
     const env = { DATABASE_URL: database.url, QUEUE_URL: cluster.url, QUEUE_NAMESPACE: queue.namespace };
-    const { code, output } = await runCli(env, 'queue', 'status', '--json');
-    expect([code, JSON.parse(output)]).toMatchObject([
-      0,
-      { queues: [{ name: 'finalize', state: 'up', counts: { waiting: 0, failed: 32 } }] },
-    ]);
+    // The command gives up after 3 s, which a busy machine may need.
+    const shown = await waitUntil('the command has an answer', async () => {
+      const { code, output } = await runCli(env, 'queue', 'status', '--json');
+      return code === 0 && (JSON.parse(output) as unknown);
+    });
+    expect(shown).toMatchObject({
+      queues: [{ name: 'finalize', state: 'up', counts: { waiting: 0, failed: 32 } }],
+    });
 
     const [kept, ...obsolete] = jobs.map(({ payload }) => JSON.stringify(payload));
     const removed = await producer.removeFailed('finalize', (payload) =>
