@@ -99,7 +99,7 @@ export class TestQueue {
   /** The queue as BullMQ gives it, to look and to write past the rules of Producer. */
   async raw() {
     const backend = openBackend(parseQueueUrl(this.url), { ...this.#options(), role: 'producer' });
-    const queue = backend.queue('finalize');
+    const queue = backend.queue({ queue: 'finalize', partition: 0 });
     this.#closers.push(() => queue.close().then(() => backend.close()));
     await backend.verify();
     return queue;
@@ -117,6 +117,9 @@ export class TestQueue {
 /** A job that speaks of these batches, or else of one that nobody knows. */
 export const newJob = (...batchIds: string[]) =>
   job(finalizeBatchesJob, { batchIds: batchIds.length > 0 ? batchIds : [randomUUID()] });
+
+/** The same for a batch of this shard. */
+export const newJobOf = (shardId: number) => job(finalizeBatchesJob, { shardId, batchIds: [randomUUID()] });
 
 /** As many as one likes, at once. */
 export const enqueueAll = (producer: Producer, jobs: readonly NewJob[]) =>

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { relayDueBatches, type ShardBatches } from '@floodgate/registrations';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
@@ -26,12 +26,14 @@ afterAll(async () => {
 
 beforeEach(() => sql`truncate batches`.execute(database.db));
 
-const addDueBatches = (count: number) =>
+const addDueBatches = (count: number, shardId = 0) =>
   sql`
-    insert into batches (id, size, first_serial, last_serial, relay_at)
-    select gen_random_uuid(), 1, 1, 1, now() from generate_series(1, ${count}::integer)`.execute(database.db);
+    insert into batches (shard_id, id, size, first_serial, last_serial, relay_at)
+    select ${shardId}::integer, gen_random_uuid(), 1, 1, 1, now() from generate_series(1, ${count}::integer)`.execute(
+    database.db,
+  );
 
-const neverCalled = () => Promise.reject(new Error('the queue was up'));
+const neverCalled = () => Promise.reject(new Error('it was not to be called, or Postgres is away as well'));
 
 const rows = () => database.db.selectFrom('batches').selectAll().orderBy('id').execute();
 
@@ -51,7 +53,7 @@ test('a backlog is enqueued 100 batches at a time, and the relay says whether th
   expect(runs.flatMap(({ batchIds }) => batchIds).toSorted()).toEqual(ids.toSorted());
 });
 
-test('where the queue does not take them, batches are due again a second later, as if they had never been leased', async () => {
+test('where neither the queue nor Postgres takes them, batches are due again a second later, as if they had never been leased', async () => {
   await addDueBatches(2);
   const before = await rows();
   const producer = queue.openProducer();
@@ -65,6 +67,21 @@ test('where the queue does not take them, batches are due again a second later, 
     expect(Number(dueAt)).toBeGreaterThan(Number(before[0]!.relay_at));
     expect(Number(dueAt) - Number(now.rows[0]!.now)).toBeLessThanOrEqual(1_000);
   }
+});
+
+test('where the queue refuses them, the relay finalizes by itself, and asks it no more in this round', async () => {
+  await sql`insert into shards (id) values (1)`.execute(database.db);
+  await addDueBatches(1);
+  await addDueBatches(1, 1);
+  const producer = queue.openProducer();
+  const enqueue = vi.spyOn(producer, 'enqueue');
+  proxy.setMode('down');
+  const finalized: ShardBatches[] = [];
+  const finalize = (batches: ShardBatches) => Promise.resolve(void finalized.push(batches));
+  expect(await relayDueBatches({ db: database.db, producer, finalize })).toBe('done');
+  proxy.setMode('pass');
+  expect(finalized.map(({ shardId }) => shardId)).toEqual([0, 1]);
+  expect(enqueue).toHaveBeenCalledTimes(1);
 });
 
 test('while the queue is known to be down, the relay finalizes by itself', async () => {

@@ -8,12 +8,24 @@ export const CONNECT_TIMEOUT_MS = 2_000;
  */
 export const SILENCE_MS = { producer: 5_000, consumer: 15_000 };
 
+/** One of the parts that a queue has at its backend. */
+export interface QueuePart {
+  queue: string;
+  partition: number;
+}
+
 /** A connection to where the queue lives, in the role of producer or consumer. */
 export interface QueueBackend {
-  /** Returns a queue to add jobs to and to look at. The caller closes it before the backend. */
-  queue(name: string): Queue;
-  /** Returns a worker that runs a queue's jobs. The caller closes it before the backend. */
-  worker(name: string, processor: Processor, settings: Omit<WorkerOptions, 'connection' | 'prefix'>): Worker;
+  /** Parts of each queue, numbered from 0: several where they can lie on several servers. */
+  readonly partitions: number;
+  /** Returns a part of a queue, to add jobs to and to look at. The caller closes it before the backend. */
+  queue(part: QueuePart): Queue;
+  /** Returns a worker that runs the jobs of a part of a queue. The caller closes it before the backend. */
+  worker(
+    part: QueuePart,
+    processor: Processor,
+    settings: Omit<WorkerOptions, 'connection' | 'prefix'>,
+  ): Worker;
   /** Returns whether a job that is added now can be expected to arrive. */
   isUp(): boolean;
   /** Returns why the queue is down, as far as the connection knows; null while it is up. */

@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { withDeadline } from '@floodgate/service';
-import { DelayedError, UnrecoverableError, type Job, type Worker } from 'bullmq';
-import type { QueueBackend, QueueOptions } from './backend.ts';
+import { createSlots, withDeadline } from '@floodgate/service';
+import { DelayedError, UnrecoverableError, type Job, type Processor, type Worker } from 'bullmq';
+import type { QueueBackend, QueueOptions, QueuePart } from './backend.ts';
 import type { HandledJob, JobResult } from './jobs.ts';
 import { openBackend } from './open-backend.ts';
 import { isSilence } from './postgres-backend.ts';
 
 export interface ConsumerOptions extends QueueOptions {
-  /** Only their queues are consumed, each with as many jobs at once as their definitions say. */
+  /** Only their queues are consumed, each with as many jobs at once as their definitions say, of all its parts together. */
   jobs: readonly HandledJob[];
   onJobFailed: (failure: { queue: string; name: string; id: string; attempt: number; error: Error }) => void;
 }
@@ -37,8 +37,20 @@ export class Consumer {
     this.verify = this.#backend.verify;
     for (const [queue, itsJobs] of Map.groupBy(options.jobs, (job) => job.queue)) {
       this.#lastFinishedAt.set(queue, performance.now());
-      void this.#keepStarting(queue, itsJobs);
+      this.#consume(queue, itsJobs);
     }
+  }
+
+  /** A part takes as many jobs as the queue may run, for it may be the only busy one; those of several parts take turns. */
+  #consume(queue: string, jobs: HandledJob[]): void {
+    const { concurrency } = jobs[0]!;
+    const inSlot = createSlots(concurrency, Math.max(...jobs.map(({ timeoutMs }) => timeoutMs)));
+    const process: Processor = (job, token) =>
+      inSlot(() => runJob(jobs, job, token)).finally(() =>
+        this.#lastFinishedAt.set(queue, performance.now()),
+      );
+    for (let partition = 0; partition < this.#backend.partitions; partition += 1)
+      void this.#keepStarting(() => this.#open({ queue, partition }, process, concurrency));
   }
 
   /**
@@ -46,10 +58,10 @@ export class Consumer {
    * that for ever, and asks again without a pause (BullMQ 6.7 on Postgres). And another in place of one whose query was
    * not answered: it would go on with the connection that it listens on, which may be just as dead.
    */
-  async #keepStarting(queue: string, jobs: HandledJob[]): Promise<void> {
+  async #keepStarting(open: () => Worker): Promise<void> {
     const { signal } = this.#closing;
     while (!signal.aborted) {
-      const worker = this.#open(queue, jobs);
+      const worker = open();
       const { promise: silence, resolve } = Promise.withResolvers<void>();
       worker.on('error', (error) => isSilence(error) && resolve());
       try {
@@ -65,12 +77,10 @@ export class Consumer {
     }
   }
 
-  #open(queue: string, jobs: HandledJob[]): Worker {
-    const run = (job: Job, token?: string) =>
-      runJob(jobs, job, token).finally(() => this.#lastFinishedAt.set(queue, performance.now()));
-    const worker = this.#backend.worker(queue, run, {
+  #open(part: QueuePart, process: Processor, concurrency: number): Worker {
+    const worker = this.#backend.worker(part, process, {
       autorun: false,
-      concurrency: jobs[0]!.concurrency,
+      concurrency,
       lockDuration: LOCK_MS,
       stalledInterval: LOCK_MS,
       maxStalledCount: MAX_STALLS,
@@ -79,7 +89,7 @@ export class Consumer {
     worker.on('error', this.#options.onError);
     worker.on('failed', (job, error) => {
       const { name = '', id = '', attemptsMade = 0 }: Partial<Job> = job ?? {};
-      this.#options.onJobFailed({ queue, name, id, attempt: attemptsMade, error });
+      this.#options.onJobFailed({ queue: part.queue, name, id, attempt: attemptsMade, error });
     });
     this.#workers.add(worker);
     return worker;

@@ -11,6 +11,8 @@ export interface JobDefinition {
   readonly payload: TSchema;
   /** Returns whether this is what jobs of the kind carry. */
   readonly isPayload: (payload: unknown) => boolean;
+  /** Returns a whole number. Jobs with the same lie together where a queue is spread over servers; without it, all do. */
+  readonly partitionKey?: (payload: never) => number;
   /** How long one attempt may take. */
   readonly timeoutMs: number;
   /** Attempts before a job is given up. */
@@ -72,7 +74,11 @@ const QUEUE_NAME = /^[a-z][a-z0-9_]*$/;
 
 /** Defines a kind of job. The capability that handles it owns the definition. */
 export function defineJob<const Name extends string, Payload extends TSchema>(
-  definition: Omit<JobDefinition, 'isPayload'> & { name: Name; payload: Payload },
+  definition: Omit<JobDefinition, 'isPayload' | 'partitionKey'> & {
+    name: Name;
+    payload: Payload;
+    partitionKey?: (payload: Static<Payload>) => number;
+  },
 ) {
   if (!QUEUE_NAME.test(definition.queue)) throw new Error(`not a name for a queue: ${definition.queue}`);
   const check = TypeCompiler.Compile(definition.payload);

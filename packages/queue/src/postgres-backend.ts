@@ -21,10 +21,11 @@ export function postgresBackend(target: PostgresTarget, options: BackendOptions)
   probe.on('error', options.onError);
   let problem: string | null = null;
   return {
+    partitions: 1,
     // BullMQ types a queue by its backend; what is used here is common to both.
-    queue: (name) => new Queue(name, { connection }, createPostgresBackend) as unknown as Queue,
-    worker: (name, processor, settings) =>
-      new Worker(name, processor, { ...settings, connection }, createPostgresBackend) as unknown as Worker,
+    queue: ({ queue }) => new Queue(queue, { connection }, createPostgresBackend) as unknown as Queue,
+    worker: ({ queue }, processor, settings) =>
+      new Worker(queue, processor, { ...settings, connection }, createPostgresBackend) as unknown as Worker,
     // Without a connection to watch, an add simply fails; the queue shares the fate of the database.
     isUp: () => true,
     problem: () => problem,

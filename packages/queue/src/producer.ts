@@ -1,16 +1,19 @@
 import { withDeadline } from '@floodgate/service';
 import type { Queue } from 'bullmq';
-import type { QueueBackend, QueueOptions } from './backend.ts';
+import type { QueueBackend, QueueOptions, QueuePart } from './backend.ts';
 import { queueNames, type JobDefinition, type NewJob } from './jobs.ts';
 import { openBackend } from './open-backend.ts';
+import { partitionOf } from './partitions.ts';
 
 export interface ProducerOptions extends QueueOptions {
   /** Whose queues are opened at once. A job that is enqueued is attempted as its definition here says. */
   jobs?: readonly JobDefinition[];
 }
 
+const STATES = ['waiting', 'active', 'delayed', 'failed'] as const;
+
 /** How many jobs of each kind a queue holds. */
-export type QueueCounts = Record<'waiting' | 'active' | 'delayed' | 'failed', number>;
+export type QueueCounts = Record<(typeof STATES)[number], number>;
 
 /** Failed jobs are kept for an operator to look at, but not for ever. */
 const KEEP_FAILED = { age: 30 * 24 * 3600, count: 100_000 };
@@ -38,7 +41,8 @@ export class Producer {
     this.#backend = openBackend(options.target, { ...options, role: 'producer' });
     this.problem = this.#backend.problem;
     this.verify = this.#backend.verify;
-    for (const name of queueNames(options.jobs ?? [])) this.#open(name);
+    for (const name of queueNames(options.jobs ?? []))
+      for (const part of this.#partsOf(name)) this.#open(part);
   }
 
   /** Adds a job. Rejects at once while the queue is down; nothing is held back in memory. */
@@ -54,7 +58,9 @@ export class Producer {
   async #add({ definition, id, payload }: NewJob): Promise<void> {
     const known = this.#options.jobs?.find(({ name }) => name === definition.name);
     const { attempts, backoffMs } = known ?? definition;
-    const queue = await this.#readyQueue(definition.queue);
+    const key = definition.partitionKey?.(payload as never) ?? 0;
+    const partition = partitionOf(key, this.#backend.partitions);
+    const queue = await this.#readyQueue({ queue: definition.queue, partition });
     await queue.add(definition.name, payload, {
       jobId: id,
       attempts,
@@ -66,18 +72,20 @@ export class Producer {
 
   /** Removes the kept failed jobs of a queue whose payload `isObsolete`, and returns how many there were. */
   async removeFailed(name: string, isObsolete: (payload: unknown) => boolean): Promise<number> {
-    const queue = await this.#readyQueue(name);
-    const kept = await queue.getFailed(0, MAX_FAILED_LOOKED_AT - 1);
-    const obsolete = kept.filter((job) => isObsolete(job.data));
-    await Promise.all(obsolete.map((job) => job.remove()));
-    return obsolete.length;
+    const removed = await this.#inEachPart(name, async (queue) => {
+      const kept = await queue.getFailed(0, MAX_FAILED_LOOKED_AT - 1);
+      const obsolete = kept.filter((job) => isObsolete(job.data));
+      await Promise.all(obsolete.map((job) => job.remove()));
+      return obsolete.length;
+    });
+    return sum(removed);
   }
 
   /** Returns how many jobs a queue holds, of all producers and consumers together. */
   async counts(name: string): Promise<QueueCounts> {
-    const queue = await this.#readyQueue(name);
-    const counts = await queue.getJobCounts('waiting', 'active', 'delayed', 'failed');
-    return { waiting: 0, active: 0, delayed: 0, failed: 0, ...counts };
+    const counts = await this.#inEachPart(name, (queue) => queue.getJobCounts(...STATES));
+    const totals = STATES.map((state) => [state, sum(counts.map((ofPart) => ofPart[state] ?? 0))]);
+    return Object.fromEntries(totals) as QueueCounts;
   }
 
   /** Closes the connections. Adds under way that take too long may be lost to the queue, never to the outbox. */
@@ -87,25 +95,38 @@ export class Producer {
     await this.#backend.close();
   }
 
-  #open(name: string): Queue {
-    const queue = this.#backend.queue(name);
+  #partsOf(queue: string): QueuePart[] {
+    return Array.from({ length: this.#backend.partitions }, (_, partition) => ({ queue, partition }));
+  }
+
+  /** Rejects where one of the parts does. */
+  #inEachPart<Result>(name: string, look: (queue: Queue) => Promise<Result>): Promise<Result[]> {
+    return Promise.all(this.#partsOf(name).map(async (part) => look(await this.#readyQueue(part))));
+  }
+
+  #open(part: QueuePart): Queue {
+    const queue = this.#backend.queue(part);
     queue.on('error', this.#options.onError);
-    this.#queues.set(name, queue);
+    this.#queues.set(nameOf(part), queue);
     return queue;
   }
 
-  /** Returns the queue. One whose first look at its server failed is opened anew: BullMQ remembers that for ever. */
-  async #readyQueue(name: string): Promise<Queue> {
-    const queue = this.#queues.get(name) ?? this.#open(name);
+  /** Returns the part of a queue. One whose first look at its server failed is opened anew: BullMQ remembers that for ever. */
+  async #readyQueue(part: QueuePart): Promise<Queue> {
+    const queue = this.#queues.get(nameOf(part)) ?? this.#open(part);
     try {
       await queue.waitUntilReady();
       return queue;
     } catch (error) {
-      if (this.#queues.get(name) === queue) {
-        this.#open(name);
+      if (this.#queues.get(nameOf(part)) === queue) {
+        this.#open(part);
         void queue.close().catch(() => {});
       }
       throw error;
     }
   }
 }
+
+const nameOf = ({ queue, partition }: QueuePart) => `${queue}-${partition}`;
+
+const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0);

@@ -5,6 +5,7 @@ import { StandaloneConnector } from 'ioredis/built/connectors/index.js';
 import { NO_DATABASE, reasonOf } from '@floodgate/service/failure';
 import { CONNECT_TIMEOUT_MS, SILENCE_MS, UnsafeQueueError } from './backend.ts';
 import type { BackendOptions, QueueBackend } from './backend.ts';
+import { partitionPrefixes } from './partitions.ts';
 import type { QueueTarget } from './queue-url.ts';
 
 type RedisTarget = Exclude<QueueTarget, { kind: 'postgres' }>;
@@ -13,12 +14,13 @@ type RedisTarget = Exclude<QueueTarget, { kind: 'postgres' }>;
 export function redisBackend(target: RedisTarget, options: BackendOptions): QueueBackend {
   const redis = connectRedis(target, options);
   const problem = followProblem(redis, target);
-  // Keys of one queue must share a slot in a Redis Cluster: hence the braces.
-  const prefix = `{${options.namespace}}`;
+  const prefixes = partitionPrefixes(target, options.namespace);
+  const where = (partition: number) => ({ connection: redis, prefix: prefixes[partition]! });
   return {
-    queue: (name) => new Queue(name, { connection: redis, prefix }),
-    worker: (name, processor, settings) =>
-      new Worker(name, processor, { ...settings, connection: redis, prefix }),
+    partitions: prefixes.length,
+    queue: ({ queue, partition }) => new Queue(queue, where(partition)),
+    worker: ({ queue, partition }, processor, settings) =>
+      new Worker(queue, processor, { ...settings, ...where(partition) }),
     isUp: () => redis.status === 'ready',
     problem,
     verify: async () => {

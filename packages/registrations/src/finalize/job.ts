@@ -11,6 +11,7 @@ export const finalizeBatchesJob = defineJob({
     shardId: Type.Optional(Type.Integer({ minimum: 0 })),
     batchIds: Type.Array(Type.String({ pattern: UUID_PATTERN }), { minItems: 1, maxItems: 1_000 }),
   }),
+  partitionKey: ({ shardId = 0 }) => shardId,
   attempts: 10,
   backoffMs: 500,
   timeoutMs: 60_000,

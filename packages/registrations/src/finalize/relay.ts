@@ -18,14 +18,15 @@ interface Dependencies {
 /**
  * One round of the outbox relay: sees to batches whose finalization is overdue, because the queue was away when they
  * committed, lost them, or whoever was to enqueue them died. It enqueues them, or finalizes them itself while the queue is
- * down. Returns `more` while there may be more of them. A shard that does not answer keeps no other waiting for long.
+ * down or, where it is spread over servers, a part of it. Returns `more` while there may be more of them. A shard that does not answer keeps no other waiting for long.
  */
 export async function relayDueBatches(deps: Dependencies): Promise<'more' | 'done'> {
   let failure: unknown;
   let result: 'more' | 'done' = 'done';
+  const enqueue = enqueueUntilRefused(deps.producer);
   for (const shardId of await shardIds(deps.db)) {
     try {
-      if (await relayShard(deps, shardId)) result = 'more';
+      if (await relayShard({ ...deps, enqueue }, shardId)) result = 'more';
     } catch (error) {
       failure ??= error;
     }
@@ -34,14 +35,32 @@ export async function relayDueBatches(deps: Dependencies): Promise<'more' | 'don
   return result;
 }
 
+/** Resolves with whether the queue took the batches. */
+type Enqueue = (batches: ShardBatches) => Promise<boolean>;
+type Relay = Pick<Dependencies, 'db' | 'finalize'> & { enqueue: Enqueue };
+
+/** After a refusal it asks the queue no more: a part that is away may take seconds to refuse. */
+function enqueueUntilRefused(producer: Producer): Enqueue {
+  let isUp = producer.problem() === null;
+  return async (batches) => {
+    const add = async () => producer.enqueue(job(finalizeBatchesJob, batches));
+    const isTaken =
+      isUp &&
+      (await add().then(
+        () => true,
+        () => false,
+      ));
+    return (isUp = isTaken);
+  };
+}
+
 /** Returns whether there may be more. */
-async function relayShard({ db, producer, finalize }: Dependencies, shardId: number): Promise<boolean> {
+async function relayShard({ db, enqueue, finalize }: Relay, shardId: number): Promise<boolean> {
   const batchIds = await leaseDueBatches(db, shardId, LEASE_LIMIT);
   if (batchIds.length === 0) return false;
   const batches = { shardId, batchIds };
   try {
-    if (producer.problem() === null) await producer.enqueue(job(finalizeBatchesJob, batches));
-    else await finalize(batches);
+    if (!(await enqueue(batches))) await finalize(batches);
   } catch (error) {
     await returnLease(db, batches, RETRY_MS);
     throw error;
