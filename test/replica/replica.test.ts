@@ -2,6 +2,8 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { listRegistrations } from '@floodgate/registrations';
 import { sql } from 'kysely';
+import { ReplicaReads } from '@floodgate/database/reads/replica-reads';
+import { createLogger } from '@floodgate/service';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
@@ -139,8 +141,26 @@ test('a standby that crashes under load fails no read, and is read again after i
 
 test('without the primary nothing is read from the standby', async () => {
   await untilReadFrom('standby');
+  await using primary = servers.primary.connect();
+  await using replica = servers.standby.connect();
+  await using reads = new ReplicaReads({ primary, marks: primary, replica }, createLogger('test', 'silent'));
+  // Past the API's keys, which are read from the primary and would hide what comes behind them.
+  const readIsFromStandby = async () => {
+    const { value } = await reads.read((db) =>
+      sql<{ is: boolean }>`select pg_is_in_recovery() as is`.execute(db),
+    );
+    return value.rows[0]!.is;
+  };
+  await waitUntil('the standby is read', readIsFromStandby);
   await servers.primary.kill();
   try {
+    await waitUntil('nothing is read', () =>
+      readIsFromStandby().then(
+        () => false,
+        () => true,
+      ),
+    );
+    for (let round = 0; round < 20; round += 1) await expect(readIsFromStandby()).rejects.toThrow();
     await waitUntil('lists are answered 90', async () => (await list()).body.responseCode === '90');
     const before = servers.standby.statements('list') + servers.standby.statements('tickets');
     for (let round = 0; round < 20; round += 1)
@@ -154,6 +174,22 @@ test('without the primary nothing is read from the standby', async () => {
   }
   await untilReadFrom('standby');
 });
+
+test('after a failover a standby that follows is read when a restartpoint has noted the new timeline', async () => {
+  await untilReadFrom('standby');
+  await servers.primary.stop();
+  await writeFile(path.join(servers.primary.dataDir, 'standby.signal'), '');
+  await servers.primary.start();
+  await using primary = servers.primary.connect();
+  await using standby = servers.standby.connect();
+  await sql`select pg_promote()`.execute(primary);
+  await servers.caughtUp();
+  await expectUnread('it follows another server');
+  await sql`checkpoint`.execute(primary);
+  await servers.caughtUp();
+  await sql`checkpoint`.execute(standby);
+  await untilReadFrom('standby');
+}, 120_000);
 
 // The last one: the standby is none any more.
 test('a standby that was promoted is not read, nor when it calls itself a standby again', async () => {
