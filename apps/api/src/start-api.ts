@@ -4,6 +4,7 @@ import { Producer, queueOptions, watchQueue } from '@floodgate/queue';
 import type { Logger, Service } from '@floodgate/service';
 import { CAPABILITIES, JOBS } from './capabilities.ts';
 import type { ApiConfig } from './config.ts';
+import { openRecentReads } from './open-recent-reads.ts';
 
 /** A read that takes longer is given up: what it says of a key might be outdated by then. */
 const READ_WITHIN_MS = 1_000;
@@ -40,16 +41,17 @@ export async function startApi(config: ApiConfig, log: Logger): Promise<Service 
     connectTimeoutMs: readWithinMs,
     statementTimeoutMs: readWithinMs,
   });
+  const { recent, replica } = await openRecentReads({ config, log, reads, openPool, opened });
   const producer = new Producer(queueOptions(config, JOBS, log));
   opened.adopt(producer, () => producer.close());
   opened.defer(await watchQueue(producer, log));
   const capabilities: OpenCapability[] = [];
   for (const face of CAPABILITIES) {
-    const capability = await face.open({ log, reads, openPool, producer, answerWithinMs }, config);
+    const capability = await face.open({ log, reads, recent, openPool, producer, answerWithinMs }, config);
     opened.defer(() => capability.close?.());
     capabilities.push(capability);
   }
-  const app = await buildApi({ log, reads, queue: producer, capabilities });
+  const app = await buildApi({ log, reads, queue: producer, replica, capabilities });
   opened.defer(() => closeServer(app, config.SHUTDOWN_TIMEOUT_MS * SLOW_CLIENTS_SHARE));
   const baseUrl = await app.listen({ host: config.HOST, port: config.PORT, backlog: BACKLOG });
   const running = opened.move();

@@ -1,4 +1,4 @@
-import type { ConnectOptions, Database, DuplicatePolicy } from '@floodgate/database';
+import type { ConnectOptions, Database, DuplicatePolicy, RecentReads } from '@floodgate/database';
 import type { JobDefinition, Producer } from '@floodgate/queue';
 import type { Logger } from '@floodgate/service';
 import type { Routes } from './server.ts';
@@ -9,6 +9,8 @@ export interface ApiContext {
   log: Logger;
   /** For statements that only read. */
   reads: Database;
+  /** For reads that may be outdated by MAX_LAG_MS: from a replica where there is one. */
+  recent: RecentReads;
   /** Opens a pool apart from the others. The API closes it, after the capability. `purpose` is shown in pg_stat_activity. */
   openPool(
     options: Omit<ConnectOptions, 'connectionString' | 'applicationName'> & { purpose: string },

@@ -73,15 +73,17 @@ export function createServer(log: FastifyBaseLogger) {
 
 interface ApiParts extends Pick<ApiContext, 'log' | 'reads'> {
   queue: { problem(): string | null };
+  /** Null where there is none. */
+  replica?: { problem(): Promise<string | null> } | null;
   capabilities: readonly OpenCapability[];
 }
 
 /** Builds the partners' HTTP API of what the capabilities bring. The caller listens, and closes it with closeServer. */
-export async function buildApi({ log, reads, queue, capabilities }: ApiParts): Promise<Routes> {
+export async function buildApi({ log, reads, queue, replica, capabilities }: ApiParts): Promise<Routes> {
   const app = createServer(log);
   await openApi(app);
   await app.register(referencePage);
-  healthRoutes(app, reads, queue);
+  healthRoutes(app, reads, queue, replica);
   await app.register(
     (api, _options, done) => {
       // Hooks first: a route passes those that were there before it.
@@ -94,21 +96,40 @@ export async function buildApi({ log, reads, queue, capabilities }: ApiParts): P
   return app;
 }
 
-/** Adds what load balancers and operators ask. Ready means that Postgres answers; the queue is only reported. */
-export function healthRoutes(app: FastifyInstance, db: Database, queue: ApiParts['queue']): void {
+/**
+ * Adds what load balancers and operators ask. Ready means that Postgres answers; queue and replica are only reported, since
+ * registrations need neither.
+ */
+export function healthRoutes(
+  app: FastifyInstance,
+  db: Database,
+  queue: ApiParts['queue'],
+  replica: ApiParts['replica'] = null,
+): void {
   app.get('/health/live', { schema: { hide: true } }, () => ({ status: 'ok' }));
-  let asking: Promise<boolean> | null = null;
+  const ask = async () => {
+    const [postgres, replicaProblem] = await Promise.all([ping(db), replica?.problem()]);
+    return { postgres, replicaProblem };
+  };
+  let asking: ReturnType<typeof ask> | null = null;
   app.get('/health/ready', { schema: { hide: true } }, async (_request, reply) => {
     // Once for all who wait: anybody may ask, as often as they like.
-    asking ??= ping(db).finally(() => (asking = null));
-    const postgres = await asking;
-    const queueProblem = queue.problem();
+    asking ??= ask().finally(() => (asking = null));
+    const { postgres, replicaProblem } = await asking;
     void reply.code(postgres ? 200 : 503);
     return {
       status: postgres ? 'ok' : 'unavailable',
       postgres: postgres ? 'up' : 'down',
-      queue: queueProblem === null ? 'up' : 'down',
-      ...(queueProblem !== null && { queueProblem }),
+      ...describePart('queue', queue.problem()),
+      ...(replicaProblem !== undefined && describePart('replica', replicaProblem)),
     };
   });
+}
+
+/** What is reported of a part: whether it is up, and why it is not. */
+function describePart(name: string, problem: string | null) {
+  return {
+    [name]: problem === null ? 'up' : 'down',
+    ...(problem !== null && { [`${name}Problem`]: problem }),
+  };
 }

@@ -32,7 +32,7 @@ export const registrationsApi = defineApi({
       default: 10_000,
     }),
   },
-  async open({ log, reads, openPool, producer, answerWithinMs }, settings) {
+  async open({ log, reads, recent, openPool, producer, answerWithinMs }, settings) {
     // Apart from the reads, which can so never make a reservation wait for a connection.
     const db = openPool({
       purpose: 'reserve',
@@ -57,7 +57,7 @@ export const registrationsApi = defineApi({
       routes(api) {
         addRegisterRoute(api, registrar);
         addStatusRoute(api, reads);
-        addListRoute(api, reads);
+        addListRoute(api, recent);
       },
       async close() {
         await registrar.drain();

@@ -8,10 +8,11 @@ import { listAvailableTickets, type TicketRow } from './tickets.ts';
 /** Lists what can be bought now. */
 export const ticketsApi = defineApi({
   settings: {},
-  open({ reads }) {
-    // The tickets of an event, kept for a second as the very text of the answer.
-    const tickets = readThroughCache(async (eventId: number, shardId: number) => {
-      const rows = await listAvailableTickets(reads, eventId, shardId);
+  open({ recent }) {
+    // The tickets of an event, kept as the very text of the answer until they are a second old.
+    const tickets = readThroughCache(async (eventId: number, shardId: number, countFrom) => {
+      const { value: rows, asOf } = await recent.read((db) => listAvailableTickets(db, eventId, shardId));
+      countFrom(asOf);
       return JSON.stringify(success(rows.map(toTicket)));
     });
     return { routes: (api) => addTicketsRoute(api, tickets) };

@@ -4,7 +4,7 @@ import { partnersApi } from '@floodgate/partners/api';
 import { addRegisterRoute } from '@floodgate/registrations/api';
 import { ticketsApi } from '@floodgate/tickets/api';
 import { runService, type Logger, type Service } from '@floodgate/service';
-import { connect } from '@floodgate/database';
+import { connect, primaryReads } from '@floodgate/database';
 import { loadPeer, PeerConfig } from './peer.ts';
 import { registerWith } from './reserve-seat.ts';
 
@@ -31,6 +31,7 @@ async function start(config: PeerConfig, log: Logger): Promise<Service> {
   const context: ApiContext = {
     log,
     reads,
+    recent: primaryReads(reads),
     openPool: () => reads,
     producer: { enqueue: () => Promise.resolve() },
     answerWithinMs: CONNECT_TIMEOUT_MS,

@@ -5,7 +5,7 @@ import {
   RegistrationListQuery,
   success,
 } from '@floodgate/contract';
-import type { Database } from '@floodgate/database';
+import type { RecentReads } from '@floodgate/database';
 import type { Routes } from '@floodgate/http';
 import { createSlots } from '@floodgate/service';
 import { statusOf } from '../status/route.ts';
@@ -16,7 +16,7 @@ const DEFAULT_LIMIT = 100;
 const PATIENCE_MS = 500;
 
 /** GET /events/registrations: what became of the caller's own registrations, in order, from a cursor on. */
-export function addListRoute(api: Routes, reads: Database): void {
+export function addListRoute(api: Routes, recent: RecentReads): void {
   // One connection, however many ask: what keys open, and tickets, must not wait for lists.
   const inTurn = createSlots(1, PATIENCE_MS);
   api.get(
@@ -37,8 +37,11 @@ export function addListRoute(api: Routes, reads: Database): void {
     async ({ principal, query: { after, limit, state } }) => {
       const { shardId, eventId, partnerId } = principal;
       const selection = { shardId, eventId, partnerId, ...(state && { kinds: [state] }) };
-      const page = await inTurn(() =>
-        listRegistrations(reads, selection, Number(after ?? 0), Number(limit ?? DEFAULT_LIMIT)),
+      // All of a page from one server: what one says of an entry, another may not have yet.
+      const { value: page } = await inTurn(() =>
+        recent.read((db) =>
+          listRegistrations(db, selection, Number(after ?? 0), Number(limit ?? DEFAULT_LIMIT)),
+        ),
       );
       const { rows, cursor, more } = page;
       return success({ registrations: rows.map(statusOf), cursor: String(cursor), more });
