@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { FILES_NOT_ON_CITUS, FOLDERS_ON_CITUS } from './servers/not-on-citus.ts';
 
 const root = new URL('..', import.meta.url).pathname;
 
@@ -9,7 +10,11 @@ const EVERYTHING = ['{apps,packages}/*/src/**/*.test.ts', 'test/**/*.test.ts'];
 const postgres = { name: 'postgres', include: EVERYTHING };
 const citus = {
   name: 'citus',
-  include: ['test/{audit,database,end-to-end,http,journal,partners,queue,registrations,service}/*.test.ts'],
+  include: [`test/{${FOLDERS_ON_CITUS.join(',')}}/*.test.ts`],
+  exclude: Object.values(FILES_NOT_ON_CITUS)
+    .flat()
+    .map((file) => `test/${file}.test.ts`),
+  setupFiles: ['test/servers/citus-setup.ts'],
   // After the tests that end the cluster's servers.
   sequence: { groupOrder: 1 },
 };

@@ -195,9 +195,10 @@ describe('a reader that crashes, late commits and two workers', () => {
         const serialsOfLate = (
           await reserveBatch(late, randomUUID(), [reservationOf(fixture, await fixture.addTicket())])
         ).map((outcome) => (outcome.kind === 'registered' ? outcome.serial : 0));
-        const { rows } = await sql<{
-          id: string;
-        }>`select id from batches order by last_serial desc limit 1`.execute(late);
+        const { rows } = await sql<{ id: string }>`
+          select id from batches where shard_id = ${fixture.shardId} order by last_serial desc limit 1`.execute(
+          late,
+        );
         for (const size of [1, 3]) {
           const { batchId, serials } = await commit(size);
           serials.forEach((serial) => expected.add(serial));

@@ -125,7 +125,9 @@ test('an idempotency key that remembers no registration, or that of another, is 
   const remember = (key: string, outcome: string, of: number | null, event = eventId) =>
     sql`
       insert into idempotency_keys (shard_id, partner_id, event_id, key, fingerprint, outcome, serial)
-      values (${fixture.shardId}, ${partnerId}, ${event}, ${key}, gen_random_uuid(), ${outcome}, ${of})`.execute(database.db);
+      values (${fixture.shardId}, ${partnerId}, ${event}, ${key}, gen_random_uuid(), ${outcome}, ${of})`.execute(
+      database.db,
+    );
   await remember('right', 'registered', serial);
   await remember('refused', 'sold-out', null);
   expect(await reconcile(database.db)).toEqual([]);

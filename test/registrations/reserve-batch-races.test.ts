@@ -251,8 +251,14 @@ test('reconcile names the ticket and the batch whose books do not balance', asyn
   const { id: ticketId } = world.model.tickets[1]!;
   await sql`delete from registrations where batch_id = ${id} and position = 1`.execute(database.db);
   expect(await reconcile(database.db)).toEqual([
-    { subject: bookedIn(world.events[0].shardId, `batch ${id}`), problem: 'should have 2 registrations, but has 1' },
-    { subject: bookedIn(world.events[0].shardId, `ticket ${ticketId}`), problem: 'taken is 2, but registrations hold 1 seats' },
+    {
+      subject: bookedIn(world.events[0].shardId, `batch ${id}`),
+      problem: 'should have 2 registrations, but has 1',
+    },
+    {
+      subject: bookedIn(world.events[0].shardId, `ticket ${ticketId}`),
+      problem: 'taken is 2, but registrations hold 1 seats',
+    },
   ]);
 });
 

@@ -143,7 +143,9 @@ async function cancel({ model, events }: World, choice: number): Promise<void> {
     update registrations set cancelled_at = now()
     where shard_id = ${shardId} and serial = ${chosen.serial}`.execute(database.db);
   await sql`
-    update tickets set taken = taken - 1 where shard_id = ${shardId} and id = ${chosen.ticketId}`.execute(database.db);
+    update tickets set taken = taken - 1 where shard_id = ${shardId} and id = ${chosen.ticketId}`.execute(
+    database.db,
+  );
 }
 
 /** Ages what is remembered of idempotency keys past the 24 hours for which it counts. */

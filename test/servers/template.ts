@@ -1,7 +1,13 @@
 import { connect, distribute, migrate, type Database } from '@floodgate/database';
 import { migrateQueue } from '@floodgate/queue';
 import { sql } from 'kysely';
-import { DATABASE_PREFIX, TEMPLATE_NAMESPACE, templateOf, withDatabase, type Engine } from '../harness/database-url.ts';
+import {
+  DATABASE_PREFIX,
+  TEMPLATE_NAMESPACE,
+  templateOf,
+  withDatabase,
+  type Engine,
+} from '../harness/database-url.ts';
 import {
   createServiceRoles,
   grantQueueToServiceRoles,
@@ -28,14 +34,18 @@ export async function prepareTemplate(engine: Engine, serverUrls: readonly strin
   if (engine === 'citus')
     await forEach(serverUrls, async (server) => {
       await sql`alter database ${sql.id(name)} allow_connections false`.execute(server);
-      await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name}`.execute(server);
+      await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name}`.execute(
+        server,
+      );
     });
 }
 
 /** What an earlier run has left behind on a server that stays. */
 async function dropLeftovers(engine: Engine, server: Database): Promise<void> {
   const { rows } = await sql<{ name: string }>`
-    select datname as name from pg_database where starts_with(datname, ${DATABASE_PREFIX[engine]})`.execute(server);
+    select datname as name from pg_database where starts_with(datname, ${DATABASE_PREFIX[engine]})`.execute(
+    server,
+  );
   for (const { name } of rows) await sql`drop database ${sql.id(name)} with (force)`.execute(server);
 }
 
@@ -56,7 +66,8 @@ async function joinServers(serverUrls: readonly string[], databaseUrls: readonly
   await forEach(databaseUrls.slice(0, 1), async (database) => {
     await sql`
       select citus_set_coordinator_host(${coordinator!.hostname}, ${portOf(coordinator!)})`.execute(database);
-    for (const url of workers) await sql`select citus_add_node(${url.hostname}, ${portOf(url)})`.execute(database);
+    for (const url of workers)
+      await sql`select citus_add_node(${url.hostname}, ${portOf(url)})`.execute(database);
   });
 }
 
