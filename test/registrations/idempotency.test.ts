@@ -63,7 +63,7 @@ async function seatsTaken(): Promise<number> {
 /** Lets all keys of the test's event grow older. */
 async function age(interval: string): Promise<void> {
   await sql`
-    update idempotency_keys set created_at = created_at - ${interval}::interval
+    update idempotency_keys set created_at = now() - ${interval}::interval
     where event_id = ${gala.eventId}`.execute(database.db);
 }
 
