@@ -1,16 +1,37 @@
 import { defineConfig } from 'vitest/config';
+import { FILES_NOT_ON_CITUS, FOLDERS_ON_CITUS } from './servers/not-on-citus.ts';
+
+const root = new URL('..', import.meta.url).pathname;
 
 // Unit tests lie beside the code, tests that cross packages below test/. Both may use the services.
+const EVERYTHING = ['{apps,packages}/*/src/**/*.test.ts', 'test/**/*.test.ts'];
+
+// A project is named by what its databases live on.
+const postgres = { name: 'postgres', include: EVERYTHING };
+const citus = {
+  name: 'citus',
+  include: [`test/{${FOLDERS_ON_CITUS.join(',')}}/*.test.ts`],
+  exclude: Object.values(FILES_NOT_ON_CITUS)
+    .flat()
+    .map((file) => `test/${file}.test.ts`),
+  setupFiles: ['test/servers/citus-setup.ts'],
+  // After the tests that end the cluster's servers.
+  sequence: { groupOrder: 1 },
+};
+
 export default defineConfig({
-  root: new URL('..', import.meta.url).pathname,
+  root,
   test: {
-    include: ['{apps,packages}/*/src/**/*.test.ts', 'test/**/*.test.ts'],
-    globalSetup: ['test/servers/global-setup.ts'],
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // A test that leaves something running is a test that fails elsewhere, later.
     teardownTimeout: 20_000,
+    projects: [postgres, ...(process.env['TEST_CITUS_URL'] ? [citus] : [])].map((project) => ({
+      extends: true as const,
+      root,
+      test: { ...project, globalSetup: ['test/servers/global-setup.ts'] },
+    })),
   },
 });

@@ -5,6 +5,7 @@ import { sql } from 'kysely';
 import { onTestFinished } from 'vitest';
 import type { Fixture } from './fixture.ts';
 import { reservationOf } from './reservation.ts';
+import { countLockWaiters, endLockWaiters } from './lock-waiters.ts';
 import { waitUntil } from './wait-until.ts';
 
 /** A batch that has committed and that nobody has enqueued yet, with one registration. */
@@ -51,20 +52,21 @@ export interface HeldBatch {
 }
 
 export async function holdBatch(db: Database, batchId: string): Promise<HeldBatch> {
+  const { shard_id } = await db
+    .selectFrom('batches')
+    .select('shard_id')
+    .where('id', '=', batchId)
+    .executeTakeFirstOrThrow();
   const rival = await db.startTransaction().execute();
-  await sql`select from batches where id = ${batchId} for update`.execute(rival);
+  await sql`select from batches where shard_id = ${shard_id} and id = ${batchId} for update`.execute(rival);
   let released: Promise<void> | undefined;
   const release = () => (released ??= rival.rollback().execute());
   onTestFinished(release);
-  const waiting = sql`from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
   return {
     somebodyWaits: async () => {
-      await waitUntil(`somebody waits for batch ${batchId}`, async () => {
-        const { rows } = await sql`select ${waiting}`.execute(db);
-        return rows.length > 0;
-      });
+      await waitUntil(`somebody waits for batch ${batchId}`, async () => (await countLockWaiters(db)) > 0);
     },
-    endWaiters: async () => void (await sql`select pg_terminate_backend(pid) ${waiting}`.execute(db)),
+    endWaiters: () => endLockWaiters(db),
     release,
   };
 }

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { connect, type Database } from '@floodgate/database';
 import { sql } from 'kysely';
 import { inject } from 'vitest';
-import { TEMPLATE_DATABASE, withDatabase } from './database-url.ts';
-import { grantServiceRoles } from './service-roles.ts';
+import { DATABASE_PREFIX, templateOf, withDatabase } from './database-url.ts';
+import { grantServiceRoles, hasServiceRoles } from './service-roles.ts';
 import { waitUntil } from './wait-until.ts';
 
 /** A migrated database that belongs to one test file. */
@@ -14,27 +14,45 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** Clones the template. */
+/** Clones the template: on Citus, on every server of the cluster. */
 export async function createTestDatabase(): Promise<TestDatabase> {
-  const serverUrl = inject('postgresUrl');
-  const name = `floodgate_test_${randomBytes(6).toString('hex')}`;
-  const server = connect({ connectionString: serverUrl, applicationName: 'tests', maxConnections: 1 });
-  await sql`create database ${sql.id(name)} template ${sql.id(TEMPLATE_DATABASE)}`.execute(server);
-  const url = withDatabase(serverUrl, name);
+  const [engine, urls] = [inject('engine'), inject('serverUrls')];
+  const name = DATABASE_PREFIX[engine] + randomBytes(6).toString('hex');
+  const servers = urls.map((connectionString) =>
+    connect({ connectionString, applicationName: 'tests', maxConnections: 1 }),
+  );
+  await onAll(servers, async (server) => {
+    await sql`create database ${sql.id(name)} template ${sql.id(templateOf(engine))}`.execute(server);
+    // Tests make Postgres refuse things by triggers.
+    if (engine === 'citus')
+      await sql`alter database ${sql.id(name)} set citus.enable_unsafe_triggers = on`.execute(server);
+  });
+  const url = withDatabase(urls[0]!, name);
   const db = connect({ connectionString: url, applicationName: 'tests', maxConnections: 5 });
   // A copy of a database has the privileges on everything in it, but not those on the database itself.
-  await grantServiceRoles(db);
+  if (hasServiceRoles(engine)) await grantServiceRoles(db);
   return {
     url,
     db,
     drop: async () => {
       await db.destroy();
-      await waitUntil(`nobody is connected to ${name}`, async () => {
-        const { rows } = await sql`select from pg_stat_activity where datname = ${name}`.execute(server);
-        return rows.length === 0;
-      });
-      await sql`drop database ${sql.id(name)}`.execute(server);
-      await server.destroy();
+      await waitUntil(`nobody is connected to ${name}`, () => isUnused(servers[0]!, name));
+      // Citus keeps connections of its own between its servers.
+      const force = sql.raw(engine === 'citus' ? 'with (force)' : '');
+      await onAll(servers, (server) => sql`drop database ${sql.id(name)} ${force}`.execute(server));
+      await onAll(servers, (server) => server.destroy());
     },
   };
 }
+
+async function isUnused(server: Database, name: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from pg_stat_activity
+    where datname = ${name} and application_name not like 'citus%' and backend_type not like 'Citus%'`.execute(
+    server,
+  );
+  return rows.length === 0;
+}
+
+const onAll = (servers: Database[], act: (server: Database) => Promise<unknown>) =>
+  Promise.all(servers.map(act));

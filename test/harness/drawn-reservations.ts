@@ -1,4 +1,5 @@
 import type { Database } from '@floodgate/database';
+import { moveEventAction, perform } from '@floodgate/events/actions';
 import type { Reservation } from '@floodgate/registrations';
 import type { TicketSettings } from '@floodgate/tickets';
 import fc from 'fast-check';
@@ -85,7 +86,10 @@ export interface World {
 }
 
 export async function createWorld(db: Database, tickets: readonly DrawnTicket[]): Promise<World> {
-  const events: World['events'] = [await createFixture(db), await createFixture(db, 'reject')];
+  const [first, second] = [await createFixture(db), await createFixture(db, 'reject')];
+  // A batch is of one shard.
+  await perform(db, moveEventAction, { eventId: second.eventId, shardId: first.shardId }, 'test');
+  const events: World['events'] = [first, { ...second, shardId: first.shardId }];
   const rows: ModelTicket[] = [];
   for (const { event, capacity, active, window } of tickets) {
     const { isOpen, dates } = WINDOWS[window];

@@ -13,12 +13,18 @@ export interface HeldTicket {
 
 export async function holdTicket(db: Database, ticketId: number): Promise<HeldTicket> {
   const rival = await db.startTransaction().execute();
-  await sql`select from tickets where id = ${ticketId} for update`.execute(rival);
+  const { shard_id } = await db
+    .selectFrom('tickets')
+    .select('shard_id')
+    .where('id', '=', ticketId)
+    .executeTakeFirstOrThrow();
+  // Of one shard only: Citus locks no row across all of them.
+  await sql`select from tickets where shard_id = ${shard_id} and id = ${ticketId} for update`.execute(rival);
   return {
     waiters: (count) => waitForLockWaiters(db, count),
     release: () => rival.rollback().execute(),
     delete: async () => {
-      await rival.deleteFrom('tickets').where('id', '=', ticketId).execute();
+      await rival.deleteFrom('tickets').where('shard_id', '=', shard_id).where('id', '=', ticketId).execute();
       await rival.commit().execute();
     },
   };

@@ -1,14 +1,28 @@
 import type { Database } from '@floodgate/database';
 import { sql } from 'kysely';
+import { inject } from 'vitest';
 import { waitUntil } from './wait-until.ts';
 
-/** Resolves when exactly this many statements wait for a lock in this database. */
+const WAITING = `from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+
+/** Resolves when exactly this many statements wait for a lock in this database, on whichever of its servers. */
 export async function waitForLockWaiters(db: Database, count: number): Promise<void> {
-  await waitUntil(`${count} statements wait for a lock`, async () => {
-    const { rows } = await sql`
-      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
-      db,
-    );
-    return rows.length === count;
-  });
+  await waitUntil(`${count} statements wait for a lock`, async () => (await countLockWaiters(db)) === count);
+}
+
+export const countLockWaiters = (db: Database) => sumOverServers(db, `select count(*) ${WAITING}`);
+
+/** Ends the connections of all that wait for a lock: Postgres does not notice by itself that their client is gone. */
+export async function endLockWaiters(db: Database): Promise<void> {
+  await sumOverServers(db, `select count(pg_terminate_backend(pid)) ${WAITING}`);
+}
+
+/** Asks for a number on every server that the database lives on, and adds them up. */
+export async function sumOverServers(db: Database, query: string): Promise<number> {
+  const numbers =
+    inject('engine') === 'citus'
+      ? sql`select result::bigint as number from run_command_on_all_nodes(${query})`
+      : sql`select (${sql.raw(query)}) as number`;
+  const { rows } = await sql<{ sum: number }>`select sum(number)::bigint from (${numbers}) _`.execute(db);
+  return rows[0]!.sum;
 }

@@ -41,7 +41,7 @@ export interface QueueBackendKind {
 const REDIS_SETTINGS = ['--maxmemory-policy', 'noeviction', '--save', '', '--appendonly', 'no'];
 const noServer = redisServerCommand() ? null : 'no redis-server or valkey-server on the PATH';
 
-export const QUEUE_BACKENDS: readonly QueueBackendKind[] = [
+const BACKENDS: readonly QueueBackendKind[] = [
   {
     name: 'Redis',
     missing: inject('redisUrl') ? null : inject('redisReason'),
@@ -67,6 +67,10 @@ export const QUEUE_BACKENDS: readonly QueueBackendKind[] = [
     startOnWire: startPostgresQueue,
   },
 ];
+
+/** On Citus, only what lives there: on the coordinator. */
+export const QUEUE_BACKENDS =
+  inject('engine') === 'citus' ? BACKENDS.filter(({ name }) => name === 'Postgres') : BACKENDS;
 
 /** What a test of the backend is called, with the reason where it is skipped. */
 export function titleOf({ name, missing }: QueueBackendKind): string {

@@ -6,8 +6,18 @@ import {
   type ServiceName,
 } from '@floodgate/database';
 import { grantQueue, parseQueueUrl } from '@floodgate/queue';
+import { engineOf, type Engine } from './database-url.ts';
 
-/** What the databases of tests, and the roles in them, are called. */
+/**
+ * Where services connect with roles of their own under test. On Citus they connect as the owner: it does not carry what is
+ * granted by column to the tables behind.
+ */
+const HAS_SERVICE_ROLES: Record<Engine, boolean> = { postgres: true, citus: false };
+
+/** Whether services have roles of their own there. */
+export const hasServiceRoles = (engine: Engine) => HAS_SERVICE_ROLES[engine];
+
+/** How the names of the tests' roles begin. */
 const PREFIX = 'floodgate_test_';
 
 /** The role that a service has on the server of the tests. */
@@ -29,6 +39,8 @@ export async function grantServiceRoles(db: Database): Promise<void> {
 
 /** The same for a queue, where that is in Postgres. */
 export async function grantQueueToServiceRoles(queueUrl: string, namespace: string): Promise<void> {
+  const engine = engineOf(queueUrl);
+  if (engine && !hasServiceRoles(engine)) return;
   for (const service of SERVICES) await grantQueue(parseQueueUrl(queueUrl), roleOf(service), namespace);
 }
 
@@ -37,14 +49,17 @@ export async function grantQueueToServiceRoles(queueUrl: string, namespace: stri
  * Where the database is none of the tests' (a benchmark's, say), everything stays as it is.
  */
 export function underTest(service: ServiceName, env: Record<string, string>): Record<string, string> {
-  if (!databaseOf(env['DATABASE_URL']).startsWith(PREFIX)) return env;
+  if (!engineOf(env['DATABASE_URL'])) return env;
   const urls = Object.entries(env)
-    .filter(([name, url]) => name.endsWith('_URL') && databaseOf(url).startsWith(PREFIX))
+    .filter(([name, url]) => name.endsWith('_URL') && hasRolesAt(url))
     .map(([name, url]) => [name, withRole(roleOf(service), url)] as const);
   return { LOG_LEVEL: 'trace', ...env, ...Object.fromEntries(urls) };
 }
 
-const databaseOf = (url = '') => URL.parse(url)?.pathname.slice(1) ?? '';
+function hasRolesAt(url: string): boolean {
+  const engine = engineOf(url);
+  return engine !== null && hasServiceRoles(engine);
+}
 
 /** The same URL for a service's own role. A test may have chosen a role of its own, whose name begins like these. */
 export function withRole(role: string, text: string): string {

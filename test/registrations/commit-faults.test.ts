@@ -2,13 +2,13 @@ import { commitBatch, reconcile, type Reservation } from '@floodgate/registratio
 import { connect, type Database } from '@floodgate/database';
 import { createHash, randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { refusePoison } from '../harness/poison.ts';
 import { reservationOf } from '../harness/reservation.ts';
 import { holdTicket } from '../harness/hold-ticket.ts';
-import { waitForLockWaiters } from '../harness/lock-waiters.ts';
+import { endLockWaiters, waitForLockWaiters } from '../harness/lock-waiters.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
@@ -60,7 +60,7 @@ const commit = (reservations: Reservation[], db = pool, resolveWithinMs = 10_000
       db,
       locked: { has: () => false, lock: () => {}, release: () => {} },
       suspects: new Set(),
-      isCluster: false,
+      isCluster: inject('engine') === 'citus',
       lockWithinMs: 0,
       onCommitted: (batchId) => committedBatches.push(batchId),
       onFailure: (_error, { failure }) => failures.push(failure),
@@ -229,7 +229,7 @@ test.each(LANGUAGES)(
     proxy.replaceInAnswers(words);
     const request = reservation(await gala.addTicket(), keyed());
     const [first] = await commit([request]);
-    await sql`update idempotency_keys set created_at = created_at - interval '25 h'`.execute(database.db);
+    await sql`update idempotency_keys set created_at = now() - interval '25 h'`.execute(database.db);
     const [second] = await commit([request]);
     expect(second).toMatchObject({ kind: 'registered', replayed: false });
     expect(second).not.toEqual(first);
@@ -240,9 +240,9 @@ test.each(LANGUAGES)(
 test('an expired key that somebody else is at is waited for', async () => {
   const request = reservation(await gala.addTicket(), keyed());
   await commit([request]);
-  await sql`update idempotency_keys set created_at = created_at - interval '25 h'`.execute(database.db);
+  await sql`update idempotency_keys set created_at = now() - interval '25 h'`.execute(database.db);
   const rival = await database.db.startTransaction().execute();
-  await sql`select from idempotency_keys for update`.execute(rival);
+  await sql`select from idempotency_keys where shard_id = ${gala.shardId} for update`.execute(rival);
   const outcomes = commit([request]);
   await waitForLockWaiters(database.db, 1);
   await takeTurns();
@@ -255,7 +255,7 @@ test('an expired key that somebody else is at is waited for', async () => {
 test('an expired key that cannot be deleted keeps nobody from an answer', async () => {
   const request = reservation(await gala.addTicket(), keyed());
   await commit([request]);
-  await sql`update idempotency_keys set created_at = created_at - interval '25 h'`.execute(database.db);
+  await sql`update idempotency_keys set created_at = now() - interval '25 h'`.execute(database.db);
   await sql`
     create function keep() returns trigger language plpgsql as
       $$ begin raise exception 'kept'; end $$`.execute(database.db);
@@ -275,9 +275,7 @@ test.each(LANGUAGES)(
     const held = await holdTicket(database.db, ticketId);
     const outcomes = commit([reservation(ticketId)]);
     await held.waiters(1);
-    await sql`
-      select pg_terminate_backend(pid) from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`.execute(database.db);
+    await endLockWaiters(database.db);
     await waitUntil('the first attempt has failed', () => failures.length > 0);
     await held.waiters(1);
     await held.release();

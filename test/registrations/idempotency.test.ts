@@ -63,7 +63,7 @@ async function seatsTaken(): Promise<number> {
 /** Lets all keys of the test's event grow older. */
 async function age(interval: string): Promise<void> {
   await sql`
-    update idempotency_keys set created_at = created_at - ${interval}::interval
+    update idempotency_keys set created_at = now() - ${interval}::interval
     where event_id = ${gala.eventId}`.execute(database.db);
 }
 
@@ -179,7 +179,7 @@ test.each([
     expectFailure(first, code);
     expect(isReplay(first)).toBe(false);
 
-    await updateTicket(database.db, { shard_id: 0, id: ticketId }, granting, 'test');
+    await updateTicket(database.db, { shard_id: gala.shardId, id: ticketId }, granting, 'test');
     const replay = await register();
     expectFailure(replay, code);
     expect(isReplay(replay)).toBe(true);

@@ -36,8 +36,9 @@ async function register(count: number): Promise<string[]> {
 
 /** Finalizes all that is pending, as a worker does. */
 async function finalize(): Promise<void> {
+  const { shardId } = gala;
   await sql`update batches set relay_at = now() where state = 'pending'`.execute(database.db);
-  await confirmBatches(database.db, { shardId: 0, batchIds: await leaseDueBatches(database.db, 0, 100) });
+  await confirmBatches(database.db, { shardId, batchIds: await leaseDueBatches(database.db, shardId, 100) });
 }
 
 interface Page {

@@ -5,6 +5,7 @@ import { updateTicket } from '@floodgate/tickets';
 import fc from 'fast-check';
 import { sql, type RawBuilder } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { bookedIn } from '../harness/booked-in.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { anyBatch, createWorld, toReservations, type World } from '../harness/drawn-reservations.ts';
 import { holdTicket } from '../harness/hold-ticket.ts';
@@ -124,7 +125,7 @@ async function pauseBefore(table: string, condition: RawBuilder<unknown>) {
 async function expectOwnSerials(ids: string[], outcomes: Outcome[][]): Promise<void> {
   for (const [index, id] of ids.entries()) {
     const expected = seatsOf(outcomes[index]!);
-    const found = (await findBatch(database.db, 0, id)).map(({ serial }) => serial);
+    const found = (await findBatch(database.db, world.events[0].shardId, id)).map(({ serial }) => serial);
     expect(found.toSorted((a, b) => a - b)).toEqual(expected);
     const rows = await database.db.selectFrom('batches').selectAll().where('id', '=', id).execute();
     expect(rows.map((row) => [row.first_serial, row.last_serial])).toEqual(
@@ -176,8 +177,8 @@ test('two batches with the same tickets in opposite order never wait for each ot
   const [low, high] = world.model.tickets.slice(1);
   // So many that Postgres looks those up which a batch names, one by one, as they come.
   await sql`
-    insert into tickets (event_id, title, capacity, last_modified_by)
-    select ${low!.eventId}::integer, 'Another', 1, 'test' from generate_series(1, 10000)`.execute(
+    insert into tickets (shard_id, event_id, title, capacity, last_modified_by)
+    select ${world.events[0].shardId}::integer, ${low!.eventId}::integer, 'Another', 1, 'test' from generate_series(1, 10000)`.execute(
     database.db,
   );
   await sql`analyze tickets`.execute(database.db);
@@ -239,7 +240,7 @@ test('no SQL, by whoever written, can sell a seat that is not there', async () =
   await expect(setTaken(8)).rejects.toMatchObject(refused);
   await expect(setTaken(-1)).rejects.toMatchObject(refused);
   await expect(
-    updateTicket(database.db, { shard_id: 0, id: id }, { capacity: 4 }, 'test'),
+    updateTicket(database.db, { shard_id: world.events[0].shardId, id }, { capacity: 4 }, 'test'),
   ).rejects.toMatchObject(refused);
   expect(await takenOf(1)).toBe(5);
 });
@@ -250,8 +251,14 @@ test('reconcile names the ticket and the batch whose books do not balance', asyn
   const { id: ticketId } = world.model.tickets[1]!;
   await sql`delete from registrations where batch_id = ${id} and position = 1`.execute(database.db);
   expect(await reconcile(database.db)).toEqual([
-    { subject: `batch ${id}`, problem: 'should have 2 registrations, but has 1' },
-    { subject: `ticket ${ticketId}`, problem: 'taken is 2, but registrations hold 1 seats' },
+    {
+      subject: bookedIn(world.events[0].shardId, `batch ${id}`),
+      problem: 'should have 2 registrations, but has 1',
+    },
+    {
+      subject: bookedIn(world.events[0].shardId, `ticket ${ticketId}`),
+      problem: 'taken is 2, but registrations hold 1 seats',
+    },
   ]);
 });
 

@@ -74,7 +74,7 @@ async function reserveAndCompare(
 }
 
 /** The batch row is there if, and only if, it granted seats, and knows the range of their serials. */
-async function compareBatch({ model }: World, batchId: string): Promise<void> {
+async function compareBatch({ model, events }: World, batchId: string): Promise<void> {
   const mine = model.registrations.filter((registration) => registration.batchId === batchId);
   // In the order of insertion: by attendee where those must be unique, else by position.
   const serials = mine.map(({ serial }) => serial).toSorted((a, b) => a - b);
@@ -85,7 +85,7 @@ async function compareBatch({ model }: World, batchId: string): Promise<void> {
   );
   // For so long it is left to the queue.
   for (const { relay_at, created_at } of batches) expect(Number(relay_at) - Number(created_at)).toBe(5_000);
-  const found = await findBatch(database.db, 0, batchId);
+  const found = await findBatch(database.db, events[0].shardId, batchId);
   expect(found.toSorted((a, b) => a.position - b.position)).toEqual(
     mine.map(({ position, serial, passCode }) => ({ position, serial, passCode })),
   );
@@ -109,7 +109,7 @@ async function compareTables({ model, events }: World): Promise<void> {
   const seats = model.registrations.toSorted((a, b) => a.serial - b.serial);
   expect(rows).toEqual(
     seats.map((seat) => ({
-      shard_id: 0,
+      shard_id: events[0].shardId,
       serial: seat.serial,
       batch_id: seat.batchId,
       position: seat.position,
@@ -133,16 +133,19 @@ async function compareTables({ model, events }: World): Promise<void> {
 
 const eventIdsOf = (events: World['events']) => events.map(({ eventId }) => eventId);
 
-async function cancel({ model }: World, choice: number): Promise<void> {
+async function cancel({ model, events }: World, choice: number): Promise<void> {
   const held = model.registrations.filter(({ cancelled }) => !cancelled);
   const chosen = held[choice % held.length];
   if (!chosen) return;
   model.cancel(chosen);
+  const { shardId } = events[0];
   await sql`
-    with released as (
-      update registrations set cancelled_at = now() where serial = ${chosen.serial} returning ticket_id
-    )
-    update tickets set taken = taken - 1 from released where id = ticket_id`.execute(database.db);
+    update registrations set cancelled_at = now()
+    where shard_id = ${shardId} and serial = ${chosen.serial}`.execute(database.db);
+  await sql`
+    update tickets set taken = taken - 1 where shard_id = ${shardId} and id = ${chosen.ticketId}`.execute(
+    database.db,
+  );
 }
 
 /** Ages what is remembered of idempotency keys past the 24 hours for which it counts. */
@@ -150,7 +153,7 @@ async function passADay({ model, events }: World): Promise<void> {
   model.forgetKeys();
   await database.db
     .updateTable('idempotency_keys')
-    .set({ created_at: sql<never>`created_at - interval '24 h'` })
+    .set({ created_at: sql<never>`now() - interval '24 h'` })
     .where('event_id', 'in', eventIdsOf(events))
     .execute();
 }

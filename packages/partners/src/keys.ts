@@ -40,35 +40,35 @@ export async function issueKey(db: Database, partnerId: number, expiresAt: Date 
  */
 export async function rotateKey(db: Database, keyId: string, overlapHours: number, expiresAt?: Date | null) {
   return inTransaction(db, async (transaction) => {
-    const { rows } = await sql<{ partnerId: number; expiresAt: Date | null; endsAt: Date }>`
-      with previous as (
-        select key_id, expires_at from secret_keys
-        where key_id = ${keyId} and revoked_at is null and coalesce(expires_at > now(), true)
-        for update
-      )
-      update secret_keys
-      set expires_at = least(previous.expires_at, now() + make_interval(secs => ${overlapHours * 3600}))
-      from previous
-      where secret_keys.key_id = previous.key_id
-      returning partner_id as "partnerId", previous.expires_at as "expiresAt", secret_keys.expires_at as "endsAt"`.execute(
-      transaction,
-    );
+    // Two statements: Citus allows no now() within an expression that is written. As text, the time keeps its microseconds.
+    const { rows } = await sql<{ partnerId: number; expiresAt: Date | null; endsAtText: string }>`
+      select partner_id as "partnerId", expires_at as "expiresAt",
+        least(expires_at, now() + make_interval(secs => ${overlapHours * 3600}))::text as "endsAtText"
+      from secret_keys
+      where key_id = ${keyId} and revoked_at is null and coalesce(expires_at > now(), true)
+      for update`.execute(transaction);
     const previous = rows[0];
     if (!previous) return undefined;
+    const { rows: ended } = await sql<{ endsAt: Date }>`
+      update secret_keys set expires_at = ${previous.endsAtText}::timestamptz
+      where key_id = ${keyId} returning expires_at as "endsAt"`.execute(transaction);
     const successorEndsAt = expiresAt === undefined ? previous.expiresAt : expiresAt;
     const issued = await issueKey(transaction, previous.partnerId, successorEndsAt);
-    return { ...issued, previousKeyExpiredAt: previous.expiresAt, previousKeyEndsAt: previous.endsAt };
+    return { ...issued, previousKeyExpiredAt: previous.expiresAt, previousKeyEndsAt: ended[0]!.endsAt };
   });
 }
 
 /** Revokes a key; revoking twice is no error. Returns whether it was revoked before, undefined where there is no such key. */
 export async function revokeKey(db: Database, keyId: string): Promise<{ revoked: boolean } | undefined> {
+  // A statement that only writes now(): Citus allows it in no expression that is written.
   const { rows } = await sql<{ revoked: boolean }>`
-    with previous as (select key_id, revoked_at from secret_keys where key_id = ${keyId} for no key update)
-    update secret_keys set revoked_at = coalesce(previous.revoked_at, now()) from previous
-    where secret_keys.key_id = previous.key_id
-    returning previous.revoked_at is not null as revoked`.execute(db);
-  return rows[0];
+    update secret_keys set revoked_at = now() where key_id = ${keyId} and revoked_at is null
+    returning false as revoked`.execute(db);
+  if (rows.length > 0) return rows[0];
+  // Nothing takes a revocation back.
+  const { rows: known } = await sql<{ revoked: boolean }>`
+    select true as revoked from secret_keys where key_id = ${keyId}`.execute(db);
+  return known[0];
 }
 
 /** What is known of a key later on. */

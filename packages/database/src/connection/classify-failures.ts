@@ -43,6 +43,7 @@ export function classifyFailures(
         }
         // After a failover the name of the server may lead to another one by now.
         if (error.code === READ_ONLY) isUnfit = true;
+        nameConstraint(error);
         onRefusal(error);
         throw error;
       }
@@ -77,6 +78,16 @@ async function survives(client: pg.PoolClient, { code, severity }: pg.DatabaseEr
     () => true,
     () => false,
   );
+}
+
+/**
+ * A Citus cluster passes on an error of a server behind without its constraint. The message names it last, in every language,
+ * with the number of the table behind.
+ */
+function nameConstraint(error: pg.DatabaseError): void {
+  if (error.constraint !== undefined || !error.code?.startsWith('23')) return;
+  const constraint = /.*"([^"]+?)(?:_\d{6,})?"/s.exec(error.message)?.[1];
+  if (constraint !== undefined) error.constraint = constraint;
 }
 
 const statementNames = new Map<string, string>();

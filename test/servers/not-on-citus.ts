@@ -1,0 +1,83 @@
+/** The folders of tests that run on Citus as well. */
+export const FOLDERS_ON_CITUS = [
+  'audit',
+  'database',
+  'end-to-end',
+  'http',
+  'journal',
+  'partners',
+  'queue',
+  'registrations',
+  'service',
+];
+
+/** Files in them that do not run on Citus, by reason. */
+export const FILES_NOT_ON_CITUS: Record<string, string[]> = {
+  'services connect as the owner there': [
+    'audit/append-only',
+    'database/privileges',
+    'database/revoked-privileges',
+    'registrations/durable-commits',
+    'service/log-capture',
+  ],
+  'about one Postgres: its schema, its versions, its sessions': [
+    'database/schema-changes',
+    'database/session-settings',
+    'database/shard-migration',
+    'database/unsupported-database',
+  ],
+  'starts servers of its own': [
+    'end-to-end/bench',
+    'end-to-end/compose',
+    'end-to-end/docs-page',
+    'end-to-end/install',
+    'end-to-end/npm-scripts',
+    'end-to-end/standalone',
+  ],
+  'about HTTP, or about load: what is asked of the database other files ask as well': [
+    'http/bodies',
+    'http/expect-continue',
+    'http/failed-start',
+    'http/hostile-clients',
+    'http/malformed-http',
+    'http/private-answers',
+    'http/read-floods',
+    'http/reference',
+    'registrations/field-rules',
+    'registrations/overload',
+  ],
+  'about Redis, or about what a worker does with queues': [
+    'queue/consumers',
+    'queue/forged-jobs',
+    'queue/half-open',
+    'queue/outages',
+    'queue/queue-problems',
+    'queue/redis-policy',
+    'queue/sentinel',
+    'queue/two-queues',
+  ],
+  'about settings': ['service/settings', 'service/wrong-settings'],
+};
+
+const ONE_CLOCK = 'now() is the same in a transaction on one server only';
+const ONE_LOCK = 'pauses by an advisory lock, which is one server’s';
+
+/** Tests in the other files that do not run on Citus, by file and name, with the reason. */
+export const TESTS_NOT_ON_CITUS: Record<string, Record<string, string>> = {
+  'registrations/batches': {
+    'a lease that is returned ends soon and does not count': ONE_CLOCK,
+    'leased is what is pending and due, what has waited longest first, as many as were asked for': ONE_CLOCK,
+  },
+  'registrations/commit-faults': {
+    'an attempt that is in its commit when the connection is lost is waited for, and not repeated': ONE_LOCK,
+    'a server that only reads is left for the one that new connections lead to':
+      'only the coordinator would be read-only, and it writes nothing itself',
+  },
+  'registrations/reserve-batch-races': {
+    'batches whose serials lie among each other each find their own registrations':
+      'each server has a sequence of its own',
+    'two batches with the same attendees in opposite order never wait for each other': ONE_LOCK,
+    'two batches with the same idempotency keys in opposite order never wait for each other': ONE_LOCK,
+    'two batches with the same key of several partners in opposite order never wait for each other': ONE_LOCK,
+  },
+};

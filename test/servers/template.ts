@@ -1,0 +1,99 @@
+import { connect, distribute, migrate, type Database } from '@floodgate/database';
+import { migrateQueue } from '@floodgate/queue';
+import { sql } from 'kysely';
+import {
+  DATABASE_PREFIX,
+  TEMPLATE_NAMESPACE,
+  templateOf,
+  withDatabase,
+  type Engine,
+} from '../harness/database-url.ts';
+import {
+  createServiceRoles,
+  grantQueueToServiceRoles,
+  grantServiceRoles,
+  hasServiceRoles,
+} from '../harness/service-roles.ts';
+
+/** As few as there can be with several on each server: each costs a tenth of a second per copy. */
+const SHARDS = 4;
+
+/** Prepares the database that every test file clones, on all servers. The first is the one that is connected to. */
+export async function prepareTemplate(engine: Engine, serverUrls: readonly string[]): Promise<void> {
+  const name = templateOf(engine);
+  const templateUrls = serverUrls.map((url) => withDatabase(url, name));
+  await forEach(serverUrls, async (server) => {
+    await dropLeftovers(engine, server);
+    await sql`create database ${sql.id(name)} encoding 'UTF8' template template0`.execute(server);
+  });
+  if (hasServiceRoles(engine))
+    await forEach(serverUrls.slice(0, 1), (server) => createServiceRoles(server, serverUrls[0]!));
+  if (engine === 'citus') await joinServers(serverUrls, templateUrls);
+  await fillTemplate(engine, templateUrls[0]!);
+  // A template that somebody is connected to cannot be copied, and on Citus its servers are.
+  if (engine === 'citus')
+    await forEach(serverUrls, async (server) => {
+      await sql`alter database ${sql.id(name)} allow_connections false`.execute(server);
+      await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name}`.execute(
+        server,
+      );
+    });
+}
+
+/** What an earlier run has left behind on a server that stays. */
+async function dropLeftovers(engine: Engine, server: Database): Promise<void> {
+  const { rows } = await sql<{ name: string }>`
+    select datname as name from pg_database where starts_with(datname, ${DATABASE_PREFIX[engine]})`.execute(
+    server,
+  );
+  for (const { name } of rows) await sql`drop database ${sql.id(name)} with (force)`.execute(server);
+}
+
+async function fillTemplate(engine: Engine, connectionString: string): Promise<void> {
+  await forEach([connectionString], async (template) => {
+    await migrate(template);
+    await distribute(template, SHARDS);
+    if (hasServiceRoles(engine)) await grantServiceRoles(template);
+  });
+  await migrateQueue({ kind: 'postgres', connectionString }, TEMPLATE_NAMESPACE);
+  await grantQueueToServiceRoles(connectionString, TEMPLATE_NAMESPACE);
+}
+
+/** Makes one cluster of the databases on these servers. */
+async function joinServers(serverUrls: readonly string[], databaseUrls: readonly string[]): Promise<void> {
+  await forEach(databaseUrls, (database) => sql`create extension citus`.execute(database));
+  const [coordinator, ...workers] = serverUrls.map((url) => new URL(url));
+  await forEach(databaseUrls.slice(0, 1), async (database) => {
+    await sql`
+      select citus_set_coordinator_host(${coordinator!.hostname}, ${portOf(coordinator!)})`.execute(database);
+    for (const url of workers)
+      await sql`select citus_add_node(${url.hostname}, ${portOf(url)})`.execute(database);
+  });
+}
+
+/** The URLs of a Citus cluster's servers. They know each other by the addresses that `coordinatorUrl` leads to. */
+export async function readCitusServers(coordinatorUrl: string): Promise<string[]> {
+  const urls: string[] = [];
+  await forEach([coordinatorUrl], async (coordinator) => {
+    const { rows } = await sql<{ host: string; port: number }>`
+      select nodename as host, nodeport as port from pg_dist_node order by groupid`.execute(coordinator);
+    for (const { host, port } of rows) {
+      const url = new URL(coordinatorUrl);
+      [url.hostname, url.port] = [host, String(port)];
+      urls.push(url.href);
+    }
+  });
+  return urls;
+}
+
+const portOf = ({ port }: URL) => sql`${Number(port)}::integer`;
+
+async function forEach(urls: readonly string[], act: (db: Database) => Promise<unknown>): Promise<void> {
+  await Promise.all(
+    urls.map(async (connectionString) => {
+      const db = connect({ connectionString, applicationName: 'tests', maxConnections: 1 });
+      await act(db);
+      await db.destroy();
+    }),
+  );
+}
