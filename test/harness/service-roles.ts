@@ -12,7 +12,7 @@ import { engineOf, type Engine } from './database-url.ts';
  * Where services connect with roles of their own under test. On Citus they connect as the owner: it does not carry what is
  * granted by column to the tables behind.
  */
-const HAS_SERVICE_ROLES: Record<Engine, boolean> = { postgres: true, citus: false };
+const HAS_SERVICE_ROLES: Record<Engine, boolean> = { postgres: true, citus: true };
 
 /** Whether services have roles of their own there. */
 export const hasServiceRoles = (engine: Engine) => HAS_SERVICE_ROLES[engine];

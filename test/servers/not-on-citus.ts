@@ -47,10 +47,12 @@ export const FILES_NOT_ON_CITUS: Record<string, string[]> = {
     'registrations/overload',
   ],
   'about Redis, or about what a worker does with queues': [
+    'queue/cluster-failover',
     'queue/consumers',
     'queue/forged-jobs',
     'queue/half-open',
     'queue/outages',
+    'queue/partitions',
     'queue/queue-problems',
     'queue/redis-policy',
     'queue/sentinel',

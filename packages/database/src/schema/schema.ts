@@ -105,7 +105,7 @@ export interface Schema {
     /** The batch's registrations have serials in this range (other batches' may lie between). */
     first_serial: number;
     last_serial: number;
-    /** Whose all its registrations are; null: several events' or partners'. */
+    /** Whose all its registrations are. Null: several events' or partners', or some were cancelled before they were confirmed. */
     event_id: number | null;
     partner_id: number | null;
     created_at: CreatedAt;
