@@ -62,6 +62,7 @@ const commit = (reservations: Reservation[], db = pool, resolveWithinMs = 10_000
       suspects: new Set(),
       isCluster: inject('engine') === 'citus',
       lockWithinMs: 0,
+      retentionHours: 24,
       onCommitted: (batchId) => committedBatches.push(batchId),
       onFailure: (_error, { failure }) => failures.push(failure),
       resolveWithinMs,

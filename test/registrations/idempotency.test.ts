@@ -29,6 +29,7 @@ beforeAll(async () => {
   proxiedApi = await startInProcessApi({
     DATABASE_URL: proxy.through(database.url),
     QUEUE_URL: database.url,
+    IDEMPOTENCY_RETENTION_HOURS: '48',
   });
 });
 
@@ -168,6 +169,15 @@ test('a key older than 24 hours can be used anew, even before it is swept away',
   expect((await register({ fullName: 'John Doe' })).text).toBe(second.text);
 });
 
+test('where keys count for longer, they do', async () => {
+  const patient = new PartnerClient(proxiedApi.baseUrl, gala);
+  const first = await register({}, patient);
+  await age('47 h 59 min');
+  expect((await register({}, patient)).text).toBe(first.text);
+  await age('48 h 1 s');
+  expectFirstSuccess(await register({}, patient));
+});
+
 test.each([
   ['32', { capacity: 0 }, { capacity: 5 }],
   ['31', { active: false }, { active: true }],
@@ -239,6 +249,7 @@ test('expired keys are deleted in steps, and no others', async () => {
     select ${gala.partnerId}::integer, ${gala.eventId}::integer, 'key ' || n, gen_random_uuid(), 'sold-out',
       now() - case when n <= 25 then interval '25 h' else interval '23 h' end - n * interval '1 ms'
     from generate_series(1, 30) n`.execute(database.db);
+  expect(await deleteExpiredIdempotencyKeys(database.db, 0, 10, 48)).toBe(0);
   const step = () => deleteExpiredIdempotencyKeys(database.db, 0, 10);
   expect([await step(), await step(), await step(), await step()]).toEqual([10, 10, 5, 0]);
   const left = database.db.selectFrom('idempotency_keys').selectAll().where('event_id', '=', gala.eventId);

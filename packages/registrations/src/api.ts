@@ -3,6 +3,7 @@ import { defineApi } from '@floodgate/http';
 import { job } from '@floodgate/queue';
 import { whole } from '@floodgate/service';
 import { finalizeBatchesJob } from './finalize/job.ts';
+import { retentionSettings } from './idempotency/retention.ts';
 import { addListRoute } from './list/route.ts';
 import { createQueueNotifier } from './register/queue-notifier.ts';
 import { createRegistrar } from './register/registrar.ts';
@@ -12,7 +13,7 @@ import { addStatusRoute } from './status/route.ts';
 export { addRegisterRoute };
 
 /** Finalization may lag behind by this much under load; the answer to the partner never waits for it. */
-const NOTIFY_INTERVAL_MS = 250;
+const NOTIFY_INTERVAL_MS = 500;
 /** Of all shards together. One of them needs two: for a group, and for the fate of the one before. */
 const CONNECTIONS = 64;
 /**
@@ -25,6 +26,7 @@ const BATCH_SHARE = 2 / 3;
 export const registrationsApi = defineApi({
   jobs: [finalizeBatchesJob],
   settings: {
+    ...retentionSettings,
     BATCH_LIMIT: whole('registrations in one commit', { minimum: 1, maximum: 5_000, default: 2_000 }),
     WAITING_LIMIT: whole('registrations that may wait for a commit; further ones are answered 90', {
       minimum: 1,
@@ -50,6 +52,7 @@ export const registrationsApi = defineApi({
       groupLimit: settings.BATCH_LIMIT,
       waitingLimit: settings.WAITING_LIMIT,
       answerWithinMs,
+      retentionHours: settings.IDEMPOTENCY_RETENTION_HOURS,
       onCommitted: notifier.notify,
     });
     await assertDurable(db);

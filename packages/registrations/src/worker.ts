@@ -7,6 +7,7 @@ import { finalizeBatches } from './finalize/finalize-batches.ts';
 import { finalizeBatchesJob } from './finalize/job.ts';
 import { relayDueBatches } from './finalize/relay.ts';
 import { deleteExpiredIdempotencyKeys } from './idempotency/expired-keys.ts';
+import { retentionSettings } from './idempotency/retention.ts';
 
 const EXPIRY_INTERVAL_MS = 60_000;
 /** Rows that one statement deletes: few, so that it never holds anything up. */
@@ -16,6 +17,7 @@ const ROWS_PER_STATEMENT = 1_000;
 export const registrationsWorker = defineWorker({
   jobs: [finalizeBatchesJob],
   settings: {
+    ...retentionSettings,
     RELAY_INTERVAL_MS: whole('how often the outbox is looked through', {
       minimum: 50,
       maximum: 60_000,
@@ -41,7 +43,15 @@ export const registrationsWorker = defineWorker({
         {
           name: 'expiry',
           intervalMs: EXPIRY_INTERVAL_MS,
-          run: () => expire(db, (shardId) => deleteExpiredIdempotencyKeys(db, shardId, ROWS_PER_STATEMENT)),
+          run: () =>
+            expire(db, (shardId) =>
+              deleteExpiredIdempotencyKeys(
+                db,
+                shardId,
+                ROWS_PER_STATEMENT,
+                config.IDEMPOTENCY_RETENTION_HOURS,
+              ),
+            ),
         },
         {
           name: 'journal-expiry',

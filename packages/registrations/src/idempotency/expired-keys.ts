@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '@floodgate/database';
-import { IDEMPOTENCY_RETENTION_HOURS, type Reservation } from '../register/reserve-batch.ts';
+import type { Reservation } from '../register/reserve-batch.ts';
+import { DEFAULT_RETENTION_HOURS } from './retention.ts';
 
 /**
  * Deletes the oldest expired idempotency keys of a shard: `limit` of them, and those of the same moment as the last. Returns how
@@ -10,6 +11,7 @@ export async function deleteExpiredIdempotencyKeys(
   db: Database,
   shardId: number,
   limit: number,
+  retentionHours = DEFAULT_RETENTION_HOURS,
 ): Promise<number> {
   // By their time: the worker may not know the keys, and a privilege on ctid does not move with a shard of Citus.
   const { numAffectedRows } = await sql`
@@ -17,7 +19,7 @@ export async function deleteExpiredIdempotencyKeys(
     where shard_id = ${shardId} and created_at <= (
       select max(created_at) from (
         select created_at from idempotency_keys
-        where shard_id = ${shardId} and created_at <= now() - make_interval(hours => ${IDEMPOTENCY_RETENTION_HOURS}::integer)
+        where shard_id = ${shardId} and created_at <= now() - make_interval(hours => ${retentionHours}::integer)
         order by created_at limit ${limit}
       ) oldest
     )`.execute(db);
@@ -25,7 +27,11 @@ export async function deleteExpiredIdempotencyKeys(
 }
 
 /** Deletes those of the reservations' idempotency keys that have expired, so that they can be used anew. */
-export async function forgetExpiredKeys(db: Database, reservations: readonly Reservation[]): Promise<void> {
+export async function forgetExpiredKeys(
+  db: Database,
+  reservations: readonly Reservation[],
+  retentionHours = DEFAULT_RETENTION_HOURS,
+): Promise<void> {
   const keyed = reservations.filter((reservation) => reservation.idempotency !== null);
   if (keyed.length === 0) return;
   await sql`
@@ -36,5 +42,5 @@ export async function forgetExpiredKeys(db: Database, reservations: readonly Res
     ) as used (partner_id, event_id, key)
     where expired.shard_id = ${keyed[0]!.shardId} and expired.partner_id = used.partner_id and expired.event_id = used.event_id and expired.key = used.key
       and expired.created_at
-        <= now() - make_interval(hours => ${IDEMPOTENCY_RETENTION_HOURS}::integer)`.execute(db);
+        <= now() - make_interval(hours => ${retentionHours}::integer)`.execute(db);
 }

@@ -21,6 +21,8 @@ export interface CommitDependencies {
   onFailure: (error: unknown, facts: { batchId: string; size: number; failure: StatementFailure }) => void;
   /** How long a batch waits for a row that another transaction has locked: longer than other processes' batches take. */
   lockWithinMs: number;
+  /** How long idempotency keys count. */
+  retentionHours: number;
   /** How long after its start a batch may begin an attempt, or ask what became of one. */
   resolveWithinMs: number;
 }
@@ -83,7 +85,7 @@ async function commitPart(commit: Commit, part: Part): Promise<Part[]> {
     // Asked first, it can be said that nothing was reserved. Otherwise its fate would be unknown once more.
     if (commit.suspects.has(shardOf(commit))) await findBatch(commit.db, shardOf(commit), batchId);
     isSent = true;
-    const outcomes = await reserveBatch(commit.db, batchId, reservations, commit.lockWithinMs);
+    const outcomes = await reserveBatch(commit.db, batchId, reservations, commit);
     if (outcomes.some(isNewSeat)) commit.onCommitted(batchId, shardOf(commit));
     commit.locked.release(reservations);
     commit.suspects.delete(shardOf(commit));
@@ -159,7 +161,7 @@ async function findWhoWaits(commit: Commit, part: Part): Promise<Part[]> {
  */
 async function retryConflict(commit: Commit, part: Part): Promise<Part[]> {
   if (isLastAttempt(part)) return halve(commit, part, OVERLOADED);
-  await forgetExpiredKeys(commit.db, reservationsOf(commit, part)).catch(() => {});
+  await forgetExpiredKeys(commit.db, reservationsOf(commit, part), commit.retentionHours).catch(() => {});
   return [refused(part)];
 }
 

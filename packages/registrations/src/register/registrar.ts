@@ -12,7 +12,7 @@ import type { WaitingRoomOptions } from './waiting-room.ts';
 type Limits = Omit<WaitingRoomOptions<Reservation>, 'exclusiveKey'>;
 
 export interface RegistrarOptions
-  extends Pick<CommitDependencies, 'db' | 'isCluster' | 'onCommitted'>, Limits {
+  extends Pick<CommitDependencies, 'db' | 'isCluster' | 'onCommitted' | 'retentionHours'>, Limits {
   log: Logger;
 }
 
@@ -30,24 +30,22 @@ const GROUPS_AT_ONCE = 8;
 const PATIENCE_MS = 250;
 
 /** Returns what registers attendees: it collects what arrives into batches and answers when a batch has committed. */
-export function createRegistrar({ db, isCluster, log, onCommitted, ...limits }: RegistrarOptions) {
+export function createRegistrar({ log, ...options }: RegistrarOptions) {
   const warn = throttledWarn('a batch did not commit');
   const keysInProgress = new Set<string>();
   const locked = createLockedTickets(log);
   const deps: CommitDependencies = {
-    db,
-    isCluster,
+    ...options,
     locked,
     suspects: new Set(),
-    lockWithinMs: Math.round(limits.answerWithinMs * LOCK_SHARE),
-    onCommitted,
+    lockWithinMs: Math.round(options.answerWithinMs * LOCK_SHARE),
     onFailure: (error, facts) => warn(log, { err: error, ...facts }),
-    resolveWithinMs: limits.answerWithinMs,
+    resolveWithinMs: options.answerWithinMs,
   };
   const inSlot = createSlots(GROUPS_AT_ONCE, PATIENCE_MS);
   const openGroup = () =>
     createGroupCommit<Reservation, Outcome>({
-      ...limits,
+      ...options,
       commit: (reservations) => inSlot(() => commitBatch(deps, reservations)),
       overloaded: OVERLOADED,
       unknown: UNKNOWN,

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { RegistrationRequest } from '@floodgate/contract';
 import { plainArray, textArray, type Database } from '@floodgate/database';
+import { DEFAULT_RETENTION_HOURS } from '../idempotency/retention.ts';
 import type { Outcome, Refusal } from './outcome.ts';
 
 /** One validated request for a seat: the attendee's fields, and whose they are. */
@@ -30,7 +31,13 @@ interface Result {
 
 /** How long after its commit a batch is left to the queue before the relay enqueues it again. */
 export const RELAY_GRACE_SECONDS = 5;
-export const IDEMPOTENCY_RETENTION_HOURS = 24;
+
+export interface ReserveOptions {
+  /** How long it waits for a row that another transaction has locked; by default as long as the statement may take. */
+  lockWithinMs?: number;
+  /** How long idempotency keys count. */
+  retentionHours?: number;
+}
 
 /**
  * Reserves seats for a whole batch of one shard: one function call, one commit. Seats go by position in the batch while
@@ -38,14 +45,12 @@ export const IDEMPOTENCY_RETENTION_HOURS = 24;
  *
  * A batch that grants seats has a row under `batchId`. That is what makes a lost connection harmless: see voidBatch.
  * The caller guarantees that no two reservations of a batch share an idempotency key or an attendee digest.
- * It waits for a row that another transaction has locked no longer than `lockWithinMs` (0: as long as the statement may
- * take).
  */
 export async function reserveBatch(
   db: Database,
   batchId: string,
   reservations: readonly Reservation[],
-  lockWithinMs = 0,
+  { lockWithinMs = 0, retentionHours = DEFAULT_RETENTION_HOURS }: ReserveOptions = {},
 ): Promise<Outcome[]> {
   const { wanted, seats, indexes } = countWanted(reservations);
   const plain = (read: (reservation: Reservation) => number | string | null) =>
@@ -55,7 +60,7 @@ export async function reserveBatch(
   const { rows } = await sql<{ result: Result }>`
     select reserve_batch(
       ${reservations[0]!.shardId}::integer, ${batchId}::uuid, ${lockWithinMs}::integer,
-      ${`${RELAY_GRACE_SECONDS} s`}::interval, ${`${IDEMPOTENCY_RETENTION_HOURS} h`}::interval,
+      ${`${RELAY_GRACE_SECONDS} s`}::interval, ${`${retentionHours} h`}::interval,
       ${plainArray(wanted.map((r) => r.ticketId))}::integer[], ${plainArray(wanted.map((r) => r.eventId))}::integer[],
       ${plainArray(seats)}::integer[], ${plainArray(indexes)}::integer[],
       ${plain((r) => r.partnerId)}::integer[], ${plain((r) => r.passCode)}::bigint[],
