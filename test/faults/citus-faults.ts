@@ -37,5 +37,9 @@ export const CITUS_FAULTS: readonly Fault[] = [
   ofNode('partitioned: down', (context) => holdMode([wireOf(context)], 'down', context.holdMs)),
   ofNode('partitioned: reset', (context) => holdMode([wireOf(context)], 'reset', context.holdMs)),
   ofNode('partitioned: silent', (context) => holdMode([wireOf(context)], 'silent', context.holdMs)),
-  ofNode('partitioned: half-open', (context) => forgetConnections([wireOf(context)])),
+  ofNode('partitioned: half-open', async ({ node, deployment }) => {
+    await forgetConnections([node!.wire]);
+    // The suite looks over new ones, and not with its own patience.
+    deployment.wires.suiteToPostgres.cutConnections();
+  }),
 ];

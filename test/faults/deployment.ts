@@ -32,6 +32,8 @@ const hasServiceRoles = (kind: DeploymentKind) => DATABASES[kind].startsWith('fl
 const START_WITHIN_MS = 60_000;
 /** Of its output, what tells why a process has ended. */
 const TAIL = 2_000;
+/** Of the suite's own: it waits for a lost server no longer than that. */
+const STATEMENT_TIMEOUT_MS = 10_000;
 const APIS = 2;
 const WORKERS = 2;
 
@@ -193,10 +195,11 @@ export async function deploy(kind: DeploymentKind): Promise<Deployment> {
   };
   if (!citus) await createDatabase(postgres.url(), DATABASES[kind]);
   const databaseUrl = withDatabase(postgres.url(), DATABASES[kind]);
-  const db = started.adopt(openDatabase(wires.suiteToPostgres.through(databaseUrl)), (pool) =>
-    pool.destroy(),
+  const db = started.adopt(
+    openDatabase(wires.suiteToPostgres.through(databaseUrl), STATEMENT_TIMEOUT_MS),
+    (pool) => pool.destroy(),
   );
-  await migrateAll(db);
+  await migrateAll(databaseUrl);
   if (hasServiceRoles(kind)) {
     await createServiceRoles(db, postgres.url());
     await grantServiceRoles(db);
@@ -247,14 +250,16 @@ async function createDatabase(serverUrl: string, name: string): Promise<void> {
 }
 
 /** Makes the tables; in a Citus cluster they are spread over its nodes. */
-async function migrateAll(db: Database): Promise<void> {
+async function migrateAll(databaseUrl: string): Promise<void> {
+  await using db = openDatabase(databaseUrl);
   await migrate(db);
   await distribute(db);
 }
 
-function openDatabase(connectionString: string): Database {
+function openDatabase(connectionString: string, statementTimeoutMs?: number): Database {
   return connect({
     connectionString,
+    ...(statementTimeoutMs !== undefined && { statementTimeoutMs }),
     applicationName: 'fault suite',
     maxConnections: 3,
     connectTimeoutMs: 10_000,

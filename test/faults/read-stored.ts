@@ -2,26 +2,31 @@ import { formatPassReference } from '@floodgate/contract';
 import { connect } from '@floodgate/database';
 import { sql } from 'kysely';
 import { withDatabase } from '../harness/database-url.ts';
+import { waitUntil } from '../harness/wait-until.ts';
 import type { Deployment } from './deployment.ts';
 import type { EventOnSale } from './events-on-sale.ts';
 import type { Stored } from './history.ts';
 
 /** By Postgres' own clock. */
 export async function readNow({ db }: Deployment): Promise<Date> {
-  const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(db);
+  const { rows } = await waitUntil('Postgres tells the time', () =>
+    sql<{ now: Date }>`select clock_timestamp() as now`.execute(db).catch(() => null),
+  );
   return rows[0]!.now;
 }
 
-/** Whether everything that was reserved before is finalized. */
+/** Whether everything that was reserved before is finalized; false where a server does not tell. */
 export async function isFinalized({ db }: Deployment, before: Date): Promise<boolean> {
-  const pending = await db
+  const pending = db
     .selectFrom('batches')
     .select('id')
     .where('state', '=', 'pending')
     .where('created_at', '<=', before)
-    .limit(1)
-    .execute();
-  return pending.length === 0;
+    .limit(1);
+  return pending.execute().then(
+    (rows) => rows.length === 0,
+    () => false,
+  );
 }
 
 /** Whether no server holds a transaction that nobody has ended. */
