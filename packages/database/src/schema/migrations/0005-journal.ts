@@ -125,18 +125,21 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     #variable_conflict use_column
     declare
       due uuid[];
+      leased_until timestamptz[];
     begin
-      due := array(
-        select id from batches
+      -- The times first: Citus adds none to another in an update, where a row's own value takes part.
+      select array_agg(id), array_agg(until) into due, leased_until
+      from (
+        select id, now() + first_lease * (2 ^ least(enqueues, 6)) as until from batches
         where shard_id = shard and journal_offset is null and state in ('pending', 'confirmed') and relay_at <= now()
         order by relay_at limit most for update skip locked
-      );
-      if due <> '{}' then
-        update batches
-        set enqueues = enqueues + 1, relay_at = now() + first_lease * (2 ^ least(enqueues, 6))
-        where shard_id = shard and id = any(due);
+      ) leased;
+      if due is not null then
+        update batches set enqueues = enqueues + 1, relay_at = leased.until
+        from unnest(due, leased_until) as leased (batch_id, until)
+        where shard_id = shard and id = leased.batch_id;
       end if;
-      return due;
+      return coalesce(due, '{}');
     end $$`.execute(db);
 
   // A ticket that was sold out has seats again. If nobody was told yet that it was sold out, nobody has to be told of either.
