@@ -9,7 +9,7 @@ import {
   voidBatch,
 } from '@floodgate/registrations';
 import { deleteOldSegments } from '@floodgate/journal';
-import { Kysely, PostgresDialect } from 'kysely';
+import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CitusUnderTest } from '../faults/citus-under-test.ts';
@@ -58,26 +58,36 @@ describe.skipIf(missing !== null)(
       expect(new Set(sent.filter(isPrepared).map(({ server }) => server)).size).toBeGreaterThan(1);
     });
 
-    const batchId = randomUUID();
-    test.each<[string, () => Promise<unknown>]>([
-      [
-        'reserving',
-        () => reserveBatch(db, batchId, [reservationOf(fixture, ticketId, { idempotency: KEY })]),
-      ],
-      ['looking for a batch', () => findBatch(db, fixture.shardId, batchId)],
-      ['taking an id away', () => voidBatch(db, fixture.shardId, randomUUID())],
-      ['leasing', () => leaseDueBatches(db, fixture.shardId, 10)],
-      ['finalizing', () => confirmBatches(db, { shardId: fixture.shardId, batchIds: [batchId] })],
-      ['forgetting keys', () => deleteExpiredIdempotencyKeys(db, fixture.shardId, 10)],
-      ['ending old segments', () => deleteOldSegments(db, fixture.shardId, 1, 10)],
-    ])('%s reaches one server only, and is committed there at once', async (_what, act) => {
-      const sent = await sentBy(act);
+    test.each<[string, () => Promise<unknown>, unknown]>([
+      ['reserving', () => reserve(), [expect.objectContaining({ kind: 'registered' })]],
+      ['looking for a batch', () => findBatch(db, fixture.shardId, BATCH), [expect.anything()]],
+      ['taking an id away', () => voidBatch(db, fixture.shardId, randomUUID()), undefined],
+      ['leasing', () => leaseDueBatches(db, fixture.shardId, 10), [BATCH]],
+      ['finalizing', () => confirmBatches(db, { shardId: fixture.shardId, batchIds: [BATCH] }), undefined],
+      ['forgetting keys', () => deleteExpiredIdempotencyKeys(db, fixture.shardId, 10), 1],
+      ['ending old segments', () => deleteOldSegments(db, fixture.shardId, 1, 10), 1],
+    ])('%s reaches one server only, and is committed there at once', async (_what, act, expected) => {
+      await makeAllOverdue();
+      const sent = await sentBy(async () => expect(await act()).toEqual(expected));
       expect(new Set(sent.map(({ server }) => server)).size).toBe(1);
       expect(sent.filter(isPrepared)).toEqual([]);
     });
+
+    const reserve = () => reserveBatch(db, BATCH, [reservationOf(fixture, ticketId, { idempotency: KEY })]);
+
+    /** For the relay and for whatever expires. */
+    async function makeAllOverdue(): Promise<void> {
+      const { shardId } = fixture;
+      await sql`update batches set relay_at = '2020-01-01' where shard_id = ${shardId}`.execute(db);
+      await sql`update idempotency_keys set created_at = '2020-01-01' where shard_id = ${shardId}`.execute(
+        db,
+      );
+      await sql`update journal_segments set at = '2020-01-01' where shard_id = ${shardId}`.execute(db);
+    }
   },
 );
 
+const BATCH = randomUUID();
 const KEY = { key: 'once', fingerprint: '0'.repeat(32) };
 
 /** A statement that the coordinator has sent to another server. */
