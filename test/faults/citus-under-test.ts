@@ -38,10 +38,12 @@ export class CitusUnderTest implements AsyncDisposable {
   static async start(database: string): Promise<CitusUnderTest> {
     await using started = new AsyncDisposableStack();
     const startServer = async () => started.adopt(await startEmpty(database), (server) => server.stop());
-    const coordinator = await startServer();
+    const [coordinator, ...servers] = await Promise.all([
+      startServer(),
+      ...Array.from({ length: NODES }, startServer),
+    ]);
     const nodes: NodeUnderTest[] = [];
-    while (nodes.length < NODES) {
-      const server = await startServer();
+    for (const server of servers) {
       const wire = started.adopt(await TcpProxy.start(server.url()), (proxy) => proxy.stop());
       nodes.push({ server, wire, port: portOf(wire.through(server.url())) });
     }
