@@ -103,6 +103,7 @@ function connectTelling(connectionString: string, issued: Issued[]): Database {
   const pool = new pg.Pool({
     connectionString,
     max: 1,
+    // oxlint-disable-next-line typescript/no-misused-promises -- pg waits for it, whatever its types say
     onConnect: async (client) => {
       client.on('notice', ({ message = '', detail = '' }) => {
         const server = /on server (\S+)/.exec(detail)?.[1];
