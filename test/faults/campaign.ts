@@ -47,7 +47,8 @@ export async function runCampaign(options: CampaignOptions): Promise<RoundResult
     const result = await runRound(deployment, drawn).catch((error: Error) => brokenRound(drawn, error));
     results.push(result);
     options.onRound(round, result);
-    if (result.violations.length > 0) await deployments.discard();
+    const leavesRemains = drawn.faults.some((fault) => fault.leavesRemains);
+    if (result.violations.length > 0 || leavesRemains) await deployments.discard();
   }
   return results;
 }

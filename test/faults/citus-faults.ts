@@ -37,9 +37,14 @@ export const CITUS_FAULTS: readonly Fault[] = [
   ofNode('partitioned: down', (context) => holdMode([wireOf(context)], 'down', context.holdMs)),
   ofNode('partitioned: reset', (context) => holdMode([wireOf(context)], 'reset', context.holdMs)),
   ofNode('partitioned: silent', (context) => holdMode([wireOf(context)], 'silent', context.holdMs)),
-  ofNode('partitioned: half-open', async ({ node, deployment }) => {
-    await forgetConnections([node!.wire]);
-    // The suite looks over new ones, and not with its own patience.
-    deployment.wires.suiteToPostgres.cutConnections();
-  }),
+  ofNode(
+    'partitioned: half-open',
+    async ({ node, deployment }) => {
+      await forgetConnections([node!.wire]);
+      // The suite looks over new ones, and not with its own patience.
+      deployment.wires.suiteToPostgres.cutConnections();
+    },
+    // A transaction that was under way stays open on the node, with its locks: nobody tells the node that it is over.
+    { leavesRemains: true },
+  ),
 ];

@@ -27,6 +27,8 @@ export interface Fault {
   deployments?: readonly DeploymentKind[];
   /** It breaks one worker node: events on the others are sold on meanwhile. */
   isOfNode?: true;
+  /** It leaves behind what is never found out: the next round gets a deployment of its own. */
+  leavesRemains?: true;
   /** Partners reach the APIs over a wire that breaks. */
   isOnPartnersWire?: true;
   /** Partners may wait in vain: whoever should answer cannot. */
