@@ -1,11 +1,14 @@
 import { deploy, type Deployment, type DeploymentKind } from './deployment.ts';
-import { FAULTS, type Fault } from './faults.ts';
+import { deploymentsOf, type Fault } from './fault.ts';
+import { FAULTS } from './faults.ts';
 import { Random } from './random.ts';
 import { runRound, type Round, type RoundResult } from './run-round.ts';
 
 export interface CampaignOptions {
   seed: number;
   rounds: number;
+  /** On a Citus cluster, in place of one Postgres. */
+  isOnCitus?: boolean;
   /** Runs only this round of the campaign: a replay. */
   onlyRound?: number | undefined;
   /** Strikes with nothing but faults whose name contains this. */
@@ -40,11 +43,12 @@ export async function runCampaign(options: CampaignOptions): Promise<RoundResult
     if (options.signal?.aborted) break;
     if (options.onlyRound !== undefined && options.onlyRound !== round) continue;
     const drawn = draw(available, options, round);
-    const deployment = await deployments.take(kindOf(drawn.faults[0]!));
+    const deployment = await deployments.take(kindOf(drawn.faults[0]!, options));
     const result = await runRound(deployment, drawn).catch((error: Error) => brokenRound(drawn, error));
     results.push(result);
     options.onRound(round, result);
-    if (result.violations.length > 0) await deployments.discard();
+    const leavesRemains = drawn.faults.some((fault) => fault.leavesRemains);
+    if (result.violations.length > 0 || leavesRemains) await deployments.discard();
   }
   return results;
 }
@@ -75,10 +79,20 @@ class Deployments implements AsyncDisposable {
   }
 }
 
-const kindOf = (fault: Fault): DeploymentKind => fault.deployment ?? 'redis';
+type Where = Pick<CampaignOptions, 'isOnCitus'>;
 
-function availableFaults({ onlyFault = '', isLong, onMissing }: CampaignOptions): Fault[] {
-  const wanted = FAULTS.filter(({ name, isLongOnly }) => name.includes(onlyFault) && (isLong || !isLongOnly));
+/** The first of the deployments that it breaks which this campaign has; undefined where it has none. */
+const kindIn = (fault: Fault, { isOnCitus = false }: Where) =>
+  deploymentsOf(fault).find((kind) => (kind === 'citus') === isOnCitus);
+
+const kindOf = (fault: Fault, where: Where): DeploymentKind => kindIn(fault, where)!;
+
+function availableFaults(options: CampaignOptions): Fault[] {
+  const { onlyFault = '', isLong, onMissing } = options;
+  const wanted = FAULTS.filter(
+    (fault) =>
+      fault.name.includes(onlyFault) && (isLong || !fault.isLongOnly) && kindIn(fault, options) !== undefined,
+  );
   return wanted.filter((fault) => {
     const reason = fault.missing?.() ?? null;
     if (reason !== null) onMissing(fault, reason);
@@ -87,13 +101,14 @@ function availableFaults({ onlyFault = '', isLong, onMissing }: CampaignOptions)
 }
 
 /** A round follows from the campaign's seed and its own number alone, so that it can be run again by itself. */
-function draw(available: readonly Fault[], { seed, hold, isLong }: CampaignOptions, round: number): Round {
+function draw(available: readonly Fault[], options: CampaignOptions, round: number): Round {
+  const { seed, hold, isLong } = options;
   const order = new Random(seed).shuffle(available);
   const first = order[(round - 1) % order.length]!;
   const random = new Random((seed ^ Math.imul(round, 0x9e3779b1)) | 0);
   const outlastsLocks = isLong && first.outlastsLocks === true && random.chance(LONG_PERCENT);
   const { from, to } = outlastsLocks ? LONG_HOLD_MS : hold;
-  const others = available.filter((other) => canMix(first, other));
+  const others = available.filter((other) => canMix(first, other, options));
   const isMixed = others.length > 0 && random.chance(MIXED_PERCENT);
   return {
     seed: random.seed(),
@@ -102,11 +117,11 @@ function draw(available: readonly Fault[], { seed, hold, isLong }: CampaignOptio
   };
 }
 
-const canMix = (one: Fault, other: Fault) =>
+const canMix = (one: Fault, other: Fault, where: Where) =>
   one.part !== other.part &&
   one.mayFail !== false &&
   other.mayFail !== false &&
-  kindOf(one) === kindOf(other);
+  kindOf(one, where) === kindOf(other, where);
 
 /** A round that could not be judged is a failed one. */
 function brokenRound(round: Round, error: Error): RoundResult {

@@ -14,6 +14,7 @@ const cut: AttemptEnd = { kind: 'cut' };
 
 const request = (...ends: AttemptEnd[]): RequestRecord => ({
   id: 'a',
+  event: 0,
   ticketId: 1,
   isKeyed: true,
   attempts: ends.map((end) => ({ api: 0, sentAt: 0, endedAt: 1, end })),

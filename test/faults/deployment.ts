@@ -1,7 +1,7 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { connect, migrate, type Database } from '@floodgate/database';
+import { connect, distribute, migrate, type Database } from '@floodgate/database';
 import { sql } from 'kysely';
 import { withDatabase } from '../harness/database-url.ts';
 import { findFreePort } from '@floodgate/embedded-postgres';
@@ -16,13 +16,24 @@ import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { startRedisCluster, type RedisCluster } from '../servers/redis-cluster.ts';
 import { startRedis, type RedisProcess } from '../servers/redis.ts';
 import { waitUntil } from '../harness/wait-until.ts';
+import { CitusUnderTest, type NodeUnderTest } from './citus-under-test.ts';
 import { PostgresUnderTest } from './postgres-under-test.ts';
 
-/** Named as the tests' databases are, so that the services connect with roles of their own. */
-const DATABASE = 'floodgate_test_faults';
+/**
+ * Named as the tests' databases are, so that the services connect with roles of their own; on a Citus cluster, where they
+ * connect as the owner, otherwise.
+ */
+const DATABASES: Record<DeploymentKind, string> = {
+  redis: 'floodgate_test_faults',
+  'redis-cluster': 'floodgate_test_faults',
+  citus: 'floodgate_faults',
+};
+const hasServiceRoles = (kind: DeploymentKind) => DATABASES[kind].startsWith('floodgate_test_');
 const START_WITHIN_MS = 60_000;
 /** Of its output, what tells why a process has ended. */
 const TAIL = 2_000;
+/** Of the suite's own: it waits for a lost server no longer than that. */
+const STATEMENT_TIMEOUT_MS = 10_000;
 const APIS = 2;
 const WORKERS = 2;
 
@@ -113,7 +124,10 @@ export interface Wires {
 
 /** The whole service with servers of its own: two APIs, two workers, Postgres, Redis, and the wires between them. */
 export interface Deployment extends AsyncDisposable {
+  /** In a Citus cluster, its coordinator. */
   postgres: PostgresUnderTest;
+  /** The worker nodes of a Citus cluster; elsewhere none. */
+  nodes: readonly NodeUnderTest[];
   /** What the queue is on, unless that is a cluster. */
   redis: RedisUnderTest;
   cluster: RedisCluster | null;
@@ -157,14 +171,15 @@ export class RedisUnderTest implements Breakable {
   }
 }
 
-/** Which queue server a deployment uses. */
-export type DeploymentKind = 'redis' | 'redis-cluster';
+/** Which servers a deployment uses: one Postgres and one Redis, a Redis Cluster, or a Citus cluster. */
+export type DeploymentKind = 'redis' | 'redis-cluster' | 'citus';
 
 /** Starts all of it. */
 export async function deploy(kind: DeploymentKind): Promise<Deployment> {
   await using started = new AsyncDisposableStack();
-  const directory = await mkdtemp(path.join(tmpdir(), 'floodgate-faults-'));
-  const postgres = started.adopt(await PostgresUnderTest.start(directory), (server) => server.stop());
+  const citus = kind === 'citus' ? started.use(await CitusUnderTest.start(DATABASES[kind])) : null;
+  const postgres =
+    citus?.coordinator ?? started.adopt(await startPostgresUnderTest(), (server) => server.stop());
   const redis = started.adopt(await RedisUnderTest.start(), (server) => server.crash());
   const cluster = kind === 'redis-cluster' ? started.use(await startRedisCluster()) : null;
   const wire = async (url: string) => started.adopt(await TcpProxy.start(url), (proxy) => proxy.stop());
@@ -178,15 +193,20 @@ export async function deploy(kind: DeploymentKind): Promise<Deployment> {
     workerToRedis: await wire(redis.url),
     partnersToApis: await Promise.all(apiUrls.map(wire)),
   };
-  await createDatabase(postgres.url());
-  const databaseUrl = withDatabase(postgres.url(), DATABASE);
-  const db = started.adopt(openDatabase(wires.suiteToPostgres.through(databaseUrl)), (pool) =>
-    pool.destroy(),
+  if (!citus) await createDatabase(postgres.url(), DATABASES[kind]);
+  const databaseUrl = withDatabase(postgres.url(), DATABASES[kind]);
+  const db = started.adopt(
+    openDatabase(wires.suiteToPostgres.through(databaseUrl), STATEMENT_TIMEOUT_MS),
+    (pool) => pool.destroy(),
   );
-  await migrate(db);
-  await grantServiceRoles(db);
+  await migrateAll(databaseUrl);
+  if (hasServiceRoles(kind)) {
+    await createServiceRoles(db, postgres.url());
+    await grantServiceRoles(db);
+  }
   const apis = ports.map((port) => {
     const env = {
+      LOG_LEVEL: 'trace',
       DATABASE_URL: wires.apiToPostgres.through(databaseUrl),
       QUEUE_URL: cluster?.url ?? wires.apiToRedis.through(redis.url),
       PORT: String(port),
@@ -195,6 +215,7 @@ export async function deploy(kind: DeploymentKind): Promise<Deployment> {
   });
   const workers = Array.from({ length: WORKERS }, () => {
     const env = {
+      LOG_LEVEL: 'trace',
       DATABASE_URL: wires.workerToPostgres.through(databaseUrl),
       QUEUE_URL: cluster?.url ?? wires.workerToRedis.through(redis.url),
     };
@@ -207,6 +228,7 @@ export async function deploy(kind: DeploymentKind): Promise<Deployment> {
   const owned = started.move();
   return {
     postgres,
+    nodes: citus?.nodes ?? [],
     redis,
     cluster,
     apis,
@@ -218,15 +240,26 @@ export async function deploy(kind: DeploymentKind): Promise<Deployment> {
   };
 }
 
-async function createDatabase(serverUrl: string): Promise<void> {
-  await using server = openDatabase(serverUrl);
-  await createServiceRoles(server, serverUrl);
-  await sql`create database ${sql.id(DATABASE)}`.execute(server);
+async function startPostgresUnderTest(): Promise<PostgresUnderTest> {
+  return PostgresUnderTest.start(await mkdtemp(path.join(tmpdir(), 'floodgate-faults-')));
 }
 
-function openDatabase(connectionString: string): Database {
+async function createDatabase(serverUrl: string, name: string): Promise<void> {
+  await using server = openDatabase(serverUrl);
+  await sql`create database ${sql.id(name)}`.execute(server);
+}
+
+/** Makes the tables; in a Citus cluster they are spread over its nodes. */
+async function migrateAll(databaseUrl: string): Promise<void> {
+  await using db = openDatabase(databaseUrl);
+  await migrate(db);
+  await distribute(db);
+}
+
+function openDatabase(connectionString: string, statementTimeoutMs?: number): Database {
   return connect({
     connectionString,
+    ...(statementTimeoutMs !== undefined && { statementTimeoutMs }),
     applicationName: 'fault suite',
     maxConnections: 3,
     connectTimeoutMs: 10_000,

@@ -1,34 +1,54 @@
 import { expect, test } from 'vitest';
+import { missingCitus } from '../servers/citus.ts';
 import { redisServerCommand } from '../servers/redis.ts';
-import { runCampaign } from './campaign.ts';
+import { runCampaign, type CampaignOptions } from './campaign.ts';
 import { describeRound, describeViolations } from './report.ts';
 
 const ROUNDS = 20;
+const ROUNDS_ON_CITUS = 3;
 const HOLD_MS = { from: 200, to: 800 };
+const noRedis = redisServerCommand() || process.env['CI'] ? '' : 'needs a redis-server on the PATH';
+const noCitus = noRedis || (missingCitus() ?? '');
+const because = (reason: string) => (reason === '' ? '' : ` (skipped: ${reason})`);
 
 // The long version is npm run test:faults. Set FAULTS_SEED to run a campaign again.
-test.skipIf(!redisServerCommand() && !process.env['CI'])(
-  `${ROUNDS} rounds of faults under load: nothing lost, doubled, oversold or stuck (needs a redis-server on the PATH)`,
+test.skipIf(noRedis !== '')(
+  `${ROUNDS} rounds of faults under load: nothing lost, doubled, oversold or stuck${because(noRedis)}`,
   { timeout: 600_000 },
-  async () => {
-    const seed = Number(process.env['FAULTS_SEED'] ?? Date.now() % 2 ** 31);
-    const replay = `npm run test:faults -- --seed ${seed} --hold-ms ${HOLD_MS.from}-${HOLD_MS.to}`;
-    const broken: string[] = [];
-    const results = await runCampaign({
-      seed,
-      rounds: ROUNDS,
-      hold: HOLD_MS,
-      isLong: false,
-      onRound: (round, result) => {
-        if (result.violations.length === 0) return;
-        broken.push(
-          describeRound(`round ${round}:`, result),
-          describeViolations(`${replay} --round ${round}`, result),
-        );
-      },
-      onMissing: (fault, reason) => process.stdout.write(`left out: ${fault.name} (${reason})\n`),
-    });
-    expect(broken.join('\n')).toBe('');
-    expect(results).toHaveLength(ROUNDS);
-  },
+  () => expectNothingBroken({ rounds: ROUNDS }),
 );
+
+test.skipIf(noCitus !== '')(
+  `${ROUNDS_ON_CITUS} rounds on a Citus cluster, of whose worker nodes one is away${because(noCitus)}`,
+  { timeout: 600_000 },
+  () => expectNothingBroken({ rounds: ROUNDS_ON_CITUS, isOnCitus: true, onlyFault: 'worker node' }),
+);
+
+async function expectNothingBroken(
+  options: Pick<CampaignOptions, 'rounds' | 'isOnCitus' | 'onlyFault'>,
+): Promise<void> {
+  const { rounds, isOnCitus = false, onlyFault } = options;
+  const seed = Number(process.env['FAULTS_SEED'] ?? Date.now() % 2 ** 31);
+  const replay = [
+    `npm run test:faults -- --seed ${seed} --hold-ms ${HOLD_MS.from}-${HOLD_MS.to}`,
+    ...(isOnCitus ? ['--citus'] : []),
+    ...(onlyFault === undefined ? [] : [`--fault '${onlyFault}'`]),
+  ].join(' ');
+  const broken: string[] = [];
+  const results = await runCampaign({
+    ...options,
+    seed,
+    hold: HOLD_MS,
+    isLong: false,
+    onRound: (round, result) => {
+      if (result.violations.length === 0) return;
+      broken.push(
+        describeRound(`round ${round}:`, result),
+        describeViolations(`${replay} --round ${round}`, result),
+      );
+    },
+    onMissing: (fault, reason) => process.stdout.write(`left out: ${fault.name} (${reason})\n`),
+  });
+  expect(broken.join('\n')).toBe('');
+  expect(results).toHaveLength(rounds);
+}

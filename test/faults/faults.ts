@@ -8,92 +8,15 @@ import { Redis } from 'ioredis';
 import type { Database } from '@floodgate/database';
 import { sql, type RawBuilder } from 'kysely';
 import pg from 'pg';
-import type { TcpProxy } from '../harness/tcp-proxy.ts';
-import type { Breakable, Deployment, DeploymentKind } from './deployment.ts';
+import { CITUS_FAULTS } from './citus-faults.ts';
+import { each, forgetConnections, freeze, holdMode, lose, repeatedly, type Fault } from './fault.ts';
 import { canMountDisk } from './own-disk.ts';
-import type { Random } from './random.ts';
-
-/** What a fault may do to its surroundings. */
-export interface FaultContext {
-  deployment: Deployment;
-  random: Random;
-  /** How long something that is to last may last. */
-  holdMs: number;
-}
-
-/** One way to break a deployment. */
-export interface Fault {
-  name: string;
-  /** Two faults of one round never break the same part. */
-  part: 'api' | 'worker' | 'postgres' | 'redis' | 'partners';
-  /** Why it cannot be tried here; null where it can. */
-  missing?: () => string | null;
-  /** Only in the long version: it takes a deployment of its own, or long to prepare. */
-  isLongOnly?: true;
-  /** The deployment that it breaks; by default one with a single Redis. */
-  deployment?: DeploymentKind;
-  /** Partners reach the APIs over a wire that breaks. */
-  isOnPartnersWire?: true;
-  /** Partners may wait in vain: whoever should answer cannot. */
-  mayTimeOut?: true;
-  /** Also tried for longer than the queue's locks last. */
-  outlastsLocks?: true;
-  /** Whether requests that were read may fail; by default, where the fault is not the queue's or a worker's. */
-  mayFail?: boolean;
-  /** Breaks something, keeps it broken, and mends it. Resolves when the broken part runs again. */
-  strike(context: FaultContext): Promise<void>;
-}
-
-/** Registering needs neither the queue nor its workers: without them, no request may fail. */
-export const makesRequestsFail = ({
-  part,
-  mayFail = part !== 'redis' && part !== 'worker',
-}: Fault): boolean => mayFail;
 
 const REDIS_MEMORY = '1mb';
-const CUTS = 10;
-const CUT_EVERY_MS = 60;
 const WIRE_DELAY_MS = 40;
 const CLOCK_STEPS = ['+3600s', '-3600s', '+0'];
 /** The library reads the file again after a second. */
 const CLOCK_STEP_MS = 1_200;
-
-const each = (wires: TcpProxy[], act: (wire: TcpProxy) => void) => wires.forEach(act);
-
-/** Holds wires in a mode for a while. */
-async function holdMode(wires: TcpProxy[], mode: 'down' | 'reset' | 'silent', holdMs: number): Promise<void> {
-  each(wires, (wire) => wire.setMode(mode));
-  await delay(holdMs);
-  each(wires, (wire) => wire.setMode('pass'));
-}
-
-/** The connections there are deliver nothing more, and nobody says so; what has noticed gets a new one. */
-function forgetConnections(wires: TcpProxy[]): Promise<void> {
-  each(wires, (wire) => wire.forgetConnections());
-  return Promise.resolve();
-}
-
-/** Kills somebody, and starts it again after a while. */
-async function lose(part: Breakable, holdMs: number): Promise<void> {
-  await part.crash();
-  await delay(holdMs);
-  await part.recover();
-}
-
-/** Freezes somebody for a while. */
-async function freeze(part: Breakable, holdMs: number): Promise<void> {
-  part.signal('SIGSTOP');
-  await delay(holdMs);
-  part.signal('SIGCONT');
-}
-
-/** Does something several times, one soon after the other. */
-async function repeatedly(act: () => unknown): Promise<void> {
-  for (let time = 0; time < CUTS; time += 1) {
-    await act();
-    await delay(CUT_EVERY_MS);
-  }
-}
 
 /** A transaction that somebody forgets for a while, with what it has locked. */
 async function forgetTransaction(
@@ -107,6 +30,7 @@ async function forgetTransaction(
   await forgotten.rollback().execute();
 }
 
+/** On a Citus cluster, Postgres is its coordinator. */
 export const FAULTS: readonly Fault[] = [
   {
     name: 'API killed',
@@ -265,10 +189,14 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'Postgres: a ticket held by a forgotten transaction',
     part: 'postgres',
-    strike: ({ deployment: { db }, random, holdMs }) => {
-      const newer = random.between(0, 2);
-      const ticket = sql`(select id from tickets order by id desc limit 1 offset ${newer})`;
-      return forgetTransaction(db, sql`update tickets set title = title where id = ${ticket}`, holdMs);
+    strike: async ({ deployment: { db }, random, holdMs }) => {
+      const newest = db.selectFrom('tickets').select(['shard_id', 'id']).orderBy('id', 'desc');
+      const ticket = await newest.offset(random.between(0, 2)).limit(1).executeTakeFirstOrThrow();
+      await forgetTransaction(
+        db,
+        sql`update tickets set title = title where shard_id = ${ticket.shard_id} and id = ${ticket.id}`,
+        holdMs,
+      );
     },
   },
   {
@@ -282,6 +210,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'Postgres: commits wait for a standby that is away',
     part: 'postgres',
+    deployments: ['redis'],
     strike: async ({ deployment: { db }, holdMs }) => {
       await sql`alter system set synchronous_standby_names = 'nobody'`.execute(db);
       await sql`select pg_reload_conf()`.execute(db);
@@ -306,6 +235,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'Postgres: primary lost, standby promoted',
     part: 'postgres',
+    deployments: ['redis'],
     isLongOnly: true,
     strike: async ({ deployment: { postgres, wires }, holdMs }) => {
       const standby = await postgres.addStandby();
@@ -319,7 +249,7 @@ export const FAULTS: readonly Fault[] = [
     name: 'Redis Cluster: master lost, replica takes over',
     part: 'redis',
     isLongOnly: true,
-    deployment: 'redis-cluster',
+    deployments: ['redis-cluster'],
     strike: ({ deployment: { cluster } }) => cluster!.loseBusiestMaster(),
   },
   {
@@ -359,6 +289,7 @@ export const FAULTS: readonly Fault[] = [
       }
     },
   },
+  ...CITUS_FAULTS,
 ];
 
 /** The library of Debian's package libfaketime; undefined where it is not installed. */

@@ -27,6 +27,8 @@ export interface Attempt {
 export interface RequestRecord {
   /** Travels in extraData1, so that its row can be found again. */
   id: string;
+  /** Which of the round's events it is for. */
+  event: number;
   ticketId: number;
   isKeyed: boolean;
   attempts: Attempt[];

@@ -1,12 +1,13 @@
 import { parseArgs } from 'node:util';
+import { missingCitus } from '../servers/citus.ts';
 import { runCampaign } from './campaign.ts';
 import { FAULTS } from './faults.ts';
 import { describeRound, describeViolations, recoveryTable } from './report.ts';
 
-const USAGE = `npm run test:faults -- [--rounds 200] [--seed N] [--round K] [--fault NAME] [--hold-ms 200-4000]
+const USAGE = `npm run test:faults -- [--rounds 200] [--seed N] [--round K] [--fault NAME] [--hold-ms 200-4000] [--citus]
 
 Strikes a whole deployment (2 APIs, 2 workers, Postgres, Redis) with faults while partners register, and checks the
-history afterwards. --seed and --round run one round of an earlier campaign again.`;
+history afterwards. --citus: a Citus cluster (a coordinator, 2 worker nodes) in place of Postgres. --seed and --round run one round of an earlier campaign again.`;
 
 /** Faults that may last this long are the long version's. */
 const LONG_VERSION_MS = 2_000;
@@ -18,6 +19,7 @@ const { values } = parseArgs({
     round: { type: 'string' },
     fault: { type: 'string' },
     'hold-ms': { type: 'string', default: '200-4000' },
+    citus: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
 });
@@ -34,6 +36,9 @@ const [from, to = from] = values['hold-ms'].split('-').map((text) => whole('hold
 ];
 if (to < from) refuse('--hold-ms must be a range, like 200-4000');
 
+const noCitus = values.citus ? missingCitus() : null;
+if (noCitus !== null) refuse(`${noCitus} (TEST_CITUS_BIN: the directory of its programs)`);
+
 const { fault = '' } = values;
 if (!FAULTS.some(({ name }) => name.includes(fault)))
   refuse(`no such fault: ${fault}\n${FAULTS.map(({ name }) => name).join('\n')}`);
@@ -49,6 +54,7 @@ function refuse(problem: string): never {
 
 const again = [
   `npm run test:faults -- --seed ${seed} --hold-ms ${from}-${to}`,
+  ...(values.citus ? ['--citus'] : []),
   ...(values.fault === undefined ? [] : [`--fault '${values.fault}'`]),
 ].join(' ');
 process.stdout.write(`seed ${seed}\n`);
@@ -63,6 +69,7 @@ const results = await runCampaign({
   signal: stop.signal,
   seed,
   rounds,
+  isOnCitus: values.citus,
   onlyRound: round,
   onlyFault: fault,
   hold: { from, to },

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Fixture } from '../harness/fixture.ts';
+import type { EventOnSale } from './events-on-sale.ts';
 import { labelOf, type Attempt, type AttemptEnd, type History, type RequestRecord } from './history.ts';
 import { keepPrivate } from '../harness/private-data.ts';
 import type { Random } from './random.ts';
@@ -7,8 +7,8 @@ import type { Random } from './random.ts';
 export interface PartnersOptions {
   /** Where the APIs are; a partner that fails at one goes to the next, as a load balancer would have it. */
   apiUrls: readonly string[];
-  fixture: Fixture;
-  ticketIds: readonly number[];
+  /** Each has clients of its own, so that one which is not answered keeps nobody from the others. */
+  events: readonly EventOnSale[];
   /** Distinguishes the requests of this round from all others. */
   roundId: string;
   random: Random;
@@ -39,7 +39,7 @@ export class Partners {
     this.#options = options;
     // What all their names begin with: to look for each by itself would take the suite longer than its partners wait.
     keepPrivate([nameOf(options.roundId)]);
-    this.#clients = Array.from({ length: CLIENTS }, () => this.#run());
+    this.#clients = Array.from({ length: CLIENTS }, (_, index) => this.#run(index % options.events.length));
   }
 
   /** Milliseconds since the start. */
@@ -47,13 +47,25 @@ export class Partners {
     return performance.now() - this.#startedAt;
   }
 
-  /** When the first answer "00" came from an API to a request that was sent at `since` or later. */
-  servedAt(api: number, since: number): number | undefined {
-    const attempts = this.history.requests.flatMap((request) => request.attempts);
+  /** When the first answer "00" for an event came from an API to a request that was sent at `since` or later. */
+  servedAt(api: number, event: number, since: number): number | undefined {
+    const attempts = this.history.requests
+      .filter((request) => request.event === event)
+      .flatMap((request) => request.attempts);
     const served = attempts.filter(
       (attempt) => attempt.api === api && attempt.sentAt >= since && labelOf(attempt.end) === '00',
     );
     return served.length > 0 ? Math.min(...served.map(({ endedAt }) => endedAt)) : undefined;
+  }
+
+  /** How many requests for an event were sent, and answered "00", between these times. */
+  grantedBetween(event: number, from: number, to: number): number {
+    const attempts = this.history.requests
+      .filter((request) => request.event === event)
+      .flatMap((request) => request.attempts);
+    return attempts.filter(
+      ({ sentAt, endedAt, end }) => sentAt >= from && endedAt <= to && labelOf(end) === '00',
+    ).length;
   }
 
   /** Begins nothing new; resolves when everything that was begun has come to its end. */
@@ -62,23 +74,24 @@ export class Partners {
     await Promise.all(this.#clients);
   }
 
-  async #run(): Promise<void> {
+  async #run(event: number): Promise<void> {
     const { random } = this.#options;
     while (!this.#isOver) {
-      const request = this.#begin();
+      const request = this.#begin(event);
       if (request.isKeyed) await this.#persist(request);
       else await this.#attempt(request);
       const passReference = request.attempts.map(({ end }) => passReferenceOf(end)).find(Boolean);
-      if (passReference && random.chance(LOOKUP_PERCENT)) await this.#lookUp(passReference);
+      if (passReference && random.chance(LOOKUP_PERCENT)) await this.#lookUp(event, passReference);
       await delay(random.between(0, THINK_MS));
     }
   }
 
-  #begin(): RequestRecord {
-    const { random, roundId, ticketIds } = this.#options;
+  #begin(event: number): RequestRecord {
+    const { random, roundId, events } = this.#options;
     const request: RequestRecord = {
       id: `${roundId}-${this.#count++}`,
-      ticketId: random.pick(ticketIds),
+      event,
+      ticketId: random.pick(events[event]!.ticketIds),
       isKeyed: random.chance(KEYED_PERCENT),
       attempts: [],
     };
@@ -100,7 +113,7 @@ export class Partners {
   }
 
   async #attempt(request: RequestRecord): Promise<AttemptEnd> {
-    const { id, ticketId, isKeyed, attempts } = request;
+    const { id, event, ticketId, isKeyed, attempts } = request;
     const body = {
       fullName: nameOf(id),
       emailAddress: `${id}@example.com`,
@@ -109,7 +122,7 @@ export class Partners {
     };
     const api = this.#nextApi(attempts.at(-1));
     const sentAt = this.now();
-    const end = await this.#send(api, '/api/v1/events/register', {
+    const end = await this.#send(api, event, '/api/v1/events/register', {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...(isKeyed && { 'idempotency-key': id }) },
       body: JSON.stringify(body),
@@ -123,18 +136,20 @@ export class Partners {
     return last ? (last.api + 1) % apiUrls.length : random.between(0, apiUrls.length - 1);
   }
 
-  async #lookUp(passReference: string): Promise<void> {
+  async #lookUp(event: number, passReference: string): Promise<void> {
     const path = `/api/v1/events/registrations/${passReference}`;
-    const end = await this.#send(this.#nextApi(undefined), path, { headers: {} });
+    const end = await this.#send(this.#nextApi(undefined), event, path, { headers: {} });
     this.history.lookups.push({ passReference, end });
   }
 
   async #send(
     api: number,
+    event: number,
     path: string,
     { headers, ...init }: { method?: string; headers: Record<string, string>; body?: string },
   ): Promise<AttemptEnd> {
-    const { apiUrls, fixture } = this.#options;
+    const { apiUrls, events } = this.#options;
+    const { fixture } = events[event]!;
     const access = { 'x-secret-key': fixture.secretKey, 'x-event-ref': fixture.eventRef };
     try {
       const response = await fetch(`${apiUrls[api]}${path}`, {

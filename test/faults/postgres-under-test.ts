@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { findFreePort, startPostgres, type PostgresServer } from '@floodgate/embedded-postgres';
 import { connect, ping } from '@floodgate/database';
+import { sql } from 'kysely';
 import { waitUntil } from '../harness/wait-until.ts';
 import { canMountDisk, OwnDisk } from './own-disk.ts';
 import { copyAsStandby, followerSettings, promote, waitForStandby } from './standby.ts';
@@ -16,6 +17,15 @@ const SETTINGS = {
   wal_keep_size: '256MB',
 };
 const DATA_DIR = 'postgres';
+const TRUST = 'host all all 127.0.0.1/32 trust\n';
+
+/** Of a server that is not the embedded one. */
+export interface OtherPostgres {
+  /** Where its programs are. */
+  programsDir?: string;
+  /** Beside those of every server here. */
+  settings?: Record<string, string>;
+}
 
 /** A server that follows another one. */
 export interface Standby {
@@ -28,29 +38,42 @@ export class PostgresUnderTest {
   readonly #directory: string;
   /** Null where this process may not mount one. */
   readonly disk: OwnDisk | null;
+  readonly #other: OtherPostgres;
   #dataDir: string;
   #server!: PostgresServer;
   #hasEnded = false;
   #copies = 0;
 
-  private constructor(directory: string, server: PostgresServer, disk: OwnDisk | null) {
+  private constructor(directory: string, server: PostgresServer, disk: OwnDisk | null, other: OtherPostgres) {
     this.#directory = directory;
+    this.#other = other;
     this.#dataDir = path.join(directory, DATA_DIR);
     this.disk = disk;
     this.#adopt(server);
   }
 
   /** Starts one below `directory`, on a disk of its own where this process may mount one. */
-  static async start(directory: string): Promise<PostgresUnderTest> {
+  static async start(directory: string, other: OtherPostgres = {}): Promise<PostgresUnderTest> {
     const mountPoint = path.join(directory, 'disk');
     await mkdir(mountPoint, { recursive: true });
     const disk = canMountDisk() ? new OwnDisk(mountPoint) : null;
-    const server = await launch(path.join(mountPoint, DATA_DIR), await findFreePort());
-    return new PostgresUnderTest(mountPoint, server, disk);
+    const server = await launch(path.join(mountPoint, DATA_DIR), await findFreePort(), other);
+    return new PostgresUnderTest(mountPoint, server, disk, other);
   }
 
   url(database?: string): string {
     return this.#server.url(database);
+  }
+
+  /** Asks nobody on this machine for a password from now on: the servers of a cluster connect to each other. */
+  async trustEverybody(): Promise<void> {
+    await writeFile(path.join(this.#dataDir, 'pg_hba.conf'), TRUST);
+    await using db = connect({
+      connectionString: this.url(),
+      applicationName: 'settings',
+      maxConnections: 1,
+    });
+    await sql`select pg_reload_conf()`.execute(db);
   }
 
   /** Ends it without a checkpoint: what is not in the log is gone. */
@@ -58,22 +81,32 @@ export class PostgresUnderTest {
     await this.#server.kill();
   }
 
+  /** Ends every process of it by SIGKILL: nobody is told. */
+  async kill(): Promise<void> {
+    this.#signalAll('SIGKILL');
+    await this.#server.exited;
+  }
+
   /** Starts it where it has ended, or ends before it has recovered by itself; resolves when it accepts connections. */
   async recover(): Promise<void> {
     await using db = connect({ connectionString: this.url(), applicationName: 'recover', maxConnections: 1 });
     await waitUntil('Postgres accepts connections', async () => {
-      if (this.#hasEnded) this.#adopt(await launch(this.#dataDir, this.#server.port));
+      if (this.#hasEnded) this.#adopt(await launch(this.#dataDir, this.#server.port, this.#other));
       return ping(db);
     });
   }
 
   /** Sends a signal to every process of it. */
   signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
+    this.#signalAll(signal);
+  }
+
+  #signalAll(signal: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL'): void {
     const postmaster = Number(
       readFileSync(path.join(this.#dataDir, 'postmaster.pid'), 'utf8').split('\n')[0],
     );
     const pids = [postmaster, ...childrenOf(postmaster)];
-    for (const pid of signal === 'SIGSTOP' ? pids : pids.toReversed()) sendSignal(pid, signal);
+    for (const pid of signal === 'SIGCONT' ? pids.toReversed() : pids) sendSignal(pid, signal);
   }
 
   /** Makes a copy follow it; from then on every commit waits until the copy has it as well. */
@@ -81,7 +114,7 @@ export class PostgresUnderTest {
     this.#copies += 1;
     const dataDir = path.join(this.#directory, `${DATA_DIR}-${this.#copies}`);
     await copyAsStandby({ dataDir: this.#dataDir, url: this.url() }, dataDir);
-    const server = await launch(dataDir, await findFreePort(), followerSettings(this.url()));
+    const server = await launch(dataDir, await findFreePort(), { settings: followerSettings(this.url()) });
     await waitForStandby(this.url());
     return { dataDir, server };
   }
@@ -107,8 +140,9 @@ export class PostgresUnderTest {
   }
 }
 
-function launch(dataDir: string, port: number, more: Record<string, string> = {}): Promise<PostgresServer> {
-  return startPostgres({ dataDir, logFile: `${dataDir}.log`, port, settings: { ...SETTINGS, ...more } });
+function launch(dataDir: string, port: number, { programsDir, settings }: OtherPostgres) {
+  const all = { ...SETTINGS, ...settings };
+  return startPostgres({ dataDir, logFile: `${dataDir}.log`, port, programsDir, settings: all });
 }
 
 function childrenOf(parent: number): number[] {

@@ -1,14 +1,14 @@
-import { formatPassReference } from '@floodgate/contract';
 import { reconcile } from '@floodgate/registrations';
-import { sql } from 'kysely';
-import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { checkHistory, type Violation } from './check-history.ts';
 import type { Deployment } from './deployment.ts';
-import { makesRequestsFail, type Fault } from './faults.ts';
-import { labelOf, type History, type Stored } from './history.ts';
+import type { NodeUnderTest } from './citus-under-test.ts';
+import { createEvents, type EventOnSale } from './events-on-sale.ts';
+import { makesRequestsFail, type Fault } from './fault.ts';
+import { labelOf, type History } from './history.ts';
 import { Partners } from './partners.ts';
 import { Random } from './random.ts';
+import { hasNonePrepared, isFinalized, readNow, readStored } from './read-stored.ts';
 
 /** What happens in a round; everything else follows from its seed. */
 export interface Round {
@@ -32,25 +32,22 @@ export interface RoundResult extends Round {
 const WARM_UP_REQUESTS = 50;
 const REQUESTS_AFTER = 100;
 const RECOVER_WITHIN_MS = 60_000;
-const ROOMY = 1_000_000;
+/** A node that is away for less may be back before a group has had its turn. */
+const AWAY_FROM_MS = 150;
 
 /** Runs load against a deployment while faults strike, waits until it has recovered, and checks the history. */
 export async function runRound(deployment: Deployment, round: Round): Promise<RoundResult> {
   const random = new Random(round.seed);
   const { db } = deployment;
-  const fixture = await createFixture(db);
-  // Some sell out in the middle of it.
-  const capacities = [ROOMY, random.between(1, 300), random.between(300, 1_500)];
-  const ticketIds: number[] = [];
-  for (const capacity of capacities) ticketIds.push(await fixture.addTicket({ capacity }));
+  const events = await createEvents(deployment, random);
+  const node = deployment.nodes.length > 0 ? random.pick(deployment.nodes) : undefined;
   const isOnPartnersWire = round.faults.some((fault) => fault.isOnPartnersWire);
   const { apiUrls, wires } = deployment;
   const partners = new Partners({
     apiUrls: isOnPartnersWire
       ? apiUrls.map((url, index) => trimSlash(wires.partnersToApis[index]!.through(url)))
       : apiUrls,
-    fixture,
-    ticketIds,
+    events,
     roundId: `r${round.seed}`,
     random: new Random(random.seed()),
   });
@@ -63,10 +60,11 @@ export async function runRound(deployment: Deployment, round: Round): Promise<Ro
   await attempt('before the fault', () =>
     waitUntil('the service works', () => partners.history.requests.length >= WARM_UP_REQUESTS),
   );
+  const struckAt = partners.now();
   await attempt('the fault', () =>
     Promise.all(
       round.faults.map((fault) =>
-        fault.strike({ deployment, random: new Random(random.seed()), holdMs: round.holdMs }),
+        fault.strike({ deployment, random: new Random(random.seed()), holdMs: round.holdMs, node }),
       ),
     ),
   );
@@ -77,7 +75,7 @@ export async function runRound(deployment: Deployment, round: Round): Promise<Ro
     attempt('serving again', async () => {
       const servedAt = await waitUntil(
         'every API grants seats again',
-        () => allServedAt(partners, apiUrls.length, mendedAt),
+        () => allServedAt(partners, apiUrls.length, [...events.keys()], mendedAt),
         RECOVER_WITHIN_MS,
       );
       servingAfterMs = servedAt - mendedAt;
@@ -101,7 +99,10 @@ export async function runRound(deployment: Deployment, round: Round): Promise<Ro
     const before = await readNow(deployment);
     await waitUntil('all is finalized', () => isFinalized(deployment, before), RECOVER_WITHIN_MS);
   });
-  const stored = await readStored(deployment, fixture, ticketIds);
+  await attempt('ending the rest', () =>
+    waitUntil('no prepared transaction is left', () => hasNonePrepared(deployment), RECOVER_WITHIN_MS),
+  );
+  const stored = await readStored(deployment, events);
   const differences = await reconcile(db);
   const { history } = partners;
   return {
@@ -117,6 +118,9 @@ export async function runRound(deployment: Deployment, round: Round): Promise<Ro
         mayTimeOut: round.faults.some((fault) => fault.mayTimeOut ?? fault.isOnPartnersWire ?? false),
         mayFail: round.faults.some(makesRequestsFail),
       }),
+      ...(isNodeAlone(round) && mendedAt - struckAt >= AWAY_FROM_MS
+        ? unsold(partners, events, node, { from: struckAt, to: mendedAt })
+        : []),
       ...[...deployment.apis, ...deployment.workers]
         .flatMap((service) => service.misfortunes())
         .map((problem): Violation => ({ kind: 'stuck', problem: `a process ${problem}` })),
@@ -137,54 +141,35 @@ function countEnds({ requests }: History): Record<string, number> {
 
 const trimSlash = (url: string) => url.replace(/\/$/, '');
 
-function allServedAt(partners: Partners, apis: number, since: number): number | undefined {
-  const times = Array.from({ length: apis }, (_, api) => partners.servedAt(api, since));
+/** When every API had granted a seat of each of these events since then. */
+function allServedAt(
+  partners: Partners,
+  apis: number,
+  events: readonly number[],
+  since: number,
+): number | undefined {
+  const ofApi = (api: number) => events.map((event) => partners.servedAt(api, event, since));
+  const times = Array.from({ length: apis }, (_, api) => ofApi(api)).flat();
   return times.some((time) => time === undefined) ? undefined : Math.max(...(times as number[]));
 }
 
-/** By Postgres' own clock. */
-async function readNow({ db }: Deployment): Promise<Date> {
-  const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(db);
-  return rows[0]!.now;
-}
+/** Whether nothing else than a worker node keeps requests from being granted. */
+const isNodeAlone = ({ faults }: Round) =>
+  faults.some(({ isOfNode }) => isOfNode) &&
+  faults.every((fault) => fault.isOfNode ?? !makesRequestsFail(fault));
 
-async function isFinalized({ db }: Deployment, before: Date): Promise<boolean> {
-  const pending = await db
-    .selectFrom('batches')
-    .select('id')
-    .where('state', '=', 'pending')
-    .where('created_at', '<=', before)
-    .limit(1)
-    .execute();
-  return pending.length === 0;
-}
-
-async function readStored({ db }: Deployment, fixture: Fixture, ticketIds: number[]): Promise<Stored> {
-  const rows = await db
-    .selectFrom('registrations as r')
-    .innerJoin('batches as b', 'b.id', 'r.batch_id')
-    .select([
-      'r.serial',
-      'r.pass_code as passCode',
-      'r.ticket_id as ticketId',
-      'r.extra_data_1 as requestId',
-      'b.state',
-    ])
-    .where('r.ticket_id', 'in', ticketIds)
-    .execute();
-  const tickets = await db
-    .selectFrom('tickets')
-    .select(['id', 'capacity', 'taken'])
-    .where('id', 'in', ticketIds)
-    .execute();
-  const { passPrefix: prefix, eventId } = fixture;
-  return {
-    tickets,
-    registrations: rows.map(({ serial, passCode, ticketId, requestId, state }) => ({
-      requestId: requestId ?? '',
-      ticketId,
-      passReference: formatPassReference({ prefix, eventId, serial, passCode }),
-      state,
-    })),
-  };
+/** Events of other nodes than this one of which no seat was granted while it was away. */
+function unsold(
+  partners: Partners,
+  events: readonly EventOnSale[],
+  away: NodeUnderTest | undefined,
+  { from, to }: { from: number; to: number },
+): Violation[] {
+  return events.flatMap(({ node }, event): Violation[] => {
+    const isSold = partners.grantedBetween(event, from, to) > 0;
+    if (node === away || isSold) return [];
+    return [
+      { kind: 'stuck', problem: `event ${event} was not sold while a node was away that is not its own` },
+    ];
+  });
 }

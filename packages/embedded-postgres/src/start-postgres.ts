@@ -18,6 +18,8 @@ export interface PostgresOptions {
   port?: number;
   /** Server settings. `fsync: 'off'`, for tests, also makes the first start faster. */
   settings?: Record<string, string>;
+  /** Where other programs of PostgreSQL are than the embedded ones. */
+  programsDir?: string | undefined;
   /** Gives the start up: what was started is stopped, and the signal's reason thrown. */
   signal?: AbortSignal | undefined;
 }
@@ -70,7 +72,7 @@ async function launch({ dataDir, logFile, settings = {}, signal, ...options }: P
   const log = await open(logFile, 'a', 0o600);
   const { size: logStart } = await stat(logFile);
   try {
-    const programs = await findPrograms(dataDir);
+    const programs = await findPrograms(dataDir, options.programsDir);
     const fast = settings['fsync'] === 'off';
     const password = await ensureCluster({ dataDir, programs, logFd: log.fd, fast, signal });
     const port = options.port ?? (await findFreePort());

@@ -1,0 +1,42 @@
+import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { nodeOf, type NodeUnderTest } from './citus-under-test.ts';
+import type { Deployment } from './deployment.ts';
+import type { Random } from './random.ts';
+
+/** An event that is sold in a round. */
+export interface EventOnSale {
+  fixture: Fixture;
+  ticketIds: readonly number[];
+  /** The worker node that it is stored on, in a Citus cluster. */
+  node: NodeUnderTest | undefined;
+}
+
+const EVENTS_PER_NODE = 2;
+/** A new event goes to a shard with few. By chance a node would get none of so many once in a billion times. */
+const MAX_EVENTS = 32;
+const ROOMY = 1_000_000;
+
+/** Creates an event with three tickets; in a Citus cluster, as many on each of its nodes. */
+export async function createEvents({ db, nodes }: Deployment, random: Random): Promise<EventOnSale[]> {
+  if (nodes.length === 0) return [await putOnSale(await createFixture(db), undefined, random)];
+  const events: EventOnSale[] = [];
+  for (let count = 0; count < MAX_EVENTS && events.length < nodes.length * EVENTS_PER_NODE; count += 1) {
+    const fixture = await createFixture(db);
+    const node = await nodeOf(db, nodes, fixture.shardId);
+    const isWanted = events.filter((event) => event.node === node).length < EVENTS_PER_NODE;
+    if (isWanted) events.push(await putOnSale(fixture, node, random));
+  }
+  return events;
+}
+
+async function putOnSale(
+  fixture: Fixture,
+  node: NodeUnderTest | undefined,
+  random: Random,
+): Promise<EventOnSale> {
+  // Some sell out in the middle of it.
+  const capacities = [ROOMY, random.between(1, 300), random.between(300, 1_500)];
+  const ticketIds: number[] = [];
+  for (const capacity of capacities) ticketIds.push(await fixture.addTicket({ capacity }));
+  return { fixture, ticketIds, node };
+}

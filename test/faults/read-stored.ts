@@ -1,0 +1,84 @@
+import { formatPassReference } from '@floodgate/contract';
+import { connect } from '@floodgate/database';
+import { sql } from 'kysely';
+import { withDatabase } from '../harness/database-url.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+import type { Deployment } from './deployment.ts';
+import type { EventOnSale } from './events-on-sale.ts';
+import type { Stored } from './history.ts';
+
+/** By Postgres' own clock. */
+export async function readNow({ db }: Deployment): Promise<Date> {
+  const { rows } = await waitUntil('Postgres tells the time', () =>
+    sql<{ now: Date }>`select clock_timestamp() as now`.execute(db).catch(() => null),
+  );
+  return rows[0]!.now;
+}
+
+/** Whether everything that was reserved before is finalized; false where a server does not tell. */
+export async function isFinalized({ db }: Deployment, before: Date): Promise<boolean> {
+  const pending = db
+    .selectFrom('batches')
+    .select('id')
+    .where('state', '=', 'pending')
+    .where('created_at', '<=', before)
+    .limit(1);
+  return pending.execute().then(
+    (rows) => rows.length === 0,
+    () => false,
+  );
+}
+
+/** Whether no server holds a transaction that nobody has ended. */
+export async function hasNonePrepared({ postgres, nodes }: Deployment): Promise<boolean> {
+  for (const server of [postgres, ...nodes.map((node) => node.server)]) {
+    const connectionString = withDatabase(server.url(), 'postgres');
+    await using db = connect({ connectionString, applicationName: 'fault suite', maxConnections: 1 });
+    const { rows } = await sql`select from pg_prepared_xacts`.execute(db);
+    if (rows.length > 0) return false;
+  }
+  return true;
+}
+
+/** Reads what is stored of a round's events. */
+export async function readStored({ db }: Deployment, events: readonly EventOnSale[]): Promise<Stored> {
+  const stored = await Promise.all(events.map((event) => readEvent(db, event)));
+  return {
+    registrations: stored.flatMap(({ registrations }) => registrations),
+    tickets: stored.flatMap(({ tickets }) => tickets),
+  };
+}
+
+async function readEvent(db: Deployment['db'], { fixture, ticketIds }: EventOnSale): Promise<Stored> {
+  const { shardId, eventId, passPrefix: prefix } = fixture;
+  const rows = await db
+    .selectFrom('registrations as r')
+    .innerJoin('batches as b', (join) =>
+      join.onRef('b.shard_id', '=', 'r.shard_id').onRef('b.id', '=', 'r.batch_id'),
+    )
+    .select([
+      'r.serial',
+      'r.pass_code as passCode',
+      'r.ticket_id as ticketId',
+      'r.extra_data_1 as requestId',
+      'b.state',
+    ])
+    .where('r.shard_id', '=', shardId)
+    .where('r.ticket_id', 'in', ticketIds)
+    .execute();
+  const tickets = await db
+    .selectFrom('tickets')
+    .select(['id', 'capacity', 'taken'])
+    .where('shard_id', '=', shardId)
+    .where('id', 'in', ticketIds)
+    .execute();
+  return {
+    tickets,
+    registrations: rows.map(({ serial, passCode, ticketId, requestId, state }) => ({
+      requestId: requestId ?? '',
+      ticketId,
+      passReference: formatPassReference({ prefix, eventId, serial, passCode }),
+      state,
+    })),
+  };
+}
