@@ -2,6 +2,7 @@ import path from 'node:path';
 import { assertCheckout, checkout } from './checkouts/checkout.ts';
 import { withFlags } from './contenders/contender.ts';
 import { floodgate } from './contenders/floodgate.ts';
+import { finalizations, finalizationSeconds } from './finalization.ts';
 import type { Options } from './options.ts';
 import { outages, outageSeconds } from './outages.ts';
 import { OVERLOAD_SECONDS, overloads } from './overload.ts';
@@ -30,6 +31,7 @@ export async function chooseKind(options: Options): Promise<Kind> {
   if (options.overload)
     return alone(OVERLOAD_SECONDS, async (...on) => ({ overloads: await overloads(...on) }));
   if (options.outages) return outagesOf(options);
+  if (options.finalization) return finalizationOf(options);
   if (options.starts !== undefined) return startsOf(options, options.starts);
   if (options.against !== undefined) return checkoutsOf(options, options.against);
   const plan = options.quick ? quickPlan() : options.growth ? growthPlan() : fullPlan();
@@ -42,7 +44,7 @@ function alone(
   seconds: number,
   measure: (
     ...on: Parameters<Kind['measure']>
-  ) => Promise<Pick<BenchResults, 'soak' | 'overloads' | 'outages'>>,
+  ) => Promise<Pick<BenchResults, 'soak' | 'overloads' | 'outages' | 'finalizations'>>,
 ): Kind {
   return {
     seconds,
@@ -57,6 +59,13 @@ function outagesOf({ redisSeconds = 60, postgresSeconds = 10, rate = 5_000 }: Op
   const options = { redisSeconds, postgresSeconds, perSecond: rate };
   return alone(outageSeconds(options), async (servers, ...on) => ({
     outages: await outages(servers, options, ...on),
+  }));
+}
+
+function finalizationOf({ pairs = 3, seconds = 6 }: Options): Kind {
+  const options = { rounds: pairs, seconds };
+  return alone(finalizationSeconds(options), async (servers, ...on) => ({
+    finalizations: await finalizations(servers, options, ...on),
   }));
 }
 

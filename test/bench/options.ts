@@ -15,6 +15,7 @@ export const USAGE = `npm run bench [-- options]
     --redis-seconds <n>     how long Redis stays away (default: 60)
     --postgres-seconds <n>  how long Postgres stays away (default: 10)
     --rate <n>              registrations per second meanwhile (default: 5000)
+  --finalization      what finalization costs with one ticket, 100 tickets, 1,000 events; about 5 min
   --contender <names> only these: ${allContenders.map(({ name }) => `"${name}"`).join(', ')}
   --only <workloads>  only these, e.g. "hot ticket,mix"
   --pairs <n>         pairs of runs of each comparison
@@ -31,6 +32,7 @@ const GOES_WITH: Record<string, readonly string[]> = {
   soak: [],
   overload: [],
   outages: ['redis-seconds', 'postgres-seconds', 'rate'],
+  finalization: ['pairs', 'seconds'],
 };
 const GOES_WITH_FULL_PLAN = ['contender', 'only', 'pairs', 'seconds'];
 const DEFAULT_STARTS = '30';
@@ -51,6 +53,7 @@ export function parseOptions(args: readonly string[]) {
       soak: { type: 'boolean' },
       overload: { type: 'boolean' },
       outages: { type: 'boolean' },
+      finalization: { type: 'boolean' },
       'redis-seconds': { type: 'string' },
       'postgres-seconds': { type: 'string' },
       rate: { type: 'string' },

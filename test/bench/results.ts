@@ -22,6 +22,7 @@ export interface BenchResults {
   /** This checkout against another, by workload. */
   checkouts?: CheckoutComparison[];
   starts?: Start[];
+  finalizations?: Finalization[];
   /** What Floodgate aims at, and whether this run shows it. */
   targets: Target[];
 }
@@ -59,6 +60,26 @@ export interface Run {
   residentMiB?: Partial<Record<Part, number>>;
   /** What Postgres wrote per registration: to the database, indexes included, and to the write-ahead log. */
   diskBytes?: { database: number; log: number };
+}
+
+/** What finalization costs per registration, in microseconds of CPU time; NaN where the system does not tell. */
+export interface Finalization {
+  /** e.g. "1,000 events". */
+  load: string;
+  /** Counts from 1 within the same load. */
+  round: number;
+  /** Registrations per second, while they were finalized as they came. */
+  perSecond: number;
+  /** What worker and Redis used meanwhile. */
+  underLoad: Record<'worker' | 'redis', number>;
+  /** Registrations that were finalized after their load, with nothing else under way; and what was used for that. */
+  registered: number;
+  drained: Record<'worker' | 'redis' | 'postgres', number>;
+  /** Segments of the journal, and their bytes with all indexes, per registration. */
+  segments: number;
+  journalBytes: number;
+  /** Empty where the books balance. */
+  fault: string;
 }
 
 /** Memory over a long run under steady load. */

@@ -2,7 +2,7 @@ import { floodgate } from './contenders/floodgate.ts';
 import { emptyRoute } from './contenders/empty-route.ts';
 import { GROWN, MANY_EVENTS } from './growth.ts';
 import { median, medianOf } from './report/statistics.ts';
-import type { Comparison, Outage, Overload, Run, Soak, Target } from './results.ts';
+import type { Comparison, Finalization, Outage, Overload, Run, Soak, Target } from './results.ts';
 import { getTickets, hotTicket, openLoop } from './workloads.ts';
 
 interface Measured {
@@ -11,10 +11,12 @@ interface Measured {
   soak?: Soak | undefined;
   overloads?: readonly Overload[] | undefined;
   outages?: readonly Outage[] | undefined;
+  finalizations?: readonly Finalization[] | undefined;
 }
 
 /** What Floodgate aims at, as far as these runs can tell: a target whose figures were not measured is left out. */
-export function judgeTargets({ runs, comparisons, soak, overloads = [], outages = [] }: Measured): Target[] {
+export function judgeTargets(measured: Measured): Target[] {
+  const { runs, comparisons, soak, overloads = [], outages = [], finalizations = [] } = measured;
   const counted = runs.filter((run) => !run.discarded);
   const ratio = (workload: string, connections: number, contender: string) =>
     comparisons.find(
@@ -82,6 +84,7 @@ export function judgeTargets({ runs, comparisons, soak, overloads = [], outages 
     atMost('soak, memory of API + worker', 300, highest((soak?.samples ?? []).map(memory)), 'MiB'),
     ...overloads.flatMap(overloadTargets),
     ...outages.flatMap(outageTargets),
+    ...finalizationTargets(finalizations),
   ].filter((target) => target !== undefined);
 }
 
@@ -129,6 +132,21 @@ function outageTargets(outage: Outage) {
     atMost(`${title}: memory of the API ÷ before`, 2, outage.apiMiB.max / outage.apiMiB.before),
     atMost(`${title}: faults in the books`, 0, outage.fault === '' ? 0 : 1),
   ];
+}
+
+/** What worker and Redis use under full load, and Postgres for the part that is finalization's. */
+export const costOf = ({ underLoad, drained }: Finalization): number =>
+  underLoad.worker + underLoad.redis + drained.postgres;
+
+function finalizationTargets(finalizations: readonly Finalization[]) {
+  return [...Map.groupBy(finalizations, ({ load }) => load)].flatMap(([load, rounds]) => [
+    atMost(`finalization, ${load}: CPU per registration, all processes`, 3, median(rounds.map(costOf)), 'µs'),
+    atMost(
+      `finalization, ${load}: rounds with faults in the books`,
+      0,
+      rounds.filter(({ fault }) => fault !== '').length,
+    ),
+  ]);
 }
 
 /** Memory at the end over memory after the first minute: medians of half a minute each. */

@@ -2,17 +2,25 @@ import { PARTS } from '../contenders/contender.ts';
 import type { BenchResults, Outage, Overload, Run, Target } from '../results.ts';
 import { checkoutTable } from './checkout-table.ts';
 import { left, right, tableOf, type Column, type Table } from './columns.ts';
+import { finalizationTable } from './finalization-table.ts';
 import { figure, figureWithRange } from './figures.ts';
 import { startTables } from './start-tables.ts';
 import { type ByPart, type Row, type WorkloadSummary } from './summary.ts';
 
 /** What was measured in a run of its own. */
-export function specialTables({ overloads, outages, checkouts, starts }: BenchResults): Table[] {
+export function specialTables({
+  overloads,
+  outages,
+  checkouts,
+  starts,
+  finalizations,
+}: BenchResults): Table[] {
   return [
     ...(overloads ? [overloadTable(overloads)] : []),
     ...(outages ? [outageTable(outages)] : []),
     ...(checkouts ? [checkoutTable(checkouts)] : []),
     ...(starts ? startTables(starts) : []),
+    ...(finalizations ? [finalizationTable(finalizations)] : []),
   ];
 }
 
