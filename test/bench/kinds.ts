@@ -2,6 +2,7 @@ import path from 'node:path';
 import { assertCheckout, checkout } from './checkouts/checkout.ts';
 import { withFlags } from './contenders/contender.ts';
 import { floodgate } from './contenders/floodgate.ts';
+import { citus, citusSeconds } from './citus/citus.ts';
 import { finalizations, finalizationSeconds } from './finalization.ts';
 import type { Options } from './options.ts';
 import { outages, outageSeconds } from './outages.ts';
@@ -31,6 +32,7 @@ export async function chooseKind(options: Options): Promise<Kind> {
   if (options.overload)
     return alone(OVERLOAD_SECONDS, async (...on) => ({ overloads: await overloads(...on) }));
   if (options.outages) return outagesOf(options);
+  if (options.citus) return citusOf(options);
   if (options.finalization) return finalizationOf(options);
   if (options.starts !== undefined) return startsOf(options, options.starts);
   if (options.against !== undefined) return checkoutsOf(options, options.against);
@@ -44,7 +46,7 @@ function alone(
   seconds: number,
   measure: (
     ...on: Parameters<Kind['measure']>
-  ) => Promise<Pick<BenchResults, 'soak' | 'overloads' | 'outages' | 'finalizations'>>,
+  ) => Promise<Pick<BenchResults, 'soak' | 'overloads' | 'outages' | 'finalizations' | 'citus'>>,
 ): Kind {
   return {
     seconds,
@@ -66,6 +68,13 @@ function finalizationOf({ pairs = 3, seconds = 6 }: Options): Kind {
   const options = { rounds: pairs, seconds };
   return alone(finalizationSeconds(options), async (servers, ...on) => ({
     finalizations: await finalizations(servers, options, ...on),
+  }));
+}
+
+function citusOf({ pairs = 5, seconds = 6 }: Options): Kind {
+  const options = { pairs, seconds };
+  return alone(citusSeconds(options), async (servers, ...on) => ({
+    citus: await citus(servers, options, ...on),
   }));
 }
 

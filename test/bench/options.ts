@@ -16,6 +16,8 @@ export const USAGE = `npm run bench [-- options]
     --postgres-seconds <n>  how long Postgres stays away (default: 10)
     --rate <n>              registrations per second meanwhile (default: 5000)
   --finalization      what finalization costs with one ticket, 100 tickets, 1,000 events; about 5 min
+  --citus             a Citus cluster beside plain Postgres, and one of its servers crashes; about 6 min. Needs TEST_CITUS_URL,
+                      or a program in CITUS_CLUSTER that starts one (up, down, kill 1, start 1)
   --contender <names> only these: ${allContenders.map(({ name }) => `"${name}"`).join(', ')}
   --only <workloads>  only these, e.g. "hot ticket,mix"
   --pairs <n>         pairs of runs of each comparison
@@ -33,6 +35,7 @@ const GOES_WITH: Record<string, readonly string[]> = {
   overload: [],
   outages: ['redis-seconds', 'postgres-seconds', 'rate'],
   finalization: ['pairs', 'seconds'],
+  citus: ['pairs', 'seconds'],
 };
 const GOES_WITH_FULL_PLAN = ['contender', 'only', 'pairs', 'seconds'];
 const DEFAULT_STARTS = '30';
@@ -54,6 +57,7 @@ export function parseOptions(args: readonly string[]) {
       overload: { type: 'boolean' },
       outages: { type: 'boolean' },
       finalization: { type: 'boolean' },
+      citus: { type: 'boolean' },
       'redis-seconds': { type: 'string' },
       'postgres-seconds': { type: 'string' },
       rate: { type: 'string' },

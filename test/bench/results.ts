@@ -23,6 +23,7 @@ export interface BenchResults {
   checkouts?: CheckoutComparison[];
   starts?: Start[];
   finalizations?: Finalization[];
+  citus?: Citus;
   /** What Floodgate aims at, and whether this run shows it. */
   targets: Target[];
 }
@@ -60,6 +61,49 @@ export interface Run {
   residentMiB?: Partial<Record<Part, number>>;
   /** What Postgres wrote per registration: to the database, indexes included, and to the write-ahead log. */
   diskBytes?: { database: number; log: number };
+}
+
+/** Floodgate on a Citus cluster, beside the same load on one Postgres of the same version. */
+export interface Citus {
+  versions: Record<string, string>;
+  /** Servers that hold shards, beside the coordinator. */
+  workers: number;
+  shards: number;
+  runs: CitusRun[];
+  /** Absent where nothing could end a server. */
+  nodeStop?: NodeStop;
+}
+
+export interface CitusRun {
+  engine: 'Citus' | 'Citus, entered by its workers' | 'plain Postgres';
+  /** Counts from 1 within the same engine. */
+  round: number;
+  /** Registrations per second. */
+  perSecond: number;
+  /** CPU time per registration, load and drain; plain Postgres is the coordinator's server. */
+  cpuMicros: Record<'coordinator' | 'workers' | 'apis' | 'worker' | 'redis', number>;
+  /** Registrations in a batch, on average. */
+  batchSize: number;
+  p50Ms: number;
+  p99Ms: number;
+  /** Empty where the books balance. */
+  fault: string;
+}
+
+/** A server of the cluster that crashed under load and came back. */
+export interface NodeStop {
+  /** Of all events, evenly. */
+  perSecond: number;
+  /** How long it was away. */
+  seconds: number;
+  /** What the events of the other servers got: before the crash, and while it was away. */
+  living: Record<'before' | 'away', { perSecond: number; answers: Record<string, number>; p99Ms: number }>;
+  /** What its own events got while it was away, by response code. */
+  deadAnswers: Record<string, number>;
+  deadP99Ms: number;
+  lost: number;
+  doubled: number;
+  fault: string;
 }
 
 /** What finalization costs per registration, in microseconds of CPU time; NaN where the system does not tell. */

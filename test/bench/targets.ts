@@ -1,8 +1,19 @@
 import { floodgate } from './contenders/floodgate.ts';
+import { cpuRatios } from './citus/ratios.ts';
 import { emptyRoute } from './contenders/empty-route.ts';
 import { GROWN, MANY_EVENTS } from './growth.ts';
 import { median, medianOf } from './report/statistics.ts';
-import type { Comparison, Finalization, Outage, Overload, Run, Soak, Target } from './results.ts';
+import type {
+  Citus,
+  Comparison,
+  Finalization,
+  NodeStop,
+  Outage,
+  Overload,
+  Run,
+  Soak,
+  Target,
+} from './results.ts';
 import { getTickets, hotTicket, openLoop } from './workloads.ts';
 
 interface Measured {
@@ -12,11 +23,12 @@ interface Measured {
   overloads?: readonly Overload[] | undefined;
   outages?: readonly Outage[] | undefined;
   finalizations?: readonly Finalization[] | undefined;
+  citus?: Citus | undefined;
 }
 
 /** What Floodgate aims at, as far as these runs can tell: a target whose figures were not measured is left out. */
 export function judgeTargets(measured: Measured): Target[] {
-  const { runs, comparisons, soak, overloads = [], outages = [], finalizations = [] } = measured;
+  const { runs, comparisons, soak, overloads = [], outages = [], finalizations = [], citus } = measured;
   const counted = runs.filter((run) => !run.discarded);
   const ratio = (workload: string, connections: number, contender: string) =>
     comparisons.find(
@@ -85,6 +97,7 @@ export function judgeTargets(measured: Measured): Target[] {
     ...overloads.flatMap(overloadTargets),
     ...outages.flatMap(outageTargets),
     ...finalizationTargets(finalizations),
+    ...(citus ? citusTargets(citus) : []),
   ].filter((target) => target !== undefined);
 }
 
@@ -147,6 +160,40 @@ function finalizationTargets(finalizations: readonly Finalization[]) {
       rounds.filter(({ fault }) => fault !== '').length,
     ),
   ]);
+}
+
+function citusTargets({ runs, nodeStop }: Citus) {
+  const faults = runs.filter(({ fault }) => fault !== '').length;
+  return [
+    atLeast(
+      'Citus, rate per second of Postgres CPU ÷ plain Postgres',
+      0.6,
+      medianOf(cpuRatios(runs, 'Citus')),
+    ),
+    atMost('Citus, runs with faults in the books', 0, faults),
+    ...(nodeStop ? nodeStopTargets(nodeStop) : []),
+  ];
+}
+
+function nodeStopTargets({ living, deadAnswers, deadP99Ms, lost, doubled, fault }: NodeStop) {
+  const title = 'Citus, one server away';
+  const others = Object.entries(deadAnswers).filter(([code]) => !['00', '90', '91'].includes(code));
+  return [
+    atLeast(
+      `${title}: rate of the others' events ÷ before`,
+      0.9,
+      living.away.perSecond / living.before.perSecond,
+    ),
+    atMost(
+      `${title}: answers to its own that are not 90 or 91`,
+      0,
+      others.reduce((sum, [, count]) => sum + count, 0),
+    ),
+    atMost(`${title}: p99 of its own`, 3, deadP99Ms / 1000, 's'),
+    atMost(`${title}: lost`, 0, lost),
+    atMost(`${title}: doubled`, 0, doubled),
+    atMost(`${title}: faults in the books`, 0, fault === '' ? 0 : 1),
+  ];
 }
 
 /** Memory at the end over memory after the first minute: medians of half a minute each. */

@@ -1,9 +1,10 @@
 import { PARTS } from '../contenders/contender.ts';
 import type { BenchResults, Outage, Overload, Run, Target } from '../results.ts';
 import { checkoutTable } from './checkout-table.ts';
+import { citusTables } from './citus-tables.ts';
 import { left, right, tableOf, type Column, type Table } from './columns.ts';
 import { finalizationTable } from './finalization-table.ts';
-import { figure, figureWithRange } from './figures.ts';
+import { countsText, figure, figureWithRange } from './figures.ts';
 import { startTables } from './start-tables.ts';
 import { type ByPart, type Row, type WorkloadSummary } from './summary.ts';
 
@@ -14,6 +15,7 @@ export function specialTables({
   checkouts,
   starts,
   finalizations,
+  citus,
 }: BenchResults): Table[] {
   return [
     ...(overloads ? [overloadTable(overloads)] : []),
@@ -21,6 +23,7 @@ export function specialTables({
     ...(checkouts ? [checkoutTable(checkouts)] : []),
     ...(starts ? startTables(starts) : []),
     ...(finalizations ? [finalizationTable(finalizations)] : []),
+    ...(citus ? citusTables(citus) : []),
   ];
 }
 
@@ -90,12 +93,6 @@ function outageTable(outages: readonly Outage[]): Table {
   ];
   return tableOf('A server crashes under load and comes back', columns, outages);
 }
-
-const countsText = (counts: Record<string, number>) =>
-  Object.entries(counts)
-    .toSorted(([a], [b]) => a.localeCompare(b))
-    .map(([code, count]) => `${code}: ${figure(count)}`)
-    .join(', ');
 
 const memoryText = ({ before, max, after }: Overload['apiMiB']) =>
   [before, max, after].map(figure).join(', ');
