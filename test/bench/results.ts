@@ -24,6 +24,7 @@ export interface BenchResults {
   starts?: Start[];
   finalizations?: Finalization[];
   citus?: Citus;
+  histories?: History[];
   /** What Floodgate aims at, and whether this run shows it. */
   targets: Target[];
 }
@@ -61,6 +62,34 @@ export interface Run {
   residentMiB?: Partial<Record<Part, number>>;
   /** What Postgres wrote per registration: to the database, indexes included, and to the write-ahead log. */
   diskBytes?: { database: number; log: number };
+}
+
+/** Lists out of a long history. */
+export interface History {
+  /** How many events and partners share it. */
+  name: string;
+  registrations: number;
+  /** Segments of the journal, and their bytes with all indexes, per registration. */
+  segments: number;
+  journalBytes: number;
+  /** Entries of a timed page. */
+  pageSize: number;
+  /** Through the API: from the beginning, and from cursors all over the history. */
+  firstPageMs: { p50: number; p99: number };
+  anyPageMs: { p50: number; p99: number };
+  reads: HistoryReads;
+}
+
+/** What Postgres reads while one partner pulls all that is its own. */
+export interface HistoryReads {
+  /** Entries that it gets, and pages that it asks for. */
+  returned: number;
+  requests: number;
+  /** Rows of the journal and of registrations that are fetched. */
+  segments: number;
+  registrations: number;
+  /** Pages of these two tables, in bytes: a page counts as often as a row in it is fetched. */
+  bytes: number;
 }
 
 /** Floodgate on a Citus cluster, beside the same load on one Postgres of the same version. */

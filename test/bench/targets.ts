@@ -24,11 +24,21 @@ interface Measured {
   outages?: readonly Outage[] | undefined;
   finalizations?: readonly Finalization[] | undefined;
   citus?: Citus | undefined;
+  histories?: readonly History[] | undefined;
 }
 
 /** What Floodgate aims at, as far as these runs can tell: a target whose figures were not measured is left out. */
 export function judgeTargets(measured: Measured): Target[] {
-  const { runs, comparisons, soak, overloads = [], outages = [], finalizations = [], citus } = measured;
+  const {
+    runs,
+    comparisons,
+    soak,
+    overloads = [],
+    outages = [],
+    finalizations = [],
+    citus,
+    histories = [],
+  } = measured;
   const counted = runs.filter((run) => !run.discarded);
   const ratio = (workload: string, connections: number, contender: string) =>
     comparisons.find(
@@ -98,6 +108,7 @@ export function judgeTargets(measured: Measured): Target[] {
     ...outages.flatMap(outageTargets),
     ...finalizationTargets(finalizations),
     ...(citus ? citusTargets(citus) : []),
+    ...histories.flatMap(historyTargets),
   ].filter((target) => target !== undefined);
 }
 
@@ -193,6 +204,17 @@ function nodeStopTargets({ living, deadAnswers, deadP99Ms, lost, doubled, fault 
     atMost(`${title}: lost`, 0, lost),
     atMost(`${title}: doubled`, 0, doubled),
     atMost(`${title}: faults in the books`, 0, fault === '' ? 0 : 1),
+  ];
+}
+
+/** The largest page. Where there is less, a reader looks as far to know that. */
+const PAGE = 1_000;
+
+function historyTargets({ name, firstPageMs, anyPageMs, reads }: History) {
+  const beyondPage = Math.max(0, reads.segments + reads.registrations - PAGE);
+  return [
+    atMost(`history, ${name}: p50 of a page from anywhere ÷ the first`, 1.5, anyPageMs.p50 / firstPageMs.p50),
+    atMost(`history, ${name}: rows read, but for a page, ÷ entries returned`, 2, beyondPage / reads.returned),
   ];
 }
 

@@ -74,6 +74,8 @@ export async function findCluster(env = process.env): Promise<CitusCluster> {
       const name = await createOn(nodes);
       await joinNodes(nodes, name);
       const opened = await openMigrated(withDatabase(url, name));
+      // Services look whether the schema is theirs, where they connect: without this that is nowhere but at the coordinator.
+      await sql`select create_reference_table('kysely_migration')`.execute(opened.db);
       return { ...opened, entries: workers.map((node) => withDatabase(node.url, name)) };
     },
     openPlain: async () => openMigrated(withDatabase(url, await createOn([first]))),
@@ -106,7 +108,7 @@ const open = (connectionString: string) =>
 
 async function onNode<Result>(url: string, use: (db: Database) => Promise<Result>): Promise<Result> {
   await using db = open(url);
-  return use(db);
+  return await use(db);
 }
 
 /** The coordinator first. */

@@ -5,6 +5,7 @@ import { citusTables } from './citus-tables.ts';
 import { left, right, tableOf, type Column, type Table } from './columns.ts';
 import { finalizationTable } from './finalization-table.ts';
 import { countsText, figure, figureWithRange } from './figures.ts';
+import { historyTable } from './history-table.ts';
 import { startTables } from './start-tables.ts';
 import { type ByPart, type Row, type WorkloadSummary } from './summary.ts';
 
@@ -16,6 +17,7 @@ export function specialTables({
   starts,
   finalizations,
   citus,
+  histories,
 }: BenchResults): Table[] {
   return [
     ...(overloads ? [overloadTable(overloads)] : []),
@@ -24,6 +26,7 @@ export function specialTables({
     ...(starts ? startTables(starts) : []),
     ...(finalizations ? [finalizationTable(finalizations)] : []),
     ...(citus ? citusTables(citus) : []),
+    ...(histories ? [historyTable(histories)] : []),
   ];
 }
 
