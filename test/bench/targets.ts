@@ -7,6 +7,7 @@ import type {
   Citus,
   Comparison,
   Finalization,
+  History,
   NodeStop,
   Outage,
   Overload,
