@@ -115,6 +115,8 @@ export interface CitusRun {
   batchSize: number;
   p50Ms: number;
   p99Ms: number;
+  /** Answers that are not "00". */
+  failed: number;
   /** Empty where the books balance. */
   fault: string;
 }

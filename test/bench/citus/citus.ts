@@ -20,7 +20,7 @@ export interface CitusOptions {
 /** Two in each shard. */
 const EVENTS = 2 * SHARDS;
 /** Enough for groups in every shard, and on plain Postgres for as large ones as it commits best. */
-const CONNECTIONS = 2_048;
+const CONNECTIONS = 1_024;
 const APIS = 2;
 const WARM_UP_SECONDS = 3;
 const OVERHEAD_SECONDS = 8;
@@ -113,6 +113,7 @@ async function runOn(
       batchSize: sold / (await countBatches(db, startedAt)),
       p50Ms: median(results.map(({ latencyMs }) => latencyMs.p50)),
       p99Ms: Math.max(...results.map(({ latencyMs }) => latencyMs.p99)),
+      failed: countFailed(results),
       fault: findFault(results, sold) || (await readFault(db)),
     };
   } finally {
@@ -126,12 +127,14 @@ function generate({ baseUrls }: Site, { requests }: Engine, seconds: number): Pr
   return Promise.all(baseUrls.map((baseUrl) => generateLoad({ baseUrl, requests, connections, seconds })));
 }
 
+/** Refused or unknown (90, 91): the latter may be stored. */
+const countFailed = (results: readonly LoadResult[]) =>
+  results.reduce((all, result) => all + totalAnswers(result) - answersOf(result, OK), 0);
+
 function findFault(results: readonly LoadResult[], sold: number): string {
-  const failed = results.reduce((all, result) => all + totalAnswers(result) - answersOf(result, OK), 0);
-  if (failed > 0)
-    return `${failed} requests failed: ${JSON.stringify(results.map(({ answers }) => answers))}`;
   const accepted = results.reduce((all, result) => all + answersOf(result, OK), 0);
-  return accepted === sold ? '' : `${accepted} were accepted, but ${sold} are stored`;
+  const isWithin = sold >= accepted && sold <= accepted + countFailed(results);
+  return isWithin ? '' : `${accepted} were accepted, but ${sold} are stored`;
 }
 
 async function countBatches(db: Database, since: Date): Promise<number> {

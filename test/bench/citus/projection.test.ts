@@ -10,6 +10,7 @@ const run = (engine: CitusRun['engine'], coordinator: number, fault = ''): Citus
   batchSize: 1,
   p50Ms: 1,
   p99Ms: 1,
+  failed: 0,
   fault,
 });
 

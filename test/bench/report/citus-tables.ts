@@ -32,6 +32,7 @@ function runsTable({ versions, workers, shards, runs }: Citus): Table {
     of('in a batch', ({ batchSize }) => batchSize),
     of('p50 ms', ({ p50Ms }) => p50Ms),
     of('p99 ms', ({ p99Ms }) => p99Ms),
+    of('not accepted', ({ failed }) => failed),
     left<Engine>('books', (engine) => engine.runs.find(({ fault }) => fault !== '')?.fault ?? 'balance'),
   ];
   const engines = [...Map.groupBy(runs, ({ engine }) => engine)].map(([name, same]) => ({
