@@ -2,6 +2,9 @@ import path from 'node:path';
 import { assertCheckout, checkout } from './checkouts/checkout.ts';
 import { withFlags } from './contenders/contender.ts';
 import { floodgate } from './contenders/floodgate.ts';
+import { citus, citusSeconds } from './citus/citus.ts';
+import { finalizations, finalizationSeconds } from './finalization.ts';
+import { DEFAULT_ROWS, histories, historySeconds } from './history/history.ts';
 import type { Options } from './options.ts';
 import { outages, outageSeconds } from './outages.ts';
 import { OVERLOAD_SECONDS, overloads } from './overload.ts';
@@ -30,6 +33,9 @@ export async function chooseKind(options: Options): Promise<Kind> {
   if (options.overload)
     return alone(OVERLOAD_SECONDS, async (...on) => ({ overloads: await overloads(...on) }));
   if (options.outages) return outagesOf(options);
+  if (options.history) return historyOf(options);
+  if (options.citus) return citusOf(options);
+  if (options.finalization) return finalizationOf(options);
   if (options.starts !== undefined) return startsOf(options, options.starts);
   if (options.against !== undefined) return checkoutsOf(options, options.against);
   const plan = options.quick ? quickPlan() : options.growth ? growthPlan() : fullPlan();
@@ -42,7 +48,9 @@ function alone(
   seconds: number,
   measure: (
     ...on: Parameters<Kind['measure']>
-  ) => Promise<Pick<BenchResults, 'soak' | 'overloads' | 'outages'>>,
+  ) => Promise<
+    Pick<BenchResults, 'soak' | 'overloads' | 'outages' | 'finalizations' | 'citus' | 'histories'>
+  >,
 ): Kind {
   return {
     seconds,
@@ -57,6 +65,26 @@ function outagesOf({ redisSeconds = 60, postgresSeconds = 10, rate = 5_000 }: Op
   const options = { redisSeconds, postgresSeconds, perSecond: rate };
   return alone(outageSeconds(options), async (servers, ...on) => ({
     outages: await outages(servers, options, ...on),
+  }));
+}
+
+function finalizationOf({ pairs = 3, seconds = 6 }: Options): Kind {
+  const options = { rounds: pairs, seconds };
+  return alone(finalizationSeconds(options), async (servers, ...on) => ({
+    finalizations: await finalizations(servers, options, ...on),
+  }));
+}
+
+function citusOf({ pairs = 5, seconds = 6 }: Options): Kind {
+  const options = { pairs, seconds };
+  return alone(citusSeconds(options), async (servers, ...on) => ({
+    citus: await citus(servers, options, ...on),
+  }));
+}
+
+function historyOf({ rows = DEFAULT_ROWS }: Options): Kind {
+  return alone(historySeconds({ rows }), async (servers, ...on) => ({
+    histories: await histories(servers, { rows }, ...on),
   }));
 }
 

@@ -15,6 +15,11 @@ export const USAGE = `npm run bench [-- options]
     --redis-seconds <n>     how long Redis stays away (default: 60)
     --postgres-seconds <n>  how long Postgres stays away (default: 10)
     --rate <n>              registrations per second meanwhile (default: 5000)
+  --finalization      what finalization costs with one ticket, 100 tickets, 1,000 events; about 5 min
+  --citus             a Citus cluster beside plain Postgres, and one of its servers crashes; about 6 min. Needs TEST_CITUS_URL,
+                      or a program in CITUS_CLUSTER that starts one (up, down, kill 1, start 1)
+  --history           pages out of a long history, and what Postgres reads for them; about 6 min
+    --rows <n>              registrations of the longest (default: 10000000)
   --contender <names> only these: ${allContenders.map(({ name }) => `"${name}"`).join(', ')}
   --only <workloads>  only these, e.g. "hot ticket,mix"
   --pairs <n>         pairs of runs of each comparison
@@ -31,6 +36,9 @@ const GOES_WITH: Record<string, readonly string[]> = {
   soak: [],
   overload: [],
   outages: ['redis-seconds', 'postgres-seconds', 'rate'],
+  finalization: ['pairs', 'seconds'],
+  citus: ['pairs', 'seconds'],
+  history: ['rows'],
 };
 const GOES_WITH_FULL_PLAN = ['contender', 'only', 'pairs', 'seconds'];
 const DEFAULT_STARTS = '30';
@@ -51,6 +59,10 @@ export function parseOptions(args: readonly string[]) {
       soak: { type: 'boolean' },
       overload: { type: 'boolean' },
       outages: { type: 'boolean' },
+      finalization: { type: 'boolean' },
+      citus: { type: 'boolean' },
+      history: { type: 'boolean' },
+      rows: { type: 'string' },
       'redis-seconds': { type: 'string' },
       'postgres-seconds': { type: 'string' },
       rate: { type: 'string' },
@@ -74,6 +86,7 @@ export function parseOptions(args: readonly string[]) {
     redisSeconds: positive('redis-seconds', values['redis-seconds']),
     postgresSeconds: positive('postgres-seconds', values['postgres-seconds']),
     rate: positive('rate', values.rate),
+    rows: positive('rows', values.rows),
   };
 }
 

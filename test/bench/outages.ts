@@ -114,7 +114,7 @@ async function interrupt(servers: Servers, plan: Plan, signal: AbortSignal): Pro
   return Date.now();
 }
 
-interface Stored {
+export interface Stored {
   number: number;
   passReference: string;
 }
@@ -148,7 +148,7 @@ async function readStored(db: Database, afterSerial: number): Promise<Stored[]> 
 const MAY_BE_STORED = new Set(['91', 'cut', 'none']);
 
 /** Compares what was answered with what is stored. */
-function account(log: RequestLog, stored: readonly Stored[]): Pick<Outage, 'lost' | 'doubled'> {
+export function account(log: RequestLog, stored: readonly Stored[]): Pick<Outage, 'lost' | 'doubled'> {
   const references = Map.groupBy(stored, ({ number }) => number);
   let [lost, doubled] = [0, 0];
   log.code.forEach((code, number) => {

@@ -21,6 +21,9 @@ export async function cpuMicrosOfTree(pid: number): Promise<number | undefined> 
   return root.ownMicros + root.endedChildrenMicros + living;
 }
 
+/** The process that has started this one; undefined where there is none of this id. */
+export const parentOf = async (pid: number): Promise<number | undefined> => (await readStat(pid))?.parent;
+
 /** Resident memory of a process in MiB. */
 export async function residentMiB(pid: number): Promise<number | undefined> {
   const text = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');

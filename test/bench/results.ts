@@ -22,6 +22,9 @@ export interface BenchResults {
   /** This checkout against another, by workload. */
   checkouts?: CheckoutComparison[];
   starts?: Start[];
+  finalizations?: Finalization[];
+  citus?: Citus;
+  histories?: History[];
   /** What Floodgate aims at, and whether this run shows it. */
   targets: Target[];
 }
@@ -59,6 +62,99 @@ export interface Run {
   residentMiB?: Partial<Record<Part, number>>;
   /** What Postgres wrote per registration: to the database, indexes included, and to the write-ahead log. */
   diskBytes?: { database: number; log: number };
+}
+
+/** Lists out of a long history. */
+export interface History {
+  /** How many events and partners share it. */
+  name: string;
+  registrations: number;
+  /** Segments of the journal, and their bytes with all indexes, per registration. */
+  segments: number;
+  journalBytes: number;
+  /** Entries of a timed page. */
+  pageSize: number;
+  /** Through the API: from the beginning, and from cursors all over the history. */
+  firstPageMs: { p50: number; p99: number };
+  anyPageMs: { p50: number; p99: number };
+  reads: HistoryReads;
+}
+
+/** What Postgres reads while one partner pulls all that is its own. */
+export interface HistoryReads {
+  /** Entries that it gets, and pages that it asks for. */
+  returned: number;
+  requests: number;
+  /** Rows of the journal and of registrations that are fetched. */
+  segments: number;
+  registrations: number;
+  /** Pages of these two tables, in bytes: a page counts as often as a row in it is fetched. */
+  bytes: number;
+}
+
+/** Floodgate on a Citus cluster, beside the same load on one Postgres of the same version. */
+export interface Citus {
+  versions: Record<string, string>;
+  /** Servers that hold shards, beside the coordinator. */
+  workers: number;
+  shards: number;
+  runs: CitusRun[];
+  /** Absent where nothing could end a server. */
+  nodeStop?: NodeStop;
+}
+
+export interface CitusRun {
+  engine: 'Citus' | 'Citus, entered by its workers' | 'plain Postgres';
+  /** Counts from 1 within the same engine. */
+  round: number;
+  /** Registrations per second. */
+  perSecond: number;
+  /** CPU time per registration, load and drain; plain Postgres is the coordinator's server. */
+  cpuMicros: Record<'coordinator' | 'workers' | 'apis' | 'worker' | 'redis', number>;
+  /** Registrations in a batch, on average. */
+  batchSize: number;
+  p50Ms: number;
+  p99Ms: number;
+  /** Answers that are not "00". */
+  failed: number;
+  /** Empty where the books balance. */
+  fault: string;
+}
+
+/** A server of the cluster that crashed under load and came back. */
+export interface NodeStop {
+  /** Of all events, evenly. */
+  perSecond: number;
+  /** How long it was away. */
+  seconds: number;
+  /** What the events of the other servers got: before the crash, and while it was away. */
+  living: Record<'before' | 'away', { perSecond: number; answers: Record<string, number>; p99Ms: number }>;
+  /** What its own events got while it was away, by response code. */
+  deadAnswers: Record<string, number>;
+  deadP99Ms: number;
+  lost: number;
+  doubled: number;
+  fault: string;
+}
+
+/** What finalization costs per registration, in microseconds of CPU time; NaN where the system does not tell. */
+export interface Finalization {
+  /** e.g. "1,000 events". */
+  load: string;
+  /** Counts from 1 within the same load. */
+  round: number;
+  /** Registrations per second, while they were finalized as they came. */
+  perSecond: number;
+  /** What worker and Redis used meanwhile. */
+  underLoad: Record<'worker' | 'redis', number>;
+  /** Registrations that were finalized after their load, with nothing else under way; and what was used for that. */
+  registered: number;
+  drained: Record<'worker' | 'redis' | 'postgres', number>;
+  /** Segments of the journal, and their bytes with all indexes, per registration. */
+  segments: number;
+  journalBytes: number;
+  /** Empty where the books balance. */
+  fault: string;
 }
 
 /** Memory over a long run under steady load. */

@@ -116,3 +116,69 @@ test('an outage of Redis may fail nobody; one of Postgres may, but soon and only
   expect(judged('Redis, emptied')).toEqual(['Redis, emptied away for 10 s: failed registrations']);
   expect(judged('Postgres', { answers: { '99': 1 }, lost: 1, doubled: 1, slowestMs: 3_001 })).toHaveLength(4);
 });
+
+test('finalization is judged by worker and Redis under load, and by what Postgres takes for it alone', () => {
+  const round = {
+    load: 'hot ticket',
+    round: 1,
+    perSecond: 1,
+    underLoad: { worker: 1, redis: 0.5 },
+    registered: 1,
+    drained: { worker: 9, redis: 9, postgres: 1 },
+    segments: 1,
+    journalBytes: 1,
+    fault: '',
+  };
+  const judged = (...finalizations: (typeof round)[]) =>
+    judgeTargets({ runs: [], comparisons: [], finalizations });
+  expect(judged(round)).toMatchObject([
+    { measured: 2.5, met: true },
+    { measured: 0, met: true },
+  ]);
+  expect(judged({ ...round, fault: 'lost' }).map(({ met }) => met)).toEqual([true, false]);
+});
+
+test('rows read for a list are those of journal and registrations, beyond one page', () => {
+  const history = {
+    name: 'long',
+    registrations: 1,
+    segments: 1,
+    journalBytes: 1,
+    pageSize: 1,
+    firstPageMs: { p50: 10, p99: 10 },
+    anyPageMs: { p50: 16, p99: 16 },
+    reads: { returned: 1_000, requests: 1, segments: 1_001, registrations: 2_000, bytes: 1 },
+  };
+  expect(judgeTargets({ runs: [], comparisons: [], histories: [history] })).toMatchObject([
+    { measured: 1.6, met: false },
+    { measured: 2.001, met: false },
+  ]);
+});
+
+test('Citus is judged by pairs of one round, and a server that is away by the events of the others', () => {
+  const micros = { coordinator: 10, workers: 0, apis: 1, worker: 1, redis: 1 };
+  const figures = { perSecond: 1, batchSize: 1, p50Ms: 1, p99Ms: 1, failed: 0, fault: '' };
+  const plain = { ...figures, engine: 'plain Postgres', round: 1, cpuMicros: micros } as const;
+  const spread = { ...plain, engine: 'Citus', cpuMicros: { ...micros, workers: 10 } } as const;
+  const living = (perSecond: number) => ({ perSecond, answers: {}, p99Ms: 1 });
+  const citus = {
+    versions: {},
+    workers: 2,
+    shards: 32,
+    // Of the second round one half does not count, and so neither does the other.
+    runs: [plain, spread, { ...plain, round: 2, fault: 'lost' }, { ...spread, round: 2 }],
+    nodeStop: {
+      perSecond: 100,
+      seconds: 10,
+      living: { before: living(100), away: living(89) },
+      deadAnswers: { '00': 1, '90': 5, '91': 1, '99': 2 },
+      deadP99Ms: 3_001,
+      lost: 0,
+      doubled: 0,
+      fault: '',
+    },
+  };
+  const judged = judgeTargets({ runs: [], comparisons: [], citus });
+  expect(judged.map(({ measured }) => measured)).toEqual([0.5, 1, 0.89, 2, 3.001, 0, 0, 0]);
+  expect(judged.map(({ met }) => met)).toEqual([false, false, false, false, false, true, true, true]);
+});

@@ -1,8 +1,20 @@
 import { floodgate } from './contenders/floodgate.ts';
+import { cpuRatios } from './citus/ratios.ts';
 import { emptyRoute } from './contenders/empty-route.ts';
 import { GROWN, MANY_EVENTS } from './growth.ts';
 import { median, medianOf } from './report/statistics.ts';
-import type { Comparison, Outage, Overload, Run, Soak, Target } from './results.ts';
+import type {
+  Citus,
+  Comparison,
+  Finalization,
+  History,
+  NodeStop,
+  Outage,
+  Overload,
+  Run,
+  Soak,
+  Target,
+} from './results.ts';
 import { getTickets, hotTicket, openLoop } from './workloads.ts';
 
 interface Measured {
@@ -11,10 +23,23 @@ interface Measured {
   soak?: Soak | undefined;
   overloads?: readonly Overload[] | undefined;
   outages?: readonly Outage[] | undefined;
+  finalizations?: readonly Finalization[] | undefined;
+  citus?: Citus | undefined;
+  histories?: readonly History[] | undefined;
 }
 
 /** What Floodgate aims at, as far as these runs can tell: a target whose figures were not measured is left out. */
-export function judgeTargets({ runs, comparisons, soak, overloads = [], outages = [] }: Measured): Target[] {
+export function judgeTargets(measured: Measured): Target[] {
+  const {
+    runs,
+    comparisons,
+    soak,
+    overloads = [],
+    outages = [],
+    finalizations = [],
+    citus,
+    histories = [],
+  } = measured;
   const counted = runs.filter((run) => !run.discarded);
   const ratio = (workload: string, connections: number, contender: string) =>
     comparisons.find(
@@ -82,6 +107,9 @@ export function judgeTargets({ runs, comparisons, soak, overloads = [], outages 
     atMost('soak, memory of API + worker', 300, highest((soak?.samples ?? []).map(memory)), 'MiB'),
     ...overloads.flatMap(overloadTargets),
     ...outages.flatMap(outageTargets),
+    ...finalizationTargets(finalizations),
+    ...(citus ? citusTargets(citus) : []),
+    ...histories.flatMap(historyTargets),
   ].filter((target) => target !== undefined);
 }
 
@@ -128,6 +156,66 @@ function outageTargets(outage: Outage) {
     atMost(`${title}: doubled`, 0, outage.doubled),
     atMost(`${title}: memory of the API ÷ before`, 2, outage.apiMiB.max / outage.apiMiB.before),
     atMost(`${title}: faults in the books`, 0, outage.fault === '' ? 0 : 1),
+  ];
+}
+
+/** What worker and Redis use under full load, and Postgres for the part that is finalization's. */
+export const costOf = ({ underLoad, drained }: Finalization): number =>
+  underLoad.worker + underLoad.redis + drained.postgres;
+
+function finalizationTargets(finalizations: readonly Finalization[]) {
+  return [...Map.groupBy(finalizations, ({ load }) => load)].flatMap(([load, rounds]) => [
+    atMost(`finalization, ${load}: CPU per registration, all processes`, 3, median(rounds.map(costOf)), 'µs'),
+    atMost(
+      `finalization, ${load}: rounds with faults in the books`,
+      0,
+      rounds.filter(({ fault }) => fault !== '').length,
+    ),
+  ]);
+}
+
+function citusTargets({ runs, nodeStop }: Citus) {
+  const faults = runs.filter(({ fault }) => fault !== '').length;
+  return [
+    atLeast(
+      'Citus, rate per second of Postgres CPU ÷ plain Postgres',
+      0.6,
+      medianOf(cpuRatios(runs, 'Citus')),
+    ),
+    atMost('Citus, runs with faults in the books', 0, faults),
+    ...(nodeStop ? nodeStopTargets(nodeStop) : []),
+  ];
+}
+
+function nodeStopTargets({ living, deadAnswers, deadP99Ms, lost, doubled, fault }: NodeStop) {
+  const title = 'Citus, one server away';
+  const others = Object.entries(deadAnswers).filter(([code]) => !['00', '90', '91'].includes(code));
+  return [
+    atLeast(
+      `${title}: rate of the others' events ÷ before`,
+      0.9,
+      living.away.perSecond / living.before.perSecond,
+    ),
+    atMost(
+      `${title}: answers to its own that are not 90 or 91`,
+      0,
+      others.reduce((sum, [, count]) => sum + count, 0),
+    ),
+    atMost(`${title}: p99 of its own`, 3, deadP99Ms / 1000, 's'),
+    atMost(`${title}: lost`, 0, lost),
+    atMost(`${title}: doubled`, 0, doubled),
+    atMost(`${title}: faults in the books`, 0, fault === '' ? 0 : 1),
+  ];
+}
+
+/** The largest page. Where there is less, a reader looks as far to know that. */
+const PAGE = 1_000;
+
+function historyTargets({ name, firstPageMs, anyPageMs, reads }: History) {
+  const beyondPage = Math.max(0, reads.segments + reads.registrations - PAGE);
+  return [
+    atMost(`history, ${name}: p50 of a page from anywhere ÷ the first`, 1.5, anyPageMs.p50 / firstPageMs.p50),
+    atMost(`history, ${name}: rows read, but for a page, ÷ entries returned`, 2, beyondPage / reads.returned),
   ];
 }
 

@@ -4,7 +4,7 @@ import { LISTED_TICKETS } from './contenders/example-tickets.ts';
 import type { Load, RequestShape } from './load/load.ts';
 
 /** More seats than any run can sell. */
-const ROOMY = 2_000_000_000;
+export const ROOMY = 2_000_000_000;
 
 export interface Workload {
   name: string;

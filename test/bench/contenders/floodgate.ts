@@ -10,13 +10,14 @@ export const floodgate: Contender = {
   start: startFloodgate,
 };
 
-/** The same with settings of the API that differ. */
+/** The same with settings of the API, or of the worker, that differ. */
 export async function startFloodgate(
   { databaseUrl, redisUrl, db }: Surroundings,
   differing: Environment = {},
+  differingWorker: Environment = {},
 ): Promise<RunningContender> {
   const env = { DATABASE_URL: databaseUrl, QUEUE_URL: redisUrl };
-  const worker = await startWorkerProcess(env);
+  const worker = await startWorkerProcess({ ...env, ...differingWorker });
   const api = await startApiProcess({ ...env, ...differing }).catch(async (error: unknown) => {
     await worker.end();
     throw error;

@@ -18,3 +18,10 @@ export function figureWithRange({ median, min, max }: Spread, unit = ''): string
 export function compact(value: number): string {
   return value >= 1000 ? `${Number((value / 1000).toPrecision(3))}k` : `${Number(value.toPrecision(3))}`;
 }
+
+/** e.g. "00: 9,120, 90: 12". */
+export const countsText = (counts: Record<string, number>) =>
+  Object.entries(counts)
+    .toSorted(([a], [b]) => a.localeCompare(b))
+    .map(([code, count]) => `${code}: ${figure(count)}`)
+    .join(', ');

@@ -1,18 +1,32 @@
 import { PARTS } from '../contenders/contender.ts';
 import type { BenchResults, Outage, Overload, Run, Target } from '../results.ts';
 import { checkoutTable } from './checkout-table.ts';
+import { citusTables } from './citus-tables.ts';
 import { left, right, tableOf, type Column, type Table } from './columns.ts';
-import { figure, figureWithRange } from './figures.ts';
+import { finalizationTable } from './finalization-table.ts';
+import { countsText, figure, figureWithRange } from './figures.ts';
+import { historyTable } from './history-table.ts';
 import { startTables } from './start-tables.ts';
 import { type ByPart, type Row, type WorkloadSummary } from './summary.ts';
 
 /** What was measured in a run of its own. */
-export function specialTables({ overloads, outages, checkouts, starts }: BenchResults): Table[] {
+export function specialTables({
+  overloads,
+  outages,
+  checkouts,
+  starts,
+  finalizations,
+  citus,
+  histories,
+}: BenchResults): Table[] {
   return [
     ...(overloads ? [overloadTable(overloads)] : []),
     ...(outages ? [outageTable(outages)] : []),
     ...(checkouts ? [checkoutTable(checkouts)] : []),
     ...(starts ? startTables(starts) : []),
+    ...(finalizations ? [finalizationTable(finalizations)] : []),
+    ...(citus ? citusTables(citus) : []),
+    ...(histories ? [historyTable(histories)] : []),
   ];
 }
 
@@ -82,12 +96,6 @@ function outageTable(outages: readonly Outage[]): Table {
   ];
   return tableOf('A server crashes under load and comes back', columns, outages);
 }
-
-const countsText = (counts: Record<string, number>) =>
-  Object.entries(counts)
-    .toSorted(([a], [b]) => a.localeCompare(b))
-    .map(([code, count]) => `${code}: ${figure(count)}`)
-    .join(', ');
 
 const memoryText = ({ before, max, after }: Overload['apiMiB']) =>
   [before, max, after].map(figure).join(', ');
