@@ -45,12 +45,24 @@ export async function distribute(db: Database, shards = DEFAULT_SHARDS): Promise
       table === 'tickets' ? sql`shard_count := ${shards}::integer` : sql`colocate_with := 'tickets'`;
     await sql`select create_distributed_table(${table}, 'shard_id', ${how})`.execute(db);
   }
-  for (const name of FUNCTIONS)
-    await sql`
-      select create_distributed_function(oid::regprocedure, '$1', colocate_with := 'tickets')
-      from pg_proc where proname = ${name} and pronamespace = current_schema()::regnamespace`.execute(db);
+  for (const name of FUNCTIONS) await spreadFunction(db, name);
   await addShards(db, shards);
   return true;
+}
+
+async function spreadFunction(db: Database, name: string): Promise<void> {
+  const { rows } = await sql<{ signature: string; hasPlans: boolean }>`
+    select oid::regprocedure::text as signature,
+      'plan_cache_mode=force_generic_plan' = any(coalesce(proconfig, '{}')) as "hasPlans"
+    from pg_proc where proname = ${name} and pronamespace = current_schema()::regnamespace`.execute(db);
+  for (const { signature, hasPlans } of rows) {
+    // Citus plans each statement by itself, and crashes on a generic plan that inserts what it selects (13.2).
+    if (hasPlans) await sql`alter function ${sql.raw(signature)} reset plan_cache_mode`.execute(db);
+    await sql`
+      select create_distributed_function(${signature}::regprocedure, '$1', colocate_with := 'tickets')`.execute(
+      db,
+    );
+  }
 }
 
 /** Returns whether this is a Citus cluster. */

@@ -26,6 +26,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     #variable_conflict use_column
     declare
       size constant integer := cardinality(tickets);
+      -- Citus allows no call of now() where a row's own value may do.
+      moment constant timestamptz := now();
       -- By wanted ticket. Null: there is none. Negative: it is not on sale.
       seats_left integer[] := array_fill(null::integer, array[cardinality(wanted_tickets)]);
       -- By position: what was said before; that the attendee is registered already. Null: nothing yet, and no.
@@ -102,7 +104,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       if cardinality(wanted_tickets) = 1 and known is null and is_duplicate is null then
         update tickets set taken = taken + size
         where shard_id = shard and id = wanted_tickets[1] and event_id = wanted_events[1] and capacity - taken >= size
-          and active and coalesce(sale_starts_at <= now(), true) and coalesce(now() < sale_ends_at, true)
+          and active and (sale_starts_at is null or sale_starts_at <= moment) and (sale_ends_at is null or moment < sale_ends_at)
         returning capacity - taken + size as seats into entry;
         is_counted := found;
         seats_left[1] := entry.seats;
