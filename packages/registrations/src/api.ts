@@ -57,7 +57,7 @@ export const registrationsApi = defineApi({
       routes(api) {
         addRegisterRoute(api, registrar);
         addStatusRoute(api, reads);
-        addListRoute(api, reads);
+        addListRoute(api, reads, answerWithinMs);
       },
       async close() {
         await registrar.drain();

@@ -7,18 +7,24 @@ import {
 } from '@floodgate/contract';
 import type { Database } from '@floodgate/database';
 import type { Routes } from '@floodgate/http';
-import { createSlots } from '@floodgate/service';
 import { statusOf } from '../status/route.ts';
-import { listRegistrations } from './list-registrations.ts';
+import { CURSOR_PROBLEMS, listRegistrations } from './list-registrations.ts';
+import { createTurns } from './turns.ts';
 
 const DEFAULT_LIMIT = 100;
 /** A list that takes longer waits for a shard that does not answer, and keeps no other waiting. */
 const PATIENCE_MS = 500;
+/** Lists of one partner that may wait. A reader goes on from its last page, so it has one. */
+const WAITING_LIMIT = 100;
 
 /** GET /events/registrations: what became of the caller's own registrations, in order, from a cursor on. */
-export function addListRoute(api: Routes, reads: Database): void {
+export function addListRoute(api: Routes, reads: Database, answerWithinMs: number): void {
   // One connection, however many ask: what keys open, and tickets, must not wait for lists.
-  const inTurn = createSlots(1, PATIENCE_MS);
+  const inTurn = createTurns({
+    patienceMs: PATIENCE_MS,
+    answerWithinMs,
+    waitingLimit: WAITING_LIMIT,
+  });
   api.get(
     '/events/registrations',
     {
@@ -34,14 +40,16 @@ export function addListRoute(api: Routes, reads: Database): void {
         response: answersOf(RegistrationList),
       },
     },
-    async ({ principal, query: { after, limit, state } }) => {
+    async ({ principal, query: { after, limit, state }, raw }, reply) => {
       const { shardId, eventId, partnerId } = principal;
       const selection = { shardId, eventId, partnerId, ...(state && { kinds: [state] }) };
-      const page = await inTurn(() =>
+      const isWanted = () => !raw.socket.destroyed;
+      const page = await inTurn(partnerId, isWanted, () =>
         listRegistrations(reads, selection, Number(after ?? 0), Number(limit ?? DEFAULT_LIMIT)),
       );
+      if (typeof page === 'string') return reply.fail('11', { message: `after: ${CURSOR_PROBLEMS[page]}` });
       const { rows, cursor, more } = page;
-      return success({ registrations: rows.map(statusOf), cursor: String(cursor), more });
+      return success({ registrations: rows.map(statusOf), cursor, more });
     },
   );
 }

@@ -25,10 +25,14 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       last_serial bigint,
       serials bigint[],
       at timestamptz not null default now(),
-      primary key (shard_id, event_id, partner_id, last_offset)
+      primary key (shard_id, last_offset)
     )`.execute(db);
-  // Segments are stored in the order of their writing, so this is small and costs next to nothing.
-  await sql`create index journal_segments_at on journal_segments using brin (at)`.execute(db);
+  // The key serves who reads all of a shard, and who deletes its oldest; this one those of a partner, or of an event. More than
+  // these two would cost every segment more than they save.
+  await sql`
+    create index journal_segments_of_partner on journal_segments (shard_id, event_id, partner_id, last_offset)`.execute(
+    db,
+  );
 
   // Confirms batches that are pending, or gives them up where there is a failure code, and writes it down: all of it or
   // nothing. Returns how many there were; what is written already is left as it is.
