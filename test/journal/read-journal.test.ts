@@ -120,6 +120,29 @@ function serialsOfOther(batches: { serials: number[] }[], serial: number): boole
   return first % 2 === 1 || (last >= 0 && last % 2 === 0);
 }
 
+test('a long list of serials is written in parts, and serials that follow each other as one', async () => {
+  const other = await createFixture(database.db);
+  const mixed = await commit(4_600, [fixture, other]);
+  await confirm(mixed.batchId);
+  const following = await commit(2_300);
+  await confirm(following.batchId);
+  const { rows } = await sql<{ count: number; first: number; last: number }>`
+    select count, first_serial as first, last_serial as last from journal_segments
+    where event_id = ${fixture.eventId} and partner_id = ${fixture.partnerId}
+    order by last_offset`.execute(database.db);
+  const mine = mixed.serials.filter((_, index) => index % 2 === 0);
+  expect(rows).toEqual([
+    { count: 1_000, first: mine[0], last: mine[999] },
+    { count: 1_000, first: mine[1_000], last: mine[1_999] },
+    { count: 300, first: mine[2_000], last: mine[2_299] },
+    { count: 2_300, first: following.serials[0], last: following.serials[2_299] },
+  ]);
+  for (const limit of [700, 1_000])
+    expect(serialsOf(await readAll([limit]))).toEqual([...mine, ...following.serials]);
+  const theirs = await readAll([999], { partnerId: other.partnerId });
+  expect(serialsOf(theirs)).toEqual(mixed.serials.filter((_, index) => index % 2 === 1));
+});
+
 test('what is finalized twice is there once', async () => {
   const { batchId, serials } = await commit(2);
   await Promise.all([confirm(batchId), confirm(batchId), confirm(batchId)]);
