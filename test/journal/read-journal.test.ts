@@ -1,10 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { connect } from '@floodgate/database';
-import { deleteOldSegments, readJournal, type JournalEntry, type JournalFilter } from '@floodgate/journal';
+import {
+  deleteOldSegments,
+  readJournal,
+  type JournalEntry,
+  type JournalFilter,
+  type JournalPage,
+} from '@floodgate/journal';
 import { confirmBatches, failBatch, redriveBatches, reserveBatch } from '@floodgate/registrations';
 import { perform, updateTicketAction } from '@floodgate/tickets/actions';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { reservationOf } from '../harness/reservation.ts';
@@ -251,15 +257,15 @@ const times = (count: number, size = 1) => Array<number>(count).fill(size);
 /** How many segments Postgres reads while `work` is done, by its own count: with those that it passed over. */
 async function rowsRead(work: (db: TestDatabase['db']) => Promise<unknown>): Promise<number> {
   const one = connect({ connectionString: database.url, applicationName: 'tests', maxConnections: 1 });
+  onTestFinished(() => one.destroy());
   // Of this connection's own transaction, so that what others did before, and is counted later, does not matter.
-  const reading = one.transaction().execute(async (transaction) => {
+  return one.transaction().execute(async (transaction) => {
     await work(transaction);
     const { rows } = await sql<{ read: number }>`
       select seq_tup_read + coalesce(idx_tup_fetch, 0) as read
       from pg_stat_xact_user_tables where relname = 'journal_segments'`.execute(transaction);
     return rows[0]!.read;
   });
-  return reading.finally(() => one.destroy());
 }
 
 describe('who reads more than one partner', () => {
@@ -310,20 +316,21 @@ describe('what a page costs', () => {
   test('a kind that is rare is looked for a part at a time, and what was looked at is not looked at again', async () => {
     const start = await append(times(5_000), [fixture.partnerId]);
     await append([1], [fixture.partnerId], { kind: 'failed' });
-    let cursor = 0;
+    let page: JournalPage = { entries: [], cursor: 0, more: true };
     let calls = 0;
     const found: JournalEntry[] = [];
-    for (let more = true; more; calls++) {
+    for (; page.more; calls++) {
+      const { cursor } = page;
       const reading = await rowsRead(async (db) => {
-        const page = await read(cursor, 100, { kinds: ['failed'] }, db);
-        expect(page.cursor).toBeGreaterThan(cursor);
-        ({ cursor, more } = page);
-        found.push(...page.entries);
+        page = await read(cursor, 100, { kinds: ['failed'] }, db);
       });
+      expect(page.cursor).toBeGreaterThan(cursor);
+      found.push(...page.entries);
       expect(reading).toBeLessThan(2_100);
     }
     expect(calls).toBe(3);
     expect(offsetsOf(found)).toEqual([start + 5_001]);
+    const { cursor } = page;
     expect(await read(cursor, 100, { kinds: ['failed'] })).toEqual({ entries: [], cursor, more: false });
   });
 
