@@ -1,9 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { readJournal, type JournalEntry } from '@floodgate/journal';
+import { connect } from '@floodgate/database';
+import {
+  deleteOldSegments,
+  readJournal,
+  type JournalEntry,
+  type JournalFilter,
+  type JournalPage,
+} from '@floodgate/journal';
 import { confirmBatches, failBatch, redriveBatches, reserveBatch } from '@floodgate/registrations';
 import { perform, updateTicketAction } from '@floodgate/tickets/actions';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { reservationOf } from '../harness/reservation.ts';
@@ -37,13 +44,21 @@ async function commit(size: number, partners: Fixture[] = [fixture]) {
 const confirm = (...batchIds: string[]) =>
   confirmBatches(database.db, { shardId: fixture.shardId, batchIds });
 
-const read = (after = 0, limit = 100, of: Partial<Fixture> = fixture) =>
-  readJournal(database.db, { ...fixture, ...of }, after, limit);
+const readAnswer = (after: number, limit: number, of: Partial<JournalFilter>, db = database.db) => {
+  const { shardId, eventId, partnerId } = fixture;
+  return readJournal(db, { shardId, eventId, partnerId, ...of } as JournalFilter, after, limit);
+};
+
+async function read(after = 0, limit = 100, of: Partial<JournalFilter> = {}, db = database.db) {
+  const page = await readAnswer(after, limit, of, db);
+  if (typeof page === 'string') throw new Error(page);
+  return page;
+}
 
 const serialsOf = (entries: readonly JournalEntry[]) => entries.map(({ serial }) => serial);
 
 /** Reads to the end, in pages of these sizes by turns. */
-async function readAll(limits: number[], of: Partial<Fixture> = fixture): Promise<JournalEntry[]> {
+async function readAll(limits: number[], of: Partial<JournalFilter> = {}): Promise<JournalEntry[]> {
   const entries: JournalEntry[] = [];
   for (let cursor = 0, turn = 0; ; turn++) {
     const limit = limits[turn % limits.length]!;
@@ -111,6 +126,29 @@ function serialsOfOther(batches: { serials: number[] }[], serial: number): boole
   return first % 2 === 1 || (last >= 0 && last % 2 === 0);
 }
 
+test('a long list of serials is written in parts, and serials that follow each other as one', async () => {
+  const other = await createFixture(database.db);
+  const mixed = await commit(4_600, [fixture, other]);
+  await confirm(mixed.batchId);
+  const following = await commit(2_300);
+  await confirm(following.batchId);
+  const { rows } = await sql<{ count: number; first: number; last: number }>`
+    select count, first_serial as first, last_serial as last from journal_segments
+    where event_id = ${fixture.eventId} and partner_id = ${fixture.partnerId}
+    order by last_offset`.execute(database.db);
+  const mine = mixed.serials.filter((_, index) => index % 2 === 0);
+  expect(rows).toEqual([
+    { count: 1_000, first: mine[0], last: mine[999] },
+    { count: 1_000, first: mine[1_000], last: mine[1_999] },
+    { count: 300, first: mine[2_000], last: mine[2_299] },
+    { count: 2_300, first: following.serials[0], last: following.serials[2_299] },
+  ]);
+  for (const limit of [700, 1_000])
+    expect(serialsOf(await readAll([limit]))).toEqual([...mine, ...following.serials]);
+  const theirs = await readAll([999], { partnerId: other.partnerId });
+  expect(serialsOf(theirs)).toEqual(mixed.serials.filter((_, index) => index % 2 === 1));
+});
+
 test('what is finalized twice is there once', async () => {
   const { batchId, serials } = await commit(2);
   await Promise.all([confirm(batchId), confirm(batchId), confirm(batchId)]);
@@ -127,7 +165,7 @@ test('what failed is told of, and again when it was redriven and confirmed', asy
     ...serials.map((serial) => ['failed', serial]),
     ...serials.map((serial) => ['confirmed', serial]),
   ]);
-  const filtered = await read(0, 100, { kinds: ['failed'] } as Partial<Fixture>);
+  const filtered = await read(0, 100, { kinds: ['failed'] });
   expect(serialsOf(filtered.entries)).toEqual(serials);
 });
 
@@ -182,6 +220,182 @@ test('who was cancelled before the confirmation is not confirmed', async () => {
   await sql`update batches set event_id = null where id = ${batchId}`.execute(database.db);
   await confirm(batchId);
   expect(serialsOf(await readAll([1]))).toEqual([serials[0], serials[2]]);
+});
+
+/** Appends segments of so many entries each, by turns of these partners. Returns the offset before them. */
+async function append(
+  sizes: number[],
+  partners: number[],
+  { kind = 'confirmed', daysAgo = 0, lists = false } = {},
+) {
+  const { rows } = await sql<{ head: number }>`
+    select last_offset as head from journal_heads where shard_id = ${fixture.shardId}`.execute(database.db);
+  const { head } = rows[0]!;
+  await sql`
+    with segment as (
+      select place, size, sum(size) over (order by place) as until
+      from unnest(${sizes}::integer[]) with ordinality as _ (size, place)
+    ),
+    written as (
+      insert into journal_segments (
+        shard_id, event_id, partner_id, last_offset, count, kind, first_serial, last_serial, serials, at
+      )
+      select ${fixture.shardId}, ${fixture.eventId}, (${partners}::integer[])[1 + (place - 1) % ${partners.length}],
+        ${head} + until, size, ${kind}, ${head} + until - size + 1, ${head} + until,
+        case when ${lists} then array(select generate_series(${head} + until - size + 1, ${head} + until)) end,
+        now() - make_interval(days => ${daysAgo}::integer)
+      from segment
+    )
+    update journal_heads set last_offset = ${head} + (select sum(size) from segment)
+    where shard_id = ${fixture.shardId}`.execute(database.db);
+  // So that Postgres knows of them, as autovacuum sees to.
+  await sql`analyze journal_segments`.execute(database.db);
+  return head;
+}
+
+const offsetsOf = (entries: readonly JournalEntry[]) => entries.map(({ offset }) => offset);
+const times = (count: number, size = 1) => Array<number>(count).fill(size);
+
+/** How many segments Postgres reads while `work` is done, by its own count: with those that it passed over. */
+async function rowsRead(work: (db: TestDatabase['db']) => Promise<unknown>): Promise<number> {
+  const one = connect({ connectionString: database.url, applicationName: 'tests', maxConnections: 1 });
+  onTestFinished(() => one.destroy());
+  // Of this connection's own transaction, so that what others did before, and is counted later, does not matter.
+  return one.transaction().execute(async (transaction) => {
+    await work(transaction);
+    const { rows } = await sql<{ read: number }>`
+      select seq_tup_read + coalesce(idx_tup_fetch, 0) as read
+      from pg_stat_xact_user_tables where relname = 'journal_segments'`.execute(transaction);
+    return rows[0]!.read;
+  });
+}
+
+describe('who reads more than one partner', () => {
+  test('an event is read whole, in order, with the entries of every partner and its own', async () => {
+    const [mine, theirs] = [fixture.partnerId, fixture.partnerId + 1_000];
+    const start = await append([3, 1, 4, 1, 5, 9], [mine, theirs, 0]);
+    const offsets = Array.from({ length: 23 }, (_, index) => start + 1 + index);
+    const owners = [...times(3, mine), theirs, ...times(4, 0), mine, ...times(5, theirs), ...times(9, 0)];
+    for (const limits of [[1], [2, 7], [100]]) {
+      const entries = await readAll(limits, { partnerId: undefined });
+      expect(offsetsOf(entries)).toEqual(offsets);
+      expect(entries.map(({ partnerId }) => partnerId)).toEqual(owners);
+    }
+    const firsts = await read(0, 100, { partnerId: theirs });
+    expect(offsetsOf(firsts.entries)).toEqual([4, 10, 11, 12, 13, 14].map((offset) => start + offset));
+  });
+
+  test('a shard is read whole, in order, whatever the event', async () => {
+    const start = await append([2, 2], [fixture.partnerId]);
+    const first = fixture.eventId;
+    fixture = await createFixture(database.db);
+    await append([3], [fixture.partnerId]);
+    const shard = { eventId: undefined, partnerId: undefined };
+    const { entries, more } = await read(start, 100, shard);
+    expect(more).toBe(false);
+    expect(offsetsOf(entries)).toEqual([1, 2, 3, 4, 5, 6, 7].map((offset) => start + offset));
+    expect(entries.map(({ eventId }) => eventId)).toEqual([...times(4, first), ...times(3, fixture.eventId)]);
+  });
+});
+
+describe('what a page costs', () => {
+  test('a partner reads no more than twice what it is given, and a look ahead, whoever else has written', async () => {
+    const others = [fixture.partnerId + 1, fixture.partnerId + 2];
+    await append(times(20_000), others);
+    const start = await append(times(2_000), [fixture.partnerId, ...others]);
+    for (const limit of [1, 10, 100]) {
+      const reading = await rowsRead((db) =>
+        readJournal(db, { ...fixture, kinds: ['confirmed'] }, start, limit),
+      );
+      expect(reading).toBeLessThan(2 * limit + 30);
+    }
+    // Few large segments do not cost more than many small ones.
+    await append(times(3_000, 1_000), [fixture.partnerId + 3]);
+    const large = { ...fixture, partnerId: fixture.partnerId + 3 };
+    expect(await rowsRead((db) => readJournal(db, large, 0, 1_000))).toBeLessThan(30);
+  });
+
+  test('a kind that is rare is looked for a part at a time, and what was looked at is not looked at again', async () => {
+    const start = await append(times(5_000), [fixture.partnerId]);
+    await append([1], [fixture.partnerId], { kind: 'failed' });
+    let page: JournalPage = { entries: [], cursor: 0, more: true };
+    let calls = 0;
+    const found: JournalEntry[] = [];
+    for (; page.more; calls++) {
+      const { cursor } = page;
+      const reading = await rowsRead(async (db) => {
+        page = await read(cursor, 100, { kinds: ['failed'] }, db);
+      });
+      expect(page.cursor).toBeGreaterThan(cursor);
+      found.push(...page.entries);
+      expect(reading).toBeLessThan(2_100);
+    }
+    expect(calls).toBe(3);
+    expect(offsetsOf(found)).toEqual([start + 5_001]);
+    const { cursor } = page;
+    expect(await read(cursor, 100, { kinds: ['failed'] })).toEqual({ entries: [], cursor, more: false });
+  });
+
+  test('a reader is taken past what others have written', async () => {
+    await append([1], [fixture.partnerId]);
+    const start = await append(times(10), [fixture.partnerId + 1]);
+    expect((await read()).cursor).toBe(start + 10);
+    expect(await read(0, 100, { partnerId: fixture.partnerId + 2 })).toEqual({
+      entries: [],
+      cursor: 0,
+      more: false,
+    });
+  });
+
+  test('who may have more than 2,000 entries gets them in one page', async () => {
+    await append(times(2_500), [fixture.partnerId]);
+    expect((await read(0, 3_000)).entries).toHaveLength(2_500);
+    expect((await read(0, 2_200)).entries).toHaveLength(2_200);
+  });
+});
+
+describe('what is no longer kept', () => {
+  const expire = (limit = 1_000) => deleteOldSegments(database.db, fixture.shardId, 30, limit);
+
+  test('the oldest go first, up to the first that is kept, and each round reads no more than it may delete', async () => {
+    while ((await deleteOldSegments(database.db, fixture.shardId, 0, 10_000)) > 0);
+    await append(times(50), [fixture.partnerId], { daysAgo: 31 });
+    await append(times(3_000), [fixture.partnerId]);
+    const reading = await rowsRead(async (db) =>
+      expect(await deleteOldSegments(db, fixture.shardId, 30, 20)).toBe(20),
+    );
+    expect(reading).toBeLessThan(100);
+    expect(await expire()).toBe(30);
+    expect(await rowsRead((db) => deleteOldSegments(db, fixture.shardId, 30, 1_000))).toBeLessThan(2_100);
+    expect(await expire()).toBe(0);
+    // Its writer waited for its place until after the one before was written.
+    await append([1], [fixture.partnerId], { daysAgo: 31 });
+    expect(await expire(5_000)).toBe(0);
+    expect((await read(0, 5_000)).entries).toHaveLength(3_001);
+  });
+
+  test('who would miss entries is told so; who begins, or is far enough, reads on', async () => {
+    while ((await deleteOldSegments(database.db, fixture.shardId, 0, 10_000)) > 0);
+    const start = await append([5, 5], [fixture.partnerId], { daysAgo: 31 });
+    const kept = await append([5], [fixture.partnerId]);
+    const offsets = [1, 2, 3, 4, 5].map((offset) => kept + offset);
+    expect((await read(start, 5)).cursor).toBe(start + 5);
+    expect(await expire()).toBe(2);
+    if (start > 0) expect(await readAnswer(start, 5, {})).toBe('cursor-expired');
+    expect(await readAnswer(kept - 1, 5, {})).toBe('cursor-expired');
+    expect(offsetsOf((await read(kept)).entries)).toEqual(offsets);
+    expect(offsetsOf((await read(0)).entries)).toEqual(offsets);
+    while ((await deleteOldSegments(database.db, fixture.shardId, 0, 10_000)) > 0);
+    expect(await readAnswer(kept, 5, {})).toBe('cursor-expired');
+    expect(await read(kept + 5)).toEqual({ entries: [], cursor: kept + 5, more: false });
+    expect(await read(0)).toEqual({ entries: [], cursor: 0, more: false });
+  });
+
+  test('a cursor that the history does not reach is none', async () => {
+    const start = await append([1], [fixture.partnerId]);
+    expect(await read(start + 1)).toEqual({ entries: [], cursor: start + 1, more: false });
+    expect(await readAnswer(start + 2, 5, {})).toBe('cursor-ahead');
+  });
 });
 
 describe('a reader that crashes, late commits and two workers', () => {

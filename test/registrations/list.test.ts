@@ -1,11 +1,14 @@
-import { confirmBatches, leaseDueBatches } from '@floodgate/registrations';
+import { connect, type Database } from '@floodgate/database';
+import { confirmBatches, leaseDueBatches, listRegistrations } from '@floodgate/registrations';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
+import { RawConnection } from '../harness/raw-http.ts';
 import { runCli } from '../harness/service-process.ts';
+import { waitUntil } from '../harness/wait-until.ts';
 
 let database: TestDatabase;
 let api: InProcessApi;
@@ -47,10 +50,13 @@ interface Page {
   more: boolean;
 }
 
-async function list(query = ''): Promise<Page> {
-  const response = await fetch(`${api.baseUrl}/api/v1/events/registrations${query}`, {
-    headers: { 'x-secret-key': gala.secretKey, 'x-event-ref': gala.eventRef },
+const ask = (query: string, caller: Fixture = gala) =>
+  fetch(`${api.baseUrl}/api/v1/events/registrations${query}`, {
+    headers: { 'x-secret-key': caller.secretKey, 'x-event-ref': caller.eventRef },
   });
+
+async function list(query = ''): Promise<Page> {
+  const response = await ask(query);
   const body = (await response.json()) as { responseCode: string; responseData: Page };
   expect([response.status, body.responseCode]).toEqual([200, '00']);
   return body.responseData;
@@ -113,11 +119,127 @@ test.each([
   ['?after=1&after=2', 'after: optional, the cursor of the page before; without it the history begins anew'],
   ['?state=reserved', 'state: optional, only entries of this state: confirmed, cancelled or failed'],
 ])('%s is refused', async (query, message) => {
-  const response = await fetch(`${api.baseUrl}/api/v1/events/registrations${query}`, {
-    headers: { 'x-secret-key': gala.secretKey, 'x-event-ref': gala.eventRef },
-  });
+  const response = await ask(query);
   expect(response.status).toBe(422);
   expect(await response.json()).toEqual({ responseCode: '11', responseMessage: message, responseData: null });
+});
+
+test('a cursor that cannot be gone on from is refused, and says what to do', async () => {
+  await register(1);
+  await finalize();
+  const { cursor } = await list();
+  await register(1);
+  await finalize();
+  const messageOf = async (after: string | number) => {
+    const response = await ask(`?after=${after}`);
+    const body = (await response.json()) as Record<string, unknown>;
+    expect([response.status, body['responseCode'], body['responseData']]).toEqual([422, '11', null]);
+    return body['responseMessage'];
+  };
+  expect(await messageOf(999_999_999_999_999)).toBe(
+    'after: the history does not reach this cursor; without it the history begins anew',
+  );
+  await sql`delete from journal_segments where last_offset <= ${cursor}::bigint + 1`.execute(database.db);
+  expect(await messageOf(cursor)).toBe(
+    'after: what follows this cursor is no longer kept; without it the history begins anew',
+  );
+  expect((await list()).registrations).toEqual([]);
+});
+
+test('a page is found by keys, whatever Postgres knows of the tables', async () => {
+  await sql`
+    insert into registrations (shard_id, batch_id, position, ticket_id, event_id, partner_id, pass_code, full_name, email_address)
+    select 0, gen_random_uuid(), 0, 1, 1, 1, 1234567890, 'Jane Doe', 'jane@example.com' from generate_series(1, 20000)`.execute(
+    database.db,
+  );
+  const one = connect({ connectionString: database.url, applicationName: 'tests', maxConnections: 1 });
+  onTestFinished(() => one.destroy());
+  /** Rows that Postgres read without a key in this transaction, by its own count. */
+  const scanned = async (transaction: Database) => {
+    const { rows } = await sql<{ read: number }>`
+      select sum(seq_tup_read)::integer as read from pg_stat_xact_user_tables
+      where relname in ('registrations', 'batches')`.execute(transaction);
+    return rows[0]!.read;
+  };
+  await register(500);
+  await finalize();
+  const selection = { shardId: 0, eventId: gala.eventId, partnerId: gala.partnerId };
+  for (const mode of ['force_custom_plan', 'force_generic_plan']) {
+    await sql`select set_config('plan_cache_mode', ${mode}, false)`.execute(one);
+    await one.transaction().execute(async (transaction) => {
+      expect(await listRegistrations(transaction, selection, 0, 1_000)).toMatchObject({
+        rows: { length: 500 },
+      });
+      expect(await scanned(transaction)).toBe(0);
+    });
+  }
+});
+
+describe('where more lists are asked for than Postgres answers', () => {
+  /** Locks a table against everybody, until it is released: who reads from it waits. */
+  async function holdTable(table: string) {
+    const owner = await database.db.startTransaction().execute();
+    await sql`lock table ${sql.id(table)} in access exclusive mode`.execute(owner);
+    let released: Promise<void> | undefined;
+    const release = () => (released ??= owner.rollback().execute());
+    onTestFinished(release);
+    return release;
+  }
+
+  const waiting = async () => {
+    const { rows } = await sql`
+      select from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`.execute(database.db);
+    return rows.length;
+  };
+
+  test('everybody is answered in time, with 90 where need be', async () => {
+    await list();
+    const release = await holdTable('journal_segments');
+    const startedAt = performance.now();
+    const answers = await Promise.all(Array.from({ length: 300 }, () => ask('?limit=1000')));
+    // ANSWER_WITHIN_MS is 3 s. The rest is for a machine that does much else.
+    expect(performance.now() - startedAt).toBeLessThan(6_000);
+    await release();
+    const told = await Promise.all(
+      answers.map(
+        async (answer) => `${answer.status} ${answer.headers.get('retry-after')} ${await answer.text()}`,
+      ),
+    );
+    expect(new Set(told)).toEqual(
+      new Set([
+        '503 1 {"responseCode":"90","responseMessage":"The service is overloaded; nothing was reserved","responseData":null}',
+      ]),
+    );
+    expect((await list()).registrations).toEqual([]);
+  });
+
+  test('a flood of one partner keeps no other from its turn', async () => {
+    const other = await createFixture(database.db);
+    await Promise.all([list(), ask('', other)]);
+    const release = await holdTable('journal_segments');
+    const flood = await Promise.all(
+      Array.from({ length: 90 }, async () => {
+        const connection = await RawConnection.open(api.baseUrl);
+        connection.send(
+          `GET /api/v1/events/registrations?limit=1000 HTTP/1.1\r\nhost: api\r\n` +
+            `x-secret-key: ${gala.secretKey}\r\nx-event-ref: ${gala.eventRef}\r\n\r\n`,
+        );
+        return connection;
+      }),
+    );
+    await waitUntil('one of them is read', async () => (await waiting()) > 0);
+    let answered = 0;
+    for (const connection of flood) void connection.answer().then(() => (answered += 1));
+    const theirs = ask('', other).then(({ status }) => ({ status, before: answered }));
+    await waitUntil('a second one is, as the first takes long', async () => (await waiting()) > 1);
+    await release();
+    const { status, before } = await theirs;
+    expect(status).toBe(200);
+    expect(before).toBeLessThan(45);
+    await waitUntil('all are answered', () => answered === flood.length);
+    for (const connection of flood) connection.close();
+  });
 });
 
 test('the command lists and shows the same', async () => {
@@ -129,10 +251,21 @@ test('the command lists and shows the same', async () => {
   expect(listed.code).toBe(0);
   expect(JSON.parse(listed.output)).toMatchObject({
     registrations: [{ passReference, state: 'confirmed' }],
+    cursor: expect.stringMatching(/^[1-9][0-9]*$/) as string,
     more: false,
   });
   const shown = await runCli(env, 'registration', 'show', passReference!);
   expect([shown.code, shown.output]).toEqual([0, expect.stringContaining('confirmed')]);
   const unknown = await runCli(env, 'registration', 'show', `${passReference!.slice(0, -10)}1000000000`);
   expect(unknown).toEqual({ code: 1, output: 'floodgate: no such registration\n' });
+  const impossible = await runCli(env, 'registration', 'show', 'GALA-9999999999-1-5909379514');
+  expect(impossible).toEqual({ code: 1, output: 'floodgate: no such registration\n' });
+  const nobodys = await runCli(env, 'registration', 'list', String(gala.eventId), '999999');
+  expect(nobodys).toEqual({ code: 1, output: 'floodgate: no such partner\n' });
+  const beyond = await runCli(env, ...command, '--after', '999999999');
+  expect(beyond).toEqual({
+    code: 1,
+    output:
+      'floodgate: --after: the history does not reach this cursor; without it the history begins anew\n',
+  });
 });

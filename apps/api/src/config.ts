@@ -17,11 +17,14 @@ const settings = {
     maximum: 100,
     default: 4,
   }),
-  ANSWER_WITHIN_MS: whole('how long a registration may wait for its answer before it is 90 or 91', {
-    minimum: 100,
-    maximum: 60_000,
-    default: 3_000,
-  }),
+  ANSWER_WITHIN_MS: whole(
+    'how long a registration, or a list of them, may wait for its answer before it is 90 or 91',
+    {
+      minimum: 100,
+      maximum: 60_000,
+      default: 3_000,
+    },
+  ),
 };
 
 const capabilitySettings = Object.assign({}, ...CAPABILITIES.map((face) => face.settings)) as TProperties;

@@ -90,7 +90,10 @@ export const RegistrationList = Type.Object(
       description: 'Send it as `after` to read on, now or later. Treat it as opaque.',
       examples: ['100'],
     }),
-    more: Type.Boolean({ description: 'Whether there is more already.', examples: [false] }),
+    more: Type.Boolean({
+      description: 'Whether to ask again at once. A page may be short, or empty, although there is more.',
+      examples: [false],
+    }),
   },
   { additionalProperties: false },
 );

@@ -65,11 +65,13 @@ test.for([
   ' GALA-1042-317-4829137450',
   'GALA-1042-317-4829137450\n',
   'GALA-1042-9999999999999999-4829137450',
+  'GALA-2147483648-317-4829137450',
+  'GALA-9999999999-317-4829137450',
 ])('%o is none', (text) => {
   expect(parsePassReference(text)).toBeNull();
 });
 
 test('no number of a reference that parses loses digits', () => {
-  const largest = 'ABCDEFGH-9999999999-999999999999999-9999999999';
+  const largest = 'ABCDEFGH-2147483647-999999999999999-9999999999';
   expect(formatPassReference(parsePassReference(largest)!)).toBe(largest);
 });

@@ -19,6 +19,7 @@ export function formatTimestamp(instant: Date): string {
   return instant.toISOString().replace('Z', '+00:00');
 }
 
+const INT4_MAX = 2_147_483_647;
 const PASS_REFERENCE = /^([A-Z][A-Z0-9]{1,7})-([1-9][0-9]{0,9})-([1-9][0-9]{0,15})-([1-9][0-9]{9})$/;
 
 /** What a pass reference is made of: `<prefix>-<eventId>-<serial>-<passCode>`. */
@@ -41,5 +42,6 @@ export function parsePassReference(text: string): PassReferenceParts | null {
   if (!match) return null;
   const [, prefix, ...numbers] = match;
   const [eventId, serial, passCode] = numbers.map(Number) as [number, number, number];
-  return Number.isSafeInteger(serial) ? { prefix: prefix!, eventId, serial, passCode } : null;
+  const canBe = Number.isSafeInteger(serial) && eventId <= INT4_MAX;
+  return canBe ? { prefix: prefix!, eventId, serial, passCode } : null;
 }

@@ -1,2 +1,3 @@
 export * from './expire-journal.ts';
 export * from './read-journal.ts';
+export type { JournalScope } from './select-segments.ts';

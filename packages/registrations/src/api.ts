@@ -60,7 +60,7 @@ export const registrationsApi = defineApi({
       routes(api) {
         addRegisterRoute(api, registrar);
         addStatusRoute(api, reads);
-        addListRoute(api, recent);
+        addListRoute(api, { reads, recent, answerWithinMs });
       },
       async close() {
         await registrar.drain();

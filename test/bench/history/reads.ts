@@ -38,9 +38,10 @@ export async function countReads(
 }
 
 async function pull(db: Database, selection: Parameters<typeof listRegistrations>[1], limit: number) {
-  let [entries, requests, cursor, lastSerial] = [0, 0, 0, 0];
+  let [entries, requests, cursor, lastSerial] = [0, 0, '0', 0];
   for (let more = true; more; requests += 1) {
-    const page = await listRegistrations(db, selection, cursor, limit);
+    const page = await listRegistrations(db, selection, Number(cursor), limit);
+    if (typeof page === 'string') throw new Error(page);
     for (const { serial } of page.rows) {
       if (serial <= lastSerial) throw new Error(`serial ${serial} comes after ${lastSerial}`);
       lastSerial = serial;

@@ -103,7 +103,7 @@ export const PRIVILEGES: Record<ServiceName, { [T in keyof Tables]: TablePrivile
       insert: [...SEAT, 'attendee_digest', 'reserved_at', ...ATTENDEE],
     },
     registrations_serial_seq: { usage: true },
-    journal_heads: {},
+    journal_heads: { select: '*' },
     journal_segments: { select: '*' },
     idempotency_keys: {
       select: '*',

@@ -19,12 +19,16 @@ export function addRegistrationCommands(program: Command, cli: Cli): void {
     .addOption(new Option('--state <state>', 'only entries of this state').choices(STATES));
   answeringFromDatabase(list, cli, async (db, { after, limit, state }, eventId, partnerId) => {
     const { findShard } = await import('@floodgate/events');
-    const { listRegistrations } = await import('./list-registrations.ts');
+    const { CURSOR_PROBLEMS, listRegistrations } = await import('./list-registrations.ts');
     const { statusOf } = await import('../status/route.ts');
     const shardId = await findShard(db, eventId);
     if (shardId === undefined) throw new Failure('no such event');
+    const partner = db.selectFrom('partners').select('id').where('id', '=', partnerId);
+    if (!(await partner.executeTakeFirst())) throw new Failure('no such partner');
     const selection = { shardId, eventId, partnerId, ...(state && { kinds: [state] }) };
-    const { rows, cursor, more } = await listRegistrations(db, selection, after, limit);
+    const page = await listRegistrations(db, selection, after, limit);
+    if (typeof page === 'string') throw new Failure(`--after: ${CURSOR_PROBLEMS[page]}`);
+    const { rows, cursor, more } = page;
     const registrations = rows.map(statusOf);
     const ending = `cursor: ${cursor}${more ? ' (there is more)' : ''}`;
     return {

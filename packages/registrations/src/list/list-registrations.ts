@@ -1,18 +1,24 @@
 import { parsePassReference } from '@floodgate/contract';
 import type { Database, JournalKind } from '@floodgate/database';
 import { findShard } from '@floodgate/events';
-import { readJournal, type JournalEntry } from '@floodgate/journal';
+import { readJournal, type CursorProblem, type JournalEntry } from '@floodgate/journal';
 import { findRegistrations, type RegistrationRow } from '../status/find-registrations.ts';
 
 /** Changes of registrations, oldest first: a registration is there once for each. */
 export interface RegistrationPage {
   rows: RegistrationRow[];
-  cursor: number;
+  cursor: string;
   more: boolean;
 }
 
 /** What partners read of the journal. The rest is about tickets. */
 export const REGISTRATION_KINDS = ['confirmed', 'cancelled', 'failed'] as const satisfies JournalKind[];
+
+/** What a reader is told that cannot go on. */
+export const CURSOR_PROBLEMS: Record<CursorProblem, string> = {
+  'cursor-expired': 'what follows this cursor is no longer kept; without it the history begins anew',
+  'cursor-ahead': 'the history does not reach this cursor; without it the history begins anew',
+};
 
 interface Selection {
   shardId: number;
@@ -23,19 +29,22 @@ interface Selection {
 
 /**
  * Reads the changes of one partner's registrations for an event that come after a cursor, as they were when they happened. A
- * reader that goes on from the cursor skips none and sees none twice.
+ * reader that goes on from the cursor skips none and sees none twice; where that cannot be promised, it is told so. Where kinds
+ * are rare, a page may be short, or empty, although there is more.
  */
 export async function listRegistrations(
   db: Database,
   { kinds = REGISTRATION_KINDS, ...of }: Selection,
   after: number,
   limit: number,
-): Promise<RegistrationPage> {
-  const { entries, cursor, more } = await readJournal(db, { ...of, kinds }, after, limit);
+): Promise<RegistrationPage | CursorProblem> {
+  const page = await readJournal(db, { ...of, kinds }, after, limit);
+  if (typeof page === 'string') return page;
+  const { entries, cursor, more } = page;
   const queries = entries.map(({ serial }) => ({ ...of, serial: serial! }));
   const found = await findRegistrations(db, queries);
   const rows = entries.flatMap((entry, index) => (found[index] ? [asOf(entry, found[index])] : []));
-  return { rows, cursor, more };
+  return { rows, cursor: String(cursor), more };
 }
 
 /** The registration as it was with this entry, whatever has happened to it since. */

@@ -5,20 +5,32 @@ import {
   RegistrationListQuery,
   success,
 } from '@floodgate/contract';
-import type { RecentReads } from '@floodgate/database';
+import type { Database, RecentReads } from '@floodgate/database';
 import type { Routes } from '@floodgate/http';
-import { createSlots } from '@floodgate/service';
 import { statusOf } from '../status/route.ts';
-import { listRegistrations } from './list-registrations.ts';
+import { CURSOR_PROBLEMS, listRegistrations } from './list-registrations.ts';
+import { createTurns } from './turns.ts';
 
 const DEFAULT_LIMIT = 100;
 /** A list that takes longer waits for a shard that does not answer, and keeps no other waiting. */
 const PATIENCE_MS = 500;
+/** Lists of one partner that may wait. A reader goes on from its last page, so it has one. */
+const WAITING_LIMIT = 100;
+
+interface Dependencies {
+  reads: Database;
+  recent: RecentReads;
+  answerWithinMs: number;
+}
 
 /** GET /events/registrations: what became of the caller's own registrations, in order, from a cursor on. */
-export function addListRoute(api: Routes, recent: RecentReads): void {
+export function addListRoute(api: Routes, { reads, recent, answerWithinMs }: Dependencies): void {
   // One connection, however many ask: what keys open, and tickets, must not wait for lists.
-  const inTurn = createSlots(1, PATIENCE_MS);
+  const inTurn = createTurns({
+    patienceMs: PATIENCE_MS,
+    answerWithinMs,
+    waitingLimit: WAITING_LIMIT,
+  });
   api.get(
     '/events/registrations',
     {
@@ -34,17 +46,21 @@ export function addListRoute(api: Routes, recent: RecentReads): void {
         response: answersOf(RegistrationList),
       },
     },
-    async ({ principal, query: { after, limit, state } }) => {
+    async ({ principal, query: { after, limit, state }, raw }, reply) => {
       const { shardId, eventId, partnerId } = principal;
       const selection = { shardId, eventId, partnerId, ...(state && { kinds: [state] }) };
-      // All of a page from one server: what one says of an entry, another may not have yet.
-      const { value: page } = await inTurn(() =>
-        recent.read((db) =>
-          listRegistrations(db, selection, Number(after ?? 0), Number(limit ?? DEFAULT_LIMIT)),
-        ),
-      );
+      const isWanted = () => !raw.socket.destroyed;
+      const list = (db: Database) =>
+        listRegistrations(db, selection, Number(after ?? 0), Number(limit ?? DEFAULT_LIMIT));
+      const page = await inTurn(partnerId, isWanted, async () => {
+        // All of a page from one server: what one says of an entry, another may not have yet.
+        const { value } = await recent.read(list);
+        // A replica may be behind a cursor that the primary gave.
+        return value === 'cursor-ahead' ? list(reads) : value;
+      });
+      if (typeof page === 'string') return reply.fail('11', { message: `after: ${CURSOR_PROBLEMS[page]}` });
       const { rows, cursor, more } = page;
-      return success({ registrations: rows.map(statusOf), cursor: String(cursor), more });
+      return success({ registrations: rows.map(statusOf), cursor, more });
     },
   );
 }

@@ -58,11 +58,20 @@ async function selectRegistrations(db: Database, shardId: number, queries: reado
       end as state
     from unnest(${column('serial')}::bigint[], ${column('partnerId')}::integer[], ${column('eventId')}::integer[])
       with ordinality as query (serial, partner_id, event_id, position)
-    join registrations r
-      on r.serial = query.serial and r.partner_id = query.partner_id and r.event_id = query.event_id
+    -- One by one, each by its key (offset 0 keeps the parts apart). Otherwise Postgres, which does not know how many are asked
+    -- for, may read whole tables, and even once for each.
+    cross join lateral (
+      select serial, batch_id, event_id, ticket_id, pass_code, reserved_at, cancelled_at from registrations
+      where shard_id = ${shardId} and serial = query.serial
+        and partner_id = query.partner_id and event_id = query.event_id
+      offset 0
+    ) r
     join events e on e.id = r.event_id
-    join tickets t on t.shard_id = r.shard_id and t.id = r.ticket_id
-    join batches b on b.shard_id = r.shard_id and b.id = r.batch_id
-    where r.shard_id = ${shardId}`.execute(db);
+    cross join lateral (
+      select title from tickets where shard_id = ${shardId} and id = r.ticket_id offset 0
+    ) t
+    cross join lateral (
+      select state, finished_at from batches where shard_id = ${shardId} and id = r.batch_id offset 0
+    ) b`.execute(db);
   return rows;
 }

@@ -25,10 +25,14 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       last_serial bigint,
       serials bigint[],
       at timestamptz not null default now(),
-      primary key (shard_id, event_id, partner_id, last_offset)
+      primary key (shard_id, last_offset)
     )`.execute(db);
-  // Segments are stored in the order of their writing, so this is small and costs next to nothing.
-  await sql`create index journal_segments_at on journal_segments using brin (at)`.execute(db);
+  // The key serves who reads all of a shard, and who deletes its oldest; this one those of a partner, or of an event. More than
+  // these two would cost every segment more than they save.
+  await sql`
+    create index journal_segments_of_partner on journal_segments (shard_id, event_id, partner_id, last_offset)`.execute(
+    db,
+  );
 
   // Confirms batches that are pending, or gives them up where there is a failure code, and writes it down: all of it or
   // nothing. Returns how many there were; what is written already is left as it is.
@@ -119,10 +123,20 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       insert into journal_segments (
         shard_id, event_id, partner_id, last_offset, count, kind, first_serial, last_serial, serials
       )
-      select shard, event_id, partner_id, head + sum(count) over (order by place), count,
-        case when failure_code is null then 'confirmed' else 'failed' end, first, last, list::bigint[]
+      select shard, event_id, partner_id, head + sum(size) over (order by place, part), size,
+        case when failure_code is null then 'confirmed' else 'failed' end,
+        coalesce(serials[1], first), coalesce(serials[size], last), serials
       from unnest(events, partners, counts, firsts, lasts, lists) with ordinality
-        as segment (event_id, partner_id, count, first, last, list, place);
+        as segment (event_id, partner_id, count, first, last, list, place)
+      -- Lists in parts: a reader reads all of a list, however few of its serials it wants.
+      cross join lateral (select list::bigint[] as whole offset 0) parsed
+      cross join lateral generate_series(0, case when list is null then 0 else (count - 1) / 1000 end) as part
+      cross join lateral (
+        select case when list is null then count else least(count - part * 1000, 1000) end as size,
+          whole[part * 1000 + 1 : part * 1000 + 1000] as serials
+        -- Here, so that what is sorted next is not the whole list once for each part.
+        offset 0
+      ) cut;
       head_after := coalesce(head_after, head);
 
       -- Tickets that are sold out by it.
