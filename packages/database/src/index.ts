@@ -4,6 +4,7 @@ export * from './connection/failures.ts';
 export * from './connection/settings.ts';
 export * from './reads/batch-loader.ts';
 export * from './reads/read-through-cache.ts';
+export * from './reads/shards.ts';
 export * from './roles/grant-privileges.ts';
 export * from './roles/missing-privileges.ts';
 export * from './roles/privileges.ts';

@@ -1,5 +1,7 @@
+import { InvalidInput } from '@floodgate/service/failure';
 import { sql } from 'kysely';
 import type { Database } from '../connection/connect.ts';
+import { oneAtATime } from './shard-keys.ts';
 
 /** What is small, and the same on every server. */
 const DIRECTORY = ['partners', 'secret_keys', 'shards', 'events', 'event_grants'];
@@ -13,7 +15,7 @@ const OF_EVENTS = [
   'journal_segments',
 ];
 /** Run on the shard's server, which their first argument names. */
-const FUNCTIONS = ['reserve_batch', 'finalize_batches', 'lease_batches', 'reopen_ticket'];
+const FUNCTIONS = ['reserve_batch', 'finalize_batches', 'lease_batches', 'tell_of_ticket'];
 
 export const DEFAULT_SHARDS = 32;
 /** Integers that are tried for an id in each of Citus's shards: far more than are needed. */
@@ -21,27 +23,26 @@ const CANDIDATES_PER_SHARD = 100;
 
 /**
  * Spreads the tables over the servers of a Citus cluster. Does nothing on a Postgres without Citus. Safe to repeat, also after
- * it was interrupted. Needs the keys that begin with the shard. What is stored already stays in shard 0. Returns whether
- * anything was spread.
+ * it was interrupted, and to run twice at once. Needs the keys that begin with the shard. What is stored already stays in
+ * shard 0. Returns whether there was anything to do.
  */
 export async function distribute(db: Database, shards = DEFAULT_SHARDS): Promise<boolean> {
   if (!(await isCluster(db))) return false;
-  const spread = await readSpread(db);
-  const missing = (tables: string[]) => tables.filter((table) => !spread.has(table));
-  if (missing([...DIRECTORY, ...OF_EVENTS]).length === 0) return false;
-  if (!spread.has('tickets')) await giveTicketIds(db);
-  for (const table of missing(DIRECTORY)) await sql`select create_reference_table(${table})`.execute(db);
-  for (const table of missing(OF_EVENTS)) {
-    const how =
-      table === 'tickets' ? sql`shard_count := ${shards}::integer` : sql`colocate_with := 'tickets'`;
-    await sql`select create_distributed_table(${table}, 'shard_id', ${how})`.execute(db);
-  }
-  for (const name of FUNCTIONS)
-    await sql`
-      select create_distributed_function(oid::regprocedure, '$1', colocate_with := 'tickets')
-      from pg_proc where proname = ${name} and pronamespace = current_schema()::regnamespace`.execute(db);
-  await addShards(db, shards);
-  return true;
+  return oneAtATime(db, async (connection) => {
+    const tables = await spreadTables(connection, shards);
+    const functions = await spreadFunctions(connection);
+    const added = await addShards(connection);
+    return tables + functions + added > 0;
+  });
+}
+
+/** Throws InvalidInput where there cannot be so many shards. Changes nothing. */
+export async function assertShards(db: Database, shards: number): Promise<void> {
+  if (!(await isCluster(db)))
+    throw new InvalidInput('--shards: only on a Citus cluster; this Postgres has one shard');
+  const there = await countShards(db);
+  if (there > 0 && there !== shards)
+    throw new InvalidInput(`--shards: there are ${there} already, and their number stays`);
 }
 
 /** Returns whether this is a Citus cluster. */
@@ -49,13 +50,46 @@ export async function isCluster(db: Database): Promise<boolean> {
   return (await sql`select from pg_extension where extname = 'citus'`.execute(db)).rows.length > 0;
 }
 
-async function readSpread(db: Database): Promise<Set<string>> {
+/** Returns how many tables there were to spread. */
+async function spreadTables(db: Database, shards: number): Promise<number> {
   // Hash-distributed, or replicated everywhere. Tables that Citus adds by itself for their foreign keys are neither.
   const { rows } = await sql<{ name: string }>`
     select logicalrelid::text as name from pg_dist_partition where partmethod = 'h' or repmodel = 't'`.execute(
     db,
   );
-  return new Set(rows.map(({ name }) => name));
+  const spread = new Set(rows.map(({ name }) => name));
+  const missing = (tables: string[]) => tables.filter((table) => !spread.has(table));
+  if (!spread.has('tickets')) await giveTicketIds(db);
+  for (const table of missing(DIRECTORY)) await sql`select create_reference_table(${table})`.execute(db);
+  for (const table of missing(OF_EVENTS)) {
+    const how =
+      table === 'tickets' ? sql`shard_count := ${shards}::integer` : sql`colocate_with := 'tickets'`;
+    await sql`select create_distributed_table(${table}, 'shard_id', ${how})`.execute(db);
+  }
+  return missing([...DIRECTORY, ...OF_EVENTS]).length;
+}
+
+/** Returns how many functions there were to spread. */
+async function spreadFunctions(db: Database): Promise<number> {
+  const { rows } = await sql<{ signature: string }>`
+    select oid::regprocedure::text as signature from pg_proc
+    where proname = any(${FUNCTIONS}) and pronamespace = current_schema()::regnamespace and not exists (
+      select from pg_dist_object
+      where classid = 'pg_proc'::regclass and objid = pg_proc.oid and distribution_argument_index is not null
+    )`.execute(db);
+  for (const { signature } of rows)
+    await sql`
+      select create_distributed_function(${signature}::regprocedure, '$1', colocate_with := 'tickets')`.execute(
+      db,
+    );
+  return rows.length;
+}
+
+/** Returns how many shards Citus has made; 0 where the tables are not spread. */
+async function countShards(db: Database): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*) as count from pg_dist_shard where logicalrelid = to_regclass('tickets')`.execute(db);
+  return rows[0]!.count;
 }
 
 // Citus wants identity columns to be bigint. Ids of tickets are small, and given by the coordinator alone.
@@ -68,14 +102,26 @@ async function giveTicketIds(db: Database): Promise<void> {
 
 /**
  * Citus finds a row's place by a hash of its shard id, and the ids 0 to 31 would share some places and leave others empty. So
- * each place gets the lowest id that leads to it.
+ * each place gets the lowest id that leads to it. Returns how many were missing.
  */
-async function addShards(db: Database, shards: number): Promise<void> {
+async function addShards(db: Database): Promise<number> {
+  const candidates = CANDIDATES_PER_SHARD * (await countShards(db));
   const { rows } = await sql<{ id: number }>`
-    select min(id) as id from generate_series(0, ${shards * CANDIDATES_PER_SHARD}::integer) as id
+    select min(id) as id from generate_series(0, ${candidates}::integer) as id
     group by get_shard_id_for_distribution_column('tickets', id)`.execute(db);
-  for (const { id } of rows) {
-    await sql`insert into shards (id) values (${id}) on conflict do nothing`.execute(db);
+  const [shards, heads] = [await idsOf(db, 'shards', 'id'), await idsOf(db, 'journal_heads', 'shard_id')];
+  const missing = rows.filter(({ id }) => !shards.has(id) || !heads.has(id));
+  for (const { id } of missing) {
+    // An event may choose the shard as soon as it is there.
     await sql`insert into journal_heads (shard_id) values (${id}) on conflict do nothing`.execute(db);
+    await sql`insert into shards (id) values (${id}) on conflict do nothing`.execute(db);
   }
+  return missing.length;
+}
+
+async function idsOf(db: Database, table: string, column: string): Promise<Set<number>> {
+  const { rows } = await sql<{
+    id: number;
+  }>`select ${sql.ref(column)} as id from ${sql.table(table)}`.execute(db);
+  return new Set(rows.map(({ id }) => id));
 }

@@ -139,18 +139,27 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       return due;
     end $$`.execute(db);
 
-  // A ticket that was sold out has seats again. If nobody was told yet that it was sold out, nobody has to be told of either.
+  // An operator has changed whether a ticket has seats: 'sold_out' or 'reopened'. What was told last is not told again, and a
+  // ticket of which nothing was told has seats. If nobody was told yet that it was sold out, nobody has to be told of either.
   await sql`
-    create function reopen_ticket(shard integer, event integer, ticket integer) returns void language plpgsql as $$
+    create function tell_of_ticket(shard integer, event integer, ticket integer, news text) returns void
+    language plpgsql as $$
     declare
       head bigint;
+      last_told text;
     begin
       select last_offset into head from journal_heads where shard_id = shard for update;
-      update batches set sold_out = array_remove(sold_out, ticket)
-      where shard_id = shard and journal_offset is null and state in ('pending', 'confirmed') and ticket = any(sold_out);
-      if not found then
+      if news = 'reopened' then
+        update batches set sold_out = array_remove(sold_out, ticket)
+        where shard_id = shard and journal_offset is null and state in ('pending', 'confirmed')
+          and ticket = any(sold_out);
+      end if;
+      select kind into last_told from journal_segments
+      where shard_id = shard and event_id = event and partner_id = 0 and ticket_id = ticket
+      order by last_offset desc limit 1;
+      if coalesce(last_told, 'reopened') <> news then
         insert into journal_segments (shard_id, event_id, partner_id, last_offset, count, kind, ticket_id)
-        values (shard, event, 0, head + 1, 1, 'reopened', ticket);
+        values (shard, event, 0, head + 1, 1, news, ticket);
         update journal_heads set last_offset = head + 1 where shard_id = shard;
       end if;
     end $$`.execute(db);
