@@ -33,7 +33,9 @@ test('its keys are kept until the end, also where nobody has registered yet', as
 test('two may end it at once', async () => {
   await using database = await createDatabaseOfReleaseBefore();
   const { db, url } = database;
-  const results = await Promise.all([1, 2, 3].map(() => runCli({ DATABASE_URL: url }, 'migrate', '--finish')));
+  const results = await Promise.all(
+    [1, 2, 3].map(() => runCli({ DATABASE_URL: url }, 'migrate', '--finish')),
+  );
   expect(results.map(({ code }) => code)).toEqual([0, 0, 0]);
   await adoptShardKeys(db);
   const { rows } = await sql<{ name: string }>`
@@ -67,7 +69,9 @@ test.for(['of this release', 'of the release before'])(
     expect(await failBatch(db, 0, batchId, '23514')).toBe(true);
     await redriveAsBefore(db, batchId);
     if (worker === 'of the release before')
-      await sql`update batches set state = 'confirmed', finished_at = now() where id = ${batchId}`.execute(db);
+      await sql`update batches set state = 'confirmed', finished_at = now() where id = ${batchId}`.execute(
+        db,
+      );
     expect(await leaseDueBatches(db, 0, 10)).toEqual([batchId]);
     await confirmBatches(db, { shardId: 0, batchIds: [batchId] });
     const { entries } = await readJournal(db, fixture, 0, 10);

@@ -8,7 +8,9 @@ import { inject } from 'vitest';
 import { withDatabase } from './database-url.ts';
 
 /** A database as the release before has migrated it. */
-export async function createDatabaseOfReleaseBefore(): Promise<AsyncDisposable & { db: Database; url: string }> {
+export async function createDatabaseOfReleaseBefore(): Promise<
+  AsyncDisposable & { db: Database; url: string }
+> {
   const serverUrl = inject('postgresUrl');
   const name = `floodgate_test_before_${randomBytes(6).toString('hex')}`;
   const server = connect({ connectionString: serverUrl, applicationName: 'tests', maxConnections: 1 });
