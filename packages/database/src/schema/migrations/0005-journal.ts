@@ -100,7 +100,13 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       -- Tickets that are sold out by it.
       select array_agg(t.id), array_agg(t.event_id) into sold_out_tickets, events
       from batches b join tickets t on t.shard_id = shard and t.id = any(b.sold_out)
-      where b.shard_id = shard and b.id = any(due);
+      where b.shard_id = shard and b.id = any(due)
+        -- The release before gives a ticket seats again without a word.
+        and 'sold_out' is distinct from (
+          select kind from journal_segments told
+          where told.shard_id = shard and told.event_id = t.event_id and told.partner_id = 0 and told.ticket_id = t.id
+          order by last_offset desc limit 1
+        );
       if sold_out_tickets is not null then
         insert into journal_segments (shard_id, event_id, partner_id, last_offset, count, kind, ticket_id)
         select shard, event_id, 0, head_after + place, 1, 'sold_out', ticket_id
