@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { TICKET_COLUMNS, type Database } from '@floodgate/database';
 import { Failure } from '@floodgate/service/failure';
+import { findShard, lockShardOf } from './events.ts';
 
 /** Returns all shards, each with the number of events that live in it. */
 export async function listShards(db: Database) {
@@ -18,8 +19,8 @@ export async function listShards(db: Database) {
  * Failure where there is no such shard, or somebody has registered for it. An API may look for its tickets where they were for another 2 s.
  */
 export async function moveEvent(transaction: Database, eventId: number, shardId: number) {
-  const event = transaction.selectFrom('events').select('shard_id').where('id', '=', eventId);
-  const from = (await event.forUpdate().executeTakeFirst())?.shard_id;
+  await lockShardOf(transaction, eventId);
+  const from = await findShard(transaction, eventId);
   if (from === undefined || from === shardId) return from;
   const shard = transaction.selectFrom('shards').select('id').where('id', '=', shardId);
   if (!(await shard.executeTakeFirst())) throw new Failure('no such shard');

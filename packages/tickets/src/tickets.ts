@@ -2,7 +2,7 @@ import { sql, type Selectable } from 'kysely';
 import type { Database, TicketsTable } from '@floodgate/database';
 import { isShardAway } from '@floodgate/database/connection/failures';
 import { inTransaction } from '@floodgate/database/connection/in-transaction';
-import { findShard } from '@floodgate/events';
+import { findShard, keepInShard } from '@floodgate/events';
 import { askShards, awayText, shardIds } from '@floodgate/database/reads/shards';
 import { TICKET_COLUMNS } from '@floodgate/database/schema/schema';
 import { Failure } from '@floodgate/service/failure';
@@ -47,21 +47,15 @@ type NewTicket = GivenSettings & Pick<TicketSettings, 'title' | 'capacity'>;
 
 /** Creates a ticket under an event, in its shard; `title` and `capacity` have no default. */
 export async function createTicket(db: Database, eventId: number, settings: NewTicket, author: string) {
-  const columns = { ...columnsOf(settings), event_id: eventId, last_modified_by: author };
   return inTransaction(db, async (transaction) => {
-    for (;;) {
-      // Without its event it is refused, whatever the shard.
-      const shardId = (await findShard(transaction, eventId)) ?? 0;
-      const ticket = await transaction
-        .insertInto('tickets')
-        .values({ ...columns, shard_id: shardId })
-        .returning(TICKET_COLUMNS)
-        .executeTakeFirstOrThrow();
-      // Its foreign key has waited for whoever was moving the event, and keeps it where it is from now on. A lock taken before
-      // would need every server of a cluster.
-      if ((await findShard(transaction, eventId)) === shardId) return ticket;
-      await sql`delete from tickets where shard_id = ${shardId} and id = ${ticket.id}`.execute(transaction);
-    }
+    await keepInShard(transaction, eventId);
+    // Without its event it is refused, whatever the shard.
+    const shardId = (await findShard(transaction, eventId)) ?? 0;
+    return transaction
+      .insertInto('tickets')
+      .values({ ...columnsOf(settings), shard_id: shardId, event_id: eventId, last_modified_by: author })
+      .returning(TICKET_COLUMNS)
+      .executeTakeFirstOrThrow();
   });
 }
 

@@ -59,7 +59,7 @@ async function spreadTables(db: Database, shards: number): Promise<number> {
   );
   const spread = new Set(rows.map(({ name }) => name));
   const missing = (tables: string[]) => tables.filter((table) => !spread.has(table));
-  if (!spread.has('tickets')) await giveTicketIds(db);
+  await giveTicketIds(db);
   for (const table of missing(DIRECTORY)) await sql`select create_reference_table(${table})`.execute(db);
   for (const table of missing(OF_EVENTS)) {
     const how =
@@ -92,12 +92,23 @@ async function countShards(db: Database): Promise<number> {
   return rows[0]!.count;
 }
 
-// Citus wants identity columns to be bigint. Ids of tickets are small, and given by the coordinator alone.
+// Citus wants identity columns to be bigint. Ids of tickets are small, and given by the coordinator alone. All of it or nothing,
+// because Citus lets nobody change the table any more once the tables that it refers to are spread.
 async function giveTicketIds(db: Database): Promise<void> {
-  await sql`alter table tickets alter id drop identity if exists`.execute(db);
-  await sql`create sequence if not exists ticket_ids as integer`.execute(db);
-  await sql`select setval('ticket_ids', (select coalesce(max(id), 0) + 1 from tickets), false)`.execute(db);
-  await sql`alter table tickets alter id set default nextval('ticket_ids')`.execute(db);
+  const { rows } = await sql`
+    select from pg_attribute where attrelid = 'tickets'::regclass and attname = 'id' and attidentity <> ''`.execute(
+    db,
+  );
+  if (rows.length === 0) return;
+  await db.transaction().execute(async (transaction) => {
+    await sql`alter table tickets alter id drop identity`.execute(transaction);
+    await sql`create sequence ticket_ids as integer`.execute(transaction);
+    await sql`
+      select setval('ticket_ids', (select coalesce(max(id), 0) + 1 from tickets), false)`.execute(
+      transaction,
+    );
+    await sql`alter table tickets alter id set default nextval('ticket_ids')`.execute(transaction);
+  });
 }
 
 /**
