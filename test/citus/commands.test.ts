@@ -57,11 +57,13 @@ describe.skipIf(missing)(`commands on a Citus cluster${missing}`, () => {
     const interrupted = db.withPlugin({
       transformQuery: ({ node, queryId }) => {
         const text = 'sqlFragments' in node ? (node.sqlFragments as string[]).join(' ') : '';
-        if (/create_reference|create_distributed|insert into/.test(text)) steps.add(queryId.queryId);
-        if (steps.size > 1) throw new Error('interrupted');
+        if (/create_reference|create_distributed|insert into/.test(text)) steps.add(queryId);
         return node;
       },
-      transformResult: ({ result }) => Promise.resolve(result),
+      transformResult: ({ result, queryId }) => {
+        if (steps.has(queryId)) throw new Error('interrupted');
+        return Promise.resolve(result);
+      },
     });
     try {
       await distribute(interrupted, SHARDS);

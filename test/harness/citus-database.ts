@@ -18,7 +18,8 @@ const CREATE_EXTENSION = sql`create extension if not exists citus`;
 
 /** Creates a database on the coordinator and on each of its workers. `url`: another database on that coordinator. */
 export async function createCitusDatabase(url: string): Promise<CitusDatabase> {
-  const name = `floodgate_test_${randomBytes(6).toString('hex')}`;
+  // Not as the databases are called in which services have roles of their own.
+  const name = `floodgate_citus_${randomBytes(6).toString('hex')}`;
   const { rows: servers } = await on(url, (db) =>
     sql<{ host: string; port: number; is_worker: boolean }>`
       select nodename as host, nodeport as port, groupid > 0 as is_worker from pg_dist_node

@@ -124,8 +124,8 @@ async function addShards(db: Database): Promise<number> {
   const missing = rows.filter(({ id }) => !shards.has(id) || !heads.has(id));
   for (const { id } of missing) {
     // An event may choose the shard as soon as it is there.
-    await sql`insert into journal_heads (shard_id) values (${id}) on conflict do nothing`.execute(db);
-    await sql`insert into shards (id) values (${id}) on conflict do nothing`.execute(db);
+    if (!heads.has(id)) await sql`insert into journal_heads (shard_id) values (${id})`.execute(db);
+    if (!shards.has(id)) await sql`insert into shards (id) values (${id})`.execute(db);
   }
   return missing.length;
 }
