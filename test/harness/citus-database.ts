@@ -47,7 +47,7 @@ export async function createCitusDatabase(url: string): Promise<CitusDatabase> {
   const drop = async () => {
     await db.destroy();
     for (const server of servers)
-      await on(urlOf(server), (on) => sql`drop database ${sql.id(name)} with (force)`.execute(on));
+      await on(urlOf(server), (other) => sql`drop database ${sql.id(name)} with (force)`.execute(other));
     await proxy.stop();
   };
   return { url: own, db, proxy, proxyPort: Number(new URL(proxy.through(url)).port), drop };
@@ -55,5 +55,9 @@ export async function createCitusDatabase(url: string): Promise<CitusDatabase> {
 
 async function on<Result>(url: string, work: (db: Database) => Promise<Result>): Promise<Result> {
   const db = connect({ connectionString: url, applicationName: 'tests', maxConnections: 1 });
-  return work(db).finally(() => db.destroy());
+  try {
+    return await work(db);
+  } finally {
+    await db.destroy();
+  }
 }
