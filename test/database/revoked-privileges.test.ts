@@ -54,6 +54,12 @@ test.each([
     `may not insert registrations (attendee_digest), as the api must; ${GRANT}`,
   ],
   [
+    'the batch function',
+    `revoke execute on all functions in schema public from public`,
+    'grant execute on all functions in schema public to public',
+    'may not execute reserve_batch, as the api must; as the owner, run \\"grant execute on function reserve_batch to <role>\\"',
+  ],
+  [
     'a table',
     'alter table batches rename to elsewhere',
     'alter table elsewhere rename to batches',
@@ -80,7 +86,7 @@ test.each([
       .filter((line) => /"level":(40|50)/.test(line));
     expect(errors.length).toBeLessThan(20);
     await waitUntil('it is explained', () => api.output().slice(before).includes(explanation));
-    expect(api.output().split('npm run floodgate')).toHaveLength(2);
+    expect(api.output().split(explanation)).toHaveLength(2);
     if (give) await run(give);
     else await grantServiceRoles(database.db);
     const [again] = await waitUntil('seats are granted again', async () => {

@@ -81,7 +81,10 @@ describe('npm start', () => {
     const [answer] = (await once(pasted.stdout, 'data')) as [Buffer];
     expect(JSON.parse(String(answer))).toMatchObject({ responseCode: '00', responseMessage: 'Successful' });
     expect(await usersConnected()).toEqual(['floodgate_api', 'floodgate_worker']);
+    const file = path.join(directory, 'connection.env');
+    expect(first.process.output()).toContain(`set -a; . '${file}'; set +a; npm run floodgate`);
     expect(await first.process.end('SIGINT')).toBe(0);
+    expect(first.process.output()).toMatch(/stopped\n$/);
 
     const second = await start();
     expect(second.demo).toEqual(first.demo);

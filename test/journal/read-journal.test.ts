@@ -213,6 +213,67 @@ test('a ticket that gets seats again is told of, unless nobody was told that it 
   expect(await told()).toHaveLength(3);
 });
 
+/** What was told of a ticket, in order. */
+const toldOf = async (small: number) =>
+  (await readAll([1], { partnerId: 0 })).flatMap(({ kind, ticketId: id }) => (id === small ? kind : []));
+
+const setCapacity = (small: number, capacity: number) =>
+  perform(database.db, updateTicketAction, { ticketId: small, capacity }, 'test');
+
+/** Takes the last seat of a ticket. */
+async function takeLastSeat(small: number): Promise<string> {
+  const batchId = randomUUID();
+  const [outcome] = await reserveBatch(database.db, batchId, [reservationOf(fixture, small)]);
+  expect(outcome!.kind).toBe('registered');
+  return batchId;
+}
+
+test('an operator who leaves a ticket no seats is told of too, so that sold out and reopened alternate', async () => {
+  const small = await fixture.addTicket({ capacity: 0 });
+  // It never had any: nobody waits for it to come back.
+  await setCapacity(small, 5);
+  expect(await toldOf(small)).toEqual([]);
+  await setCapacity(small, 0);
+  await setCapacity(small, 0);
+  expect(await toldOf(small)).toEqual(['sold_out']);
+  await setCapacity(small, 1);
+  await setCapacity(small, 2);
+  expect(await toldOf(small)).toEqual(['sold_out', 'reopened']);
+  await confirm(await takeLastSeat(small));
+  await setCapacity(small, 1);
+  expect(await toldOf(small)).toEqual(['sold_out', 'reopened', 'sold_out']);
+});
+
+test('of a ticket that the release before sold out, or gave seats, the rest is told', async () => {
+  const [before, after] = [
+    await fixture.addTicket({ capacity: 1 }),
+    await fixture.addTicket({ capacity: 1 }),
+  ];
+  // It notes neither.
+  await sql`update tickets set taken = 1 where id = ${before}`.execute(database.db);
+  await setCapacity(before, 2);
+  expect(await toldOf(before)).toEqual(['reopened']);
+  await confirm(await takeLastSeat(after));
+  await sql`update tickets set capacity = 2 where id = ${after}`.execute(database.db);
+  await confirm(await takeLastSeat(after));
+  expect(await toldOf(after)).toEqual(['sold_out']);
+  await setCapacity(after, 3);
+  expect(await toldOf(after)).toEqual(['sold_out', 'reopened']);
+});
+
+test('a ticket that was sold out longer ago than the journal is kept is told of when it has seats again', async () => {
+  const small = await fixture.addTicket({ capacity: 1 });
+  await confirm(await takeLastSeat(small));
+  await setCapacity(small, 2);
+  await confirm(await takeLastSeat(small));
+  await sql`update journal_segments set at = now() - interval '3 d'`.execute(database.db);
+  expect(await deleteOldSegments(database.db, fixture.shardId, 1, 1_000)).toBeGreaterThan(0);
+  expect(await readAll([10])).toEqual([]);
+  expect(await toldOf(small)).toEqual([]);
+  await setCapacity(small, 3);
+  expect(await toldOf(small)).toEqual(['reopened']);
+});
+
 test('who was cancelled before the confirmation is not confirmed', async () => {
   const { batchId, serials } = await commit(3);
   await sql`update registrations set cancelled_at = now() where serial = ${serials[1]}`.execute(database.db);

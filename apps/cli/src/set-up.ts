@@ -20,7 +20,11 @@ export function addMigrateCommand(program: Command, cli: Cli): void {
     )
     .option('--wait <seconds>', 'how long to go on trying while Postgres is not there yet', parseSeconds, 0)
     .option('--finish', 'drop what only processes of the release before need', false)
-    .option('--shards <count>', 'how many, on a Citus cluster that has none yet', parseShards, 32);
+    .option(
+      '--shards <count>',
+      'how many, on a Citus cluster that has none yet; 32 if not given',
+      parseShards,
+    );
   answering(command, cli, async ({ wait, ...options }) => {
     const settings = await loadSettings(cli.env);
     return retryUntil(Date.now() + wait * 1_000, () => migrateAll(settings, options));
@@ -31,14 +35,16 @@ const UNFINISHED = `keys that only the release before needs are kept: run "migra
 
 async function migrateAll(
   { databaseUrl, queue }: CliSettings,
-  { finish, shards }: { finish: boolean; shards: number },
+  { finish, shards }: { finish: boolean; shards?: number },
 ): Promise<Answer> {
-  const { adoptShardKeys } = await import('@floodgate/database/schema/shard-keys');
-  const { distribute } = await import('@floodgate/database/schema/distribute');
+  const { adoptShardKeys, hasShardKeys } = await import('@floodgate/database/schema/shard-keys');
+  const { assertShards, distribute } = await import('@floodgate/database/schema/distribute');
   const { migrate } = await import('@floodgate/database/schema/migrate');
   const { migrations, isFinished, isSpread } = await withDatabase(databaseUrl, null, async (db) => {
+    if (shards !== undefined) await assertShards(db, shards);
     const names = await migrate(db);
-    const keysAreAdopted = await adoptShardKeys(db, finish);
+    if (finish) await adoptShardKeys(db);
+    const keysAreAdopted = await hasShardKeys(db);
     return {
       migrations: names,
       isFinished: keysAreAdopted,
@@ -49,6 +55,7 @@ async function migrateAll(
   const hasQueueSchema = queue?.target.kind === 'postgres';
   const lines = [migrations.length > 0 ? `migrated: ${migrations.join(', ')}` : 'nothing to do'];
   if (!isFinished) lines.push(UNFINISHED);
+  if (!isFinished && shards !== undefined) lines.push('the tables are spread then: give --shards again');
   if (isSpread) lines.push('the tables are spread over the servers of the Citus cluster');
   if (hasQueueSchema) lines.push("the queue's schema is up to date");
   const queueSchema = hasQueueSchema ? 'up to date' : null;

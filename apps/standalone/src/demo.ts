@@ -102,7 +102,7 @@ async function insertDemo(db: Database, partnerName: string) {
 }
 
 /** What the terminal shows when everything runs: where, and commands that work as they are. */
-export function welcome(demo: Demo, demoFile: string): string {
+export function welcome(demo: Demo, demoFile: string, connectionFile: string): string {
   const { baseUrl, secretKey, eventRef, tickets } = demo;
   const headers = `-H 'x-secret-key: ${secretKey}' \\\n    -H 'x-event-ref: ${eventRef}'`;
   const attendee = JSON.stringify({
@@ -132,6 +132,7 @@ What became of it (put the pass reference in):
 
 Documentation   ${baseUrl}/docs
 The demo's key  ${demoFile}
+The command     set -a; . '${connectionFile}'; set +a; npm run floodgate -- --help
 Stop            Ctrl-C
 
 `;

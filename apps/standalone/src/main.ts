@@ -40,7 +40,10 @@ function programOf(app: string, inspectorPort: number): string[] {
 
 /** Says why this ends. Returns the exit code. */
 function report(error: unknown): number {
-  if (error === stopRequested) return 0;
+  if (error === stopRequested) {
+    process.stdout.write('stopped\n');
+    return 0;
+  }
   if (error instanceof ConfigRefused) return 2;
   process.stderr.write(`floodgate: ${firstLine(error)}\n`);
   return error instanceof ConfigError ? 2 : 1;

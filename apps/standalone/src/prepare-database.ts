@@ -36,7 +36,7 @@ export async function prepareDatabase({ connection, demoFile, baseUrl, isOwnServ
   });
   await attempt('DATABASE_URL', () => migrate(db));
   // Nobody else's processes are on it.
-  if (isOwnServer) await adoptShardKeys(db, true);
+  if (isOwnServer) await adoptShardKeys(db);
   await attempt('QUEUE_URL', () => migrateQueue(parseQueueUrl(QUEUE_URL), QUEUE_NAMESPACE));
   const connectionOf = (service: ServiceName) =>
     isOwnServer ? openServiceRole(db, connection, service) : connection;

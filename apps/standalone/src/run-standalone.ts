@@ -42,7 +42,8 @@ export async function runStandalone(setup: Setup, stop: AbortController): Promis
   const variables = Object.entries(connection).map(
     ([name, text]) => `${name}='${text.replaceAll("'", '%27')}'\n`,
   );
-  await writePrivateFile(path.join(directory, 'connection.env'), variables.join(''));
+  const connectionFile = path.join(directory, 'connection.env');
+  await writePrivateFile(connectionFile, variables.join(''));
   const workerPort = config.WORKER_PORT || (await findFreePort());
   const env = {
     api: { ...setup.env, ...connections.api, HOST: host, PORT: String(port) },
@@ -51,7 +52,7 @@ export async function runStandalone(setup: Setup, stop: AbortController): Promis
   stop.signal.throwIfAborted();
   opened.use(startServices({ programs, env, host, port, stop }));
   await waitUntilReady(`${baseUrl}/health/ready`, stop.signal);
-  print(welcome(demo, demoFile));
+  print(welcome(demo, demoFile, connectionFile));
   await once(stop.signal, 'abort');
   throw stop.signal.reason;
 }

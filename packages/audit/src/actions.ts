@@ -2,7 +2,7 @@ import { Type, type Static, type TObject } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import type { Database } from '@floodgate/database';
 import { inTransaction } from '@floodgate/database/connection/in-transaction';
-import { Failure, InvalidInput } from '@floodgate/service/failure';
+import { Failure, InvalidInput, sqlStateOf } from '@floodgate/service/failure';
 import { wrongFields } from '@floodgate/service/load-config';
 import { insertAuditEntries, type Change } from './audit-log.ts';
 
@@ -73,9 +73,18 @@ export async function perform<Input extends TObject, Result>(
     return result;
   });
   return acted.catch((error: Error & { constraint?: string }) => {
-    const reason = action.refusals?.[error.constraint ?? ''];
+    const reason = refusalOf(error, action.refusals ?? {});
     throw reason === undefined ? error : new Failure(reason, { cause: error });
   });
+}
+
+/** Returns what a violated constraint means to an operator, where somebody has said it. */
+function refusalOf(error: Error & { constraint?: string }, refusals: Record<string, string>) {
+  // Citus passes the message on and not the constraint, to whose name the servers behind it may add a number.
+  const names =
+    error.constraint === undefined && sqlStateOf(error)?.startsWith('23') ? error.message : error.constraint;
+  const violated = (name: string) => new RegExp(`(?<!\\w)${name}(_\\d+)?(?!\\w)`).test(names ?? '');
+  return Object.entries(refusals).find(([name]) => violated(name))?.[1];
 }
 
 function assertValid<Input extends TObject>(

@@ -49,8 +49,13 @@ const REFUSALS: Record<string, string> = {
   '57014': 'Postgres took too long; nothing was changed',
 };
 
+// From a server behind the one that was asked: our own connection is a ConnectionLost.
+const CLUSTER_AWAY =
+  'a server of the Citus cluster does not answer; whether the command took effect is unknown';
+
 // The SQLSTATE and the constraint are all that is read: Postgres's own messages quote data.
 function refusalOf(sqlState: string, { constraint }: Error & { constraint?: string }): string {
+  if (sqlState.startsWith('08')) return CLUSTER_AWAY;
   const named = constraint ? `${sqlState}, ${constraint}` : sqlState;
   return REFUSALS[sqlState] ?? `Postgres refused the statement (SQLSTATE ${named})`;
 }

@@ -57,7 +57,6 @@ export const revokeEventAction = defineAction({
 export const moveEventAction = defineAction({
   name: 'event.move',
   input: Type.Object({ eventId: Id, shardId: whole(0, 2_147_483_647) }),
-  refusals: { events_shard_id_fkey: 'no such shard' },
   run: async (transaction, { eventId, shardId }, note) => {
     const from = await moveEvent(transaction, eventId, shardId);
     if (from === undefined) throw new Failure('no such event');

@@ -29,8 +29,12 @@ export function addEventCommands(program: Command, cli: Cli): void {
   const list = event.command('list').description('list events');
   answeringFromDatabase(list, cli, async (db) => {
     const { listEvents } = await import('./events.ts');
-    const events = await listEvents(db);
-    const rows = events.map((row) => ({ id: row.id, ...fieldsOf(row), created: row.createdAt }));
+    const { listShards } = await import('./shards.ts');
+    const [events, shards] = [await listEvents(db), await listShards(db)];
+    const placeOf = ({ shardId }: Event) => (shards.length > 1 ? { shard: shardId } : {});
+    const rows = events.map((row) => {
+      return { id: row.id, ...placeOf(row), ...fieldsOf(row), created: row.createdAt };
+    });
     return { document: events, text: tableOf(rows) };
   });
   addAccess(event, cli, 'grant', "open an event to a partner's keys", 'open');

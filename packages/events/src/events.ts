@@ -46,6 +46,19 @@ export async function findShard(db: Database, eventId: number): Promise<number |
   return (await event.executeTakeFirst())?.shard_id;
 }
 
+// Spells "evnt". On a cluster a lock of the event's row would need every server, and keep nobody from adding tickets.
+const SHARD_LOCK = 0x65766e74;
+
+/** Keeps an event in its shard until the transaction ends. Waits for whoever is moving it. */
+export async function keepInShard(transaction: Database, eventId: number): Promise<void> {
+  await sql`select pg_advisory_xact_lock_shared(${SHARD_LOCK}, ${eventId}::integer)`.execute(transaction);
+}
+
+/** Waits until nobody keeps an event in its shard, and for others who move it. */
+export async function lockShardOf(transaction: Database, eventId: number): Promise<void> {
+  await sql`select pg_advisory_xact_lock(${SHARD_LOCK}, ${eventId}::integer)`.execute(transaction);
+}
+
 /** Returns all events, oldest first. */
 export async function listEvents(db: Database) {
   return db.selectFrom('events').select(EVENT_COLUMNS).orderBy('id').execute();

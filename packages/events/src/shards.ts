@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { TICKET_COLUMNS, type Database } from '@floodgate/database';
 import { Failure } from '@floodgate/service/failure';
+import { findShard, lockShardOf } from './events.ts';
 
 /** Returns all shards, each with the number of events that live in it. */
 export async function listShards(db: Database) {
@@ -15,12 +16,14 @@ export async function listShards(db: Database) {
 
 /**
  * Moves an event with its tickets to another shard. Returns where it was; undefined where there is no such event. Throws
- * Failure where somebody has registered for it. An API may look for its tickets where they were for another 2 s.
+ * Failure where there is no such shard, or somebody has registered for it. An API may look for its tickets where they were for another 2 s.
  */
 export async function moveEvent(transaction: Database, eventId: number, shardId: number) {
-  const event = transaction.selectFrom('events').select('shard_id').where('id', '=', eventId);
-  const from = (await event.forUpdate().executeTakeFirst())?.shard_id;
+  await lockShardOf(transaction, eventId);
+  const from = await findShard(transaction, eventId);
   if (from === undefined || from === shardId) return from;
+  const shard = transaction.selectFrom('shards').select('id').where('id', '=', shardId);
+  if (!(await shard.executeTakeFirst())) throw new Failure('no such shard');
   const tickets = transaction
     .selectFrom('tickets')
     .where('shard_id', '=', from)
@@ -32,7 +35,9 @@ export async function moveEvent(transaction: Database, eventId: number, shardId:
   const segments = transaction.selectFrom('journal_segments').select('last_offset');
   const history = segments.where('shard_id', '=', from).where('event_id', '=', eventId).limit(1);
   if (rows.some(({ taken }) => taken > 0) || (await history.executeTakeFirst()))
-    throw new Failure('somebody has registered for it, so it stays where it is');
+    throw new Failure(
+      'somebody has registered for it, or a ticket of it was sold out, so it stays where it is',
+    );
   await sql`delete from tickets where shard_id = ${from} and event_id = ${eventId}`.execute(transaction);
   await transaction.updateTable('events').set({ shard_id: shardId }).where('id', '=', eventId).execute();
   for (const row of rows) {

@@ -1,21 +1,47 @@
 import { Type } from '@sinclair/typebox';
-import { defineAction, whole } from '@floodgate/audit';
+import { defineAction, perform, whole } from '@floodgate/audit';
 import { UUID_PATTERN } from '@floodgate/contract';
+import { askShards, awayText, shardIds, type Database } from '@floodgate/database';
 import { Failure } from '@floodgate/service/failure';
 import { redriveBatches } from './finalize/batch-statements.ts';
+
+const NO_SUCH_BATCH = 'no failed batch has this id';
 
 /** Gives failed batches another go, oldest first, or one of them. Its result are their ids. */
 export const redriveAction = defineAction({
   name: 'batch.redrive',
   input: Type.Object({
     batchId: Type.Optional(Type.String({ pattern: UUID_PATTERN, description: 'a UUID' })),
+    shardId: Type.Optional(whole(0, 2_147_483_647)),
     limit: whole(1, 100_000),
   }),
   run: async (transaction, selection, note) => {
     const batchIds = await redriveBatches(transaction, selection);
-    if (selection.batchId && batchIds.length === 0) throw new Failure('no failed batch has this id');
+    const isAnywhere = selection.shardId === undefined;
+    if (selection.batchId && isAnywhere && batchIds.length === 0) throw new Failure(NO_SUCH_BATCH);
     const change = { before: { state: 'failed' }, after: { state: 'pending' } };
     for (const id of batchIds) note(`batch:${id}`, change);
     return batchIds;
   },
 });
+
+/**
+ * The same in all shards, each by itself: one that does not answer holds up none of the others. Returns which do not. Throws
+ * Failure where the batch that is wanted is not found.
+ */
+export async function redriveShards(
+  db: Database,
+  { limit, batchId }: { limit: number; batchId?: string },
+  actor: string,
+) {
+  let batchIds: string[] = [];
+  const { away } = await askShards(await shardIds(db), async (shardId) => {
+    const left = limit - batchIds.length;
+    if (left === 0) return;
+    const selection = { shardId, limit: left, ...(batchId !== undefined && { batchId }) };
+    batchIds = batchIds.concat(await perform(db, redriveAction, selection, actor));
+  });
+  if (batchId !== undefined && batchIds.length === 0)
+    throw new Failure([NO_SUCH_BATCH, ...(away.length > 0 ? [awayText(away)] : [])].join('; '));
+  return { batchIds, away };
+}

@@ -15,6 +15,7 @@ import {
   type Cli,
   type QueueSettings,
 } from '@floodgate/command';
+import { awayText } from '@floodgate/database/reads/shards';
 import type { Backlog } from './finalize/batch-statements.ts';
 import type { Difference } from './reconcile/reconcile.ts';
 
@@ -38,10 +39,11 @@ export function addQueueCommands(program: Command, cli: Cli): void {
       withDatabase(settings.databaseUrl, STATUS_DEADLINE_MS, readBacklog),
       readQueue(settings.queue),
     ]);
+    const problems = [...(queue.state === 'down' ? ['the queue is down'] : []), ...awayLines(backlog)];
     return {
       document: { postgres: backlog, queues: [queue] },
       text: `${backlogText(backlog)}\n\n${queueText(queue)}`,
-      ...(queue.state === 'down' && { failure: 'the queue is down' }),
+      ...(problems.length > 0 && { failure: problems.join('; ') }),
     };
   });
 }
@@ -65,6 +67,9 @@ async function readQueue(settings: QueueSettings) {
   }
 }
 
+/** Which shards the backlog does not speak of, where there are any. */
+const awayLines = ({ shardsAway }: Backlog) => (shardsAway === undefined ? [] : [awayText(shardsAway)]);
+
 function backlogText({ pendingBatches, failedBatches, oldestPendingMs }: Backlog): string {
   return record({
     'pending batches': pendingBatches,
@@ -87,11 +92,10 @@ export function addRedriveCommand(program: Command, cli: Cli): void {
     .option('--batch <uuid>', 'only this batch', (text) => text.toLowerCase())
     .option('--limit <batches>', 'at most this many, oldest first', parseWhole, 1_000);
   answeringChange(redrive, cli, async (db, actor, { batch, limit }) => {
-    const { perform } = await import('@floodgate/audit');
-    const { redriveAction } = await import('./actions.ts');
+    const { redriveShards } = await import('./actions.ts');
     const { readBacklog } = await import('./finalize/batch-statements.ts');
     const selection = { limit, ...(batch !== undefined && { batchId: batch }) };
-    const batchIds = await perform(db, redriveAction, selection, actor);
+    const { batchIds, away } = await redriveShards(db, selection, actor);
     await forgetFailedJobs(cli, batchIds);
     const { failedBatches: stillFailed } = await readBacklog(db);
     const redriven = batchIds.length;
@@ -99,6 +103,7 @@ export function addRedriveCommand(program: Command, cli: Cli): void {
     return {
       document: { redriven, stillFailed, batchIds },
       text: redriven === 0 ? 'nothing to redrive: no batch has failed' : text,
+      ...(away.length > 0 && { failure: awayText(away) }),
     };
   });
 }
@@ -126,17 +131,19 @@ export function addReconcileCommand(program: Command, cli: Cli): void {
       `prove that seats, registrations and batches agree; exit 1 where they do not. Shows up to ${SHOWN} differences, --json all`,
     );
   answering(command, cli, async () => {
-    const { reconcile } = await import('./reconcile/reconcile.ts');
+    const { reconcile, UNREAD } = await import('./reconcile/reconcile.ts');
     const { readBacklog } = await import('./finalize/batch-statements.ts');
     const { databaseUrl } = await loadSettings(cli.env);
     // It reads every registration, so it may take as long as it takes.
-    return withDatabase(databaseUrl, null, async (db) =>
-      reconciliation(await reconcile(db), (await readBacklog(db)).failedBatches),
-    );
+    return withDatabase(databaseUrl, null, async (db) => {
+      const differences = await reconcile(db);
+      const unread = differences.filter(({ problem }) => problem === UNREAD).length;
+      return reconciliation(differences, unread, (await readBacklog(db)).failedBatches);
+    });
   });
 }
 
-function reconciliation(differences: readonly Difference[], failedBatches: number): Answer {
+function reconciliation(differences: readonly Difference[], unread: number, failedBatches: number): Answer {
   const balanced = differences.length === 0;
   const more = differences.length - SHOWN;
   const lines = balanced
@@ -147,6 +154,15 @@ function reconciliation(differences: readonly Difference[], failedBatches: numbe
   return {
     document: { balanced, differences, failedBatches },
     text: lines.join('\n'),
-    ...(!balanced && { failure: `not balanced: ${differences.length} found` }),
+    ...(!balanced && { failure: imbalanceText(differences, unread) }),
   };
+}
+
+/** How many differences there are, and shards whose books nobody could read. */
+function imbalanceText({ length }: readonly Difference[], unread: number): string {
+  const found = length - unread;
+  return [
+    ...(found > 0 ? [`not balanced: ${found} found`] : []),
+    ...(unread > 0 ? [`shards that do not answer: ${unread}`] : []),
+  ].join('; ');
 }

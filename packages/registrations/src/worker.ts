@@ -1,8 +1,8 @@
-import type { Database } from '@floodgate/database';
+import { inEachShard, type Database } from '@floodgate/database';
 import { deleteOldSegments } from '@floodgate/journal';
 import { defineWorker } from '@floodgate/queue';
 import { whole } from '@floodgate/service';
-import { shardIds, readBacklog, type ShardBatches } from './finalize/batch-statements.ts';
+import { readBacklog, type ShardBatches } from './finalize/batch-statements.ts';
 import { finalizeBatches } from './finalize/finalize-batches.ts';
 import { finalizeBatchesJob } from './finalize/job.ts';
 import { relayDueBatches } from './finalize/relay.ts';
@@ -73,7 +73,8 @@ async function expire(
   deleteSome: (shardId: number) => Promise<number>,
 ): Promise<'more' | 'done'> {
   let result: 'more' | 'done' = 'done';
-  for (const shardId of await shardIds(db))
+  await inEachShard(db, async (shardId) => {
     if ((await deleteSome(shardId)) >= ROWS_PER_STATEMENT) result = 'more';
+  });
   return result;
 }

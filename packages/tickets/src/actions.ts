@@ -5,8 +5,8 @@ import {
   createTicket,
   describeTicket,
   lockTicket,
-  noteReopened,
   settingsOf,
+  tellOfTicket,
   updateTicket,
 } from './tickets.ts';
 import type { TicketSettings } from './tickets.ts';
@@ -72,8 +72,9 @@ export const updateTicketAction = defineAction({
     const before = await lockTicket(transaction, ticketId);
     if (!before) throw new Failure('no such ticket');
     const ticket = await updateTicket(transaction, before, settings, lastModifiedBy);
-    if (before.taken === before.capacity && ticket.taken < ticket.capacity)
-      await noteReopened(transaction, before);
+    const [wasSoldOut, isSoldOut] = [before, ticket].map(({ taken, capacity }) => taken === capacity);
+    if (wasSoldOut !== isSoldOut)
+      await tellOfTicket(transaction, before, isSoldOut ? 'sold_out' : 'reopened');
     note(`ticket:${ticketId}`, { before: settingsOf(before), after: settingsOf(ticket) });
     return describeTicket(ticket);
   },

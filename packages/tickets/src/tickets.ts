@@ -1,7 +1,11 @@
 import { sql, type Selectable } from 'kysely';
 import type { Database, TicketsTable } from '@floodgate/database';
-import { findShard } from '@floodgate/events';
+import { isShardAway } from '@floodgate/database/connection/failures';
+import { inTransaction } from '@floodgate/database/connection/in-transaction';
+import { findShard, keepInShard } from '@floodgate/events';
+import { askShards, awayText, shardIds } from '@floodgate/database/reads/shards';
 import { TICKET_COLUMNS } from '@floodgate/database/schema/schema';
+import { Failure } from '@floodgate/service/failure';
 
 /** A ticket as it is stored. */
 export type TicketRow = Pick<Selectable<TicketsTable>, (typeof TICKET_COLUMNS)[number]>;
@@ -43,26 +47,55 @@ type NewTicket = GivenSettings & Pick<TicketSettings, 'title' | 'capacity'>;
 
 /** Creates a ticket under an event, in its shard; `title` and `capacity` have no default. */
 export async function createTicket(db: Database, eventId: number, settings: NewTicket, author: string) {
-  // Without its event it is refused, whatever the shard.
-  const shardId = (await findShard(db, eventId)) ?? 0;
-  return db
-    .insertInto('tickets')
-    .values({ ...columnsOf(settings), shard_id: shardId, event_id: eventId, last_modified_by: author })
-    .returning(TICKET_COLUMNS)
-    .executeTakeFirstOrThrow();
+  return inTransaction(db, async (transaction) => {
+    await keepInShard(transaction, eventId);
+    // Without its event it is refused, whatever the shard.
+    const shardId = (await findShard(transaction, eventId)) ?? 0;
+    return transaction
+      .insertInto('tickets')
+      .values({ ...columnsOf(settings), shard_id: shardId, event_id: eventId, last_modified_by: author })
+      .returning(TICKET_COLUMNS)
+      .executeTakeFirstOrThrow();
+  });
 }
 
-/** Returns a ticket with its shard, and keeps others from changing it. Undefined where there is none. */
+/**
+ * Returns a ticket with its shard, and keeps others from changing it. Undefined where there is none. Throws Failure where it
+ * may be in a shard that does not answer.
+ */
 export async function lockTicket(transaction: Database, ticketId: number) {
-  const tickets = transaction.selectFrom('tickets').where('id', '=', ticketId);
-  const found = await tickets.select('shard_id').executeTakeFirst();
-  if (!found) return undefined;
+  const shardId = await findShardOfTicket(transaction, ticketId);
+  if (shardId === undefined) return undefined;
   // Rows can be locked in one shard at a time.
-  return tickets
+  return transaction
+    .selectFrom('tickets')
     .select(['shard_id', ...TICKET_COLUMNS])
-    .where('shard_id', '=', found.shard_id)
+    .where('shard_id', '=', shardId)
+    .where('id', '=', ticketId)
     .forNoKeyUpdate()
     .executeTakeFirst();
+}
+
+/** Asks all shards at once and, where one does not answer, one after the other. */
+async function findShardOfTicket(transaction: Database, ticketId: number): Promise<number | undefined> {
+  const tickets = transaction.selectFrom('tickets').select('shard_id').where('id', '=', ticketId);
+  await sql`savepoint asking`.execute(transaction);
+  try {
+    return (await tickets.executeTakeFirst())?.shard_id;
+  } catch (error) {
+    if (!isShardAway(error)) throw error;
+    await sql`rollback to savepoint asking`.execute(transaction);
+  }
+  const { answers, away } = await askShards(await shardIds(transaction), async (shardId) => {
+    const found = tickets.where('shard_id', '=', shardId).executeTakeFirst();
+    return await found.catch(async (error: unknown) => {
+      await sql`rollback to savepoint asking`.execute(transaction);
+      throw error;
+    });
+  });
+  const found = answers.find((answer) => answer !== undefined);
+  if (!found && away.length > 0) throw new Failure(`no such ticket is found, but ${awayText(away)}`);
+  return found?.shard_id;
 }
 
 type TicketOfShard = Pick<Selectable<TicketsTable>, 'shard_id' | 'event_id' | 'id'>;
@@ -83,10 +116,16 @@ export async function updateTicket(
     .executeTakeFirstOrThrow();
 }
 
-/** Notes that a ticket which was sold out has seats again, for whoever follows its event. */
-export async function noteReopened(transaction: Database, { shard_id, event_id, id }: TicketOfShard) {
+/** Tells whoever follows the event that an operator has left a ticket without seats, or given it some again. */
+export async function tellOfTicket(
+  transaction: Database,
+  { shard_id, event_id, id }: TicketOfShard,
+  news: 'sold_out' | 'reopened',
+) {
   await sql`
-    select reopen_ticket(${shard_id}::integer, ${event_id}::integer, ${id}::integer)`.execute(transaction);
+    select tell_of_ticket(${shard_id}::integer, ${event_id}::integer, ${id}::integer, ${news}::text)`.execute(
+    transaction,
+  );
 }
 
 /** Returns all tickets of an event, on sale or not. */

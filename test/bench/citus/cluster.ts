@@ -158,7 +158,7 @@ async function joinNodes([coordinator, ...workers]: readonly Node[], name: strin
 async function openMigrated(url: string): Promise<RunDatabase> {
   const db = open(url);
   await migrate(db);
-  await adoptShardKeys(db, true);
+  await adoptShardKeys(db);
   await distribute(db, SHARDS);
   return { url, db, [Symbol.asyncDispose]: () => db.destroy() };
 }

@@ -59,3 +59,11 @@ export function statementFailure(error: unknown): StatementFailure {
   const code = sqlStateOf(error) ?? '';
   return MEANINGS[code] ?? MEANINGS[code.slice(0, 2)] ?? 'unexpected';
 }
+
+/**
+ * Returns whether a server of a Citus cluster, behind the one that we are connected to, did not answer, or not in time. Others
+ * may.
+ */
+export function isShardAway(error: unknown): boolean {
+  return /^(08|57P|57014)/.test(sqlStateOf(error) ?? '');
+}

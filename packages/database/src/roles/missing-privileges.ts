@@ -42,7 +42,18 @@ interface Lack {
   isThere: boolean;
 }
 
+/** What each service calls. Everybody may, unless somebody has revoked it. */
+const FUNCTIONS: Record<ServiceName, string[]> = {
+  api: ['reserve_batch'],
+  worker: ['finalize_batches', 'lease_batches'],
+};
+
 function sentenceOf({ table, privilege, column, isThere }: Lack, service: ServiceName): string {
+  if (privilege === 'execute')
+    return (
+      `the user in DATABASE_URL may not execute ${table}, as the ${service} must; ` +
+      `as the owner, run "grant execute on function ${table} to <role>"`
+    );
   const place = column === null ? table : `${table} (${column})`;
   return isThere
     ? `the user in DATABASE_URL may not ${privilege} ${place}, as the ${service} must; ` +
@@ -72,6 +83,10 @@ async function findLacks(db: Database, service: ServiceName): Promise<Lack[]> {
       when "column" is null then has_table_privilege(relation, privilege)
       else has_column_privilege(relation, attnum, privilege)
     end
-    order by "isThere", needed.table, "column", privilege`.execute(db);
+    union all
+    select proname, 'execute', null, true from pg_proc
+    where proname = any(${FUNCTIONS[service]}) and pronamespace = current_schema()::regnamespace
+      and not has_function_privilege(oid, 'execute')
+    order by "isThere", 1, "column", privilege`.execute(db);
   return rows;
 }

@@ -1,6 +1,7 @@
-import { Failure } from '@floodgate/service/failure';
+import { Failure, InvalidInput } from '@floodgate/service/failure';
 import { sql } from 'kysely';
 import type { Database } from '../connection/connect.ts';
+import { oneAtATime } from './shard-keys.ts';
 
 /** What is small, and the same on every server. */
 const DIRECTORY = ['partners', 'secret_keys', 'shards', 'events', 'event_grants'];
@@ -14,7 +15,7 @@ const OF_EVENTS = [
   'journal_segments',
 ];
 /** Run on the shard's server, which their first argument names. */
-const FUNCTIONS = ['reserve_batch', 'finalize_batches', 'lease_batches', 'reopen_ticket'];
+const FUNCTIONS = ['reserve_batch', 'finalize_batches', 'lease_batches', 'tell_of_ticket'];
 
 export const DEFAULT_SHARDS = 32;
 /** The first that carries what is granted by column to the shards. */
@@ -24,45 +25,27 @@ const CANDIDATES_PER_SHARD = 100;
 
 /**
  * Spreads the tables over the servers of a Citus cluster. Does nothing on a Postgres without Citus. Safe to repeat, also after
- * it was interrupted. Needs the keys that begin with the shard. What is stored already stays in shard 0. Returns whether
- * anything was spread. Throws Failure where Citus is too old.
+ * it was interrupted, and to run twice at once. Needs the keys that begin with the shard. What is stored already stays in
+ * shard 0. Returns whether there was anything to do. Throws Failure where Citus is too old.
  */
 export async function distribute(db: Database, shards = DEFAULT_SHARDS): Promise<boolean> {
   if (!(await isCluster(db))) return false;
   await assertCitusSupported(db);
-  const spread = await readSpread(db);
-  const missing = (tables: string[]) => tables.filter((table) => !spread.has(table));
-  if (missing([...DIRECTORY, ...OF_EVENTS]).length === 0) return false;
-  if (!spread.has('tickets')) await adoptSequence(db, 'tickets', 'id', 'ticket_ids', 'integer');
-  if (!spread.has('registrations'))
-    await adoptSequence(db, 'registrations', 'serial', 'registrations_serial_seq', 'bigint');
-  // It would become a table of the cluster's, and no statement on those may return what the clock says.
-  await sql`
-    alter table rate_limit_windows drop constraint if exists rate_limit_windows_partner_id_fkey`.execute(db);
-  for (const table of missing(DIRECTORY)) await sql`select create_reference_table(${table})`.execute(db);
-  for (const table of missing(OF_EVENTS)) {
-    const how =
-      table === 'tickets' ? sql`shard_count := ${shards}::integer` : sql`colocate_with := 'tickets'`;
-    await sql`select create_distributed_table(${table}, 'shard_id', ${how})`.execute(db);
-  }
-  for (const name of FUNCTIONS) await spreadFunction(db, name);
-  await addShards(db, shards);
-  return true;
+  return oneAtATime(db, async (connection) => {
+    const tables = await spreadTables(connection, shards);
+    const functions = await spreadFunctions(connection);
+    const added = await addShards(connection);
+    return tables + functions + added > 0;
+  });
 }
 
-async function spreadFunction(db: Database, name: string): Promise<void> {
-  const { rows } = await sql<{ signature: string; hasPlans: boolean }>`
-    select oid::regprocedure::text as signature,
-      'plan_cache_mode=force_generic_plan' = any(coalesce(proconfig, '{}')) as "hasPlans"
-    from pg_proc where proname = ${name} and pronamespace = current_schema()::regnamespace`.execute(db);
-  for (const { signature, hasPlans } of rows) {
-    // Citus plans each statement by itself, and crashes on a generic plan that inserts what it selects (13.2).
-    if (hasPlans) await sql`alter function ${sql.raw(signature)} reset plan_cache_mode`.execute(db);
-    await sql`
-      select create_distributed_function(${signature}::regprocedure, '$1', colocate_with := 'tickets')`.execute(
-      db,
-    );
-  }
+/** Throws InvalidInput where there cannot be so many shards. Changes nothing. */
+export async function assertShards(db: Database, shards: number): Promise<void> {
+  if (!(await isCluster(db)))
+    throw new InvalidInput('--shards: only on a Citus cluster; this Postgres has one shard');
+  const there = await countShards(db);
+  if (there > 0 && there !== shards)
+    throw new InvalidInput(`--shards: there are ${there} already, and their number stays`);
 }
 
 /** Returns whether this is a Citus cluster. */
@@ -80,18 +63,61 @@ async function assertCitusSupported(db: Database): Promise<void> {
   if (isTooOld) throw new Failure(`Citus ${OLDEST_CITUS} or newer is needed, and this is ${version}`);
 }
 
-async function readSpread(db: Database): Promise<Set<string>> {
+/** Returns how many tables there were to spread. */
+async function spreadTables(db: Database, shards: number): Promise<number> {
   // Hash-distributed, or replicated everywhere. Tables that Citus adds by itself for their foreign keys are neither.
   const { rows } = await sql<{ name: string }>`
     select logicalrelid::text as name from pg_dist_partition where partmethod = 'h' or repmodel = 't'`.execute(
     db,
   );
-  return new Set(rows.map(({ name }) => name));
+  const spread = new Set(rows.map(({ name }) => name));
+  const missing = (tables: string[]) => tables.filter((table) => !spread.has(table));
+  await adoptSequence(db, 'tickets', 'id', 'ticket_ids', 'integer');
+  await adoptSequence(db, 'registrations', 'serial', 'registrations_serial_seq', 'bigint');
+  // It would become a table of the cluster's, and no statement on those may return what the clock says.
+  await sql`
+    alter table rate_limit_windows drop constraint if exists rate_limit_windows_partner_id_fkey`.execute(db);
+  for (const table of missing(DIRECTORY)) await sql`select create_reference_table(${table})`.execute(db);
+  for (const table of missing(OF_EVENTS)) {
+    const how =
+      table === 'tickets' ? sql`shard_count := ${shards}::integer` : sql`colocate_with := 'tickets'`;
+    await sql`select create_distributed_table(${table}, 'shard_id', ${how})`.execute(db);
+  }
+  return missing([...DIRECTORY, ...OF_EVENTS]).length;
+}
+
+/** Returns how many functions there were to spread. */
+async function spreadFunctions(db: Database): Promise<number> {
+  const { rows } = await sql<{ signature: string; hasGenericPlans: boolean }>`
+    select oid::regprocedure::text as signature,
+      'plan_cache_mode=force_generic_plan' = any(coalesce(proconfig, '{}')) as "hasGenericPlans"
+    from pg_proc
+    where proname = any(${FUNCTIONS}) and pronamespace = current_schema()::regnamespace and not exists (
+      select from pg_dist_object
+      where classid = 'pg_proc'::regclass and objid = pg_proc.oid and distribution_argument_index is not null
+    )`.execute(db);
+  for (const { signature, hasGenericPlans } of rows) {
+    // Citus plans each statement by itself, and crashes on a generic plan that inserts what it selects (13.2).
+    if (hasGenericPlans) await sql`alter function ${sql.raw(signature)} reset plan_cache_mode`.execute(db);
+    await sql`
+      select create_distributed_function(${signature}::regprocedure, '$1', colocate_with := 'tickets')`.execute(
+      db,
+    );
+  }
+  return rows.length;
+}
+
+/** Returns how many shards Citus has made; 0 where the tables are not spread. */
+async function countShards(db: Database): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*) as count from pg_dist_shard where logicalrelid = to_regclass('tickets')`.execute(db);
+  return rows[0]!.count;
 }
 
 /**
  * Gives a column a sequence of its own instead of an identity. Those of identities have to be bigint in Citus, which ids of
- * tickets are not, and what is granted on them stays on the coordinator.
+ * tickets are not, and what is granted on them stays on the coordinator. All of it or nothing, because Citus lets nobody change
+ * the table any more once the tables that it refers to are spread.
  */
 async function adoptSequence(
   db: Database,
@@ -100,27 +126,47 @@ async function adoptSequence(
   sequence: string,
   type: 'integer' | 'bigint',
 ): Promise<void> {
+  const { rows } = await sql`
+    select from pg_attribute
+    where attrelid = ${table}::regclass and attname = ${column} and attidentity <> ''`.execute(db);
+  if (rows.length === 0) return;
   const [ofTable, ofColumn, name] = [sql.table(table), sql.ref(column), sql.ref(sequence)];
-  await sql`alter table ${ofTable} alter ${ofColumn} drop identity if exists`.execute(db);
-  await sql`create sequence if not exists ${name} as ${sql.raw(type)}`.execute(db);
-  await sql`
-    select setval(${sequence}, (select coalesce(max(${ofColumn}), 0) + 1 from ${ofTable}), false)`.execute(
-    db,
-  );
-  await sql`
-    alter table ${ofTable} alter ${ofColumn} set default nextval(${sql.lit(sequence)})`.execute(db);
+  await db.transaction().execute(async (transaction) => {
+    await sql`alter table ${ofTable} alter ${ofColumn} drop identity`.execute(transaction);
+    await sql`create sequence ${name} as ${sql.raw(type)}`.execute(transaction);
+    await sql`
+      select setval(${sequence}, (select coalesce(max(${ofColumn}), 0) + 1 from ${ofTable}), false)`.execute(
+      transaction,
+    );
+    await sql`
+      alter table ${ofTable} alter ${ofColumn} set default nextval(${sql.lit(sequence)})`.execute(
+      transaction,
+    );
+  });
 }
 
 /**
  * Citus finds a row's place by a hash of its shard id, and the ids 0 to 31 would share some places and leave others empty. So
- * each place gets the lowest id that leads to it.
+ * each place gets the lowest id that leads to it. Returns how many were missing.
  */
-async function addShards(db: Database, shards: number): Promise<void> {
+async function addShards(db: Database): Promise<number> {
+  const candidates = CANDIDATES_PER_SHARD * (await countShards(db));
   const { rows } = await sql<{ id: number }>`
-    select min(id) as id from generate_series(0, ${shards * CANDIDATES_PER_SHARD}::integer) as id
+    select min(id) as id from generate_series(0, ${candidates}::integer) as id
     group by get_shard_id_for_distribution_column('tickets', id)`.execute(db);
-  for (const { id } of rows) {
-    await sql`insert into shards (id) values (${id}) on conflict do nothing`.execute(db);
-    await sql`insert into journal_heads (shard_id) values (${id}) on conflict do nothing`.execute(db);
+  const [shards, heads] = [await idsOf(db, 'shards', 'id'), await idsOf(db, 'journal_heads', 'shard_id')];
+  const missing = rows.filter(({ id }) => !shards.has(id) || !heads.has(id));
+  for (const { id } of missing) {
+    // An event may choose the shard as soon as it is there.
+    if (!heads.has(id)) await sql`insert into journal_heads (shard_id) values (${id})`.execute(db);
+    if (!shards.has(id)) await sql`insert into shards (id) values (${id})`.execute(db);
   }
+  return missing.length;
+}
+
+async function idsOf(db: Database, table: string, column: string): Promise<Set<number>> {
+  const { rows } = await sql<{
+    id: number;
+  }>`select ${sql.ref(column)} as id from ${sql.table(table)}`.execute(db);
+  return new Set(rows.map(({ id }) => id));
 }

@@ -7,7 +7,7 @@ import * as audit from './migrations/0002-audit.ts';
 import * as shards from './migrations/0003-shards.ts';
 import * as reserveBatch from './migrations/0004-reserve-batch.ts';
 import * as journal from './migrations/0005-journal.ts';
-import { adoptShardKeys, buildShardKeys } from './shard-keys.ts';
+import { adoptShardKeys, buildShardKeys, hasTables } from './shard-keys.ts';
 
 /** In order, forward only, and never edited once merged. */
 const MIGRATIONS: Record<string, Migration> = {
@@ -30,13 +30,15 @@ const ENCODINGS = new Set(['UTF8', 'SQL_ASCII']);
  */
 export async function migrate(db: Database): Promise<string[]> {
   await assertSupported(db);
+  const isNew = !(await hasTables(db));
   await buildShardKeys(db);
   const migrator = new Migrator({ db, provider: { getMigrations: () => Promise.resolve(MIGRATIONS) } });
   const { error, results } = await migrator.migrateToLatest();
   // To Kysely, a migration that this release does not know is an error. Here it is one only where another is missing.
   if (error && !(await isMigrated(db))) throw error;
   await buildShardKeys(db);
-  await adoptShardKeys(db, false);
+  // Else processes of the release before may be running, whether they have stored anything or not.
+  if (isNew) await adoptShardKeys(db);
   return (results ?? []).map((result) => result.migrationName);
 }
 

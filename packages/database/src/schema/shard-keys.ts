@@ -7,7 +7,6 @@ const SHARD_KEYS = [
   ['tickets_by_shard', 'tickets', 'shard_id, id'],
   ['batches_by_shard', 'batches', 'shard_id, id'],
   ['idempotency_keys_by_shard', 'idempotency_keys', 'shard_id, partner_id, event_id, key'],
-  // The last: whether all is done is asked of it.
   ['registrations_by_shard', 'registrations', 'shard_id, serial'],
 ] as const;
 
@@ -36,21 +35,52 @@ const UNWRITTEN = `batches (shard_id, relay_at)
  * wait for those who hold that one for ever. Safe to repeat, also after it was interrupted.
  */
 export async function buildShardKeys(db: Database): Promise<void> {
-  if (!(await isAny(db, sql`select where to_regclass('registrations') is not null`))) return;
-  if (await hasShardKey(db, 'registrations')) return;
-  await db.connection().execute(async (connection) => {
+  if (!(await hasTables(db)) || (await hasShardKeys(db))) return;
+  await oneAtATime(db, async (connection) => {
+    // Somebody else may have adopted them meanwhile, or some of them before it was interrupted.
+    const unadopted = await unadoptedKeys(connection);
+    if (unadopted.length === 0) return;
+    for (const [table, column, type] of COLUMNS) await addColumn(connection, table, column, type);
+    for (const [index, table, columns] of unadopted)
+      await build(connection, 'unique', index, `${table} (${columns})`);
+    await build(connection, 'unique', 'registrations_attendee_by_shard', ATTENDEES);
+    await build(connection, '', 'batches_unwritten', UNWRITTEN);
+    await forgetPlaces(connection);
+  });
+}
+
+/** Returns whether somebody has migrated this database before. */
+export const hasTables = (db: Database) =>
+  isAny(db, sql`select where to_regclass('registrations') is not null`);
+
+/** Does `work` on the schema that cannot be one transaction. Whoever else does such work waits. */
+export async function oneAtATime<Result>(
+  db: Database,
+  work: (connection: Database) => Promise<Result>,
+): Promise<Result> {
+  return db.connection().execute(async (connection) => {
     // Not by waiting in Postgres: who waits there holds up the index that the other one builds.
     while (!(await tryLock(connection))) await delay(RETRY_MS);
     try {
-      for (const [table, column, type] of COLUMNS) await addColumn(connection, table, column, type);
-      for (const [index, table, columns] of SHARD_KEYS)
-        await build(connection, 'unique', index, `${table} (${columns})`);
-      await build(connection, 'unique', 'registrations_attendee_by_shard', ATTENDEES);
-      await build(connection, '', 'batches_unwritten', UNWRITTEN);
+      return await work(connection);
     } finally {
       await sql`select pg_advisory_unlock(${BUILD_LOCK})`.execute(connection);
     }
   });
+}
+
+/**
+ * A batch that the release before redrives is unwritten again, as one that this release redrives: that one does not know of
+ * the place in the journal where it reads "failed".
+ */
+async function forgetPlaces(db: Database): Promise<void> {
+  if (await isAny(db, sql`select from pg_trigger where tgname = 'forget_place'`)) return;
+  await sql`
+    create or replace function forget_place() returns trigger language plpgsql as
+      $$ begin new.journal_offset := null; return new; end $$`.execute(db);
+  await sql`
+    create trigger forget_place before update of state on batches for each row
+    when (old.state = 'failed' and new.state = 'pending') execute function forget_place()`.execute(db);
 }
 
 /** Adds a column that is missing. One that is there is not even locked for it. */
@@ -61,32 +91,46 @@ async function addColumn(db: Database, table: string, column: string, type: stri
   await sql`alter table ${sql.table(table)} add ${sql.ref(column)} ${sql.raw(type)}`.execute(db);
 }
 
+/** Returns whether the keys that begin with the shard are the primary ones, and all that is there. */
+export async function hasShardKeys(db: Database): Promise<boolean> {
+  return (await unadoptedKeys(db)).length === 0;
+}
+
 /**
- * Makes them the primary keys, and drops those without the shard, which the release before needs: `force` says that it
- * runs no more. Where there is no registration yet it does so anyway. Returns whether the keys are now in order. One table
- * after the other, each by itself; safe to repeat.
+ * Makes them the primary keys, and drops what only the release before needs: none of its processes may run any more. One
+ * table after the other, each by itself; safe to repeat, and to run twice at once.
  */
-export async function adoptShardKeys(db: Database, force: boolean): Promise<boolean> {
-  const unfinished: (typeof SHARD_KEYS)[number][] = [];
-  for (const entry of SHARD_KEYS) if (!(await hasShardKey(db, entry[1]))) unfinished.push(entry);
-  if (unfinished.length === 0) return true;
-  if (!force && (await isAny(db, sql`select from registrations limit 1`))) return false;
-  // Replaced by batches_unwritten.
-  await sql`drop index if exists batches_pending`.execute(db);
-  if (await isAny(db, sql`select where to_regclass('registrations_attendee_by_shard') is not null`)) {
-    await sql`drop index if exists registrations_one_per_attendee`.execute(db);
-    await sql`alter index registrations_attendee_by_shard rename to registrations_one_per_attendee`.execute(
-      db,
-    );
-  }
-  for (const [index, table] of unfinished) {
-    const [name, key, by] = [sql.table(table), sql.ref(`${table}_pkey`), sql.ref(index)];
-    await sql`
-      alter table ${name} drop constraint ${key}, add constraint ${key} primary key using index ${by}`.execute(
-      db,
-    );
-  }
-  return true;
+export async function adoptShardKeys(db: Database): Promise<void> {
+  await oneAtATime(db, async (connection) => {
+    const unadopted = await unadoptedKeys(connection);
+    if (unadopted.length === 0) return;
+    await sql`drop trigger if exists forget_place on batches`.execute(connection);
+    await sql`drop function if exists forget_place()`.execute(connection);
+    // Replaced by batches_unwritten.
+    await sql`drop index if exists batches_pending`.execute(connection);
+    if (
+      await isAny(connection, sql`select where to_regclass('registrations_attendee_by_shard') is not null`)
+    ) {
+      await sql`drop index if exists registrations_one_per_attendee`.execute(connection);
+      await sql`
+        alter index registrations_attendee_by_shard rename to registrations_one_per_attendee`.execute(
+        connection,
+      );
+    }
+    for (const [index, table] of unadopted) {
+      const [name, key, by] = [sql.table(table), sql.ref(`${table}_pkey`), sql.ref(index)];
+      await sql`
+        alter table ${name} drop constraint ${key}, add constraint ${key} primary key using index ${by}`.execute(
+        connection,
+      );
+    }
+  });
+}
+
+async function unadoptedKeys(db: Database) {
+  const unadopted: (typeof SHARD_KEYS)[number][] = [];
+  for (const entry of SHARD_KEYS) if (!(await hasShardKey(db, entry[1]))) unadopted.push(entry);
+  return unadopted;
 }
 
 async function build(db: Database, kind: 'unique' | '', index: string, on: string): Promise<void> {

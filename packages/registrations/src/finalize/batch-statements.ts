@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { plainArray, type Database } from '@floodgate/database';
+import { askShards, plainArray, shardIds, type Database } from '@floodgate/database';
 import type { QueueBacklog } from '@floodgate/queue';
 
 // What happens to a batch once it has committed: one function for each statement.
@@ -34,13 +34,20 @@ async function writeBatches(db: Database, { shardId, batchIds }: ShardBatches, f
   return rows[0]!.written;
 }
 
-/** Makes failed batches pending again (all of them, or one) and due for the relay at once. Returns their ids. */
+/** Which failed batches: all of them, those of one shard, or one. */
+interface Selection {
+  batchId?: string | null;
+  shardId?: number;
+  limit: number;
+}
+
+/** Makes failed batches pending again and due for the relay at once. Returns their ids. */
 export async function redriveBatches(
   transaction: Database,
-  { batchId = null, limit }: { batchId?: string | null; limit: number },
+  { batchId = null, shardId: only, limit }: Selection,
 ): Promise<string[]> {
   const redriven: string[] = [];
-  for (const shardId of await shardIds(transaction)) {
+  for (const shardId of only === undefined ? await shardIds(transaction) : [only]) {
     const { rows } = await sql<{ id: string }>`
       select id from batches
       where shard_id = ${shardId} and state = 'failed' and (${batchId}::uuid is null or id = ${batchId}::uuid)
@@ -74,28 +81,37 @@ export async function returnLease(db: Database, { shardId, batchIds }: ShardBatc
     where shard_id = ${shardId} and id = any(${batchIds}::uuid[]) and journal_offset is null`.execute(db);
 }
 
-/** Returns the ids of all shards. */
-export async function shardIds(db: Database): Promise<number[]> {
-  const shards = await db.selectFrom('shards').select('id').orderBy('id').execute();
-  return shards.map(({ id }) => id);
-}
-
 /** What is waiting for finalization, as Postgres knows it. `oldestPendingMs` of a redriven batch counts from its redrive. */
 export interface Backlog extends QueueBacklog {
   pendingBatches: number;
   failedBatches: number;
+  /** What waits in these is not known; missing where all shards answer. */
+  shardsAway?: number[];
 }
 
 // As its index says it.
-const isPending = sql`journal_offset is null and state = 'pending'`;
+const isPending = (shard: number) =>
+  sql`shard_id = ${shard} and journal_offset is null and state = 'pending'`;
 
-/** Returns the backlog of now. */
+/** Returns the backlog of now, of the shards that answer. */
 export async function readBacklog(db: Database): Promise<Backlog> {
-  const { rows } = await sql<Backlog>`
-    select
-      (select count(*)::integer from batches where ${isPending}) as "pendingBatches",
-      (select count(*)::integer from batches where state = 'failed') as "failedBatches",
-      (select (extract(epoch from clock_timestamp() - min(pending_since)) * 1000)::float8
-         from batches where ${isPending}) as "oldestPendingMs"`.execute(db);
-  return rows[0]!;
+  const { answers, away } = await askShards(await shardIds(db), async (shardId) => {
+    const { rows } = await readShardBacklog(shardId).execute(db);
+    return rows[0]!;
+  });
+  const sum = (counts: number[]) => counts.reduce((total, count) => total + count, 0);
+  const ages = answers.flatMap(({ oldestPendingMs }) => oldestPendingMs ?? []);
+  return {
+    pendingBatches: sum(answers.map(({ pendingBatches }) => pendingBatches)),
+    failedBatches: sum(answers.map(({ failedBatches }) => failedBatches)),
+    oldestPendingMs: ages.length === 0 ? null : Math.max(...ages),
+    ...(away.length > 0 && { shardsAway: away }),
+  };
 }
+
+const readShardBacklog = (shard: number) => sql<Backlog>`
+  select
+    (select count(*)::integer from batches where ${isPending(shard)}) as "pendingBatches",
+    (select count(*)::integer from batches where shard_id = ${shard} and state = 'failed') as "failedBatches",
+    (select (extract(epoch from clock_timestamp() - min(pending_since)) * 1000)::float8
+       from batches where ${isPending(shard)}) as "oldestPendingMs"`;

@@ -1,5 +1,5 @@
-import { leaseDueBatches, shardIds, returnLease, type ShardBatches } from './batch-statements.ts';
-import type { Database } from '@floodgate/database';
+import { leaseDueBatches, returnLease, type ShardBatches } from './batch-statements.ts';
+import { inEachShard, type Database } from '@floodgate/database';
 import { job, type Producer } from '@floodgate/queue';
 import { finalizeBatchesJob } from './job.ts';
 
@@ -21,17 +21,11 @@ interface Dependencies {
  * down or, where it is spread over servers, a part of it. Returns `more` while there may be more of them. A shard that does not answer keeps no other waiting for long.
  */
 export async function relayDueBatches(deps: Dependencies): Promise<'more' | 'done'> {
-  let failure: unknown;
   let result: 'more' | 'done' = 'done';
   const enqueue = enqueueUntilRefused(deps.producer);
-  for (const shardId of await shardIds(deps.db)) {
-    try {
-      if (await relayShard({ ...deps, enqueue }, shardId)) result = 'more';
-    } catch (error) {
-      failure ??= error;
-    }
-  }
-  if (failure !== undefined) throw failure;
+  await inEachShard(deps.db, async (shardId) => {
+    if (await relayShard({ ...deps, enqueue }, shardId)) result = 'more';
+  });
   return result;
 }
 

@@ -1,27 +1,33 @@
 import { sql } from 'kysely';
-import type { Database } from '@floodgate/database';
-import { shardIds } from '../finalize/batch-statements.ts';
+import { askShards, shardIds, type Database } from '@floodgate/database';
 
 /** A place where the books do not balance, in words for an operator. */
 export type Difference = Record<'subject' | 'problem', string>;
+
+/** The problem of a shard that does not answer. */
+export const UNREAD = 'does not answer, so nobody knows';
 
 /** A batch that has been pending for longer was forgotten: the relay enqueues what has waited far less. */
 const FORGOTTEN_AFTER_MINUTES = 15;
 
 /**
- * Returns where the books do not balance, shard by shard: seats that are taken and not held, references that lead elsewhere
- * or nowhere, batches that are not what they say or whose place in the journal is missing, and batches that were forgotten.
- * Reads one snapshot of each shard, so it is exact under load. Changes nothing.
+ * Returns where the books do not balance, shard by shard: seats that are taken and not held, tickets that lie in another shard
+ * than their event, references that lead elsewhere or nowhere, batches that are not what they say or whose place in the journal is missing, and batches that were forgotten.
+ * Reads one snapshot of each shard, so it is exact under load. Changes nothing. A shard that does not
+ * answer is named as well: nobody knows whether its books balance.
  */
 export async function reconcile(db: Database): Promise<Difference[]> {
   const shards = await shardIds(db);
-  const differences: Difference[][] = [];
-  for (const shardId of shards) {
+  const { answers, away } = await askShards(shards, async (shardId) => {
     const { rows } = await compareBooks(shardId).execute(db);
     const place = shards.length > 1 ? `shard ${shardId}: ` : '';
-    differences.push(rows.map(({ subject, problem }) => ({ subject: place + subject, problem })));
-  }
-  return differences.flat();
+    return rows.map(({ subject, problem }) => ({ subject: place + subject, problem }));
+  });
+  const unread = away.map((shardId) => ({
+    subject: `shard ${shardId}`,
+    problem: UNREAD,
+  }));
+  return [...answers.flat(), ...unread];
 }
 
 const compareBooks = (shard: number) => sql<Difference>`
@@ -56,7 +62,14 @@ const compareBooks = (shard: number) => sql<Difference>`
     where e.id is null or e.shard_id <> ${shard} or p.id is null or t.event_id <> e.id
   )
   ${sql.join(
-    [ticketDifferences, batchDifferences, registrationsAstray(shard), keysAstray(shard), forgottenBatches],
+    [
+      ticketDifferences,
+      ticketsAstray(shard),
+      batchDifferences,
+      registrationsAstray(shard),
+      keysAstray(shard),
+      forgottenBatches,
+    ],
     sql` union all `,
   )}
   order by 1`;
@@ -68,6 +81,12 @@ const ticketDifferences = sql`
     else 'taken is ' || t.taken || ', but registrations hold ' || coalesce(held.seats, 0) || ' seats' end as problem
   from ticket t full join held on held.ticket_id = t.id
   where t.taken is distinct from coalesce(held.seats, 0)`;
+
+/** Tickets that nobody finds, because their event is looked for elsewhere. */
+const ticketsAstray = (shard: number) => sql`
+  select 'ticket ' || t.id, 'is here, but its event ' || e.id || ' lives in shard ' || e.shard_id
+  from ticket t join events e on e.id = t.event_id
+  where e.shard_id <> ${shard}`;
 
 /** Batches that are not what they say. */
 const batchDifferences = sql`

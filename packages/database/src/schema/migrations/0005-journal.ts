@@ -142,7 +142,13 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       -- Tickets that are sold out by it.
       select array_agg(t.id), array_agg(t.event_id) into sold_out_tickets, events
       from batches b join tickets t on t.shard_id = shard and t.id = any(b.sold_out)
-      where b.shard_id = shard and b.id = any(due);
+      where b.shard_id = shard and b.id = any(due)
+        -- The release before gives a ticket seats again without a word.
+        and 'sold_out' is distinct from (
+          select kind from journal_segments told
+          where told.shard_id = shard and told.event_id = t.event_id and told.partner_id = 0 and told.ticket_id = t.id
+          order by last_offset desc limit 1
+        );
       if sold_out_tickets is not null then
         insert into journal_segments (shard_id, event_id, partner_id, last_offset, count, kind, ticket_id)
         select shard, event_id, 0, head_after + place, 1, 'sold_out', ticket_id
@@ -184,18 +190,37 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       return coalesce(due, '{}');
     end $$`.execute(db);
 
-  // A ticket that was sold out has seats again. If nobody was told yet that it was sold out, nobody has to be told of either.
+  // An operator has changed whether a ticket has seats: 'sold_out' or 'reopened'. What was told last is not told again, and a
+  // ticket of which nothing was told has seats. If nobody was told yet that it was sold out, nobody has to be told of either.
   await sql`
-    create function reopen_ticket(shard integer, event integer, ticket integer) returns void language plpgsql as $$
+    create function tell_of_ticket(shard integer, event integer, ticket integer, news text) returns void
+    language plpgsql as $$
     declare
       head bigint;
+      last_told text;
+      is_unwritten boolean := false;
     begin
       select last_offset into head from journal_heads where shard_id = shard for update;
-      update batches set sold_out = array_remove(sold_out, ticket)
-      where shard_id = shard and journal_offset is null and state in ('pending', 'confirmed') and ticket = any(sold_out);
-      if not found then
+      if news = 'reopened' then
+        update batches set sold_out = array_remove(sold_out, ticket)
+        where shard_id = shard and journal_offset is null and state in ('pending', 'confirmed')
+          and ticket = any(sold_out);
+        is_unwritten := found;
+      end if;
+      select kind into last_told from journal_segments
+      where shard_id = shard and event_id = event and partner_id = 0 and ticket_id = ticket
+      order by last_offset desc limit 1;
+      if last_told is null then
+        -- Retention has deleted it, the release before did not tell, or nobody was told yet. Who has sold nothing was not sold out.
+        select case when taken > 0 and not is_unwritten then 'sold_out' else 'reopened' end into last_told
+        from tickets where shard_id = shard and id = ticket;
+        if news = 'sold_out' then
+          last_told := 'reopened';
+        end if;
+      end if;
+      if last_told <> news then
         insert into journal_segments (shard_id, event_id, partner_id, last_offset, count, kind, ticket_id)
-        values (shard, event, 0, head + 1, 1, 'reopened', ticket);
+        values (shard, event, 0, head + 1, 1, news, ticket);
         update journal_heads set last_offset = head + 1 where shard_id = shard;
       end if;
     end $$`.execute(db);
