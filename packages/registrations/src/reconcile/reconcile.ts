@@ -48,7 +48,7 @@ const compareBooks = (shard: number) => sql<Difference>`
   ticket as (select * from tickets where shard_id = ${shard}),
   batch as (select * from batches where shard_id = ${shard}),
   -- A ticket that does not exist is named by itself, with its seats.
-  astray as (
+  astray as materialized (
     select alike.*, case
       when e.id is null then 'its event ' || alike.event_id || ' does not exist'
       when e.shard_id <> ${shard} then 'its event ' || alike.event_id || ' lives in shard ' || e.shard_id
