@@ -13,13 +13,6 @@ export const FOLDERS_ON_CITUS = [
 
 /** Files in them that do not run on Citus, by reason. */
 export const FILES_NOT_ON_CITUS: Record<string, string[]> = {
-  'services connect as the owner there': [
-    'audit/append-only',
-    'database/privileges',
-    'database/revoked-privileges',
-    'registrations/durable-commits',
-    'service/log-capture',
-  ],
   'about one Postgres: its schema, its versions, its sessions': [
     'database/schema-changes',
     'database/session-settings',

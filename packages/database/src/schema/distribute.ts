@@ -45,10 +45,13 @@ export async function distribute(db: Database, shards = DEFAULT_SHARDS): Promise
       table === 'tickets' ? sql`shard_count := ${shards}::integer` : sql`colocate_with := 'tickets'`;
     await sql`select create_distributed_table(${table}, 'shard_id', ${how})`.execute(db);
   }
-  for (const name of FUNCTIONS)
+  for (const name of FUNCTIONS) {
+    // Citus plans their joins only with the values at hand.
+    await sql`alter function ${sql.id(name)} reset plan_cache_mode`.execute(db);
     await sql`
       select create_distributed_function(oid::regprocedure, '$1', colocate_with := 'tickets')
       from pg_proc where proname = ${name} and pronamespace = current_schema()::regnamespace`.execute(db);
+  }
   await addShards(db, shards);
   return true;
 }

@@ -98,11 +98,12 @@ export async function up(db: Kysely<unknown>): Promise<void> {
         end loop;
       end if;
 
-      -- One ticket with seats for all, as nearly always: it is counted up at once.
+      -- One ticket with seats for all, as nearly always: it is counted up at once. (Citus allows no now() in a coalesce here.)
       if cardinality(wanted_tickets) = 1 and known is null and is_duplicate is null then
         update tickets set taken = taken + size
         where shard_id = shard and id = wanted_tickets[1] and event_id = wanted_events[1] and capacity - taken >= size
-          and active and coalesce(sale_starts_at <= now(), true) and coalesce(now() < sale_ends_at, true)
+          and active and (sale_starts_at is null or sale_starts_at <= now())
+          and (sale_ends_at is null or now() < sale_ends_at)
         returning capacity - taken + size as seats into entry;
         is_counted := found;
         seats_left[1] := entry.seats;
