@@ -25,7 +25,7 @@ export async function prepareTemplate(engine: Engine, serverUrls: readonly strin
   // From the coordinator of a cluster they go to its other servers.
   await forEach(serverUrls.slice(0, 1), (server) => createServiceRoles(server, serverUrls[0]!));
   if (engine === 'citus') await joinServers(serverUrls, templateUrls);
-  await fillTemplate(engine, templateUrls[0]!);
+  await fillTemplate(templateUrls[0]!);
   // A template that somebody is connected to cannot be copied, and on Citus its servers are.
   if (engine === 'citus')
     await forEach(serverUrls, async (server) => {
@@ -45,7 +45,7 @@ async function dropLeftovers(engine: Engine, server: Database, url: string): Pro
   for (const { name } of rows) await dropByForce(server, url, name);
 }
 
-async function fillTemplate(engine: Engine, connectionString: string): Promise<void> {
+async function fillTemplate(connectionString: string): Promise<void> {
   await forEach([connectionString], async (template) => {
     await migrate(template);
     await distribute(template, SHARDS);
