@@ -69,6 +69,10 @@ export const TESTS_NOT_ON_CITUS: Record<string, Record<string, string>> = {
     'a server that only reads is left for the one that new connections lead to':
       'only the coordinator would be read-only, and it writes nothing itself',
   },
+  'registrations/finalize': {
+    'asks for no more batches one by one once Postgres is out of something':
+      'counts by a sequence, and each server has its own',
+  },
   'registrations/reconcile': {
     'any number of differences is counted: the list is cut, the JSON is whole':
       'about what is printed, of more rows than are stored there quickly',
