@@ -3,7 +3,8 @@ import { connect, type Database } from '@floodgate/database';
 import { sql } from 'kysely';
 import { inject } from 'vitest';
 import { DATABASE_PREFIX, templateOf, withDatabase } from './database-url.ts';
-import { grantServiceRoles, hasServiceRoles } from './service-roles.ts';
+import { dropByForce } from './drop-by-force.ts';
+import { grantServiceRoles } from './service-roles.ts';
 import { waitUntil } from './wait-until.ts';
 
 /** A migrated database that belongs to one test file. */
@@ -30,16 +31,17 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   const url = withDatabase(urls[0]!, name);
   const db = connect({ connectionString: url, applicationName: 'tests', maxConnections: 5 });
   // A copy of a database has the privileges on everything in it, but not those on the database itself.
-  if (hasServiceRoles(engine)) await grantServiceRoles(db);
+  await grantServiceRoles(db);
   return {
     url,
     db,
     drop: async () => {
       await db.destroy();
       await waitUntil(`nobody is connected to ${name}`, () => isUnused(servers[0]!, name));
-      // Citus keeps connections of its own between its servers.
-      const force = sql.raw(engine === 'citus' ? 'with (force)' : '');
-      await onAll(servers, (server) => sql`drop database ${sql.id(name)} ${force}`.execute(server));
+      for (const [index, server] of servers.entries()) {
+        if (engine === 'citus') await dropByForce(server, urls[index]!, name);
+        else await sql`drop database ${sql.id(name)}`.execute(server);
+      }
       await onAll(servers, (server) => server.destroy());
     },
   };

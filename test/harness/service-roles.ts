@@ -6,16 +6,7 @@ import {
   type ServiceName,
 } from '@floodgate/database';
 import { grantQueue, parseQueueUrl } from '@floodgate/queue';
-import { engineOf, type Engine } from './database-url.ts';
-
-/**
- * Where services connect with roles of their own under test. On Citus they connect as the owner: it does not carry what is
- * granted by column to the tables behind.
- */
-const HAS_SERVICE_ROLES: Record<Engine, boolean> = { postgres: true, citus: true };
-
-/** Whether services have roles of their own there. */
-export const hasServiceRoles = (engine: Engine) => HAS_SERVICE_ROLES[engine];
+import { engineOf } from './database-url.ts';
 
 /** How the names of the tests' roles begin. */
 const PREFIX = 'floodgate_test_';
@@ -39,8 +30,6 @@ export async function grantServiceRoles(db: Database): Promise<void> {
 
 /** The same for a queue, where that is in Postgres. */
 export async function grantQueueToServiceRoles(queueUrl: string, namespace: string): Promise<void> {
-  const engine = engineOf(queueUrl);
-  if (engine && !hasServiceRoles(engine)) return;
   for (const service of SERVICES) await grantQueue(parseQueueUrl(queueUrl), roleOf(service), namespace);
 }
 
@@ -51,14 +40,9 @@ export async function grantQueueToServiceRoles(queueUrl: string, namespace: stri
 export function underTest(service: ServiceName, env: Record<string, string>): Record<string, string> {
   if (!engineOf(env['DATABASE_URL'])) return env;
   const urls = Object.entries(env)
-    .filter(([name, url]) => name.endsWith('_URL') && hasRolesAt(url))
+    .filter(([name, url]) => name.endsWith('_URL') && engineOf(url))
     .map(([name, url]) => [name, withRole(roleOf(service), url)] as const);
   return { LOG_LEVEL: 'trace', ...env, ...Object.fromEntries(urls) };
-}
-
-function hasRolesAt(url: string): boolean {
-  const engine = engineOf(url);
-  return engine !== null && hasServiceRoles(engine);
 }
 
 /** The same URL for a service's own role. A test may have chosen a role of its own, whose name begins like these. */

@@ -119,7 +119,10 @@ export const newJob = (...batchIds: string[]) =>
   job(finalizeBatchesJob, { batchIds: batchIds.length > 0 ? batchIds : [randomUUID()] });
 
 /** The same for a batch of this shard. */
-export const newJobOf = (shardId: number) => job(finalizeBatchesJob, { shardId, batchIds: [randomUUID()] });
+export const newJobOf = (shardId: number) => jobOfBatch(shardId, randomUUID());
+
+export const jobOfBatch = (shardId: number, batchId: string) =>
+  job(finalizeBatchesJob, { shardId, batchIds: [batchId] });
 
 /** As many as one likes, at once. */
 export const enqueueAll = (producer: Producer, jobs: readonly NewJob[]) =>

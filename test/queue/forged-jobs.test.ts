@@ -135,7 +135,8 @@ for (const backend of QUEUE_BACKENDS.filter(({ name }) => name !== 'Redis Cluste
     test('a real batch is confirmed with a forged one as its neighbour', async () => {
       const raw = await queue.raw();
       const batch = await commitBatch(database.db, fixture, { relayInSeconds: 3_600 });
-      await raw.add('finalize-batches', { batchIds: [randomUUID(), batch.batchId, randomUUID()] });
+      const batchIds = [randomUUID(), batch.batchId, randomUUID()];
+      await raw.add('finalize-batches', { shardId: fixture.shardId, batchIds });
       await startWorker();
       await batch.waitForState('confirmed');
       await expectUnharmed();

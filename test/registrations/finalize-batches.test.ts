@@ -30,7 +30,7 @@ async function finalizeRefused(sqlState: string, isLastAttempt: boolean): Promis
   const finalize = finalizeBatches({ db: database.db, log });
   const batchIds = [refused.batchId, neighbour.batchId];
   await expect(
-    finalize({ batchIds }, { isLastAttempt, signal: new AbortController().signal }),
+    finalize({ shardId: fixture.shardId, batchIds }, { isLastAttempt, signal: new AbortController().signal }),
   ).rejects.toMatchObject({ code: sqlState });
   return [await refused.state(), await neighbour.state()];
 }

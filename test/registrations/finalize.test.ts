@@ -11,7 +11,7 @@ import {
 } from '../harness/service-process.ts';
 import { refuseToConfirm } from '../harness/poison.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
-import { newJob, TestQueue, waitForCounts } from '../harness/test-queue.ts';
+import { jobOfBatch, TestQueue, waitForCounts } from '../harness/test-queue.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
 let database: TestDatabase;
@@ -74,7 +74,7 @@ for (const { name, missing, url } of QUEUES) {
     test('confirms a batch whose job rings long before the relay would', async () => {
       await startWorker();
       const batch = await commitBatch(database.db, fixture, { relayInSeconds: 3_600 });
-      await (await queue.produce()).enqueue(newJob(batch.batchId));
+      await (await queue.produce()).enqueue(jobOfBatch(fixture.shardId, batch.batchId));
       await batch.waitForState('confirmed');
     });
 
@@ -151,7 +151,7 @@ for (const { name, missing, url } of QUEUES) {
       const batch = await commitBatch(database.db, fixture, { relayInSeconds: 3_600 });
       proxy.setMode('down');
       const producer = await queue.produce({ attempts: 2, backoffMs: 1 });
-      await producer.enqueue(newJob(batch.batchId));
+      await producer.enqueue(jobOfBatch(fixture.shardId, batch.batchId));
       await waitForCounts(producer, { failed: 1 });
       expect(await batch.state()).toBe('reserved');
 
@@ -168,7 +168,9 @@ for (const { name, missing, url } of QUEUES) {
       const batch = await commitBatch(database.db, fixture);
       const hold = await holdBatch(database.db, batch.batchId);
       const worker = await startWorker({ DATABASE_URL: proxy.through(database.url) });
-      await (await queue.produce({ attempts: 1, backoffMs: 1 })).enqueue(newJob(batch.batchId));
+      await (
+        await queue.produce({ attempts: 1, backoffMs: 1 })
+      ).enqueue(jobOfBatch(fixture.shardId, batch.batchId));
       await hold.somebodyWaits();
       proxy.setMode('down');
       await waitUntil('the job has failed', () => {
@@ -187,7 +189,7 @@ for (const { name, missing, url } of QUEUES) {
       const batch = await commitBatch(database.db, fixture, { relayInSeconds: 5 });
       const hold = await holdBatch(database.db, batch.batchId);
       const victim = await startWorker();
-      await (await queue.produce()).enqueue(newJob(batch.batchId));
+      await (await queue.produce()).enqueue(jobOfBatch(fixture.shardId, batch.batchId));
       await hold.somebodyWaits();
       await victim.end('SIGKILL');
       await hold.endWaiters();
@@ -202,7 +204,7 @@ for (const { name, missing, url } of QUEUES) {
       const hold = await holdBatch(database.db, batch.batchId);
       const worker = await startWorker();
       const producer = await queue.produce();
-      await producer.enqueue(newJob(batch.batchId));
+      await producer.enqueue(jobOfBatch(fixture.shardId, batch.batchId));
       await hold.somebodyWaits();
       worker.child.kill('SIGTERM');
       await waitUntil('it is stopping', () => worker.output().includes('"msg":"stopping"'));

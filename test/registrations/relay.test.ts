@@ -70,7 +70,7 @@ test('where neither the queue nor Postgres takes them, batches are due again a s
 });
 
 test('where the queue refuses them, the relay finalizes by itself, and asks it no more in this round', async () => {
-  await sql`insert into shards (id) values (1)`.execute(database.db);
+  await sql`insert into shards (id) values (1) on conflict do nothing`.execute(database.db);
   await addDueBatches(1);
   await addDueBatches(1, 1);
   const producer = queue.openProducer();

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { findBatch, forgetExpiredKeys, reserveBatch } from '@floodgate/registrations';
 import fc from 'fast-check';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import {
   anyStep,
@@ -36,7 +36,8 @@ test(
         await compareTables(world);
       },
     );
-    await fc.assert(property, { numRuns: 100 });
+    // Fewer on Citus: for each, its servers agree on an event.
+    await fc.assert(property, { numRuns: inject('engine') === 'citus' ? 25 : 100 });
     // The draw is worth something only where every outcome came about, first-hand and replayed.
     const kinds = ['registered', 'no-such-ticket', 'not-on-sale', 'sold-out', 'duplicate'];
     const wanted = [...kinds, ...kinds.map((kind) => `${kind}, replayed`), 'key-reused'];

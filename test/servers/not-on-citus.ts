@@ -13,19 +13,13 @@ export const FOLDERS_ON_CITUS = [
 
 /** Files in them that do not run on Citus, by reason. */
 export const FILES_NOT_ON_CITUS: Record<string, string[]> = {
-  'services connect as the owner there': [
-    'audit/append-only',
-    'database/privileges',
-    'database/revoked-privileges',
-    'registrations/durable-commits',
-    'service/log-capture',
-  ],
   'about one Postgres: its schema, its versions, its sessions': [
     'database/schema-changes',
     'database/session-settings',
     'database/shard-migration',
     'database/unsupported-database',
   ],
+  'citus/cluster asks the same of real processes there': ['end-to-end/processes', 'partners/rate-limit'],
   'starts servers of its own': [
     'end-to-end/bench',
     'end-to-end/compose',
@@ -45,11 +39,11 @@ export const FILES_NOT_ON_CITUS: Record<string, string[]> = {
     'http/reference',
     'registrations/field-rules',
     'registrations/overload',
+    'partners/secret-keys',
   ],
   'about Redis, or about what a worker does with queues': [
     'queue/cluster-failover',
     'queue/consumers',
-    'queue/forged-jobs',
     'queue/half-open',
     'queue/outages',
     'queue/partitions',
@@ -74,6 +68,14 @@ export const TESTS_NOT_ON_CITUS: Record<string, Record<string, string>> = {
     'an attempt that is in its commit when the connection is lost is waited for, and not repeated': ONE_LOCK,
     'a server that only reads is left for the one that new connections lead to':
       'only the coordinator would be read-only, and it writes nothing itself',
+  },
+  'registrations/finalize': {
+    'asks for no more batches one by one once Postgres is out of something':
+      'counts by a sequence, and each server has its own',
+  },
+  'registrations/reconcile': {
+    'any number of differences is counted: the list is cut, the JSON is whole':
+      'about what is printed, of more rows than are stored there quickly',
   },
   'registrations/reserve-batch-races': {
     'batches whose serials lie among each other each find their own registrations':

@@ -8,12 +8,8 @@ import {
   withDatabase,
   type Engine,
 } from '../harness/database-url.ts';
-import {
-  createServiceRoles,
-  grantQueueToServiceRoles,
-  grantServiceRoles,
-  hasServiceRoles,
-} from '../harness/service-roles.ts';
+import { dropByForce } from '../harness/drop-by-force.ts';
+import { createServiceRoles, grantQueueToServiceRoles, grantServiceRoles } from '../harness/service-roles.ts';
 
 /** As few as there can be with several on each server: each costs a tenth of a second per copy. */
 const SHARDS = 4;
@@ -22,14 +18,14 @@ const SHARDS = 4;
 export async function prepareTemplate(engine: Engine, serverUrls: readonly string[]): Promise<void> {
   const name = templateOf(engine);
   const templateUrls = serverUrls.map((url) => withDatabase(url, name));
-  await forEach(serverUrls, async (server) => {
-    await dropLeftovers(engine, server);
+  await forEach(serverUrls, async (server, url) => {
+    await dropLeftovers(engine, server, url);
     await sql`create database ${sql.id(name)} encoding 'UTF8' template template0`.execute(server);
   });
-  if (hasServiceRoles(engine))
-    await forEach(serverUrls.slice(0, 1), (server) => createServiceRoles(server, serverUrls[0]!));
+  // From the coordinator of a cluster they go to its other servers.
+  await forEach(serverUrls.slice(0, 1), (server) => createServiceRoles(server, serverUrls[0]!));
   if (engine === 'citus') await joinServers(serverUrls, templateUrls);
-  await fillTemplate(engine, templateUrls[0]!);
+  await fillTemplate(templateUrls[0]!);
   // A template that somebody is connected to cannot be copied, and on Citus its servers are.
   if (engine === 'citus')
     await forEach(serverUrls, async (server) => {
@@ -41,19 +37,19 @@ export async function prepareTemplate(engine: Engine, serverUrls: readonly strin
 }
 
 /** What an earlier run has left behind on a server that stays. */
-async function dropLeftovers(engine: Engine, server: Database): Promise<void> {
+async function dropLeftovers(engine: Engine, server: Database, url: string): Promise<void> {
   const { rows } = await sql<{ name: string }>`
     select datname as name from pg_database where starts_with(datname, ${DATABASE_PREFIX[engine]})`.execute(
     server,
   );
-  for (const { name } of rows) await sql`drop database ${sql.id(name)} with (force)`.execute(server);
+  for (const { name } of rows) await dropByForce(server, url, name);
 }
 
-async function fillTemplate(engine: Engine, connectionString: string): Promise<void> {
+async function fillTemplate(connectionString: string): Promise<void> {
   await forEach([connectionString], async (template) => {
     await migrate(template);
     await distribute(template, SHARDS);
-    if (hasServiceRoles(engine)) await grantServiceRoles(template);
+    await grantServiceRoles(template);
   });
   await migrateQueue({ kind: 'postgres', connectionString }, TEMPLATE_NAMESPACE);
   await grantQueueToServiceRoles(connectionString, TEMPLATE_NAMESPACE);
@@ -88,11 +84,14 @@ export async function readCitusServers(coordinatorUrl: string): Promise<string[]
 
 const portOf = ({ port }: URL) => sql`${Number(port)}::integer`;
 
-async function forEach(urls: readonly string[], act: (db: Database) => Promise<unknown>): Promise<void> {
+async function forEach(
+  urls: readonly string[],
+  act: (db: Database, url: string) => Promise<unknown>,
+): Promise<void> {
   await Promise.all(
     urls.map(async (connectionString) => {
       const db = connect({ connectionString, applicationName: 'tests', maxConnections: 1 });
-      await act(db);
+      await act(db, connectionString);
       await db.destroy();
     }),
   );

@@ -5,7 +5,7 @@ import type { TestDatabase } from '../harness/database.ts';
 import type { Fixture } from '../harness/fixture.ts';
 import { startProcess } from '../harness/service-process.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
-import { newJob, TestQueue } from '../harness/test-queue.ts';
+import { jobOfBatch, TestQueue } from '../harness/test-queue.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { useWorkers } from '../harness/workers.ts';
 import { redisServerCommand, startRedis, type RedisProcess } from '../servers/redis.ts';
@@ -88,7 +88,7 @@ describe.skipIf(missing)(`a Redis that loses everything${missing}`, { timeout: 9
     redis = await startRedis();
     const queue = await TestQueue.open(redis.url);
     const held = await commitBatch(database.db, fixture, { relayInSeconds: 1 });
-    await (await queue.produce()).enqueue(newJob(held.batchId));
+    await (await queue.produce()).enqueue(jobOfBatch(fixture.shardId, held.batchId));
     await queue.close();
     await redis.kill();
     redis = await startRedis(undefined, redis.port);

@@ -100,7 +100,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
         end loop;
       end if;
 
-      -- One ticket with seats for all, as nearly always: it is counted up at once.
+      -- One ticket with seats for all, as nearly always: it is counted up at once. (Citus allows no now() in a coalesce here.)
       if cardinality(wanted_tickets) = 1 and known is null and is_duplicate is null then
         update tickets set taken = taken + size
         where shard_id = shard and id = wanted_tickets[1] and event_id = wanted_events[1] and capacity - taken >= size

@@ -74,8 +74,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       into due, first_serials, last_serials, only_events, only_partners
       -- By their key first: of those that are not written yet there may be many.
       from (
-        select id, size, first_serial, last_serial, event_id, partner_id, journal_offset, state, failure
-        from batches where shard_id = shard and id = any(ids) offset 0
+        select id, state, size, first_serial, last_serial, event_id, partner_id, journal_offset from batches
+        where shard_id = shard and id = any(ids) offset 0
       ) batches
       where journal_offset is null and (state = 'pending' or state = 'confirmed' and failure_code is null);
       if due is null then

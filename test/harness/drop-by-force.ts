@@ -1,0 +1,32 @@
+import { connect, type Database } from '@floodgate/database';
+import { sql } from 'kysely';
+import { withDatabase } from './database-url.ts';
+import { waitUntil } from './wait-until.ts';
+
+const IN_USE = '55006';
+
+/**
+ * Drops a database whoever is connected to it: Citus has connections of its own between its servers. What was prepared in it
+ * and not committed would keep it, too: a server or a client may have died in between.
+ */
+export async function dropByForce(server: Database, serverUrl: string, name: string): Promise<void> {
+  const drop = async () => {
+    await rollBackPrepared(server, serverUrl, name);
+    await sql`drop database ${sql.id(name)} with (force)`.execute(server);
+  };
+  const isInUse = (error: { code?: string }) => {
+    if (error.code !== IN_USE) throw error;
+    return false;
+  };
+  // Citus's daemon comes back at once.
+  await waitUntil(`${name} is dropped`, () => drop().then(() => true, isInUse));
+}
+
+async function rollBackPrepared(server: Database, serverUrl: string, name: string): Promise<void> {
+  const { rows } = await sql<{ id: string }>`
+    select gid as id from pg_prepared_xacts where database = ${name}`.execute(server);
+  if (rows.length === 0) return;
+  const connectionString = withDatabase(serverUrl, name);
+  await using db = connect({ connectionString, applicationName: 'tests', maxConnections: 1 });
+  for (const { id } of rows) await sql`rollback prepared ${sql.lit(id)}`.execute(db);
+}
