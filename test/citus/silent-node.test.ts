@@ -89,12 +89,12 @@ describe.skipIf(missing !== null)(
     /** Asks for all of it again and again until the test is over. Returns what was answered, as it comes. */
     function poll(sold: Sold[]) {
       const codes: string[] = [];
-      let isOver = false;
+      const over = new AbortController();
       const loops = sold.flatMap(readsOf).map(async (read) => {
-        while (!isOver) codes.push((await read()).body.responseCode);
+        while (!over.signal.aborted) codes.push((await read()).body.responseCode);
       });
       onTestFinished(async () => {
-        isOver = true;
+        over.abort();
         await Promise.all(loops);
       });
       return codes;

@@ -32,7 +32,7 @@ export function createShardReads(limit: number): ShardReads {
   async function run<Value>(shard: Shard, read: () => Promise<Value>): Promise<{ value: Value }> {
     const reading = read();
     if (shard.isLost) shard.pending = reading;
-    const timer = setTimeout(() => (shard.pending ??= reading), PATIENCE_MS);
+    const timer = setTimeout(() => void (shard.pending ??= reading), PATIENCE_MS);
     try {
       const value = await reading;
       shard.isLost = false;

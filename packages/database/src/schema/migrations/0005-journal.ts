@@ -69,7 +69,10 @@ export async function up(db: Kysely<unknown>): Promise<void> {
         array_agg(case when last_serial - first_serial + 1 = size then event_id end), array_agg(partner_id)
       into due, first_serials, last_serials, only_events, only_partners
       -- By their key first: of those that are not written yet there may be many.
-      from (select * from batches where shard_id = shard and id = any(ids) offset 0) batches
+      from (
+        select id, first_serial, last_serial, size, event_id, partner_id, journal_offset, state from batches
+        where shard_id = shard and id = any(ids) offset 0
+      ) batches
       where journal_offset is null and (state = 'pending' or state = 'confirmed' and failure_code is null);
       if due is null then
         return 0;
