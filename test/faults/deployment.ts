@@ -19,16 +19,8 @@ import { waitUntil } from '../harness/wait-until.ts';
 import { CitusUnderTest, type NodeUnderTest } from './citus-under-test.ts';
 import { PostgresUnderTest } from './postgres-under-test.ts';
 
-/**
- * Named as the tests' databases are, so that the services connect with roles of their own; on a Citus cluster, where they
- * connect as the owner, otherwise.
- */
-const DATABASES: Record<DeploymentKind, string> = {
-  redis: 'floodgate_test_faults',
-  'redis-cluster': 'floodgate_test_faults',
-  citus: 'floodgate_faults',
-};
-const hasServiceRoles = (kind: DeploymentKind) => DATABASES[kind].startsWith('floodgate_test_');
+/** Named as the tests' databases are, so that the services connect with roles of their own. */
+const DATABASE = 'floodgate_test_faults';
 const START_WITHIN_MS = 60_000;
 /** Of its output, what tells why a process has ended. */
 const TAIL = 2_000;
@@ -177,7 +169,7 @@ export type DeploymentKind = 'redis' | 'redis-cluster' | 'citus';
 /** Starts all of it. */
 export async function deploy(kind: DeploymentKind): Promise<Deployment> {
   await using started = new AsyncDisposableStack();
-  const citus = kind === 'citus' ? started.use(await CitusUnderTest.start(DATABASES[kind])) : null;
+  const citus = kind === 'citus' ? started.use(await CitusUnderTest.start(DATABASE)) : null;
   const postgres =
     citus?.coordinator ?? started.adopt(await startPostgresUnderTest(), (server) => server.stop());
   const redis = started.adopt(await RedisUnderTest.start(), (server) => server.crash());
@@ -193,17 +185,15 @@ export async function deploy(kind: DeploymentKind): Promise<Deployment> {
     workerToRedis: await wire(redis.url),
     partnersToApis: await Promise.all(apiUrls.map(wire)),
   };
-  if (!citus) await createDatabase(postgres.url(), DATABASES[kind]);
-  const databaseUrl = withDatabase(postgres.url(), DATABASES[kind]);
+  if (!citus) await createDatabase(postgres.url(), DATABASE);
+  const databaseUrl = withDatabase(postgres.url(), DATABASE);
   const db = started.adopt(
     openDatabase(wires.suiteToPostgres.through(databaseUrl), STATEMENT_TIMEOUT_MS),
     (pool) => pool.destroy(),
   );
   await migrateAll(databaseUrl);
-  if (hasServiceRoles(kind)) {
-    await createServiceRoles(db, postgres.url());
-    await grantServiceRoles(db);
-  }
+  await createServiceRoles(db, postgres.url());
+  await grantServiceRoles(db);
   const apis = ports.map((port) => {
     const env = {
       LOG_LEVEL: 'trace',

@@ -197,7 +197,7 @@ async function everythingOfTheirs(): Promise<unknown> {
         where partner_id = ${theirs.partnerId}) as registrations,
       (select jsonb_agg(to_jsonb(i) order by key) from idempotency_keys i
         where partner_id = ${theirs.partnerId}) as keys,
-      (select jsonb_agg(to_jsonb(k) - 'last_used_at') from secret_keys k
+      (select jsonb_agg(to_jsonb(k)) from secret_keys k
         where partner_id = ${theirs.partnerId}) as secrets`.execute(database.db);
   return rows[0];
 }

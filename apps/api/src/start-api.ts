@@ -1,4 +1,12 @@
-import { assertGranted, assertMigrated, connect, explainRefusals } from '@floodgate/database';
+import {
+  assertGranted,
+  assertMigrated,
+  connect,
+  createShardReads,
+  explainRefusals,
+  isCluster,
+  readAtOnce,
+} from '@floodgate/database';
 import { buildApi, closeServer, type ApiContext, type OpenCapability } from '@floodgate/http';
 import { Producer, queueOptions, watchQueue } from '@floodgate/queue';
 import type { Logger, Service } from '@floodgate/service';
@@ -8,6 +16,8 @@ import { openRecentReads } from './open-recent-reads.ts';
 
 /** A read that takes longer is given up: what it says of a key might be outdated by then. */
 const READ_WITHIN_MS = 1_000;
+/** In a Citus cluster, for reads that wait for servers which do not answer: one for each of their shards. */
+const WAITING_CONNECTIONS = 60;
 // Connections that may wait to be accepted (as far as the system allows: net.core.somaxconn). Past that, Linux forgets what
 // the client takes for open, and tells it only seconds later.
 const BACKLOG = 4_096;
@@ -34,9 +44,11 @@ export async function startApi(config: ApiConfig, log: Logger): Promise<Service 
   await assertGranted(start, 'api');
   await assertMigrated(start);
   const readWithinMs = Math.min(answerWithinMs, READ_WITHIN_MS);
+  const cluster = await isCluster(start);
+  const shardReads = cluster ? createShardReads(config.READ_CONNECTIONS) : readAtOnce;
   const reads = openPool({
     purpose: '',
-    maxConnections: config.READ_CONNECTIONS,
+    maxConnections: config.READ_CONNECTIONS + (cluster ? WAITING_CONNECTIONS : 0),
     // Together less than the time for an answer, when Postgres is stuck and every connection is taken.
     connectTimeoutMs: readWithinMs,
     statementTimeoutMs: readWithinMs,
@@ -47,7 +59,8 @@ export async function startApi(config: ApiConfig, log: Logger): Promise<Service 
   opened.defer(await watchQueue(producer, log));
   const capabilities: OpenCapability[] = [];
   for (const face of CAPABILITIES) {
-    const capability = await face.open({ log, reads, recent, openPool, producer, answerWithinMs }, config);
+    const context = { log, reads, recent, shardReads, openPool, producer, answerWithinMs };
+    const capability = await face.open(context, config);
     opened.defer(() => capability.close?.());
     capabilities.push(capability);
   }

@@ -6,6 +6,7 @@ export * from './reads/batch-loader.ts';
 export * from './reads/read-through-cache.ts';
 export * from './reads/recent-reads.ts';
 export * from './reads/shards.ts';
+export * from './reads/shard-reads.ts';
 export * from './roles/grant-privileges.ts';
 export * from './roles/missing-privileges.ts';
 export * from './roles/privileges.ts';

@@ -1,4 +1,4 @@
-import type { ConnectOptions, Database, DuplicatePolicy, RecentReads } from '@floodgate/database';
+import type { ConnectOptions, Database, DuplicatePolicy, RecentReads, ShardReads } from '@floodgate/database';
 import type { JobDefinition, Producer } from '@floodgate/queue';
 import type { Logger } from '@floodgate/service';
 import type { Routes } from './server.ts';
@@ -11,6 +11,8 @@ export interface ApiContext {
   reads: Database;
   /** For reads that may be outdated by MAX_LAG_MS: from a replica where there is one. */
   recent: RecentReads;
+  /** Through this goes each read that needs the server of one shard. */
+  shardReads: ShardReads;
   /** Opens a pool apart from the others. The API closes it, after the capability. `purpose` is shown in pg_stat_activity. */
   openPool(
     options: Omit<ConnectOptions, 'connectionString' | 'applicationName'> & { purpose: string },

@@ -43,7 +43,7 @@ export async function findAccess(db: Database, queries: readonly Omit<Caller, 's
     select query.position, k.key_id as "keyId", k.secret_hash as "secretHash", k.partner_id as "partnerId",
       p.requests_per_second as "requestsPerSecond",
       k.revoked_at is not null or coalesce(k.expires_at <= now(), false) as closed,
-      coalesce(k.last_used_at < date_trunc('hour', now()), true) as "useIsUnnoted",
+      coalesce(u.hour < date_trunc('hour', now()), true) as "useIsUnnoted",
       e.id as "eventId", e.shard_id as "shardId", e.pass_prefix as "passPrefix", e.duplicate_policy as "duplicatePolicy"
     from unnest(
       ${plainArray(queries.map(({ keyId }) => keyId))}::text[],
@@ -51,18 +51,29 @@ export async function findAccess(db: Database, queries: readonly Omit<Caller, 's
     ) with ordinality as query (key_id, event_ref, position)
     join secret_keys k on k.key_id = query.key_id
     join partners p on p.id = k.partner_id
-    left join (event_grants g join events e on e.id = g.event_id)
-      on g.partner_id = k.partner_id and e.ref = query.event_ref`.execute(db);
+    left join secret_key_uses u on u.key_id = k.key_id
+    -- The event first: a partner may have thousands, and without statistics Postgres would read all their grants.
+    left join events e on e.ref = query.event_ref
+      and exists (select from event_grants g where g.partner_id = k.partner_id and g.event_id = e.id)`.execute(
+    db,
+  );
   const found = new Map(rows.map((row) => [row.position, row]));
   return queries.map((_, index) => found.get(index + 1));
 }
 
+// Keeps those who note the same key apart. The integer spells "keys".
+const NOTE_LOCK = 0x6b657973;
+
 /**
  * Notes that keys are in use, to the hour: one write per key and hour, whatever the traffic. A key that somebody else is
- * just changing is left for the next time.
+ * just noting is not waited for.
  */
 export async function noteKeyUse(db: Database, keyIds: readonly string[]): Promise<void> {
-  await sql`select note_key_use(${plainArray(keyIds)}::text[])`.execute(db);
+  await sql`
+    insert into secret_key_uses as noted (key_id, hour)
+    select key_id, date_trunc('hour', now()) from unnest(${plainArray(keyIds)}::text[]) as key_id
+    where pg_try_advisory_xact_lock(${sql.lit(NOTE_LOCK)}, hashtext(key_id))
+    on conflict (key_id) do update set hour = excluded.hour where noted.hour < excluded.hour`.execute(db);
 }
 
 /** What a secret key and an event reference stand for. */

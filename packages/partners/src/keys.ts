@@ -78,15 +78,17 @@ export type SecretKeyRow = Awaited<ReturnType<typeof listKeys>>[number];
 export async function listKeys(db: Database, partnerId?: number) {
   return db
     .selectFrom('secret_keys')
+    .leftJoin('secret_key_uses', 'secret_key_uses.key_id', 'secret_keys.key_id')
     .select([
-      'key_id as keyId',
+      'secret_keys.key_id as keyId',
       'partner_id as partnerId',
       'created_at as createdAt',
       'expires_at as expiresAt',
       'revoked_at as revokedAt',
       // The earliest that it can be: the last use is noted to the hour, and the hour in which a key was made has begun
-      // before it.
-      sql<Date | null>`case when last_used_at is not null then greatest(last_used_at, created_at) end`.as(
+      // before it. The release before notes it with the key.
+      sql<Date | null>`
+        case when coalesce(hour, last_used_at) is not null then greatest(hour, last_used_at, created_at) end`.as(
         'lastUsedAt',
       ),
     ])

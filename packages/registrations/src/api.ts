@@ -34,7 +34,7 @@ export const registrationsApi = defineApi({
       default: 10_000,
     }),
   },
-  async open({ log, reads, recent, openPool, producer, answerWithinMs }, settings) {
+  async open({ log, reads, recent, shardReads, openPool, producer, answerWithinMs }, settings) {
     // Apart from the reads, which can so never make a reservation wait for a connection.
     const db = openPool({
       purpose: 'reserve',
@@ -59,7 +59,7 @@ export const registrationsApi = defineApi({
     return {
       routes(api) {
         addRegisterRoute(api, registrar);
-        addStatusRoute(api, reads);
+        addStatusRoute(api, reads, shardReads);
         addListRoute(api, { reads, recent, answerWithinMs });
       },
       async close() {

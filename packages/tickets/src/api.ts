@@ -8,10 +8,12 @@ import { listAvailableTickets, type TicketRow } from './tickets.ts';
 /** Lists what can be bought now. */
 export const ticketsApi = defineApi({
   settings: {},
-  open({ recent }) {
+  open({ recent, shardReads }) {
     // The tickets of an event, kept as the very text of the answer until they are a second old.
     const tickets = readThroughCache(async (eventId: number, shardId: number, countFrom) => {
-      const { value: rows, asOf } = await recent.read((db) => listAvailableTickets(db, eventId, shardId));
+      const { value: rows, asOf } = await shardReads(shardId, () =>
+        recent.read((db) => listAvailableTickets(db, eventId, shardId)),
+      );
       countFrom(asOf);
       return JSON.stringify(success(rows.map(toTicket)));
     });

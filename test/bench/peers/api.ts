@@ -4,7 +4,7 @@ import { partnersApi } from '@floodgate/partners/api';
 import { addRegisterRoute } from '@floodgate/registrations/api';
 import { ticketsApi } from '@floodgate/tickets/api';
 import { runService, type Logger, type Service } from '@floodgate/service';
-import { connect, primaryReads } from '@floodgate/database';
+import { connect, primaryReads, readAtOnce } from '@floodgate/database';
 import { loadPeer, PeerConfig } from './peer.ts';
 import { registerWith } from './reserve-seat.ts';
 
@@ -32,6 +32,7 @@ async function start(config: PeerConfig, log: Logger): Promise<Service> {
     log,
     reads,
     recent: primaryReads(reads),
+    shardReads: readAtOnce,
     openPool: () => reads,
     producer: { enqueue: () => Promise.resolve() },
     answerWithinMs: CONNECT_TIMEOUT_MS,

@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { Database } from '../connection/connect.ts';
 import { inTransaction } from '../connection/in-transaction.ts';
-import { privilegesOf, SERVICES, type ServiceName } from './privileges.ts';
+import { privilegesOf, type ServiceName } from './privileges.ts';
 
 type Sql = RawBuilder<unknown>;
 
@@ -59,28 +59,17 @@ function grant(service: ServiceName, role: Sql, database: Sql, schema: Sql): Sql
     sql`revoke create on schema ${schema} from public`,
     sql`revoke all on database ${database} from ${role}`,
     sql`revoke all on schema ${schema} from ${role}`,
-    // What runs as the owner is nobody's but who is named. A server that joins a Citus cluster lets everybody call it.
-    ...PRIVILEGED_FUNCTIONS.map((name) => sql`revoke all on function ${schema}.${sql.id(name)} from public`),
     // With a table's privileges go those of its columns.
     ...kinds.map((kind) => sql`revoke all on all ${kind} in schema ${schema} from ${role}`),
     sql`grant connect on database ${database} to ${role}`,
     sql`grant usage on schema ${schema} to ${role}`,
     ...privilegesOf(service).map(({ table, privilege, columns }) => {
       const list = columns ? sql`(${sql.join(columns.map((column) => sql.id(column)))})` : sql``;
-      const kind = sql.raw(KINDS[privilege] ?? 'table');
+      const kind = sql.raw(privilege === 'usage' ? 'sequence' : 'table');
       return sql`grant ${sql.raw(privilege)} ${list} on ${kind} ${schema}.${sql.id(table)} to ${role}`;
     }),
   ];
 }
-
-const PRIVILEGED_FUNCTIONS = SERVICES.flatMap((service) =>
-  privilegesOf(service)
-    .filter(({ privilege }) => privilege === 'execute')
-    .map(({ table }) => table),
-);
-
-/** What a privilege is one on, where that is no table. */
-const KINDS: Record<string, string> = { usage: 'sequence', execute: 'function' };
 
 /** Makes sure that there is a login role of this name with this password. grantPrivileges says what it may do. */
 export async function ensureLoginRole(db: Database, role: string, password: string): Promise<void> {

@@ -69,16 +69,11 @@ async function findLacks(db: Database, service: ServiceName): Promise<Lack[]> {
       as needed ("table" text, privilege text, columns text[])
     left join unnest(columns) as "column" on true
     cross join to_regclass(needed.table) as relation
-    cross join to_regproc(needed.table) as routine
     left join pg_attribute on attrelid = relation and attname = "column"
     cross join lateral (
-      select case
-        when privilege = 'execute' then routine is not null
-        else relation is not null and ("column" is null or attnum is not null)
-      end
+      select relation is not null and ("column" is null or attnum is not null)
     ) as _ ("isThere")
     where not "isThere" or not case
-      when privilege = 'execute' then has_function_privilege(routine, privilege)
       when privilege = 'usage' then has_sequence_privilege(relation, privilege)
       when "column" is null then has_table_privilege(relation, privilege)
       else has_column_privilege(relation, attnum, privilege)

@@ -8,10 +8,9 @@ type Tables = Schema & {
   kysely_migration: { name: string };
   kysely_migration_lock: object;
   registrations_serial_seq: object;
-  note_key_use: object;
 };
 
-/** What may be done with the columns of a table, or with a sequence or function; with what is not named, nothing. */
+/** What may be done with the columns of a table, or with a sequence; with what is not named, nothing. */
 export interface TablePrivileges<Column = string> {
   /** '*': every column, later ones included. */
   select?: readonly (Column | 'ctid')[] | '*';
@@ -22,8 +21,6 @@ export interface TablePrivileges<Column = string> {
   delete?: true;
   /** Of a sequence: to take its next number. */
   usage?: true;
-  /** Of a function that runs as the owner. The others everybody may call: they can do what their caller can. */
-  execute?: true;
 }
 
 // Of a registration: which seat it is. Readable by the API, so nothing of an attendee stands here.
@@ -70,11 +67,11 @@ export const PRIVILEGES: Record<ServiceName, { [T in keyof Tables]: TablePrivile
   api: {
     partners: { select: ['id', 'requests_per_second'] },
     secret_keys: {
+      // The last use: only for the release before.
       select: ['key_id', 'partner_id', 'secret_hash', 'expires_at', 'revoked_at', 'last_used_at'],
-      // Only for the release before: now note_key_use does it.
       update: ['last_used_at'],
     },
-    note_key_use: { execute: true },
+    secret_key_uses: { select: ['key_id', 'hour'], insert: ['key_id', 'hour'], update: ['hour'] },
     shards: { select: ['id'] },
     events: { select: ['id', 'ref', 'shard_id', 'pass_prefix', 'duplicate_policy'] },
     event_grants: { select: ['partner_id', 'event_id'] },
@@ -123,7 +120,7 @@ export const PRIVILEGES: Record<ServiceName, { [T in keyof Tables]: TablePrivile
   worker: {
     partners: {},
     secret_keys: {},
-    note_key_use: {},
+    secret_key_uses: {},
     shards: { select: ['id'] },
     events: {},
     event_grants: {},

@@ -74,8 +74,13 @@ export interface Schema {
     created_at: CreatedAt;
     expires_at: Date | null;
     revoked_at: Date | null;
-    /** To the hour. */
+    /** To the hour. Written by the release before alone; now it is secret_key_uses. */
     last_used_at: Date | null;
+  };
+  /** The hour of each key's last use. */
+  secret_key_uses: {
+    key_id: string;
+    hour: Date;
   };
   /** Where events live, each with everything about it. */
   shards: {

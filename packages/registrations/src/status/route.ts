@@ -8,13 +8,15 @@ import {
   RegistrationStatus,
   success,
 } from '@floodgate/contract';
-import { BatchLoader, type Database } from '@floodgate/database';
+import { shardLoader, type Database, type ShardReads } from '@floodgate/database';
 import type { Routes } from '@floodgate/http';
 import { findRegistrations, type RegistrationQuery, type RegistrationRow } from './find-registrations.ts';
 
 /** GET /events/registrations/{passReference}: how far one of the caller's own registrations is. */
-export function addStatusRoute(api: Routes, reads: Database): void {
-  const registrations = new BatchLoader((queries: RegistrationQuery[]) => findRegistrations(reads, queries));
+export function addStatusRoute(api: Routes, reads: Database, shardReads: ShardReads): void {
+  const findRegistration = shardLoader(shardReads, (queries: RegistrationQuery[]) =>
+    findRegistrations(reads, queries),
+  );
   api.get(
     '/events/registrations/:passReference',
     {
@@ -31,7 +33,7 @@ export function addStatusRoute(api: Routes, reads: Database): void {
     async ({ principal, params: { passReference } }, reply) => {
       const { shardId, partnerId, eventId } = principal;
       const parts = parsePassReference(passReference);
-      const row = parts && (await registrations.read({ shardId, serial: parts.serial, partnerId, eventId }));
+      const row = parts && (await findRegistration({ shardId, serial: parts.serial, partnerId, eventId }));
       const status = row && statusOf(row);
       // Found by its serial, then compared whole: a guessed serial alone opens nothing.
       return status?.passReference === passReference ? success(status) : reply.fail('34');

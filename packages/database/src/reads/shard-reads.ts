@@ -1,0 +1,74 @@
+import { createSlots } from '@floodgate/service';
+import { BatchLoader } from './batch-loader.ts';
+
+/** Reads what belongs to a shard. Settles as `read` does, or rejects as another read of the shard does. */
+export type ShardReads = <Value>(shardId: number, read: () => Promise<Value>) => Promise<Value>;
+
+/** For one Postgres: where it does not answer there are no others to protect. */
+export const readAtOnce: ShardReads = (_shardId, read) => read();
+
+/** A read that takes longer may be waiting for a server that does not answer. */
+const PATIENCE_MS = 150;
+/** And then makes room for another one. Later, so that the next in line knows of the shard if it is of the same. */
+const ROOM_AFTER_MS = 200;
+
+interface Shard {
+  /** The read that is under way for too long, or the only one since such a read has failed. */
+  pending: Promise<unknown> | null;
+  /** A read that took too long has failed, and none has succeeded since. */
+  isLost: boolean;
+}
+
+/**
+ * Keeps shards whose server does not answer from taking the connections of the others. At most `limit` reads are under way
+ * at once. One that takes too long is no longer counted, so connections must be there beyond the limit. Further reads of its
+ * shard wait for it, without a connection, and fail with it. After that one read at a time tries the shard, apart from the
+ * others, until one succeeds.
+ */
+export function createShardReads(limit: number): ShardReads {
+  const inSlot = createSlots(limit, ROOM_AFTER_MS);
+  const shards = new Map<number, Shard>();
+
+  async function run<Value>(shard: Shard, read: () => Promise<Value>): Promise<{ value: Value }> {
+    const reading = read();
+    if (shard.isLost) shard.pending = reading;
+    const timer = setTimeout(() => void (shard.pending ??= reading), PATIENCE_MS);
+    try {
+      const value = await reading;
+      shard.isLost = false;
+      return { value };
+    } catch (error) {
+      if (shard.pending) shard.isLost = true;
+      throw error;
+    } finally {
+      clearTimeout(timer);
+      if (shard.pending === reading) shard.pending = null;
+    }
+  }
+
+  return async (shardId, read) => {
+    const shard = shards.get(shardId) ?? { pending: null, isLost: false };
+    shards.set(shardId, shard);
+    for (;;) {
+      if (shard.pending) await shard.pending;
+      if (shard.isLost) return (await run(shard, read)).value;
+      // Who was in line may find that the shard has become slow meanwhile, and must not wait for it in a slot.
+      const done = await inSlot(async () => (shard.pending ? null : run(shard, read)));
+      if (done) return done.value;
+    }
+  };
+}
+
+/** Returns what reads by key with a BatchLoader for each shard: one that does not answer makes no other wait. */
+export function shardLoader<Key extends { shardId: number }, Value>(
+  shardReads: ShardReads,
+  read: (keys: Key[]) => Promise<Value[]>,
+): (key: Key) => Promise<Value> {
+  const loaders = new Map<number, BatchLoader<Key, Value>>();
+  const open = (shardId: number) => new BatchLoader((keys: Key[]) => shardReads(shardId, () => read(keys)));
+  return (key) => {
+    const loader = loaders.get(key.shardId) ?? open(key.shardId);
+    loaders.set(key.shardId, loader);
+    return loader.read(key);
+  };
+}
