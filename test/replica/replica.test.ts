@@ -82,21 +82,21 @@ test('a cursor from the primary leads a standby that lags neither back nor past 
   await servers.pause();
   await registerAndFinalize(servers.db, partner, ticketId, 3);
   const of = { shardId: gala.shardId, eventId: gala.eventId, partnerId: gala.partnerId };
-  const list = async (db: Database, after: string, limit = 10) => {
+  const pageOf = async (db: Database, after: string, limit = 10) => {
     const page = await listRegistrations(db, of, Number(after), limit);
     return typeof page === 'string' ? page : { ...page, serials: page.rows.map(({ serial }) => serial) };
   };
-  const seen = await list(servers.db, '0', 2);
+  const seen = await pageOf(servers.db, '0', 2);
   if (typeof seen === 'string') throw new Error(seen);
   await using standby = servers.standby.connect();
   // The route then asks the primary.
-  expect(await list(standby, seen.cursor)).toBe('cursor-ahead');
+  expect(await pageOf(standby, seen.cursor)).toBe('cursor-ahead');
   const answer = await partner.request(`/api/v1/events/registrations?after=${seen.cursor}`);
   expect(answer.body.responseData).toMatchObject({ registrations: [{ state: 'confirmed' }], more: false });
   await servers.resume();
   await servers.caughtUp();
-  const rest = await list(standby, seen.cursor);
-  expect(rest).toEqual(await list(servers.db, seen.cursor));
+  const rest = await pageOf(standby, seen.cursor);
+  expect(rest).toEqual(await pageOf(servers.db, seen.cursor));
   expect(rest).toMatchObject({ serials: [expect.any(Number)] });
 });
 
