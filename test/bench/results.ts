@@ -105,6 +105,8 @@ export interface Citus {
 
 export interface CitusRun {
   engine: 'Citus' | 'Citus, entered by its workers' | 'plain Postgres';
+  /** Four launches at once, each in a shard of its own, or two events in every shard, evenly. */
+  load: 'launches' | 'everywhere';
   /** Counts from 1 within the same engine. */
   round: number;
   /** Registrations per second. */

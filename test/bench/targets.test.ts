@@ -158,7 +158,13 @@ test('rows read for a list are those of journal and registrations, beyond one pa
 test('Citus is judged by pairs of one round, and a server that is away by the events of the others', () => {
   const micros = { coordinator: 10, workers: 0, apis: 1, worker: 1, redis: 1 };
   const figures = { perSecond: 1, batchSize: 1, p50Ms: 1, p99Ms: 1, failed: 0, fault: '' };
-  const plain = { ...figures, engine: 'plain Postgres', round: 1, cpuMicros: micros } as const;
+  const plain = {
+    ...figures,
+    engine: 'plain Postgres',
+    load: 'launches',
+    round: 1,
+    cpuMicros: micros,
+  } as const;
   const spread = { ...plain, engine: 'Citus', cpuMicros: { ...micros, workers: 10 } } as const;
   const living = (perSecond: number) => ({ perSecond, answers: {}, p99Ms: 1 });
   const citus = {

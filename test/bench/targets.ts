@@ -177,10 +177,17 @@ function finalizationTargets(finalizations: readonly Finalization[]) {
 function citusTargets({ runs, nodeStop }: Citus) {
   const faults = runs.filter(({ fault }) => fault !== '').length;
   return [
-    atLeast(
-      'Citus, rate per second of Postgres CPU ÷ plain Postgres',
-      0.6,
-      medianOf(cpuRatios(runs, 'Citus')),
+    ...(['launches', 'everywhere'] as const).map((load) =>
+      atLeast(
+        `Citus, ${load}: rate per second of Postgres CPU ÷ plain Postgres`,
+        0.6,
+        medianOf(
+          cpuRatios(
+            runs.filter((run) => run.load === load),
+            'Citus',
+          ),
+        ),
+      ),
     ),
     atMost('Citus, runs with faults in the books', 0, faults),
     ...(nodeStop ? nodeStopTargets(nodeStop) : []),

@@ -17,8 +17,10 @@ export interface CitusOptions {
   seconds: number;
 }
 
-/** Two in each shard. */
+/** Two in each shard; and as many as are launched at once. */
 const EVENTS = 2 * SHARDS;
+const LAUNCHES = 4;
+const LOADS = ['launches', 'everywhere'] as const;
 /** Enough for groups in every shard, and on plain Postgres for as large ones as it commits best. */
 const CONNECTIONS = 1_024;
 const APIS = 2;
@@ -29,7 +31,7 @@ const SET_UP_SECONDS = 60;
 const secondsOfRun = ({ seconds }: CitusOptions) => seconds + WARM_UP_SECONDS + OVERHEAD_SECONDS;
 
 export const citusSeconds = (options: CitusOptions): number =>
-  SET_UP_SECONDS + 3 * options.pairs * secondsOfRun(options) + NODE_STOPS_SECONDS;
+  SET_UP_SECONDS + 3 * LOADS.length * options.pairs * secondsOfRun(options) + NODE_STOPS_SECONDS;
 
 /** A database with its events, and how APIs reach it. */
 export interface Engine extends ManyEvents {
@@ -67,15 +69,18 @@ export async function citus(
   ];
   progress.add(SET_UP_SECONDS);
   const runs: CitusRun[] = [];
+  const turns = LOADS.flatMap((load) => engines.map((engine) => ({ load, engine })));
   for (let round = 1; round <= options.pairs; round += 1)
-    for (const engine of round % 2 === 1 ? engines : engines.toReversed()) {
+    for (const { load, engine } of round % 2 === 1 ? turns : turns.toReversed()) {
       signal.throwIfAborted();
-      progress.say(`${engine.name}, round ${round}`);
-      const measured = await runOn(servers, cluster, engine, options.seconds);
-      runs.push({ engine: engine.name, round, ...measured });
+      progress.say(`${engine.name}, ${load}, round ${round}`);
+      const requests = load === 'launches' ? engine.requests.slice(0, LAUNCHES) : engine.requests;
+      const measured = await runOn(servers, cluster, { ...engine, requests }, options.seconds);
+      runs.push({ engine: engine.name, load, round, ...measured });
       progress.add(secondsOfRun(options));
     }
-  const peaks = runs.filter(({ engine }) => engine === 'Citus').map(({ perSecond }) => perSecond);
+  const everywhere = runs.filter(({ engine, load }) => engine === 'Citus' && load === 'everywhere');
+  const peaks = everywhere.map(({ perSecond }) => perSecond);
   const stopped = await nodeStops(servers, cluster, engines[0]!, median(peaks) / 2, { progress, signal });
   return { versions: cluster.versions, workers: cluster.workers, shards: SHARDS, runs, ...stopped };
 }
@@ -85,7 +90,7 @@ async function runOn(
   cluster: CitusCluster,
   engine: Engine,
   seconds: number,
-): Promise<Omit<CitusRun, 'engine' | 'round'>> {
+): Promise<Omit<CitusRun, 'engine' | 'load' | 'round'>> {
   await servers.emptyRedis();
   const { db, url } = engine.database;
   const site = await startSite(url, engine.entries, servers.redisUrl);

@@ -4,6 +4,7 @@ import { project, splitOf } from './projection.ts';
 
 const run = (engine: CitusRun['engine'], coordinator: number, fault = ''): CitusRun => ({
   engine,
+  load: 'launches',
   round: 1,
   perSecond: 1,
   cpuMicros: { coordinator, workers: 28, apis: 70, worker: 0, redis: 0 },

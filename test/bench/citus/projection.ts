@@ -13,7 +13,7 @@ export const ASSUMED = {
 
 export const PROJECTED_NODES = [4, 16, 64];
 
-/** Microseconds of CPU time per registration; medians of runs that were entered by the coordinator. */
+/** Microseconds of CPU time per registration; medians of launches that were entered by the coordinator. */
 export interface Split {
   coordinator: number;
   workers: number;
@@ -41,7 +41,9 @@ interface Entry {
 }
 
 export function splitOf(runs: readonly CitusRun[]): Split | undefined {
-  const entered = runs.filter(({ engine, fault }) => engine === 'Citus' && fault === '');
+  const entered = runs.filter(
+    ({ engine, load, fault }) => engine === 'Citus' && load === 'launches' && fault === '',
+  );
   if (entered.length === 0) return undefined;
   const of = (part: keyof Split) => median(entered.map(({ cpuMicros }) => cpuMicros[part]));
   return { coordinator: of('coordinator'), workers: of('workers'), apis: of('apis') };

@@ -8,7 +8,9 @@ export function cpuRatios(runs: readonly CitusRun[], engine: CitusRun['engine'])
   return runs
     .filter((run) => run.engine === engine && run.fault === '' && engine !== 'plain Postgres')
     .flatMap((run) => {
-      const plain = runs.find((one) => one.engine === 'plain Postgres' && one.round === run.round);
+      const plain = runs.find(
+        (one) => one.engine === 'plain Postgres' && one.round === run.round && one.load === run.load,
+      );
       return plain?.fault === '' ? [postgresMicros(plain) / postgresMicros(run)] : [];
     });
 }

@@ -10,18 +10,20 @@ export function citusTables(citus: Citus): Table[] {
   return [runsTable(citus), ...(nodeStop ? [nodeStopTable(nodeStop)] : []), ...projectionTables(citus)];
 }
 
-type Engine = { name: CitusRun['engine']; runs: readonly CitusRun[] };
+type Engine = Pick<CitusRun, 'engine' | 'load'> & { runs: readonly CitusRun[] };
 
 function runsTable({ versions, workers, shards, runs }: Citus): Table {
+  const plain = runs.filter(({ engine }) => engine === 'plain Postgres');
   const of = (title: string, read: (run: CitusRun) => number) =>
     right<Engine>(title, (engine) => figureWithRange(spread(engine.runs.map(read))));
   const part = (title: string, name: keyof CitusRun['cpuMicros']) =>
     of(title, ({ cpuMicros }) => cpuMicros[name]);
   const columns = [
-    left<Engine>('engine', ({ name }) => name),
+    left<Engine>('load', ({ load }) => load),
+    left<Engine>('engine', ({ engine }) => engine),
     of('registrations/s', ({ perSecond }) => perSecond),
-    right<Engine>('per s of Postgres CPU ÷ plain', ({ name }) => {
-      const ratios = cpuRatios(runs, name);
+    right<Engine>('per s of Postgres CPU ÷ plain', ({ engine, runs: same }) => {
+      const ratios = cpuRatios([...same, ...plain], engine);
       return ratios.length === 0 ? undefined : figureWithRange(spread(ratios));
     }),
     part('coordinator µs', 'coordinator'),
@@ -33,12 +35,12 @@ function runsTable({ versions, workers, shards, runs }: Citus): Table {
     of('p50 ms', ({ p50Ms }) => p50Ms),
     of('p99 ms', ({ p99Ms }) => p99Ms),
     of('not accepted', ({ failed }) => failed),
-    left<Engine>('books', (engine) => engine.runs.find(({ fault }) => fault !== '')?.fault ?? 'balance'),
+    left<Engine>('books', ({ runs: same }) => same.find(({ fault }) => fault !== '')?.fault ?? 'balance'),
   ];
-  const engines = [...Map.groupBy(runs, ({ engine }) => engine)].map(([name, same]) => ({
-    name,
-    runs: same,
-  }));
+  const engines = [...Map.groupBy(runs, ({ load, engine }) => `${load} ${engine}`).values()].map((same) => {
+    const { load, engine } = same[0]!;
+    return { load, engine, runs: same };
+  });
   const { citus, postgres } = versions;
   const caption =
     `Citus ${citus}, a coordinator and ${workers} servers with ${shards} shards, ` +
