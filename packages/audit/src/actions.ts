@@ -87,7 +87,8 @@ function refusalOf(error: Error & { constraint?: string }, refusals: Record<stri
   return Object.entries(refusals).find(([name]) => violated(name))?.[1];
 }
 
-function assertValid<Input extends TObject>(
+/** Throws InvalidInput where the action cannot be performed with this. Asks nobody. */
+export function assertValid<Input extends TObject>(
   action: Action<Input, unknown>,
   input: Static<Input>,
   by: string,

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { defineAction, perform, whole } from '@floodgate/audit';
+import { assertValid, defineAction, perform, whole } from '@floodgate/audit';
 import { UUID_PATTERN } from '@floodgate/contract';
 import { askShards, awayText, shardIds, type Database } from '@floodgate/database';
 import { Failure } from '@floodgate/service/failure';
@@ -27,19 +27,20 @@ export const redriveAction = defineAction({
 
 /**
  * The same in all shards, each by itself: one that does not answer holds up none of the others. Returns which do not. Throws
- * Failure where the batch that is wanted is not found.
+ * InvalidInput before anything is sent to Postgres, and Failure where the batch that is wanted is not found.
  */
 export async function redriveShards(
   db: Database,
   { limit, batchId }: { limit: number; batchId?: string },
   actor: string,
 ) {
+  const wanted = { limit, ...(batchId !== undefined && { batchId }) };
+  assertValid(redriveAction, wanted, actor);
   let batchIds: string[] = [];
   const { away } = await askShards(await shardIds(db), async (shardId) => {
     const left = limit - batchIds.length;
     if (left === 0) return;
-    const selection = { shardId, limit: left, ...(batchId !== undefined && { batchId }) };
-    batchIds = batchIds.concat(await perform(db, redriveAction, selection, actor));
+    batchIds = batchIds.concat(await perform(db, redriveAction, { ...wanted, shardId, limit: left }, actor));
   });
   if (batchId !== undefined && batchIds.length === 0)
     throw new Failure([NO_SUCH_BATCH, ...(away.length > 0 ? [awayText(away)] : [])].join('; '));
