@@ -1,4 +1,4 @@
-import { createSlots } from '@floodgate/service';
+import { createSlots } from '@floodgate/service/slots';
 import { BatchLoader } from './batch-loader.ts';
 
 /** Reads what belongs to a shard. Settles as `read` does, or rejects as another read of the shard does. */
