@@ -105,7 +105,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
         from (
           select r.event_id, r.partner_id, count(*)::integer as count, min(r.serial) as first, max(r.serial) as last,
             case when max(r.serial) - min(r.serial) + 1 > count(*) then
-              (select array_agg(serial order by serial) from unnest(array_agg(r.serial)) as _ (serial))::text
+              array_agg(r.serial order by r.serial)::text
             end as list
           from unnest(due, first_serials, last_serials) as batch (id, first_serial, last_serial)
           cross join lateral (
