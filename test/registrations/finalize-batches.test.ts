@@ -1,6 +1,7 @@
 import { createLogger } from '@floodgate/service';
 import { sql } from 'kysely';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { finalizeBatches } from '@floodgate/registrations';
 import { commitBatch } from '../harness/committed-batch.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
@@ -57,4 +58,25 @@ test.each([
   ['it found a deadlock', '40P01'],
 ])('no batch is given up because of Postgres itself: %s', async (_, state) => {
   expect(await finalizeRefused(state, true)).toEqual(['reserved', 'reserved']);
+});
+
+test('a shard whose head somebody holds keeps one of its jobs waiting, and no other shard', async () => {
+  const { db } = database;
+  const { shardId } = fixture;
+  const batches = [await commitBatch(db, fixture), await commitBatch(db, fixture)];
+  const holder = await db.startTransaction().execute();
+  onTestFinished(async () => void (holder.isCommitted || (await holder.rollback().execute())));
+  await sql`select from journal_heads where shard_id = ${shardId} for update`.execute(holder);
+  const finalize = finalizeBatches({ db, log });
+  const context = { isLastAttempt: false, signal: new AbortController().signal };
+  const [first, second] = batches.map(({ batchId }) => finalize({ shardId, batchIds: [batchId] }, context));
+  expect(await finalize({ shardId: shardId + 1, batchIds: [randomUUID()] }, context)).toBe('done');
+  expect(await second).toMatchObject({ kind: 'snooze' });
+  expect(await finalize({ shardId, batchIds: [batches[1]!.batchId] }, context)).toMatchObject({
+    kind: 'snooze',
+  });
+  await holder.commit().execute();
+  expect(await first).toBe('done');
+  expect(await finalize({ shardId, batchIds: [batches[1]!.batchId] }, context)).toBe('done');
+  expect(await Promise.all(batches.map((batch) => batch.state()))).toEqual(['confirmed', 'confirmed']);
 });
