@@ -75,7 +75,7 @@ export function checkoutPlan(subject: Contender, against: Contender): Pairing[] 
     seconds,
   });
   return [
-    ...[hotTicket(128), getTickets, mix].map((workload) => pairing(workload, 5)),
+    ...[hotTicket(128), manyTickets, getTickets, mix].map((workload) => pairing(workload, 5)),
     pairing(openLoop(500), 8),
   ];
 }
