@@ -44,6 +44,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       enough integer := 0;
       -- That the seats are counted already.
       is_counted boolean := false;
+      -- By wanted ticket: ticket and event together.
+      wanted_keys bigint[];
       first_serial bigint;
       last_serial bigint;
       -- Whose all of it is. Null: several's.
@@ -65,12 +67,18 @@ export async function up(db: Kysely<unknown>): Promise<void> {
           select input.position, first.fingerprint = input.fingerprint as is_same, first.outcome, r.serial, r.pass_code
           from unnest(tickets, partners, keys, fingerprints) with ordinality
             as input (ticket, partner_id, key, fingerprint, position)
-          join idempotency_keys first
-            on first.shard_id = shard and first.partner_id = input.partner_id
-            and first.event_id = wanted_events[input.ticket] and first.key = input.key
-          left join registrations r
-            on r.shard_id = shard and r.serial = first.serial
-            and r.partner_id = first.partner_id and r.event_id = first.event_id
+          -- One by one, each by its key. Of a table that it has never analyzed Postgres might read the whole shard (offset 0).
+          cross join lateral (
+            select * from idempotency_keys
+            where shard_id = shard and partner_id = input.partner_id and event_id = wanted_events[input.ticket]
+              and key = input.key
+            offset 0
+          ) first
+          left join lateral (
+            select serial, pass_code from registrations
+            where shard_id = shard and serial = first.serial and partner_id = first.partner_id and event_id = first.event_id
+            offset 0
+          ) r on true
           where first.created_at > now() - remembered_for
         loop
           if not entry.is_same then
@@ -92,9 +100,12 @@ export async function up(db: Kysely<unknown>): Promise<void> {
         for entry in
           select input.position
           from unnest(tickets, digests) with ordinality as input (ticket, digest, position)
-          join registrations earlier
-            on earlier.shard_id = shard and earlier.event_id = wanted_events[input.ticket]
-            and earlier.attendee_digest = input.digest and earlier.cancelled_at is null
+          cross join lateral (
+            select serial from registrations
+            where shard_id = shard and event_id = wanted_events[input.ticket] and attendee_digest = input.digest
+              and cancelled_at is null
+            offset 0
+          ) earlier
         loop
           is_duplicate[entry.position] := true;
         end loop;
@@ -113,15 +124,16 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       -- The tickets, locked in id order, so that two batches can never wait for each other. Each is looked for under the
       -- event that it was asked for under: its id alone would lock another event's.
       if not is_counted then
+        wanted_keys := array(
+          select ticket_id::bigint << 32 | event_id from unnest(wanted_tickets, wanted_events) as _ (ticket_id, event_id)
+        );
         for entry in
-          select t.capacity - t.taken as seats, wanted.index,
-            t.active and coalesce(t.sale_starts_at <= now(), true) and coalesce(now() < t.sale_ends_at, true) as on_sale
-          from tickets t
-          join unnest(wanted_tickets, wanted_events) with ordinality as wanted (ticket_id, event_id, index)
-            on wanted.ticket_id = t.id and wanted.event_id = t.event_id
-          where t.shard_id = shard
-          order by t.id
-          for no key update of t
+          select capacity - taken as seats, array_position(wanted_keys, id::bigint << 32 | event_id) as index,
+            active and coalesce(sale_starts_at <= now(), true) and coalesce(now() < sale_ends_at, true) as on_sale
+          from tickets
+          where shard_id = shard and id = any(wanted_tickets) and id::bigint << 32 | event_id = any(wanted_keys)
+          order by id
+          for no key update
         loop
           seats_left[entry.index] := case when entry.on_sale then entry.seats else -1 end;
           if seats_left[entry.index] >= wanted_seats[entry.index] then
@@ -207,9 +219,9 @@ export async function up(db: Kysely<unknown>): Promise<void> {
 
         -- The tickets' counters, moved on by as many.
         if not is_counted then
-          update tickets t set taken = taken + counted.seats
-          from unnest(wanted_tickets, sold) as counted (ticket_id, seats)
-          where t.shard_id = shard and t.id = counted.ticket_id and counted.seats > 0;
+          update tickets set taken = taken + sold[array_position(wanted_keys, id::bigint << 32 | event_id)]
+          where shard_id = shard and id = any(wanted_tickets)
+            and sold[array_position(wanted_keys, id::bigint << 32 | event_id)] > 0;
         end if;
 
         -- JSON's numbers end here. Every server of a cluster numbers from 2^48 times its own number on.
