@@ -41,7 +41,10 @@ async function register(count: number): Promise<string[]> {
 async function finalize(): Promise<void> {
   const { shardId } = gala;
   await sql`update batches set relay_at = now() where state = 'pending'`.execute(database.db);
-  await confirmBatches(database.db, { shardId, batchIds: await leaseDueBatches(database.db, shardId, 100) });
+  await confirmBatches(database.db, {
+    shardId,
+    batchIds: await leaseDueBatches(database.db, shardId, 1_000),
+  });
 }
 
 interface Page {
