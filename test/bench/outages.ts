@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { formatPassReference } from '@floodgate/contract';
 import type { Database } from '@floodgate/database';
+import { sql, type RawBuilder, type SqlBool } from 'kysely';
 import { createFixture } from '../harness/fixture.ts';
 import { floodgate } from './contenders/floodgate.ts';
 import { generateLoad } from './load/generate.ts';
@@ -89,7 +90,7 @@ async function outage(servers: Servers, plan: Plan, signal: AbortSignal): Promis
       ...pick(plan),
       answers: countCodes(log!, all),
       slowestMs: latencies(log!, all).reduce((slowest, ms) => Math.max(slowest, ms), 0),
-      ...account(log!, await readStored(db, numbersFrom)),
+      ...account(log!, await readStored(db, sql<SqlBool>`serial > ${numbersFrom}`)),
       servedAfterSeconds: secondsUntilUsual(log!, back, Infinity),
       confirmedAfterSeconds: await confirmedAfter(db, new Date(backAt)),
       apiMiB,
@@ -127,11 +128,12 @@ async function highestSerial(db: Database): Promise<number> {
   return serial;
 }
 
-async function readStored(db: Database, afterSerial: number): Promise<Stored[]> {
+/** Returns the registrations that fulfil a condition, by the number that their load gave them. */
+export async function readStored(db: Database, condition: RawBuilder<SqlBool>): Promise<Stored[]> {
   const rows = await db
     .selectFrom('registrations')
     .innerJoin('events', 'events.id', 'registrations.event_id')
-    .where('serial', '>', afterSerial)
+    .where(condition)
     .select(['extra_data_1', 'event_id', 'serial', 'pass_code', 'pass_prefix'])
     .execute();
   return rows.map((row) => ({

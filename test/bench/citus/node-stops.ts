@@ -1,11 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { formatPassReference } from '@floodgate/contract';
 import type { Database } from '@floodgate/database';
-import { sql } from 'kysely';
+import { sql, type SqlBool } from 'kysely';
 import { generateLoad } from '../load/generate.ts';
 import { NUMBER, type Load, type RequestLog } from '../load/load.ts';
 import { countCodes, dueIn, latencies, type Span } from '../load/read-log.ts';
-import { account, type Stored } from '../outages.ts';
+import { account, readStored } from '../outages.ts';
 import type { Progress } from '../progress.ts';
 import { quantile } from '../report/statistics.ts';
 import type { Citus, NodeStop } from '../results.ts';
@@ -69,7 +68,9 @@ export async function nodeStops(
     await drain(db);
     const isOnDead = await readIsOnDead(db, engine, port);
     const accounts = await Promise.all(
-      logs.map(async (log, index) => account(log, await readStored(db, names[index]!))),
+      logs.map(async (log, index) =>
+        account(log, await readStored(db, sql<SqlBool>`extra_data_2 = ${names[index]!}`)),
+      ),
     );
     return {
       nodeStop: {
@@ -139,22 +140,4 @@ function sumOf(counts: readonly Record<string, number>[]): Record<string, number
   for (const one of counts)
     for (const [code, count] of Object.entries(one)) all[code] = (all[code] ?? 0) + count;
   return all;
-}
-
-async function readStored(db: Database, name: string): Promise<Stored[]> {
-  const rows = await db
-    .selectFrom('registrations')
-    .innerJoin('events', 'events.id', 'registrations.event_id')
-    .where('extra_data_2', '=', name)
-    .select(['extra_data_1', 'event_id', 'serial', 'pass_code', 'pass_prefix'])
-    .execute();
-  return rows.map((row) => ({
-    number: Number(row.extra_data_1),
-    passReference: formatPassReference({
-      prefix: row.pass_prefix,
-      eventId: row.event_id,
-      serial: row.serial,
-      passCode: row.pass_code,
-    }),
-  }));
 }

@@ -62,6 +62,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       lasts bigint[];
       lists text[];
       sold_out_tickets integer[];
+      is_sold_out boolean;
     begin
       -- A row that somebody holds must not keep the shard's head for longer.
       perform set_config('lock_timeout', '5s', true);
@@ -70,11 +71,12 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       head_after := head;
 
       select array_agg(id), array_agg(first_serial), array_agg(last_serial),
-        array_agg(case when last_serial - first_serial + 1 = size then event_id end), array_agg(partner_id)
-      into due, first_serials, last_serials, only_events, only_partners
+        array_agg(case when last_serial - first_serial + 1 = size then event_id end), array_agg(partner_id),
+        bool_or(sold_out is not null)
+      into due, first_serials, last_serials, only_events, only_partners, is_sold_out
       -- By their key first: of those that are not written yet there may be many.
       from (
-        select id, state, size, first_serial, last_serial, event_id, partner_id, journal_offset from batches
+        select id, state, size, first_serial, last_serial, event_id, partner_id, sold_out, journal_offset from batches
         where shard_id = shard and id = any(ids) offset 0
       ) batches
       where journal_offset is null and (state = 'pending' or state = 'confirmed' and failure_code is null);
@@ -139,21 +141,22 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       ) cut;
       head_after := coalesce(head_after, head);
 
-      -- Tickets that are sold out by it.
-      select array_agg(t.id), array_agg(t.event_id) into sold_out_tickets, events
-      from batches b join tickets t on t.shard_id = shard and t.id = any(b.sold_out)
-      where b.shard_id = shard and b.id = any(due)
-        -- The release before gives a ticket seats again without a word.
-        and 'sold_out' is distinct from (
+      -- Tickets that are sold out by it, each told of once: the release before gives a ticket seats again without a word.
+      if is_sold_out then
+        sold_out_tickets := array(
+          select distinct ticket from batches, unnest(sold_out) as ticket where shard_id = shard and id = any(due)
+        );
+        select array_agg(t.id), array_agg(t.event_id) into sold_out_tickets, events
+        from tickets t
+        where t.shard_id = shard and t.id = any(sold_out_tickets) and 'sold_out' is distinct from (
           select kind from journal_segments told
           where told.shard_id = shard and told.event_id = t.event_id and told.partner_id = 0 and told.ticket_id = t.id
           order by last_offset desc limit 1
         );
-      if sold_out_tickets is not null then
         insert into journal_segments (shard_id, event_id, partner_id, last_offset, count, kind, ticket_id)
         select shard, event_id, 0, head_after + place, 1, 'sold_out', ticket_id
         from unnest(events, sold_out_tickets) with ordinality as ticket (event_id, ticket_id, place);
-        head_after := head_after + cardinality(sold_out_tickets);
+        head_after := head_after + coalesce(cardinality(sold_out_tickets), 0);
       end if;
 
       update batches
