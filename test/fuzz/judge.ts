@@ -259,13 +259,18 @@ function reservationOf(target: Target, body: object, key: string | undefined): R
   };
 }
 
+/** Whether what nobody has seen the answer of may have been remembered under the same key. */
+function isKeyInDoubt({ unanswered }: Target, { idempotency }: Reservation): boolean {
+  return idempotency !== null && unanswered.some((other) => other.idempotency?.key === idempotency.key);
+}
+
 /** `isOnly`: nothing else was under way, so the outcome is certain. */
 function judgeOutcome(target: Target, reservation: Reservation, answer: Answer, isOnly: boolean): void {
   const expected = target.model.expect(reservation);
   const replayed = answer.headers.get('idempotent-replayed') === 'true';
   const outcome = outcomeOf(target, answer, replayed);
   if (outcome) target.model.record(reservation, outcome, '', 0);
-  if (!isOnly) return;
+  if (!isOnly || isKeyInDoubt(target, reservation)) return;
   const code = expected.kind === 'registered' ? '00' : REFUSALS[expected.kind];
   if (answer.code !== code) throw new Finding(`answered ${answer.code}, the model expects ${code}`);
   const isReplay = expected.kind !== 'key-reused' && expected.replayed;
