@@ -151,6 +151,48 @@ describe.skipIf(missing)(`on a Citus cluster${missing}`, () => {
     await expect(perform(db, moveEventAction, back, 'test')).rejects.toThrow('somebody has registered');
   });
 
+  test('a shard that moves to another server under load keeps every seat that was sold', async () => {
+    const fixture = await createFixture(db);
+    const ticketId = await fixture.addTicket({ capacity: 1_000_000 });
+    const given: string[] = [];
+    let moved = false;
+    const load = Array.from({ length: 16 }, async () => {
+      while (!moved) given.push(...(await register(fixture, ticketId, 2)));
+    });
+    for (let moves = 0; moves < 4; moves += 1) {
+      const before = given.length;
+      await waitUntil('some more are answered', () => given.length > before + 500);
+      await moveToAnotherServer(fixture.shardId);
+    }
+    moved = true;
+    await Promise.all(load);
+    // Who is in the way of a move, or finds the shard gone, is not registered.
+    expect(new Set(given)).toEqual(new Set(given.includes('90') ? ['00', '90'] : ['00']));
+    const sold = given.filter((code) => code === '00').length;
+    const { rows } = await sql<{ stored: number; taken: number }>`
+      select (select count(*)::integer from registrations where shard_id = ${fixture.shardId} and ticket_id = ${ticketId}) as stored,
+        (select taken from tickets where shard_id = ${fixture.shardId} and id = ${ticketId}) as taken`.execute(
+      db,
+    );
+    expect(rows).toEqual([{ stored: sold, taken: sold }]);
+    await waitUntil('all are confirmed', async () => (await readBacklog(db)).pendingBatches === 0);
+    expect(await reconcile(db)).toEqual([]);
+  }, 120_000);
+
+  /** Moves all that belongs to a shard. */
+  async function moveToAnotherServer(shardId: number): Promise<void> {
+    const from = await serverOf(shardId);
+    await sql`
+      select citus_move_shard_placement(
+        get_shard_id_for_distribution_column('tickets', ${shardId}::integer), here.nodename, here.nodeport, there.nodename,
+        there.nodeport, 'block_writes'
+      )
+      from pg_dist_node here, (
+        select * from pg_dist_node where shouldhaveshards and nodeport <> ${from} order by nodeport limit 1
+      ) there
+      where here.nodeport = ${from}`.execute(db);
+  }
+
   describe('the roles of API and worker', () => {
     test('hold the same on every shard as on the table, and nothing else', async () => {
       for (const service of SERVICES) expect(await differencesOnShards(db, roleOf(service))).toEqual([]);

@@ -1,6 +1,8 @@
 import { Failure, InvalidInput } from '@floodgate/service/failure';
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import type { Database } from '../connection/connect.ts';
+import { CITUS, CITUS_FUNCTIONS, type Engine } from './engines.ts';
+import { createReserveBatch } from './reserve-batch.ts';
 import { oneAtATime } from './shard-keys.ts';
 
 /** What is small, and the same on every server. */
@@ -16,6 +18,10 @@ const OF_EVENTS = [
 ];
 /** Run on the shard's server, which their first argument names. */
 const FUNCTIONS = ['reserve_batch', 'finalize_batches', 'lease_batches', 'tell_of_ticket'];
+/** Those that are written anew for Citus. */
+const WRITTEN: Record<string, (engine: Engine) => RawBuilder<unknown>> = {
+  reserve_batch: createReserveBatch,
+};
 
 export const DEFAULT_SHARDS = 32;
 /** The first that carries what is granted by column to the shards. */
@@ -88,23 +94,27 @@ async function spreadTables(db: Database, shards: number): Promise<number> {
 
 /** Returns how many functions there were to spread. */
 async function spreadFunctions(db: Database): Promise<number> {
-  const { rows } = await sql<{ signature: string; hasGenericPlans: boolean }>`
-    select oid::regprocedure::text as signature,
-      'plan_cache_mode=force_generic_plan' = any(coalesce(proconfig, '{}')) as "hasGenericPlans"
+  const { rows } = await sql<{ name: string; signature: string; isWritten: boolean; isSpread: boolean }>`
+    select proname as name, oid::regprocedure::text as signature, prosrc like '%hold_shard%' as "isWritten",
+      exists (
+        select from pg_dist_object
+        where classid = 'pg_proc'::regclass and objid = pg_proc.oid and distribution_argument_index is not null
+      ) as "isSpread"
     from pg_proc
-    where proname = any(${FUNCTIONS}) and pronamespace = current_schema()::regnamespace and not exists (
-      select from pg_dist_object
-      where classid = 'pg_proc'::regclass and objid = pg_proc.oid and distribution_argument_index is not null
-    )`.execute(db);
-  for (const { signature, hasGenericPlans } of rows) {
-    // Citus plans each statement by itself, and crashes on a generic plan that inserts what it selects (13.2).
-    if (hasGenericPlans) await sql`alter function ${sql.raw(signature)} reset plan_cache_mode`.execute(db);
-    await sql`
-      select create_distributed_function(${signature}::regprocedure, '$1', colocate_with := 'tickets')`.execute(
-      db,
-    );
+    where proname = any(${FUNCTIONS}) and pronamespace = current_schema()::regnamespace`.execute(db);
+  const missing = rows.filter(({ name, isWritten, isSpread }) => !isSpread || (WRITTEN[name] && !isWritten));
+  if (missing.length > 0) for (const create of CITUS_FUNCTIONS) await sql.raw(create).execute(db);
+  for (const { name, signature, isWritten, isSpread } of missing) {
+    if (!isWritten) await WRITTEN[name]?.(CITUS).execute(db);
+    if (name === 'finalize_batches')
+      await sql`alter function ${sql.raw(signature)} reset plan_cache_mode`.execute(db);
+    if (!isSpread)
+      await sql`
+        select create_distributed_function(${signature}::regprocedure, '$1', colocate_with := 'tickets')`.execute(
+        db,
+      );
   }
-  return rows.length;
+  return missing.length;
 }
 
 /** Returns how many shards Citus has made; 0 where the tables are not spread. */
