@@ -46,6 +46,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     declare
       -- Citus allows no call of now() where a row's own value may do.
       written_at constant timestamptz := now();
+      kind constant text := case when failure_code is null then 'confirmed' else 'failed' end;
       head bigint;
       head_after bigint;
       -- By batch.
@@ -54,15 +55,14 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       last_serials bigint[];
       only_events integer[];
       only_partners integer[];
-      -- By segment.
+      -- As they are inserted, but for their offsets.
+      segments journal_segments[];
       events integer[];
-      partners integer[];
-      counts integer[];
-      firsts bigint[];
-      lasts bigint[];
-      lists text[];
       sold_out_tickets integer[];
       is_sold_out boolean;
+      -- That the batches say whose their registrations are: one owner each, or a list.
+      is_plain boolean;
+      is_told boolean;
     begin
       -- A row that somebody holds must not keep the shard's head for longer.
       perform set_config('lock_timeout', '5s', true);
@@ -71,13 +71,18 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       head_after := head;
 
       select array_agg(id), array_agg(first_serial), array_agg(last_serial),
-        array_agg(case when last_serial - first_serial + 1 = size then event_id end), array_agg(partner_id),
-        bool_or(sold_out is not null)
-      into due, first_serials, last_serials, only_events, only_partners, is_sold_out
+        array_agg(event_id), array_agg(partner_id), bool_or(sold_out is not null),
+        bool_and(last_serial - first_serial + 1 = size and event_id is not null and partner_id is not null),
+        bool_and(
+          (last_serial - first_serial + 1 = size or serials is not null)
+          and (event_id is not null or events is not null) and (partner_id is not null or partners is not null)
+        )
+      into due, first_serials, last_serials, only_events, only_partners, is_sold_out, is_plain, is_told
       -- By their key first: of those that are not written yet there may be many.
       from (
-        select id, state, size, first_serial, last_serial, event_id, partner_id, sold_out, journal_offset from batches
-        where shard_id = shard and id = any(ids) offset 0
+        select id, state, size, first_serial, last_serial, event_id, partner_id, events, partners, serials, sold_out,
+          journal_offset
+        from batches where shard_id = shard and id = any(ids) offset 0
       ) batches
       where journal_offset is null and (state = 'pending' or state = 'confirmed' and failure_code is null);
       if due is null then
@@ -85,30 +90,51 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       end if;
 
       -- Whose registrations these are: one segment for each event and partner.
-      if array_position(only_events, null) is null then
-        -- The batches say it.
-        select array_agg(event_id order by first), array_agg(partner_id order by first), array_agg(count order by first),
-          array_agg(first order by first), array_agg(last order by first), array_agg(list order by first), head + sum(count)
-        into events, partners, counts, firsts, lasts, lists, head_after
+      if is_plain then
+        -- One's in each batch.
+        select array_agg(segment order by first), head + sum(count) into segments, head_after
         from (
-          select event_id, partner_id, sum(last - first + 1)::integer as count, min(first) as first, max(last) as last,
-            case when max(last) - min(first) + 1 > sum(last - first + 1) then
-              (select array_agg(serial order by serial)
-                from unnest(array_agg(first), array_agg(last)) as run (first, last)
-                cross join lateral generate_series(run.first, run.last) as serial)::text
-            end as list
-          from unnest(only_events, only_partners, first_serials, last_serials) as run (event_id, partner_id, first, last)
+          select first, count, row(
+            shard, event_id, partner_id, head, count, kind, null, first, last,
+            case when last - first + 1 > count then
+              array(
+                select serial
+                from unnest(firsts, lasts) as run (first, last)
+                cross join lateral generate_series(run.first, run.last) as serial
+                order by serial
+              )
+            end, written_at
+          )::journal_segments as segment
+          from (
+            select event_id, partner_id, sum(last - first + 1)::integer as count, min(first) as first, max(last) as last,
+              array_agg(first) as firsts, array_agg(last) as lasts
+            from unnest(only_events, only_partners, first_serials, last_serials) as run (event_id, partner_id, first, last)
+            group by event_id, partner_id
+          ) owner
+        ) _;
+      elsif is_told then
+        -- The batches list them.
+        select array_agg(segment order by first), head + sum(count) into segments, head_after
+        from (
+          select min(serial) as first, count(*) as count, row(
+            shard, event_id, partner_id, head, count(*), kind, null, min(serial), max(serial),
+            case when max(serial) - min(serial) + 1 > count(*) then array_agg(serial order by serial) end, written_at
+          )::journal_segments as segment
+          from (
+            select unnest(coalesce(events, array_fill(event_id, array[size]))) as event_id,
+              unnest(coalesce(partners, array_fill(partner_id, array[size]))) as partner_id,
+              unnest(coalesce(serials, array(select generate_series(first_serial, last_serial)))) as serial
+            from batches where shard_id = shard and id = any(due)
+          ) r
           group by event_id, partner_id
-        ) segment;
+        ) _;
       else
-        select array_agg(event_id order by first), array_agg(partner_id order by first), array_agg(count order by first),
-          array_agg(first order by first), array_agg(last order by first), array_agg(list order by first), head + sum(count)
-        into events, partners, counts, firsts, lasts, lists, head_after
+        select array_agg(segment order by first), head + sum(count) into segments, head_after
         from (
-          select r.event_id, r.partner_id, count(*)::integer as count, min(r.serial) as first, max(r.serial) as last,
-            case when max(r.serial) - min(r.serial) + 1 > count(*) then
-              array_agg(r.serial order by r.serial)::text
-            end as list
+          select min(r.serial) as first, count(*) as count, row(
+            shard, r.event_id, r.partner_id, head, count(*), kind, null, min(r.serial), max(r.serial),
+            case when max(r.serial) - min(r.serial) + 1 > count(*) then array_agg(r.serial order by r.serial) end, written_at
+          )::journal_segments as segment
           from unnest(due, first_serials, last_serials) as batch (id, first_serial, last_serial)
           cross join lateral (
             select event_id, partner_id, serial
@@ -120,22 +146,21 @@ export async function up(db: Kysely<unknown>): Promise<void> {
             offset 0
           ) r
           group by r.event_id, r.partner_id
-        ) segment;
+        ) _;
       end if;
       insert into journal_segments (
-        shard_id, event_id, partner_id, last_offset, count, kind, first_serial, last_serial, serials
+        shard_id, event_id, partner_id, last_offset, count, kind, first_serial, last_serial, serials, at
       )
-      select shard, event_id, partner_id, head + sum(size) over (order by place, part), size,
-        case when failure_code is null then 'confirmed' else 'failed' end,
-        coalesce(serials[1], first), coalesce(serials[size], last), serials
-      from unnest(events, partners, counts, firsts, lasts, lists) with ordinality
-        as segment (event_id, partner_id, count, first, last, list, place)
+      select shard, event_id, partner_id, head + sum(size) over (order by place, part), size, kind,
+        coalesce(part_serials[1], first_serial), coalesce(part_serials[size], last_serial), part_serials, at
+      from unnest(segments) with ordinality as segment (
+        shard_id, event_id, partner_id, last_offset, count, kind, ticket_id, first_serial, last_serial, serials, at, place
+      )
       -- Lists in parts: a reader reads all of a list, however few of its serials it wants.
-      cross join lateral (select list::bigint[] as whole offset 0) parsed
-      cross join lateral generate_series(0, case when list is null then 0 else (count - 1) / 1000 end) as part
+      cross join lateral generate_series(0, case when serials is null then 0 else (count - 1) / 1000 end) as part
       cross join lateral (
-        select case when list is null then count else least(count - part * 1000, 1000) end as size,
-          whole[part * 1000 + 1 : part * 1000 + 1000] as serials
+        select case when serials is null then count else least(count - part * 1000, 1000) end as size,
+          case when count <= 1000 then serials else serials[part * 1000 + 1 : part * 1000 + 1000] end as part_serials
         -- Here, so that what is sorted next is not the whole list once for each part.
         offset 0
       ) cut;
@@ -162,7 +187,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       update batches
       set state = case when failure_code is null then 'confirmed' else 'failed' end::batch_state,
         finished_at = coalesce(finished_at, written_at),
-        failure = failure_code, sold_out = null, journal_offset = head
+        failure = failure_code, sold_out = null, events = null, partners = null, serials = null, journal_offset = head
       where shard_id = shard and id = any(due);
       update journal_heads set last_offset = head_after where shard_id = shard;
       return cardinality(due);
