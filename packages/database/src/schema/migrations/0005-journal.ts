@@ -151,19 +151,20 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       insert into journal_segments (
         shard_id, event_id, partner_id, last_offset, count, kind, first_serial, last_serial, serials, at
       )
-      select shard, event_id, partner_id, head + sum(size) over (order by place, part), size, kind,
-        coalesce(part_serials[1], first_serial), coalesce(part_serials[size], last_serial), part_serials, at
-      from unnest(segments) with ordinality as segment (
-        shard_id, event_id, partner_id, last_offset, count, kind, ticket_id, first_serial, last_serial, serials, at, place
-      )
+      select shard, event_id, partner_id, head + sum(size) over (rows unbounded preceding), size, kind,
+        coalesce(serials[1], first_serial), coalesce(serials[size], last_serial), serials, at
       -- Lists in parts: a reader reads all of a list, however few of its serials it wants.
-      cross join lateral generate_series(0, case when serials is null then 0 else (count - 1) / 1000 end) as part
-      cross join lateral (
-        select case when serials is null then count else least(count - part * 1000, 1000) end as size,
-          case when count <= 1000 then serials else serials[part * 1000 + 1 : part * 1000 + 1000] end as part_serials
-        -- Here, so that what is sorted next is not the whole list once for each part.
+      from (
+        select event_id, partner_id, kind, first_serial, last_serial, at,
+          case when serials is null then count else least(count - part * 1000, 1000) end as size,
+          case when count <= 1000 then serials else serials[part * 1000 + 1 : part * 1000 + 1000] end as serials
+        from (
+          select *, generate_series(0, case when serials is null then 0 else (count - 1) / 1000 end) as part
+          from unnest(segments)
+        ) whole
+        -- So that each part is cut once.
         offset 0
-      ) cut;
+      ) part;
       head_after := coalesce(head_after, head);
 
       -- Tickets that are sold out by it, each told of once: the release before gives a ticket seats again without a word.
