@@ -317,8 +317,11 @@ async function append(
 const offsetsOf = (entries: readonly JournalEntry[]) => entries.map(({ offset }) => offset);
 const times = (count: number, size = 1) => Array<number>(count).fill(size);
 
-/** How many segments Postgres reads while `work` is done, by its own count: with those that it passed over. */
-async function rowsRead(work: (db: TestDatabase['db']) => Promise<unknown>): Promise<number> {
+/** How many rows Postgres reads while `work` is done, by its own count: with those that it passed over. */
+async function rowsRead(
+  work: (db: TestDatabase['db']) => Promise<unknown>,
+  table = 'journal_segments',
+): Promise<number> {
   const one = connect({ connectionString: database.url, applicationName: 'tests', maxConnections: 1 });
   onTestFinished(() => one.destroy());
   // Of this connection's own transaction, so that what others did before, and is counted later, does not matter.
@@ -326,10 +329,96 @@ async function rowsRead(work: (db: TestDatabase['db']) => Promise<unknown>): Pro
     await work(transaction);
     const { rows } = await sql<{ read: number }>`
       select seq_tup_read + coalesce(idx_tup_fetch, 0) as read
-      from pg_stat_xact_user_tables where relname = 'journal_segments'`.execute(transaction);
+      from pg_stat_xact_user_tables where relname = ${table}`.execute(transaction);
     return rows[0]!.read;
   });
 }
+
+describe('a batch of several events and partners', () => {
+  let owners: Fixture[];
+
+  beforeEach(async () => {
+    let other: Fixture;
+    do other = await createFixture(database.db);
+    while (other.shardId !== fixture.shardId);
+    owners = [fixture, other].flatMap((event) =>
+      [fixture, other].map(({ partnerId }) => ({ ...event, partnerId })),
+    );
+  });
+
+  /** Commits registrations of these owners. Returns the batch's id, and what the journal is to tell of it. */
+  async function commitOf(of: Fixture[]) {
+    const batchId = randomUUID();
+    const tickets = new Map<number, number>();
+    for (const { eventId, addTicket } of owners)
+      if (!tickets.has(eventId)) tickets.set(eventId, await addTicket({ capacity: 100 }));
+    const outcomes = await reserveBatch(
+      database.db,
+      batchId,
+      of.map((owner) => reservationOf(owner, tickets.get(owner.eventId)!)),
+    );
+    const told = outcomes.map((outcome, index) => ({
+      ...ownerOf(of[index]!),
+      serial: outcome.kind === 'registered' ? outcome.serial : 0,
+    }));
+    return { batchId, told };
+  }
+
+  const ownerOf = ({ eventId, partnerId }: { eventId: number; partnerId: number }) => ({
+    eventId,
+    partnerId,
+  });
+
+  async function expectTold(told: { eventId: number; partnerId: number; serial: number | null }[]) {
+    for (const owner of owners) {
+      const entries = await readAll([2], ownerOf(owner));
+      const isOwners = (of: typeof owner | (typeof told)[number]) =>
+        of.eventId === owner.eventId && of.partnerId === owner.partnerId;
+      expect(entries.map((entry) => ({ ...ownerOf(entry), serial: entry.serial }))).toEqual(
+        told.filter(isOwners),
+      );
+    }
+  }
+
+  const readsOfRegistrations = (...batchIds: string[]) =>
+    rowsRead((db) => confirmBatches(db, { shardId: fixture.shardId, batchIds }), 'registrations');
+
+  test.each([1, 2])(
+    'its row says whose each is, with serials %i apart, until it is finalized',
+    async (apart) => {
+      await sql`alter sequence registrations_serial_seq increment by ${sql.lit(apart)}`.execute(database.db);
+      onTestFinished(
+        async () =>
+          void (await sql`alter sequence registrations_serial_seq increment by 1`.execute(database.db)),
+      );
+      const [a, b, c, d] = owners as [Fixture, Fixture, Fixture, Fixture];
+      const batches = [
+        await commitOf([a, b, c, d, d, c, a, a]),
+        await commitOf([a, b, a]),
+        await commitOf([d, b, d]),
+        await commitOf([c, c]),
+      ];
+      expect(await readsOfRegistrations(...batches.map(({ batchId }) => batchId).toReversed())).toBe(0);
+      await expectTold(batches.flatMap(({ told }) => told));
+      const { rows } = await sql`
+      select events, partners, serials from batches
+      where events is not null or partners is not null or serials is not null`.execute(database.db);
+      expect(rows).toEqual([]);
+    },
+  );
+
+  test('what its row does not say is read from its registrations', async () => {
+    const [a, b, , d] = owners as [Fixture, Fixture, Fixture, Fixture];
+    const [cancelled, other] = [await commitOf([a, b, d, b]), await commitOf([d, a])];
+    await sql`
+      update registrations set cancelled_at = now() where serial = ${cancelled.told[1]!.serial}`.execute(
+      database.db,
+    );
+    await sql`update batches set events = null where id = ${cancelled.batchId}`.execute(database.db);
+    await confirm(cancelled.batchId, other.batchId);
+    await expectTold([...cancelled.told.toSpliced(1, 1), ...other.told]);
+  });
+});
 
 describe('who reads more than one partner', () => {
   test('an event is read whole, in order, with the entries of every partner and its own', async () => {

@@ -125,6 +125,8 @@ for (const { name, missing, url } of QUEUES) {
 
     test('asks for no more batches one by one once Postgres is out of something', async () => {
       const batches = await Promise.all([1, 2, 3].map(() => commitBatch(database.db, fixture)));
+      // Once enqueued, the relay leaves them alone for minutes.
+      await sql`update batches set enqueues = 6`.execute(database.db);
       // Counts its calls, whatever is rolled back. The first is for all batches at once.
       await sql`create sequence confirmations`.execute(database.db);
       await sql`grant usage on sequence confirmations to public`.execute(database.db);

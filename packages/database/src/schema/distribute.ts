@@ -2,6 +2,7 @@ import { Failure, InvalidInput } from '@floodgate/service/failure';
 import { sql, type RawBuilder } from 'kysely';
 import type { Database } from '../connection/connect.ts';
 import { CITUS, CITUS_FUNCTIONS, type Engine } from './engines.ts';
+import { createFinalizeBatches } from './finalize-batches.ts';
 import { createReserveBatch } from './reserve-batch.ts';
 import { oneAtATime } from './shard-keys.ts';
 
@@ -16,11 +17,12 @@ const OF_EVENTS = [
   'journal_heads',
   'journal_segments',
 ];
-/** Run on the shard's server, which their first argument names. */
-const FUNCTIONS = ['reserve_batch', 'finalize_batches', 'lease_batches', 'tell_of_ticket'];
-/** Those that are written anew for Citus. */
-const WRITTEN: Record<string, (engine: Engine) => RawBuilder<unknown>> = {
+/** Run on the shard's server, which their first argument names. Some are written anew for Citus. */
+const FUNCTIONS: Record<string, ((engine: Engine) => RawBuilder<unknown>) | null> = {
   reserve_batch: createReserveBatch,
+  finalize_batches: createFinalizeBatches,
+  lease_batches: null,
+  tell_of_ticket: null,
 };
 
 export const DEFAULT_SHARDS = 32;
@@ -101,18 +103,22 @@ async function spreadFunctions(db: Database): Promise<number> {
         where classid = 'pg_proc'::regclass and objid = pg_proc.oid and distribution_argument_index is not null
       ) as "isSpread"
     from pg_proc
-    where proname = any(${FUNCTIONS}) and pronamespace = current_schema()::regnamespace`.execute(db);
-  const missing = rows.filter(({ name, isWritten, isSpread }) => !isSpread || (WRITTEN[name] && !isWritten));
+    where proname = any(${Object.keys(FUNCTIONS)}) and pronamespace = current_schema()::regnamespace`.execute(
+    db,
+  );
+  const missing = rows.filter(
+    ({ name, isWritten, isSpread }) => !isSpread || (FUNCTIONS[name] && !isWritten),
+  );
   if (missing.length > 0) for (const create of CITUS_FUNCTIONS) await sql.raw(create).execute(db);
   for (const { name, signature, isWritten, isSpread } of missing) {
-    if (!isWritten) await WRITTEN[name]?.(CITUS).execute(db);
-    if (name === 'finalize_batches')
-      await sql`alter function ${sql.raw(signature)} reset plan_cache_mode`.execute(db);
+    const write = FUNCTIONS[name];
+    if (write && !isWritten) await write(CITUS).execute(db);
+    // What is written for the shard's own server is sent there in a longer transaction as well.
     if (!isSpread)
       await sql`
-        select create_distributed_function(${signature}::regprocedure, '$1', colocate_with := 'tickets')`.execute(
-        db,
-      );
+        select create_distributed_function(
+          ${signature}::regprocedure, '$1', colocate_with := 'tickets', force_delegation := ${Boolean(write)}::boolean
+        )`.execute(db);
   }
   return missing.length;
 }

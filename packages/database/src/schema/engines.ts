@@ -60,7 +60,7 @@ export const CITUS_FUNCTIONS = [
       select from pg_dist_placement
       where shardid = place and groupid = (select groupid from pg_dist_local_group)
     ) then
-      raise exception 'shard % has moved', shard using errcode = 'serialization_failure';
+      raise exception 'shard % is not on this server', shard using errcode = 'serialization_failure';
     end if;
   end $$`,
 ];

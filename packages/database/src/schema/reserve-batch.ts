@@ -88,9 +88,11 @@ const INSERT_UNIQUE = `
 
 /** Outbox for finalization, and proof that this has committed. */
 const INSERT_BATCH = `
-  insert into {batches} (shard_id, id, size, first_serial, last_serial, event_id, partner_id, relay_at, sold_out)
-  values (
-    $shard, $batch, $seats_granted, $first_serial, $last_serial, $only_event, $only_partner, now() + $relay_after, $sold_out
+  insert into {batches} (
+    shard_id, id, size, first_serial, last_serial, event_id, partner_id, events, partners, serials, relay_at, sold_out
+  ) values (
+    $shard, $batch, $seats_granted, $first_serial, $last_serial, $only_event, $only_partner, $their_events, $their_partners,
+    $their_serials, now() + $relay_after, $sold_out
   )`;
 
 /** The answers, remembered under their keys: sorted, as attendees are. */
@@ -151,6 +153,10 @@ export const createReserveBatch = ({ begin, run }: Engine): RawBuilder<unknown> 
     -- Whose all of it is. Null: several's.
     only_event integer;
     only_partner integer;
+    -- Of these otherwise, in the order of the serials; and the serials, where they do not simply follow each other.
+    their_events integer[];
+    their_partners integer[];
+    their_serials bigint[];
     -- By position: that the answer is one from before.
     replayed boolean[];
     replays bigint[] := '{}';
@@ -271,9 +277,18 @@ export const createReserveBatch = ({ begin, run }: Engine): RawBuilder<unknown> 
           sold_out := sold_out || wanted_tickets[ticket];
         end if;
       end loop;
-      if partners[1] = all(partners) and wanted_events[1] = all(wanted_events) then
+      if wanted_events[1] = all(wanted_events) then
         only_event := wanted_events[1];
+      elsif seats_granted = size then
+        their_events := array(select wanted_events[ticket] from unnest(tickets) as ticket);
+      end if;
+      if partners[1] = all(partners) then
         only_partner := partners[1];
+      elsif seats_granted = size then
+        their_partners := partners;
+      end if;
+      if seats_granted = size and last_serial - first_serial + 1 > size then
+        their_serials := granted;
       end if;
       ${run(INSERT_BATCH)};
     end if;

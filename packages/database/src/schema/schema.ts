@@ -113,6 +113,13 @@ export interface Schema {
     /** Whose all its registrations are. Null: several events' or partners', or some were cancelled before they were confirmed. */
     event_id: number | null;
     partner_id: number | null;
+    /**
+     * Until it is finalized, by serial: the event and the partner of each registration where the above are null, and the serials
+     * where there are gaps. Whatever is missing is read from the registrations, so a cancellation only has to empty these.
+     */
+    events: number[] | null;
+    partners: number[] | null;
+    serials: number[] | null;
     created_at: CreatedAt;
     /** When it was committed or, after that, redriven. */
     pending_since: Generated<Date>;

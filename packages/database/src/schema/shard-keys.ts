@@ -22,6 +22,9 @@ const COLUMNS = [
   ...SHARD_KEYS.map(([, table]) => [table, 'shard_id', 'integer not null default 0'] as const),
   ['batches', 'event_id', 'integer'],
   ['batches', 'partner_id', 'integer'],
+  ['batches', 'events', 'integer[]'],
+  ['batches', 'partners', 'integer[]'],
+  ['batches', 'serials', 'bigint[]'],
   ['batches', 'sold_out', 'integer[]'],
   ['batches', 'journal_offset', 'bigint'],
 ] as const;

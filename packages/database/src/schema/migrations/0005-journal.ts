@@ -1,4 +1,6 @@
 import { sql, type Kysely } from 'kysely';
+import { PLAIN } from '../engines.ts';
+import { createFinalizeBatches } from '../finalize-batches.ts';
 
 /** The journal: what happened to registrations after they were answered, in one order per shard. */
 export async function up(db: Kysely<unknown>): Promise<void> {
@@ -34,139 +36,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     db,
   );
 
-  // Confirms batches that are pending, or gives them up where there is a failure code, and writes it down: all of it or
-  // nothing. Returns how many there were; what is written already is left as it is.
-  await sql`
-    create function finalize_batches(shard integer, ids uuid[], failure_code text) returns integer
-    language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    as $$
-    #variable_conflict use_column
-    declare
-      -- Citus allows no call of now() where a row's own value may do.
-      written_at constant timestamptz := now();
-      head bigint;
-      head_after bigint;
-      -- By batch.
-      due uuid[];
-      first_serials bigint[];
-      last_serials bigint[];
-      only_events integer[];
-      only_partners integer[];
-      -- By segment.
-      events integer[];
-      partners integer[];
-      counts integer[];
-      firsts bigint[];
-      lasts bigint[];
-      lists text[];
-      sold_out_tickets integer[];
-      is_sold_out boolean;
-    begin
-      -- A row that somebody holds must not keep the shard's head for longer.
-      perform set_config('lock_timeout', '5s', true);
-      -- One at a time: who has the head gives the places. So no entry appears before one that is there already.
-      select last_offset into head from journal_heads where shard_id = shard for update;
-      head_after := head;
-
-      select array_agg(id), array_agg(first_serial), array_agg(last_serial),
-        array_agg(case when last_serial - first_serial + 1 = size then event_id end), array_agg(partner_id),
-        bool_or(sold_out is not null)
-      into due, first_serials, last_serials, only_events, only_partners, is_sold_out
-      -- By their key first: of those that are not written yet there may be many.
-      from (
-        select id, state, size, first_serial, last_serial, event_id, partner_id, sold_out, journal_offset from batches
-        where shard_id = shard and id = any(ids) offset 0
-      ) batches
-      where journal_offset is null and (state = 'pending' or state = 'confirmed' and failure_code is null);
-      if due is null then
-        return 0;
-      end if;
-
-      -- Whose registrations these are: one segment for each event and partner.
-      if array_position(only_events, null) is null then
-        -- The batches say it.
-        select array_agg(event_id order by first), array_agg(partner_id order by first), array_agg(count order by first),
-          array_agg(first order by first), array_agg(last order by first), array_agg(list order by first), head + sum(count)
-        into events, partners, counts, firsts, lasts, lists, head_after
-        from (
-          select event_id, partner_id, sum(last - first + 1)::integer as count, min(first) as first, max(last) as last,
-            case when max(last) - min(first) + 1 > sum(last - first + 1) then
-              (select array_agg(serial order by serial)
-                from unnest(array_agg(first), array_agg(last)) as run (first, last)
-                cross join lateral generate_series(run.first, run.last) as serial)::text
-            end as list
-          from unnest(only_events, only_partners, first_serials, last_serials) as run (event_id, partner_id, first, last)
-          group by event_id, partner_id
-        ) segment;
-      else
-        select array_agg(event_id order by first), array_agg(partner_id order by first), array_agg(count order by first),
-          array_agg(first order by first), array_agg(last order by first), array_agg(list order by first), head + sum(count)
-        into events, partners, counts, firsts, lasts, lists, head_after
-        from (
-          select r.event_id, r.partner_id, count(*)::integer as count, min(r.serial) as first, max(r.serial) as last,
-            case when max(r.serial) - min(r.serial) + 1 > count(*) then
-              array_agg(r.serial order by r.serial)::text
-            end as list
-          from unnest(due, first_serials, last_serials) as batch (id, first_serial, last_serial)
-          cross join lateral (
-            select event_id, partner_id, serial
-            from registrations
-            where shard_id = shard and serial between batch.first_serial and batch.last_serial and batch_id = batch.id
-              -- Who was cancelled before is told of by the cancellation alone.
-              and cancelled_at is null
-            -- Batch by batch, each by the range of its serials. Otherwise Postgres reads the whole table, which it takes for less.
-            offset 0
-          ) r
-          group by r.event_id, r.partner_id
-        ) segment;
-      end if;
-      insert into journal_segments (
-        shard_id, event_id, partner_id, last_offset, count, kind, first_serial, last_serial, serials
-      )
-      select shard, event_id, partner_id, head + sum(size) over (order by place, part), size,
-        case when failure_code is null then 'confirmed' else 'failed' end,
-        coalesce(serials[1], first), coalesce(serials[size], last), serials
-      from unnest(events, partners, counts, firsts, lasts, lists) with ordinality
-        as segment (event_id, partner_id, count, first, last, list, place)
-      -- Lists in parts: a reader reads all of a list, however few of its serials it wants.
-      cross join lateral (select list::bigint[] as whole offset 0) parsed
-      cross join lateral generate_series(0, case when list is null then 0 else (count - 1) / 1000 end) as part
-      cross join lateral (
-        select case when list is null then count else least(count - part * 1000, 1000) end as size,
-          whole[part * 1000 + 1 : part * 1000 + 1000] as serials
-        -- Here, so that what is sorted next is not the whole list once for each part.
-        offset 0
-      ) cut;
-      head_after := coalesce(head_after, head);
-
-      -- Tickets that are sold out by it, each told of once: the release before gives a ticket seats again without a word.
-      if is_sold_out then
-        sold_out_tickets := array(
-          select distinct ticket from batches, unnest(sold_out) as ticket where shard_id = shard and id = any(due)
-        );
-        select array_agg(t.id), array_agg(t.event_id) into sold_out_tickets, events
-        from tickets t
-        where t.shard_id = shard and t.id = any(sold_out_tickets) and 'sold_out' is distinct from (
-          select kind from journal_segments told
-          where told.shard_id = shard and told.event_id = t.event_id and told.partner_id = 0 and told.ticket_id = t.id
-          order by last_offset desc limit 1
-        );
-        insert into journal_segments (shard_id, event_id, partner_id, last_offset, count, kind, ticket_id)
-        select shard, event_id, 0, head_after + place, 1, 'sold_out', ticket_id
-        from unnest(events, sold_out_tickets) with ordinality as ticket (event_id, ticket_id, place);
-        head_after := head_after + coalesce(cardinality(sold_out_tickets), 0);
-      end if;
-
-      update batches
-      set state = case when failure_code is null then 'confirmed' else 'failed' end::batch_state,
-        finished_at = coalesce(finished_at, written_at),
-        failure = failure_code, sold_out = null, journal_offset = head
-      where shard_id = shard and id = any(due);
-      update journal_heads set last_offset = head_after where shard_id = shard;
-      return cardinality(due);
-    end $$`.execute(db);
+  await createFinalizeBatches(PLAIN).execute(db);
 
   // Gives batches that have waited too long to one relay, the longest waiting first. Each is left alone for a time that doubles
   // with every lease, from first_lease on. Returns their ids.

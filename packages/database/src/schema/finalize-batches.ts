@@ -1,0 +1,186 @@
+import { sql, type RawBuilder } from 'kysely';
+import type { Engine } from './engines.ts';
+
+/** One at a time: who has the head gives the places. So no entry appears before one that is there already. */
+const LOCK_HEAD = `select last_offset from {journal_heads} where shard_id = $shard for update`;
+
+/** Those that are due. By their key first: of those that are not written yet there may be many. */
+const READ_BATCHES = `
+  select array_agg(id), array_agg(first_serial), array_agg(last_serial),
+    array_agg(event_id), array_agg(partner_id), bool_or(sold_out is not null),
+    bool_and(last_serial - first_serial + 1 = size and event_id is not null and partner_id is not null),
+    bool_and(
+      (last_serial - first_serial + 1 = size or serials is not null)
+      and (event_id is not null or events is not null) and (partner_id is not null or partners is not null)
+    )
+  from (
+    select id, state, size, first_serial, last_serial, event_id, partner_id, events, partners, serials, sold_out,
+      journal_offset
+    from {batches} where shard_id = $shard and id = any($ids) offset 0
+  ) batches
+  where journal_offset is null and (state = 'pending' or state = 'confirmed' and $failure_code is null)`;
+
+/** Returns the statement that makes segments of registrations: one for each event and partner. */
+const segmentsOf = (registrations: string) => `
+  select array_agg(segment order by first), $head + sum(count)
+  from (
+    select min(r.serial) as first, count(*) as count, row(
+      $shard, r.event_id, r.partner_id, $head, count(*), $kind, null, min(r.serial), max(r.serial),
+      case when max(r.serial) - min(r.serial) + 1 > count(*) then array_agg(r.serial order by r.serial) end, $written_at
+    )::journal_segments as segment
+    from ${registrations}
+    group by r.event_id, r.partner_id
+  ) _`;
+
+const LISTED = `(
+  select unnest(coalesce(events, array_fill(event_id, array[size]))) as event_id,
+    unnest(coalesce(partners, array_fill(partner_id, array[size]))) as partner_id,
+    unnest(coalesce(serials, array(select generate_series(first_serial, last_serial)))) as serial
+  from {batches} where shard_id = $shard and id = any($due)
+) r`;
+
+/**
+ * Batch by batch, each by the range of its serials: otherwise Postgres reads the whole table, which it takes for less. Who was
+ * cancelled before is told of by the cancellation alone.
+ */
+const STORED = `unnest($due, $first_serials, $last_serials) as batch (id, first_serial, last_serial)
+  cross join lateral (
+    select event_id, partner_id, serial
+    from {registrations}
+    where shard_id = $shard and serial between batch.first_serial and batch.last_serial and batch_id = batch.id
+      and cancelled_at is null
+    offset 0
+  ) r`;
+
+/** Lists in parts, each cut once (offset 0): a reader reads all of a list, however few of its serials it wants. */
+const INSERT_SEGMENTS = `
+  insert into {journal_segments} (
+    shard_id, event_id, partner_id, last_offset, count, kind, first_serial, last_serial, serials, at
+  )
+  select $shard, event_id, partner_id, $head + sum(size) over (rows unbounded preceding), size, kind,
+    coalesce(serials[1], first_serial), coalesce(serials[size], last_serial), serials, at
+  from (
+    select event_id, partner_id, kind, first_serial, last_serial, at,
+      case when serials is null then count else least(count - part * 1000, 1000) end as size,
+      case when count <= 1000 then serials else serials[part * 1000 + 1 : part * 1000 + 1000] end as serials
+    from (
+      select *, generate_series(0, case when serials is null then 0 else (count - 1) / 1000 end) as part
+      from unnest($segments)
+    ) whole
+    offset 0
+  ) part`;
+
+const READ_SOLD_OUT = `
+  select array(select distinct ticket from {batches}, unnest(sold_out) as ticket where shard_id = $shard and id = any($due))`;
+
+/** Each is told of once: the release before gives a ticket seats again without a word. */
+const READ_UNTOLD = `
+  select array_agg(t.id), array_agg(t.event_id)
+  from {tickets} t
+  where t.shard_id = $shard and t.id = any($sold_out_tickets) and 'sold_out' is distinct from (
+    select kind from {journal_segments} told
+    where told.shard_id = $shard and told.event_id = t.event_id and told.partner_id = 0 and told.ticket_id = t.id
+    order by last_offset desc limit 1
+  )`;
+
+const INSERT_SOLD_OUT = `
+  insert into {journal_segments} (shard_id, event_id, partner_id, last_offset, count, kind, ticket_id)
+  select $shard, event_id, 0, $head_after + place, 1, 'sold_out', ticket_id
+  from unnest($events, $sold_out_tickets) with ordinality as ticket (event_id, ticket_id, place)`;
+
+const UPDATE_BATCHES = `
+  update {batches}
+  set state = case when $failure_code is null then 'confirmed' else 'failed' end::batch_state,
+    finished_at = coalesce(finished_at, $written_at),
+    failure = $failure_code, sold_out = null, events = null, partners = null, serials = null, journal_offset = $head
+  where shard_id = $shard and id = any($due)`;
+
+const MOVE_HEAD = `update {journal_heads} set last_offset = $head_after where shard_id = $shard`;
+
+/**
+ * Confirms batches that are pending, or gives them up where there is a failure code, and writes it down: all of it or
+ * nothing. Returns how many there were; what is written already is left as it is.
+ */
+export const createFinalizeBatches = ({ begin, run }: Engine): RawBuilder<unknown> =>
+  sql.raw(`
+  create or replace function finalize_batches(shard integer, ids uuid[], failure_code text) returns integer
+  language plpgsql
+  set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off
+  as $$
+  #variable_conflict use_column
+  declare
+    written_at constant timestamptz := now();
+    kind constant text := case when failure_code is null then 'confirmed' else 'failed' end;
+    head bigint;
+    head_after bigint;
+    -- By batch.
+    due uuid[];
+    first_serials bigint[];
+    last_serials bigint[];
+    only_events integer[];
+    only_partners integer[];
+    -- As they are inserted, but for their offsets.
+    segments journal_segments[];
+    events integer[];
+    sold_out_tickets integer[];
+    is_sold_out boolean;
+    -- That the batches say whose their registrations are: one owner each, or a list.
+    is_plain boolean;
+    is_told boolean;
+  begin
+    -- A row that somebody holds must not keep the shard's head for longer.
+    perform set_config('lock_timeout', '5s', true);
+    ${begin}
+    ${run(LOCK_HEAD, 'head')};
+    head_after := head;
+
+    ${run(
+      READ_BATCHES,
+      'due, first_serials, last_serials, only_events, only_partners, is_sold_out, is_plain, is_told',
+    )};
+    if due is null then
+      return 0;
+    end if;
+
+    if is_plain then
+      -- One's in each batch.
+      select array_agg(segment order by first), head + sum(count) into segments, head_after
+      from (
+        select first, count, row(
+          shard, event_id, partner_id, head, count, kind, null, first, last,
+          case when last - first + 1 > count then
+            array(
+              select serial
+              from unnest(firsts, lasts) as run (first, last)
+              cross join lateral generate_series(run.first, run.last) as serial
+              order by serial
+            )
+          end, written_at
+        )::journal_segments as segment
+        from (
+          select event_id, partner_id, sum(last - first + 1)::integer as count, min(first) as first, max(last) as last,
+            array_agg(first) as firsts, array_agg(last) as lasts
+          from unnest(only_events, only_partners, first_serials, last_serials) as run (event_id, partner_id, first, last)
+          group by event_id, partner_id
+        ) owner
+      ) _;
+    elsif is_told then
+      ${run(segmentsOf(LISTED), 'segments, head_after')};
+    else
+      ${run(segmentsOf(STORED), 'segments, head_after')};
+    end if;
+    ${run(INSERT_SEGMENTS)};
+    head_after := coalesce(head_after, head);
+
+    if is_sold_out then
+      ${run(READ_SOLD_OUT, 'sold_out_tickets')};
+      ${run(READ_UNTOLD, 'sold_out_tickets, events')};
+      ${run(INSERT_SOLD_OUT)};
+      head_after := head_after + coalesce(cardinality(sold_out_tickets), 0);
+    end if;
+
+    ${run(UPDATE_BATCHES)};
+    ${run(MOVE_HEAD)};
+    return cardinality(due);
+  end $$`);
