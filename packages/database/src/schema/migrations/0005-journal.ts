@@ -55,9 +55,12 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       last_serials bigint[];
       only_events integer[];
       only_partners integer[];
-      -- As they are inserted, but for their offsets.
-      segments journal_segments[];
+      -- By segment; or by registration, where the serials of one owner do not follow each other.
       events integer[];
+      partners integer[];
+      counts integer[];
+      serials bigint[];
+      has_gaps boolean := true;
       sold_out_tickets integer[];
       is_sold_out boolean;
       -- That the batches say whose their registrations are: one owner each, or a list.
@@ -89,52 +92,36 @@ export async function up(db: Kysely<unknown>): Promise<void> {
         return 0;
       end if;
 
-      -- Whose registrations these are: one segment for each event and partner.
+      -- One segment for each event and partner. Whose the registrations are is in the batches: one's each, or a list.
       if is_plain then
-        -- One's in each batch.
-        select array_agg(segment order by first), head + sum(count) into segments, head_after
+        select array_agg(event_id order by first), array_agg(partner_id order by first), array_agg(count order by first),
+          array_agg(first order by first), bool_or(last - first + 1 > count)
+        into events, partners, counts, serials, has_gaps
         from (
-          select first, count, row(
-            shard, event_id, partner_id, head, count, kind, null, first, last,
-            case when last - first + 1 > count then
-              array(
-                select serial
-                from unnest(firsts, lasts) as run (first, last)
-                cross join lateral generate_series(run.first, run.last) as serial
-                order by serial
-              )
-            end, written_at
-          )::journal_segments as segment
-          from (
-            select event_id, partner_id, sum(last - first + 1)::integer as count, min(first) as first, max(last) as last,
-              array_agg(first) as firsts, array_agg(last) as lasts
-            from unnest(only_events, only_partners, first_serials, last_serials) as run (event_id, partner_id, first, last)
-            group by event_id, partner_id
-          ) owner
-        ) _;
-      elsif is_told then
-        -- The batches list them.
-        select array_agg(segment order by first), head + sum(count) into segments, head_after
-        from (
-          select min(serial) as first, count(*) as count, row(
-            shard, event_id, partner_id, head, count(*), kind, null, min(serial), max(serial),
-            case when max(serial) - min(serial) + 1 > count(*) then array_agg(serial order by serial) end, written_at
-          )::journal_segments as segment
+          select event_id, partner_id, sum(last - first + 1)::integer as count, min(first) as first, max(last) as last
+          from unnest(only_events, only_partners, first_serials, last_serials) as run (event_id, partner_id, first, last)
+          group by event_id, partner_id
+        ) owner;
+      end if;
+      if not has_gaps then
+        insert into journal_segments (
+          shard_id, event_id, partner_id, last_offset, count, kind, first_serial, last_serial
+        )
+        select shard, event_id, partner_id, head + sum(count) over (rows unbounded preceding), count, kind, first,
+          first + count - 1
+        from unnest(events, partners, counts, serials) as segment (event_id, partner_id, count, first);
+        head_after := head + (select sum(count) from unnest(counts) as count);
+      else
+        if is_told then
+          select array_agg(event_id), array_agg(partner_id), array_agg(serial) into events, partners, serials
           from (
             select unnest(coalesce(events, array_fill(event_id, array[size]))) as event_id,
               unnest(coalesce(partners, array_fill(partner_id, array[size]))) as partner_id,
               unnest(coalesce(serials, array(select generate_series(first_serial, last_serial)))) as serial
             from batches where shard_id = shard and id = any(due)
-          ) r
-          group by event_id, partner_id
-        ) _;
-      else
-        select array_agg(segment order by first), head + sum(count) into segments, head_after
-        from (
-          select min(r.serial) as first, count(*) as count, row(
-            shard, r.event_id, r.partner_id, head, count(*), kind, null, min(r.serial), max(r.serial),
-            case when max(r.serial) - min(r.serial) + 1 > count(*) then array_agg(r.serial order by r.serial) end, written_at
-          )::journal_segments as segment
+          ) r;
+        else
+          select array_agg(r.event_id), array_agg(r.partner_id), array_agg(r.serial) into events, partners, serials
           from unnest(due, first_serials, last_serials) as batch (id, first_serial, last_serial)
           cross join lateral (
             select event_id, partner_id, serial
@@ -144,28 +131,35 @@ export async function up(db: Kysely<unknown>): Promise<void> {
               and cancelled_at is null
             -- Batch by batch, each by the range of its serials. Otherwise Postgres reads the whole table, which it takes for less.
             offset 0
-          ) r
-          group by r.event_id, r.partner_id
-        ) _;
-      end if;
-      insert into journal_segments (
-        shard_id, event_id, partner_id, last_offset, count, kind, first_serial, last_serial, serials, at
-      )
-      select shard, event_id, partner_id, head + sum(size) over (rows unbounded preceding), size, kind,
-        coalesce(serials[1], first_serial), coalesce(serials[size], last_serial), serials, at
-      -- Lists in parts: a reader reads all of a list, however few of its serials it wants.
-      from (
-        select event_id, partner_id, kind, first_serial, last_serial, at,
-          case when serials is null then count else least(count - part * 1000, 1000) end as size,
-          case when count <= 1000 then serials else serials[part * 1000 + 1 : part * 1000 + 1000] end as serials
+          ) r;
+        end if;
+        insert into journal_segments (
+          shard_id, event_id, partner_id, last_offset, count, kind, first_serial, last_serial, serials
+        )
+        select shard, event_id, partner_id, head + sum(size) over (rows unbounded preceding), size, kind,
+          coalesce(list[1], first), coalesce(list[size], last), list
+        -- Lists in parts: a reader reads all of a list, however few of its serials it wants.
         from (
-          select *, generate_series(0, case when serials is null then 0 else (count - 1) / 1000 end) as part
-          from unnest(segments)
-        ) whole
-        -- So that each part is cut once.
-        offset 0
-      ) part;
-      head_after := coalesce(head_after, head);
+          select event_id, partner_id, first, last,
+            case when list is null then count else least(count - part * 1000, 1000) end as size,
+            case when count <= 1000 then list else list[part * 1000 + 1 : part * 1000 + 1000] end as list
+          from (
+            select *, generate_series(0, case when list is null then 0 else (count - 1) / 1000 end) as part
+            from (
+              select event_id, partner_id, count(*)::integer as count, min(serial) as first, max(serial) as last,
+                case when max(serial) - min(serial) + 1 > count(*) then array_agg(serial order by serial) end as list
+              from (
+                select unnest(events) as event_id, unnest(partners) as partner_id, unnest(serials) as serial
+              ) r
+              group by event_id, partner_id
+              order by first
+            ) owner
+          ) whole
+          -- So that each part is cut once.
+          offset 0
+        ) part;
+        head_after := head + coalesce(cardinality(serials), 0);
+      end if;
 
       -- Tickets that are sold out by it, each told of once: the release before gives a ticket seats again without a word.
       if is_sold_out then
