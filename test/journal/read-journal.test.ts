@@ -10,7 +10,7 @@ import {
 import { confirmBatches, failBatch, redriveBatches, reserveBatch } from '@floodgate/registrations';
 import { perform, updateTicketAction } from '@floodgate/tickets/actions';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { reservationOf } from '../harness/reservation.ts';
@@ -380,17 +380,21 @@ describe('a batch of several events and partners', () => {
     }
   }
 
+  async function leaveGaps(apart: number) {
+    const setStep = (step: number) =>
+      sql`alter sequence registrations_serial_seq increment by ${sql.lit(step)}`.execute(database.db);
+    await setStep(apart);
+    onTestFinished(async () => void (await setStep(1)));
+  }
+
   const readsOfRegistrations = (...batchIds: string[]) =>
     rowsRead((db) => confirmBatches(db, { shardId: fixture.shardId, batchIds }), 'registrations');
 
-  test.each([1, 2])(
+  test.for([1, 2])(
     'its row says whose each is, with serials %i apart, until it is finalized',
-    async (apart) => {
-      await sql`alter sequence registrations_serial_seq increment by ${sql.lit(apart)}`.execute(database.db);
-      onTestFinished(
-        async () =>
-          void (await sql`alter sequence registrations_serial_seq increment by 1`.execute(database.db)),
-      );
+    async (apart, { skip }) => {
+      skip(apart > 1 && inject('engine') === 'citus', 'Citus changes no sequence');
+      if (apart > 1) await leaveGaps(apart);
       const [a, b, c, d] = owners as [Fixture, Fixture, Fixture, Fixture];
       const batches = [
         await commitOf([a, b, c, d, d, c, a, a]),

@@ -20,30 +20,23 @@ const READ_BATCHES = `
   ) batches
   where journal_offset is null and (state = 'pending' or state = 'confirmed' and $failure_code is null)`;
 
-/** Returns the statement that makes segments of registrations: one for each event and partner. */
-const segmentsOf = (registrations: string) => `
-  select array_agg(segment order by first), $head + sum(count)
+/** Whose the registrations are, as the batches list them. */
+const READ_LISTS = `
+  select array_agg(event_id), array_agg(partner_id), array_agg(serial)
   from (
-    select min(r.serial) as first, count(*) as count, row(
-      $shard, r.event_id, r.partner_id, $head, count(*), $kind, null, min(r.serial), max(r.serial),
-      case when max(r.serial) - min(r.serial) + 1 > count(*) then array_agg(r.serial order by r.serial) end, $written_at
-    )::journal_segments as segment
-    from ${registrations}
-    group by r.event_id, r.partner_id
-  ) _`;
-
-const LISTED = `(
-  select unnest(coalesce(events, array_fill(event_id, array[size]))) as event_id,
-    unnest(coalesce(partners, array_fill(partner_id, array[size]))) as partner_id,
-    unnest(coalesce(serials, array(select generate_series(first_serial, last_serial)))) as serial
-  from {batches} where shard_id = $shard and id = any($due)
-) r`;
+    select unnest(coalesce(events, array_fill(event_id, array[size]))) as event_id,
+      unnest(coalesce(partners, array_fill(partner_id, array[size]))) as partner_id,
+      unnest(coalesce(serials, array(select generate_series(first_serial, last_serial)))) as serial
+    from {batches} where shard_id = $shard and id = any($due)
+  ) r`;
 
 /**
- * Batch by batch, each by the range of its serials: otherwise Postgres reads the whole table, which it takes for less. Who was
- * cancelled before is told of by the cancellation alone.
+ * As they are stored. Batch by batch, each by the range of its serials: otherwise Postgres reads the whole table, which it
+ * takes for less. Who was cancelled before is told of by the cancellation alone.
  */
-const STORED = `unnest($due, $first_serials, $last_serials) as batch (id, first_serial, last_serial)
+const READ_REGISTRATIONS = `
+  select array_agg(r.event_id), array_agg(r.partner_id), array_agg(r.serial)
+  from unnest($due, $first_serials, $last_serials) as batch (id, first_serial, last_serial)
   cross join lateral (
     select event_id, partner_id, serial
     from {registrations}
@@ -52,20 +45,37 @@ const STORED = `unnest($due, $first_serials, $last_serials) as batch (id, first_
     offset 0
   ) r`;
 
-/** Lists in parts, each cut once (offset 0): a reader reads all of a list, however few of its serials it wants. */
-const INSERT_SEGMENTS = `
+/** By segment. */
+const INSERT_RUNS = `
   insert into {journal_segments} (
-    shard_id, event_id, partner_id, last_offset, count, kind, first_serial, last_serial, serials, at
+    shard_id, event_id, partner_id, last_offset, count, kind, first_serial, last_serial
   )
-  select $shard, event_id, partner_id, $head + sum(size) over (rows unbounded preceding), size, kind,
-    coalesce(serials[1], first_serial), coalesce(serials[size], last_serial), serials, at
+  select $shard, event_id, partner_id, $head + sum(count) over (rows unbounded preceding), count, $kind, first,
+    first + count - 1
+  from unnest($events, $partners, $counts, $serials) as segment (event_id, partner_id, count, first)`;
+
+/** By registration. Lists in parts, each cut once (offset 0): a reader reads all of a list, however few of its serials it wants. */
+const INSERT_LISTS = `
+  insert into {journal_segments} (
+    shard_id, event_id, partner_id, last_offset, count, kind, first_serial, last_serial, serials
+  )
+  select $shard, event_id, partner_id, $head + sum(size) over (rows unbounded preceding), size, $kind,
+    coalesce(list[1], first), coalesce(list[size], last), list
   from (
-    select event_id, partner_id, kind, first_serial, last_serial, at,
-      case when serials is null then count else least(count - part * 1000, 1000) end as size,
-      case when count <= 1000 then serials else serials[part * 1000 + 1 : part * 1000 + 1000] end as serials
+    select event_id, partner_id, first, last,
+      case when list is null then count else least(count - part * 1000, 1000) end as size,
+      case when count <= 1000 then list else list[part * 1000 + 1 : part * 1000 + 1000] end as list
     from (
-      select *, generate_series(0, case when serials is null then 0 else (count - 1) / 1000 end) as part
-      from unnest($segments)
+      select *, generate_series(0, case when list is null then 0 else (count - 1) / 1000 end) as part
+      from (
+        select event_id, partner_id, count(*)::integer as count, min(serial) as first, max(serial) as last,
+          case when max(serial) - min(serial) + 1 > count(*) then array_agg(serial order by serial) end as list
+        from (
+          select unnest($events) as event_id, unnest($partners) as partner_id, unnest($serials) as serial
+        ) r
+        group by event_id, partner_id
+        order by first
+      ) owner
     ) whole
     offset 0
   ) part`;
@@ -120,9 +130,12 @@ export const createFinalizeBatches = ({ begin, run }: Engine): RawBuilder<unknow
     last_serials bigint[];
     only_events integer[];
     only_partners integer[];
-    -- As they are inserted, but for their offsets.
-    segments journal_segments[];
+    -- By segment; or by registration, where the serials of one owner do not follow each other.
     events integer[];
+    partners integer[];
+    counts integer[];
+    serials bigint[];
+    has_gaps boolean := true;
     sold_out_tickets integer[];
     is_sold_out boolean;
     -- That the batches say whose their registrations are: one owner each, or a list.
@@ -133,8 +146,6 @@ export const createFinalizeBatches = ({ begin, run }: Engine): RawBuilder<unknow
     perform set_config('lock_timeout', '5s', true);
     ${begin}
     ${run(LOCK_HEAD, 'head')};
-    head_after := head;
-
     ${run(
       READ_BATCHES,
       'due, first_serials, last_serials, only_events, only_partners, is_sold_out, is_plain, is_told',
@@ -143,35 +154,29 @@ export const createFinalizeBatches = ({ begin, run }: Engine): RawBuilder<unknow
       return 0;
     end if;
 
+    -- One segment for each event and partner. Whose the registrations are is in the batches: one's each, or a list.
     if is_plain then
-      -- One's in each batch.
-      select array_agg(segment order by first), head + sum(count) into segments, head_after
+      select array_agg(event_id order by first), array_agg(partner_id order by first), array_agg(count order by first),
+        array_agg(first order by first), bool_or(last - first + 1 > count)
+      into events, partners, counts, serials, has_gaps
       from (
-        select first, count, row(
-          shard, event_id, partner_id, head, count, kind, null, first, last,
-          case when last - first + 1 > count then
-            array(
-              select serial
-              from unnest(firsts, lasts) as run (first, last)
-              cross join lateral generate_series(run.first, run.last) as serial
-              order by serial
-            )
-          end, written_at
-        )::journal_segments as segment
-        from (
-          select event_id, partner_id, sum(last - first + 1)::integer as count, min(first) as first, max(last) as last,
-            array_agg(first) as firsts, array_agg(last) as lasts
-          from unnest(only_events, only_partners, first_serials, last_serials) as run (event_id, partner_id, first, last)
-          group by event_id, partner_id
-        ) owner
-      ) _;
-    elsif is_told then
-      ${run(segmentsOf(LISTED), 'segments, head_after')};
-    else
-      ${run(segmentsOf(STORED), 'segments, head_after')};
+        select event_id, partner_id, sum(last - first + 1)::integer as count, min(first) as first, max(last) as last
+        from unnest(only_events, only_partners, first_serials, last_serials) as run (event_id, partner_id, first, last)
+        group by event_id, partner_id
+      ) owner;
     end if;
-    ${run(INSERT_SEGMENTS)};
-    head_after := coalesce(head_after, head);
+    if not has_gaps then
+      ${run(INSERT_RUNS)};
+      head_after := head + (select sum(count) from unnest(counts) as count);
+    else
+      if is_told then
+        ${run(READ_LISTS, 'events, partners, serials')};
+      else
+        ${run(READ_REGISTRATIONS, 'events, partners, serials')};
+      end if;
+      ${run(INSERT_LISTS)};
+      head_after := head + coalesce(cardinality(serials), 0);
+    end if;
 
     if is_sold_out then
       ${run(READ_SOLD_OUT, 'sold_out_tickets')};
