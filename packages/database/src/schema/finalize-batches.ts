@@ -107,40 +107,69 @@ const UPDATE_BATCHES = `
 
 const MOVE_HEAD = `update {journal_heads} set last_offset = $head_after where shard_id = $shard`;
 
+const DECLARATIONS = `
+declare
+  written_at constant timestamptz := now();
+  kind constant text := case when failure_code is null then 'confirmed' else 'failed' end;
+  head bigint;
+  head_after bigint;
+  -- By batch.
+  due uuid[];
+  first_serials bigint[];
+  last_serials bigint[];
+  only_events integer[];
+  only_partners integer[];
+  -- By segment; or by registration, where the serials of one owner do not follow each other.
+  events integer[];
+  partners integer[];
+  counts integer[];
+  serials bigint[];
+  has_gaps boolean := true;
+  sold_out_tickets integer[];
+  is_sold_out boolean;
+  -- That the batches say whose their registrations are: one owner each, or a list.
+  is_plain boolean;
+  is_told boolean;`;
+
+/** One segment for each event and partner. Whose the registrations are is in the batches: one's each, or a list. */
+const writeSegments = ({ run }: Engine) => `
+  if is_plain then
+    select array_agg(event_id order by first), array_agg(partner_id order by first), array_agg(count order by first),
+      array_agg(first order by first), bool_or(last - first + 1 > count)
+    into events, partners, counts, serials, has_gaps
+    from (
+      select event_id, partner_id, sum(last - first + 1)::integer as count, min(first) as first, max(last) as last
+      from unnest(only_events, only_partners, first_serials, last_serials) as run (event_id, partner_id, first, last)
+      group by event_id, partner_id
+    ) owner;
+  end if;
+  if not has_gaps then
+    ${run(INSERT_RUNS)};
+    head_after := head + (select sum(count) from unnest(counts) as count);
+  else
+    if is_told then
+      ${run(READ_LISTS, 'events, partners, serials')};
+    else
+      ${run(READ_REGISTRATIONS, 'events, partners, serials')};
+    end if;
+    ${run(INSERT_LISTS)};
+    head_after := head + coalesce(cardinality(serials), 0);
+  end if;`;
+
 /**
  * Confirms batches that are pending, or gives them up where there is a failure code, and writes it down: all of it or
  * nothing. Returns how many there were; what is written already is left as it is.
  */
-export const createFinalizeBatches = ({ begin, run }: Engine): RawBuilder<unknown> =>
-  sql.raw(`
+export const createFinalizeBatches = (engine: Engine): RawBuilder<unknown> => {
+  const { begin, run } = engine;
+  return sql.raw(`
   create or replace function finalize_batches(shard integer, ids uuid[], failure_code text) returns integer
   language plpgsql
   set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
   as $$
   #variable_conflict use_column
-  declare
-    written_at constant timestamptz := now();
-    kind constant text := case when failure_code is null then 'confirmed' else 'failed' end;
-    head bigint;
-    head_after bigint;
-    -- By batch.
-    due uuid[];
-    first_serials bigint[];
-    last_serials bigint[];
-    only_events integer[];
-    only_partners integer[];
-    -- By segment; or by registration, where the serials of one owner do not follow each other.
-    events integer[];
-    partners integer[];
-    counts integer[];
-    serials bigint[];
-    has_gaps boolean := true;
-    sold_out_tickets integer[];
-    is_sold_out boolean;
-    -- That the batches say whose their registrations are: one owner each, or a list.
-    is_plain boolean;
-    is_told boolean;
+  ${DECLARATIONS}
   begin
     -- A row that somebody holds must not keep the shard's head for longer.
     perform set_config('lock_timeout', '5s', true);
@@ -154,30 +183,7 @@ export const createFinalizeBatches = ({ begin, run }: Engine): RawBuilder<unknow
       return 0;
     end if;
 
-    -- One segment for each event and partner. Whose the registrations are is in the batches: one's each, or a list.
-    if is_plain then
-      select array_agg(event_id order by first), array_agg(partner_id order by first), array_agg(count order by first),
-        array_agg(first order by first), bool_or(last - first + 1 > count)
-      into events, partners, counts, serials, has_gaps
-      from (
-        select event_id, partner_id, sum(last - first + 1)::integer as count, min(first) as first, max(last) as last
-        from unnest(only_events, only_partners, first_serials, last_serials) as run (event_id, partner_id, first, last)
-        group by event_id, partner_id
-      ) owner;
-    end if;
-    if not has_gaps then
-      ${run(INSERT_RUNS)};
-      head_after := head + (select sum(count) from unnest(counts) as count);
-    else
-      if is_told then
-        ${run(READ_LISTS, 'events, partners, serials')};
-      else
-        ${run(READ_REGISTRATIONS, 'events, partners, serials')};
-      end if;
-      ${run(INSERT_LISTS)};
-      head_after := head + coalesce(cardinality(serials), 0);
-    end if;
-
+    ${writeSegments(engine)}
     if is_sold_out then
       ${run(READ_SOLD_OUT, 'sold_out_tickets')};
       ${run(READ_UNTOLD, 'sold_out_tickets, events')};
@@ -189,3 +195,4 @@ export const createFinalizeBatches = ({ begin, run }: Engine): RawBuilder<unknow
     ${run(MOVE_HEAD)};
     return cardinality(due);
   end $$`);
+};
