@@ -180,6 +180,34 @@ describe.skipIf(missing)(`on a Citus cluster${missing}`, () => {
     expect(await reconcile(db)).toEqual([]);
   }, 120_000);
 
+  test('any server registers and finalizes for the shards of all', async () => {
+    const fixtures = await createFixtures(8);
+    const reservations = await Promise.all(
+      fixtures.map(async (fixture) => reservationOf(fixture, await fixture.addTicket())),
+    );
+    const { rows: servers } = await sql<{ port: number }>`
+      select nodeport as port from pg_dist_node where isactive`.execute(db);
+    for (const { port } of servers) {
+      await using there = connect({
+        connectionString: urlAt(port),
+        applicationName: 'tests',
+        maxConnections: 1,
+      });
+      for (const reservation of reservations) {
+        const batchId = randomUUID();
+        expect(await reserveBatch(there, batchId, [reservation])).toMatchObject([{ kind: 'registered' }]);
+        await confirmBatches(there, { shardId: reservation.shardId, batchIds: [batchId] });
+      }
+    }
+    expect(await reconcile(db)).toEqual([]);
+  });
+
+  function urlAt(port: number): string {
+    const server = new URL(url);
+    server.port = String(port);
+    return server.href;
+  }
+
   /** Moves all that belongs to a shard. */
   async function moveToAnotherServer(shardId: number): Promise<void> {
     const from = await serverOf(shardId);

@@ -11,6 +11,8 @@ import { waitUntil } from './wait-until.ts';
 export interface TestDatabase {
   url: string;
   db: Database;
+  /** Connects to the server that has a shard: a longer transaction may register there. The caller destroys it. */
+  openShard(shardId: number): Promise<Database>;
   /** Drops the database. Fails where somebody is still connected: that is a leaked pool. */
   drop(): Promise<void>;
 }
@@ -35,6 +37,15 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   return {
     url,
     db,
+    openShard: async (shardId) => {
+      const port = engine === 'citus' ? await portOfShard(db, shardId) : new URL(url).port;
+      const server = urls.find((one) => new URL(one).port === port)!;
+      return connect({
+        connectionString: withDatabase(server, name),
+        applicationName: 'tests',
+        maxConnections: 1,
+      });
+    },
     drop: async () => {
       await db.destroy();
       await waitUntil(`nobody is connected to ${name}`, () => isUnused(servers[0]!, name));
@@ -45,6 +56,13 @@ export async function createTestDatabase(): Promise<TestDatabase> {
       await onAll(servers, (server) => server.destroy());
     },
   };
+}
+
+async function portOfShard(db: Database, shardId: number): Promise<string> {
+  const { rows } = await sql<{ port: string }>`
+    select nodeport::text as port from pg_dist_placement join pg_dist_node using (groupid)
+    where shardid = get_shard_id_for_distribution_column('tickets', ${shardId}::integer)`.execute(db);
+  return rows[0]!.port;
 }
 
 async function isUnused(server: Database, name: string): Promise<boolean> {

@@ -402,7 +402,10 @@ describe('a batch of several events and partners', () => {
         await commitOf([d, b, d]),
         await commitOf([c, c]),
       ];
-      expect(await readsOfRegistrations(...batches.map(({ batchId }) => batchId).toReversed())).toBe(0);
+      const batchIds = batches.map(({ batchId }) => batchId).toReversed();
+      // Each server of a cluster counts its own.
+      if (inject('engine') === 'citus') await confirm(...batchIds);
+      else expect(await readsOfRegistrations(...batchIds)).toBe(0);
       await expectTold(batches.flatMap(({ told }) => told));
       const { rows } = await sql`
       select events, partners, serials from batches
@@ -558,11 +561,12 @@ describe('a reader that crashes, late commits and two workers', () => {
     const expected = new Set<number>();
     const pending: string[] = [];
     const writing = { isOver: false };
+    await using there = await database.openShard(fixture.shardId);
 
     /** Commits batches; every third one late, after others with higher serials. */
     const write = async () => {
       for (let round = 0; round < 60; round++) {
-        const late = await database.db.startTransaction().execute();
+        const late = await there.startTransaction().execute();
         const lateId = randomUUID();
         const serialsOfLate = (
           await reserveBatch(late, lateId, [reservationOf(fixture, await fixture.addTicket())])

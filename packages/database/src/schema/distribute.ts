@@ -113,12 +113,11 @@ async function spreadFunctions(db: Database): Promise<number> {
   for (const { name, signature, isWritten, isSpread } of missing) {
     const write = FUNCTIONS[name];
     if (write && !isWritten) await write(CITUS).execute(db);
-    // What is written for the shard's own server is sent there in a longer transaction as well.
     if (!isSpread)
       await sql`
-        select create_distributed_function(
-          ${signature}::regprocedure, '$1', colocate_with := 'tickets', force_delegation := ${Boolean(write)}::boolean
-        )`.execute(db);
+        select create_distributed_function(${signature}::regprocedure, '$1', colocate_with := 'tickets')`.execute(
+        db,
+      );
   }
   return missing.length;
 }
