@@ -76,6 +76,7 @@ export async function findCluster(env = process.env): Promise<CitusCluster> {
       const opened = await openMigrated(withDatabase(url, name));
       // Services look whether the schema is theirs, where they connect: without this that is nowhere but at the coordinator.
       await sql`select create_reference_table('kysely_migration')`.execute(opened.db);
+      for (const node of workers) await onNode(withDatabase(node.url, name), createEntry);
       return { ...opened, entries: workers.map((node) => withDatabase(node.url, name)) };
     },
     openPlain: async () => openMigrated(withDatabase(url, await createOn([first]))),
@@ -152,6 +153,20 @@ async function joinNodes([coordinator, ...workers]: readonly Node[], name: strin
     );
     for (const node of workers)
       await sql`select citus_add_node(${host(node)}, ${node.port}::integer)`.execute(db);
+  });
+}
+
+/** What only the coordinator has, and services ask for where they connect: here each server counts by itself. */
+async function createEntry(db: Database): Promise<void> {
+  await db.connection().execute(async (connection) => {
+    await sql`set citus.enable_ddl_propagation = off`.execute(connection);
+    await sql`create table secret_key_uses (key_id text primary key, hour timestamptz not null)`.execute(
+      connection,
+    );
+    await sql`
+      create table rate_limit_windows (
+        partner_id integer primary key, epoch_second bigint not null, drawn integer not null
+      )`.execute(connection);
   });
 }
 
