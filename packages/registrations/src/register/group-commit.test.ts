@@ -12,6 +12,7 @@ function start(differing: Partial<GroupCommitOptions<number, string>> = {}) {
     waitingLimit: 100,
     answerWithinMs: 60_000,
     exclusiveKey: () => null,
+    isCommitDear: false,
     overloaded: 'overloaded',
     unknown: 'unknown',
     ...differing,
@@ -60,8 +61,12 @@ test('what arrives while a group is under way waits for its end, then goes toget
   expect([await first, await later]).toEqual(['1', ['2', '3', '4']]);
 });
 
-test('under load the next group leaves when as many wait as are still to be answered', async () => {
-  const { group, endNext, items } = start();
+test.each([
+  { when: 'when as many wait as are still to be answered', isCommitDear: false, size: 32 },
+  // Those who get the last answers send their next items too late for it.
+  { when: 'after the last answer, where a commit is dear', isCommitDear: true, size: 48 },
+])('under load the next group leaves $when', async ({ isCommitDear, size }) => {
+  const { group, endNext, items } = start({ isCommitDear });
   let answered = 0;
   // As partners do: each answer brings a new item soon.
   const answers: Promise<unknown>[] = [];
@@ -81,8 +86,7 @@ test('under load the next group leaves when as many wait as are still to be answ
     answeredBefore = answered;
     await nextTurn();
   }
-  // Half of them are committed while the other half is answered.
-  expect(items()[1]).toHaveLength(32);
+  expect(items()[1]).toHaveLength(size);
   expect(answeredBefore).toBeLessThan(64);
   await endNext();
   for (let turn = 0; turn < 4; turn++) await nextTurn();

@@ -5,6 +5,8 @@ import { createWaitingRoom, type Waiting, type WaitingRoomOptions } from './wait
 export interface GroupCommitOptions<Item, Outcome> extends WaitingRoomOptions<Item> {
   /** Commits a group. Resolves with one outcome per item, in order, by itself and within reasonable time; never rejects. */
   commit: (items: Item[]) => Promise<Outcome[]>;
+  /** Whether a commit costs far more than the answers to it: then fewer, larger groups are better. */
+  isCommitDear: boolean;
   /** The outcome of an item that was not taken, or waited for too long: nothing was committed. */
   overloaded: Outcome;
   /** The outcome of an item whose group has been under way for too long: nobody knows. */
@@ -30,10 +32,10 @@ const SWEEP_EARLY_MS = 2 * SWEEP_INTERVAL_MS;
  * Under load, answering takes as long as committing, and who was answered soon sends the next item. So the next group
  * leaves when as many items wait as there are still to be answered: Postgres works on one half while this process
  * answers the other. Leaving earlier makes small groups, which cost more. Leaving after the last answer makes the two
- * wait for each other.
+ * wait for each other: that is right where a commit is dear, as on a Citus cluster, and other shards use the time.
  */
 export function createGroupCommit<Item, Outcome>(options: GroupCommitOptions<Item, Outcome>) {
-  const { commit, groupLimit, answerWithinMs, overloaded, unknown } = options;
+  const { commit, groupLimit, isCommitDear, answerWithinMs, overloaded, unknown } = options;
   const room = createWaitingRoom<Item, Outcome>(options);
   const answering = createAnswering(commitNextGroup);
   const sweeper = setInterval(answerOverdue, SWEEP_INTERVAL_MS).unref();
@@ -63,7 +65,8 @@ export function createGroupCommit<Item, Outcome>(options: GroupCommitOptions<Ite
   }
 
   function commitNextGroup(): void {
-    const isDue = room.size() >= Math.min(answering.due(), groupLimit);
+    const awaited = isCommitDear && answering.due() > 0 ? groupLimit : answering.due();
+    const isDue = room.size() >= Math.min(awaited, groupLimit);
     if (group || room.size() === 0 || !isDue) return;
     const leftAt = performance.now();
     const members = room.takeGroup();

@@ -47,6 +47,7 @@ export function createRegistrar({ log, ...options }: RegistrarOptions) {
     createGroupCommit<Reservation, Outcome>({
       ...options,
       commit: (reservations) => inSlot(() => commitBatch(deps, reservations)),
+      isCommitDear: options.isCluster,
       overloaded: OVERLOADED,
       unknown: UNKNOWN,
       exclusiveKey: ({ eventId, attendeeDigest }) => attendeeDigest && `${eventId}/${attendeeDigest}`,
