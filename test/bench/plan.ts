@@ -7,6 +7,7 @@ import { batchedInserts } from './contenders/batched-inserts.ts';
 import {
   getTickets,
   hotTicket,
+  manyEvents,
   manyTickets,
   mix,
   openLoop,
@@ -75,7 +76,7 @@ export function checkoutPlan(subject: Contender, against: Contender): Pairing[] 
     seconds,
   });
   return [
-    ...[hotTicket(128), manyTickets, getTickets, mix].map((workload) => pairing(workload, 5)),
+    ...[hotTicket(128), manyTickets, manyEvents, getTickets, mix].map((workload) => pairing(workload, 5)),
     pairing(openLoop(500), 8),
   ];
 }

@@ -74,6 +74,19 @@ export const manyTickets: Workload = {
   },
 };
 
+export const manyEvents: Workload = {
+  name: '1,000 events',
+  description: '1,000 events of one ticket each, evenly, 128 connections',
+  counts: 'finalized registrations',
+  answers: 'registered',
+  connections: 128,
+  paced: false,
+  prepare: async (fixture) => {
+    const events = await fixture.addEvents!(1_000, ROOMY);
+    return closed(events.map(({ eventRef, ticketId }) => registrationOf({ ...fixture, eventRef }, ticketId)));
+  },
+};
+
 export const mix: Workload = {
   name: 'mix',
   description: '90 % Get Tickets and 10 % register, 128 connections',
@@ -136,11 +149,18 @@ export async function registerRequest(
   capacity = ROOMY,
   differing: Record<string, unknown> = {},
 ): Promise<RequestShape> {
-  const ticketId = await fixture.addTicket({ capacity });
+  return registrationOf(fixture, await fixture.addTicket({ capacity }), differing);
+}
+
+function registrationOf(
+  caller: Pick<RunFixture, 'secretKey' | 'eventRef'>,
+  ticketId: number,
+  differing: Record<string, unknown> = {},
+): RequestShape {
   return {
     method: 'POST',
     path: '/api/v1/events/register',
-    headers: callerHeaders(fixture),
+    headers: callerHeaders(caller),
     body: JSON.stringify(attendee(ticketId, differing)),
   };
 }
@@ -149,7 +169,7 @@ function ticketsRequest(fixture: RunFixture): RequestShape {
   return { method: 'GET', path: '/api/v1/events/tickets', headers: callerHeaders(fixture) };
 }
 
-const callerHeaders = ({ secretKey, eventRef }: RunFixture) => ({
+const callerHeaders = ({ secretKey, eventRef }: Pick<RunFixture, 'secretKey' | 'eventRef'>) => ({
   'x-secret-key': secretKey,
   'x-event-ref': eventRef,
 });

@@ -20,6 +20,8 @@ export interface RunFixture {
   secretKey: string;
   eventRef: string;
   addTicket(settings: { capacity: number }): Promise<number>;
+  /** Creates further events for the same caller, each with one ticket. */
+  addEvents?(count: number, capacity: number): Promise<{ eventRef: string; ticketId: number }[]>;
 }
 
 /** What a run has stored, told by the database and not by the contender's answers. */
