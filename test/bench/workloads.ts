@@ -75,7 +75,7 @@ export const manyTickets: Workload = {
 };
 
 export const manyEvents: Workload = {
-  name: '1,000 events',
+  name: '1000 events',
   description: '1,000 events of one ticket each, evenly, 128 connections',
   counts: 'finalized registrations',
   answers: 'registered',
