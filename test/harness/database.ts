@@ -43,7 +43,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
       return connect({
         connectionString: withDatabase(server, name),
         applicationName: 'tests',
-        maxConnections: 1,
+        maxConnections: 2,
       });
     },
     drop: async () => {

@@ -15,14 +15,22 @@ import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 // The outbox by itself: what each statement does to a batch, and what it leaves alone.
 
 let database: TestDatabase;
+/** Where the batches are. */
+let server: Database;
 
-beforeAll(async () => void (database = await createTestDatabase()));
-afterAll(() => database.drop());
+beforeAll(async () => {
+  database = await createTestDatabase();
+  server = await database.openShard(0);
+});
+afterAll(async () => {
+  await server.destroy();
+  await database.drop();
+});
 beforeEach(() => sql`truncate batches`.execute(database.db));
 
 /** In a transaction Postgres's clock stands still. */
 const inOneMoment = <Result>(work: (db: Database) => Promise<Result>): Promise<Result> =>
-  database.db.transaction().execute((transaction) => work(transaction));
+  server.transaction().execute((transaction) => work(transaction));
 
 const ago = (seconds: number): RawBuilder<Date> => sql<Date>`now() - make_interval(secs => ${seconds})`;
 

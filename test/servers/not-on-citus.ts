@@ -55,7 +55,6 @@ export const FILES_NOT_ON_CITUS: Record<string, string[]> = {
   'about settings': ['service/settings', 'service/wrong-settings'],
 };
 
-const ONE_CLOCK = 'now() is the same in a transaction on one server only';
 const ONE_LOCK = 'pauses by an advisory lock, which is one server’s';
 
 const OWN_STATISTICS = 'counts what Postgres reads, and each server counts its own';
@@ -76,10 +75,6 @@ export const TESTS_NOT_ON_CITUS: Record<string, Record<string, string>> = {
   'registrations/plans': {
     'a batch reads what it wants by keys, of tables that Postgres has never analyzed': OWN_STATISTICS,
   },
-  'registrations/batches': {
-    'a lease that is returned ends soon and does not count': ONE_CLOCK,
-    'leased is what is pending and due, what has waited longest first, as many as were asked for': ONE_CLOCK,
-  },
   'registrations/commit-faults': {
     'an attempt that is in its commit when the connection is lost is waited for, and not repeated': ONE_LOCK,
     'a server that only reads is left for the one that new connections lead to':
@@ -88,6 +83,10 @@ export const TESTS_NOT_ON_CITUS: Record<string, Record<string, string>> = {
   'registrations/finalize': {
     'asks for no more batches one by one once Postgres is out of something':
       'counts by a sequence, and each server has its own',
+  },
+  'registrations/locked-tickets': {
+    'while a whole table is locked, Postgres gives batches up in time: they are refused, not unknown':
+      'a lock of the whole table is none of its shards, and batches go to those',
   },
   'registrations/reconcile': {
     'any number of differences is counted: the list is cut, the JSON is whole':
