@@ -10,7 +10,15 @@ import { outages, outageSeconds } from './outages.ts';
 import { OVERLOAD_SECONDS, overloads } from './overload.ts';
 import { secondsOfPairing } from './pair-runner.ts';
 import { measureCheckouts, measurePairings } from './pairings.ts';
-import { allContenders, checkoutPlan, fullPlan, growthPlan, quickPlan, type Pairing } from './plan.ts';
+import {
+  allContenders,
+  bulkPlan,
+  checkoutPlan,
+  fullPlan,
+  growthPlan,
+  quickPlan,
+  type Pairing,
+} from './plan.ts';
 import type { Progress } from './progress.ts';
 import type { BenchResults } from './results.ts';
 import type { Servers } from './servers.ts';
@@ -38,9 +46,14 @@ export async function chooseKind(options: Options): Promise<Kind> {
   if (options.finalization) return finalizationOf(options);
   if (options.starts !== undefined) return startsOf(options, options.starts);
   if (options.against !== undefined) return checkoutsOf(options, options.against);
-  const plan = options.quick ? quickPlan() : options.growth ? growthPlan() : fullPlan();
-  const pairings = narrow(plan, options);
+  const pairings = narrow(planOf(options), options);
   return { seconds: secondsOf(pairings), measure: (...on) => measurePairings(pairings, on) };
+}
+
+function planOf({ quick, growth, bulk }: Options): Pairing[] {
+  if (quick) return quickPlan();
+  if (growth) return growthPlan();
+  return bulk ? bulkPlan() : fullPlan();
 }
 
 /** What is measured alone, and judged by what Floodgate aims at. */

@@ -4,6 +4,7 @@ import { floodgate } from './contenders/floodgate.ts';
 import { grownContenders } from './growth.ts';
 import { peers } from './contenders/peers.ts';
 import { batchedInserts } from './contenders/batched-inserts.ts';
+import { bulk } from './contenders/bulk.ts';
 import {
   getTickets,
   hotTicket,
@@ -61,6 +62,17 @@ export function fullPlan(): Pairing[] {
   ];
 }
 
+/** Bulk calls against single ones, and against the same rows without HTTP. */
+export function bulkPlan(): Pairing[] {
+  return [floodgate, batchedInserts].map((against) => ({
+    workload: hotTicket(128),
+    subject: bulk,
+    against,
+    pairs: 4,
+    seconds: 5,
+  }));
+}
+
 /** The same run on databases that have grown. */
 export function growthPlan(): Pairing[] {
   return grownContenders.map((against) => ({ workload: hotTicket(128), against, pairs: 4, seconds: 5 }));
@@ -93,5 +105,6 @@ export const allContenders: readonly Contender[] = [
   ...peers,
   emptyRoute,
   batchedInserts,
+  bulk,
   ...grownContenders,
 ];

@@ -1,3 +1,5 @@
+import { batchedInserts } from './contenders/batched-inserts.ts';
+import { bulk } from './contenders/bulk.ts';
 import { floodgate } from './contenders/floodgate.ts';
 import { cpuRatios } from './citus/ratios.ts';
 import { emptyRoute } from './contenders/empty-route.ts';
@@ -69,7 +71,25 @@ export function judgeTargets(measured: Measured): Target[] {
   const p50 = (run: Run) => run.latencyMs.p50;
   const steady = mine(openLoop(5_000).name);
 
+  const inBulk = counted.filter((run) => run.contender === bulk.name);
+
   return [
+    atLeast(
+      'bulk, rate ÷ single calls',
+      4.5,
+      inBulk.length > 0 ? ratio(hot, 128, floodgate.name) : undefined,
+    ),
+    atLeast(
+      'bulk, rate ÷ the same rows without HTTP',
+      0.6,
+      inBulk.length > 0 ? ratio(hot, 128, batchedInserts.name) : undefined,
+    ),
+    atMost(
+      'bulk, CPU per finalized registration, all processes',
+      16,
+      medianOf(inBulk.map((run) => run.cpuMicros?.total)),
+      'µs',
+    ),
     atLeast('hot ticket, rate ÷ peer A', 25, ratio(hot, 128, 'peer-a')),
     atLeast('hot ticket, rate ÷ best of peers B–E', 14, lowest(queuePeers)),
     atLeast('hot ticket, rate ÷ empty route, 128 connections', 0.55, ratio(hot, 128, emptyRoute.name)),

@@ -17,6 +17,7 @@ const request = (...ends: AttemptEnd[]): RequestRecord => ({
   event: 0,
   ticketId: 1,
   isKeyed: true,
+  group: null,
   attempts: ends.map((end) => ({ api: 0, sentAt: 0, endedAt: 1, end })),
 });
 
@@ -65,6 +66,20 @@ test.each<[string, Violation['kind'], RequestRecord[], StoredRegistration[]]>([
   ['an unexpected error', 'wrong', [request(answered('99'))], []],
 ])('finds %s', (_what, kind, requests, rows) => {
   expect(check(requests, rows)).toContain(kind);
+});
+
+const members = (...ends: AttemptEnd[]) =>
+  ends.map((end, index) => ({ ...request(end), id: 'ab'[index]!, group: 'a' }));
+
+test('a group that is stored whole, or not at all: nothing to complain about', () => {
+  const rows = [row(), row({ requestId: 'b', passReference: 'P-2' })];
+  expect(check(members(answered('00', 'P-1'), answered('00', 'P-2')), rows)).toEqual([]);
+  // Sold out: for the group as a whole.
+  expect(check(members(answered('32'), answered('36')), [])).toEqual([]);
+});
+
+test('finds a group of which a part is stored', () => {
+  expect(check(members(cut, cut), [row()])).toEqual(['wrong']);
 });
 
 test('finds more seats sold than there are', () => {

@@ -20,7 +20,7 @@ const GRANTED = '00';
 const SOLD_OUT = '32';
 const UNKNOWN = '91';
 /** Final: this registration does not exist. */
-const REFUSALS = new Set([SOLD_OUT]);
+const REFUSALS = new Set([SOLD_OUT, '36']);
 /** Nothing was reserved by this attempt; it may be repeated. */
 const RETRYABLE = new Set(['90', UNKNOWN, '41']);
 
@@ -36,6 +36,7 @@ export function checkHistory(history: History, stored: Stored, tolerance: Tolera
     ...stored.registrations.filter(({ requestId }) => !known.has(requestId)).map(nobodysRegistration),
     ...history.lookups.flatMap(checkLookup),
     ...checkTickets(history, stored),
+    ...checkGroups(history, rows),
   ];
 }
 
@@ -88,11 +89,36 @@ function checkLookup({ passReference, end }: History['lookups'][number]): Violat
   return [{ kind: 'lost', problem: `${passReference} was granted, and then answered ${end.code}` }];
 }
 
-/** Seats never come back here, so a ticket that was ever sold out has to be full. */
+/** Of a group all are stored, or none. */
+function checkGroups({ requests }: History, rows: Map<string, StoredRegistration[]>): Violation[] {
+  const groups = Map.groupBy(
+    requests.filter(({ group }) => group !== null),
+    ({ group }) => group,
+  );
+  return [...groups.values()].flatMap((members): Violation[] => {
+    const stored = members.filter(({ id }) => rows.has(id)).length;
+    if (stored === 0 || stored === members.length) return [];
+    return [
+      {
+        kind: 'wrong',
+        problem: `${stored} of a group of ${members.length} are stored`,
+        request: members[0]!,
+      },
+    ];
+  });
+}
+
+/**
+ * Seats never come back here, so a ticket that was ever sold out has to be full. To a group it may be said of seats that others
+ * of the group would have had.
+ */
 function checkTickets({ requests }: History, { registrations, tickets }: Stored): Violation[] {
   const soldOut = new Set(
     requests
-      .filter(({ attempts }) => attempts.some(({ end }) => end.kind === 'answered' && end.code === SOLD_OUT))
+      .filter(
+        ({ group, attempts }) =>
+          group === null && attempts.some(({ end }) => end.kind === 'answered' && end.code === SOLD_OUT),
+      )
       .map(({ ticketId }) => ticketId),
   );
   const seats = Map.groupBy(registrations, ({ ticketId }) => ticketId);

@@ -31,6 +31,8 @@ export interface RequestRecord {
   event: number;
   ticketId: number;
   isKeyed: boolean;
+  /** Of a bulk call that wants all of its registrations or none: which call. */
+  group: string | null;
   attempts: Attempt[];
 }
 

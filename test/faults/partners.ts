@@ -18,6 +18,9 @@ const CLIENTS = 16;
 const KEYED_PERCENT = 50;
 const REPLAY_PERCENT = 10;
 const LOOKUP_PERCENT = 10;
+const BULK_PERCENT = 10;
+const BULK_SIZE = { from: 1, to: 40 };
+const GROUP_PERCENT = 50;
 const TIMEOUT_MS = 5_000;
 const BACKOFF_MS = { from: 10, to: 150 };
 const THINK_MS = 4;
@@ -26,7 +29,18 @@ const PERSIST_MS = 30_000;
 /** 90, 91, 41, 50: an answer that asks to try again. */
 const RETRY_CODES = new Set(['90', '91', '41', '50']);
 
-/** Several clients of a partner's platform, each busy with one registration at a time, that write everything down. */
+const REGISTER = '/api/v1/events/register';
+
+/** What a partner asks for at once. */
+interface Call {
+  /** One where it is no bulk call. */
+  requests: RequestRecord[];
+  isKeyed: boolean;
+  /** Of a bulk call. */
+  mode: 'each' | 'all' | null;
+}
+
+/** Several clients of a partner's platform, each busy with one call at a time, that write everything down. */
 export class Partners {
   readonly history: History = { requests: [], lookups: [] };
   readonly #options: PartnersOptions;
@@ -77,58 +91,75 @@ export class Partners {
   async #run(event: number): Promise<void> {
     const { random } = this.#options;
     while (!this.#isOver) {
-      const request = this.#begin(event);
-      if (request.isKeyed) await this.#persist(request);
-      else await this.#attempt(request);
+      const call = this.#begin(event);
+      if (call.isKeyed) await this.#persist(call);
+      else await this.#attempt(call);
+      const [request] = call.requests as [RequestRecord];
       const passReference = request.attempts.map(({ end }) => passReferenceOf(end)).find(Boolean);
       if (passReference && random.chance(LOOKUP_PERCENT)) await this.#lookUp(event, passReference);
       await delay(random.between(0, THINK_MS));
     }
   }
 
-  #begin(event: number): RequestRecord {
+  #begin(event: number): Call {
+    const { random } = this.#options;
+    const isKeyed = random.chance(KEYED_PERCENT);
+    if (!random.chance(BULK_PERCENT)) return { requests: [this.#want(event, isKeyed)], isKeyed, mode: null };
+    const mode = random.chance(GROUP_PERCENT) ? 'all' : 'each';
+    const group = mode === 'all' ? `${this.#options.roundId}-${this.#count}` : null;
+    const size = random.between(BULK_SIZE.from, BULK_SIZE.to);
+    return { requests: Array.from({ length: size }, () => this.#want(event, isKeyed, group)), isKeyed, mode };
+  }
+
+  #want(event: number, isKeyed: boolean, group: string | null = null): RequestRecord {
     const { random, roundId, events } = this.#options;
     const request: RequestRecord = {
       id: `${roundId}-${this.#count++}`,
       event,
       ticketId: random.pick(events[event]!.ticketIds),
-      isKeyed: random.chance(KEYED_PERCENT),
+      isKeyed,
+      group,
       attempts: [],
     };
     this.history.requests.push(request);
     return request;
   }
 
-  /** Repeats a keyed request until it has a final answer, and now and then once more after that. */
-  async #persist(request: RequestRecord): Promise<void> {
+  /** Repeats a keyed call until it has a final answer, and now and then once more after that. */
+  async #persist(call: Call): Promise<void> {
     const { random } = this.#options;
     for (const giveUpAt = this.now() + PERSIST_MS; this.now() < giveUpAt;) {
-      const end = await this.#attempt(request);
+      const end = await this.#attempt(call);
       if (end.kind === 'answered' && !RETRY_CODES.has(end.code)) {
-        if (random.chance(REPLAY_PERCENT)) await this.#attempt(request);
+        if (random.chance(REPLAY_PERCENT)) await this.#attempt(call);
         return;
       }
       await delay(random.between(BACKOFF_MS.from, BACKOFF_MS.to));
     }
   }
 
-  async #attempt(request: RequestRecord): Promise<AttemptEnd> {
-    const { id, event, ticketId, isKeyed, attempts } = request;
-    const body = {
+  /** Resolves to how the attempt ended for the first of the call's registrations. */
+  async #attempt({ requests, isKeyed, mode }: Call): Promise<AttemptEnd> {
+    const [first] = requests as [RequestRecord];
+    const bodies = requests.map(({ id, ticketId }) => ({
       fullName: nameOf(id),
       emailAddress: `${id}@example.com`,
       organizedEventTicketID: ticketId,
       extraData1: id,
-    };
-    const api = this.#nextApi(attempts.at(-1));
+    }));
+    const api = this.#nextApi(first.attempts.at(-1));
     const sentAt = this.now();
-    const end = await this.#send(api, event, '/api/v1/events/register', {
+    const path = mode === null ? REGISTER : `${REGISTER}/bulk`;
+    const ends = await this.#send(api, first.event, path, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', ...(isKeyed && { 'idempotency-key': id }) },
-      body: JSON.stringify(body),
+      headers: { 'content-type': 'application/json', ...(isKeyed && { 'idempotency-key': first.id }) },
+      body: JSON.stringify(mode === null ? bodies[0] : { registrations: bodies, mode }),
     });
-    attempts.push({ api, sentAt, endedAt: this.now(), end });
-    return end;
+    const endOf = (index: number) => ends[index] ?? ends[0]!;
+    requests.forEach(({ attempts }, index) =>
+      attempts.push({ api, sentAt, endedAt: this.now(), end: endOf(index) }),
+    );
+    return endOf(0);
   }
 
   #nextApi(last: Attempt | undefined): number {
@@ -138,8 +169,8 @@ export class Partners {
 
   async #lookUp(event: number, passReference: string): Promise<void> {
     const path = `/api/v1/events/registrations/${passReference}`;
-    const end = await this.#send(this.#nextApi(undefined), event, path, { headers: {} });
-    this.history.lookups.push({ passReference, end });
+    const [end] = await this.#send(this.#nextApi(undefined), event, path, { headers: {} });
+    this.history.lookups.push({ passReference, end: end! });
   }
 
   async #send(
@@ -147,7 +178,7 @@ export class Partners {
     event: number,
     path: string,
     { headers, ...init }: { method?: string; headers: Record<string, string>; body?: string },
-  ): Promise<AttemptEnd> {
+  ): Promise<AttemptEnd[]> {
     const { apiUrls, events } = this.#options;
     const { fixture } = events[event]!;
     const access = { 'x-secret-key': fixture.secretKey, 'x-event-ref': fixture.eventRef };
@@ -157,17 +188,25 @@ export class Partners {
         headers: { ...access, ...headers },
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });
-      const answer = (await response.json()) as { responseCode: string; responseData: unknown };
-      const { responseCode: code, responseData: data } = answer;
-      const passReference = typeof data === 'string' ? data : null;
-      return { kind: 'answered', status: response.status, code, passReference };
+      const answer = (await response.json()) as Envelope;
+      // A bulk call answers with an envelope for each, unless the whole of it is refused.
+      const envelopes = Array.isArray(answer.responseData) ? (answer.responseData as Envelope[]) : [answer];
+      return envelopes.map(({ responseCode: code, responseData: data }) => {
+        const passReference = typeof data === 'string' ? data : null;
+        return { kind: 'answered', status: response.status, code, passReference };
+      });
     } catch (error) {
       // Not even JSON: an answer that no partner was promised.
       if (error instanceof SyntaxError)
-        return { kind: 'answered', status: 0, code: 'none', passReference: null };
-      return { kind: failureOf(error as Error) };
+        return [{ kind: 'answered', status: 0, code: 'none', passReference: null }];
+      return [{ kind: failureOf(error as Error) }];
     }
   }
+}
+
+interface Envelope {
+  responseCode: string;
+  responseData: unknown;
 }
 
 const nameOf = (id: string) => `Attendee ${id}`;

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { gzipSync } from 'node:zlib';
 import { attendee } from '../harness/partner-client.ts';
 import { likelyValueOf, nested, quoted, valueOf, type JsonText } from './hostile-values.ts';
-import { REGISTER } from './judge.ts';
+import { BULK, REGISTER } from './judge.ts';
 import type { Target } from './target.ts';
 
 type Header = readonly [name: string, value: string];
@@ -28,18 +28,41 @@ const POISON = [
  * right but for one thing, because a second mistake hides the first.
  */
 export function hostileRegistration(target: Target, keys: readonly string[] = []): fc.Arbitrary<Buffer> {
+  return hostileCall(REGISTER, hostileBody(target), target, keys);
+}
+
+/** Bulk calls with such registrations in them, and with other things in place of the list. */
+export function hostileBulk(target: Target, keys: readonly string[] = []): fc.Arbitrary<Buffer> {
+  const list = fc
+    .array(sometimes(6, membersOf(target), fc.oneof(nested, valueOf(RegistrationRequest))), { maxLength: 6 })
+    .map((items) => `[${items.join(',')}]`);
+  const document = fc
+    .record({
+      list: sometimes(12, list, nested),
+      mode: fc.constantFrom(null, null, '"each"', '"all"', '"all"', '"none"', '7'),
+    })
+    .map(({ list: items, mode }) => `{"registrations":${items}${mode === null ? '' : `,"mode":${mode}`}}`);
+  const body = sometimes(
+    10,
+    document.map((text) => Buffer.from(text)),
+    spoiled(document),
+  );
+  return hostileCall(BULK, body, target, keys);
+}
+
+function hostileCall(path: string, body: fc.Arbitrary<Buffer>, target: Target, keys: readonly string[]) {
   return fc
     .record({
-      body: hostileBody(target),
+      body,
       headers: hostileHeaders(target, keys),
       isChunked: fc.boolean(),
       query: fc.constantFrom('', '', '', '?a=1', '?organizedEventTicketID=0', '?__proto__[gender]=1'),
     })
-    .map(({ body, headers, isChunked, query }) => {
-      const framing = isChunked ? 'transfer-encoding: chunked' : `content-length: ${body.length}`;
+    .map(({ body: bytes, headers, isChunked, query }) => {
+      const framing = isChunked ? 'transfer-encoding: chunked' : `content-length: ${bytes.length}`;
       const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('');
-      const head = `POST ${REGISTER}${query} HTTP/1.1\r\nhost: api\r\n${lines}${framing}\r\n\r\n`;
-      return Buffer.concat([Buffer.from(head, 'latin1'), isChunked ? chunked(body) : body]);
+      const head = `POST ${path}${query} HTTP/1.1\r\nhost: api\r\n${lines}${framing}\r\n\r\n`;
+      return Buffer.concat([Buffer.from(head, 'latin1'), isChunked ? chunked(bytes) : bytes]);
     });
 }
 

@@ -1,11 +1,18 @@
-import { BODY_LIMIT_BYTES, parsePassReference, RESPONSE_CODES } from '@floodgate/contract';
-import type { Reservation, Outcome } from '@floodgate/registrations';
+import {
+  BODY_LIMIT_BYTES,
+  BULK_BODY_LIMIT_BYTES,
+  BULK_LIMIT,
+  parsePassReference,
+  RESPONSE_CODES,
+} from '@floodgate/contract';
+import type { BulkReservation, Reservation, SeatOutcome } from '@floodgate/registrations';
 import { Finding, type WireAnswer } from './read-answers.ts';
 import { headerOf, type StrictReading, type StrictRequest } from './read-strictly.ts';
 import { RULES, valueOf, wrongFields } from './registration-rules.ts';
 import type { Target } from './target.ts';
 
 export const REGISTER = '/api/v1/events/register';
+export const BULK = `${REGISTER}/bulk`;
 export const TICKETS = '/api/v1/events/tickets';
 export const REGISTRATIONS = '/api/v1/events/registrations/';
 
@@ -26,6 +33,15 @@ interface Verdict {
   wrong?: readonly string[];
   /** What a valid registration asks for. */
   reservation?: Reservation;
+  /** What a bulk call asks for. */
+  bulk?: BulkVerdict;
+}
+
+interface BulkVerdict {
+  /** By place: the fields that are wrong, or what is asked for. */
+  items: (readonly string[] | Reservation)[];
+  isAll: boolean;
+  key: string | undefined;
 }
 
 const REFUSALS = {
@@ -33,6 +49,7 @@ const REFUSALS = {
   'not-on-sale': '31',
   'sold-out': '32',
   duplicate: '33',
+  'group-refused': '36',
   'key-reused': '40',
 } as const;
 const OUTCOMES: readonly Code[] = ['00', ...Object.values(REFUSALS), '41'];
@@ -64,8 +81,9 @@ export function judge(target: Target, reading: StrictReading, wireAnswers: reado
 /** Requests whose answers nobody has seen: they may have been carried out or not. */
 export function rememberUnanswered(target: Target, requests: readonly StrictRequest[]): void {
   for (const request of requests) {
-    const { reservation } = bodyVerdict(target, request);
+    const { reservation, bulk } = bodyVerdict(target, request);
     if (reservation) target.unanswered.push(reservation);
+    if (bulk) target.unanswered.push(...reservationsIn(bulk));
   }
 }
 
@@ -105,6 +123,8 @@ function judgeAnswer(target: Target, request: StrictRequest, answer: Answer, isO
   if (verdict.reservation && OUTCOMES.includes(answer.code)) {
     judgeOutcome(target, verdict.reservation, answer, isOnly);
   }
+  if (verdict.bulk && answer.code !== '41' && answer.code !== '10')
+    judgeBulk(target, verdict.bulk, answer, isOnly);
 }
 
 /** The one answer more that there may be to what is no whole request. */
@@ -119,7 +139,7 @@ function judgeLastAnswer(target: Target, partial: StrictRequest | undefined, ans
 /** What may be answered to a head alone: what is wrong with it, and what needs no body. */
 function codesBeforeBody(target: Target, head: StrictRequest): readonly Code[] {
   const refusals = [...(callerVerdict(target, head)?.codes ?? []), ...(routeVerdict(head)?.codes ?? [])];
-  if (head.method === 'POST' && pathOf(head) === REGISTER) return [...refusals, '10'];
+  if (head.method === 'POST' && isRegister(head)) return [...refusals, '10'];
   return [...refusals, '00', '10', '34', '60'];
 }
 
@@ -138,9 +158,9 @@ function verdictOn(target: Target, request: StrictRequest, answer: Answer): Verd
   if (hosts.length > 1 || (hosts.length === 0 && request.version === '1.1')) return { codes: ['10'] };
   if (hosts.length === 1 && !isHost(hosts[0]![1])) return { codes: ['10'] };
   const isPassReference = answer.code === '00' && typeof answer.data === 'string';
-  const isRegister = request.method === 'POST' && pathOf(request) === REGISTER;
+  const asksForSeats = request.method === 'POST' && isRegister(request);
   // However the path was written: a seat was taken, so everything else has to be right.
-  if (isRegister || isPassReference) return callerVerdict(target, request) ?? bodyVerdict(target, request);
+  if (asksForSeats || isPassReference) return callerVerdict(target, request) ?? bodyVerdict(target, request);
   const route = routeVerdict(request);
   if (route) return route;
   if (!['GET', 'HEAD'].includes(request.method)) return null;
@@ -169,6 +189,8 @@ const consistsOf = (text: string, characters: string) =>
 
 const pathOf = ({ target }: StrictRequest) => target.split(/[?#]/, 1)[0]!;
 
+const isRegister = (request: StrictRequest) => [REGISTER, BULK].includes(pathOf(request));
+
 /** The path of one registration, and nothing that routers differ about. */
 const isRegistration = (request: StrictRequest) =>
   pathOf(request).startsWith(REGISTRATIONS) &&
@@ -178,7 +200,7 @@ function routeVerdict(request: StrictRequest): Verdict | null {
   const path = pathOf(request);
   if (!request.isPlain || !/^(?:\/[A-Za-z0-9_-]+)+$/.test(path)) return null;
   const method = request.method === 'HEAD' ? 'GET' : request.method;
-  if (path === REGISTER) return method === 'POST' ? null : { codes: ['60'] };
+  if (isRegister(request)) return method === 'POST' ? null : { codes: ['60'] };
   if (path.startsWith(REGISTRATIONS) && !isRegistration(request)) return null;
   if (path === TICKETS || path === '/api/v1/openapi.json' || isRegistration(request))
     return method === 'GET' ? null : { codes: ['60'] };
@@ -200,7 +222,8 @@ function isUuid(text: string): boolean {
 
 function bodyVerdict(target: Target, request: StrictRequest): Verdict {
   const type = headerOf(request, 'content-type');
-  if (request.body.length > BODY_LIMIT_BYTES) return { codes: ['10'] };
+  const isBulk = pathOf(request) === BULK;
+  if (request.body.length > (isBulk ? BULK_BODY_LIMIT_BYTES : BODY_LIMIT_BYTES)) return { codes: ['10'] };
   if (type === undefined && request.body.length === 0) {
     const isChunked = headerOf(request, 'transfer-encoding') !== undefined;
     return isChunked ? { codes: ['10'] } : { codes: ['11'], wrong: [] };
@@ -224,11 +247,31 @@ function jsonVerdict(target: Target, request: StrictRequest): Verdict {
     return { codes: ['10'] };
   }
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return { codes: ['11'], wrong: [] };
-  const wrong = wrongFields(body);
   const key = headerOf(request, 'idempotency-key');
+  if (pathOf(request) === BULK) return bulkVerdict(target, body, key);
+  const wrong = wrongFields(body);
   if (wrong.length > 0 || !isKey(key)) return { codes: ['11'], wrong };
   return { codes: OUTCOMES, reservation: reservationOf(target, body, key) };
 }
+
+function bulkVerdict(target: Target, body: object, key: string | undefined): Verdict {
+  const list = valueOf(body, 'registrations');
+  const mode = valueOf(body, 'mode');
+  const isList = Array.isArray(list) && list.length >= 1 && list.length <= BULK_LIMIT;
+  if (!isList || ![undefined, 'each', 'all'].includes(mode as string | undefined) || !isKey(key))
+    return { codes: ['11'] };
+  const items = list.map((item: unknown) => {
+    if (typeof item !== 'object' || item === null || Array.isArray(item)) return [];
+    const wrong = wrongFields(item);
+    return wrong.length > 0 ? wrong : reservationOf(target, item, undefined);
+  });
+  return { codes: ['00', '40', '41'], bulk: { items, isAll: mode === 'all', key } };
+}
+
+const reservationsIn = ({ items, key }: BulkVerdict): Reservation[] =>
+  items.flatMap((item) =>
+    'ticketId' in item ? [{ ...item, idempotency: key === undefined ? null : { key, fingerprint: '' } }] : [],
+  );
 
 const isKey = (key: string | undefined) =>
   key === undefined ||
@@ -280,13 +323,79 @@ function judgeOutcome(target: Target, reservation: Reservation, answer: Answer, 
     throw new Finding(`replays serial ${outcome.serial}, the first answer had ${first}`);
 }
 
-function outcomeOf(target: Target, answer: Answer, replayed: boolean): Outcome | null {
+function outcomeOf(target: Target, answer: Answer, replayed: boolean): SeatOutcome | null {
   if (answer.code !== '00') {
     const kind = Object.entries(REFUSALS).find(([, code]) => code === answer.code)?.[0];
-    return kind ? ({ kind, replayed } as Outcome) : null;
+    return kind ? ({ kind, replayed } as SeatOutcome) : null;
   }
   const parts = parsePassReference(String(answer.data));
   if (parts?.eventId !== target.eventId || parts.prefix !== target.passPrefix)
     throw new Finding(`no pass reference of this event: ${String(answer.data)}`);
   return { kind: 'registered', serial: parts.serial, passCode: parts.passCode, replayed };
+}
+
+let keyless = 0;
+
+/** Each registration of a bulk call has an envelope of its own, in its place. */
+function judgeBulk(target: Target, bulk: BulkVerdict, answer: Answer, isOnly: boolean): void {
+  const reservations = reservationsIn(bulk).map((one) => ({ ...one, idempotency: null }));
+  const fingerprint = JSON.stringify([bulk.isAll, reservations]);
+  const order = {
+    reservations,
+    isAll: bulk.isAll,
+    idempotency: { key: bulk.key ?? `none ${keyless++}`, fingerprint },
+  };
+  const hasWrong = reservations.length < bulk.items.length;
+  // Nothing of such a call is asked of anybody.
+  const isSettled = reservations.length === 0 || (bulk.isAll && hasWrong);
+  const isInDoubt = reservationsIn(bulk).some((one) => isKeyInDoubt(target, one));
+  const expected = isSettled ? null : target.model.expectOrder(order);
+  if (answer.code === '40') {
+    if (isOnly && !isInDoubt && expected?.kind !== 'key-reused')
+      throw new Finding('answered 40, the model expects another');
+    return;
+  }
+  const answers = envelopesIn(answer, bulk.items.length);
+  const replayed = answer.headers.get('idempotent-replayed') === 'true';
+  const valid = answers.filter((one, index) => {
+    const item = bulk.items[index]!;
+    if ('ticketId' in item) return true;
+    if (one.code !== '11') throw new Finding(`item ${index} was answered ${one.code}, expected 11`);
+    compareNames(one, item);
+    return false;
+  });
+  const outcomes = valid.map((one): SeatOutcome => {
+    const outcome = outcomeOf(target, one, replayed);
+    if (!outcome) throw new Finding(`an item was answered ${one.code}`);
+    return outcome;
+  });
+  if (!isSettled) target.model.recordOrder(order, { kind: 'bulk', outcomes, replayed }, '', 0);
+  if (!isOnly || isInDoubt) return;
+  const wanted = expectedKinds(expected, reservations);
+  const given = outcomes.map(({ kind }) => kind);
+  if (given.join() !== wanted.join())
+    throw new Finding(`answered ${given.join()}, the model expects ${wanted.join()}`);
+  if (replayed !== (expected?.kind === 'bulk' && expected.replayed))
+    throw new Finding(`replayed: ${replayed}, the model expects otherwise`);
+}
+
+function expectedKinds(
+  expected: ReturnType<Target['model']['expectOrder']> | null,
+  reservations: BulkReservation['reservations'],
+): string[] {
+  if (expected === null) return reservations.map(() => 'group-refused');
+  return expected.kind === 'bulk' ? expected.outcomes.map(({ kind }) => kind) : [expected.kind];
+}
+
+/** The envelopes of a bulk call, as answers of their own. */
+function envelopesIn(answer: Answer, count: number): Answer[] {
+  const { data } = answer;
+  if (!Array.isArray(data) || data.length !== count) throw new Finding(`no list of ${count}: ${answer.text}`);
+  return data.map((one: Record<string, unknown>): Answer => {
+    const { responseCode, responseMessage, responseData, ...more } = one;
+    const isKnown = Object.hasOwn(RESPONSE_CODES, String(responseCode));
+    if (!isKnown || typeof responseMessage !== 'string' || Object.keys(more).length > 0)
+      throw new Finding(`no envelope: ${JSON.stringify(one)}`);
+    return { ...answer, code: responseCode as Code, message: responseMessage, data: responseData };
+  });
 }

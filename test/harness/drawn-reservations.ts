@@ -1,6 +1,6 @@
 import type { Database } from '@floodgate/database';
 import { moveEventAction, perform } from '@floodgate/events/actions';
-import type { Reservation } from '@floodgate/registrations';
+import type { BulkReservation, Order, Reservation } from '@floodgate/registrations';
 import type { TicketSettings } from '@floodgate/tickets';
 import fc from 'fast-check';
 import { createFixture, type Fixture } from './fixture.ts';
@@ -40,7 +40,17 @@ export interface DrawnReservation {
   extraData1: string | null;
 }
 
-export type DrawnStep = DrawnReservation[] | { cancel: number } | 'a day passes';
+/** What one call asks for together, with a key of the whole. */
+export interface DrawnBulk {
+  bulk: DrawnReservation[];
+  isAll: boolean;
+  key: number;
+  fingerprint: number;
+}
+
+export type DrawnOrder = DrawnReservation | DrawnBulk;
+
+export type DrawnStep = DrawnOrder[] | { cancel: number } | 'a day passes';
 
 const seldom = <T>(rare: T, usual: T) =>
   fc.oneof({ weight: 1, arbitrary: fc.constant(rare) }, { weight: 5, arbitrary: fc.constant(usual) });
@@ -71,7 +81,19 @@ const anyReservation: fc.Arbitrary<DrawnReservation> = fc.record({
   extraData1: fc.option(fc.constantFrom('', '{"a":1,"b"}', 'NULL', '\\', '日本 🎟', '"', "'; --")),
 });
 
-export const anyBatch = fc.array(anyReservation, { minLength: 1, maxLength: 12 });
+const anyBulk: fc.Arbitrary<DrawnBulk> = fc.record({
+  bulk: fc.array(anyReservation, { minLength: 1, maxLength: 5 }),
+  isAll: fc.boolean(),
+  key: fc.nat(3),
+  fingerprint: seldom(1, 0),
+});
+
+const anyOrder: fc.Arbitrary<DrawnOrder> = fc.oneof(
+  { weight: 4, arbitrary: anyReservation },
+  { weight: 1, arbitrary: anyBulk },
+);
+
+export const anyBatch = fc.array(anyOrder, { minLength: 1, maxLength: 12 });
 
 export const anyStep: fc.Arbitrary<DrawnStep> = fc.oneof(
   { weight: 6, arbitrary: anyBatch },
@@ -102,18 +124,41 @@ export async function createWorld(db: Database, tickets: readonly DrawnTicket[])
 const NOBODYS_TICKET = 2_000_000_000;
 let passCode = 1_000_000_000;
 
-/** The reservations of a drawn batch, as the caller of reserveBatch guarantees them: no key, no attendee twice. */
-export function toReservations(world: World, drawn: readonly DrawnReservation[]): Reservation[] {
+/** The orders of a drawn batch, as the caller of reserveBatch guarantees them: no key twice. */
+export function toOrders(world: World, drawn: readonly DrawnOrder[]): Order[] {
   const seen = new Set<string>();
   return drawn
-    .map((one) => toReservation(world, one))
-    .filter((reservation) => {
-      const attendee = reservation.attendeeDigest && `${reservation.eventId} ${reservation.attendeeDigest}`;
-      const marks = [scopedKey(reservation), attendee].filter((mark) => mark !== null);
-      const isNew = !marks.some((mark) => seen.has(mark));
-      if (isNew) marks.forEach((mark) => seen.add(mark));
+    .map((one) => ('bulk' in one ? toBulk(world, one) : toReservation(world, one)))
+    .filter((order) => {
+      const key = scopedKey(order);
+      const isNew = key === null || !seen.has(key);
+      if (key !== null) seen.add(key);
       return isNew;
     });
+}
+
+/** All of it is asked for by the first one's partner, under the first one's event. */
+function toBulk(world: World, { bulk, isAll, key, fingerprint }: DrawnBulk): BulkReservation {
+  const reservations = bulk.map((one) => toReservation(world, one));
+  const { partnerId, eventId } = reservations[0]!;
+  const rejects = eventId === world.events[1].eventId;
+  return {
+    reservations: reservations.map((reservation, index) => ({
+      ...reservation,
+      partnerId,
+      eventId,
+      attendeeDigest: rejects ? uuid(bulk[index]!.attendee) : null,
+      idempotency: null,
+    })),
+    isAll,
+    idempotency: { key: `bulk ${key}`, fingerprint: fingerprintOf(bulk, isAll, fingerprint) },
+  };
+}
+
+/** Of a call, as the caller makes it: the same only where the same is asked for. */
+function fingerprintOf(bulk: readonly DrawnReservation[], isAll: boolean, other: number): string {
+  const asked = JSON.stringify([bulk.length, isAll, other]);
+  return uuid(Array.from(asked).reduce((sum, character) => (sum * 31 + character.charCodeAt(0)) % 1e9, 7));
 }
 
 function toReservation({ events, model }: World, drawn: DrawnReservation): Reservation {

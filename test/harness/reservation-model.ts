@@ -1,4 +1,12 @@
-import type { Outcome, Refusal, Reservation } from '@floodgate/registrations';
+import {
+  isBulk,
+  type BulkReservation,
+  type Order,
+  type Outcome,
+  type Refusal,
+  type Reservation,
+  type SeatOutcome,
+} from '@floodgate/registrations';
 
 /** A ticket as the model sees it. */
 export interface ModelTicket {
@@ -19,15 +27,16 @@ export interface ModelRegistration extends Reservation {
 
 /** What the model expects; a seat's serial is Postgres's to choose, so a new one is not predicted. */
 type Expected = Refused | { kind: 'key-reused' } | Registered;
+type ExpectedOfBulk = { kind: 'key-reused' } | { kind: 'bulk'; outcomes: Expected[]; replayed: boolean };
 type Refused = { kind: Refusal; replayed: boolean };
 type Registered = { kind: 'registered'; passCode: number; replayed: boolean; serial?: number };
 
 interface Remembered {
   fingerprint: string;
-  answer: Expected;
+  answer: Expected | ExpectedOfBulk;
 }
 
-/** Says in plain steps, one reservation after the other, what reserveBatch has to do in one statement. */
+/** Says in plain steps, one reservation after the other, what reserveBatch has to do in one transaction. */
 export class ReservationModel {
   readonly tickets: ModelTicket[];
   readonly registrations: ModelRegistration[] = [];
@@ -35,6 +44,29 @@ export class ReservationModel {
 
   constructor(tickets: ModelTicket[]) {
     this.tickets = tickets;
+  }
+
+  /** What the order comes to if it is the next one. */
+  expectOrder(order: Order): Expected | ExpectedOfBulk {
+    return isBulk(order) ? this.#expectBulk(order) : this.expect(order);
+  }
+
+  #expectBulk(bulk: BulkReservation): ExpectedOfBulk {
+    const first = this.#remembered.get(scopedKey(bulk)!);
+    if (first && first.fingerprint !== bulk.idempotency.fingerprint) return { kind: 'key-reused' };
+    if (first) return replayOf(first.answer as ExpectedOfBulk);
+    const before = { taken: this.tickets.map(({ taken }) => taken), registered: this.registrations.length };
+    const outcomes = bulk.reservations.map((reservation) => {
+      const expected = this.expect(reservation);
+      if (expected.kind === 'registered') this.#seat(reservation, 0, '', 0);
+      return expected;
+    });
+    this.tickets.forEach((ticket, index) => (ticket.taken = before.taken[index]!));
+    this.registrations.length = before.registered;
+    const isRefused = bulk.isAll && outcomes.some(({ kind }) => kind !== 'registered');
+    const refused = (expected: Expected): Expected =>
+      expected.kind === 'registered' ? { kind: 'group-refused', replayed: false } : expected;
+    return { kind: 'bulk', outcomes: isRefused ? outcomes.map(refused) : outcomes, replayed: false };
   }
 
   /** What the reservation comes to if it is the next one. */
@@ -50,22 +82,33 @@ export class ReservationModel {
     return { kind: 'registered', passCode: reservation.passCode, replayed: false };
   }
 
-  /** Takes over what became of the reservation. */
-  record(reservation: Reservation, outcome: Outcome, batchId: string, position: number): void {
-    if (outcome.kind === 'key-reused' || !('replayed' in outcome) || outcome.replayed) return;
-    const key = scopedKey(reservation);
-    if (key) {
-      this.#remembered.set(key, { fingerprint: reservation.idempotency!.fingerprint, answer: outcome });
+  /** Takes over what became of the order; `position` is that of its first registration. */
+  recordOrder(order: Order, outcome: Outcome, batchId: string, position: number): void {
+    if (!isBulk(order)) this.record(order, outcome as SeatOutcome, batchId, position);
+    else if (outcome.kind === 'bulk' && !outcome.replayed) {
+      this.#remember(order, outcome as ExpectedOfBulk);
+      for (const [index, reservation] of order.reservations.entries()) {
+        const own = outcome.outcomes[index]!;
+        if (own.kind === 'registered') this.#seat(reservation, own.serial, batchId, position + index);
+      }
     }
-    if (outcome.kind !== 'registered') return;
+  }
+
+  /** Takes over what became of the reservation. */
+  record(reservation: Reservation, outcome: SeatOutcome, batchId: string, position: number): void {
+    if (outcome.kind === 'key-reused' || !('replayed' in outcome) || outcome.replayed) return;
+    this.#remember(reservation, outcome);
+    if (outcome.kind === 'registered') this.#seat(reservation, outcome.serial, batchId, position);
+  }
+
+  #remember(order: Order, answer: Expected | ExpectedOfBulk): void {
+    const key = scopedKey(order);
+    if (key) this.#remembered.set(key, { fingerprint: order.idempotency!.fingerprint, answer });
+  }
+
+  #seat(reservation: Reservation, serial: number, batchId: string, position: number): void {
     this.#ticketOf(reservation)!.taken += 1;
-    this.registrations.push({
-      ...reservation,
-      serial: outcome.serial,
-      batchId,
-      position,
-      cancelled: false,
-    });
+    this.registrations.push({ ...reservation, serial, batchId, position, cancelled: false });
   }
 
   cancel(registration: ModelRegistration): void {
@@ -92,7 +135,14 @@ export class ReservationModel {
   }
 }
 
+function replayOf(answer: ExpectedOfBulk): ExpectedOfBulk {
+  if (answer.kind === 'key-reused') return answer;
+  const outcomes = answer.outcomes.map((outcome) => ({ ...outcome, replayed: true }) as Expected);
+  return { kind: 'bulk', outcomes, replayed: true };
+}
+
 /** The idempotency key with what it is scoped to; null where there is none. */
-export function scopedKey({ partnerId, eventId, idempotency }: Reservation): string | null {
-  return idempotency && `${partnerId}/${eventId}/${idempotency.key}`;
+export function scopedKey(order: Order): string | null {
+  const { partnerId, eventId } = isBulk(order) ? order.reservations[0]! : order;
+  return order.idempotency && `${partnerId}/${eventId}/${order.idempotency.key}`;
 }

@@ -1,13 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { connect, statementFailure, type Database } from '@floodgate/database';
-import { findBatch, reconcile, reserveBatch, type Reservation, type Outcome } from '@floodgate/registrations';
+import {
+  findBatch,
+  isBulk,
+  reconcile,
+  reserveBatch,
+  type Order,
+  type Outcome,
+  type Reservation,
+} from '@floodgate/registrations';
 import { updateTicket } from '@floodgate/tickets';
 import fc from 'fast-check';
 import { sql, type RawBuilder } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { bookedIn } from '../harness/booked-in.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
-import { anyBatch, createWorld, toReservations, type World } from '../harness/drawn-reservations.ts';
+import { anyBatch, createWorld, toOrders, type World } from '../harness/drawn-reservations.ts';
 import { holdTicket } from '../harness/hold-ticket.ts';
 import { waitForLockWaiters } from '../harness/lock-waiters.ts';
 
@@ -39,8 +47,11 @@ beforeEach(async () => {
   );
 });
 
-const seatsOf = (outcomes: readonly Outcome[]) =>
-  outcomes.filter((outcome) => outcome.kind === 'registered').map(({ serial }) => serial);
+const seatsOf = (outcomes: readonly Outcome[]): number[] =>
+  outcomes.flatMap((outcome) => {
+    if (outcome.kind === 'bulk') return seatsOf(outcome.outcomes);
+    return outcome.kind === 'registered' ? [outcome.serial] : [];
+  });
 
 function batchOf(ticket: number, size: number): Reservation[] {
   const guest = {
@@ -52,10 +63,8 @@ function batchOf(ticket: number, size: number): Reservation[] {
     gender: null,
     extraData1: null,
   };
-  return toReservations(
-    world,
-    Array.from({ length: size }, (_, attendee) => ({ ...guest, attendee })),
-  );
+  const drawn = Array.from({ length: size }, (_, attendee) => ({ ...guest, attendee }));
+  return toOrders(world, drawn) as Reservation[];
 }
 
 async function takenOf(ticket: number): Promise<number> {
@@ -65,9 +74,13 @@ async function takenOf(ticket: number): Promise<number> {
 }
 
 test('batches that race for the same tickets over several connections sell every seat once', async () => {
-  const drawn = fc.sample(anyBatch, BATCHES).map((batch) => toReservations(world, batch));
+  const drawn = fc.sample(anyBatch, BATCHES).map((batch) => toOrders(world, batch));
   // Keys would meet between connections: that is another test. Everything else stays as random as it is.
-  const batches: Reservation[][] = drawn.map((batch) => batch.map((one) => ({ ...one, idempotency: null })));
+  const withoutKey = (order: Order): Order =>
+    isBulk(order)
+      ? { ...order, idempotency: { ...order.idempotency, key: randomUUID() } }
+      : { ...order, idempotency: null };
+  const batches: Order[][] = drawn.map((batch) => batch.map(withoutKey));
   // Enough to sell everything out, whatever was drawn.
   batches.push(batchOf(1, 10), batchOf(2, 50));
   const ids = batches.map(() => randomUUID());

@@ -1,5 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { findBatch, forgetExpiredKeys, reserveBatch } from '@floodgate/registrations';
+import {
+  findBatch,
+  forgetExpiredKeys,
+  isBulk,
+  reservationsOf,
+  reserveBatch,
+  type Order,
+  type Outcome,
+} from '@floodgate/registrations';
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
@@ -8,8 +16,8 @@ import {
   anyStep,
   anyTicket,
   createWorld,
-  toReservations,
-  type DrawnReservation,
+  toOrders,
+  type DrawnOrder,
   type DrawnStep,
   type World,
 } from '../harness/drawn-reservations.ts';
@@ -40,7 +48,9 @@ test(
     await fc.assert(property, { numRuns: inject('engine') === 'citus' ? 25 : 100 });
     // The draw is worth something only where every outcome came about, first-hand and replayed.
     const kinds = ['registered', 'no-such-ticket', 'not-on-sale', 'sold-out', 'duplicate'];
-    const wanted = [...kinds, ...kinds.map((kind) => `${kind}, replayed`), 'key-reused'];
+    const ofOne = [...kinds, ...kinds.map((kind) => `${kind}, replayed`), 'key-reused'];
+    const ofBulk = [...ofOne, 'group-refused', 'group-refused, replayed'].map((kind) => `bulk, ${kind}`);
+    const wanted = [...ofOne, ...ofBulk];
     expect(wanted.filter((kind) => !seen[kind])).toEqual([]);
   },
 );
@@ -53,25 +63,38 @@ async function take(world: World, step: DrawnStep, seen: Record<string, number>)
 
 async function reserveAndCompare(
   world: World,
-  drawn: readonly DrawnReservation[],
+  drawn: readonly DrawnOrder[],
   seen: Record<string, number>,
 ): Promise<void> {
-  const reservations = toReservations(world, drawn);
+  const orders = toOrders(world, drawn);
   const batchId = randomUUID();
-  await forgetExpiredKeys(database.db, reservations);
-  const outcomes = await reserveBatch(database.db, batchId, reservations);
-  expect(outcomes).toHaveLength(reservations.length);
-  for (const [index, reservation] of reservations.entries()) {
+  await forgetExpiredKeys(database.db, orders);
+  const outcomes = await reserveBatch(database.db, batchId, orders);
+  expect(outcomes).toHaveLength(orders.length);
+  let position = 1;
+  for (const [index, order] of orders.entries()) {
     const outcome = outcomes[index]!;
-    const expected = world.model.expect(reservation);
-    const anySerial = expected.kind === 'registered' ? { serial: expect.any(Number) as number } : {};
-    expect(outcome).toEqual({ ...anySerial, ...expected });
-    world.model.record(reservation, outcome, batchId, index + 1);
-    const isReplayed = 'replayed' in outcome && outcome.replayed;
-    const kind = isReplayed ? `${outcome.kind}, replayed` : outcome.kind;
-    seen[kind] = (seen[kind] ?? 0) + 1;
+    expect(outcome).toEqual(withAnySerial(world.model.expectOrder(order)));
+    world.model.recordOrder(order, outcome, batchId, position);
+    position += reservationsOf([order]).length;
+    for (const kind of kindsOf(order, outcome)) seen[kind] = (seen[kind] ?? 0) + 1;
   }
   await compareBatch(world, batchId);
+}
+
+/** A new seat's serial is Postgres's to choose. */
+function withAnySerial(expected: ReturnType<World['model']['expectOrder']>): object {
+  if (expected.kind === 'bulk') return { ...expected, outcomes: expected.outcomes.map(withAnySerial) };
+  return expected.kind === 'registered' ? { serial: expect.any(Number) as number, ...expected } : expected;
+}
+
+function kindsOf(order: Order, outcome: Outcome): string[] {
+  const name = (kind: string, isReplayed: boolean) => (isReplayed ? `${kind}, replayed` : kind);
+  if (outcome.kind !== 'bulk')
+    return [name(outcome.kind, 'replayed' in outcome && outcome.replayed)].map((kind) =>
+      isBulk(order) ? `bulk, ${kind}` : kind,
+    );
+  return outcome.outcomes.map(({ kind }) => `bulk, ${name(kind, outcome.replayed)}`);
 }
 
 /** The batch row is there if, and only if, it granted seats, and knows the range of their serials. */

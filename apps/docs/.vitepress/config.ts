@@ -47,7 +47,15 @@ export default defineConfig({
       { text: 'Inside', link: '/how-it-works/', activeMatch: '/how-it-works/' },
     ],
     sidebar: [
-      section('For partners', 'guide', ['first-call', 'answers', 'retries', 'rate-limits', 'status', 'list']),
+      section('For partners', 'guide', [
+        'first-call',
+        'answers',
+        'bulk',
+        'retries',
+        'rate-limits',
+        'status',
+        'list',
+      ]),
       section('Operating', 'operate', [
         'install',
         'docker',

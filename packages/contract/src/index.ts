@@ -1,4 +1,5 @@
 export * from './answers.ts';
+export * from './bulk-request.ts';
 export * from './envelope.ts';
 export * from './field-rule.ts';
 export * from './formats.ts';

@@ -37,6 +37,12 @@ const PROMISED: Record<ResponseCode, Promised> = {
     message: 'This e-mail address is already registered for the event',
   },
   '34': { http: [404], retry: false, retryAfter: false, message: 'No such registration' },
+  '36': {
+    http: [409],
+    retry: false,
+    retryAfter: false,
+    message: 'Not registered: another one of the group was refused',
+  },
   '40': {
     http: [422],
     retry: false,

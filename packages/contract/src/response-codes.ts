@@ -70,6 +70,11 @@ const CATALOGUE = {
     message: 'No such registration',
     meaning: 'No registration of yours under this event has this pass reference.',
   },
+  '36': {
+    httpStatuses: [409],
+    message: 'Not registered: another one of the group was refused',
+    meaning: 'All or none was asked for, and another registration of the call was refused.',
+  },
   '40': {
     httpStatuses: [422],
     message: 'The Idempotency-Key was used with a different request',

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { failure, fieldRule, RESPONSE_CODES, type FailureCode } from '@floodgate/contract';
+import type { TSchema } from '@sinclair/typebox';
 import { statementFailure, TooManyReads } from '@floodgate/database';
 import { throttledWarn } from '@floodgate/service';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -104,10 +105,42 @@ function brokenRules(error: FastifyError, request: FastifyRequest): string {
   const { schema = {} } = request.routeOptions;
   const part = error.validationContext ?? 'body';
   const rules = sentences(schema[part], error.validation);
-  const checkHeaders = request.getValidationFunction('headers');
-  if (part !== 'headers' && checkHeaders && !checkHeaders(request.headers))
-    rules.push(...sentences(schema.headers, checkHeaders.errors));
-  return rules.join('; ');
+  return [...rules, ...(part === 'headers' ? [] : brokenHeaderRules(request))].join('; ');
+}
+
+function brokenHeaderRules(request: FastifyRequest): string[] {
+  const check = request.getValidationFunction('headers');
+  return check && !check(request.headers)
+    ? sentences(request.routeOptions.schema?.headers, check.errors)
+    : [];
+}
+
+/** What is wrong with a request: the sentences that are about all of it, and those about one item of a list. */
+export interface ItemFaults {
+  ofCall: string[];
+  byIndex: Map<number, string[]>;
+}
+
+/**
+ * Returns what is wrong with the body of a route with `attachValidation`, told apart by the items of the body's `list`, each
+ * with the sentences that it would have got as a body of its own.
+ */
+export function itemFaults(request: FastifyRequest, list: string): ItemFaults {
+  const { validation = [], validationContext } = (request.validationError ?? {}) as Partial<FastifyError>;
+  const schema = request.routeOptions.schema?.[validationContext ?? 'body'] as TSchema;
+  const item = new RegExp(`^/${list}/([0-9]+)(?=/|$)`);
+  const ofItems = Map.groupBy(validation ?? [], ({ instancePath }) => item.exec(instancePath)?.[1]);
+  const ofCall = sentences(schema, ofItems.get(undefined));
+  if (validationContext !== 'headers') ofCall.push(...brokenHeaderRules(request));
+  ofItems.delete(undefined);
+  const itemSchema = (schema['properties'] as Record<string, TSchema> | undefined)?.[list]?.[
+    'items'
+  ] as TSchema;
+  const byIndex = Array.from(ofItems, ([index, faults]): [number, string[]] => {
+    const own = faults.map((fault) => ({ ...fault, instancePath: fault.instancePath.replace(item, '') }));
+    return [Number(index), sentences(itemSchema, own)];
+  });
+  return { ofCall, byIndex: new Map(byIndex) };
 }
 
 function sentences(schema: unknown, faults: FastifyError['validation'] | null): string[] {

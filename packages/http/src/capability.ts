@@ -61,5 +61,10 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Who makes the request. Set by the one hook that authenticates, on every route behind it. */
     principal: PartnerPrincipal;
+    /**
+     * Counts so many more requests against the partner's limit. Resolves to false where they are too many: then the request
+     * is answered.
+     */
+    charge(requests: number): Promise<boolean>;
   }
 }

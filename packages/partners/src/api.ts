@@ -1,6 +1,6 @@
 import { defineApi } from '@floodgate/http';
 import { accessControl, authenticate } from './access.ts';
-import { DRAW_WITHIN_MS, limitRate } from './rate-limit.ts';
+import { chargeNothing, DRAW_WITHIN_MS, limitRate } from './rate-limit.ts';
 
 /** Lets partners through to every other capability, each within its limit. */
 export const partnersApi = defineApi({
@@ -11,6 +11,7 @@ export const partnersApi = defineApi({
     return {
       guard(api) {
         api.decorateRequest('principal', null as never);
+        api.decorateRequest('charge', chargeNothing);
         api.addHook('onRequest', authenticate(accessControl(reads)));
         api.addHook('onRequest', limitRate(counters, log));
       },

@@ -39,38 +39,48 @@ export class QuotaLease {
     this.#draw = draw;
   }
 
-  /** Takes a permit under a limit per second, at once where one is at hand or none is left for anybody. */
-  async take(limit: number): Promise<Verdict> {
+  /**
+   * Takes permits under a limit per second, all of them or none: at once where they are at hand, or not enough are left for
+   * anybody.
+   */
+  async take(limit: number, permits = 1): Promise<Verdict> {
     for (;;) {
       const endsInMs = this.#endsAt - performance.now();
-      if (endsInMs > 0 && this.#permits > 0)
-        return { admitted: true, remaining: this.#spend(limit), endsInMs };
-      if (endsInMs > 0 && this.#drawn >= limit) return { admitted: false, remaining: 0, endsInMs };
-      this.#waiting += 1;
+      // Drawn all the same, they would keep others from theirs.
+      if (permits > limit) return { admitted: false, remaining: 0, endsInMs: Math.max(0, endsInMs) };
+      if (endsInMs > 0 && this.#permits >= permits)
+        return { admitted: true, remaining: this.#spend(limit, permits), endsInMs };
+      const left = this.#permits + Math.max(0, limit - this.#drawn);
+      if (endsInMs > 0 && left < permits) return { admitted: false, remaining: left, endsInMs };
+      this.#waiting += permits;
       this.#drawing ??= this.#drawMore(limit).finally(() => (this.#drawing = null));
       await this.#drawing;
-      this.#waiting -= 1;
+      this.#waiting -= permits;
     }
   }
 
   /** Returns how many permits all processes have left, as far as is known. */
-  #spend(limit: number): number {
-    this.#permits -= 1;
-    this.#spent += 1;
+  #spend(limit: number, permits: number): number {
+    this.#permits -= permits;
+    this.#spent += permits;
     const undrawn = Math.max(0, limit - this.#drawn);
     return Math.min(limit, this.#permits + undrawn);
   }
 
   async #drawMore(limit: number): Promise<void> {
     const startedAt = performance.now();
-    if (startedAt >= this.#endsAt) this.#spent = 0;
+    const isOver = startedAt >= this.#endsAt;
+    if (isOver) this.#spent = 0;
+    const atHand = isOver ? 0 : this.#permits;
     const ahead = Math.min(this.#spent, Math.ceil(limit / CHUNKS_PER_WINDOW));
-    const wanted = Math.max(this.#waiting, ahead);
+    const wanted = Math.max(this.#waiting - atHand, ahead);
     const draw = await this.#draw(wanted);
     if (draw === null) return this.#limitAlone(limit);
     // Counted from before the draw was sent: the second ends here a little early rather than late.
-    this.#endsAt = startedAt + draw.endsInMs;
-    this.#permits = Math.max(0, Math.min(wanted, limit - draw.drawnBefore));
+    const endsAt = startedAt + draw.endsInMs;
+    const isSameSecond = !isOver && endsAt < this.#endsAt + WINDOW_MS / 2;
+    this.#endsAt = endsAt;
+    this.#permits = (isSameSecond ? atHand : 0) + Math.max(0, Math.min(wanted, limit - draw.drawnBefore));
     this.#drawn = draw.drawnBefore + wanted;
   }
 

@@ -23,23 +23,28 @@ export function limitRate(db: Database, log: Logger): onRequestHookHandler {
     leases.set(partnerId, lease);
     return lease;
   };
-  return function limitRequestRate({ principal: { partnerId, requestsPerSecond } }, reply, done) {
+  return function limitRequestRate(request, reply, done) {
+    const { partnerId, requestsPerSecond } = request.principal;
     // Most partners have none, and are spared the promise.
-    if (requestsPerSecond === null) done();
-    else
-      leaseOf(partnerId)
-        .take(requestsPerSecond)
-        .then((verdict) => passOrRefuse(reply, requestsPerSecond, verdict, done), done);
+    if (requestsPerSecond === null) return done();
+    const lease = leaseOf(partnerId);
+    const charge = async (requests: number) =>
+      passOrRefuse(reply, requestsPerSecond, await lease.take(requestsPerSecond, requests));
+    request.charge = charge;
+    charge(1).then((isPassed) => isPassed && done(), done);
   };
 }
 
-function passOrRefuse(reply: FastifyReply, limit: number, verdict: Verdict, done: () => void): void {
+/** Of who has no limit. */
+export const chargeNothing = () => Promise.resolve(true);
+
+function passOrRefuse(reply: FastifyReply, limit: number, verdict: Verdict): boolean {
   const { admitted, remaining, endsInMs } = verdict;
   // draft-ietf-httpapi-ratelimit-headers: quota and window, then what remains and the seconds until it is renewed.
   void reply.header('ratelimit-policy', `"partner";q=${limit};w=1`);
   void reply.header('ratelimit', `"partner";r=${remaining};t=${Math.ceil(endsInMs / 1_000)}`);
-  if (admitted) done();
-  else reply.fail('50', { message: `Too many requests: at most ${limit} a second` });
+  if (!admitted) reply.fail('50', { message: `Too many requests: at most ${limit} a second` });
+  return admitted;
 }
 
 /** Returns what draws permits, or resolves to null where the counter does not answer; the log says so once. */

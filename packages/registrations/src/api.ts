@@ -2,6 +2,7 @@ import { assertDurable, isCluster } from '@floodgate/database';
 import { defineApi } from '@floodgate/http';
 import { job } from '@floodgate/queue';
 import { whole } from '@floodgate/service';
+import { addBulkRoute } from './bulk/route.ts';
 import { finalizeBatchesJob } from './finalize/job.ts';
 import { retentionSettings } from './idempotency/retention.ts';
 import { addListRoute } from './list/route.ts';
@@ -59,6 +60,7 @@ export const registrationsApi = defineApi({
     return {
       routes(api) {
         addRegisterRoute(api, registrar);
+        addBulkRoute(api, registrar);
         addStatusRoute(api, reads, shardReads);
         addListRoute(api, { reads, recent, answerWithinMs });
       },

@@ -107,7 +107,18 @@ export const PRIVILEGES: Record<ServiceName, { [T in keyof Tables]: TablePrivile
     journal_segments: { select: '*' },
     idempotency_keys: {
       select: '*',
-      insert: ['shard_id', 'partner_id', 'event_id', 'key', 'fingerprint', 'outcome', 'serial', 'created_at'],
+      insert: [
+        'shard_id',
+        'partner_id',
+        'event_id',
+        'key',
+        'fingerprint',
+        'outcome',
+        'serial',
+        'outcomes',
+        'serials',
+        'created_at',
+      ],
       delete: true,
     },
     rate_limit_windows: {

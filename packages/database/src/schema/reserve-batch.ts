@@ -19,6 +19,28 @@ const EARLIER_ANSWERS = `
   ) r on true
   where first.created_at > now() - $remembered_for`;
 
+/** What was answered before to whole calls. */
+const EARLIER_CALLS = `
+  select call.bulk, call.first, call.last, earlier.fingerprint = call.fingerprint as is_same, earlier.outcomes,
+    earlier.serials
+  from unnest($bulk_firsts, $bulk_lasts, $bulk_keys, $bulk_fingerprints) with ordinality
+    as call (first, last, key, fingerprint, bulk)
+  cross join lateral (
+    select * from {idempotency_keys}
+    where shard_id = $shard and partner_id = ($partners)[call.first]
+      and event_id = ($wanted_events)[($tickets)[call.first]] and key = call.key
+    offset 0
+  ) earlier
+  where earlier.created_at > now() - $remembered_for`;
+
+/** What such a call was given, by position: a seat, or null where it was refused. */
+const EARLIER_SEATS = `
+  select array_agg(array[$call_first + seat.index - 1, r.serial, r.pass_code])
+  from unnest($call_serials) with ordinality as seat (serial, index)
+  left join lateral (
+    select serial, pass_code from {registrations} where shard_id = $shard and serial = seat.serial offset 0
+  ) r on true`;
+
 /** Whose attendee is registered for the event already. */
 const DUPLICATES = `
   select input.position
@@ -101,7 +123,16 @@ const INSERT_KEYS = `
   select $shard, input.partner_id, ($wanted_events)[input.ticket], input.key, input.fingerprint, input.outcome, input.serial
   from unnest($tickets, $partners, $keys, $fingerprints, $outcomes, $granted, $replayed)
     as input (ticket, partner_id, key, fingerprint, outcome, serial, is_replayed)
-  where input.key is not null and input.is_replayed is null and input.outcome not in ('key-reused', 'failed')
+  where input.key is not null and input.is_replayed is null and input.outcome <> 'key-reused'
+  order by 2, 3, 4`;
+
+/** One for each call, with what became of all that it asked for. Null: each of them has a seat. */
+const INSERT_CALLS = `
+  insert into {idempotency_keys} (shard_id, partner_id, event_id, key, fingerprint, outcome, outcomes, serials)
+  select $shard, ($partners)[call.first], ($wanted_events)[($tickets)[call.first]], call.key, call.fingerprint, 'bulk',
+    ($outcomes)[call.first:call.last], ($granted)[call.first:call.last]
+  from unnest($bulk_firsts, $bulk_lasts, $bulk_keys, $bulk_fingerprints) as call (first, last, key, fingerprint)
+  where ($known)[call.first] is null
   order by 2, 3, 4`;
 
 const DECLARATIONS = `
@@ -121,6 +152,15 @@ declare
   seats_granted integer;
   -- How many of the tickets have seats for all.
   enough integer := 0;
+  -- By position of the first of those who ask for the same attendee: that one of them has a seat.
+  has_attended boolean[];
+  -- What is looked at: a registration, and the bulk call that it is of.
+  outcome text;
+  ticket integer;
+  bulk integer := 1;
+  is_refused boolean := false;
+  call_first integer;
+  call_serials bigint[];
   -- That the seats are counted already.
   is_counted boolean := false;
   -- By wanted ticket: ticket and event together.
@@ -137,6 +177,7 @@ declare
   -- By position: that the answer is one from before.
   replayed boolean[];
   replays bigint[] := '{}';
+  seats_before bigint[];
   entry record;`;
 
 /** What is known of them already. */
@@ -149,9 +190,6 @@ const lookUp = ({ run }: Engine) => `
     loop
       if not entry.is_same then
         known[entry.position] := 'key-reused';
-      elsif entry.outcome = 'registered' and entry.serial is null then
-        -- A remembered answer is never made up: its registration is gone, so nobody knows its pass.
-        known[entry.position] := 'failed';
       else
         known[entry.position] := entry.outcome;
         replayed[entry.position] := true;
@@ -160,18 +198,37 @@ const lookUp = ({ run }: Engine) => `
     end loop;
   end if;
 
+  if bulk_keys is not null then
+    for entry in
+      ${run(EARLIER_CALLS)}
+    loop
+      known := coalesce(known, array_fill(null::text, array[size]));
+      replayed := coalesce(replayed, array_fill(null::boolean, array[size]));
+      call_first := entry.first;
+      call_serials := entry.serials;
+      for i in entry.first .. entry.last loop
+        known[i] := case when entry.is_same then coalesce(entry.outcomes[i - entry.first + 1], 'registered') else 'key-reused' end;
+        replayed[i] := entry.is_same;
+      end loop;
+      if entry.is_same then
+        ${run(EARLIER_SEATS, 'seats_before')};
+        replays := replays || seats_before;
+      end if;
+    end loop;
+  end if;
+
   if digests is not null then
-    is_duplicate := array_fill(null::boolean, array[size]);
     for entry in
       ${run(DUPLICATES)}
     loop
+      is_duplicate := coalesce(is_duplicate, array_fill(null::boolean, array[size]));
       is_duplicate[entry.position] := true;
     end loop;
   end if;`;
 
 const countSeats = ({ run }: Engine) => `
   -- One ticket with seats for all, as nearly always.
-  if cardinality(wanted_tickets) = 1 and known is null and is_duplicate is null then
+  if cardinality(wanted_tickets) = 1 and known is null and is_duplicate is null and repeats is null then
     ${run(COUNT_ONE, 'entry')};
     seats_left[1] := entry.seats;
     is_counted := entry.seats is not null;
@@ -191,9 +248,11 @@ const countSeats = ({ run }: Engine) => `
     end loop;
   end if;`;
 
-/** Seats go by position while they last. */
+/**
+ * Seats go by position while they last. What a bulk call wants whole is given back where one of it is refused.
+ */
 const GRANT = `
-  if is_counted or known is null and is_duplicate is null and enough = cardinality(wanted_tickets) then
+  if is_counted or known is null and is_duplicate is null and repeats is null and enough = cardinality(wanted_tickets) then
     -- Everybody gets one, as nearly always.
     granted := array(select nextval('registrations_serial_seq') from generate_series(1, size));
     sold := wanted_seats;
@@ -201,32 +260,48 @@ const GRANT = `
     first_serial := granted[1];
     last_serial := granted[size];
   else
-    select array_agg(decided.outcome order by decided.position),
-      array_agg(
-        case when decided.known is null and decided.outcome = 'registered' then nextval('registrations_serial_seq') end
-        order by decided.position
-      )
-    into outcomes, granted
-    from (
-      select input.position, input.known, case
-          when input.known is not null then input.known
-          when seats_left[input.ticket] is null then 'no-such-ticket'
-          when seats_left[input.ticket] < 0 then 'not-on-sale'
-          when input.is_duplicate then 'duplicate'
-          when row_number() over (
-            partition by input.ticket, input.known is null and input.is_duplicate is null order by input.position
-          ) <= seats_left[input.ticket] then 'registered'
-          else 'sold-out'
-        end as outcome
-      from unnest(tickets, known, is_duplicate) with ordinality as input (ticket, known, is_duplicate, position)
-      order by input.position
-    ) decided;
-    sold := array(
-      select count(input.serial)::integer
-      from generate_subscripts(wanted_tickets, 1) as wanted (index)
-      left join unnest(tickets, granted) as input (ticket, serial) on input.ticket = wanted.index
-      group by wanted.index
-      order by wanted.index
+    outcomes := array_fill(null::text, array[size]);
+    has_attended := array_fill(false, array[size]);
+    sold := array_fill(0, array[cardinality(wanted_tickets)]);
+    for i in 1 .. size loop
+      ticket := tickets[i];
+      outcome := case
+        when known[i] is not null then known[i]
+        when seats_left[ticket] is null then 'no-such-ticket'
+        when seats_left[ticket] < 0 then 'not-on-sale'
+        when is_duplicate[i] or has_attended[repeats[i]] then 'duplicate'
+        when seats_left[ticket] <= sold[ticket] then 'sold-out'
+        else 'registered'
+      end;
+      outcomes[i] := outcome;
+      if known[i] is null and outcome = 'registered' then
+        sold[ticket] := sold[ticket] + 1;
+        if repeats[i] is not null then
+          has_attended[repeats[i]] := true;
+        end if;
+      end if;
+      if i = bulk_firsts[bulk] then
+        is_refused := false;
+      end if;
+      is_refused := is_refused or outcome <> 'registered';
+      if i = bulk_lasts[bulk] then
+        if is_refused and bulk_all[bulk] and known[i] is null then
+          for j in bulk_firsts[bulk] .. i loop
+            if outcomes[j] = 'registered' then
+              outcomes[j] := 'group-refused';
+              sold[tickets[j]] := sold[tickets[j]] - 1;
+              if repeats[j] is not null then
+                has_attended[repeats[j]] := false;
+              end if;
+            end if;
+          end loop;
+        end if;
+        bulk := bulk + 1;
+      end if;
+    end loop;
+    granted := array(
+      select case when known is null and outcome = 'registered' then nextval('registrations_serial_seq') end
+      from unnest(outcomes, known) as _ (outcome, known)
     );
     select count(*), min(serial), max(serial) into seats_granted, first_serial, last_serial
     from unnest(granted) as _ (serial) where serial is not null;
@@ -271,6 +346,9 @@ const store = ({ run }: Engine) => `
     ${run(INSERT_BATCH)};
   end if;
 
+  if bulk_keys is not null then
+    ${run(INSERT_CALLS)};
+  end if;
   if keys is not null then
     ${run(INSERT_KEYS)};
   end if;`;
@@ -280,7 +358,8 @@ const store = ({ run }: Engine) => `
  * Citus cannot plan them as one. For Postgres that is cheaper too: what the next step needs is in arrays.
  *
  * Registrations come as arrays by position; `tickets` are indexes into the wanted tickets, which are distinct and in id
- * order. What nobody in the batch has (keys, digests) is null. Returns as JSON
+ * order. A bulk call is what lies from its first position to its last. Of those who ask for one attendee more than once,
+ * `repeats` is the position of the first. What nobody in the batch has (keys, digests, bulk calls) is null. Returns as JSON
  *
  *   outcomes   by position; null: all registered
  *   serials    by position: of who got a seat just now
@@ -291,7 +370,8 @@ export const createReserveBatch = (engine: Engine): RawBuilder<unknown> =>
   create or replace function reserve_batch(
     shard integer, batch uuid, lock_within_ms integer, relay_after interval, remembered_for interval,
     wanted_tickets integer[], wanted_events integer[], wanted_seats integer[],
-    tickets integer[], partners integer[], pass_codes bigint[], digests uuid[], keys text[], fingerprints uuid[],
+    bulk_firsts integer[], bulk_lasts integer[], bulk_all boolean[], bulk_keys text[], bulk_fingerprints uuid[],
+    tickets integer[], partners integer[], pass_codes bigint[], digests uuid[], repeats integer[], keys text[], fingerprints uuid[],
     full_names text[], email_addresses text[], phone_numbers text[], genders text[], tables_or_seats text[],
     extra_data_1 text[], extra_data_2 text[]
   ) returns json language plpgsql

@@ -182,8 +182,12 @@ export interface Schema {
     event_id: number;
     key: string;
     fingerprint: string;
+    /** Of a bulk call: 'bulk'. */
     outcome: string;
     serial: number | null;
+    /** Of a bulk call, in its order: what became of each (null: each has a seat), and the serials of who got a seat. */
+    outcomes: string[] | null;
+    serials: number[] | null;
     created_at: CreatedAt;
   };
   /** What operators did, a row for each thing that changed. Written with the change, and never changed itself. */

@@ -27,6 +27,8 @@ const COLUMNS = [
   ['batches', 'serials', 'bigint[]'],
   ['batches', 'sold_out', 'integer[]'],
   ['batches', 'journal_offset', 'bigint'],
+  ['idempotency_keys', 'outcomes', 'text[]'],
+  ['idempotency_keys', 'serials', 'bigint[]'],
 ] as const;
 
 const UNWRITTEN = `batches (shard_id, relay_at)

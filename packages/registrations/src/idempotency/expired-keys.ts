@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '@floodgate/database';
-import type { Reservation } from '../register/reserve-batch.ts';
+import { reservationsOf, type Order } from '../register/reserve-batch.ts';
 import { DEFAULT_RETENTION_HOURS } from './retention.ts';
 
 /**
@@ -26,19 +26,22 @@ export async function deleteExpiredIdempotencyKeys(
   return Number(numAffectedRows ?? 0);
 }
 
-/** Deletes those of the reservations' idempotency keys that have expired, so that they can be used anew. */
+/** Deletes those of the orders' idempotency keys that have expired, so that they can be used anew. */
 export async function forgetExpiredKeys(
   db: Database,
-  reservations: readonly Reservation[],
+  orders: readonly Order[],
   retentionHours = DEFAULT_RETENTION_HOURS,
 ): Promise<void> {
-  const keyed = reservations.filter((reservation) => reservation.idempotency !== null);
+  const keyed = orders.flatMap((order) => {
+    const { shardId, partnerId, eventId } = reservationsOf([order])[0]!;
+    return order.idempotency ? [{ shardId, partnerId, eventId, key: order.idempotency.key }] : [];
+  });
   if (keyed.length === 0) return;
   await sql`
     delete from idempotency_keys expired
     using unnest(
       ${keyed.map((r) => r.partnerId)}::integer[], ${keyed.map((r) => r.eventId)}::integer[],
-      ${keyed.map((r) => r.idempotency!.key)}::text[]
+      ${keyed.map((r) => r.key)}::text[]
     ) as used (partner_id, event_id, key)
     where expired.shard_id = ${keyed[0]!.shardId} and expired.partner_id = used.partner_id and expired.event_id = used.event_id and expired.key = used.key
       and expired.created_at

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { forgetExpiredKeys } from '../idempotency/expired-keys.ts';
 import { findLockedTickets, type LockedTickets, type TicketOfEvent } from './locked-tickets.ts';
 import { FAILED, OVERLOADED, UNKNOWN, type Outcome } from './outcome.ts';
-import { reserveBatch, type Reservation } from './reserve-batch.ts';
+import { isBulk, reservationsOf, reserveBatch, type Order } from './reserve-batch.ts';
 import { findBatch, voidBatch, type CommittedRegistration } from './void-batch.ts';
 
 export interface CommitDependencies {
@@ -27,14 +27,16 @@ export interface CommitDependencies {
   resolveWithinMs: number;
 }
 
-/** A batch on its way: what is decided so far, by position, and when no further attempt begins. */
+/** A batch on its way: what is decided so far, by order, and when no further attempt begins. */
 interface Commit extends CommitDependencies {
-  readonly reservations: readonly Reservation[];
+  readonly orders: readonly Order[];
   readonly outcomes: Outcome[];
+  /** Bulk calls that have committed, and were asked again for their answer. */
+  readonly askedAgain: Set<number>;
   readonly giveUpAt: number;
 }
 
-/** What is attempted together: positions in the batch. */
+/** What is attempted together: indexes of orders. */
 interface Part {
   readonly positions: readonly number[];
   /** How often these have been refused together. */
@@ -47,7 +49,7 @@ const RETRY_DELAY_MS = 50;
 const MAX_ATTEMPTS = 3;
 
 /**
- * Reserves a batch of one shard exactly once. Returns one outcome per reservation, in order; never rejects.
+ * Reserves a batch of one shard exactly once. Returns one outcome per order, in order; never rejects.
  *
  *   part ─► set locked tickets aside ─► attempt ─► committed ─► decided
  *    ▲                                    │
@@ -60,13 +62,10 @@ const MAX_ATTEMPTS = 3;
  * Each attempt has a batch id of its own. After a lost connection the id's fate is settled first: it has committed, or it
  * never will. So `overloaded` is said only where nothing was reserved, and `unknown` only where Postgres stays away.
  */
-export async function commitBatch(
-  deps: CommitDependencies,
-  reservations: readonly Reservation[],
-): Promise<Outcome[]> {
+export async function commitBatch(deps: CommitDependencies, orders: readonly Order[]): Promise<Outcome[]> {
   const giveUpAt = performance.now() + deps.resolveWithinMs;
-  const commit: Commit = { ...deps, reservations, outcomes: [], giveUpAt };
-  const parts = await commitPart(commit, unrefused([...reservations.keys()]));
+  const commit: Commit = { ...deps, orders, outcomes: [], askedAgain: new Set(), giveUpAt };
+  const parts = await commitPart(commit, unrefused([...orders.keys()]));
   for (let part = parts.shift(); part; part = parts.shift()) {
     const isOver = performance.now() >= giveUpAt;
     parts.unshift(...(isOver ? decide(commit, part, OVERLOADED) : await commitPart(commit, part)));
@@ -79,29 +78,34 @@ async function commitPart(commit: Commit, part: Part): Promise<Part[]> {
   const rest = setLockedAside(commit, part);
   if (rest.positions.length === 0) return [];
   const batchId = randomUUIDv7();
-  const reservations = reservationsOf(commit, rest);
+  const orders = ordersOf(commit, rest);
   let isSent = false;
   try {
     // Asked first, it can be said that nothing was reserved. Otherwise its fate would be unknown once more.
     if (commit.suspects.has(shardOf(commit))) await findBatch(commit.db, shardOf(commit), batchId);
     isSent = true;
-    const outcomes = await reserveBatch(commit.db, batchId, reservations, commit);
+    const outcomes = await reserveBatch(commit.db, batchId, orders, commit);
     if (outcomes.some(isNewSeat)) commit.onCommitted(batchId, shardOf(commit));
-    commit.locked.release(reservations);
+    commit.locked.release(reservationsOf(orders));
     commit.suspects.delete(shardOf(commit));
-    rest.positions.forEach((position, index) => (commit.outcomes[position] = outcomes[index]!));
+    rest.positions.forEach((position, index) => takeOutcome(commit, position, outcomes[index]!));
     return [];
   } catch (error) {
     const failure = fateOf(error, commit.isCluster);
-    commit.onFailure(error, { batchId, size: reservations.length, failure });
+    commit.onFailure(error, { batchId, size: reservationsOf(orders).length, failure });
     if (!isSent) return decide(commit, rest, OVERLOADED);
     if (failure === 'unknown' && commit.isCluster) commit.suspects.add(shardOf(commit));
     return failure === 'unknown' ? settleFate(commit, rest, batchId) : afterRollback(commit, rest, failure);
   }
 }
 
-const reservationsOf = ({ reservations }: Commit, { positions }: Part) =>
-  positions.map((position) => reservations[position]!);
+const ordersOf = ({ orders }: Commit, { positions }: Part) => positions.map((position) => orders[position]!);
+
+/** What we have asked again ourselves is not replayed to the caller. */
+function takeOutcome({ outcomes, askedAgain }: Commit, position: number, outcome: Outcome): void {
+  const isOwn = outcome.kind === 'bulk' && askedAgain.has(position);
+  outcomes[position] = isOwn ? { ...outcome, replayed: false } : outcome;
+}
 
 const STATEMENT_TIMEOUT = '57014';
 
@@ -110,9 +114,12 @@ function fateOf(error: unknown, isInCluster: boolean): StatementFailure {
   return isInCluster && sqlStateOf(error) === STATEMENT_TIMEOUT ? 'unknown' : statementFailure(error);
 }
 
-const shardOf = ({ reservations }: Commit) => reservations[0]!.shardId;
+const shardOf = ({ orders }: Commit) => reservationsOf([orders[0]!])[0]!.shardId;
 
-const isNewSeat = (outcome: Outcome) => outcome.kind === 'registered' && !outcome.replayed;
+const isNewSeat = (outcome: Outcome): boolean =>
+  outcome.kind === 'bulk'
+    ? !outcome.replayed && outcome.outcomes.some(isNewSeat)
+    : outcome.kind === 'registered' && !outcome.replayed;
 
 function decide({ outcomes }: Commit, { positions }: Part, outcome: Outcome): Part[] {
   for (const position of positions) outcomes[position] = outcome;
@@ -139,7 +146,8 @@ async function afterRollback(commit: Commit, part: Part, failure: RolledBack): P
 
 /** Refuses those whose ticket another transaction keeps locked. Returns the others. */
 function setLockedAside(commit: Commit, part: Part): Part {
-  const isLocked = (position: number) => commit.locked.has(commit.reservations[position]!);
+  const isLocked = (position: number) =>
+    reservationsOf([commit.orders[position]!]).some((reservation) => commit.locked.has(reservation));
   const aside = part.positions.filter(isLocked);
   if (aside.length === 0) return part;
   decide(commit, { ...part, positions: aside }, OVERLOADED);
@@ -149,7 +157,9 @@ function setLockedAside(commit: Commit, part: Part): Part {
 /** Somebody holds a row for too long. Where it is a ticket's, its buyers are set aside with the next attempt. */
 async function findWhoWaits(commit: Commit, part: Part): Promise<Part[]> {
   const { db, locked } = commit;
-  const found = await findLockedTickets(db, reservationsOf(commit, part)).catch((): TicketOfEvent[] => []);
+  const found = await findLockedTickets(db, reservationsOf(ordersOf(commit, part))).catch(
+    (): TicketOfEvent[] => [],
+  );
   locked.lock(found);
   if (found.length > 0) return [{ ...part, refusals: 0 }];
   return isLastAttempt(part) ? decide(commit, part, OVERLOADED) : [refused(part)];
@@ -161,7 +171,7 @@ async function findWhoWaits(commit: Commit, part: Part): Promise<Part[]> {
  */
 async function retryConflict(commit: Commit, part: Part): Promise<Part[]> {
   if (isLastAttempt(part)) return halve(commit, part, OVERLOADED);
-  await forgetExpiredKeys(commit.db, reservationsOf(commit, part), commit.retentionHours).catch(() => {});
+  await forgetExpiredKeys(commit.db, ordersOf(commit, part), commit.retentionHours).catch(() => {});
   return [refused(part)];
 }
 
@@ -192,13 +202,27 @@ async function settleFate(commit: Commit, part: Part, batchId: string): Promise<
   }
 }
 
-/** Takes the outcomes of a batch that did commit. What has no seat in it was refused, left no trace, and is asked again. */
+/**
+ * Takes the outcomes of a batch that did commit. What has no seat in it was refused, left no trace, and is asked again. So is a
+ * bulk call: its key knows the answer.
+ */
 function adopt(commit: Commit, { positions }: Part, committed: readonly CommittedRegistration[]): Part[] {
-  const granted = new Set<number>();
-  for (const { position, serial, passCode } of committed) {
-    granted.add(position - 1);
-    commit.outcomes[positions[position - 1]!] = { kind: 'registered', serial, passCode, replayed: false };
+  const seats = new Map(committed.map((seat) => [seat.position, seat]));
+  const rest: number[] = [];
+  let position = 0;
+  for (const index of positions) {
+    const order = commit.orders[index]!;
+    position += isBulk(order) ? order.reservations.length : 1;
+    const seat = isBulk(order) ? undefined : seats.get(position);
+    if (isBulk(order)) commit.askedAgain.add(index);
+    if (!seat) rest.push(index);
+    else
+      commit.outcomes[index] = {
+        kind: 'registered',
+        serial: seat.serial,
+        passCode: seat.passCode,
+        replayed: false,
+      };
   }
-  const rest = positions.filter((_, index) => !granted.has(index));
   return rest.length > 0 ? [unrefused(rest)] : [];
 }

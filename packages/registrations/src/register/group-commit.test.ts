@@ -11,7 +11,7 @@ function start(differing: Partial<GroupCommitOptions<number, string>> = {}) {
     groupLimit: 100,
     waitingLimit: 100,
     answerWithinMs: 60_000,
-    exclusiveKey: () => null,
+    seatsOf: (item) => Math.max(1, Math.floor(item / 1_000)),
     isCommitDear: false,
     overloaded: 'overloaded',
     unknown: 'unknown',
@@ -175,68 +175,49 @@ test.each([
   expect(await started.group.submit(0)).toBe('overloaded');
 });
 
-test.each([
-  ['for want of room', 64],
-  ['who repeat themselves', 1_000],
-])(
-  'refusals of those %s, however many come in one turn, keep nobody who is served from an answer',
-  async (_whom, waitingLimit) => {
-    const exclusiveKey = (item: number) => (item < 0 ? 'same' : null);
-    const { group, endNext, items } = start({ groupLimit: 64, waitingLimit, exclusiveKey });
-    let answered = 0;
-    const fill = () => {
-      for (let item = 0; item < 64; item++) void group.submit(item).then(() => (answered += 1));
-    };
-    fill();
-    await nextTurn();
-    fill();
-    const ended = endNext();
-    // No further turn of the event loop, as while sockets are read.
-    while (items().length === 1) await Promise.resolve();
-    fill();
-    for (let refused = 0; refused < 64 * 8; refused++) void group.submit(-1);
-    await Promise.resolve();
-    expect(answered).toBeGreaterThan(32);
-    await ended;
-  },
-);
-
-test('items with the same key never share a group and keep their order; others pass them', async () => {
-  const { group, endNext, items } = start({ exclusiveKey: (item) => (item < 10 ? 'same' : null) });
-  const outcomes = Promise.all([1, 10, 2, 11, 3].map((item) => group.submit(item)));
+test('refusals, however many come in one turn, keep nobody who is served from an answer', async () => {
+  const { group, endNext, items } = start({ groupLimit: 64, waitingLimit: 64 });
+  let answered = 0;
+  const fill = () => {
+    for (let item = 0; item < 64; item++) void group.submit(item).then(() => (answered += 1));
+  };
+  fill();
   await nextTurn();
-  await endNext();
-  const late = group.submit(4);
-  for (let round = 0; round < 3; round++) await endNext();
-  expect(items()).toEqual([[1, 10, 11], [2], [3], [4]]);
-  expect([await outcomes, await late]).toEqual([['1', '10', '2', '11', '3'], '4']);
+  fill();
+  const ended = endNext();
+  // No further turn of the event loop, as while sockets are read.
+  while (items().length === 1) await Promise.resolve();
+  fill();
+  for (let refused = 0; refused < 64 * 8; refused++) void group.submit(-1);
+  await Promise.resolve();
+  expect(answered).toBeGreaterThan(32);
+  await ended;
 });
 
-test('whoever repeats the same key fills no more than a few places, and has them again afterwards', async () => {
-  vi.useFakeTimers({ toFake: ['setInterval', 'performance'] });
-  const exclusiveKey = (item: number) => (item < 100 ? 'same' : null);
-  const { group, endNext, items } = start({ exclusiveKey, answerWithinMs: 1_000 });
-  const repeat = () => Promise.all(Array.from({ length: 20 }, (_, item) => group.submit(item)));
-  const repeated = repeat();
-  const other = group.submit(100);
+test('items of many seats count as that many: a group takes as many as it may, and a larger one goes alone', async () => {
+  const { group, endNext, items } = start({ groupLimit: 5, waitingLimit: 20 });
+  const outcomes = Promise.all([1, 3_000, 2, 3_001, 9_000, 3].map((item) => group.submit(item)));
   await nextTurn();
-  expect(items()).toEqual([[0, 100]]);
+  for (let round = 0; round < 4; round++) await endNext();
+  expect(items()).toEqual([[1, 3_000, 2], [3_001], [9_000], [3]]);
+  expect(await outcomes).toEqual(['1', '3000', '2', '3001', '9000', '3']);
+});
+
+test('there is room for so many seats; what is larger than all of it waits where nobody else does', async () => {
+  const { group, endNext } = start({ groupLimit: 5, waitingLimit: 10 });
+  const first = group.submit(1);
+  await nextTurn();
+  const large = group.submit(12_000);
+  expect(await group.submit(2)).toBe('overloaded');
   await endNext();
-  expect(await other).toBe('100');
-  for (let round = 0; round < 15; round++) await endNext();
-  const outcomes = await repeated;
-  expect(outcomes.slice(0, 16)).toEqual(Array.from({ length: 16 }, (_, item) => `${item}`));
-  expect(outcomes.slice(16)).toEqual(Array.from({ length: 4 }, () => 'overloaded'));
-  // Those who waited in vain leave their places as well: one is under way, and the others are overdue.
-  const overdue = repeat();
-  await nextTurn();
-  vi.advanceTimersByTime(2_000);
-  await overdue;
   await endNext();
-  const again = repeat();
+  expect([await first, await large]).toEqual(['1', '12000']);
+  const others = [8_000, 3_000, 2_000].map((item) => group.submit(item));
+  expect(await others[1]).toBe('overloaded');
   await nextTurn();
-  for (let round = 0; round < 16; round++) await endNext();
-  expect((await again).filter((outcome) => outcome !== 'overloaded')).toHaveLength(16);
+  await endNext();
+  await endNext();
+  expect([await others[0], await others[2]]).toEqual(['8000', '2000']);
 });
 
 test('an item that waits too long is overloaded and never committed', async () => {

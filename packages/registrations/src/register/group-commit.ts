@@ -35,7 +35,7 @@ const SWEEP_EARLY_MS = 2 * SWEEP_INTERVAL_MS;
  * wait for each other: that is right where a commit is dear, as on a Citus cluster, and other shards use the time.
  */
 export function createGroupCommit<Item, Outcome>(options: GroupCommitOptions<Item, Outcome>) {
-  const { commit, groupLimit, isCommitDear, answerWithinMs, overloaded, unknown } = options;
+  const { commit, isCommitDear, answerWithinMs, overloaded, unknown } = options;
   const room = createWaitingRoom<Item, Outcome>(options);
   const answering = createAnswering(commitNextGroup);
   const sweeper = setInterval(answerOverdue, SWEEP_INTERVAL_MS).unref();
@@ -65,9 +65,8 @@ export function createGroupCommit<Item, Outcome>(options: GroupCommitOptions<Ite
   }
 
   function commitNextGroup(): void {
-    const awaited = isCommitDear && answering.due() > 0 ? groupLimit : answering.due();
-    const isDue = room.size() >= Math.min(awaited, groupLimit);
-    if (group || room.size() === 0 || !isDue) return;
+    const isAwaited = isCommitDear ? answering.due() > 0 : room.size() < answering.due();
+    if (group || room.size() === 0 || (isAwaited && !room.hasWholeGroup())) return;
     const leftAt = performance.now();
     const members = room.takeGroup();
     const committed = commit(members.map(({ item }) => item));

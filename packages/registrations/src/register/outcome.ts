@@ -1,7 +1,8 @@
-export type Refusal = 'no-such-ticket' | 'not-on-sale' | 'sold-out' | 'duplicate';
+/** `group-refused`: all or none was asked for, and another one was refused. */
+export type Refusal = 'no-such-ticket' | 'not-on-sale' | 'sold-out' | 'duplicate' | 'group-refused';
 
-/** What became of one reservation: the same word for it from the statement to the answer. */
-export type Outcome =
+/** What became of one registration: the same word for it from the statement to the answer. */
+export type SeatOutcome =
   /** The seat is committed. `replayed`: the first answer to its idempotency key, once more. */
   | { kind: 'registered'; serial: number; passCode: number; replayed: boolean }
   | { kind: Refusal; replayed: boolean }
@@ -16,6 +17,9 @@ export type Outcome =
   /** Nothing was reserved, for a reason nobody foresaw. */
   | { kind: 'failed' };
 
-export const OVERLOADED: Outcome = { kind: 'overloaded' };
-export const UNKNOWN: Outcome = { kind: 'unknown' };
-export const FAILED: Outcome = { kind: 'failed' };
+/** What became of what one call asked for: one registration, or a bulk call with an outcome for each, in order. */
+export type Outcome = SeatOutcome | { kind: 'bulk'; outcomes: SeatOutcome[]; replayed: boolean };
+
+export const OVERLOADED: SeatOutcome = { kind: 'overloaded' };
+export const UNKNOWN: SeatOutcome = { kind: 'unknown' };
+export const FAILED: SeatOutcome = { kind: 'failed' };

@@ -1,4 +1,4 @@
-import { createHash, randomInt } from 'node:crypto';
+import { createHash, randomInt, randomUUID } from 'node:crypto';
 import type { RegistrationRequest } from '@floodgate/contract';
 import type { PartnerPrincipal } from '@floodgate/http';
 import { createSlots, type Logger, throttledWarn } from '@floodgate/service';
@@ -6,10 +6,10 @@ import { commitBatch, type CommitDependencies } from './commit-batch.ts';
 import { createGroupCommit } from './group-commit.ts';
 import { createLockedTickets } from './locked-tickets.ts';
 import { OVERLOADED, UNKNOWN, type Outcome } from './outcome.ts';
-import type { Reservation } from './reserve-batch.ts';
+import { reservationsOf, type BulkReservation, type Order, type Reservation } from './reserve-batch.ts';
 import type { WaitingRoomOptions } from './waiting-room.ts';
 
-type Limits = Omit<WaitingRoomOptions<Reservation>, 'exclusiveKey'>;
+type Limits = Omit<WaitingRoomOptions<Order>, 'seatsOf'>;
 
 export interface RegistrarOptions
   extends Pick<CommitDependencies, 'db' | 'isCluster' | 'onCommitted' | 'retentionHours'>, Limits {
@@ -44,13 +44,13 @@ export function createRegistrar({ log, ...options }: RegistrarOptions) {
   };
   const inSlot = createSlots(GROUPS_AT_ONCE, PATIENCE_MS);
   const openGroup = () =>
-    createGroupCommit<Reservation, Outcome>({
+    createGroupCommit<Order, Outcome>({
       ...options,
-      commit: (reservations) => inSlot(() => commitBatch(deps, reservations)),
+      commit: (orders) => inSlot(() => commitBatch(deps, orders)),
+      seatsOf: (order) => reservationsOf([order]).length,
       isCommitDear: options.isCluster,
       overloaded: OVERLOADED,
       unknown: UNKNOWN,
-      exclusiveKey: ({ eventId, attendeeDigest }) => attendeeDigest && `${eventId}/${attendeeDigest}`,
     });
   // One under way in each shard, so that a slow one delays its own registrations and no others.
   const groups = new Map<number, ReturnType<typeof openGroup>>();
@@ -59,6 +59,17 @@ export function createRegistrar({ log, ...options }: RegistrarOptions) {
     groups.set(shardId, group);
     return group;
   };
+  /** Resolves when it is committed or certainly refused; never rejects. One with the same key has to be answered before. */
+  function submit({ partnerId, eventId, shardId }: PartnerPrincipal, order: Order, key?: string) {
+    const group = groupOf(shardId);
+    if (reservationsOf([order]).some((reservation) => locked.has(reservation)))
+      return Promise.resolve(OVERLOADED);
+    if (key === undefined) return group.submit(order);
+    const scopedKey = `${partnerId}/${eventId}/${key}`;
+    if (keysInProgress.has(scopedKey)) return Promise.resolve<Outcome>({ kind: 'in-progress' });
+    keysInProgress.add(scopedKey);
+    return group.submit(order).finally(() => keysInProgress.delete(scopedKey));
+  }
   return {
     /** Returns whether a registration may come now. One that may not is to be answered `overloaded`, and counted as that. */
     admit: ({ shardId }: PartnerPrincipal) => groupOf(shardId).admit(),
@@ -66,17 +77,48 @@ export function createRegistrar({ log, ...options }: RegistrarOptions) {
     drain: async () => void (await Promise.all([...groups.values()].map((group) => group.drain()))),
     /** Registers one attendee. Resolves when the seat is committed or certainly refused; never rejects. */
     register(principal: PartnerPrincipal, request: RegistrationRequest, key?: string): Promise<Outcome> {
-      const reservation = toReservation(principal, request, key);
-      const group = groupOf(reservation.shardId);
-      if (locked.has(reservation)) return Promise.resolve(OVERLOADED);
-      if (key === undefined) return group.submit(reservation);
-      const scopedKey = `${principal.partnerId}/${principal.eventId}/${key}`;
-      if (keysInProgress.has(scopedKey)) return Promise.resolve({ kind: 'in-progress' });
-      keysInProgress.add(scopedKey);
-      return group.submit(reservation).finally(() => keysInProgress.delete(scopedKey));
+      return submit(principal, toReservation(principal, request, key), key);
+    },
+    /**
+     * Registers several attendees of one call, at least one, and answers with an outcome for each in order, unless the call as a
+     * whole is refused. Never rejects. `isAll`: all of them or none.
+     */
+    registerBulk(
+      principal: PartnerPrincipal,
+      requests: readonly RegistrationRequest[],
+      isAll: boolean,
+      key?: string,
+    ): Promise<Outcome> {
+      return submit(principal, toBulk(principal, requests, isAll, key), key);
     },
   };
 }
+
+function toBulk(
+  principal: PartnerPrincipal,
+  requests: readonly RegistrationRequest[],
+  isAll: boolean,
+  key?: string,
+): BulkReservation {
+  const reservations = requests.map((request) => toReservation(principal, request));
+  const asked = reservations.map((one) => [one.ticketId, ...ATTENDEE.map((field) => one[field])]);
+  // Without a key it gets one that no partner can send: asked again after a lost connection, it is answered as before.
+  const idempotency = {
+    key: key ?? `bulk ${randomUUID()}`,
+    fingerprint: uuidDigest(JSON.stringify([isAll, asked])),
+  };
+  return { reservations, isAll, idempotency };
+}
+
+const ATTENDEE = [
+  'fullName',
+  'emailAddress',
+  'phoneNumber',
+  'gender',
+  'tableOrSeat',
+  'extraData1',
+  'extraData2',
+] as const;
 
 function toReservation(principal: PartnerPrincipal, request: RegistrationRequest, key?: string): Reservation {
   const { shardId, partnerId, eventId, duplicatePolicy } = principal;

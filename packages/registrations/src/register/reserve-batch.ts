@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { RegistrationRequest } from '@floodgate/contract';
 import { plainArray, textArray, type Database } from '@floodgate/database';
 import { DEFAULT_RETENTION_HOURS } from '../idempotency/retention.ts';
-import type { Outcome, Refusal } from './outcome.ts';
+import { FAILED, type Outcome, type Refusal, type SeatOutcome } from './outcome.ts';
 
 /** One validated request for a seat: the attendee's fields, and whose they are. */
 export interface Reservation extends Required<Omit<RegistrationRequest, 'organizedEventTicketID'>> {
@@ -19,10 +19,30 @@ export interface Reservation extends Required<Omit<RegistrationRequest, 'organiz
   idempotency: { key: string; fingerprint: string } | null;
 }
 
+/** What one call asks for together: at least one registration, all of one partner and event. */
+export interface BulkReservation {
+  readonly reservations: readonly Reservation[];
+  /** All of them or none; otherwise each for itself. */
+  readonly isAll: boolean;
+  /** Of the whole call. */
+  readonly idempotency: NonNullable<Reservation['idempotency']>;
+}
+
+/** What is reserved together with others, or apart from them, but never in parts. */
+export type Order = Reservation | BulkReservation;
+
+export const isBulk = (order: Order): order is BulkReservation => 'reservations' in order;
+
+/** Returns the registrations that are asked for, one after the other. */
+export function reservationsOf(orders: readonly Order[]): readonly Reservation[] {
+  if (!orders.some(isBulk)) return orders as readonly Reservation[];
+  return orders.flatMap((order) => (isBulk(order) ? order.reservations : [order]));
+}
+
 /** What the function returns. */
 interface Result {
   /** By position; null where all are registered. */
-  outcomes: (Refusal | 'registered' | 'key-reused' | 'failed')[] | null;
+  outcomes: (Refusal | 'registered' | 'key-reused')[] | null;
   /** By position: of who got a seat just now. */
   serials: (number | null)[];
   /** Of who is answered as before: position, serial and pass code. */
@@ -41,18 +61,20 @@ export interface ReserveOptions {
 
 /**
  * Reserves seats for a whole batch of one shard: one function call, one commit. Seats go by position in the batch while
- * they last. Returns one outcome per reservation, in order. Nothing happens, or all of it.
+ * they last. Returns one outcome per order, in order. Nothing happens, or all of it.
  *
  * A batch that grants seats has a row under `batchId`. That is what makes a lost connection harmless: see voidBatch.
- * The caller guarantees that no two reservations of a batch share an idempotency key or an attendee digest.
+ * The caller guarantees that no two orders of a batch share an idempotency key.
  */
 export async function reserveBatch(
   db: Database,
   batchId: string,
-  reservations: readonly Reservation[],
+  orders: readonly Order[],
   { lockWithinMs = 0, retentionHours = DEFAULT_RETENTION_HOURS }: ReserveOptions = {},
 ): Promise<Outcome[]> {
+  const reservations = reservationsOf(orders);
   const { wanted, seats, indexes } = countWanted(reservations);
+  const bulks = findBulks(orders);
   const plain = (read: (reservation: Reservation) => number | string | null) =>
     plainArray(reservations.map(read));
   const text = (read: (reservation: Reservation) => string | null) => textArray(reservations.map(read));
@@ -62,16 +84,64 @@ export async function reserveBatch(
       ${reservations[0]!.shardId}::integer, ${batchId}::uuid, ${lockWithinMs}::integer,
       ${`${RELAY_GRACE_SECONDS} s`}::interval, ${`${retentionHours} h`}::interval,
       ${plainArray(wanted.map((r) => r.ticketId))}::integer[], ${plainArray(wanted.map((r) => r.eventId))}::integer[],
-      ${plainArray(seats)}::integer[], ${plainArray(indexes)}::integer[],
+      ${plainArray(seats)}::integer[],
+      ${plainArray(bulks.map(({ first }) => first))}::integer[], ${plainArray(bulks.map(({ last }) => last))}::integer[],
+      ${plainArray(bulks.map(({ order }) => `${order.isAll}`))}::boolean[],
+      ${textArray(bulks.map(({ order }) => order.idempotency.key))}::text[],
+      ${plainArray(bulks.map(({ order }) => order.idempotency.fingerprint))}::uuid[],
+      ${plainArray(indexes)}::integer[],
       ${plain((r) => r.partnerId)}::integer[], ${plain((r) => r.passCode)}::bigint[],
-      ${plain((r) => r.attendeeDigest)}::uuid[], ${text((r) => r.idempotency?.key ?? null)}::text[],
+      ${plain((r) => r.attendeeDigest)}::uuid[], ${plainArray(findRepeats(reservations))}::integer[], ${text((r) => r.idempotency?.key ?? null)}::text[],
       ${plain((r) => r.idempotency?.fingerprint ?? null)}::uuid[],
       ${text((r) => r.fullName)}::text[], ${text((r) => r.emailAddress)}::text[],
       ${text((r) => r.phoneNumber)}::text[], ${text((r) => r.gender)}::text[],
       ${text((r) => r.tableOrSeat)}::text[], ${text((r) => r.extraData1)}::text[],
       ${text((r) => r.extraData2)}::text[]
     ) as result`.execute(db);
-  return readOutcomes(rows[0]!.result, reservations);
+  const outcomes = readOutcomes(rows[0]!.result, reservations);
+  return bulks.length === 0 ? outcomes : gatherBulks(orders, outcomes);
+}
+
+/** Returns the bulk calls among the orders, each with the (1-based) positions of its first and last registration. */
+function findBulks(orders: readonly Order[]) {
+  const bulks: { order: BulkReservation; first: number; last: number }[] = [];
+  let last = 0;
+  for (const order of orders) {
+    const first = last + 1;
+    last += isBulk(order) ? order.reservations.length : 1;
+    if (isBulk(order)) bulks.push({ order, first, last });
+  }
+  return bulks;
+}
+
+/**
+ * Returns, by position, the (1-based) position of the first who asks for the same attendee of the same event, also for that one
+ * itself; null throughout where nobody asks twice.
+ */
+function findRepeats(reservations: readonly Reservation[]): (number | null)[] {
+  const firsts = new Map<string, number>();
+  let isRepeated = false;
+  const positions = reservations.map(({ eventId, attendeeDigest }, index) => {
+    if (attendeeDigest === null) return null;
+    const name = `${eventId} ${attendeeDigest}`;
+    const first = firsts.get(name);
+    if (first === undefined) firsts.set(name, index + 1);
+    else isRepeated = true;
+    return first ?? index + 1;
+  });
+  return isRepeated ? positions : [];
+}
+
+/** Returns the outcome of each order. What was said of a bulk call as a whole is said of each in it. */
+function gatherBulks(orders: readonly Order[], outcomes: readonly SeatOutcome[]): Outcome[] {
+  let next = 0;
+  return orders.map((order): Outcome => {
+    if (!isBulk(order)) return outcomes[next++]!;
+    const ofCall = outcomes.slice(next, (next += order.reservations.length));
+    const [first] = ofCall as [SeatOutcome];
+    if (first.kind === 'key-reused') return first;
+    return { kind: 'bulk', outcomes: ofCall, replayed: 'replayed' in first && first.replayed };
+  });
 }
 
 /**
@@ -95,16 +165,20 @@ function countWanted(reservations: readonly Reservation[]) {
   };
 }
 
-function readOutcomes({ outcomes, serials, replays }: Result, reservations: readonly Reservation[]) {
+function readOutcomes(
+  { outcomes, serials, replays }: Result,
+  reservations: readonly Reservation[],
+): SeatOutcome[] {
   const before = new Map(replays.map(([position, serial, passCode]) => [position - 1, { serial, passCode }]));
-  return reservations.map(({ passCode }, index): Outcome => {
+  return reservations.map(({ passCode }, index): SeatOutcome => {
     const kind = outcomes?.[index] ?? 'registered';
-    if (kind === 'key-reused' || kind === 'failed') return { kind };
+    if (kind === 'key-reused') return { kind };
     const replay = before.get(index);
     const replayed = replay !== undefined;
     if (kind !== 'registered') return { kind, replayed };
     const seat = replay ?? { serial: serials[index] ?? null, passCode };
-    if (seat.serial === null || seat.passCode === null) throw new Error('a registered outcome has no serial');
+    // A remembered answer is never made up: its registration is gone, so nobody knows its pass.
+    if (seat.serial === null || seat.passCode === null) return FAILED;
     return { kind, serial: seat.serial, passCode: seat.passCode, replayed };
   });
 }

@@ -3,19 +3,17 @@ import {
   answersOf,
   BODY_LIMIT_BYTES,
   COMMON_FAILURES,
-  formatPassReference,
   RegisterHeaders,
   RegistrationRequest,
   ReplayedHeader,
-  success,
   trimFullName,
-  type FailureCode,
 } from '@floodgate/contract';
 import type { Routes } from '@floodgate/http';
-import type { Outcome } from './outcome.ts';
+import { answerTo } from './answer-to.ts';
+import type { SeatOutcome } from './outcome.ts';
 import type { Registrar } from './registrar.ts';
 
-const PassReference = Type.String({
+export const PassReference = Type.String({
   description: 'Pass reference of the attendee. Treat it as opaque.',
   examples: ['GALA-1042-317-4829137450'],
 });
@@ -52,26 +50,11 @@ export function addRegisterRoute(api: Routes, registrar: Pick<Registrar, 'regist
       const { principal, body, headers } = request;
       const outcome = await registrar.register(principal, body, headers['idempotency-key']);
       if ('replayed' in outcome && outcome.replayed) void reply.header('idempotent-replayed', 'true');
-      if (outcome.kind === 'registered') {
-        const { passPrefix: prefix, eventId } = principal;
-        const { serial, passCode } = outcome;
-        return success(formatPassReference({ prefix, eventId, serial, passCode }));
-      }
-      if (outcome.kind === 'failed')
+      const answer = answerTo(principal, outcome as SeatOutcome);
+      if (answer.responseCode === '00') return answer;
+      if (answer.responseCode === '99')
         request.log.error({ requestId: request.id }, 'a registration failed unexpectedly');
-      return reply.fail(REFUSAL_CODES[outcome.kind]);
+      return reply.fail(answer.responseCode);
     },
   );
 }
-
-const REFUSAL_CODES = {
-  'no-such-ticket': '30',
-  'not-on-sale': '31',
-  'sold-out': '32',
-  duplicate: '33',
-  'key-reused': '40',
-  'in-progress': '41',
-  overloaded: '90',
-  unknown: '91',
-  failed: '99',
-} as const satisfies Record<Exclude<Outcome['kind'], 'registered'>, FailureCode>;

@@ -1,16 +1,17 @@
 export interface WaitingRoomOptions<Item> {
+  /** Seats that one group may ask for. A larger item goes alone. */
   groupLimit: number;
-  /** Items that may wait. Fewer may while groups take so long that the last of them could not be answered in time. */
+  /** Seats that may be waited for. Fewer may while groups take so long that the last of them could not be answered in time. */
   waitingLimit: number;
   answerWithinMs: number;
-  /** Items with the same key never share a group, so they wait for as many groups as there are of them. */
-  exclusiveKey: (item: Item) => string | null;
+  /** How many seats an item asks for. */
+  seatsOf: (item: Item) => number;
 }
 
 /** An item, and whom to tell what became of it. */
 export interface Waiting<Item, Outcome> {
   item: Item;
-  key: string | null;
+  seats: number;
   submittedAt: number;
   answer: (outcome: Outcome) => void;
 }
@@ -25,47 +26,44 @@ const WAITING_SHARE = 1 / 8;
  * small for a moment. To refuse costs half of what a registration does, so the machine gets busier by it.
  */
 const GROUPS_MEASURED = 4;
-/** Items with the same key that may wait. More would fill the room, one group each, and keep everybody else out. */
-const SAME_KEY_LIMIT = 16;
 
-/** Where items wait for their group: only as many as can be answered in time. */
+/** Where items wait for their group, in order of arrival: only as many as can be answered in time. */
 export function createWaitingRoom<Item, Outcome>(options: WaitingRoomOptions<Item>) {
-  const { groupLimit, waitingLimit, answerWithinMs, exclusiveKey } = options;
+  const { groupLimit, waitingLimit, answerWithinMs, seatsOf } = options;
   let waiting: Waiting<Item, Outcome>[] = [];
-  /** How many of them have this exclusive key. */
-  const sameKey = new Map<string, number>();
-  /** How many may wait now. */
+  /** How many seats they ask for. */
+  let seatsWanted = 0;
+  /** How many may be waited for now. */
   let room = waitingLimit;
   /** How long each of the last groups took, the latest last. */
   let groupsMs = Array<number>(GROUPS_MEASURED).fill(0);
 
-  const isFull = () => waiting.length >= room;
+  const isFull = () => seatsWanted >= room;
 
-  /** Lets an item wait. Returns false where there is no room, or too many wait with its key. */
+  /** Lets an item wait. Returns false where there is no room. Only an empty room lets in what is larger than it. */
   function enter(item: Item, answer: (outcome: Outcome) => void): boolean {
-    const key = exclusiveKey(item);
-    const alike = key === null ? 0 : (sameKey.get(key) ?? 0);
-    if (isFull() || alike >= SAME_KEY_LIMIT) return false;
-    if (key !== null) sameKey.set(key, alike + 1);
-    waiting.push({ item, key, submittedAt: performance.now(), answer });
+    const seats = seatsOf(item);
+    if (isFull() || (seatsWanted > 0 && seatsWanted + seats > room)) return false;
+    seatsWanted += seats;
+    waiting.push({ item, seats, submittedAt: performance.now(), answer });
     return true;
   }
 
-  /** Takes the next group out, in order of arrival. Those whose key is in it already stay. */
+  /** Takes the next group out. */
   function takeGroup(): Waiting<Item, Outcome>[] {
-    const keys = new Set<string>();
-    return takeOut(({ key }, taken) => {
-      if (taken === groupLimit || (key !== null && keys.has(key))) return false;
-      if (key !== null) keys.add(key);
-      return true;
-    });
+    let [taken, seats] = [0, 0];
+    for (const one of waiting) {
+      if (taken > 0 && seats + one.seats > groupLimit) break;
+      taken += 1;
+      seats += one.seats;
+    }
+    return takeFirst(taken);
   }
 
   /** Takes out all that were submitted before this moment. */
   function takeOverdue(submittedBefore: number): Waiting<Item, Outcome>[] {
-    // Almost in order of arrival, so as a rule the first one tells that there is nothing to do.
-    if (!waiting[0] || waiting[0].submittedAt >= submittedBefore) return [];
-    return takeOut(({ submittedAt }) => submittedAt < submittedBefore);
+    const firstInTime = waiting.findIndex(({ submittedAt }) => submittedAt >= submittedBefore);
+    return takeFirst(firstInTime === -1 ? waiting.length : firstInTime);
   }
 
   /**
@@ -78,20 +76,23 @@ export function createWaitingRoom<Item, Outcome>(options: WaitingRoomOptions<Ite
     room = Math.min(waitingLimit, groupLimit * Math.max(1, groups));
   }
 
-  function takeOut(isTaken: (one: Waiting<Item, Outcome>, taken: number) => boolean) {
-    const taken: Waiting<Item, Outcome>[] = [];
-    const left: Waiting<Item, Outcome>[] = [];
-    for (const one of waiting) (isTaken(one, taken.length) ? taken : left).push(one);
-    waiting = left;
-    for (const { key } of taken) if (key !== null) leaveSameKey(key);
+  function takeFirst(count: number): Waiting<Item, Outcome>[] {
+    if (count === 0) return [];
+    const taken = waiting.slice(0, count);
+    waiting = waiting.slice(count);
+    for (const { seats } of taken) seatsWanted -= seats;
     return taken;
   }
 
-  function leaveSameKey(key: string): void {
-    const others = sameKey.get(key)! - 1;
-    if (others > 0) sameKey.set(key, others);
-    else sameKey.delete(key);
-  }
-
-  return { size: () => waiting.length, isFull, enter, takeGroup, takeOverdue, measure };
+  return {
+    /** How many items wait. */
+    size: () => waiting.length,
+    isFull,
+    /** Whether as many seats are wanted as one group may ask for. */
+    hasWholeGroup: () => seatsWanted >= groupLimit,
+    enter,
+    takeGroup,
+    takeOverdue,
+    measure,
+  };
 }

@@ -1,0 +1,87 @@
+import {
+  answersOf,
+  BULK_BODY_LIMIT_BYTES,
+  BulkRegistrationAnswers,
+  BulkRegistrationRequest,
+  COMMON_FAILURES,
+  failure,
+  RegisterHeaders,
+  ReplayedHeader,
+  success,
+  trimFullName,
+  type RegistrationRequest,
+} from '@floodgate/contract';
+import { itemFaults, type Routes } from '@floodgate/http';
+import { answerTo, REFUSAL_CODES } from '../register/answer-to.ts';
+import type { Outcome, SeatOutcome } from '../register/outcome.ts';
+import type { Registrar } from '../register/registrar.ts';
+
+/** POST /events/register/bulk: reserves seats for many attendees, and answers with an envelope for each. */
+export function addBulkRoute(api: Routes, registrar: Pick<Registrar, 'registerBulk' | 'admit'>): void {
+  api.post(
+    '/events/register/bulk',
+    {
+      schema: {
+        operationId: 'registerInBulk',
+        tags: ['Events'],
+        summary: 'Register In Bulk',
+        description:
+          'Registers up to 1,000 attendees of one event. On "00" `responseData` holds an envelope for each, in order: what ' +
+          'Register For Event would have answered. With "all", every one of them is 00, or none is: who was not refused is ' +
+          'answered 36. An Idempotency-Key is that of the whole call.',
+        headers: RegisterHeaders,
+        answerHeaders: ReplayedHeader,
+        failures: [...COMMON_FAILURES, '11', '40', '41', '91'],
+        body: BulkRegistrationRequest,
+        response: answersOf(BulkRegistrationAnswers),
+      },
+      bodyLimit: BULK_BODY_LIMIT_BYTES,
+      // What is wrong with one of them keeps the others from nothing.
+      attachValidation: true,
+      // Made for a thousand unions, a serializer of the schema's own would be slower.
+      serializerCompiler: () => JSON.stringify,
+      onRequest: ({ principal }, reply, done) => {
+        if (registrar.admit(principal)) done();
+        else reply.fail('90');
+      },
+      preValidation: (request, _reply, done) => {
+        const { registrations } = (request.body ?? {}) as { registrations?: unknown };
+        if (Array.isArray(registrations)) registrations.forEach(trimFullName);
+        done();
+      },
+    },
+    async (request, reply) => {
+      const faults = itemFaults(request, 'registrations');
+      if (faults.ofCall.length > 0) return reply.fail('11', { message: faults.ofCall.join('; ') });
+      const { principal, headers } = request;
+      const { registrations, mode } = request.body;
+      // The first was counted before the body was read.
+      if (!(await request.charge(registrations.length - 1))) return reply;
+      const valid = registrations.filter((_, index) => !faults.byIndex.has(index));
+      const isAll = mode === 'all';
+      const isRefused = valid.length === 0 || (isAll && valid.length < registrations.length);
+      const outcome = isRefused
+        ? refuseAll(valid)
+        : await registrar.registerBulk(principal, valid, isAll, headers['idempotency-key']);
+      if (outcome.kind !== 'bulk') {
+        if (outcome.kind === 'failed')
+          request.log.error({ requestId: request.id }, 'a bulk call failed unexpectedly');
+        return reply.fail(REFUSAL_CODES[outcome.kind as keyof typeof REFUSAL_CODES]);
+      }
+      if (outcome.replayed) void reply.header('idempotent-replayed', 'true');
+      const answers = outcome.outcomes.values();
+      return success(
+        registrations.map((_, index) => {
+          const rules = faults.byIndex.get(index);
+          return rules ? failure('11', rules.join('; ')) : answerTo(principal, answers.next().value!);
+        }),
+      );
+    },
+  );
+}
+
+/** The valid ones of a call that nothing is reserved for: others of their group are not valid. */
+function refuseAll(valid: readonly RegistrationRequest[]): Extract<Outcome, { kind: 'bulk' }> {
+  const outcomes = valid.map((): SeatOutcome => ({ kind: 'group-refused', replayed: false }));
+  return { kind: 'bulk', outcomes, replayed: false };
+}
