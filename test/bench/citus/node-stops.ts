@@ -13,11 +13,11 @@ import type { Engine } from './citus.ts';
 import type { CitusCluster } from './cluster.ts';
 import { drain, readFault, startSite } from './site.ts';
 
-const SECONDS = { warmUp: 3, before: 6, away: 10, after: 8 };
-/** The beginning of a load, when connections are opened, is not counted. */
-const SETTLING_MS = 2_000;
+const SECONDS = { warmUp: 3, before: 12, away: 10, after: 8 };
+/** The beginning of a load, when each request opens a connection, is not counted. */
+const SETTLING_MS = 8_000;
 /** Of each API: also while those of the server that is away wait for their answers. */
-const PARTNERS = 5_000;
+const PARTNERS = 1_500;
 const OVERHEAD_SECONDS = 20;
 
 export const NODE_STOPS_SECONDS = Object.values(SECONDS).reduce((sum, one) => sum + one, OVERHEAD_SECONDS);
