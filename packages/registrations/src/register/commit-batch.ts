@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { forgetExpiredKeys } from '../idempotency/expired-keys.ts';
 import { findLockedTickets, type LockedTickets, type TicketOfEvent } from './locked-tickets.ts';
 import { FAILED, OVERLOADED, UNKNOWN, type Outcome } from './outcome.ts';
-import { isBulk, reservationsOf, reserveBatch, type Order } from './reserve-batch.ts';
+import { isBulk, reservationsOf, reserveBatch, seatsOf, type Order } from './reserve-batch.ts';
 import { findBatch, voidBatch, type CommittedRegistration } from './void-batch.ts';
 
 export interface CommitDependencies {
@@ -212,7 +212,7 @@ function adopt(commit: Commit, { positions }: Part, committed: readonly Committe
   let position = 0;
   for (const index of positions) {
     const order = commit.orders[index]!;
-    position += isBulk(order) ? order.reservations.length : 1;
+    position += seatsOf(order);
     const seat = isBulk(order) ? undefined : seats.get(position);
     if (isBulk(order)) commit.askedAgain.add(index);
     if (!seat) rest.push(index);

@@ -6,7 +6,13 @@ import { commitBatch, type CommitDependencies } from './commit-batch.ts';
 import { createGroupCommit } from './group-commit.ts';
 import { createLockedTickets } from './locked-tickets.ts';
 import { OVERLOADED, UNKNOWN, type Outcome } from './outcome.ts';
-import { reservationsOf, type BulkReservation, type Order, type Reservation } from './reserve-batch.ts';
+import {
+  reservationsOf,
+  seatsOf,
+  type BulkReservation,
+  type Order,
+  type Reservation,
+} from './reserve-batch.ts';
 import type { WaitingRoomOptions } from './waiting-room.ts';
 
 type Limits = Omit<WaitingRoomOptions<Order>, 'seatsOf'>;
@@ -47,7 +53,7 @@ export function createRegistrar({ log, ...options }: RegistrarOptions) {
     createGroupCommit<Order, Outcome>({
       ...options,
       commit: (orders) => inSlot(() => commitBatch(deps, orders)),
-      seatsOf: (order) => reservationsOf([order]).length,
+      seatsOf,
       isCommitDear: options.isCluster,
       overloaded: OVERLOADED,
       unknown: UNKNOWN,

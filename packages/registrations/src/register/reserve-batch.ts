@@ -33,6 +33,8 @@ export type Order = Reservation | BulkReservation;
 
 export const isBulk = (order: Order): order is BulkReservation => 'reservations' in order;
 
+export const seatsOf = (order: Order) => (isBulk(order) ? order.reservations.length : 1);
+
 /** Returns the registrations that are asked for, one after the other. */
 export function reservationsOf(orders: readonly Order[]): readonly Reservation[] {
   if (!orders.some(isBulk)) return orders as readonly Reservation[];
@@ -108,7 +110,7 @@ function findBulks(orders: readonly Order[]) {
   let last = 0;
   for (const order of orders) {
     const first = last + 1;
-    last += isBulk(order) ? order.reservations.length : 1;
+    last += seatsOf(order);
     if (isBulk(order)) bulks.push({ order, first, last });
   }
   return bulks;
