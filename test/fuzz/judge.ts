@@ -13,6 +13,7 @@ import type { Target } from './target.ts';
 
 export const REGISTER = '/api/v1/events/register';
 export const BULK = `${REGISTER}/bulk`;
+export const LAUNCH = '/api/v1/events/launch';
 export const TICKETS = '/api/v1/events/tickets';
 export const REGISTRATIONS = '/api/v1/events/registrations/';
 
@@ -109,7 +110,7 @@ function checkEnvelope(answer: WireAnswer, request: StrictRequest | undefined): 
 }
 
 const isEnvelopeRoute = (request: StrictRequest | undefined) =>
-  [REGISTER, TICKETS, REGISTRATIONS].some((route) => request?.target.startsWith(route));
+  [REGISTER, TICKETS, LAUNCH, REGISTRATIONS].some((route) => request?.target.startsWith(route));
 
 function judgeAnswer(target: Target, request: StrictRequest, answer: Answer, isOnly: boolean): void {
   // A server may be stricter than the reader, but then it has to close the connection.
@@ -164,7 +165,7 @@ function verdictOn(target: Target, request: StrictRequest, answer: Answer): Verd
   const route = routeVerdict(request);
   if (route) return route;
   if (!['GET', 'HEAD'].includes(request.method)) return null;
-  if (pathOf(request) === TICKETS) return callerVerdict(target, request) ?? { codes: ['00'] };
+  if ([TICKETS, LAUNCH].includes(pathOf(request))) return callerVerdict(target, request) ?? { codes: ['00'] };
   return isRegistration(request) ? (callerVerdict(target, request) ?? { codes: ['00', '34'] }) : null;
 }
 
@@ -202,7 +203,7 @@ function routeVerdict(request: StrictRequest): Verdict | null {
   const method = request.method === 'HEAD' ? 'GET' : request.method;
   if (isRegister(request)) return method === 'POST' ? null : { codes: ['60'] };
   if (path.startsWith(REGISTRATIONS) && !isRegistration(request)) return null;
-  if (path === TICKETS || path === '/api/v1/openapi.json' || isRegistration(request))
+  if ([TICKETS, LAUNCH, '/api/v1/openapi.json'].includes(path) || isRegistration(request))
     return method === 'GET' ? null : { codes: ['60'] };
   return path.startsWith('/api/') ? { codes: ['60'] } : null;
 }

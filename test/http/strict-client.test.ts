@@ -183,6 +183,7 @@ test('the OpenAPI document describes the routes, and envelopes that are closed',
     Object.entries(methods).map(([method, operation]) => ({ name: `${method} ${path}`, ...operation })),
   );
   expect(operations.map(({ name }) => name).toSorted()).toEqual([
+    'get /api/v1/events/launch',
     'get /api/v1/events/registrations',
     'get /api/v1/events/registrations/{passReference}',
     'get /api/v1/events/tickets',

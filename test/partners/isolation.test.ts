@@ -19,6 +19,7 @@ import { waitUntil } from '../harness/wait-until.ts';
 const REGISTER = 'POST /api/v1/events/register';
 const BULK = 'POST /api/v1/events/register/bulk';
 const TICKETS = 'GET /api/v1/events/tickets';
+const LAUNCH = 'GET /api/v1/events/launch';
 const LIST = 'GET /api/v1/events/registrations';
 const STATUS = 'GET /api/v1/events/registrations/:passReference';
 const NO_SUCH_TICKET = 2_147_483_647;
@@ -113,7 +114,7 @@ interface Probe {
 }
 
 const head = (route: string) => route.replace('GET ', 'HEAD ');
-const readRoutes = [TICKETS, LIST, STATUS].flatMap((route) => [route, head(route)]);
+const readRoutes = [TICKETS, LAUNCH, LIST, STATUS].flatMap((route) => [route, head(route)]);
 
 /** The pass reference with another code: what somebody would have to guess. */
 const withOtherCode = (passReference: string) =>

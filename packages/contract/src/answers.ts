@@ -56,6 +56,30 @@ export const RegistrationStatus = Type.Object(
 
 export type RegistrationStatus = Static<typeof RegistrationStatus>;
 
+/** How far the sale of an event is. */
+export const LaunchState = Type.Object(
+  {
+    phase: Type.Unsafe<'scheduled' | 'open' | 'soldOut' | 'closed'>({
+      type: 'string',
+      enum: ['scheduled', 'open', 'soldOut', 'closed'],
+      examples: ['scheduled'],
+      description:
+        'scheduled: no ticket is on sale yet. open: there are seats. soldOut: what is on sale has no seats left. ' +
+        'closed: no ticket is on sale any more.',
+    }),
+    opensAt: nullableTimestamp('When the first ticket goes on sale; null where one needs no opening.'),
+    closesAt: nullableTimestamp('When the last ticket is taken off sale; null where one never is.'),
+    serverTime: Timestamp('What the clock of the service says, which decides.'),
+    seatsLeft: Type.Integer({
+      examples: [120],
+      description: 'Seats that remain on tickets whose sale is not over. At most 1 s old.',
+    }),
+  },
+  { additionalProperties: false },
+);
+
+export type LaunchState = Static<typeof LaunchState>;
+
 /** The page of a partner's registrations that a caller asks for. */
 export const RegistrationListQuery = Type.Object({
   after: Type.Optional(

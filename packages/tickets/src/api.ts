@@ -1,8 +1,16 @@
 import { Type } from '@sinclair/typebox';
-import { answersOf, COMMON_FAILURES, formatTimestamp, success, Ticket } from '@floodgate/contract';
+import {
+  answersOf,
+  COMMON_FAILURES,
+  formatTimestamp,
+  LaunchState,
+  success,
+  Ticket,
+} from '@floodgate/contract';
 import { readThroughCache } from '@floodgate/database';
 import { defineApi, type Routes } from '@floodgate/http';
 import type { LRUCache } from 'lru-cache';
+import { launchStateAt, readLaunch, type Launch } from './launch.ts';
 import { listAvailableTickets, type TicketRow } from './tickets.ts';
 
 /** Lists what can be bought now. */
@@ -17,7 +25,19 @@ export const ticketsApi = defineApi({
       countFrom(asOf);
       return JSON.stringify(success(rows.map(toTicket)));
     });
-    return { routes: (api) => addTicketsRoute(api, tickets) };
+    const launches = readThroughCache(async (eventId: number, shardId: number, countFrom) => {
+      const { value: launch, asOf } = await shardReads(shardId, () =>
+        recent.read((db) => readLaunch(db, eventId, shardId)),
+      );
+      countFrom(asOf);
+      return { ...launch, receivedAt: performance.now() };
+    });
+    return {
+      routes(api) {
+        addTicketsRoute(api, tickets);
+        addLaunchRoute(api, launches);
+      },
+    };
   },
 });
 
@@ -51,6 +71,41 @@ function addTicketsRoute(api: Routes, tickets: LRUCache<number, string, number>)
     },
   );
 }
+
+/** What was read, and at which moment of performance.now() it arrived. */
+type ReceivedLaunch = Launch & { receivedAt: number };
+
+/** GET /events/launch: how far the sale is, so that nobody has to try to register before it opens. */
+function addLaunchRoute(api: Routes, launches: LRUCache<number, ReceivedLaunch, number>): void {
+  api.get(
+    '/events/launch',
+    {
+      schema: {
+        operationId: 'getLaunch',
+        tags: ['Events'],
+        summary: 'Get Launch',
+        description: 'Tells whether the sale is open, when it opens and closes, and how many seats are left.',
+        failures: COMMON_FAILURES,
+        response: answersOf(LaunchState),
+      },
+    },
+    async ({ principal: { eventId, shardId } }) => {
+      const launch = launches.get(eventId) ?? (await launches.forceFetch(eventId, { context: shardId }));
+      // What was read ages; the clock goes on, so that the opening is not a second late. It is never ahead.
+      const moment = launch.readAt + performance.now() - launch.receivedAt;
+      const { phase, opensAt, closesAt, seatsLeft } = launchStateAt(launch.tickets, moment);
+      return success({
+        phase,
+        opensAt: formatMoment(opensAt),
+        closesAt: formatMoment(closesAt),
+        serverTime: formatTimestamp(new Date(moment)),
+        seatsLeft,
+      });
+    },
+  );
+}
+
+const formatMoment = (moment: number | null) => (moment === null ? null : formatTimestamp(new Date(moment)));
 
 /** A ticket in the order and types that partners were promised. */
 function toTicket(row: TicketRow): Ticket {
