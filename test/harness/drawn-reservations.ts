@@ -44,8 +44,11 @@ export interface DrawnReservation {
 export interface DrawnBulk {
   bulk: DrawnReservation[];
   isAll: boolean;
-  key: number;
+  /** Null: one of its own. */
+  key: number | null;
   fingerprint: number;
+  /** Sent once more in its place: which of the calls before. */
+  repeats: number | null;
 }
 
 export type DrawnOrder = DrawnReservation | DrawnBulk;
@@ -84,12 +87,13 @@ const anyReservation: fc.Arbitrary<DrawnReservation> = fc.record({
 const anyBulk: fc.Arbitrary<DrawnBulk> = fc.record({
   bulk: fc.array(anyReservation, { minLength: 1, maxLength: 5 }),
   isAll: fc.boolean(),
-  key: fc.nat(3),
+  key: fc.option(fc.nat(1), { freq: 2 }),
   fingerprint: seldom(1, 0),
+  repeats: fc.option(fc.nat(), { freq: 2 }),
 });
 
 const anyOrder: fc.Arbitrary<DrawnOrder> = fc.oneof(
-  { weight: 4, arbitrary: anyReservation },
+  { weight: 2, arbitrary: anyReservation },
   { weight: 1, arbitrary: anyBulk },
 );
 
@@ -105,6 +109,8 @@ export const anyStep: fc.Arbitrary<DrawnStep> = fc.oneof(
 export interface World {
   events: [Fixture, Fixture];
   model: ReservationModel;
+  /** The bulk calls that were drawn so far. */
+  bulks: BulkReservation[];
 }
 
 export async function createWorld(db: Database, tickets: readonly DrawnTicket[]): Promise<World> {
@@ -118,7 +124,7 @@ export async function createWorld(db: Database, tickets: readonly DrawnTicket[])
     const id = await events[event]!.addTicket({ capacity, active, ...dates() });
     rows.push({ id, eventId: events[event]!.eventId, capacity, taken: 0, onSale: active && isOpen });
   }
-  return { events, model: new ReservationModel(rows) };
+  return { events, model: new ReservationModel(rows), bulks: [] };
 }
 
 const NOBODYS_TICKET = 2_000_000_000;
@@ -138,11 +144,12 @@ export function toOrders(world: World, drawn: readonly DrawnOrder[]): Order[] {
 }
 
 /** All of it is asked for by the first one's partner, under the first one's event. */
-function toBulk(world: World, { bulk, isAll, key, fingerprint }: DrawnBulk): BulkReservation {
+function toBulk(world: World, { bulk, isAll, key, fingerprint, repeats }: DrawnBulk): BulkReservation {
+  if (repeats !== null && world.bulks.length > 0) return world.bulks[repeats % world.bulks.length]!;
   const reservations = bulk.map((one) => toReservation(world, one));
   const { partnerId, eventId } = reservations[0]!;
   const rejects = eventId === world.events[1].eventId;
-  return {
+  const drawn = {
     reservations: reservations.map((reservation, index) => ({
       ...reservation,
       partnerId,
@@ -151,8 +158,10 @@ function toBulk(world: World, { bulk, isAll, key, fingerprint }: DrawnBulk): Bul
       idempotency: null,
     })),
     isAll,
-    idempotency: { key: `bulk ${key}`, fingerprint: fingerprintOf(bulk, isAll, fingerprint) },
+    idempotency: { key: `bulk ${key ?? passCode}`, fingerprint: fingerprintOf(bulk, isAll, fingerprint) },
   };
+  world.bulks.push(drawn);
+  return drawn;
 }
 
 /** Of a call, as the caller makes it: the same only where the same is asked for. */

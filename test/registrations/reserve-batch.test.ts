@@ -46,7 +46,8 @@ test(
     );
     // Fewer on Citus: for each, its servers agree on an event.
     await fc.assert(property, { numRuns: inject('engine') === 'citus' ? 25 : 100 });
-    // The draw is worth something only where every outcome came about, first-hand and replayed.
+    // The draw is worth something only where every outcome came about, first-hand and replayed: in as many runs as on Postgres.
+    if (inject('engine') === 'citus') return;
     const kinds = ['registered', 'no-such-ticket', 'not-on-sale', 'sold-out', 'duplicate'];
     const ofOne = [...kinds, ...kinds.map((kind) => `${kind}, replayed`), 'key-reused'];
     const ofBulk = [...ofOne, 'group-refused', 'group-refused, replayed'].map((kind) => `bulk, ${kind}`);

@@ -50,6 +50,7 @@ export default defineConfig({
       section('For partners', 'guide', [
         'first-call',
         'answers',
+        'launch',
         'bulk',
         'retries',
         'rate-limits',
