@@ -112,9 +112,8 @@ describe.skipIf(missing !== null)(
           answers.push({ code: body.responseCode, ms: performance.now() - askedAt });
         }
       expect(new Set(answers.map(({ code }) => code))).toEqual(new Set(['00']));
-      // Behind those of dead events all of them would wait. One in ten may have met a busy machine.
-      const slowest = answers.map(({ ms }) => ms).toSorted((a, b) => a - b);
-      expect(slowest[Math.floor(slowest.length * 0.9)]).toBeLessThan(WITHIN_MS);
+      // Behind those of dead events all of them would wait.
+      expect(Math.max(...answers.map(({ ms }) => ms))).toBeLessThan(WITHIN_MS);
       expect(new Set(codesOfDead)).toEqual(new Set(['90']));
       thaw();
       await waitUntil('dead events are read again', () => codesOfDead.at(-1) === '00');

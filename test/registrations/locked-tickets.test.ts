@@ -1,6 +1,7 @@
+import type { Database } from '@floodgate/database';
 import { reconcile } from '@floodgate/registrations';
 import { sql } from 'kysely';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
@@ -136,9 +137,20 @@ test('several tickets may be held, each by somebody else, and one may be deleted
 
 test('while a whole table is locked, Postgres gives batches up in time: they are refused, not unknown', async () => {
   await startApis(1, 3_000);
-  const rival = await database.db.startTransaction().execute();
-  await sql`lock table registrations`.execute(rival);
-  for (const answer of await registerAt(gala, otherId, 1)) expectFailure(answer, '90', 503);
+  await using server = await database.openShard(gala.shardId);
+  const rival = await server.startTransaction().execute();
+  await lockRegistrations(rival, gala.shardId);
+  const answers = await registerAt(gala, otherId, 1);
   await rival.rollback().execute();
+  for (const answer of answers) expectFailure(answer, '90', 503);
   expect(codesOf(await registerAt(gala, otherId, 1))).toEqual(new Set(['00']));
 });
+
+/** Locks the table of the registrations of a shard. On Citus a shard has tables of its own, and batches go to those. */
+async function lockRegistrations(transaction: Database, shardId: number): Promise<void> {
+  const isShared = inject('engine') === 'citus';
+  if (isShared) await sql`set local citus.enable_manual_changes_to_shards = on`.execute(transaction);
+  const name = isShared ? sql`shard_table('registrations', ${shardId})` : sql`'registrations'`;
+  const { rows } = await sql<{ name: string }>`select ${name} as name`.execute(transaction);
+  await sql`lock table ${sql.table(rows[0]!.name)}`.execute(transaction);
+}

@@ -84,10 +84,6 @@ export const TESTS_NOT_ON_CITUS: Record<string, Record<string, string>> = {
     'asks for no more batches one by one once Postgres is out of something':
       'counts by a sequence, and each server has its own',
   },
-  'registrations/locked-tickets': {
-    'while a whole table is locked, Postgres gives batches up in time: they are refused, not unknown':
-      'a lock of the whole table is none of its shards, and batches go to those',
-  },
   'registrations/reconcile': {
     'any number of differences is counted: the list is cut, the JSON is whole':
       'about what is printed, of more rows than are stored there quickly',

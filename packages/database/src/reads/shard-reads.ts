@@ -8,9 +8,9 @@ export type ShardReads = <Value>(shardId: number, read: () => Promise<Value>) =>
 export const readAtOnce: ShardReads = (_shardId, read) => read();
 
 /** A read that takes longer may be waiting for a server that does not answer. */
-const PATIENCE_MS = 150;
+const PATIENCE_MS = 75;
 /** And then makes room for another one. Later, so that the next in line knows of the shard if it is of the same. */
-const ROOM_AFTER_MS = 200;
+const ROOM_AFTER_MS = 100;
 
 interface Shard {
   /** The read that is under way for too long, or the only one since such a read has failed. */
