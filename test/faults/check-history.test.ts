@@ -19,6 +19,13 @@ const request = (...ends: AttemptEnd[]): RequestRecord => ({
   isKeyed: true,
   group: null,
   attempts: ends.map((end) => ({ api: 0, sentAt: 0, endedAt: 1, end })),
+  cancellations: [],
+});
+
+/** Granted, and then asked to be cancelled. */
+const cancelled = (...ends: AttemptEnd[]): RequestRecord => ({
+  ...request(answered('00', 'P-1')),
+  cancellations: ends,
 });
 
 const row = (differing: Partial<StoredRegistration> = {}): StoredRegistration => ({
@@ -26,15 +33,24 @@ const row = (differing: Partial<StoredRegistration> = {}): StoredRegistration =>
   ticketId: 1,
   passReference: 'P-1',
   state: 'confirmed',
+  isCancelled: false,
+  changes: [differing.state ?? 'confirmed'],
   ...differing,
 });
+
+const cancelledRow = (...changes: string[]) => row({ isCancelled: true, changes });
 
 function check(
   requests: RequestRecord[],
   registrations: StoredRegistration[],
   more: { tolerance?: Tolerance; capacity?: number; taken?: number; lookups?: History['lookups'] } = {},
 ): Violation['kind'][] {
-  const { tolerance = STRICT, capacity = 10, taken = registrations.length, lookups = [] } = more;
+  const {
+    tolerance = STRICT,
+    capacity = 10,
+    taken = registrations.filter(({ isCancelled }) => !isCancelled).length,
+    lookups = [],
+  } = more;
   const stored: Stored = { registrations, tickets: [{ id: 1, capacity, taken }] };
   return checkHistory({ requests, lookups }, stored, tolerance).map(({ kind }) => kind);
 }
@@ -47,6 +63,10 @@ test.each<[string, RequestRecord[], StoredRegistration[]]>([
   ['cut and not stored', [request(cut)], []],
   ['unknown and stored', [request(answered('91'))], [row()]],
   ['never sent', [request({ kind: 'refused' })], []],
+  ['cancelled', [cancelled(answered('00'))], [cancelledRow('confirmed', 'cancelled')]],
+  ['cancelled before it was confirmed', [cancelled(answered('00'))], [cancelledRow('cancelled')]],
+  ['cut, and cancelled', [cancelled(cut)], [cancelledRow('cancelled')]],
+  ['cut, and not cancelled', [cancelled(cut)], [row()]],
   ['given up, visibly', [request(answered('00', 'P-1'))], [row({ state: 'failed' })]],
 ])('%s: nothing to complain about', (_what, requests, rows) => {
   expect(check(requests, rows)).toEqual([]);
@@ -57,6 +77,18 @@ test.each<[string, Violation['kind'], RequestRecord[], StoredRegistration[]]>([
   ['two rows for one request', 'doubled', [request(answered('00', 'P-1'))], [row(), row()]],
   ['two references for one key', 'doubled', [request(answered('00', 'P-1'), answered('00', 'P-2'))], [row()]],
   ['another reference than the stored one', 'wrong', [request(answered('00', 'P-2'))], [row()]],
+  ['cancelled, and still there', 'wrong', [cancelled(answered('00'))], [row()]],
+  ['not cancelled, and gone', 'wrong', [cancelled(answered('90'))], [cancelledRow('cancelled')]],
+  ['never cancelled, and gone', 'wrong', [cancelled()], [cancelledRow('cancelled')]],
+  ['nothing to cancel', 'wrong', [cancelled(answered('34'))], [row()]],
+  ['told of twice', 'wrong', [cancelled(answered('00'))], [cancelledRow('cancelled', 'cancelled')]],
+  [
+    'confirmed after it was cancelled',
+    'wrong',
+    [cancelled(answered('00'))],
+    [cancelledRow('cancelled', 'confirmed')],
+  ],
+  ['never told of', 'wrong', [request(answered('00', 'P-1'))], [row({ changes: [] })]],
   ['a row on another ticket', 'wrong', [request(cut)], [row({ ticketId: 2 })]],
   ['a row after "nothing was reserved"', 'wrong', [request(answered('90'))], [row()]],
   ['a row though nothing was sent', 'wrong', [request({ kind: 'refused' })], [row()]],

@@ -68,7 +68,33 @@ function checkRequest(request: RequestRecord, rows: StoredRegistration[], tolera
   if (row && granted.size === 0 && !ends.some((end) => isUnknown(end, tolerance)))
     violate('wrong', 'is stored, though every answer said that it is not');
   if (row && row.state !== 'confirmed' && row.state !== 'failed') violate('stuck', `is still ${row.state}`);
+  if (row) for (const problem of wrongWithCancellation(request, row, tolerance)) violate('wrong', problem);
   return violations;
+}
+
+/** A cancellation is carried out where it was said, and where it was asked for at all; the journal tells of it once. */
+function wrongWithCancellation(
+  { cancellations: ends }: RequestRecord,
+  { isCancelled, changes, state }: StoredRegistration,
+  tolerance: Tolerance,
+): string[] {
+  const isSaid = ends.some((end) => end.kind === 'answered' && end.code === GRANTED);
+  const told = changes.join();
+  const expected = isCancelled ? ['cancelled', `${state},cancelled`] : [state];
+  return [
+    ...ends.flatMap((end) =>
+      end.kind === 'answered' && end.code !== GRANTED && !RETRYABLE.has(end.code)
+        ? [`its cancellation was answered ${end.code}`]
+        : [],
+    ),
+    ...(isSaid && !isCancelled ? ['was cancelled, and holds its seat'] : []),
+    ...(isCancelled && !isSaid && !ends.some((end) => isUnknown(end, tolerance))
+      ? ['is cancelled, though nobody was told so']
+      : []),
+    ...(expected.includes(told)
+      ? []
+      : [`is told of as ${told || 'nothing'}, expected ${expected.join(' or ')}`]),
+  ];
 }
 
 const passReferenceOf = (end: AttemptEnd) =>
@@ -109,8 +135,8 @@ function checkGroups({ requests }: History, rows: Map<string, StoredRegistration
 }
 
 /**
- * Seats never come back here, so a ticket that was ever sold out has to be full. To a group it may be said of seats that others
- * of the group would have had.
+ * A ticket that was ever sold out has to be full, unless seats of it were given back. To a group it may be said of seats that
+ * others of the group would have had.
  */
 function checkTickets({ requests }: History, { registrations, tickets }: Stored): Violation[] {
   const soldOut = new Set(
@@ -121,14 +147,20 @@ function checkTickets({ requests }: History, { registrations, tickets }: Stored)
       )
       .map(({ ticketId }) => ticketId),
   );
-  const seats = Map.groupBy(registrations, ({ ticketId }) => ticketId);
+  const isGivenBack = new Set(
+    requests.filter(({ cancellations }) => cancellations.length > 0).map(({ ticketId }) => ticketId),
+  );
+  const seats = Map.groupBy(
+    registrations.filter(({ isCancelled }) => !isCancelled),
+    ({ ticketId }) => ticketId,
+  );
   return tickets.flatMap(({ id, capacity, taken }): Violation[] => {
     const held = seats.get(id)?.length ?? 0;
     if (held > capacity)
       return [{ kind: 'oversold', problem: `ticket ${id} has ${held} of ${capacity} seats` }];
     if (held !== taken)
       return [{ kind: 'wrong', problem: `ticket ${id} counts ${taken} seats, holds ${held}` }];
-    if (soldOut.has(id) && taken < capacity)
+    if (soldOut.has(id) && !isGivenBack.has(id) && taken < capacity)
       return [
         { kind: 'wrong', problem: `ticket ${id} was called sold out with ${taken} of ${capacity} taken` },
       ];

@@ -34,6 +34,8 @@ export interface RequestRecord {
   /** Of a bulk call that wants all of its registrations or none: which call. */
   group: string | null;
   attempts: Attempt[];
+  /** How the attempts ended to cancel it, once it was granted. */
+  cancellations: AttemptEnd[];
 }
 
 /** A partner asking for a registration that it was given. */
@@ -53,6 +55,9 @@ export interface StoredRegistration {
   ticketId: number;
   passReference: string;
   state: string;
+  isCancelled: boolean;
+  /** What the journal tells of it, in order. */
+  changes: string[];
 }
 
 export interface StoredTicket {

@@ -21,6 +21,7 @@ const LOOKUP_PERCENT = 10;
 const BULK_PERCENT = 10;
 const BULK_SIZE = { from: 1, to: 40 };
 const GROUP_PERCENT = 50;
+const CANCEL_PERCENT = 20;
 const TIMEOUT_MS = 5_000;
 const BACKOFF_MS = { from: 10, to: 150 };
 const THINK_MS = 4;
@@ -97,6 +98,8 @@ export class Partners {
       const [request] = call.requests as [RequestRecord];
       const passReference = request.attempts.map(({ end }) => passReferenceOf(end)).find(Boolean);
       if (passReference && random.chance(LOOKUP_PERCENT)) await this.#lookUp(event, passReference);
+      if (passReference && this.#mayCancel(request) && random.chance(CANCEL_PERCENT))
+        await this.#cancel(request, passReference);
       await delay(random.between(0, THINK_MS));
     }
   }
@@ -120,6 +123,7 @@ export class Partners {
       isKeyed,
       group,
       attempts: [],
+      cancellations: [],
     };
     this.history.requests.push(request);
     return request;
@@ -160,6 +164,25 @@ export class Partners {
       attempts.push({ api, sentAt, endedAt: this.now(), end: endOf(index) }),
     );
     return endOf(0);
+  }
+
+  /** Of one of the tickets nobody gives a seat back, so that it stays sold out. */
+  #mayCancel({ event, ticketId }: RequestRecord): boolean {
+    return ticketId !== this.#options.events[event]!.ticketIds.at(-1);
+  }
+
+  /** Repeats it until there is a final answer, and now and then once more after that. */
+  async #cancel(request: RequestRecord, passReference: string): Promise<void> {
+    const { random, apiUrls } = this.#options;
+    const path = `/api/v1/events/registrations/${passReference}/cancel`;
+    for (const giveUpAt = this.now() + PERSIST_MS; this.now() < giveUpAt;) {
+      const api = random.between(0, apiUrls.length - 1);
+      const [end] = await this.#send(api, request.event, path, { method: 'POST', headers: {} });
+      request.cancellations.push(end!);
+      const isFinal = end!.kind === 'answered' && !RETRY_CODES.has(end!.code);
+      if (isFinal && !random.chance(REPLAY_PERCENT)) return;
+      if (!isFinal) await delay(random.between(BACKOFF_MS.from, BACKOFF_MS.to));
+    }
   }
 
   #nextApi(last: Attempt | undefined): number {

@@ -1,5 +1,6 @@
 import { formatPassReference } from '@floodgate/contract';
 import { connect } from '@floodgate/database';
+import { readJournal } from '@floodgate/journal';
 import { sql } from 'kysely';
 import { withDatabase } from '../harness/database-url.ts';
 import { waitUntil } from '../harness/wait-until.ts';
@@ -62,10 +63,12 @@ async function readEvent(db: Deployment['db'], { fixture, ticketIds }: EventOnSa
       'r.ticket_id as ticketId',
       'r.extra_data_1 as requestId',
       'b.state',
+      'r.cancelled_at as cancelledAt',
     ])
     .where('r.shard_id', '=', shardId)
     .where('r.ticket_id', 'in', ticketIds)
     .execute();
+  const changes = await readChanges(db, fixture);
   const tickets = await db
     .selectFrom('tickets')
     .select(['id', 'capacity', 'taken'])
@@ -74,11 +77,28 @@ async function readEvent(db: Deployment['db'], { fixture, ticketIds }: EventOnSa
     .execute();
   return {
     tickets,
-    registrations: rows.map(({ serial, passCode, ticketId, requestId, state }) => ({
+    registrations: rows.map(({ serial, passCode, ticketId, requestId, state, cancelledAt }) => ({
       requestId: requestId ?? '',
       ticketId,
       passReference: formatPassReference({ prefix, eventId, serial, passCode }),
       state,
+      isCancelled: cancelledAt !== null,
+      changes: changes.get(serial) ?? [],
     })),
   };
+}
+
+const PAGE = 10_000;
+
+/** What the journal tells of the event's registrations, by serial. */
+async function readChanges(db: Deployment['db'], { shardId, eventId }: EventOnSale['fixture']) {
+  const changes = new Map<number, string[]>();
+  for (let after = 0, more = true; more;) {
+    const page = await readJournal(db, { shardId, eventId }, after, PAGE);
+    if (typeof page === 'string') throw new Error(page);
+    ({ cursor: after, more } = page);
+    for (const { serial, kind } of page.entries)
+      if (serial !== null) changes.set(serial, [...(changes.get(serial) ?? []), kind]);
+  }
+  return changes;
 }

@@ -1,5 +1,11 @@
 import type { TObject, TSchema } from '@sinclair/typebox';
-import { BODY_LIMIT_BYTES, CallerHeaders, RegisterHeaders, RegistrationRequest } from '@floodgate/contract';
+import {
+  BODY_LIMIT_BYTES,
+  CallerHeaders,
+  formatPassReference,
+  RegisterHeaders,
+  RegistrationRequest,
+} from '@floodgate/contract';
 import fc from 'fast-check';
 import { gzipSync } from 'node:zlib';
 import { attendee } from '../harness/partner-client.ts';
@@ -28,7 +34,7 @@ const POISON = [
  * right but for one thing, because a second mistake hides the first.
  */
 export function hostileRegistration(target: Target, keys: readonly string[] = []): fc.Arbitrary<Buffer> {
-  return hostileCall(REGISTER, hostileBody(target), target, keys);
+  return hostileCall(fc.constant(REGISTER), hostileBody(target), target, keys);
 }
 
 /** Bulk calls with such registrations in them, and with other things in place of the list. */
@@ -47,21 +53,47 @@ export function hostileBulk(target: Target, keys: readonly string[] = []): fc.Ar
     document.map((text) => Buffer.from(text)),
     spoiled(document),
   );
-  return hostileCall(BULK, body, target, keys);
+  return hostileCall(fc.constant(BULK), body, target, keys);
 }
 
-function hostileCall(path: string, body: fc.Arbitrary<Buffer>, target: Target, keys: readonly string[]) {
+/** Cancellations of what is registered by then, of what is not, and registrations that there may be more. */
+export function hostileCancellation(target: Target): fc.Arbitrary<Buffer> {
+  const { passPrefix: prefix, eventId, model } = target;
+  const nobody = { eventId, serial: 1, passCode: 1_000_000_000 };
+  const known = fc
+    .nat()
+    .map((index) => model.registrations[index % Math.max(1, model.registrations.length)] ?? nobody)
+    .map(({ serial, passCode }) => formatPassReference({ prefix, eventId, serial, passCode }));
+  const wrong = fc.oneof(
+    known.map((passReference) => `X${passReference}`),
+    known.map((passReference) => `${passReference}0`),
+    known.map((passReference) => passReference.replace(/\d{10}$/, '1000000000')),
+    known.map((passReference) => passReference.replace(/-\d+-/, '-1-')),
+    fc.constantFrom('-', 'GALA-1-1', 'GALA-0-0-0', 'a'.repeat(8_000)),
+  );
+  const path = sometimes(4, known, wrong).map((one) => `/api/v1/events/registrations/${one}/cancel`);
+  const cancellation = hostileCall(path, hostileBody(target), target, []);
+  return fc.oneof(cancellation, hostileRegistration(target));
+}
+
+function hostileCall(
+  path: fc.Arbitrary<string>,
+  body: fc.Arbitrary<Buffer>,
+  target: Target,
+  keys: readonly string[],
+) {
   return fc
     .record({
+      path,
       body,
       headers: hostileHeaders(target, keys),
       isChunked: fc.boolean(),
       query: fc.constantFrom('', '', '', '?a=1', '?organizedEventTicketID=0', '?__proto__[gender]=1'),
     })
-    .map(({ body: bytes, headers, isChunked, query }) => {
+    .map(({ path: where, body: bytes, headers, isChunked, query }) => {
       const framing = isChunked ? 'transfer-encoding: chunked' : `content-length: ${bytes.length}`;
       const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('');
-      const head = `POST ${path}${query} HTTP/1.1\r\nhost: api\r\n${lines}${framing}\r\n\r\n`;
+      const head = `POST ${where}${query} HTTP/1.1\r\nhost: api\r\n${lines}${framing}\r\n\r\n`;
       return Buffer.concat([Buffer.from(head, 'latin1'), isChunked ? chunked(bytes) : bytes]);
     });
 }

@@ -6,6 +6,7 @@ import {
   RESPONSE_CODES,
 } from '@floodgate/contract';
 import type { BulkReservation, Reservation, SeatOutcome } from '@floodgate/registrations';
+import { cancelledBy, codesOfCancel, judgeCancellation } from './cancellations.ts';
 import { Finding, type WireAnswer } from './read-answers.ts';
 import { headerOf, type StrictReading, type StrictRequest } from './read-strictly.ts';
 import { RULES, valueOf, wrongFields } from './registration-rules.ts';
@@ -124,6 +125,8 @@ function judgeAnswer(target: Target, request: StrictRequest, answer: Answer, isO
   if (verdict.reservation && OUTCOMES.includes(answer.code)) {
     judgeOutcome(target, verdict.reservation, answer, isOnly);
   }
+  const cancelled = cancelledBy(request);
+  if (cancelled && ['00', '34'].includes(answer.code)) judgeCancellation(target, cancelled, answer.code);
   if (verdict.bulk && answer.code !== '41' && answer.code !== '10')
     judgeBulk(target, verdict.bulk, answer, isOnly);
 }
@@ -140,7 +143,7 @@ function judgeLastAnswer(target: Target, partial: StrictRequest | undefined, ans
 /** What may be answered to a head alone: what is wrong with it, and what needs no body. */
 function codesBeforeBody(target: Target, head: StrictRequest): readonly Code[] {
   const refusals = [...(callerVerdict(target, head)?.codes ?? []), ...(routeVerdict(head)?.codes ?? [])];
-  if (head.method === 'POST' && isRegister(head)) return [...refusals, '10'];
+  if (head.method === 'POST' && (isRegister(head) || cancelledBy(head))) return [...refusals, '10'];
   return [...refusals, '00', '10', '34', '60'];
 }
 
@@ -158,6 +161,7 @@ function verdictOn(target: Target, request: StrictRequest, answer: Answer): Verd
   if (request.method === 'CONNECT') return { codes: ['60'] };
   if (hosts.length > 1 || (hosts.length === 0 && request.version === '1.1')) return { codes: ['10'] };
   if (hosts.length === 1 && !isHost(hosts[0]![1])) return { codes: ['10'] };
+  if (cancelledBy(request)) return callerVerdict(target, request) ?? { codes: codesOfCancel(request) };
   const isPassReference = answer.code === '00' && typeof answer.data === 'string';
   const asksForSeats = request.method === 'POST' && isRegister(request);
   // However the path was written: a seat was taken, so everything else has to be right.

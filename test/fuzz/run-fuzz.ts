@@ -2,7 +2,7 @@ import type { Database } from '@floodgate/database';
 import fc from 'fast-check';
 import { converse, sendAndReset } from './converse.ts';
 import { hostileBytes } from './hostile-bytes.ts';
-import { hostileBulk, hostileRegistration } from './hostile-requests.ts';
+import { hostileBulk, hostileCancellation, hostileRegistration } from './hostile-requests.ts';
 import { judge, rememberUnanswered } from './judge.ts';
 import { readStrictly } from './read-strictly.ts';
 import { createTarget, type Target } from './target.ts';
@@ -32,6 +32,8 @@ const LANES: readonly Lane[] = [
   },
   { name: 'bulk calls', messages: (target) => hostileBulk(target, KEYS) },
   { name: 'bulk calls, no duplicates', messages: hostileBulk, duplicatePolicy: 'reject' },
+  { name: 'cancellations', messages: hostileCancellation },
+  { name: 'cancellations, no duplicates', messages: hostileCancellation, duplicatePolicy: 'reject' },
   { name: 'bytes and a reset', messages: hostileBytes, isReset: true },
   ...[1, 2, 3, 4].map((number) => ({ name: `bytes ${number}`, messages: hostileBytes })),
 ];

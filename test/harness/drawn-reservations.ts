@@ -1,6 +1,6 @@
 import type { Database } from '@floodgate/database';
 import { moveEventAction, perform } from '@floodgate/events/actions';
-import type { BulkReservation, Order, Reservation } from '@floodgate/registrations';
+import type { BulkReservation, Cancellation, Order, Reservation } from '@floodgate/registrations';
 import type { TicketSettings } from '@floodgate/tickets';
 import fc from 'fast-check';
 import { createFixture, type Fixture } from './fixture.ts';
@@ -53,7 +53,19 @@ export interface DrawnBulk {
 
 export type DrawnOrder = DrawnReservation | DrawnBulk;
 
-export type DrawnStep = DrawnOrder[] | { cancel: number } | 'a day passes';
+/** Which of the registrations, cancelled or not, and what is wrong with how it is named. */
+export interface DrawnCancellation {
+  registration: number;
+  astray: 'serial' | 'partner' | 'event' | 'pass code' | null;
+}
+
+/** Cancelled together; the deadline is that of their event. */
+export interface DrawnCancellations {
+  cancel: DrawnCancellation[];
+  deadline: 'over' | 'ahead' | null;
+}
+
+export type DrawnStep = DrawnOrder[] | DrawnCancellations | 'finalize' | 'a day passes';
 
 const seldom = <T>(rare: T, usual: T) =>
   fc.oneof({ weight: 1, arbitrary: fc.constant(rare) }, { weight: 5, arbitrary: fc.constant(usual) });
@@ -99,9 +111,34 @@ const anyOrder: fc.Arbitrary<DrawnOrder> = fc.oneof(
 
 export const anyBatch = fc.array(anyOrder, { minLength: 1, maxLength: 12 });
 
+const anyCancellation: fc.Arbitrary<DrawnCancellation> = fc.record({
+  registration: fc.nat(),
+  astray: fc.oneof(
+    { weight: 8, arbitrary: fc.constant(null) },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom(
+        'serial' as const,
+        'partner' as const,
+        'event' as const,
+        'pass code' as const,
+      ),
+    },
+  ),
+});
+
+const anyCancellations: fc.Arbitrary<DrawnCancellations> = fc.record({
+  cancel: fc.array(anyCancellation, { minLength: 1, maxLength: 6 }),
+  deadline: fc.oneof(
+    { weight: 4, arbitrary: fc.constant(null) },
+    { weight: 1, arbitrary: fc.constantFrom('over' as const, 'ahead' as const) },
+  ),
+});
+
 export const anyStep: fc.Arbitrary<DrawnStep> = fc.oneof(
   { weight: 6, arbitrary: anyBatch },
-  { weight: 1, arbitrary: fc.record({ cancel: fc.nat() }) },
+  { weight: 2, arbitrary: anyCancellations },
+  { weight: 2, arbitrary: fc.constant('finalize' as const) },
   { weight: 1, arbitrary: fc.constant('a day passes' as const) },
 );
 
@@ -192,6 +229,22 @@ function toReservation({ events, model }: World, drawn: DrawnReservation): Reser
     idempotency:
       drawn.key === null ? null : { key: `{"key\\",${drawn.key}}`, fingerprint: uuid(drawn.fingerprint) },
   };
+}
+
+/** The cancellations of a drawn step; none where nobody is registered yet. */
+export function toCancellations({ model }: World, { cancel, deadline }: DrawnCancellations): Cancellation[] {
+  if (model.registrations.length === 0) return [];
+  return cancel.map(({ registration, astray }) => {
+    const wanted = model.registrations[registration % model.registrations.length]!;
+    const off = (name: DrawnCancellation['astray']) => (astray === name ? 1_000_000 : 0);
+    return {
+      partnerId: wanted.partnerId + off('partner'),
+      eventId: wanted.eventId + off('event'),
+      serial: wanted.serial + off('serial'),
+      passCode: wanted.passCode + off('pass code'),
+      deadline: deadline && hours(deadline === 'over' ? -1 : 1),
+    };
+  });
 }
 
 const uuid = (digits: number) => `00000000-0000-4000-8000-${String(digits).padStart(12, '0')}`;

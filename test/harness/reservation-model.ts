@@ -1,6 +1,8 @@
 import {
   isBulk,
   type BulkReservation,
+  type Cancellation,
+  type CancelOutcome,
   type Order,
   type Outcome,
   type Refusal,
@@ -23,6 +25,7 @@ export interface ModelRegistration extends Reservation {
   batchId: string;
   position: number;
   cancelled: boolean;
+  finalized: boolean;
 }
 
 /** What the model expects; a seat's serial is Postgres's to choose, so a new one is not predicted. */
@@ -40,6 +43,8 @@ interface Remembered {
 export class ReservationModel {
   readonly tickets: ModelTicket[];
   readonly registrations: ModelRegistration[] = [];
+  /** What happened to registrations, one entry for each change. */
+  readonly journal: string[] = [];
   readonly #remembered = new Map<string, Remembered>();
 
   constructor(tickets: ModelTicket[]) {
@@ -58,7 +63,7 @@ export class ReservationModel {
     const before = { taken: this.tickets.map(({ taken }) => taken), registered: this.registrations.length };
     const outcomes = bulk.reservations.map((reservation) => {
       const expected = this.expect(reservation);
-      if (expected.kind === 'registered') this.#seat(reservation, 0, '', 0);
+      if (expected.kind === 'registered') this.#seat(reservation, { ...expected, serial: 0 }, '', 0);
       return expected;
     });
     this.tickets.forEach((ticket, index) => (ticket.taken = before.taken[index]!));
@@ -89,7 +94,7 @@ export class ReservationModel {
       this.#remember(order, outcome as ExpectedOfBulk);
       for (const [index, reservation] of order.reservations.entries()) {
         const own = outcome.outcomes[index]!;
-        if (own.kind === 'registered') this.#seat(reservation, own.serial, batchId, position + index);
+        if (own.kind === 'registered') this.#seat(reservation, own, batchId, position + index);
       }
     }
   }
@@ -98,7 +103,7 @@ export class ReservationModel {
   record(reservation: Reservation, outcome: SeatOutcome, batchId: string, position: number): void {
     if (outcome.kind === 'key-reused' || !('replayed' in outcome) || outcome.replayed) return;
     this.#remember(reservation, outcome);
-    if (outcome.kind === 'registered') this.#seat(reservation, outcome.serial, batchId, position);
+    if (outcome.kind === 'registered') this.#seat(reservation, outcome, batchId, position);
   }
 
   #remember(order: Order, answer: Expected | ExpectedOfBulk): void {
@@ -106,14 +111,43 @@ export class ReservationModel {
     if (key) this.#remembered.set(key, { fingerprint: order.idempotency!.fingerprint, answer });
   }
 
-  #seat(reservation: Reservation, serial: number, batchId: string, position: number): void {
+  #seat(
+    reservation: Reservation,
+    seat: Pick<ModelRegistration, 'serial' | 'passCode'>,
+    batchId: string,
+    position: number,
+  ) {
+    const { serial, passCode } = seat;
     this.#ticketOf(reservation)!.taken += 1;
-    this.registrations.push({ ...reservation, serial, batchId, position, cancelled: false });
+    const stored = { serial, passCode, batchId, position, cancelled: false, finalized: false };
+    this.registrations.push({ ...reservation, ...stored });
   }
 
-  cancel(registration: ModelRegistration): void {
-    registration.cancelled = true;
-    this.#ticketOf(registration)!.taken -= 1;
+  /** What the cancellation comes to if it is the next one, and takes it over. */
+  cancel({ partnerId, eventId, serial, passCode, deadline }: Cancellation): CancelOutcome {
+    const found = this.registrations.find(
+      (one) =>
+        one.serial === serial &&
+        one.passCode === passCode &&
+        one.partnerId === partnerId &&
+        one.eventId === eventId,
+    );
+    if (!found) return null;
+    if (found.cancelled) return 'cancelled';
+    if (deadline && deadline.getTime() <= Date.now()) return 'too-late';
+    found.cancelled = true;
+    this.#ticketOf(found)!.taken -= 1;
+    this.journal.push(`${found.serial} cancelled`);
+    return 'cancelled';
+  }
+
+  /** Everything that is not finalized yet is confirmed. */
+  finalize(): void {
+    for (const registration of this.registrations) {
+      if (!registration.finalized && !registration.cancelled)
+        this.journal.push(`${registration.serial} confirmed`);
+      registration.finalized = true;
+    }
   }
 
   forgetKeys(): void {

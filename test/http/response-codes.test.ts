@@ -1,3 +1,4 @@
+import { updateEvent } from '@floodgate/events';
 import { issueKey, limitPartner, revokeKey } from '@floodgate/partners';
 import { RESPONSE_CODES, type ResponseCode, type ResponseCodeEntry } from '@floodgate/contract';
 import { randomUUID } from 'node:crypto';
@@ -69,6 +70,14 @@ function withKeyTwice(): Promise<Answer> {
 
 async function onTicket(settings: Parameters<Fixture['addTicket']>[0]): Promise<Answer> {
   return partner.register(attendee(await gala.addTicket(settings)));
+}
+
+async function cancelTooLate(): Promise<Answer> {
+  const late = await createFixture(database.db);
+  await updateEvent(database.db, late.eventId, { cancelUntil: new Date(Date.now() - HOUR_MS) });
+  const client = new PartnerClient(api.baseUrl, late);
+  const { body } = await client.register(attendee(await late.addTicket()));
+  return client.cancel(String(body.responseData));
 }
 
 async function withExpiredKey(): Promise<Answer> {
@@ -194,6 +203,7 @@ const PROVOCATIONS: Provocation[] = [
   ['31', 409, 'the sale is over', () => onTicket(NO_LONGER)],
   ['32', 409, 'no seat is left', () => onTicket({ capacity: 0 })],
   ['33', 409, 'the e-mail address is registered in another case', twiceInAnotherCase],
+  ['35', 409, 'the time to cancel is over', cancelTooLate],
   ['34', 404, 'the serial is unknown', () => partner.registration('GALA-1001-999999-1234567890')],
   ['34', 404, 'the reference is malformed', () => partner.registration("' or 1=1 --")],
   ['34', 404, 'the reference is long', () => partner.registration('a'.repeat(101))],

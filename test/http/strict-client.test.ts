@@ -189,6 +189,7 @@ test('the OpenAPI document describes the routes, and envelopes that are closed',
     'get /api/v1/events/tickets',
     'post /api/v1/events/register',
     'post /api/v1/events/register/bulk',
+    'post /api/v1/events/registrations/{passReference}/cancel',
   ]);
   for (const { responses } of operations)
     for (const { content } of Object.values(responses)) expectClosedEnvelope(content);

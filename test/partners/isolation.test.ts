@@ -22,6 +22,7 @@ const TICKETS = 'GET /api/v1/events/tickets';
 const LAUNCH = 'GET /api/v1/events/launch';
 const LIST = 'GET /api/v1/events/registrations';
 const STATUS = 'GET /api/v1/events/registrations/:passReference';
+const CANCEL = `${STATUS.replace('GET', 'POST')}/cancel`;
 const NO_SUCH_TICKET = 2_147_483_647;
 
 let database: TestDatabase;
@@ -123,7 +124,7 @@ const withOtherCode = (passReference: string) =>
 const PROBES: Probe[] = [
   {
     what: "the other's event",
-    routes: [REGISTER, BULK, ...readRoutes],
+    routes: [REGISTER, BULK, CANCEL, ...readRoutes],
     foreign: () => ({ eventRef: theirs.eventRef, ticketId: theirTicket, passReference: theirPass }),
     missing: () => ({ eventRef: randomUUID(), ticketId: theirTicket, passReference: theirPass }),
     owner: () => theirs,
@@ -147,7 +148,7 @@ const PROBES: Probe[] = [
   },
   {
     what: "a registration of the other's event",
-    routes: [STATUS, head(STATUS)],
+    routes: [STATUS, head(STATUS), CANCEL],
     foreign: () => ({ eventRef: mine.eventRef, passReference: theirPass }),
     missing: () => ({ eventRef: mine.eventRef, passReference: 'GALA-1001-999999-1234567890' }),
     owner: () => theirs,
@@ -155,7 +156,7 @@ const PROBES: Probe[] = [
   },
   {
     what: "the other's registration under the shared event",
-    routes: [STATUS, head(STATUS)],
+    routes: [STATUS, head(STATUS), CANCEL],
     foreign: () => ({ eventRef: shared.eventRef, passReference: theirSharedPass }),
     missing: () => ({ eventRef: shared.eventRef, passReference: withOtherCode(theirSharedPass) }),
     owner: () => theirShared,

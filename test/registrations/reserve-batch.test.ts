@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import {
+  cancelRegistrations,
+  confirmBatches,
   findBatch,
   forgetExpiredKeys,
   isBulk,
@@ -8,6 +10,7 @@ import {
   type Order,
   type Outcome,
 } from '@floodgate/registrations';
+import { readJournal } from '@floodgate/journal';
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -16,11 +19,18 @@ import {
   anyStep,
   anyTicket,
   createWorld,
+  toCancellations,
   toOrders,
+  type DrawnCancellations,
   type DrawnOrder,
   type DrawnStep,
   type World,
 } from '../harness/drawn-reservations.ts';
+
+/** How often something came about. */
+type Seen = Record<string, number>;
+
+const count = (seen: Seen, name: string) => (seen[name] = (seen[name] ?? 0) + 1);
 
 let database: TestDatabase;
 
@@ -34,14 +44,16 @@ test(
   'one statement does for a batch what a plain model does one reservation after the other',
   { timeout: 120_000 },
   async () => {
-    const seen: Record<string, number> = {};
+    const seen: Seen = {};
     const property = fc.asyncProperty(
       fc.array(anyTicket, { minLength: 1, maxLength: 3 }),
       fc.array(anyStep, { minLength: 4, maxLength: 10 }),
       async (tickets, steps) => {
         const world = await createWorld(database.db, tickets);
         for (const step of steps) await take(world, step, seen);
+        await finalize(world);
         await compareTables(world);
+        await compareJournal(world);
       },
     );
     await fc.assert(property, { numRuns: 100 });
@@ -49,22 +61,20 @@ test(
     const kinds = ['registered', 'no-such-ticket', 'not-on-sale', 'sold-out', 'duplicate'];
     const ofOne = [...kinds, ...kinds.map((kind) => `${kind}, replayed`), 'key-reused'];
     const ofBulk = [...ofOne, 'group-refused', 'group-refused, replayed'].map((kind) => `bulk, ${kind}`);
-    const wanted = [...ofOne, ...ofBulk];
+    const ofCancel = ['cancelled', 'too-late', 'null'].map((outcome) => `cancellation, ${outcome}`);
+    const wanted = [...ofOne, ...ofBulk, ...ofCancel, 'cancelled'];
     expect(wanted.filter((kind) => !seen[kind])).toEqual([]);
   },
 );
 
-async function take(world: World, step: DrawnStep, seen: Record<string, number>): Promise<void> {
+async function take(world: World, step: DrawnStep, seen: Seen): Promise<void> {
   if (step === 'a day passes') await passADay(world);
+  else if (step === 'finalize') await finalize(world);
   else if (Array.isArray(step)) await reserveAndCompare(world, step, seen);
-  else await cancel(world, step.cancel);
+  else await cancel(world, step, seen);
 }
 
-async function reserveAndCompare(
-  world: World,
-  drawn: readonly DrawnOrder[],
-  seen: Record<string, number>,
-): Promise<void> {
+async function reserveAndCompare(world: World, drawn: readonly DrawnOrder[], seen: Seen): Promise<void> {
   const orders = toOrders(world, drawn);
   const batchId = randomUUID();
   await forgetExpiredKeys(database.db, orders);
@@ -76,7 +86,7 @@ async function reserveAndCompare(
     expect(outcome).toEqual(withAnySerial(world.model.expectOrder(order)));
     world.model.recordOrder(order, outcome, batchId, position);
     position += reservationsOf([order]).length;
-    for (const kind of kindsOf(order, outcome)) seen[kind] = (seen[kind] ?? 0) + 1;
+    for (const kind of kindsOf(order, outcome)) count(seen, kind);
   }
   await compareBatch(world, batchId);
 }
@@ -154,21 +164,48 @@ async function compareTables({ model, events }: World): Promise<void> {
   );
 }
 
+/** One entry for each change, in the order in which they happened, and news of tickets that alternate. */
+async function compareJournal({ model, events }: World): Promise<void> {
+  const told: string[] = [];
+  const news = new Map<number, string[]>();
+  for (const { eventId, shardId } of events) {
+    const page = await readJournal(database.db, { shardId, eventId }, 0, 10_000);
+    if (typeof page === 'string') throw new Error(page);
+    for (const { kind, serial, ticketId } of page.entries)
+      if (ticketId === null) told.push(`${serial} ${kind}`);
+      else news.set(ticketId, [...(news.get(ticketId) ?? []), kind]);
+  }
+  const bySerial = (entries: string[]) => Map.groupBy(entries, (entry) => entry.split(' ')[0]);
+  expect(bySerial(told)).toEqual(bySerial(model.journal));
+  expect(told).toHaveLength(model.journal.length);
+  for (const { id, capacity, taken } of model.tickets) {
+    const kinds = news.get(id) ?? [];
+    expect(kinds).toEqual(kinds.map((_, index) => (index % 2 === 0 ? 'sold_out' : 'reopened')));
+    if (capacity > 0) expect(kinds.at(-1) === 'sold_out').toBe(taken === capacity);
+  }
+}
+
 const eventIdsOf = (events: World['events']) => events.map(({ eventId }) => eventId);
 
-async function cancel({ model, events }: World, choice: number): Promise<void> {
-  const held = model.registrations.filter(({ cancelled }) => !cancelled);
-  const chosen = held[choice % held.length];
-  if (!chosen) return;
-  model.cancel(chosen);
+async function cancel(world: World, drawn: DrawnCancellations, seen: Seen): Promise<void> {
+  const cancellations = toCancellations(world, drawn);
+  if (cancellations.length === 0) return;
+  const { shardId } = world.events[0];
+  const before = world.model.journal.length;
+  // One after the other in the model, together in Postgres: the same one twice is cancelled once.
+  const expected = cancellations.map((cancellation) => world.model.cancel(cancellation));
+  expect(await cancelRegistrations(database.db, shardId, cancellations)).toEqual(expected);
+  for (const outcome of expected) count(seen, `cancellation, ${outcome}`);
+  if (world.model.journal.length > before) count(seen, 'cancelled');
+}
+
+/** Finalizes all that is pending, as a worker does. */
+async function finalize({ model, events }: World): Promise<void> {
   const { shardId } = events[0];
-  await sql`
-    update registrations set cancelled_at = now()
-    where shard_id = ${shardId} and serial = ${chosen.serial}`.execute(database.db);
-  await sql`
-    update tickets set taken = taken - 1 where shard_id = ${shardId} and id = ${chosen.ticketId}`.execute(
-    database.db,
-  );
+  const pending = database.db.selectFrom('batches').select('id').where('shard_id', '=', shardId);
+  const batches = await pending.where('state', '=', 'pending').execute();
+  await confirmBatches(database.db, { shardId, batchIds: batches.map(({ id }) => id) });
+  model.finalize();
 }
 
 /** Ages what is remembered of idempotency keys past the 24 hours for which it counts. */

@@ -5,7 +5,7 @@ import {
   parseId,
   parsePrice,
   parseRateLimit,
-  parseSaleTime,
+  parseTimeOrNone,
   parseSince,
   parseText,
   parseTimestamp,
@@ -74,8 +74,8 @@ describe('times', () => {
   });
 
   test('reads "none" as an open edge of a sales window', () => {
-    expect(parseSaleTime('none')).toBe('none');
-    expect(parseSaleTime('2026-11-21T09:00:00Z')).toEqual(NOW);
+    expect(parseTimeOrNone('none')).toBe('none');
+    expect(parseTimeOrNone('2026-11-21T09:00:00Z')).toEqual(NOW);
   });
 
   test('reads durations up to ten years', () => {

@@ -66,7 +66,7 @@ const or = <Word extends string, Value>(word: Word, parse: (text: string) => Val
 
 /** Requests per second, or "none" for no limit. */
 export const parseRateLimit = or('none', parseWhole);
-/** An edge of a sales window, or "none" for an open one. */
-export const parseSaleTime = or('none', parseTimestamp);
+/** An instant, or "none", as for a sale that never ends. */
+export const parseTimeOrNone = or('none', parseTimestamp);
 /** When a key ends: an instant, a duration from now, or "never". */
 export const parseExpiry = or('never', fromNow(1));

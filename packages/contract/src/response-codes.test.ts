@@ -37,6 +37,12 @@ const PROMISED: Record<ResponseCode, Promised> = {
     message: 'This e-mail address is already registered for the event',
   },
   '34': { http: [404], retry: false, retryAfter: false, message: 'No such registration' },
+  '35': {
+    http: [409],
+    retry: false,
+    retryAfter: false,
+    message: "The registration's state does not allow this",
+  },
   '36': {
     http: [409],
     retry: false,

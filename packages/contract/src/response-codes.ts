@@ -70,6 +70,11 @@ const CATALOGUE = {
     message: 'No such registration',
     meaning: 'No registration of yours under this event has this pass reference.',
   },
+  '35': {
+    httpStatuses: [409],
+    message: "The registration's state does not allow this",
+    meaning: 'The time for it is over.',
+  },
   '36': {
     httpStatuses: [409],
     message: 'Not registered: another one of the group was refused',

@@ -1,10 +1,12 @@
 import { Type } from '@sinclair/typebox';
-import { defineAction, Id, Name, whole } from '@floodgate/audit';
+import { defineAction, Id, instantOrNull, Name, whole } from '@floodgate/audit';
 import { Failure } from '@floodgate/service/failure';
-import { createEvent, grantEvent, revokeEvent } from './events.ts';
+import { createEvent, grantEvent, revokeEvent, updateEvent } from './events.ts';
 import { moveEvent } from './shards.ts';
 
 export { perform } from '@floodgate/audit';
+
+const CancelUntil = instantOrNull('a time, or none');
 
 /** Adds an event. Two may share a prefix, since a pass reference names its event; `prefixIsShared` says that they do. */
 export const createEventAction = defineAction({
@@ -18,11 +20,24 @@ export const createEventAction = defineAction({
     duplicatePolicy: Type.Union([Type.Literal('allow'), Type.Literal('reject')], {
       description: 'allow or reject',
     }),
+    cancelUntil: Type.Optional(CancelUntil),
   }),
   run: async (transaction, input, note) => {
     const event = await createEvent(transaction, input);
     note(`event:${event.id}`, { after: { ...input, ref: event.ref } });
     return event;
+  },
+});
+
+export const updateEventAction = defineAction({
+  name: 'event.update',
+  input: Type.Object({ eventId: Id, cancelUntil: CancelUntil }),
+  run: async (transaction, { eventId, cancelUntil }, note) => {
+    const change = await updateEvent(transaction, eventId, { cancelUntil });
+    if (!change) throw new Failure('no such event');
+    const settingsOf = ({ cancelUntil: until }: typeof change.after) => ({ cancelUntil: until });
+    note(`event:${eventId}`, { before: settingsOf(change.before), after: settingsOf(change.after) });
+    return change.after;
   },
 });
 

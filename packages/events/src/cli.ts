@@ -1,10 +1,15 @@
 import { Option, type Command } from '@commander-js/extra-typings';
 import { answeringChange, answeringFromDatabase, record, tableOf, type Cli } from '@floodgate/command';
-import { parseId, parseText, parseWhole } from '@floodgate/command/arguments';
+import { timeText } from '@floodgate/command/output';
+import { parseId, parseTimeOrNone, parseText, parseWhole } from '@floodgate/command/arguments';
 import type { listEvents } from './events.ts';
 
 const SHARED_PREFIX =
   'Another event has the same prefix: their pass references differ only in the number that follows it.';
+
+const CANCEL_UNTIL = 'until when partners may cancel registrations, e.g. 2026-12-01T00:00:00Z, or none';
+
+const edgeOf = (time: Date | 'none') => (time === 'none' ? null : time);
 
 /** `floodgate event …` */
 export function addEventCommands(program: Command, cli: Cli): void {
@@ -18,13 +23,30 @@ export function addEventCommands(program: Command, cli: Cli): void {
       new Option('--duplicates <policy>', 'whether an e-mail address may register more than once')
         .choices(['allow', 'reject'])
         .default('allow'),
-    );
-  answeringChange(create, cli, async (db, actor, { prefix, duplicates }, name) => {
+    )
+    .option('--cancel-until <time>', CANCEL_UNTIL, parseTimeOrNone);
+  answeringChange(create, cli, async (db, actor, { prefix, duplicates, cancelUntil }, name) => {
     const { perform, createEventAction } = await import('./actions.ts');
-    const input = { name, passPrefix: prefix, duplicatePolicy: duplicates };
+    const input = {
+      name,
+      passPrefix: prefix,
+      duplicatePolicy: duplicates,
+      ...(cancelUntil && { cancelUntil: edgeOf(cancelUntil) }),
+    };
     const created = await perform(db, createEventAction, input, actor);
     const fields = record({ 'event id': created.id, ...fieldsOf(created) });
     return { document: created, text: created.prefixIsShared ? `${fields}\n${SHARED_PREFIX}` : fields };
+  });
+  const update = event
+    .command('update')
+    .description('change an event')
+    .argument('<eventId>', 'the event', parseId)
+    .requiredOption('--cancel-until <time>', CANCEL_UNTIL, parseTimeOrNone);
+  answeringChange(update, cli, async (db, actor, { cancelUntil }, eventId) => {
+    const { perform, updateEventAction } = await import('./actions.ts');
+    const input = { eventId, cancelUntil: edgeOf(cancelUntil) };
+    const updated = await perform(db, updateEventAction, input, actor);
+    return { document: updated, text: record({ 'event id': updated.id, ...fieldsOf(updated) }) };
   });
   const list = event.command('list').description('list events');
   answeringFromDatabase(list, cli, async (db) => {
@@ -65,8 +87,9 @@ export function addShardCommands(program: Command, cli: Cli): void {
 type Event = Awaited<ReturnType<typeof listEvents>>[number];
 
 /** What a person reads of an event. */
-function fieldsOf({ ref, name, passPrefix, duplicatePolicy }: Event) {
-  return { 'x-event-ref': ref, name, prefix: passPrefix, duplicates: duplicatePolicy };
+function fieldsOf({ ref, name, passPrefix, duplicatePolicy, cancelUntil }: Event) {
+  const cancellable = cancelUntil ? `until ${timeText(cancelUntil)}` : 'any time';
+  return { 'x-event-ref': ref, name, prefix: passPrefix, duplicates: duplicatePolicy, cancellable };
 }
 
 function addAccess(event: Command, cli: Cli, name: 'grant' | 'revoke', description: string, state: string) {

@@ -9,22 +9,59 @@ const EVENT_COLUMNS = [
   'name',
   'pass_prefix as passPrefix',
   'duplicate_policy as duplicatePolicy',
+  'cancel_until as cancelUntil',
   'created_at as createdAt',
 ] as const;
 
-type NewEvent = { name: string; passPrefix: string; duplicatePolicy: DuplicatePolicy };
+/** What an operator sets on an event, besides. */
+export interface EventSettings {
+  /** Until when partners may cancel registrations. Null: at any time. */
+  cancelUntil: Date | null;
+}
+
+type NewEvent = {
+  name: string;
+  passPrefix: string;
+  duplicatePolicy: DuplicatePolicy;
+} & Partial<EventSettings>;
 
 /** Creates an event with a fresh reference. Returns also whether pass references of another event begin as its own do. */
-export async function createEvent(db: Database, { name, passPrefix, duplicatePolicy }: NewEvent) {
+export async function createEvent(
+  db: Database,
+  { name, passPrefix, duplicatePolicy, cancelUntil = null }: NewEvent,
+) {
   const others = db.selectFrom('events').select('id').where('pass_prefix', '=', passPrefix).limit(1);
   const prefixIsShared = (await others.executeTakeFirst()) !== undefined;
   const shardId = await chooseShard(db);
   const event = await db
     .insertInto('events')
-    .values({ name, shard_id: shardId, pass_prefix: passPrefix, duplicate_policy: duplicatePolicy })
+    .values({
+      name,
+      shard_id: shardId,
+      pass_prefix: passPrefix,
+      duplicate_policy: duplicatePolicy,
+      cancel_until: cancelUntil,
+    })
     .returning(EVENT_COLUMNS)
     .executeTakeFirstOrThrow();
   return { ...event, prefixIsShared };
+}
+
+/** Changes what is given of an event. Returns it as it was and as it is, undefined where there is none. */
+export async function updateEvent(db: Database, eventId: number, { cancelUntil }: EventSettings) {
+  const before = await db
+    .selectFrom('events')
+    .select(EVENT_COLUMNS)
+    .where('id', '=', eventId)
+    .executeTakeFirst();
+  if (!before) return undefined;
+  const after = await db
+    .updateTable('events')
+    .set({ cancel_until: cancelUntil })
+    .where('id', '=', eventId)
+    .returning(EVENT_COLUMNS)
+    .executeTakeFirstOrThrow();
+  return { before, after };
 }
 
 /** Returns a shard with the fewest events: by chance where several have, as others may be choosing now. */

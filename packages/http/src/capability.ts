@@ -53,6 +53,8 @@ export interface PartnerPrincipal {
   shardId: number;
   passPrefix: string;
   duplicatePolicy: DuplicatePolicy;
+  /** Until when its registrations may be cancelled, by Postgres's clock. Null: at any time. */
+  cancelUntil: Date | null;
   /** The partner's limit; null where it has none. */
   requestsPerSecond: number | null;
 }

@@ -32,6 +32,7 @@ interface AccessRow extends Pick<PartnerPrincipal, 'partnerId' | 'requestsPerSec
   shardId: number | null;
   passPrefix: string | null;
   duplicatePolicy: DuplicatePolicy | null;
+  cancelUntil: Date | null;
 }
 
 /**
@@ -44,7 +45,8 @@ export async function findAccess(db: Database, queries: readonly Omit<Caller, 's
       p.requests_per_second as "requestsPerSecond",
       k.revoked_at is not null or coalesce(k.expires_at <= now(), false) as closed,
       coalesce(u.hour < date_trunc('hour', now()), true) as "useIsUnnoted",
-      e.id as "eventId", e.shard_id as "shardId", e.pass_prefix as "passPrefix", e.duplicate_policy as "duplicatePolicy"
+      e.id as "eventId", e.shard_id as "shardId", e.pass_prefix as "passPrefix", e.duplicate_policy as "duplicatePolicy",
+      e.cancel_until as "cancelUntil"
     from unnest(
       ${plainArray(queries.map(({ keyId }) => keyId))}::text[],
       ${plainArray(queries.map(({ eventRef }) => eventRef))}::uuid[]
@@ -102,10 +104,11 @@ async function loadAccess(db: Database, callers: readonly Caller[]): Promise<Acc
 }
 
 function accessOf({ partnerId, requestsPerSecond, ...event }: AccessRow): Access {
-  const { eventId, shardId, passPrefix, duplicatePolicy } = event;
+  const { eventId, shardId, passPrefix, duplicatePolicy, cancelUntil } = event;
   if (eventId === null || shardId === null || passPrefix === null || duplicatePolicy === null)
     return NO_SUCH_EVENT;
-  return { kind: 'partner', partnerId, requestsPerSecond, eventId, shardId, passPrefix, duplicatePolicy };
+  const known = { partnerId, requestsPerSecond, eventId, shardId, passPrefix, duplicatePolicy, cancelUntil };
+  return { kind: 'partner', ...known };
 }
 
 /**

@@ -1,9 +1,34 @@
 import { Type } from '@sinclair/typebox';
-import { assertValid, defineAction, perform, whole } from '@floodgate/audit';
+import { assertValid, defineAction, perform, text, whole } from '@floodgate/audit';
 import { UUID_PATTERN } from '@floodgate/contract';
 import { askShards, awayText, shardIds, type Database } from '@floodgate/database';
 import { Failure } from '@floodgate/service/failure';
+import { cancelRegistrations } from './cancel/cancel-registrations.ts';
 import { redriveBatches } from './finalize/batch-statements.ts';
+import { findByPassReference } from './list/list-registrations.ts';
+import { statusOf } from './status/route.ts';
+
+export { perform };
+
+/** Cancels a registration, whosever it is and however late. */
+export const cancelRegistrationAction = defineAction({
+  name: 'registration.cancel',
+  input: Type.Object({ passReference: text(1, 255) }),
+  run: async (transaction, { passReference }, note) => {
+    const found = await findByPassReference(transaction, passReference);
+    if (!found || statusOf(found.row).passReference !== passReference)
+      throw new Failure('no such registration');
+    const { row, partnerId, shardId } = found;
+    const { eventId, serial, passCode } = row;
+    const wanted = { partnerId, eventId, serial, passCode, deadline: null };
+    await cancelRegistrations(transaction, shardId, [wanted]);
+    const wasCancelled = row.state === 'cancelled';
+    // By its serial: with the rest of the reference somebody could use the pass.
+    if (!wasCancelled)
+      note(`registration:${serial}`, { before: { state: row.state }, after: { state: 'cancelled' } });
+    return { passReference, wasCancelled };
+  },
+});
 
 const NO_SUCH_BATCH = 'no failed batch has this id';
 

@@ -3,6 +3,8 @@ import { defineApi } from '@floodgate/http';
 import { job } from '@floodgate/queue';
 import { whole } from '@floodgate/service';
 import { addBulkRoute } from './bulk/route.ts';
+import { createCanceller } from './cancel/canceller.ts';
+import { addCancelRoute } from './cancel/route.ts';
 import { finalizeBatchesJob } from './finalize/job.ts';
 import { retentionSettings } from './idempotency/retention.ts';
 import { addListRoute } from './list/route.ts';
@@ -46,13 +48,17 @@ export const registrationsApi = defineApi({
       // Not awaited and allowed to fail: the batch row is the outbox, and the relay tells the queue again.
       producer.enqueue(job(finalizeBatchesJob, batches)).catch(() => {});
     }, NOTIFY_INTERVAL_MS);
-    const registrar = createRegistrar({
+    const groups = {
       db,
       isCluster: await isCluster(db),
       log,
       groupLimit: settings.BATCH_LIMIT,
       waitingLimit: settings.WAITING_LIMIT,
       answerWithinMs,
+    };
+    const canceller = createCanceller(groups);
+    const registrar = createRegistrar({
+      ...groups,
       retentionHours: settings.IDEMPOTENCY_RETENTION_HOURS,
       onCommitted: notifier.notify,
     });
@@ -61,11 +67,12 @@ export const registrationsApi = defineApi({
       routes(api) {
         addRegisterRoute(api, registrar);
         addBulkRoute(api, registrar);
+        addCancelRoute(api, canceller);
         addStatusRoute(api, reads, shardReads);
         addListRoute(api, { reads, recent, answerWithinMs });
       },
       async close() {
-        await registrar.drain();
+        await Promise.all([registrar.drain(), canceller.drain()]);
         notifier.flush();
       },
     };

@@ -1,6 +1,6 @@
 import { Option, type Command, type OptionValues } from '@commander-js/extra-typings';
 import { answeringChange, answeringFromDatabase, type Cli } from '@floodgate/command';
-import { parseId, parsePrice, parseSaleTime, parseText, parseWhole } from '@floodgate/command/arguments';
+import { parseId, parsePrice, parseTimeOrNone, parseText, parseWhole } from '@floodgate/command/arguments';
 import { record, tableOf, timeText, type Answer } from '@floodgate/command/output';
 import { Failure } from '@floodgate/service/failure';
 import type { DescribedTicket } from './tickets.ts';
@@ -50,8 +50,8 @@ function withSharedOptions<Args extends unknown[], Options extends OptionValues>
     .option('--price <amount>', 'its price, e.g. 12.50', parsePrice)
     .option('--benefits <text>', 'what it comes with', parseText)
     .option('--inactive', 'keep it off sale')
-    .option('--sale-starts <time>', 'e.g. 2026-11-21T09:00:00+01:00, or none', parseSaleTime)
-    .option('--sale-ends <time>', 'e.g. 2026-12-01T00:00:00Z, or none', parseSaleTime);
+    .option('--sale-starts <time>', 'e.g. 2026-11-21T09:00:00+01:00, or none', parseTimeOrNone)
+    .option('--sale-ends <time>', 'e.g. 2026-12-01T00:00:00Z, or none', parseTimeOrNone);
 }
 
 /** What `create` and `update` have in common, as parsed. What was not given is absent. */

@@ -73,7 +73,7 @@ export const PRIVILEGES: Record<ServiceName, { [T in keyof Tables]: TablePrivile
     },
     secret_key_uses: { select: ['key_id', 'hour'], insert: ['key_id', 'hour'], update: ['hour'] },
     shards: { select: ['id'] },
-    events: { select: ['id', 'ref', 'shard_id', 'pass_prefix', 'duplicate_policy'] },
+    events: { select: ['id', 'ref', 'shard_id', 'pass_prefix', 'duplicate_policy', 'cancel_until'] },
     event_grants: { select: ['partner_id', 'event_id'] },
     tickets: { select: ['shard_id', ...TICKET_COLUMNS], update: ['taken'] },
     batches: {

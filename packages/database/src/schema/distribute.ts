@@ -23,6 +23,7 @@ const FUNCTIONS: Record<string, ((engine: Engine) => RawBuilder<unknown>) | null
   finalize_batches: createFinalizeBatches,
   lease_batches: null,
   tell_of_ticket: null,
+  cancel_registrations: null,
 };
 
 export const DEFAULT_SHARDS = 32;

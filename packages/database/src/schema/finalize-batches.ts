@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { Engine } from './engines.ts';
+import { INSERT_LISTS } from './segments.ts';
 
 /** One at a time: who has the head gives the places. So no entry appears before one that is there already. */
 const LOCK_HEAD = `select last_offset from {journal_heads} where shard_id = $shard for update`;
@@ -53,32 +54,6 @@ const INSERT_RUNS = `
   select $shard, event_id, partner_id, $head + sum(count) over (rows unbounded preceding), count, $kind, first,
     first + count - 1
   from unnest($events, $partners, $counts, $serials) as segment (event_id, partner_id, count, first)`;
-
-/** By registration. Lists in parts, each cut once (offset 0): a reader reads all of a list, however few of its serials it wants. */
-const INSERT_LISTS = `
-  insert into {journal_segments} (
-    shard_id, event_id, partner_id, last_offset, count, kind, first_serial, last_serial, serials
-  )
-  select $shard, event_id, partner_id, $head + sum(size) over (rows unbounded preceding), size, $kind,
-    coalesce(list[1], first), coalesce(list[size], last), list
-  from (
-    select event_id, partner_id, first, last,
-      case when list is null then count else least(count - part * 1000, 1000) end as size,
-      case when count <= 1000 then list else list[part * 1000 + 1 : part * 1000 + 1000] end as list
-    from (
-      select *, generate_series(0, case when list is null then 0 else (count - 1) / 1000 end) as part
-      from (
-        select event_id, partner_id, count(*)::integer as count, min(serial) as first, max(serial) as last,
-          case when max(serial) - min(serial) + 1 > count(*) then array_agg(serial order by serial) end as list
-        from (
-          select unnest($events) as event_id, unnest($partners) as partner_id, unnest($serials) as serial
-        ) r
-        group by event_id, partner_id
-        order by first
-      ) owner
-    ) whole
-    offset 0
-  ) part`;
 
 const READ_SOLD_OUT = `
   select array(select distinct ticket from {batches}, unnest(sold_out) as ticket where shard_id = $shard and id = any($due))`;

@@ -7,6 +7,7 @@ import * as audit from './migrations/0002-audit.ts';
 import * as shards from './migrations/0003-shards.ts';
 import * as reserveBatch from './migrations/0004-reserve-batch.ts';
 import * as journal from './migrations/0005-journal.ts';
+import * as cancellations from './migrations/0006-cancellations.ts';
 import { adoptShardKeys, buildShardKeys, hasTables } from './shard-keys.ts';
 
 /** In order, forward only, and never edited once merged. */
@@ -16,6 +17,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0003-shards': shards,
   '0004-reserve-batch': reserveBatch,
   '0005-journal': journal,
+  '0006-cancellations': cancellations,
 };
 
 /** The oldest that PostgreSQL itself still maintains, and the oldest that the tests have been run on. */

@@ -94,6 +94,8 @@ export interface Schema {
     name: string;
     pass_prefix: string;
     duplicate_policy: Generated<DuplicatePolicy>;
+    /** Until when partners may cancel registrations. Null: at any time. */
+    cancel_until: Date | null;
     created_at: CreatedAt;
   };
   event_grants: {

@@ -1,5 +1,5 @@
 import { Option, type Command } from '@commander-js/extra-typings';
-import { answeringFromDatabase, record, tableOf, type Cli } from '@floodgate/command';
+import { answeringChange, answeringFromDatabase, record, tableOf, type Cli } from '@floodgate/command';
 import { parseCursor, parseId, parseLimit, parseText } from '@floodgate/command/arguments';
 import type { RegistrationStatus } from '@floodgate/contract';
 import { Failure } from '@floodgate/service/failure';
@@ -48,6 +48,15 @@ export function addRegistrationCommands(program: Command, cli: Cli): void {
     if (status?.passReference !== passReference) throw new Failure('no such registration');
     const document = { ...status, partnerID: found!.partnerId };
     return { document, text: record({ ...fieldsOf(status), partner: found!.partnerId }) };
+  });
+  const cancel = registration
+    .command('cancel')
+    .description('cancel a registration, whatever the deadline; its seat can be sold again')
+    .argument('<passReference>', 'its pass reference', parseText);
+  answeringChange(cancel, cli, async (db, actor, _options, passReference) => {
+    const { cancelRegistrationAction, perform } = await import('../actions.ts');
+    const document = await perform(db, cancelRegistrationAction, { passReference }, actor);
+    return { document, text: `cancelled: ${passReference}${document.wasCancelled ? ' (already)' : ''}` };
   });
 }
 

@@ -66,5 +66,5 @@ export async function findByPassReference(db: Database, passReference: string) {
   if (!owner) return undefined;
   const partnerId = owner.partner_id;
   const [row] = await findRegistrations(db, [{ shardId, eventId, partnerId, serial }]);
-  return row && { row, partnerId };
+  return row && { row, partnerId, shardId };
 }

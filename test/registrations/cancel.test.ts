@@ -1,0 +1,274 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { perform, readAuditLog } from '@floodgate/audit';
+import { updateEventAction } from '@floodgate/events/actions';
+import { readJournal } from '@floodgate/journal';
+import { confirmBatches, failBatch, reconcile, redriveBatches } from '@floodgate/registrations';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { expectFailure } from '../harness/expect-failure.ts';
+import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
+import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
+import { startApiProcess, runCli } from '../harness/service-process.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+
+const HOUR_MS = 3_600_000;
+
+let database: TestDatabase;
+let api: InProcessApi;
+let gala: Fixture;
+let partner: PartnerClient;
+let ticketId: number;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  api = await startInProcessApi({ DATABASE_URL: database.url });
+});
+afterAll(async () => {
+  await api.close();
+  expect(await reconcile(database.db)).toEqual([]);
+  await database.drop();
+});
+beforeEach(async () => {
+  gala = await createFixture(database.db);
+  partner = new PartnerClient(api.baseUrl, gala);
+  ticketId = await gala.addTicket({ capacity: 1 });
+});
+
+const codeOf = ({ body }: Answer) => body.responseCode;
+
+async function register(differing: Record<string, unknown> = {}): Promise<string> {
+  const answer = await partner.register(attendee(ticketId, differing));
+  expect(codeOf(answer)).toBe('00');
+  return String(answer.body.responseData);
+}
+
+const expectCancelled = (answer: Answer, passReference: string) =>
+  expect([answer.status, answer.body]).toEqual([
+    200,
+    { responseCode: '00', responseMessage: 'Successful', responseData: passReference },
+  ]);
+
+async function pendingBatches() {
+  const pending = database.db.selectFrom('batches').select('id').where('shard_id', '=', gala.shardId);
+  const batches = await pending.where('state', '=', 'pending').execute();
+  return { shardId: gala.shardId, batchIds: batches.map(({ id }) => id) };
+}
+
+const finalize = async () => confirmBatches(database.db, await pendingBatches());
+
+/** What the journal tells of the event: the registrations' changes, and the tickets'. */
+async function journal(): Promise<string[]> {
+  const { shardId, eventId } = gala;
+  const page = await readJournal(database.db, { shardId, eventId }, 0, 10_000);
+  if (typeof page === 'string') throw new Error(page);
+  return page.entries.map(({ kind, serial, ticketId: ticket }) => (ticket ? kind : `${serial} ${kind}`));
+}
+
+const serialOf = (passReference: string) => passReference.split('-')[2]!;
+
+test('the seat goes back at once, and to cancel once more changes nothing', async () => {
+  const passReference = await register();
+  expect(codeOf(await partner.register(attendee(ticketId)))).toBe('32');
+  expectCancelled(await partner.cancel(passReference), passReference);
+  await register();
+  expectCancelled(await partner.cancel(passReference), passReference);
+  expect(codeOf(await partner.register(attendee(ticketId)))).toBe('32');
+});
+
+test('Get Registration and the list say so', async () => {
+  const passReference = await register();
+  await finalize();
+  await partner.cancel(passReference);
+  const { responseData: status } = (await partner.registration(passReference)).body;
+  expect(status).toMatchObject({
+    passReference,
+    state: 'cancelled',
+    dateCancelled: expect.any(String) as string,
+  });
+  const { body } = await partner.request('/api/v1/events/registrations');
+  const { registrations } = body.responseData as { registrations: object[] };
+  expect(registrations).toMatchObject([{ passReference, state: 'confirmed', dateCancelled: null }, status!]);
+});
+
+test('Get Tickets shows a ticket again that was sold out, within a second', async () => {
+  const passReference = await register();
+  const shown = async () =>
+    ((await partner.tickets()).body.responseData as { count: number }[]).map(({ count }) => count);
+  await waitUntil('it is sold out', async () => (await shown()).length === 0);
+  await partner.cancel(passReference);
+  await delay(1_000);
+  expect(await shown()).toEqual([1]);
+});
+
+test('who is cancelled before the finalization is never told of as confirmed', async () => {
+  const passReference = await register();
+  await partner.cancel(passReference);
+  const other = await register();
+  await finalize();
+  const [first, second] = [serialOf(passReference), serialOf(other)];
+  expect(await journal()).toEqual([`${first} cancelled`, `${second} confirmed`, 'sold_out']);
+});
+
+test('the journal tells that a ticket has seats again', async () => {
+  const passReference = await register();
+  await finalize();
+  await partner.cancel(passReference);
+  const serial = serialOf(passReference);
+  expect(await journal()).toEqual([`${serial} confirmed`, 'sold_out', `${serial} cancelled`, 'reopened']);
+});
+
+test('what has failed can be cancelled, and is left out when the rest is given another go', async () => {
+  ticketId = await gala.addTicket({ capacity: 10 });
+  const answers = await Promise.all([1, 2].map(() => partner.register(attendee(ticketId))));
+  const [first, second] = answers.map(({ body }) => String(body.responseData));
+  const { batchIds, shardId } = await pendingBatches();
+  for (const batchId of batchIds) await failBatch(database.db, shardId, batchId, 'XX000');
+  expectCancelled(await partner.cancel(first!), first!);
+  await redriveBatches(database.db, { shardId, limit: 100 });
+  await finalize();
+  const kindsOf = async (passReference: string) =>
+    (await journal())
+      .filter((entry) => entry.startsWith(`${serialOf(passReference)} `))
+      .map((entry) => entry.split(' ')[1]);
+  expect(await kindsOf(first!)).toEqual(['failed', 'cancelled']);
+  expect(await kindsOf(second!)).toEqual(['failed', 'confirmed']);
+});
+
+test('a registration of somebody else, or of nobody, is not there', async () => {
+  const passReference = await register();
+  const other = await createFixture(database.db);
+  const stranger = new PartnerClient(api.baseUrl, other);
+  const samePrefix = passReference.replace(String(gala.eventId), String(other.eventId));
+  for (const wrong of [
+    `${passReference}0`,
+    passReference.replace('GALA', 'BALL'),
+    `${passReference.slice(0, -1)}x`,
+  ])
+    expectFailure(await partner.cancel(wrong), '34', 404);
+  for (const wrong of [passReference, samePrefix]) expectFailure(await stranger.cancel(wrong), '34', 404);
+  expect((await partner.registration(passReference)).body.responseData).toMatchObject({ state: 'reserved' });
+});
+
+test('a body is not read, whatever it is', async () => {
+  for (const [type, body] of [
+    ['application/json', ''],
+    ['application/json', '{"reason":"ill"}'],
+    ['text/plain', 'please'],
+    ['application/x-www-form-urlencoded', 'a=b'],
+  ] as const) {
+    const passReference = await register();
+    const path = `/api/v1/events/registrations/${passReference}/cancel`;
+    const answer = await partner.request(path, { method: 'POST', body, headers: { 'content-type': type } });
+    expectCancelled(answer, passReference);
+  }
+});
+
+test('after the deadline a partner is refused, and an operator is not', async () => {
+  const passReference = await register();
+  const setDeadline = (inMs: number | null) => {
+    const cancelUntil = inMs === null ? null : new Date(Date.now() + inMs);
+    return perform(database.db, updateEventAction, { eventId: gala.eventId, cancelUntil }, 'test');
+  };
+  await setDeadline(-HOUR_MS);
+  // Not refused, it would be cancelled for good.
+  await delay(2_000);
+  expectFailure(await partner.cancel(passReference), '35', 409);
+  await setDeadline(HOUR_MS);
+  await waitUntil('the deadline is known', async () => codeOf(await partner.cancel(passReference)) === '00');
+  await setDeadline(-HOUR_MS);
+  await delay(2_000);
+  // What is done is done.
+  expectCancelled(await partner.cancel(passReference), passReference);
+  const second = await register();
+  const { code, output } = await runCli({ DATABASE_URL: database.url }, 'registration', 'cancel', second);
+  expect([code, output]).toEqual([0, `cancelled: ${second}\n`]);
+  expect((await partner.registration(second)).body.responseData).toMatchObject({ state: 'cancelled' });
+});
+
+test('an operator’s cancellation is noted, without the pass reference', async () => {
+  const passReference = await register();
+  const env = { DATABASE_URL: database.url };
+  await runCli(env, 'registration', 'cancel', passReference, '--by', 'jane');
+  const again = await runCli(env, 'registration', 'cancel', passReference);
+  expect([again.code, again.output]).toEqual([0, `cancelled: ${passReference} (already)\n`]);
+  const entries = (await readAuditLog(database.db, { limit: 100 })).filter(
+    ({ action }) => action === 'registration.cancel',
+  );
+  const subject = `registration:${serialOf(passReference)}`;
+  expect(entries.filter((entry) => entry.subject === subject)).toMatchObject([
+    { actor: 'jane', before: { state: 'reserved' }, after: { state: 'cancelled' } },
+  ]);
+  const wrong = await runCli(env, 'registration', 'cancel', `${passReference.slice(0, -10)}1234567890`);
+  expect([wrong.code, wrong.output]).toEqual([1, expect.stringContaining('no such registration')]);
+});
+
+test('an attendee that may register once may register again', async () => {
+  const once = await createFixture(database.db, 'reject');
+  const of = new PartnerClient(api.baseUrl, once);
+  const jane = attendee(await once.addTicket());
+  const passReference = String((await of.register(jane)).body.responseData);
+  expect(codeOf(await of.register(jane))).toBe('33');
+  await of.cancel(passReference);
+  expect(codeOf(await of.register(jane))).toBe('00');
+  expect(codeOf(await of.register(jane))).toBe('33');
+});
+
+test(
+  'under load on two APIs, with a worker beside: no seat is sold twice, none is lost',
+  { timeout: 120_000 },
+  async () => {
+    const capacity = 12;
+    const tickets = await Promise.all([1, 2].map(() => gala.addTicket({ capacity })));
+    const env = { DATABASE_URL: database.url, QUEUE_URL: database.url, BATCH_LIMIT: '8' };
+    const apis = [await startApiProcess(env), await startApiProcess(env)];
+    const partners = apis.map(({ baseUrl }) => new PartnerClient(baseUrl, gala));
+    const held: string[] = [];
+    const cancelled: string[] = [];
+    const seen = new Set<string>();
+    const over = new AbortController();
+    const lane = async (index: number) => {
+      for (let turn = 0; turn < 60; turn++) {
+        const caller = partners[(index + turn) % partners.length]!;
+        const answer = await caller.register(attendee(tickets[turn % 2]!));
+        seen.add(codeOf(answer));
+        if (codeOf(answer) === '00') held.push(String(answer.body.responseData));
+        // The oldest, and some of them by two callers at once.
+        const passReference = held.length > 1.5 * capacity ? held.shift() : undefined;
+        if (!passReference) continue;
+        const twice = await Promise.all(partners.slice(turn % 2).map((one) => one.cancel(passReference)));
+        for (const one of twice) expectCancelled(one, passReference);
+        cancelled.push(passReference);
+      }
+    };
+    const worker = async () => {
+      while (!over.signal.aborted) await finalize();
+    };
+    const finalizing = worker();
+    await Promise.all(Array.from({ length: 16 }, (_, index) => lane(index)));
+    over.abort();
+    await finalizing;
+    await finalize();
+    for (const one of apis) expect(await one.end(), one.output()).toBe(0);
+    expect(seen).toEqual(new Set(['00', '32']));
+    expect(cancelled.length).toBeGreaterThan(100);
+    const rows = await database.db
+      .selectFrom('registrations')
+      .select(['serial', 'cancelled_at'])
+      .where('event_id', '=', gala.eventId)
+      .execute();
+    const stillHeld = rows.filter((row) => row.cancelled_at === null).map((row) => String(row.serial));
+    expect(stillHeld.toSorted()).toEqual(held.map(serialOf).toSorted());
+    const told = Map.groupBy(
+      (await journal()).filter((entry) => entry.includes(' ')),
+      (entry) => entry.split(' ')[0]!,
+    );
+    for (const passReference of held)
+      expect(told.get(serialOf(passReference))).toEqual([`${serialOf(passReference)} confirmed`]);
+    for (const serial of cancelled.map(serialOf))
+      expect([[`${serial} cancelled`], [`${serial} confirmed`, `${serial} cancelled`]]).toContainEqual(
+        told.get(serial),
+      );
+    expect(await reconcile(database.db)).toEqual([]);
+  },
+);
