@@ -45,6 +45,7 @@ test('two may end it at once', async () => {
     'batches_failed',
     'batches_pkey',
     'batches_unwritten',
+    'registrations_held',
     'tickets_event',
     'tickets_pkey',
   ]);

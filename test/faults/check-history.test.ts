@@ -19,6 +19,8 @@ const request = (...ends: AttemptEnd[]): RequestRecord => ({
   isKeyed: true,
   group: null,
   attempts: ends.map((end) => ({ api: 0, sentAt: 0, endedAt: 1, end })),
+  isHeld: false,
+  confirmations: [],
   cancellations: [],
 });
 
@@ -34,10 +36,19 @@ const row = (differing: Partial<StoredRegistration> = {}): StoredRegistration =>
   passReference: 'P-1',
   state: 'confirmed',
   isCancelled: false,
+  isHeld: false,
   changes: [differing.state ?? 'confirmed'],
   ...differing,
 });
 
+/** Granted for a while, and then asked to be confirmed. */
+const held = (...ends: AttemptEnd[]): RequestRecord => ({
+  ...request(answered('00', 'P-1')),
+  isHeld: true,
+  confirmations: ends,
+});
+
+const heldRow = () => row({ isHeld: true, changes: [] });
 const cancelledRow = (...changes: string[]) => row({ isCancelled: true, changes });
 
 function check(
@@ -67,6 +78,11 @@ test.each<[string, RequestRecord[], StoredRegistration[]]>([
   ['cancelled before it was confirmed', [cancelled(answered('00'))], [cancelledRow('cancelled')]],
   ['cut, and cancelled', [cancelled(cut)], [cancelledRow('cancelled')]],
   ['cut, and not cancelled', [cancelled(cut)], [row()]],
+  ['held', [held()], [heldRow()]],
+  ['held, and over', [held(answered('35'))], [cancelledRow('cancelled')]],
+  ['held, and kept', [held(answered('00'))], [row()]],
+  ['cut, and kept', [held(cut)], [row()]],
+  ['cut, and over', [held(cut)], [cancelledRow('cancelled')]],
   ['given up, visibly', [request(answered('00', 'P-1'))], [row({ state: 'failed' })]],
 ])('%s: nothing to complain about', (_what, requests, rows) => {
   expect(check(requests, rows)).toEqual([]);
@@ -89,6 +105,11 @@ test.each<[string, Violation['kind'], RequestRecord[], StoredRegistration[]]>([
     [cancelledRow('cancelled', 'confirmed')],
   ],
   ['never told of', 'wrong', [request(answered('00', 'P-1'))], [row({ changes: [] })]],
+  ['kept, and over', 'wrong', [held(answered('00'))], [cancelledRow('cancelled')]],
+  ['kept, and still held', 'wrong', [held(answered('00'))], [heldRow()]],
+  ['kept, and nobody asked', 'wrong', [held()], [row()]],
+  ['too late, and kept', 'wrong', [held(answered('35'))], [row()]],
+  ['held, and told of', 'wrong', [held()], [row({ isHeld: true })]],
   ['a row on another ticket', 'wrong', [request(cut)], [row({ ticketId: 2 })]],
   ['a row after "nothing was reserved"', 'wrong', [request(answered('90'))], [row()]],
   ['a row though nothing was sent', 'wrong', [request({ kind: 'refused' })], [row()]],

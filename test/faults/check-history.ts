@@ -68,34 +68,49 @@ function checkRequest(request: RequestRecord, rows: StoredRegistration[], tolera
   if (row && granted.size === 0 && !ends.some((end) => isUnknown(end, tolerance)))
     violate('wrong', 'is stored, though every answer said that it is not');
   if (row && row.state !== 'confirmed' && row.state !== 'failed') violate('stuck', `is still ${row.state}`);
-  if (row) for (const problem of wrongWithCancellation(request, row, tolerance)) violate('wrong', problem);
+  if (row) for (const problem of wrongWithChanges(request, row, tolerance)) violate('wrong', problem);
   return violations;
 }
 
-/** A cancellation is carried out where it was said, and where it was asked for at all; the journal tells of it once. */
-function wrongWithCancellation(
-  { cancellations: ends }: RequestRecord,
-  { isCancelled, changes, state }: StoredRegistration,
+/**
+ * What is said of a change is so, and nothing is changed that nobody asked for, except that held seats go back. The journal tells
+ * of each change once.
+ */
+function wrongWithChanges(
+  { isHeld, cancellations, confirmations }: RequestRecord,
+  { isCancelled, changes, state, ...row }: StoredRegistration,
   tolerance: Tolerance,
 ): string[] {
-  const isSaid = ends.some((end) => end.kind === 'answered' && end.code === GRANTED);
+  const mayBe = (ends: AttemptEnd[]) => isSaid(ends) || ends.some((end) => isUnknown(end, tolerance));
   const told = changes.join();
-  const expected = isCancelled ? ['cancelled', `${state},cancelled`] : [state];
+  const expected = isCancelled ? ['cancelled', `${state},cancelled`] : [row.isHeld ? '' : state];
+  const isKept = isSaid(confirmations) && cancellations.length === 0;
+  const problems: [boolean, string][] = [
+    [isSaid(cancellations) && !isCancelled, 'was cancelled, and holds its seat'],
+    [isCancelled && !isHeld && !mayBe(cancellations), 'is cancelled, though nobody was told so'],
+    [isCancelled && isKept, 'was confirmed, and is cancelled'],
+    [row.isHeld && !isHeld, 'is held, though nobody asked for that'],
+    [row.isHeld && isSaid(confirmations), 'was confirmed, and is still held'],
+    [isHeld && !row.isHeld && !isCancelled && !mayBe(confirmations), 'was kept, though nobody was told so'],
+    [!expected.includes(told), `is told of as ${told || 'nothing'}, expected ${expected.join(' or ')}`],
+  ];
+  const refusals = [...cancellations.map(refusalOf), ...confirmations.map(refusalOf)].filter(
+    // Too late to confirm: the time was over, or it was cancelled.
+    (code) => code !== null && !(code === TOO_LATE && isHeld && isCancelled),
+  );
   return [
-    ...ends.flatMap((end) =>
-      end.kind === 'answered' && end.code !== GRANTED && !RETRYABLE.has(end.code)
-        ? [`its cancellation was answered ${end.code}`]
-        : [],
-    ),
-    ...(isSaid && !isCancelled ? ['was cancelled, and holds its seat'] : []),
-    ...(isCancelled && !isSaid && !ends.some((end) => isUnknown(end, tolerance))
-      ? ['is cancelled, though nobody was told so']
-      : []),
-    ...(expected.includes(told)
-      ? []
-      : [`is told of as ${told || 'nothing'}, expected ${expected.join(' or ')}`]),
+    ...problems.filter(([isWrong]) => isWrong).map(([, problem]) => problem),
+    ...refusals.map((code) => `a change of it was answered ${code}`),
   ];
 }
+
+const TOO_LATE = '35';
+
+const isSaid = (ends: AttemptEnd[]) => ends.some((end) => end.kind === 'answered' && end.code === GRANTED);
+
+/** The code of a final refusal; null where it is none. */
+const refusalOf = (end: AttemptEnd) =>
+  end.kind === 'answered' && end.code !== GRANTED && !RETRYABLE.has(end.code) ? end.code : null;
 
 const passReferenceOf = (end: AttemptEnd) =>
   end.kind === 'answered' && end.code === GRANTED ? end.passReference : null;
@@ -148,7 +163,9 @@ function checkTickets({ requests }: History, { registrations, tickets }: Stored)
       .map(({ ticketId }) => ticketId),
   );
   const isGivenBack = new Set(
-    requests.filter(({ cancellations }) => cancellations.length > 0).map(({ ticketId }) => ticketId),
+    requests
+      .filter(({ isHeld, cancellations }) => isHeld || cancellations.length > 0)
+      .map(({ ticketId }) => ticketId),
   );
   const seats = Map.groupBy(
     registrations.filter(({ isCancelled }) => !isCancelled),

@@ -34,6 +34,10 @@ export interface RequestRecord {
   /** Of a bulk call that wants all of its registrations or none: which call. */
   group: string | null;
   attempts: Attempt[];
+  /** Whether its seat is held for a while only. */
+  isHeld: boolean;
+  /** How the attempts ended to confirm it, where it is held. */
+  confirmations: AttemptEnd[];
   /** How the attempts ended to cancel it, once it was granted. */
   cancellations: AttemptEnd[];
 }
@@ -56,6 +60,8 @@ export interface StoredRegistration {
   passReference: string;
   state: string;
   isCancelled: boolean;
+  /** Whether its seat is still held for a while. */
+  isHeld: boolean;
   /** What the journal tells of it, in order. */
   changes: string[];
 }

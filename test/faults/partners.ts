@@ -22,6 +22,9 @@ const BULK_PERCENT = 10;
 const BULK_SIZE = { from: 1, to: 40 };
 const GROUP_PERCENT = 50;
 const CANCEL_PERCENT = 20;
+const HOLD_PERCENT = 20;
+/** Of those that are held. */
+const CONFIRM_PERCENT = 70;
 const TIMEOUT_MS = 5_000;
 const BACKOFF_MS = { from: 10, to: 150 };
 const THINK_MS = 4;
@@ -37,6 +40,7 @@ interface Call {
   /** One where it is no bulk call. */
   requests: RequestRecord[];
   isKeyed: boolean;
+  isHeld: boolean;
   /** Of a bulk call. */
   mode: 'each' | 'all' | null;
 }
@@ -98,8 +102,10 @@ export class Partners {
       const [request] = call.requests as [RequestRecord];
       const passReference = request.attempts.map(({ end }) => passReferenceOf(end)).find(Boolean);
       if (passReference && random.chance(LOOKUP_PERCENT)) await this.#lookUp(event, passReference);
-      if (passReference && this.#mayCancel(request) && random.chance(CANCEL_PERCENT))
-        await this.#cancel(request, passReference);
+      if (passReference && request.isHeld && random.chance(CONFIRM_PERCENT))
+        await this.#change(request, passReference, 'confirm', request.confirmations);
+      if (passReference && this.#mayGiveBack(request) && random.chance(CANCEL_PERCENT))
+        await this.#change(request, passReference, 'cancel', request.cancellations);
       await delay(random.between(0, THINK_MS));
     }
   }
@@ -107,19 +113,24 @@ export class Partners {
   #begin(event: number): Call {
     const { random } = this.#options;
     const isKeyed = random.chance(KEYED_PERCENT);
-    if (!random.chance(BULK_PERCENT)) return { requests: [this.#want(event, isKeyed)], isKeyed, mode: null };
+    const isHeld = random.chance(HOLD_PERCENT);
+    const want = (group: string | null = null) => this.#want(event, isKeyed, isHeld, group);
+    if (!random.chance(BULK_PERCENT)) return { requests: [want()], isKeyed, isHeld, mode: null };
     const mode = random.chance(GROUP_PERCENT) ? 'all' : 'each';
     const group = mode === 'all' ? `${this.#options.roundId}-${this.#count}` : null;
     const size = random.between(BULK_SIZE.from, BULK_SIZE.to);
-    return { requests: Array.from({ length: size }, () => this.#want(event, isKeyed, group)), isKeyed, mode };
+    return { requests: Array.from({ length: size }, () => want(group)), isKeyed, isHeld, mode };
   }
 
-  #want(event: number, isKeyed: boolean, group: string | null = null): RequestRecord {
+  #want(event: number, isKeyed: boolean, isHeld: boolean, group: string | null): RequestRecord {
     const { random, roundId, events } = this.#options;
     const request: RequestRecord = {
       id: `${roundId}-${this.#count++}`,
       event,
-      ticketId: random.pick(events[event]!.ticketIds),
+      // Of one of the tickets nobody gives a seat back, so that it stays sold out.
+      ticketId: random.pick(events[event]!.ticketIds.slice(0, isHeld ? -1 : undefined)),
+      isHeld,
+      confirmations: [],
       isKeyed,
       group,
       attempts: [],
@@ -143,7 +154,7 @@ export class Partners {
   }
 
   /** Resolves to how the attempt ended for the first of the call's registrations. */
-  async #attempt({ requests, isKeyed, mode }: Call): Promise<AttemptEnd> {
+  async #attempt({ requests, isKeyed, isHeld, mode }: Call): Promise<AttemptEnd> {
     const [first] = requests as [RequestRecord];
     const bodies = requests.map(({ id, ticketId }) => ({
       fullName: nameOf(id),
@@ -156,7 +167,11 @@ export class Partners {
     const path = mode === null ? REGISTER : `${REGISTER}/bulk`;
     const ends = await this.#send(api, first.event, path, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', ...(isKeyed && { 'idempotency-key': first.id }) },
+      headers: {
+        'content-type': 'application/json',
+        ...(isKeyed && { 'idempotency-key': first.id }),
+        ...(isHeld && { 'hold-for': '60' }),
+      },
       body: JSON.stringify(mode === null ? bodies[0] : { registrations: bodies, mode }),
     });
     const endOf = (index: number) => ends[index] ?? ends[0]!;
@@ -166,19 +181,23 @@ export class Partners {
     return endOf(0);
   }
 
-  /** Of one of the tickets nobody gives a seat back, so that it stays sold out. */
-  #mayCancel({ event, ticketId }: RequestRecord): boolean {
+  #mayGiveBack({ event, ticketId }: RequestRecord): boolean {
     return ticketId !== this.#options.events[event]!.ticketIds.at(-1);
   }
 
   /** Repeats it until there is a final answer, and now and then once more after that. */
-  async #cancel(request: RequestRecord, passReference: string): Promise<void> {
+  async #change(
+    request: RequestRecord,
+    passReference: string,
+    name: 'confirm' | 'cancel',
+    ends: AttemptEnd[],
+  ): Promise<void> {
     const { random, apiUrls } = this.#options;
-    const path = `/api/v1/events/registrations/${passReference}/cancel`;
+    const path = `/api/v1/events/registrations/${passReference}/${name}`;
     for (const giveUpAt = this.now() + PERSIST_MS; this.now() < giveUpAt;) {
       const api = random.between(0, apiUrls.length - 1);
       const [end] = await this.#send(api, request.event, path, { method: 'POST', headers: {} });
-      request.cancellations.push(end!);
+      ends.push(end!);
       const isFinal = end!.kind === 'answered' && !RETRY_CODES.has(end!.code);
       if (isFinal && !random.chance(REPLAY_PERCENT)) return;
       if (!isFinal) await delay(random.between(BACKOFF_MS.from, BACKOFF_MS.to));

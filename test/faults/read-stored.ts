@@ -41,6 +41,37 @@ export async function hasNonePrepared({ postgres, nodes }: Deployment): Promise<
   return true;
 }
 
+/** Lets the time of some of the seats that are held be over; of all of them, by default. Rejects where a server does not answer. */
+export async function endHolds(
+  { db }: Deployment,
+  events: readonly EventOnSale[],
+  percent = 100,
+): Promise<void> {
+  for (const { fixture } of events) {
+    const { rows } = await sql<{ serial: number; now: Date }>`
+      select serial, now() as now from registrations
+      where shard_id = ${fixture.shardId} and event_id = ${fixture.eventId} and held_until > now() and cancelled_at is null
+        and serial % 100 < ${percent}`.execute(db);
+    const serials = rows.map(({ serial }) => serial);
+    if (serials.length > 0)
+      await sql`
+        update registrations set held_until = ${rows[0]!.now}
+        where shard_id = ${fixture.shardId} and serial = any(${serials}::bigint[]) and held_until is not null`.execute(
+        db,
+      );
+  }
+}
+
+/** Whether no seat is held any longer than its time. False where a server does not tell. */
+export async function isNoneOverdue({ db }: Deployment): Promise<boolean> {
+  const overdue = sql`
+    select from registrations where held_until <= now() and cancelled_at is null limit 1`.execute(db);
+  return overdue.then(
+    ({ rows }) => rows.length === 0,
+    () => false,
+  );
+}
+
 /** Reads what is stored of a round's events. */
 export async function readStored({ db }: Deployment, events: readonly EventOnSale[]): Promise<Stored> {
   const stored = await Promise.all(events.map((event) => readEvent(db, event)));
@@ -64,6 +95,7 @@ async function readEvent(db: Deployment['db'], { fixture, ticketIds }: EventOnSa
       'r.extra_data_1 as requestId',
       'b.state',
       'r.cancelled_at as cancelledAt',
+      'r.held_until as heldUntil',
     ])
     .where('r.shard_id', '=', shardId)
     .where('r.ticket_id', 'in', ticketIds)
@@ -77,12 +109,13 @@ async function readEvent(db: Deployment['db'], { fixture, ticketIds }: EventOnSa
     .execute();
   return {
     tickets,
-    registrations: rows.map(({ serial, passCode, ticketId, requestId, state, cancelledAt }) => ({
+    registrations: rows.map(({ serial, passCode, ticketId, requestId, state, cancelledAt, heldUntil }) => ({
       requestId: requestId ?? '',
       ticketId,
       passReference: formatPassReference({ prefix, eventId, serial, passCode }),
       state,
       isCancelled: cancelledAt !== null,
+      isHeld: heldUntil !== null && cancelledAt === null,
       changes: changes.get(serial) ?? [],
     })),
   };

@@ -8,7 +8,7 @@ import { makesRequestsFail, type Fault } from './fault.ts';
 import { labelOf, type History } from './history.ts';
 import { Partners } from './partners.ts';
 import { Random } from './random.ts';
-import { hasNonePrepared, isFinalized, readNow, readStored } from './read-stored.ts';
+import { endHolds, hasNonePrepared, isFinalized, isNoneOverdue, readNow, readStored } from './read-stored.ts';
 
 /** What happens in a round; everything else follows from its seed. */
 export interface Round {
@@ -32,6 +32,9 @@ export interface RoundResult extends Round {
 const WARM_UP_REQUESTS = 50;
 const REQUESTS_AFTER = 100;
 const RECOVER_WITHIN_MS = 60_000;
+/** Long before their time: a round lasts some seconds. */
+const HOLDS_END_EVERY_MS = 300;
+const HOLDS_ENDED_PERCENT = 30;
 /** A node that is away for less may be back before a group has had its turn. */
 const AWAY_FROM_MS = 150;
 
@@ -51,6 +54,10 @@ export async function runRound(deployment: Deployment, round: Round): Promise<Ro
     roundId: `r${round.seed}`,
     random: new Random(random.seed()),
   });
+  const ending = setInterval(() => {
+    // A server may be away; the seats wait for the next time.
+    endHolds(deployment, events, HOLDS_ENDED_PERCENT).catch(() => {});
+  }, HOLDS_END_EVERY_MS);
   const problems: Violation[] = [];
   const attempt = async (what: string, act: () => Promise<unknown>) => {
     await act().catch((error: Error) =>
@@ -95,10 +102,14 @@ export async function runRound(deployment: Deployment, round: Round): Promise<Ro
     waitUntil('the service goes on', () => partners.history.requests.length >= afterwards),
   );
   await partners.finish();
+  clearInterval(ending);
   await attempt('finalizing the rest', async () => {
     const before = await readNow(deployment);
     await waitUntil('all is finalized', () => isFinalized(deployment, before), RECOVER_WITHIN_MS);
   });
+  await attempt('giving held seats back', () =>
+    waitUntil('none is overdue', () => isNoneOverdue(deployment), RECOVER_WITHIN_MS),
+  );
   await attempt('ending the rest', () =>
     waitUntil('no prepared transaction is left', () => hasNonePrepared(deployment), RECOVER_WITHIN_MS),
   );

@@ -33,8 +33,12 @@ const POISON = [
  * Registrations of every kind, made from the schemas of body and headers: a new field is fuzzed by being there. Most are
  * right but for one thing, because a second mistake hides the first.
  */
-export function hostileRegistration(target: Target, keys: readonly string[] = []): fc.Arbitrary<Buffer> {
-  return hostileCall(fc.constant(REGISTER), hostileBody(target), target, keys);
+export function hostileRegistration(
+  target: Target,
+  keys: readonly string[] = [],
+  holds: readonly string[] = [],
+): fc.Arbitrary<Buffer> {
+  return hostileCall(fc.constant(REGISTER), hostileBody(target), target, keys, holds);
 }
 
 /** Bulk calls with such registrations in them, and with other things in place of the list. */
@@ -56,8 +60,8 @@ export function hostileBulk(target: Target, keys: readonly string[] = []): fc.Ar
   return hostileCall(fc.constant(BULK), body, target, keys);
 }
 
-/** Cancellations of what is registered by then, of what is not, and registrations that there may be more. */
-export function hostileCancellation(target: Target): fc.Arbitrary<Buffer> {
+/** Cancellations and confirmations of what is registered by then, of what is not, and registrations that there may be more. */
+export function hostileChange(target: Target): fc.Arbitrary<Buffer> {
   const { passPrefix: prefix, eventId, model } = target;
   const nobody = { eventId, serial: 1, passCode: 1_000_000_000 };
   const known = fc
@@ -71,9 +75,11 @@ export function hostileCancellation(target: Target): fc.Arbitrary<Buffer> {
     known.map((passReference) => passReference.replace(/-\d+-/, '-1-')),
     fc.constantFrom('-', 'GALA-1-1', 'GALA-0-0-0', 'a'.repeat(8_000)),
   );
-  const path = sometimes(4, known, wrong).map((one) => `/api/v1/events/registrations/${one}/cancel`);
-  const cancellation = hostileCall(path, hostileBody(target), target, []);
-  return fc.oneof(cancellation, hostileRegistration(target));
+  const path = fc
+    .tuple(sometimes(4, known, wrong), fc.constantFrom('cancel', 'confirm'))
+    .map(([one, name]) => `/api/v1/events/registrations/${one}/${name}`);
+  const change = hostileCall(path, hostileBody(target), target, []);
+  return fc.oneof(change, hostileRegistration(target), hostileRegistration(target, [], ['60', '1800']));
 }
 
 function hostileCall(
@@ -81,12 +87,13 @@ function hostileCall(
   body: fc.Arbitrary<Buffer>,
   target: Target,
   keys: readonly string[],
+  holds: readonly string[] = [],
 ) {
   return fc
     .record({
       path,
       body,
-      headers: hostileHeaders(target, keys),
+      headers: hostileHeaders(target, keys, holds),
       isChunked: fc.boolean(),
       query: fc.constantFrom('', '', '', '?a=1', '?organizedEventTicketID=0', '?__proto__[gender]=1'),
     })
@@ -228,12 +235,17 @@ const ODD_TYPES = [
 ];
 
 /** The headers that the schemas know, mostly right, sometimes wrong, absent or there twice. */
-function hostileHeaders(target: Target, keys: readonly string[]): fc.Arbitrary<Header[]> {
+function hostileHeaders(
+  target: Target,
+  keys: readonly string[],
+  holds: readonly string[],
+): fc.Arbitrary<Header[]> {
   const usual: Record<string, fc.Arbitrary<string>> = {
     'x-secret-key': fc.constant(target.secretKey),
     'x-event-ref': fc.constantFrom(target.eventRef, target.eventRef.toUpperCase()),
     'content-type': fc.constantFrom(...TYPES),
     ...(keys.length > 0 && { 'idempotency-key': fc.constantFrom(...keys) }),
+    ...(holds.length > 0 && { 'hold-for': fc.constantFrom(...holds) }),
   };
   const unusual: Record<string, fc.Arbitrary<string>> = {
     ...headersOf(RegisterHeaders),

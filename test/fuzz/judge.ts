@@ -6,7 +6,7 @@ import {
   RESPONSE_CODES,
 } from '@floodgate/contract';
 import type { BulkReservation, Reservation, SeatOutcome } from '@floodgate/registrations';
-import { cancelledBy, codesOfCancel, judgeCancellation } from './cancellations.ts';
+import { changeBy, codesOfChange, judgeChange } from './changes.ts';
 import { Finding, type WireAnswer } from './read-answers.ts';
 import { headerOf, type StrictReading, type StrictRequest } from './read-strictly.ts';
 import { RULES, valueOf, wrongFields } from './registration-rules.ts';
@@ -125,8 +125,8 @@ function judgeAnswer(target: Target, request: StrictRequest, answer: Answer, isO
   if (verdict.reservation && OUTCOMES.includes(answer.code)) {
     judgeOutcome(target, verdict.reservation, answer, isOnly);
   }
-  const cancelled = cancelledBy(request);
-  if (cancelled && ['00', '34'].includes(answer.code)) judgeCancellation(target, cancelled, answer.code);
+  const change = changeBy(request);
+  if (change && ['00', '34', '35'].includes(answer.code)) judgeChange(target, change, answer.code);
   if (verdict.bulk && answer.code !== '41' && answer.code !== '10')
     judgeBulk(target, verdict.bulk, answer, isOnly);
 }
@@ -143,7 +143,7 @@ function judgeLastAnswer(target: Target, partial: StrictRequest | undefined, ans
 /** What may be answered to a head alone: what is wrong with it, and what needs no body. */
 function codesBeforeBody(target: Target, head: StrictRequest): readonly Code[] {
   const refusals = [...(callerVerdict(target, head)?.codes ?? []), ...(routeVerdict(head)?.codes ?? [])];
-  if (head.method === 'POST' && (isRegister(head) || cancelledBy(head))) return [...refusals, '10'];
+  if (head.method === 'POST' && (isRegister(head) || changeBy(head))) return [...refusals, '10'];
   return [...refusals, '00', '10', '34', '60'];
 }
 
@@ -161,7 +161,7 @@ function verdictOn(target: Target, request: StrictRequest, answer: Answer): Verd
   if (request.method === 'CONNECT') return { codes: ['60'] };
   if (hosts.length > 1 || (hosts.length === 0 && request.version === '1.1')) return { codes: ['10'] };
   if (hosts.length === 1 && !isHost(hosts[0]![1])) return { codes: ['10'] };
-  if (cancelledBy(request)) return callerVerdict(target, request) ?? { codes: codesOfCancel(request) };
+  if (changeBy(request)) return callerVerdict(target, request) ?? { codes: codesOfChange(request) };
   const isPassReference = answer.code === '00' && typeof answer.data === 'string';
   const asksForSeats = request.method === 'POST' && isRegister(request);
   // However the path was written: a seat was taken, so everything else has to be right.
@@ -252,25 +252,25 @@ function jsonVerdict(target: Target, request: StrictRequest): Verdict {
     return { codes: ['10'] };
   }
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return { codes: ['11'], wrong: [] };
-  const key = headerOf(request, 'idempotency-key');
-  if (pathOf(request) === BULK) return bulkVerdict(target, body, key);
+  const options = { key: headerOf(request, 'idempotency-key'), holdFor: headerOf(request, 'hold-for') };
+  if (pathOf(request) === BULK) return bulkVerdict(target, body, options);
   const wrong = wrongFields(body);
-  if (wrong.length > 0 || !isKey(key)) return { codes: ['11'], wrong };
-  return { codes: OUTCOMES, reservation: reservationOf(target, body, key) };
+  if (wrong.length > 0 || !areRight(options)) return { codes: ['11'], wrong };
+  return { codes: OUTCOMES, reservation: reservationOf(target, body, options) };
 }
 
-function bulkVerdict(target: Target, body: object, key: string | undefined): Verdict {
+function bulkVerdict(target: Target, body: object, options: CallOptions): Verdict {
   const list = valueOf(body, 'registrations');
   const mode = valueOf(body, 'mode');
   const isList = Array.isArray(list) && list.length >= 1 && list.length <= BULK_LIMIT;
-  if (!isList || ![undefined, 'each', 'all'].includes(mode as string | undefined) || !isKey(key))
+  if (!isList || ![undefined, 'each', 'all'].includes(mode as string | undefined) || !areRight(options))
     return { codes: ['11'] };
   const items = list.map((item: unknown) => {
     if (typeof item !== 'object' || item === null || Array.isArray(item)) return [];
     const wrong = wrongFields(item);
-    return wrong.length > 0 ? wrong : reservationOf(target, item, undefined);
+    return wrong.length > 0 ? wrong : reservationOf(target, item, { holdFor: options.holdFor });
   });
-  return { codes: ['00', '40', '41'], bulk: { items, isAll: mode === 'all', key } };
+  return { codes: ['00', '40', '41'], bulk: { items, isAll: mode === 'all', key: options.key } };
 }
 
 const reservationsIn = ({ items, key }: BulkVerdict): Reservation[] =>
@@ -278,11 +278,26 @@ const reservationsIn = ({ items, key }: BulkVerdict): Reservation[] =>
     'ticketId' in item ? [{ ...item, idempotency: key === undefined ? null : { key, fingerprint: '' } }] : [],
   );
 
+/** What the headers say of a call. */
+interface CallOptions {
+  key?: string | undefined;
+  holdFor?: string | undefined;
+}
+
+const areRight = ({ key, holdFor }: CallOptions) => isKey(key) && isHold(holdFor);
+
+const isHold = (text: string | undefined) =>
+  text === undefined ||
+  (String(Number(text)) === text &&
+    Number(text) >= 60 &&
+    Number(text) <= 1_800 &&
+    Number.isInteger(Number(text)));
+
 const isKey = (key: string | undefined) =>
   key === undefined ||
   (key.length >= 1 && key.length <= 255 && Array.from(key).every((c) => c > ' ' && c < '\u007f'));
 
-function reservationOf(target: Target, body: object, key: string | undefined): Reservation {
+function reservationOf(target: Target, body: object, { key, holdFor }: CallOptions): Reservation {
   const text = (name: string) => (valueOf(body, name) ?? null) as string | null;
   const ticketId = valueOf(body, 'organizedEventTicketID') as number;
   const emailAddress = text('emailAddress')!;
@@ -302,8 +317,11 @@ function reservationOf(target: Target, body: object, key: string | undefined): R
     ticketId,
     passCode: 0,
     ...attendee,
-    attendeeDigest: target.duplicatePolicy === 'reject' ? emailAddress.toLowerCase() : null,
-    idempotency: key === undefined ? null : { key, fingerprint: JSON.stringify([ticketId, attendee]) },
+    attendeeDigest: target.duplicatePolicy === 'allow' ? null : emailAddress.toLowerCase(),
+    returnsExisting: target.duplicatePolicy === 'return_existing',
+    holdSeconds: holdFor === undefined ? null : Number(holdFor),
+    idempotency:
+      key === undefined ? null : { key, fingerprint: JSON.stringify([ticketId, attendee, holdFor]) },
   };
 }
 
@@ -316,19 +334,27 @@ function isKeyInDoubt({ unanswered }: Target, { idempotency }: Reservation): boo
 function judgeOutcome(target: Target, reservation: Reservation, answer: Answer, isOnly: boolean): void {
   const expected = target.model.expect(reservation);
   const replayed = answer.headers.get('idempotent-replayed') === 'true';
-  const outcome = outcomeOf(target, answer, replayed);
+  const outcome = outcomeOf(target, answer, replayed, expected);
   if (outcome) target.model.record(reservation, outcome, '', 0);
   if (!isOnly || isKeyInDoubt(target, reservation)) return;
-  const code = expected.kind === 'registered' ? '00' : REFUSALS[expected.kind];
+  const isSeat = expected.kind === 'registered' || expected.kind === 'existing';
+  const code = isSeat ? '00' : REFUSALS[expected.kind];
   if (answer.code !== code) throw new Finding(`answered ${answer.code}, the model expects ${code}`);
-  const isReplay = expected.kind !== 'key-reused' && expected.replayed;
+  if (expected.kind === 'existing' && outcome?.kind !== 'existing')
+    throw new Finding('another seat for the same attendee');
+  const isReplay = 'replayed' in expected && expected.replayed;
   if (replayed !== isReplay) throw new Finding(`replayed: ${replayed}, the model expects ${isReplay}`);
   const first = expected.kind === 'registered' && expected.replayed ? expected.serial : undefined;
   if (outcome?.kind === 'registered' && outcome.replayed && outcome.serial !== first)
     throw new Finding(`replays serial ${outcome.serial}, the first answer had ${first}`);
 }
 
-function outcomeOf(target: Target, answer: Answer, replayed: boolean): SeatOutcome | null {
+function outcomeOf(
+  target: Target,
+  answer: Answer,
+  replayed: boolean,
+  expected?: ReturnType<Target['model']['expect']>,
+): SeatOutcome | null {
   if (answer.code !== '00') {
     const kind = Object.entries(REFUSALS).find(([, code]) => code === answer.code)?.[0];
     return kind ? ({ kind, replayed } as SeatOutcome) : null;
@@ -336,7 +362,11 @@ function outcomeOf(target: Target, answer: Answer, replayed: boolean): SeatOutco
   const parts = parsePassReference(String(answer.data));
   if (parts?.eventId !== target.eventId || parts.prefix !== target.passPrefix)
     throw new Finding(`no pass reference of this event: ${String(answer.data)}`);
-  return { kind: 'registered', serial: parts.serial, passCode: parts.passCode, replayed };
+  const { serial, passCode } = parts;
+  // The seat that its attendee has already, and no other.
+  const isExisting =
+    expected?.kind === 'existing' && expected.serial === serial && expected.passCode === passCode;
+  return isExisting ? expected : { kind: 'registered', serial, passCode, replayed };
 }
 
 let keyless = 0;

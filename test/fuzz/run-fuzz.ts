@@ -1,8 +1,8 @@
-import type { Database } from '@floodgate/database';
+import type { Database, DuplicatePolicy } from '@floodgate/database';
 import fc from 'fast-check';
 import { converse, sendAndReset } from './converse.ts';
 import { hostileBytes } from './hostile-bytes.ts';
-import { hostileBulk, hostileCancellation, hostileRegistration } from './hostile-requests.ts';
+import { hostileBulk, hostileChange, hostileRegistration } from './hostile-requests.ts';
 import { judge, rememberUnanswered } from './judge.ts';
 import { readStrictly } from './read-strictly.ts';
 import { createTarget, type Target } from './target.ts';
@@ -14,7 +14,7 @@ const KEYS = ['!~', 'k'.repeat(255), ...Array.from({ length: 30 }, (_, number) =
 
 interface Lane {
   name: string;
-  duplicatePolicy?: 'allow' | 'reject';
+  duplicatePolicy?: DuplicatePolicy;
   /** The connection is reset once the message is sent, and no answer is read. */
   isReset?: boolean;
   messages: (target: Target) => fc.Arbitrary<Buffer>;
@@ -32,8 +32,8 @@ const LANES: readonly Lane[] = [
   },
   { name: 'bulk calls', messages: (target) => hostileBulk(target, KEYS) },
   { name: 'bulk calls, no duplicates', messages: hostileBulk, duplicatePolicy: 'reject' },
-  { name: 'cancellations', messages: hostileCancellation },
-  { name: 'cancellations, no duplicates', messages: hostileCancellation, duplicatePolicy: 'reject' },
+  { name: 'changes', messages: hostileChange },
+  { name: 'changes, attendees once', messages: hostileChange, duplicatePolicy: 'return_existing' },
   { name: 'bytes and a reset', messages: hostileBytes, isReset: true },
   ...[1, 2, 3, 4].map((number) => ({ name: `bytes ${number}`, messages: hostileBytes })),
 ];

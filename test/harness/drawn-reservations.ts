@@ -1,6 +1,12 @@
 import type { Database } from '@floodgate/database';
 import { moveEventAction, perform } from '@floodgate/events/actions';
-import type { BulkReservation, Cancellation, Order, Reservation } from '@floodgate/registrations';
+import type {
+  BulkReservation,
+  Cancellation,
+  NamedRegistration,
+  Order,
+  Reservation,
+} from '@floodgate/registrations';
 import type { TicketSettings } from '@floodgate/tickets';
 import fc from 'fast-check';
 import { createFixture, type Fixture } from './fixture.ts';
@@ -36,6 +42,7 @@ export interface DrawnReservation {
   attendee: number;
   key: number | null;
   fingerprint: number;
+  isHeld: boolean;
   gender: string | null;
   extraData1: string | null;
 }
@@ -54,18 +61,25 @@ export interface DrawnBulk {
 export type DrawnOrder = DrawnReservation | DrawnBulk;
 
 /** Which of the registrations, cancelled or not, and what is wrong with how it is named. */
-export interface DrawnCancellation {
+export interface DrawnNamed {
   registration: number;
   astray: 'serial' | 'partner' | 'event' | 'pass code' | null;
 }
 
 /** Cancelled together; the deadline is that of their event. */
 export interface DrawnCancellations {
-  cancel: DrawnCancellation[];
+  cancel: DrawnNamed[];
   deadline: 'over' | 'ahead' | null;
 }
 
-export type DrawnStep = DrawnOrder[] | DrawnCancellations | 'finalize' | 'a day passes';
+export type DrawnStep =
+  | DrawnOrder[]
+  | DrawnCancellations
+  | { confirm: DrawnNamed[] }
+  | 'finalize'
+  | 'holds end'
+  | 'expire holds'
+  | 'a day passes';
 
 const seldom = <T>(rare: T, usual: T) =>
   fc.oneof({ weight: 1, arbitrary: fc.constant(rare) }, { weight: 5, arbitrary: fc.constant(usual) });
@@ -92,6 +106,7 @@ const anyReservation: fc.Arbitrary<DrawnReservation> = fc.record({
   attendee: fc.nat(5),
   key: fc.option(fc.nat(3), { freq: 2 }),
   fingerprint: seldom(1, 0),
+  isHeld: seldom(true, false),
   gender: fc.option(fc.string({ maxLength: 8 }).filter((text) => !text.includes('\0'))),
   extraData1: fc.option(fc.constantFrom('', '{"a":1,"b"}', 'NULL', '\\', '日本 🎟', '"', "'; --")),
 });
@@ -111,7 +126,7 @@ const anyOrder: fc.Arbitrary<DrawnOrder> = fc.oneof(
 
 export const anyBatch = fc.array(anyOrder, { minLength: 1, maxLength: 12 });
 
-const anyCancellation: fc.Arbitrary<DrawnCancellation> = fc.record({
+const anyNamed: fc.Arbitrary<DrawnNamed> = fc.record({
   registration: fc.nat(),
   astray: fc.oneof(
     { weight: 8, arbitrary: fc.constant(null) },
@@ -128,7 +143,7 @@ const anyCancellation: fc.Arbitrary<DrawnCancellation> = fc.record({
 });
 
 const anyCancellations: fc.Arbitrary<DrawnCancellations> = fc.record({
-  cancel: fc.array(anyCancellation, { minLength: 1, maxLength: 6 }),
+  cancel: fc.array(anyNamed, { minLength: 1, maxLength: 6 }),
   deadline: fc.oneof(
     { weight: 4, arbitrary: fc.constant(null) },
     { weight: 1, arbitrary: fc.constantFrom('over' as const, 'ahead' as const) },
@@ -138,20 +153,28 @@ const anyCancellations: fc.Arbitrary<DrawnCancellations> = fc.record({
 export const anyStep: fc.Arbitrary<DrawnStep> = fc.oneof(
   { weight: 6, arbitrary: anyBatch },
   { weight: 2, arbitrary: anyCancellations },
+  { weight: 2, arbitrary: fc.record({ confirm: fc.array(anyNamed, { minLength: 1, maxLength: 6 }) }) },
+  { weight: 1, arbitrary: fc.constantFrom('holds end' as const, 'expire holds' as const) },
   { weight: 2, arbitrary: fc.constant('finalize' as const) },
   { weight: 1, arbitrary: fc.constant('a day passes' as const) },
 );
 
-/** Two events, of which the second rejects duplicates, and the model of their tickets. */
+/** Two events, of which the second takes an attendee once, and the model of their tickets. */
 export interface World {
   events: [Fixture, Fixture];
   model: ReservationModel;
   /** The bulk calls that were drawn so far. */
   bulks: BulkReservation[];
+  /** Whether the second event's attendees get their first seat again. */
+  returnsExisting: boolean;
 }
 
-export async function createWorld(db: Database, tickets: readonly DrawnTicket[]): Promise<World> {
-  const [first, second] = [await createFixture(db), await createFixture(db, 'reject')];
+export async function createWorld(
+  db: Database,
+  tickets: readonly DrawnTicket[],
+  policy: 'reject' | 'return_existing',
+): Promise<World> {
+  const [first, second] = [await createFixture(db), await createFixture(db, policy)];
   // A batch is of one shard.
   await perform(db, moveEventAction, { eventId: second.eventId, shardId: first.shardId }, 'test');
   const events: World['events'] = [first, { ...second, shardId: first.shardId }];
@@ -161,7 +184,12 @@ export async function createWorld(db: Database, tickets: readonly DrawnTicket[])
     const id = await events[event]!.addTicket({ capacity, active, ...dates() });
     rows.push({ id, eventId: events[event]!.eventId, capacity, taken: 0, onSale: active && isOpen });
   }
-  return { events, model: new ReservationModel(rows), bulks: [] };
+  return {
+    events,
+    model: new ReservationModel(rows),
+    bulks: [],
+    returnsExisting: policy === 'return_existing',
+  };
 }
 
 const NOBODYS_TICKET = 2_000_000_000;
@@ -185,13 +213,14 @@ function toBulk(world: World, { bulk, isAll, key, fingerprint, repeats }: DrawnB
   if (repeats !== null && world.bulks.length > 0) return world.bulks[repeats % world.bulks.length]!;
   const reservations = bulk.map((one) => toReservation(world, one));
   const { partnerId, eventId } = reservations[0]!;
-  const rejects = eventId === world.events[1].eventId;
+  const isOnce = eventId === world.events[1].eventId;
   const drawn = {
     reservations: reservations.map((reservation, index) => ({
       ...reservation,
       partnerId,
       eventId,
-      attendeeDigest: rejects ? uuid(bulk[index]!.attendee) : null,
+      attendeeDigest: isOnce ? uuid(bulk[index]!.attendee) : null,
+      returnsExisting: isOnce && world.returnsExisting,
       idempotency: null,
     })),
     isAll,
@@ -207,7 +236,7 @@ function fingerprintOf(bulk: readonly DrawnReservation[], isAll: boolean, other:
   return uuid(Array.from(asked).reduce((sum, character) => (sum * 31 + character.charCodeAt(0)) % 1e9, 7));
 }
 
-function toReservation({ events, model }: World, drawn: DrawnReservation): Reservation {
+function toReservation({ events, model, returnsExisting }: World, drawn: DrawnReservation): Reservation {
   passCode += 1;
   const ticket = model.tickets[drawn.ticket % model.tickets.length]!;
   const [own, other] = ticket.eventId === events[0].eventId ? events : events.toReversed();
@@ -226,23 +255,31 @@ function toReservation({ events, model }: World, drawn: DrawnReservation): Reser
     extraData1: drawn.extraData1,
     extraData2: null,
     attendeeDigest: eventId === events[1].eventId ? uuid(drawn.attendee) : null,
+    returnsExisting: eventId === events[1].eventId && returnsExisting,
+    holdSeconds: drawn.isHeld ? 60 : null,
     idempotency:
       drawn.key === null ? null : { key: `{"key\\",${drawn.key}}`, fingerprint: uuid(drawn.fingerprint) },
   };
 }
 
 /** The cancellations of a drawn step; none where nobody is registered yet. */
-export function toCancellations({ model }: World, { cancel, deadline }: DrawnCancellations): Cancellation[] {
+export function toCancellations(world: World, { cancel, deadline }: DrawnCancellations): Cancellation[] {
+  return toNamed(world, cancel).map((named) => {
+    return { ...named, deadline: deadline && hours(deadline === 'over' ? -1 : 1) };
+  });
+}
+
+/** The registrations that a drawn step is about; none where nobody is registered yet. */
+export function toNamed({ model }: World, drawn: readonly DrawnNamed[]): NamedRegistration[] {
   if (model.registrations.length === 0) return [];
-  return cancel.map(({ registration, astray }) => {
+  return drawn.map(({ registration, astray }) => {
     const wanted = model.registrations[registration % model.registrations.length]!;
-    const off = (name: DrawnCancellation['astray']) => (astray === name ? 1_000_000 : 0);
+    const off = (name: DrawnNamed['astray']) => (astray === name ? 1_000_000 : 0);
     return {
       partnerId: wanted.partnerId + off('partner'),
       eventId: wanted.eventId + off('event'),
       serial: wanted.serial + off('serial'),
       passCode: wanted.passCode + off('pass code'),
-      deadline: deadline && hours(deadline === 'over' ? -1 : 1),
     };
   });
 }

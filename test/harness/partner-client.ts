@@ -42,6 +42,12 @@ export class PartnerClient {
     });
   }
 
+  confirm(passReference: string): Promise<Answer> {
+    return this.request(`/api/v1/events/registrations/${encodeURIComponent(passReference)}/confirm`, {
+      method: 'POST',
+    });
+  }
+
   /** Any request, with the partner's headers unless they are overridden. A failure must not repeat what it was sent. */
   async request(
     path: string,

@@ -3,6 +3,8 @@ import {
   type BulkReservation,
   type Cancellation,
   type CancelOutcome,
+  type ConfirmOutcome,
+  type NamedRegistration,
   type Order,
   type Outcome,
   type Refusal,
@@ -25,13 +27,16 @@ export interface ModelRegistration extends Reservation {
   batchId: string;
   position: number;
   cancelled: boolean;
+  /** Whether its seat is held for a while, and whether that is over. */
+  held: 'no' | 'yes' | 'overdue';
   finalized: boolean;
 }
 
 /** What the model expects; a seat's serial is Postgres's to choose, so a new one is not predicted. */
-type Expected = Refused | { kind: 'key-reused' } | Registered;
+type Expected = Refused | { kind: 'key-reused' } | Registered | Existing;
 type ExpectedOfBulk = { kind: 'key-reused' } | { kind: 'bulk'; outcomes: Expected[]; replayed: boolean };
 type Refused = { kind: Refusal; replayed: boolean };
+type Existing = { kind: 'existing'; serial: number; passCode: number };
 type Registered = { kind: 'registered'; passCode: number; replayed: boolean; serial?: number };
 
 interface Remembered {
@@ -68,9 +73,9 @@ export class ReservationModel {
     });
     this.tickets.forEach((ticket, index) => (ticket.taken = before.taken[index]!));
     this.registrations.length = before.registered;
-    const isRefused = bulk.isAll && outcomes.some(({ kind }) => kind !== 'registered');
+    const isRefused = bulk.isAll && !outcomes.every(isSeat);
     const refused = (expected: Expected): Expected =>
-      expected.kind === 'registered' ? { kind: 'group-refused', replayed: false } : expected;
+      isSeat(expected) ? { kind: 'group-refused', replayed: false } : expected;
     return { kind: 'bulk', outcomes: isRefused ? outcomes.map(refused) : outcomes, replayed: false };
   }
 
@@ -79,10 +84,13 @@ export class ReservationModel {
     const first = this.#remembered.get(scopedKey(reservation) ?? '');
     if (first && first.fingerprint !== reservation.idempotency?.fingerprint) return { kind: 'key-reused' };
     if (first) return { ...first.answer, replayed: true } as Expected;
+    const earlier = this.#duplicateOf(reservation);
+    if (earlier && reservation.returnsExisting && earlier.partnerId === reservation.partnerId)
+      return { kind: 'existing', serial: earlier.serial, passCode: earlier.passCode };
     const ticket = this.#ticketOf(reservation);
     if (!ticket) return { kind: 'no-such-ticket', replayed: false };
     if (!ticket.onSale) return { kind: 'not-on-sale', replayed: false };
-    if (this.#isDuplicate(reservation)) return { kind: 'duplicate', replayed: false };
+    if (earlier) return { kind: 'duplicate', replayed: false };
     if (ticket.taken >= ticket.capacity) return { kind: 'sold-out', replayed: false };
     return { kind: 'registered', passCode: reservation.passCode, replayed: false };
   }
@@ -91,16 +99,18 @@ export class ReservationModel {
   recordOrder(order: Order, outcome: Outcome, batchId: string, position: number): void {
     if (!isBulk(order)) this.record(order, outcome as SeatOutcome, batchId, position);
     else if (outcome.kind === 'bulk' && !outcome.replayed) {
-      this.#remember(order, outcome as ExpectedOfBulk);
+      this.#remember(order, { ...outcome, outcomes: outcome.outcomes.map(rememberedAs) });
       for (const [index, reservation] of order.reservations.entries()) {
         const own = outcome.outcomes[index]!;
-        if (own.kind === 'registered') this.#seat(reservation, own, batchId, position + index);
+        if (own.kind === 'registered' && !own.replayed)
+          this.#seat(reservation, own, batchId, position + index);
       }
     }
   }
 
   /** Takes over what became of the reservation. */
   record(reservation: Reservation, outcome: SeatOutcome, batchId: string, position: number): void {
+    if (outcome.kind === 'existing') return this.#remember(reservation, rememberedAs(outcome));
     if (outcome.kind === 'key-reused' || !('replayed' in outcome) || outcome.replayed) return;
     this.#remember(reservation, outcome);
     if (outcome.kind === 'registered') this.#seat(reservation, outcome, batchId, position);
@@ -118,33 +128,71 @@ export class ReservationModel {
     position: number,
   ) {
     const { serial, passCode } = seat;
+    const held: ModelRegistration['held'] = reservation.holdSeconds === null ? 'no' : 'yes';
     this.#ticketOf(reservation)!.taken += 1;
-    const stored = { serial, passCode, batchId, position, cancelled: false, finalized: false };
+    const stored = { serial, passCode, batchId, position, cancelled: false, finalized: false, held };
     this.registrations.push({ ...reservation, ...stored });
   }
 
   /** What the cancellation comes to if it is the next one, and takes it over. */
-  cancel({ partnerId, eventId, serial, passCode, deadline }: Cancellation): CancelOutcome {
-    const found = this.registrations.find(
+  cancel({ deadline, ...named }: Cancellation): CancelOutcome {
+    const found = this.#find(named);
+    if (!found) return null;
+    if (found.cancelled) return 'cancelled';
+    if (deadline && deadline.getTime() <= Date.now()) return 'too-late';
+    this.#release(found);
+    return 'cancelled';
+  }
+
+  /** What the confirmation comes to if it is the next one, and takes it over. */
+  confirm(named: NamedRegistration): ConfirmOutcome {
+    const found = this.#find(named);
+    if (!found) return null;
+    if (found.cancelled || found.held === 'overdue') return 'too-late';
+    if (found.held === 'yes' && found.finalized) this.journal.push(`${found.serial} confirmed`);
+    found.held = 'no';
+    return 'confirmed';
+  }
+
+  /** The time of one that is held is over. */
+  endHold(named: NamedRegistration): void {
+    const found = this.#find(named);
+    if (found?.held === 'yes') found.held = 'overdue';
+  }
+
+  /** The time of all that are held is over. */
+  endHolds(): void {
+    for (const registration of this.registrations)
+      if (registration.held === 'yes' && !registration.cancelled) registration.held = 'overdue';
+  }
+
+  /** Whose time is over is cancelled. Returns how many there were. */
+  expireHolds(): number {
+    const overdue = this.registrations.filter(({ held, cancelled }) => held === 'overdue' && !cancelled);
+    for (const registration of overdue) this.#release(registration);
+    return overdue.length;
+  }
+
+  #find({ partnerId, eventId, serial, passCode }: NamedRegistration): ModelRegistration | undefined {
+    return this.registrations.find(
       (one) =>
         one.serial === serial &&
         one.passCode === passCode &&
         one.partnerId === partnerId &&
         one.eventId === eventId,
     );
-    if (!found) return null;
-    if (found.cancelled) return 'cancelled';
-    if (deadline && deadline.getTime() <= Date.now()) return 'too-late';
-    found.cancelled = true;
-    this.#ticketOf(found)!.taken -= 1;
-    this.journal.push(`${found.serial} cancelled`);
-    return 'cancelled';
+  }
+
+  #release(registration: ModelRegistration): void {
+    registration.cancelled = true;
+    this.#ticketOf(registration)!.taken -= 1;
+    this.journal.push(`${registration.serial} cancelled`);
   }
 
   /** Everything that is not finalized yet is confirmed. */
   finalize(): void {
     for (const registration of this.registrations) {
-      if (!registration.finalized && !registration.cancelled)
+      if (!registration.finalized && !registration.cancelled && registration.held === 'no')
         this.journal.push(`${registration.serial} confirmed`);
       registration.finalized = true;
     }
@@ -158,8 +206,8 @@ export class ReservationModel {
     return this.tickets.find((ticket) => ticket.id === ticketId && ticket.eventId === eventId);
   }
 
-  #isDuplicate({ eventId, attendeeDigest }: Reservation): boolean {
-    return this.registrations.some(
+  #duplicateOf({ eventId, attendeeDigest }: Reservation): ModelRegistration | undefined {
+    return this.registrations.find(
       (earlier) =>
         attendeeDigest !== null &&
         !earlier.cancelled &&
@@ -167,6 +215,15 @@ export class ReservationModel {
         earlier.attendeeDigest === attendeeDigest,
     );
   }
+}
+
+const isSeat = ({ kind }: Expected) => kind === 'registered' || kind === 'existing';
+
+/** As it is answered once more: a seat that the attendee had is simply a seat. */
+function rememberedAs(outcome: Expected | SeatOutcome): Expected {
+  return (
+    outcome.kind === 'existing' ? { ...outcome, kind: 'registered', replayed: false } : outcome
+  ) as Expected;
 }
 
 function replayOf(answer: ExpectedOfBulk): ExpectedOfBulk {

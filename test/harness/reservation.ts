@@ -21,6 +21,8 @@ export function reservationOf(
     extraData1: null,
     extraData2: null,
     attendeeDigest: null,
+    returnsExisting: false,
+    holdSeconds: null,
     idempotency: null,
     ...differing,
   };

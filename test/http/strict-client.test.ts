@@ -190,6 +190,7 @@ test('the OpenAPI document describes the routes, and envelopes that are closed',
     'post /api/v1/events/register',
     'post /api/v1/events/register/bulk',
     'post /api/v1/events/registrations/{passReference}/cancel',
+    'post /api/v1/events/registrations/{passReference}/confirm',
   ]);
   for (const { responses } of operations)
     for (const { content } of Object.values(responses)) expectClosedEnvelope(content);

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { holdTicket } from '../harness/hold-ticket.ts';
@@ -23,6 +23,7 @@ const LAUNCH = 'GET /api/v1/events/launch';
 const LIST = 'GET /api/v1/events/registrations';
 const STATUS = 'GET /api/v1/events/registrations/:passReference';
 const CANCEL = `${STATUS.replace('GET', 'POST')}/cancel`;
+const CONFIRM = `${STATUS.replace('GET', 'POST')}/confirm`;
 const NO_SUCH_TICKET = 2_147_483_647;
 
 let database: TestDatabase;
@@ -56,6 +57,10 @@ beforeAll(async () => {
   theirShared = { ...owner, partnerId: theirs.partnerId, secretKey: theirs.secretKey };
   [sharedTicket, theirTicket] = [await shared.addTicket(), await theirs.addTicket()];
   await mine.addTicket();
+});
+
+// Some of the requests change them for good.
+beforeEach(async () => {
   theirPass = await register(theirs, theirTicket);
   theirSharedPass = await register(theirShared, sharedTicket);
 });
@@ -124,7 +129,7 @@ const withOtherCode = (passReference: string) =>
 const PROBES: Probe[] = [
   {
     what: "the other's event",
-    routes: [REGISTER, BULK, CANCEL, ...readRoutes],
+    routes: [REGISTER, BULK, CANCEL, CONFIRM, ...readRoutes],
     foreign: () => ({ eventRef: theirs.eventRef, ticketId: theirTicket, passReference: theirPass }),
     missing: () => ({ eventRef: randomUUID(), ticketId: theirTicket, passReference: theirPass }),
     owner: () => theirs,
@@ -148,7 +153,7 @@ const PROBES: Probe[] = [
   },
   {
     what: "a registration of the other's event",
-    routes: [STATUS, head(STATUS), CANCEL],
+    routes: [STATUS, head(STATUS), CANCEL, CONFIRM],
     foreign: () => ({ eventRef: mine.eventRef, passReference: theirPass }),
     missing: () => ({ eventRef: mine.eventRef, passReference: 'GALA-1001-999999-1234567890' }),
     owner: () => theirs,
@@ -156,7 +161,7 @@ const PROBES: Probe[] = [
   },
   {
     what: "the other's registration under the shared event",
-    routes: [STATUS, head(STATUS), CANCEL],
+    routes: [STATUS, head(STATUS), CANCEL, CONFIRM],
     foreign: () => ({ eventRef: shared.eventRef, passReference: theirSharedPass }),
     missing: () => ({ eventRef: shared.eventRef, passReference: withOtherCode(theirSharedPass) }),
     owner: () => theirShared,

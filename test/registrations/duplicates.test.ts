@@ -1,12 +1,16 @@
+import type { DuplicatePolicy, DuplicateScope } from '@floodgate/database';
+import { createEvent, grantEvent } from '@floodgate/events';
+import { createTicket } from '@floodgate/tickets';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
-import { createFixture } from '../harness/fixture.ts';
+import { expectFailure } from '../harness/expect-failure.ts';
+import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { holdTicket } from '../harness/hold-ticket.ts';
 import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
-import { attendee, PartnerClient } from '../harness/partner-client.ts';
+import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
 import { waitForLockWaiters } from '../harness/lock-waiters.ts';
 
-// Events that reject duplicates, and attendees who come several times at once.
+// Events that take an attendee once, and attendees who come several times at once.
 
 let database: TestDatabase;
 let api: InProcessApi;
@@ -53,4 +57,119 @@ test('who comes again and again under one event shares a batch with those of ano
   await Promise.all([first, atTheGala, atTheBall]);
   expect(gala.codes.toSorted()).toEqual(['00', ...Array.from({ length: 30 }, () => '33')]);
   expect(ball.codes).toEqual(['00']);
+});
+
+/** An event that takes an attendee once, with two tickets. */
+async function openOnce(duplicatePolicy: DuplicatePolicy, duplicateScope: DuplicateScope) {
+  const first = await createFixture(database.db);
+  const event = await createEvent(database.db, {
+    name: 'Ball',
+    passPrefix: 'BALL',
+    duplicatePolicy,
+    duplicateScope,
+  });
+  const tickets = await Promise.all(
+    [1, 2].map(() => createTicket(database.db, event.id, { title: 'Standing', capacity: 100 }, 'test')),
+  );
+  const callerOf = async ({ partnerId, secretKey }: Pick<Fixture, 'partnerId' | 'secretKey'>) => {
+    await grantEvent(database.db, partnerId, event.id);
+    return new PartnerClient(api.baseUrl, { secretKey, eventRef: event.ref });
+  };
+  return {
+    client: await callerOf(first),
+    callerOf,
+    ticketIds: tickets.map(({ id }) => id),
+    eventId: event.id,
+  };
+}
+
+const taken = async (eventId: number) => {
+  const tickets = await database.db
+    .selectFrom('tickets')
+    .select('taken')
+    .where('event_id', '=', eventId)
+    .execute();
+  return tickets.reduce((sum, ticket) => sum + ticket.taken, 0);
+};
+
+test('return_existing answers the first pass reference, whatever else differs, as often as it is asked', async () => {
+  const { client, ticketIds, eventId } = await openOnce('return_existing', 'event');
+  const first = await client.register(attendee(ticketIds[0]!));
+  expect(first.body.responseCode).toBe('00');
+  const again = await Promise.all([
+    ...Array.from({ length: 20 }, () => client.register(attendee(ticketIds[0]!))),
+    client.register(attendee(ticketIds[1]!, { fullName: 'J. Doe', emailAddress: 'JANE.DOE@example.com' })),
+    client.register(attendee(ticketIds[0]!), { 'idempotency-key': 'a' }),
+  ]);
+  expect(new Set(again.map(({ text }) => text))).toEqual(new Set([first.text]));
+  expect(again.every(({ headers }) => headers.get('idempotent-replayed') === null)).toBe(true);
+  const replay = await client.register(attendee(ticketIds[0]!), { 'idempotency-key': 'a' });
+  expect([replay.text, replay.headers.get('idempotent-replayed')]).toEqual([first.text, 'true']);
+  expect(await taken(eventId)).toBe(1);
+});
+
+test('return_existing, many at once who were never there before: one seat, one answer', async () => {
+  const { client, ticketIds, eventId } = await openOnce('return_existing', 'event');
+  const answers = await Promise.all(
+    Array.from({ length: 50 }, () => client.register(attendee(ticketIds[0]!))),
+  );
+  expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+  expect(answers[0]!.body.responseCode).toBe('00');
+  expect(await taken(eventId)).toBe(1);
+});
+
+test('return_existing in a bulk call: a repeat has the seat of the first, also in a group', async () => {
+  const { client, ticketIds, eventId } = await openOnce('return_existing', 'event');
+  const bulk = async (emails: string[], mode: string, key: string) => {
+    const registrations = emails.map((emailAddress) => attendee(ticketIds[0]!, { emailAddress }));
+    const answer = await client.request('/api/v1/events/register/bulk', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'idempotency-key': key },
+      body: JSON.stringify({ registrations, mode }),
+    });
+    return (answer.body.responseData as Answer['body'][]).map(({ responseData }) => responseData);
+  };
+  const [a, b, sameAsA] = await bulk(['a@example.com', 'b@example.com', 'A@example.com'], 'all', 'first');
+  expect(sameAsA).toBe(a);
+  const [c, bAgain, cAgain] = await bulk(
+    ['c@example.com', 'b@example.com', 'c@example.com'],
+    'all',
+    'second',
+  );
+  expect([bAgain, cAgain]).toEqual([b, c]);
+  expect(new Set([a, b, c]).size).toBe(3);
+  expect(await bulk(['c@example.com', 'b@example.com', 'c@example.com'], 'all', 'second')).toEqual([c, b, c]);
+  expect(await taken(eventId)).toBe(3);
+});
+
+test("return_existing never hands out another partner's pass reference", async () => {
+  const { client, callerOf, ticketIds } = await openOnce('return_existing', 'event');
+  await client.register(attendee(ticketIds[0]!));
+  const other = await callerOf(await createFixture(database.db));
+  expectFailure(await other.register(attendee(ticketIds[0]!)), '33', 409);
+});
+
+test('a cancelled registration is none: the attendee gets a new seat', async () => {
+  const { client, ticketIds } = await openOnce('return_existing', 'event');
+  const first = await client.register(attendee(ticketIds[0]!));
+  await client.cancel(String(first.body.responseData));
+  const second = await client.register(attendee(ticketIds[0]!));
+  expect(second.body.responseCode).toBe('00');
+  expect(second.text).not.toBe(first.text);
+});
+
+test('per ticket, an attendee may have one of each', async () => {
+  const rejecting = await openOnce('reject', 'ticket');
+  for (const ticketId of rejecting.ticketIds) {
+    expect((await rejecting.client.register(attendee(ticketId))).body.responseCode).toBe('00');
+    const refused = await rejecting.client.register(attendee(ticketId));
+    expectFailure(refused, '33', 409);
+    expect(refused.body.responseMessage).toBe('This e-mail address is already registered for the ticket');
+  }
+  const returning = await openOnce('return_existing', 'ticket');
+  const passes: unknown[] = [];
+  for (const ticketId of [...returning.ticketIds, ...returning.ticketIds])
+    passes.push((await returning.client.register(attendee(ticketId))).body.responseData);
+  expect(passes.slice(2)).toEqual(passes.slice(0, 2));
+  expect(await taken(returning.eventId)).toBe(2);
 });

@@ -44,6 +44,7 @@ beforeEach(async () => {
   world = await createWorld(
     database.db,
     CAPACITIES.map((capacity) => ({ event: 0, capacity, active: true, window: 'no window' as const })),
+    'reject',
   );
 });
 
@@ -60,6 +61,7 @@ function batchOf(ticket: number, size: number): Reservation[] {
     astray: null,
     key: null,
     fingerprint: 0,
+    isHeld: false,
     gender: null,
     extraData1: null,
   };

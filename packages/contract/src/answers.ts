@@ -28,7 +28,7 @@ export const Ticket = Type.Object(
 
 export type Ticket = Static<typeof Ticket>;
 
-const STATES = ['reserved', 'confirmed', 'cancelled', 'failed'] as const;
+const STATES = ['held', 'reserved', 'confirmed', 'cancelled', 'failed'] as const;
 
 const nullableTimestamp = (description: string) => Type.Union([Timestamp(description), Type.Null()]);
 
@@ -41,7 +41,7 @@ export const RegistrationStatus = Type.Object(
       enum: STATES,
       examples: ['confirmed'],
       description:
-        'reserved: the seat is held and finalization is under way. confirmed: finalized. ' +
+        'held: the seat is held for a while, and waits to be confirmed by you. reserved: the seat is held and finalization is under way. confirmed: finalized. ' +
         'failed: finalization gave up; the seat stays held. cancelled: the seat was released.',
     }),
     organizedEventID: Type.Integer({ examples: [1042] }),

@@ -23,6 +23,16 @@ export const RegisterHeaders = Type.Object({
       examples: ['order-1042-seat-1'],
     }),
   ),
+  'hold-for': Type.Optional(
+    Type.String({
+      pattern: '^(?:[6-9][0-9]|[1-9][0-9]{2}|1[0-7][0-9]{2}|1800)$',
+      title: 'Hold-For: seconds, a whole number from 60 to 1800',
+      description:
+        'Holds the seats for so many seconds, from 60 to 1800, by the clock of the service. Confirm Registration keeps ' +
+        'them; otherwise they can be sold again after that. Without it a seat is registered for good.',
+      examples: ['900'],
+    }),
+  ),
 });
 
 /** Header of every answer. */

@@ -17,9 +17,13 @@ export const createEventAction = defineAction({
       pattern: '^[A-Z][A-Z0-9]{1,7}$',
       description: '2 to 8 of A–Z and 0–9, starting with a letter',
     }),
-    duplicatePolicy: Type.Union([Type.Literal('allow'), Type.Literal('reject')], {
-      description: 'allow or reject',
-    }),
+    duplicatePolicy: Type.Union(
+      [Type.Literal('allow'), Type.Literal('reject'), Type.Literal('return_existing')],
+      { description: 'allow, reject or return_existing' },
+    ),
+    duplicateScope: Type.Optional(
+      Type.Union([Type.Literal('event'), Type.Literal('ticket')], { description: 'event or ticket' }),
+    ),
     cancelUntil: Type.Optional(CancelUntil),
   }),
   run: async (transaction, input, note) => {

@@ -20,17 +20,23 @@ export function addEventCommands(program: Command, cli: Cli): void {
     .argument('<name>', 'its name', parseText)
     .requiredOption('--prefix <letters>', 'how its pass references begin: 2 to 8 of A–Z and 0–9')
     .addOption(
-      new Option('--duplicates <policy>', 'whether an e-mail address may register more than once')
-        .choices(['allow', 'reject'])
+      new Option('--duplicates <policy>', 'what becomes of an e-mail address that is registered already')
+        .choices(['allow', 'reject', 'return_existing'])
         .default('allow'),
     )
+    .addOption(
+      new Option('--duplicates-of <what>', 'what an e-mail address may register for only once')
+        .choices(['event', 'ticket'])
+        .default('event'),
+    )
     .option('--cancel-until <time>', CANCEL_UNTIL, parseTimeOrNone);
-  answeringChange(create, cli, async (db, actor, { prefix, duplicates, cancelUntil }, name) => {
+  answeringChange(create, cli, async (db, actor, { prefix, duplicates, duplicatesOf, cancelUntil }, name) => {
     const { perform, createEventAction } = await import('./actions.ts');
     const input = {
       name,
       passPrefix: prefix,
       duplicatePolicy: duplicates,
+      duplicateScope: duplicatesOf,
       ...(cancelUntil && { cancelUntil: edgeOf(cancelUntil) }),
     };
     const created = await perform(db, createEventAction, input, actor);
@@ -87,9 +93,10 @@ export function addShardCommands(program: Command, cli: Cli): void {
 type Event = Awaited<ReturnType<typeof listEvents>>[number];
 
 /** What a person reads of an event. */
-function fieldsOf({ ref, name, passPrefix, duplicatePolicy, cancelUntil }: Event) {
+function fieldsOf({ ref, name, passPrefix, duplicatePolicy, duplicateScope, cancelUntil }: Event) {
+  const duplicates = duplicatePolicy === 'allow' ? duplicatePolicy : `${duplicatePolicy} (${duplicateScope})`;
   const cancellable = cancelUntil ? `until ${timeText(cancelUntil)}` : 'any time';
-  return { 'x-event-ref': ref, name, prefix: passPrefix, duplicates: duplicatePolicy, cancellable };
+  return { 'x-event-ref': ref, name, prefix: passPrefix, duplicates, cancellable };
 }
 
 function addAccess(event: Command, cli: Cli, name: 'grant' | 'revoke', description: string, state: string) {

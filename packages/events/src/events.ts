@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Database, DuplicatePolicy } from '@floodgate/database';
+import type { Database, DuplicatePolicy, DuplicateScope } from '@floodgate/database';
 
 /** The columns of an event, under the names that it has here. */
 const EVENT_COLUMNS = [
@@ -9,6 +9,7 @@ const EVENT_COLUMNS = [
   'name',
   'pass_prefix as passPrefix',
   'duplicate_policy as duplicatePolicy',
+  'duplicate_scope as duplicateScope',
   'cancel_until as cancelUntil',
   'created_at as createdAt',
 ] as const;
@@ -23,12 +24,13 @@ type NewEvent = {
   name: string;
   passPrefix: string;
   duplicatePolicy: DuplicatePolicy;
+  duplicateScope?: DuplicateScope;
 } & Partial<EventSettings>;
 
 /** Creates an event with a fresh reference. Returns also whether pass references of another event begin as its own do. */
 export async function createEvent(
   db: Database,
-  { name, passPrefix, duplicatePolicy, cancelUntil = null }: NewEvent,
+  { name, passPrefix, duplicatePolicy, duplicateScope = 'event', cancelUntil = null }: NewEvent,
 ) {
   const others = db.selectFrom('events').select('id').where('pass_prefix', '=', passPrefix).limit(1);
   const prefixIsShared = (await others.executeTakeFirst()) !== undefined;
@@ -40,6 +42,7 @@ export async function createEvent(
       shard_id: shardId,
       pass_prefix: passPrefix,
       duplicate_policy: duplicatePolicy,
+      duplicate_scope: duplicateScope,
       cancel_until: cancelUntil,
     })
     .returning(EVENT_COLUMNS)

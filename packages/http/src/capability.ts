@@ -1,4 +1,11 @@
-import type { ConnectOptions, Database, DuplicatePolicy, RecentReads, ShardReads } from '@floodgate/database';
+import type {
+  ConnectOptions,
+  Database,
+  DuplicatePolicy,
+  DuplicateScope,
+  RecentReads,
+  ShardReads,
+} from '@floodgate/database';
 import type { JobDefinition, Producer } from '@floodgate/queue';
 import type { Logger } from '@floodgate/service';
 import type { Routes } from './server.ts';
@@ -53,6 +60,7 @@ export interface PartnerPrincipal {
   shardId: number;
   passPrefix: string;
   duplicatePolicy: DuplicatePolicy;
+  duplicateScope: DuplicateScope;
   /** Until when its registrations may be cancelled, by Postgres's clock. Null: at any time. */
   cancelUntil: Date | null;
   /** The partner's limit; null where it has none. */

@@ -6,6 +6,7 @@ import {
   readThroughCache,
   type Database,
   type DuplicatePolicy,
+  type DuplicateScope,
 } from '@floodgate/database';
 import type { PartnerPrincipal } from '@floodgate/http';
 import type { onRequestHookHandler } from 'fastify';
@@ -32,6 +33,7 @@ interface AccessRow extends Pick<PartnerPrincipal, 'partnerId' | 'requestsPerSec
   shardId: number | null;
   passPrefix: string | null;
   duplicatePolicy: DuplicatePolicy | null;
+  duplicateScope: DuplicateScope | null;
   cancelUntil: Date | null;
 }
 
@@ -46,7 +48,7 @@ export async function findAccess(db: Database, queries: readonly Omit<Caller, 's
       k.revoked_at is not null or coalesce(k.expires_at <= now(), false) as closed,
       coalesce(u.hour < date_trunc('hour', now()), true) as "useIsUnnoted",
       e.id as "eventId", e.shard_id as "shardId", e.pass_prefix as "passPrefix", e.duplicate_policy as "duplicatePolicy",
-      e.cancel_until as "cancelUntil"
+      e.duplicate_scope as "duplicateScope",      e.cancel_until as "cancelUntil"
     from unnest(
       ${plainArray(queries.map(({ keyId }) => keyId))}::text[],
       ${plainArray(queries.map(({ eventRef }) => eventRef))}::uuid[]
@@ -104,11 +106,11 @@ async function loadAccess(db: Database, callers: readonly Caller[]): Promise<Acc
 }
 
 function accessOf({ partnerId, requestsPerSecond, ...event }: AccessRow): Access {
-  const { eventId, shardId, passPrefix, duplicatePolicy, cancelUntil } = event;
-  if (eventId === null || shardId === null || passPrefix === null || duplicatePolicy === null)
-    return NO_SUCH_EVENT;
-  const known = { partnerId, requestsPerSecond, eventId, shardId, passPrefix, duplicatePolicy, cancelUntil };
-  return { kind: 'partner', ...known };
+  const { eventId, shardId, passPrefix, duplicatePolicy, duplicateScope, cancelUntil } = event;
+  const isMissing = eventId === null || shardId === null || passPrefix === null;
+  if (isMissing || duplicatePolicy === null || duplicateScope === null) return NO_SUCH_EVENT;
+  const ofEvent = { eventId, shardId, passPrefix, duplicatePolicy, duplicateScope, cancelUntil };
+  return { kind: 'partner', partnerId, requestsPerSecond, ...ofEvent };
 }
 
 /**

@@ -3,7 +3,7 @@ import { assertValid, defineAction, perform, text, whole } from '@floodgate/audi
 import { UUID_PATTERN } from '@floodgate/contract';
 import { askShards, awayText, shardIds, type Database } from '@floodgate/database';
 import { Failure } from '@floodgate/service/failure';
-import { cancelRegistrations } from './cancel/cancel-registrations.ts';
+import { cancelRegistrations } from './change/change-registrations.ts';
 import { redriveBatches } from './finalize/batch-statements.ts';
 import { findByPassReference } from './list/list-registrations.ts';
 import { statusOf } from './status/route.ts';

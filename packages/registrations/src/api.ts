@@ -3,8 +3,14 @@ import { defineApi } from '@floodgate/http';
 import { job } from '@floodgate/queue';
 import { whole } from '@floodgate/service';
 import { addBulkRoute } from './bulk/route.ts';
-import { createCanceller } from './cancel/canceller.ts';
-import { addCancelRoute } from './cancel/route.ts';
+import { createChangeGroups } from './change/change-groups.ts';
+import {
+  cancelRegistrations,
+  confirmRegistrations,
+  type Cancellation,
+  type NamedRegistration,
+} from './change/change-registrations.ts';
+import { addChangeRoutes } from './change/routes.ts';
 import { finalizeBatchesJob } from './finalize/job.ts';
 import { retentionSettings } from './idempotency/retention.ts';
 import { addListRoute } from './list/route.ts';
@@ -48,17 +54,26 @@ export const registrationsApi = defineApi({
       // Not awaited and allowed to fail: the batch row is the outbox, and the relay tells the queue again.
       producer.enqueue(job(finalizeBatchesJob, batches)).catch(() => {});
     }, NOTIFY_INTERVAL_MS);
-    const groups = {
-      db,
+    const grouping = {
       isCluster: await isCluster(db),
       log,
       groupLimit: settings.BATCH_LIMIT,
       waitingLimit: settings.WAITING_LIMIT,
       answerWithinMs,
     };
-    const canceller = createCanceller(groups);
+    const changes = {
+      cancellations: createChangeGroups(grouping, (shardId, some: readonly Cancellation[], lockWithinMs) =>
+        cancelRegistrations(db, shardId, some, lockWithinMs),
+      ),
+      confirmations: createChangeGroups(
+        grouping,
+        (shardId, some: readonly NamedRegistration[], lockWithinMs) =>
+          confirmRegistrations(db, shardId, some, lockWithinMs),
+      ),
+    };
     const registrar = createRegistrar({
-      ...groups,
+      ...grouping,
+      db,
       retentionHours: settings.IDEMPOTENCY_RETENTION_HOURS,
       onCommitted: notifier.notify,
     });
@@ -67,12 +82,12 @@ export const registrationsApi = defineApi({
       routes(api) {
         addRegisterRoute(api, registrar);
         addBulkRoute(api, registrar);
-        addCancelRoute(api, canceller);
+        addChangeRoutes(api, changes);
         addStatusRoute(api, reads, shardReads);
         addListRoute(api, { reads, recent, answerWithinMs });
       },
       async close() {
-        await Promise.all([registrar.drain(), canceller.drain()]);
+        await Promise.all([registrar, ...Object.values(changes)].map((groups) => groups.drain()));
         notifier.flush();
       },
     };

@@ -1,4 +1,4 @@
-export * from './cancel/cancel-registrations.ts';
+export * from './change/change-registrations.ts';
 export * from './finalize/batch-statements.ts';
 export * from './finalize/finalize-batches.ts';
 export * from './finalize/job.ts';

@@ -2,6 +2,7 @@ import { inEachShard, type Database } from '@floodgate/database';
 import { deleteOldSegments } from '@floodgate/journal';
 import { defineWorker } from '@floodgate/queue';
 import { whole } from '@floodgate/service';
+import { expireHolds } from './change/change-registrations.ts';
 import { readBacklog, type ShardBatches } from './finalize/batch-statements.ts';
 import { finalizeBatches } from './finalize/finalize-batches.ts';
 import { finalizeBatchesJob } from './finalize/job.ts';
@@ -10,6 +11,8 @@ import { deleteExpiredIdempotencyKeys } from './idempotency/expired-keys.ts';
 import { retentionSettings } from './idempotency/retention.ts';
 
 const EXPIRY_INTERVAL_MS = 60_000;
+/** A seat that was held can be sold again so long after its time. */
+const HOLDS_INTERVAL_MS = 500;
 /** Rows that one statement deletes: few, so that it never holds anything up. */
 const ROWS_PER_STATEMENT = 1_000;
 
@@ -39,6 +42,11 @@ export const registrationsWorker = defineWorker({
     return {
       handlers: { 'finalize-batches': finalize },
       rounds: [
+        {
+          name: 'holds',
+          intervalMs: HOLDS_INTERVAL_MS,
+          run: () => expire(db, (shardId) => expireHolds(db, shardId, ROWS_PER_STATEMENT)),
+        },
         { name: 'relay', intervalMs: config.RELAY_INTERVAL_MS, run: () => relayDueBatches(relay) },
         {
           name: 'expiry',

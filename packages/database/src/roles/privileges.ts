@@ -73,7 +73,9 @@ export const PRIVILEGES: Record<ServiceName, { [T in keyof Tables]: TablePrivile
     },
     secret_key_uses: { select: ['key_id', 'hour'], insert: ['key_id', 'hour'], update: ['hour'] },
     shards: { select: ['id'] },
-    events: { select: ['id', 'ref', 'shard_id', 'pass_prefix', 'duplicate_policy', 'cancel_until'] },
+    events: {
+      select: ['id', 'ref', 'shard_id', 'pass_prefix', 'duplicate_policy', 'duplicate_scope', 'cancel_until'],
+    },
     event_grants: { select: ['partner_id', 'event_id'] },
     tickets: { select: ['shard_id', ...TICKET_COLUMNS], update: ['taken'] },
     batches: {
@@ -99,8 +101,8 @@ export const PRIVILEGES: Record<ServiceName, { [T in keyof Tables]: TablePrivile
       ],
     },
     registrations: {
-      select: [...SEAT, 'attendee_digest', 'reserved_at', 'cancelled_at'],
-      insert: [...SEAT, 'attendee_digest', 'reserved_at', ...ATTENDEE],
+      select: [...SEAT, 'attendee_digest', 'reserved_at', 'held_until', 'cancelled_at'],
+      insert: [...SEAT, 'attendee_digest', 'reserved_at', 'held_until', ...ATTENDEE],
     },
     registrations_serial_seq: { usage: true },
     journal_heads: { select: '*' },
@@ -174,7 +176,7 @@ export const PRIVILEGES: Record<ServiceName, { [T in keyof Tables]: TablePrivile
     },
     // Whose they are, for the journal; not who they are.
     registrations: {
-      select: ['shard_id', 'serial', 'batch_id', 'partner_id', 'event_id', 'cancelled_at'],
+      select: ['shard_id', 'serial', 'batch_id', 'partner_id', 'event_id', 'held_until', 'cancelled_at'],
     },
     registrations_serial_seq: {},
     journal_heads: { select: '*', update: ['last_offset'] },

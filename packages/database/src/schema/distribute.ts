@@ -24,6 +24,8 @@ const FUNCTIONS: Record<string, ((engine: Engine) => RawBuilder<unknown>) | null
   lease_batches: null,
   tell_of_ticket: null,
   cancel_registrations: null,
+  confirm_registrations: null,
+  expire_holds: null,
 };
 
 export const DEFAULT_SHARDS = 32;

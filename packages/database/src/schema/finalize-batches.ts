@@ -33,7 +33,7 @@ const READ_LISTS = `
 
 /**
  * As they are stored. Batch by batch, each by the range of its serials: otherwise Postgres reads the whole table, which it
- * takes for less. Who was cancelled before is told of by the cancellation alone.
+ * takes for less. Who was cancelled before is told of by the cancellation alone, and whose seat is held when it is confirmed.
  */
 const READ_REGISTRATIONS = `
   select array_agg(r.event_id), array_agg(r.partner_id), array_agg(r.serial)
@@ -42,7 +42,7 @@ const READ_REGISTRATIONS = `
     select event_id, partner_id, serial
     from {registrations}
     where shard_id = $shard and serial between batch.first_serial and batch.last_serial and batch_id = batch.id
-      and cancelled_at is null
+      and cancelled_at is null and held_until is null
     offset 0
   ) r`;
 

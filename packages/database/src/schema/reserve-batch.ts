@@ -41,12 +41,12 @@ const EARLIER_SEATS = `
     select serial, pass_code from {registrations} where shard_id = $shard and serial = seat.serial offset 0
   ) r on true`;
 
-/** Whose attendee is registered for the event already. */
+/** Whose attendee is registered already. */
 const DUPLICATES = `
-  select input.position
+  select input.position, earlier.partner_id, earlier.serial, earlier.pass_code
   from unnest($tickets, $digests) with ordinality as input (ticket, digest, position)
   cross join lateral (
-    select serial from {registrations}
+    select partner_id, serial, pass_code from {registrations}
     where shard_id = $shard and event_id = ($wanted_events)[input.ticket] and attendee_digest = input.digest
       and cancelled_at is null
     offset 0
@@ -94,17 +94,17 @@ const INSERT_REGISTRATIONS = `
   where serial is not null`;
 
 /**
- * Attendees that are unique go in sorted: one batch may wait for another's until that one has ended, and in one order for
+ * The same where there is more to store: attendees that are unique, seats that are held. The former go in sorted: one batch may wait for another's until that one has ended, and in one order for
  * all, two can never wait for each other. (Sorting costs the others too much.)
  */
-const INSERT_UNIQUE = `
-  insert into {registrations} (${SEAT}, attendee_digest, ${ATTENDEE}) overriding system value
+const INSERT_SPECIAL = `
+  insert into {registrations} (${SEAT}, attendee_digest, held_until, ${ATTENDEE}) overriding system value
   select $shard, serial, $batch, position, ($wanted_tickets)[ticket], ($wanted_events)[ticket], partner_id, pass_code, digest,
-    ${ATTENDEE}
+    now() + make_interval(secs => held_for), ${ATTENDEE}
   from unnest(
-    $granted, $tickets, $partners, $pass_codes, $digests, $full_names, $email_addresses, $phone_numbers, $genders,
+    $granted, $tickets, $partners, $pass_codes, $digests, $held_seconds, $full_names, $email_addresses, $phone_numbers, $genders,
     $tables_or_seats, $extra_data_1, $extra_data_2
-  ) with ordinality as input (serial, ticket, partner_id, pass_code, digest, ${ATTENDEE}, position)
+  ) with ordinality as input (serial, ticket, partner_id, pass_code, digest, held_for, ${ATTENDEE}, position)
   where serial is not null
   order by ($wanted_events)[ticket], digest, position`;
 
@@ -120,8 +120,9 @@ const INSERT_BATCH = `
 /** The answers, remembered under their keys: sorted, as attendees are. */
 const INSERT_KEYS = `
   insert into {idempotency_keys} (shard_id, partner_id, event_id, key, fingerprint, outcome, serial)
-  select $shard, input.partner_id, ($wanted_events)[input.ticket], input.key, input.fingerprint, input.outcome, input.serial
-  from unnest($tickets, $partners, $keys, $fingerprints, $outcomes, $granted, $replayed)
+  select $shard, input.partner_id, ($wanted_events)[input.ticket], input.key, input.fingerprint,
+    case input.outcome when 'existing' then 'registered' else input.outcome end, input.serial
+  from unnest($tickets, $partners, $keys, $fingerprints, $outcomes, coalesce($remembered, $granted), $replayed)
     as input (ticket, partner_id, key, fingerprint, outcome, serial, is_replayed)
   where input.key is not null and input.is_replayed is null and input.outcome <> 'key-reused'
   order by 2, 3, 4`;
@@ -130,9 +131,10 @@ const INSERT_KEYS = `
 const INSERT_CALLS = `
   insert into {idempotency_keys} (shard_id, partner_id, event_id, key, fingerprint, outcome, outcomes, serials)
   select $shard, ($partners)[call.first], ($wanted_events)[($tickets)[call.first]], call.key, call.fingerprint, 'bulk',
-    ($outcomes)[call.first:call.last], ($granted)[call.first:call.last]
+    array_replace(($outcomes)[call.first:call.last], 'existing', 'registered'),
+    (coalesce($remembered, $granted))[call.first:call.last]
   from unnest($bulk_firsts, $bulk_lasts, $bulk_keys, $bulk_fingerprints) as call (first, last, key, fingerprint)
-  where ($known)[call.first] is null
+  where coalesce(($known)[call.first], 'existing') = 'existing'
   order by 2, 3, 4`;
 
 const DECLARATIONS = `
@@ -140,7 +142,8 @@ declare
   size constant integer := cardinality(tickets);
   -- By wanted ticket. Null: there is none. Negative: it is not on sale.
   seats_left integer[] := array_fill(null::integer, array[cardinality(wanted_tickets)]);
-  -- By position: what was said before; that the attendee is registered already. Null: nothing yet, and no.
+  -- By position: what was said before, or 'existing', where the attendee gets the first seat once more; that the attendee is
+  -- registered already. Null: nothing yet, and no.
   known text[];
   is_duplicate boolean[];
   outcomes text[];
@@ -152,8 +155,12 @@ declare
   seats_granted integer;
   -- How many of the tickets have seats for all.
   enough integer := 0;
-  -- By position of the first of those who ask for the same attendee: that one of them has a seat.
-  has_attended boolean[];
+  -- By position of the first of those who ask for the same attendee: which of them has a seat.
+  attending integer[];
+  -- By position: whose seat it has, where that is granted in this batch.
+  same_as integer[];
+  -- By position, where there are such: the serials that keys have to remember. Otherwise they are the granted ones.
+  remembered bigint[];
   -- What is looked at: a registration, and the bulk call that it is of.
   outcome text;
   ticket integer;
@@ -178,6 +185,9 @@ declare
   replayed boolean[];
   replays bigint[] := '{}';
   seats_before bigint[];
+  -- Position, serial and pass code of seats that attendees have already.
+  existing bigint[] := '{}';
+  seat bigint[];
   entry record;`;
 
 /** What is known of them already. */
@@ -221,8 +231,16 @@ const lookUp = ({ run }: Engine) => `
     for entry in
       ${run(DUPLICATES)}
     loop
-      is_duplicate := coalesce(is_duplicate, array_fill(null::boolean, array[size]));
-      is_duplicate[entry.position] := true;
+      if returns_existing[entry.position] and entry.partner_id = partners[entry.position] then
+        known := coalesce(known, array_fill(null::text, array[size]));
+        if known[entry.position] is null then
+          known[entry.position] := 'existing';
+          existing := existing || array[array[entry.position, entry.serial, entry.pass_code]];
+        end if;
+      else
+        is_duplicate := coalesce(is_duplicate, array_fill(null::boolean, array[size]));
+        is_duplicate[entry.position] := true;
+      end if;
     end loop;
   end if;`;
 
@@ -261,15 +279,16 @@ const GRANT = `
     last_serial := granted[size];
   else
     outcomes := array_fill(null::text, array[size]);
-    has_attended := array_fill(false, array[size]);
+    attending := array_fill(null::integer, array[size]);
     sold := array_fill(0, array[cardinality(wanted_tickets)]);
     for i in 1 .. size loop
       ticket := tickets[i];
       outcome := case
         when known[i] is not null then known[i]
+        when returns_existing[i] and partners[attending[repeats[i]]] = partners[i] then 'existing'
         when seats_left[ticket] is null then 'no-such-ticket'
         when seats_left[ticket] < 0 then 'not-on-sale'
-        when is_duplicate[i] or has_attended[repeats[i]] then 'duplicate'
+        when is_duplicate[i] or attending[repeats[i]] is not null then 'duplicate'
         when seats_left[ticket] <= sold[ticket] then 'sold-out'
         else 'registered'
       end;
@@ -277,22 +296,28 @@ const GRANT = `
       if known[i] is null and outcome = 'registered' then
         sold[ticket] := sold[ticket] + 1;
         if repeats[i] is not null then
-          has_attended[repeats[i]] := true;
+          attending[repeats[i]] := i;
         end if;
+      end if;
+      if outcome = 'existing' and known[i] is null then
+        same_as := coalesce(same_as, array_fill(null::integer, array[size]));
+        same_as[i] := attending[repeats[i]];
       end if;
       if i = bulk_firsts[bulk] then
         is_refused := false;
       end if;
-      is_refused := is_refused or outcome <> 'registered';
+      is_refused := is_refused or outcome not in ('registered', 'existing');
       if i = bulk_lasts[bulk] then
-        if is_refused and bulk_all[bulk] and known[i] is null then
+        if is_refused and bulk_all[bulk] and coalesce(known[i], 'existing') = 'existing' then
           for j in bulk_firsts[bulk] .. i loop
             if outcomes[j] = 'registered' then
               outcomes[j] := 'group-refused';
               sold[tickets[j]] := sold[tickets[j]] - 1;
               if repeats[j] is not null then
-                has_attended[repeats[j]] := false;
+                attending[repeats[j]] := null;
               end if;
+            elsif outcomes[j] = 'existing' then
+              outcomes[j] := 'group-refused';
             end if;
           end loop;
         end if;
@@ -303,6 +328,20 @@ const GRANT = `
       select case when known is null and outcome = 'registered' then nextval('registrations_serial_seq') end
       from unnest(outcomes, known) as _ (outcome, known)
     );
+    if 'existing' = any(outcomes) then
+      remembered := granted;
+      for i in 1 .. coalesce(cardinality(same_as), 0) loop
+        if outcomes[i] = 'existing' and same_as[i] is not null then
+          existing := existing || array[array[i, granted[same_as[i]], pass_codes[same_as[i]]]];
+        end if;
+      end loop;
+      foreach seat slice 1 in array existing loop
+        if outcomes[seat[1]] = 'existing' then
+          remembered[seat[1]] := seat[2];
+          replays := replays || array[seat];
+        end if;
+      end loop;
+    end if;
     select count(*), min(serial), max(serial) into seats_granted, first_serial, last_serial
     from unnest(granted) as _ (serial) where serial is not null;
   end if;`;
@@ -314,10 +353,10 @@ const store = ({ run }: Engine) => `
       ${run(COUNT_LOCKED)};
     end if;
 
-    if digests is null then
+    if digests is null and held_seconds is null then
       ${run(INSERT_REGISTRATIONS)};
     else
-      ${run(INSERT_UNIQUE)};
+      ${run(INSERT_SPECIAL)};
     end if;
 
     -- JSON's numbers end here. Every server of a cluster numbers from 2^48 times its own number on.
@@ -330,9 +369,10 @@ const store = ({ run }: Engine) => `
         sold_out := sold_out || wanted_tickets[ticket];
       end if;
     end loop;
-    if wanted_events[1] = all(wanted_events) then
+    -- Of a batch with held seats finalization reads the registrations.
+    if wanted_events[1] = all(wanted_events) and held_seconds is null then
       only_event := wanted_events[1];
-    elsif seats_granted = size then
+    elsif seats_granted = size and held_seconds is null then
       their_events := array(select wanted_events[ticket] from unnest(tickets) as ticket);
     end if;
     if partners[1] = all(partners) then
@@ -359,11 +399,13 @@ const store = ({ run }: Engine) => `
  *
  * Registrations come as arrays by position; `tickets` are indexes into the wanted tickets, which are distinct and in id
  * order. A bulk call is what lies from its first position to its last. Of those who ask for one attendee more than once,
- * `repeats` is the position of the first. What nobody in the batch has (keys, digests, bulk calls) is null. Returns as JSON
+ * `repeats` is the position of the first; where it `returns_existing`, who asks again gets the first one's seat. What nobody in
+ * the batch has (keys, digests, bulk calls, seats that are held) is null. Returns as JSON
  *
  *   outcomes   by position; null: all registered
  *   serials    by position: of who got a seat just now
- *   replays    of who is answered as before: position, serial and pass code, which are null where there is no seat
+ *   replays    of who is answered as before, or has a seat already ('existing'): position, serial and pass code, which are null
+ *              where there is no seat
  */
 export const createReserveBatch = (engine: Engine): RawBuilder<unknown> =>
   sql.raw(`
@@ -371,7 +413,8 @@ export const createReserveBatch = (engine: Engine): RawBuilder<unknown> =>
     shard integer, batch uuid, lock_within_ms integer, relay_after interval, remembered_for interval,
     wanted_tickets integer[], wanted_events integer[], wanted_seats integer[],
     bulk_firsts integer[], bulk_lasts integer[], bulk_all boolean[], bulk_keys text[], bulk_fingerprints uuid[],
-    tickets integer[], partners integer[], pass_codes bigint[], digests uuid[], repeats integer[], keys text[], fingerprints uuid[],
+    tickets integer[], partners integer[], pass_codes bigint[], digests uuid[], returns_existing boolean[], repeats integer[], held_seconds integer[],
+    keys text[], fingerprints uuid[],
     full_names text[], email_addresses text[], phone_numbers text[], genders text[], tables_or_seats text[],
     extra_data_1 text[], extra_data_2 text[]
   ) returns json language plpgsql

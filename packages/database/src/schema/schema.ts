@@ -6,7 +6,10 @@ type CreatedAt = ColumnType<Date, Date | undefined, never>;
 export type BatchState = 'pending' | 'confirmed' | 'failed' | 'void';
 /** What an entry of the journal tells. The last two are about a ticket, the others about a registration. */
 export type JournalKind = 'confirmed' | 'cancelled' | 'failed' | 'sold_out' | 'reopened';
-export type DuplicatePolicy = 'allow' | 'reject';
+/** What becomes of an attendee that is registered already: a second seat, a refusal, or the first pass reference once more. */
+export type DuplicatePolicy = 'allow' | 'reject' | 'return_existing';
+/** For what an attendee registers once, where not as often as they like. */
+export type DuplicateScope = 'event' | 'ticket';
 
 export interface TicketsTable {
   shard_id: Generated<number>;
@@ -94,6 +97,7 @@ export interface Schema {
     name: string;
     pass_prefix: string;
     duplicate_policy: Generated<DuplicatePolicy>;
+    duplicate_scope: Generated<DuplicateScope>;
     /** Until when partners may cancel registrations. Null: at any time. */
     cancel_until: Date | null;
     created_at: CreatedAt;
@@ -146,9 +150,11 @@ export interface Schema {
     event_id: number;
     ticket_id: number;
     pass_code: number;
-    /** Set only under events that reject duplicates. */
+    /** Set only under events that take an attendee once. */
     attendee_digest: string | null;
     reserved_at: CreatedAt;
+    /** Until when its seat is held, unless it is confirmed. Null: for good. */
+    held_until: Date | null;
     cancelled_at: Date | null;
     full_name: string;
     email_address: string;

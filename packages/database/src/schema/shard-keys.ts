@@ -20,6 +20,7 @@ const RETRY_MS = 200;
 /** Columns that the migrations add to tables which the release before writes to. With a constant default no row is rewritten. */
 const COLUMNS = [
   ...SHARD_KEYS.map(([, table]) => [table, 'shard_id', 'integer not null default 0'] as const),
+  ['registrations', 'held_until', 'timestamptz'],
   ['batches', 'event_id', 'integer'],
   ['batches', 'partner_id', 'integer'],
   ['batches', 'events', 'integer[]'],
@@ -33,6 +34,9 @@ const COLUMNS = [
 
 const UNWRITTEN = `batches (shard_id, relay_at)
   where journal_offset is null and state in ('pending', 'confirmed')`;
+
+const HELD = `registrations (shard_id, held_until)
+  where held_until is not null and cancelled_at is null`;
 
 /**
  * Prepares the tables of an existing installation while others go on writing: it adds columns and builds keys that begin with
@@ -50,6 +54,7 @@ export async function buildShardKeys(db: Database): Promise<void> {
       await build(connection, 'unique', index, `${table} (${columns})`);
     await build(connection, 'unique', 'registrations_attendee_by_shard', ATTENDEES);
     await build(connection, '', 'batches_unwritten', UNWRITTEN);
+    await build(connection, '', 'registrations_held', HELD);
     await forgetPlaces(connection);
   });
 }

@@ -15,6 +15,7 @@ import { itemFaults, type Routes } from '@floodgate/http';
 import { answerTo, REFUSAL_CODES } from '../register/answer-to.ts';
 import type { Outcome, SeatOutcome } from '../register/outcome.ts';
 import type { Registrar } from '../register/registrar.ts';
+import { optionsIn } from '../register/route.ts';
 
 /** POST /events/register/bulk: reserves seats for many attendees, and answers with an envelope for each. */
 export function addBulkRoute(api: Routes, registrar: Pick<Registrar, 'registerBulk' | 'admit'>): void {
@@ -62,7 +63,7 @@ export function addBulkRoute(api: Routes, registrar: Pick<Registrar, 'registerBu
       const isRefused = valid.length === 0 || (isAll && valid.length < registrations.length);
       const outcome = isRefused
         ? refuseAll(valid)
-        : await registrar.registerBulk(principal, valid, isAll, headers['idempotency-key']);
+        : await registrar.registerBulk(principal, valid, isAll, optionsIn(headers));
       if (outcome.kind !== 'bulk') {
         if (outcome.kind === 'failed')
           request.log.error({ requestId: request.id }, 'a bulk call failed unexpectedly');

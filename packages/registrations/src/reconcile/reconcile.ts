@@ -12,7 +12,7 @@ const FORGOTTEN_AFTER_MINUTES = 15;
 
 /**
  * Returns where the books do not balance, shard by shard: seats that are taken and not held, tickets that lie in another shard
- * than their event, references that lead elsewhere or nowhere, batches that are not what they say or whose place in the journal is missing, and batches that were forgotten.
+ * than their event, references that lead elsewhere or nowhere, batches that are not what they say or whose place in the journal is missing, and batches and held seats that were forgotten.
  * Reads one snapshot of each shard, so it is exact under load. Changes nothing. A shard that does not
  * answer is named as well: nobody knows whether its books balance.
  */
@@ -69,6 +69,7 @@ const compareBooks = (shard: number) => sql<Difference>`
       registrationsAstray(shard),
       keysAstray(shard),
       forgottenBatches,
+      forgottenHolds(shard),
     ],
     sql` union all `,
   )}
@@ -130,3 +131,10 @@ const forgottenBatches = sql`
   from batch
   where pending_since < now() - make_interval(mins => ${FORGOTTEN_AFTER_MINUTES})
     and (state = 'pending' or state = 'confirmed' and journal_offset is null)`;
+
+/** Seats whose time is over long since, and that nobody has given back. */
+const forgottenHolds = (shard: number) => sql`
+  select 'registration ' || serial, 'was held until ' || held_until || ', and its seat was not given back'
+  from registrations
+  where shard_id = ${shard} and cancelled_at is null
+    and held_until < now() - make_interval(mins => ${FORGOTTEN_AFTER_MINUTES})`;

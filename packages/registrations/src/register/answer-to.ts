@@ -2,9 +2,14 @@ import { failure, formatPassReference, success, type FailureCode } from '@floodg
 import type { PartnerPrincipal } from '@floodgate/http';
 import type { SeatOutcome } from './outcome.ts';
 
+const OF_TICKET = 'This e-mail address is already registered for the ticket';
+
 /** Returns the envelope that answers a registration. */
-export function answerTo({ passPrefix: prefix, eventId }: PartnerPrincipal, outcome: SeatOutcome) {
-  if (outcome.kind !== 'registered') return failure(REFUSAL_CODES[outcome.kind]);
+export function answerTo(principal: PartnerPrincipal, outcome: SeatOutcome) {
+  const { passPrefix: prefix, eventId, duplicateScope } = principal;
+  if (outcome.kind === 'duplicate' && duplicateScope === 'ticket') return failure('33', OF_TICKET);
+  if (outcome.kind !== 'registered' && outcome.kind !== 'existing')
+    return failure(REFUSAL_CODES[outcome.kind]);
   const { serial, passCode } = outcome;
   return success(formatPassReference({ prefix, eventId, serial, passCode }));
 }
@@ -20,4 +25,4 @@ export const REFUSAL_CODES = {
   overloaded: '90',
   unknown: '91',
   failed: '99',
-} as const satisfies Record<Exclude<SeatOutcome['kind'], 'registered'>, FailureCode>;
+} as const satisfies Record<Exclude<SeatOutcome['kind'], 'registered' | 'existing'>, FailureCode>;

@@ -5,6 +5,8 @@ export type Refusal = 'no-such-ticket' | 'not-on-sale' | 'sold-out' | 'duplicate
 export type SeatOutcome =
   /** The seat is committed. `replayed`: the first answer to its idempotency key, once more. */
   | { kind: 'registered'; serial: number; passCode: number; replayed: boolean }
+  /** The attendee has this seat already. */
+  | { kind: 'existing'; serial: number; passCode: number }
   | { kind: Refusal; replayed: boolean }
   /** Its idempotency key was used with another request. */
   | { kind: 'key-reused' }

@@ -35,6 +35,14 @@ const GROUPS_AT_ONCE = 8;
 /** A group that takes longer waits for somebody, and does not count among them. */
 const PATIENCE_MS = 250;
 
+/** What a call says beside its registrations. */
+export interface CallOptions {
+  /** Its Idempotency-Key. */
+  key?: string | undefined;
+  /** For how long its seats are held, unless they are confirmed; missing: for good. */
+  holdSeconds?: number | undefined;
+}
+
 /** Returns what registers attendees: it collects what arrives into batches and answers when a batch has committed. */
 export function createRegistrar({ log, ...options }: RegistrarOptions) {
   const warn = throttledWarn('a batch did not commit');
@@ -82,8 +90,12 @@ export function createRegistrar({ log, ...options }: RegistrarOptions) {
     /** Resolves when everything that was accepted for registration is answered. */
     drain: async () => void (await Promise.all([...groups.values()].map((group) => group.drain()))),
     /** Registers one attendee. Resolves when the seat is committed or certainly refused; never rejects. */
-    register(principal: PartnerPrincipal, request: RegistrationRequest, key?: string): Promise<Outcome> {
-      return submit(principal, toReservation(principal, request, key), key);
+    register(
+      principal: PartnerPrincipal,
+      request: RegistrationRequest,
+      call: CallOptions = {},
+    ): Promise<Outcome> {
+      return submit(principal, toReservation(principal, request, call), call.key);
     },
     /**
      * Registers several attendees of one call, at least one, and answers with an outcome for each in order, unless the call as a
@@ -93,9 +105,9 @@ export function createRegistrar({ log, ...options }: RegistrarOptions) {
       principal: PartnerPrincipal,
       requests: readonly RegistrationRequest[],
       isAll: boolean,
-      key?: string,
+      call: CallOptions = {},
     ): Promise<Outcome> {
-      return submit(principal, toBulk(principal, requests, isAll, key), key);
+      return submit(principal, toBulk(principal, requests, isAll, call), call.key);
     },
   };
 }
@@ -104,14 +116,14 @@ function toBulk(
   principal: PartnerPrincipal,
   requests: readonly RegistrationRequest[],
   isAll: boolean,
-  key?: string,
+  { key, holdSeconds }: CallOptions,
 ): BulkReservation {
-  const reservations = requests.map((request) => toReservation(principal, request));
+  const reservations = requests.map((request) => toReservation(principal, request, { holdSeconds }));
   const asked = reservations.map((one) => [one.ticketId, ...ATTENDEE.map((field) => one[field])]);
   // Without a key it gets one that no partner can send: asked again after a lost connection, it is answered as before.
   const idempotency = {
     key: key ?? `bulk ${randomUUID()}`,
-    fingerprint: uuidDigest(JSON.stringify([isAll, asked])),
+    fingerprint: uuidDigest(JSON.stringify([isAll, asked, ...held(holdSeconds)])),
   };
   return { reservations, isAll, idempotency };
 }
@@ -126,8 +138,12 @@ const ATTENDEE = [
   'extraData2',
 ] as const;
 
-function toReservation(principal: PartnerPrincipal, request: RegistrationRequest, key?: string): Reservation {
-  const { shardId, partnerId, eventId, duplicatePolicy } = principal;
+function toReservation(
+  principal: PartnerPrincipal,
+  request: RegistrationRequest,
+  { key, holdSeconds }: CallOptions,
+): Reservation {
+  const { shardId, partnerId, eventId, duplicatePolicy, duplicateScope } = principal;
   const attendee = {
     fullName: request.fullName,
     emailAddress: request.emailAddress,
@@ -138,6 +154,7 @@ function toReservation(principal: PartnerPrincipal, request: RegistrationRequest
     extraData2: request.extraData2 ?? null,
   };
   const ticketId = request.organizedEventTicketID;
+  const once = duplicateScope === 'ticket' ? `${ticketId} ` : '';
   return {
     shardId,
     partnerId,
@@ -145,11 +162,19 @@ function toReservation(principal: PartnerPrincipal, request: RegistrationRequest
     ticketId,
     passCode: drawPassCode(),
     ...attendee,
-    attendeeDigest: duplicatePolicy === 'reject' ? uuidDigest(request.emailAddress.toLowerCase()) : null,
+    attendeeDigest:
+      duplicatePolicy === 'allow' ? null : uuidDigest(once + request.emailAddress.toLowerCase()),
+    returnsExisting: duplicatePolicy === 'return_existing',
+    holdSeconds: holdSeconds ?? null,
     idempotency:
-      key === undefined ? null : { key, fingerprint: uuidDigest(JSON.stringify([ticketId, attendee])) },
+      key === undefined
+        ? null
+        : { key, fingerprint: uuidDigest(JSON.stringify([ticketId, attendee, ...held(holdSeconds)])) },
   };
 }
+
+/** What a fingerprint says of it: nothing where there is nothing to say, as in those of the release before. */
+const held = (holdSeconds: number | undefined) => (holdSeconds === undefined ? [] : [holdSeconds]);
 
 /** 128 bits of SHA-256 in the form of a UUID: Postgres compares and stores those best. */
 function uuidDigest(text: string): string {

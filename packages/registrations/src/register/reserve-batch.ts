@@ -13,8 +13,12 @@ export interface Reservation extends Required<Omit<RegistrationRequest, 'organiz
   ticketId: number;
   /** Ten random digits, drawn by the caller. */
   passCode: number;
-  /** UUID-sized digest of the attendee's e-mail address; only under events that reject duplicates. */
+  /** UUID-sized digest of the attendee's e-mail address, and of the ticket; only under events that take an attendee once. */
   attendeeDigest: string | null;
+  /** Whether an attendee that is registered already gets the same seat again, if it is this partner's. */
+  returnsExisting: boolean;
+  /** For how long its seat is held, unless it is confirmed; null: for good. */
+  holdSeconds: number | null;
   /** Idempotency key with the UUID-sized fingerprint of its request. */
   idempotency: { key: string; fingerprint: string } | null;
 }
@@ -44,10 +48,10 @@ export function reservationsOf(orders: readonly Order[]): readonly Reservation[]
 /** What the function returns. */
 interface Result {
   /** By position; null where all are registered. */
-  outcomes: (Refusal | 'registered' | 'key-reused')[] | null;
+  outcomes: (Refusal | 'registered' | 'existing' | 'key-reused')[] | null;
   /** By position: of who got a seat just now. */
   serials: (number | null)[];
-  /** Of who is answered as before: position, serial and pass code. */
+  /** Of who is answered as before, or has a seat already: position, serial and pass code. */
   replays: [position: number, serial: number | null, passCode: number | null][];
 }
 
@@ -93,7 +97,9 @@ export async function reserveBatch(
       ${plainArray(bulks.map(({ order }) => order.idempotency.fingerprint))}::uuid[],
       ${plainArray(indexes)}::integer[],
       ${plain((r) => r.partnerId)}::integer[], ${plain((r) => r.passCode)}::bigint[],
-      ${plain((r) => r.attendeeDigest)}::uuid[], ${plainArray(findRepeats(reservations))}::integer[], ${text((r) => r.idempotency?.key ?? null)}::text[],
+      ${plain((r) => r.attendeeDigest)}::uuid[], ${plain((r) => (r.returnsExisting ? 'true' : null))}::boolean[],
+      ${plainArray(findRepeats(reservations))}::integer[], ${plain((r) => r.holdSeconds)}::integer[],
+      ${text((r) => r.idempotency?.key ?? null)}::text[],
       ${plain((r) => r.idempotency?.fingerprint ?? null)}::uuid[],
       ${text((r) => r.fullName)}::text[], ${text((r) => r.emailAddress)}::text[],
       ${text((r) => r.phoneNumber)}::text[], ${text((r) => r.gender)}::text[],
@@ -176,6 +182,7 @@ function readOutcomes(
     const kind = outcomes?.[index] ?? 'registered';
     if (kind === 'key-reused') return { kind };
     const replay = before.get(index);
+    if (kind === 'existing') return { kind, serial: replay!.serial!, passCode: replay!.passCode! };
     const replayed = replay !== undefined;
     if (kind !== 'registered') return { kind, replayed };
     const seat = replay ?? { serial: serials[index] ?? null, passCode };

@@ -1,4 +1,4 @@
-import { Type } from '@sinclair/typebox';
+import { Type, type Static } from '@sinclair/typebox';
 import {
   answersOf,
   BODY_LIMIT_BYTES,
@@ -11,12 +11,21 @@ import {
 import type { Routes } from '@floodgate/http';
 import { answerTo } from './answer-to.ts';
 import type { SeatOutcome } from './outcome.ts';
-import type { Registrar } from './registrar.ts';
+import type { CallOptions, Registrar } from './registrar.ts';
 
 export const PassReference = Type.String({
   description: 'Pass reference of the attendee. Treat it as opaque.',
   examples: ['GALA-1042-317-4829137450'],
 });
+
+/** Returns what the headers of a call say of its registrations. */
+export function optionsIn(headers: Static<typeof RegisterHeaders>): CallOptions {
+  const holdFor = headers['hold-for'];
+  return {
+    key: headers['idempotency-key'],
+    holdSeconds: holdFor === undefined ? undefined : Number(holdFor),
+  };
+}
 
 /** POST /events/register: reserves a seat and answers with its pass reference at once. */
 export function addRegisterRoute(api: Routes, registrar: Pick<Registrar, 'register' | 'admit'>): void {
@@ -48,13 +57,13 @@ export function addRegisterRoute(api: Routes, registrar: Pick<Registrar, 'regist
     },
     async (request, reply) => {
       const { principal, body, headers } = request;
-      const outcome = await registrar.register(principal, body, headers['idempotency-key']);
+      const outcome = await registrar.register(principal, body, optionsIn(headers));
       if ('replayed' in outcome && outcome.replayed) void reply.header('idempotent-replayed', 'true');
       const answer = answerTo(principal, outcome as SeatOutcome);
       if (answer.responseCode === '00') return answer;
       if (answer.responseCode === '99')
         request.log.error({ requestId: request.id }, 'a registration failed unexpectedly');
-      return reply.fail(answer.responseCode);
+      return reply.fail(answer.responseCode, { message: answer.responseMessage });
     },
   );
 }

@@ -16,7 +16,7 @@ export interface RegistrationRow {
   eventId: number;
   ticketId: number;
   ticketTitle: string;
-  state: 'reserved' | 'confirmed' | 'cancelled' | 'failed';
+  state: 'held' | 'reserved' | 'confirmed' | 'cancelled' | 'failed';
   reservedAt: Date;
   /** When its batch was confirmed or given up. */
   finishedAt: Date | null;
@@ -50,9 +50,11 @@ async function selectRegistrations(db: Database, shardId: number, queries: reado
   const { rows } = await sql<RegistrationRow & { position: number }>`
     select query.position, r.serial, r.pass_code as "passCode", e.pass_prefix as "passPrefix", r.event_id as "eventId",
       r.ticket_id as "ticketId", t.title as "ticketTitle", r.reserved_at as "reservedAt",
-      b.finished_at as "finishedAt", r.cancelled_at as "cancelledAt",
+      case when r.held_until is null then b.finished_at end as "finishedAt",
+      coalesce(r.cancelled_at, case when r.held_until <= now() then r.held_until end) as "cancelledAt",
       case
-        when r.cancelled_at is not null then 'cancelled'
+        when r.cancelled_at is not null or r.held_until <= now() then 'cancelled'
+        when r.held_until is not null then 'held'
         when b.state = 'pending' then 'reserved'
         else b.state::text
       end as state
@@ -61,7 +63,8 @@ async function selectRegistrations(db: Database, shardId: number, queries: reado
     -- One by one, each by its key (offset 0 keeps the parts apart). Otherwise Postgres, which does not know how many are asked
     -- for, may read whole tables, and even once for each.
     cross join lateral (
-      select serial, batch_id, event_id, ticket_id, pass_code, reserved_at, cancelled_at from registrations
+      select serial, batch_id, event_id, ticket_id, pass_code, reserved_at, held_until, cancelled_at
+      from registrations
       where shard_id = ${shardId} and serial = query.serial
         and partner_id = query.partner_id and event_id = query.event_id
       offset 0

@@ -1,0 +1,104 @@
+import { Type } from '@sinclair/typebox';
+import {
+  answersOf,
+  BODY_LIMIT_BYTES,
+  COMMON_FAILURES,
+  parsePassReference,
+  RegistrationStatus,
+  success,
+  type FailureCode,
+} from '@floodgate/contract';
+import type { PartnerPrincipal, Routes } from '@floodgate/http';
+import { PassReference } from '../register/route.ts';
+import type { ChangeGroups, Unchanged } from './change-groups.ts';
+import type {
+  Cancellation,
+  CancelOutcome,
+  ConfirmOutcome,
+  NamedRegistration,
+} from './change-registrations.ts';
+
+/** What makes changes that partners ask for. */
+export interface Changes {
+  cancellations: Pick<ChangeGroups<Cancellation, CancelOutcome>, 'submit'>;
+  confirmations: Pick<ChangeGroups<NamedRegistration, ConfirmOutcome>, 'submit'>;
+}
+
+type Outcome = CancelOutcome | ConfirmOutcome | Unchanged;
+
+const REFUSALS = {
+  'too-late': '35',
+  overloaded: '90',
+  unknown: '91',
+  failed: '99',
+} as const satisfies Record<string, FailureCode>;
+
+/**
+ * POST /events/registrations/{passReference}/cancel: gives a seat back.
+ * POST /events/registrations/{passReference}/confirm: keeps one that is held for a while.
+ */
+export function addChangeRoutes(api: Routes, { cancellations, confirmations }: Changes): void {
+  void api.register((routes, _options, done) => {
+    // There is nothing to say in a body, and clients send one nevertheless, of any type or none.
+    routes.removeAllContentTypeParsers();
+    routes.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _body, parsed) => parsed(null));
+    routes.addHook('onRequest', (request, _reply, next) => {
+      request.headers['content-type'] = 'application/octet-stream';
+      next();
+    });
+    addChangeRoute(routes, 'cancel', CANCEL, ({ shardId, cancelUntil: deadline }, named) =>
+      cancellations.submit(shardId, { ...named, deadline }),
+    );
+    addChangeRoute(routes, 'confirm', CONFIRM, ({ shardId }, named) => confirmations.submit(shardId, named));
+    done();
+  });
+}
+
+const CANCEL = {
+  operationId: 'cancelRegistration',
+  summary: 'Cancel Registration',
+  description:
+    'Cancels a registration that the same partner made under this event. Its seat can be sold again at once. ' +
+    'Safe to repeat: what is cancelled already is answered "00" as well.',
+};
+
+const CONFIRM = {
+  operationId: 'confirmRegistration',
+  summary: 'Confirm Registration',
+  description:
+    'Keeps a registration whose seat is held for a while (Hold-For). Safe to repeat: what is kept already is answered "00" ' +
+    'as well. Afterwards the seat is gone: 35.',
+};
+
+function addChangeRoute(
+  api: Routes,
+  name: string,
+  description: typeof CANCEL,
+  change: (principal: PartnerPrincipal, registration: NamedRegistration) => Promise<Outcome>,
+): void {
+  api.post(
+    `/events/registrations/:passReference/${name}`,
+    {
+      schema: {
+        ...description,
+        tags: ['Events'],
+        failures: [...COMMON_FAILURES, '34', '35', '91'],
+        params: Type.Pick(RegistrationStatus, ['passReference']),
+        response: answersOf(PassReference),
+      },
+      bodyLimit: BODY_LIMIT_BYTES,
+    },
+    async (request, reply) => {
+      const { principal, params } = request;
+      const { partnerId, eventId, passPrefix } = principal;
+      const parts = parsePassReference(params.passReference);
+      if (parts?.eventId !== eventId || parts.prefix !== passPrefix) return reply.fail('34');
+      const { serial, passCode } = parts;
+      const outcome = await change(principal, { partnerId, eventId, serial, passCode });
+      if (outcome === 'cancelled' || outcome === 'confirmed') return success(params.passReference);
+      if (outcome === 'failed')
+        request.log.error({ requestId: request.id }, `to ${name} a registration failed unexpectedly`);
+      return reply.fail(outcome === null ? '34' : REFUSALS[outcome]);
+    },
+  );
+}

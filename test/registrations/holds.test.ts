@@ -1,0 +1,224 @@
+import { readJournal } from '@floodgate/journal';
+import {
+  confirmBatches,
+  confirmRegistrations,
+  expireHolds,
+  reconcile,
+  reserveBatch,
+} from '@floodgate/registrations';
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { expectFailure } from '../harness/expect-failure.ts';
+import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
+import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
+import { reservationOf } from '../harness/reservation.ts';
+import { startWorkerProcess } from '../harness/service-process.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+
+let database: TestDatabase;
+let api: InProcessApi;
+let gala: Fixture;
+let partner: PartnerClient;
+let ticketId: number;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  api = await startInProcessApi({ DATABASE_URL: database.url });
+});
+afterAll(async () => {
+  await api.close();
+  expect(await reconcile(database.db)).toEqual([]);
+  await database.drop();
+});
+beforeEach(async () => {
+  gala = await createFixture(database.db);
+  partner = new PartnerClient(api.baseUrl, gala);
+  ticketId = await gala.addTicket({ capacity: 1 });
+});
+
+const codeOf = ({ body }: Answer) => body.responseCode;
+
+async function hold(seconds = '60'): Promise<string> {
+  const answer = await partner.register(attendee(ticketId), { 'hold-for': seconds });
+  expect(codeOf(answer)).toBe('00');
+  return String(answer.body.responseData);
+}
+
+async function stateOf(passReference: string): Promise<unknown> {
+  return (await partner.registration(passReference)).body.responseData;
+}
+
+/** The time of all that are held is over. */
+const endHolds = () =>
+  sql`
+    update registrations set held_until = now()
+    where shard_id = ${gala.shardId} and event_id = ${gala.eventId} and held_until is not null`.execute(
+    database.db,
+  );
+
+async function finalize(): Promise<void> {
+  const { shardId } = gala;
+  const pending = database.db.selectFrom('batches').select('id').where('shard_id', '=', shardId);
+  const batches = await pending.where('state', '=', 'pending').execute();
+  await confirmBatches(database.db, { shardId, batchIds: batches.map(({ id }) => id) });
+}
+
+/** What the journal tells of the event's registrations. */
+async function told(): Promise<string[]> {
+  const { shardId, eventId } = gala;
+  const page = await readJournal(database.db, { shardId, eventId }, 0, 10_000);
+  if (typeof page === 'string') throw new Error(page);
+  return page.entries.filter(({ serial }) => serial !== null).map(({ kind }) => kind);
+}
+
+test('a seat is held: nobody else gets it, and nothing is told of it', async () => {
+  const passReference = await hold();
+  expect(codeOf(await partner.register(attendee(ticketId)))).toBe('32');
+  await finalize();
+  expect(await stateOf(passReference)).toMatchObject({
+    state: 'held',
+    dateFinalized: null,
+    dateCancelled: null,
+  });
+  expect(await told()).toEqual([]);
+});
+
+test('what is confirmed is kept, whether it is finalized before or after, and told of once', async () => {
+  ticketId = await gala.addTicket();
+  const [early, late] = [await hold(), await hold('1800')];
+  for (const passReference of [early, early])
+    expect((await partner.confirm(passReference)).body).toMatchObject({
+      responseCode: '00',
+      responseData: passReference,
+    });
+  expect(await stateOf(early)).toMatchObject({ state: 'reserved' });
+  await finalize();
+  expect(await told()).toEqual(['confirmed']);
+  for (let times = 0; times < 2; times++) expect(codeOf(await partner.confirm(late))).toBe('00');
+  expect(await told()).toEqual(['confirmed', 'confirmed']);
+  await endHolds();
+  expect(await expireHolds(database.db, gala.shardId, 1_000)).toBe(0);
+  for (const passReference of [early, late])
+    expect(await stateOf(passReference)).toMatchObject({ state: 'confirmed' });
+});
+
+test('the seat goes back when the time is over: from then on it cannot be confirmed, and can be sold', async () => {
+  const passReference = await hold();
+  await finalize();
+  await endHolds();
+  expectFailure(await partner.confirm(passReference), '35', 409);
+  expect(await stateOf(passReference)).toMatchObject({
+    state: 'cancelled',
+    dateCancelled: expect.any(String) as string,
+  });
+  const worker = await startWorkerProcess({ DATABASE_URL: database.url, QUEUE_URL: database.url });
+  await waitUntil(
+    'the seat is back',
+    async () => codeOf(await partner.register(attendee(ticketId))) === '00',
+  );
+  expect(await worker.end(), worker.output()).toBe(0);
+  expectFailure(await partner.confirm(passReference), '35', 409);
+  expect((await told())[0]).toBe('cancelled');
+});
+
+test('what is held can be cancelled at once', async () => {
+  const passReference = await hold();
+  expect(codeOf(await partner.cancel(passReference))).toBe('00');
+  expectFailure(await partner.confirm(passReference), '35', 409);
+  expect(codeOf(await partner.register(attendee(ticketId)))).toBe('00');
+  await endHolds();
+  expect(await expireHolds(database.db, gala.shardId, 1_000)).toBe(0);
+});
+
+test('what was never held is confirmed already', async () => {
+  const passReference = String((await partner.register(attendee(ticketId))).body.responseData);
+  expect(codeOf(await partner.confirm(passReference))).toBe('00');
+  expectFailure(await partner.confirm(passReference.replace(/\d$/, 'x')), '34', 404);
+});
+
+test('a bulk call holds all of its seats', async () => {
+  ticketId = await gala.addTicket({ capacity: 3 });
+  const call = (headers: Record<string, string>) =>
+    partner.request('/api/v1/events/register/bulk', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'idempotency-key': 'a', ...headers },
+      body: JSON.stringify({ registrations: [1, 2, 3].map(() => attendee(ticketId)), mode: 'all' }),
+    });
+  const answer = await call({ 'hold-for': '120' });
+  const passes = (answer.body.responseData as Answer['body'][]).map(({ responseData }) =>
+    String(responseData),
+  );
+  for (const passReference of passes) expect(await stateOf(passReference)).toMatchObject({ state: 'held' });
+  expect((await call({ 'hold-for': '120' })).text).toBe(answer.text);
+  // For another time, or for good, is another request.
+  for (const headers of [{ 'hold-for': '121' }, {}]) expectFailure(await call(headers), '40', 422);
+  await partner.confirm(passes[0]!);
+  await endHolds();
+  await expireHolds(database.db, gala.shardId, 1_000);
+  const states = await Promise.all(
+    passes.map(async (one) => ((await stateOf(one)) as { state: string }).state),
+  );
+  expect(states).toEqual(['reserved', 'cancelled', 'cancelled']);
+});
+
+test.each(['59', '1801', '60.5', '060', '', '1e2', '-60', '60, 60'])(
+  'Hold-For: %s is refused',
+  async (seconds) => {
+    const answer = await partner.register(attendee(ticketId), { 'hold-for': seconds });
+    expectFailure(answer, '11', 422);
+    expect(answer.body.responseMessage).toBe('Hold-For: seconds, a whole number from 60 to 1800');
+  },
+);
+
+test('who confirms in the moment in which the time ends has the seat or not, and never both', async () => {
+  const many = 200;
+  ticketId = await gala.addTicket({ capacity: many });
+  const { shardId, partnerId, eventId } = gala;
+  const reservations = Array.from({ length: many }, (_, index) =>
+    reservationOf(gala, ticketId, { holdSeconds: 60, passCode: 4_000_000_000 + index }),
+  );
+  const outcomes = await reserveBatch(database.db, randomUUID(), reservations);
+  await finalize();
+  const seats = outcomes.flatMap((outcome) => (outcome.kind === 'registered' ? [outcome] : []));
+  // One after the other, a millisecond apart.
+  const clock = await sql<{ now: number }>`select extract(epoch from now())::float8 as now`.execute(
+    database.db,
+  );
+  await sql`
+    update registrations
+    set held_until = to_timestamp(${clock.rows[0]!.now}::float8 + (serial - ${seats[0]!.serial}::bigint) / 1000.0)
+    where shard_id = ${shardId} and ticket_id = ${ticketId}`.execute(database.db);
+  let expired = 0;
+  const expire = async () => {
+    while ((await heldLeft()) > 0) expired += await expireHolds(database.db, shardId, 7);
+  };
+  const heldLeft = async () => {
+    const { rows } = await sql<{ left: number }>`
+      select count(*)::integer as left from registrations
+      where shard_id = ${shardId} and ticket_id = ${ticketId} and held_until is not null and cancelled_at is null`.execute(
+      database.db,
+    );
+    return rows[0]!.left;
+  };
+  const confirm = async () => {
+    const kept: (string | null)[] = [];
+    // From the last on: somewhere in the middle they meet.
+    for (const { serial, passCode } of seats.toReversed())
+      kept.push(
+        ...(await confirmRegistrations(database.db, shardId, [{ partnerId, eventId, serial, passCode }])),
+      );
+    return kept;
+  };
+  const [kept] = await Promise.all([confirm(), expire()]);
+  const confirmed = kept.filter((outcome) => outcome === 'confirmed').length;
+  expect(new Set(kept)).toEqual(new Set(['confirmed', 'too-late']));
+  expect(confirmed + expired).toBe(many);
+  const journal = await told();
+  expect(journal.filter((kind) => kind === 'confirmed')).toHaveLength(confirmed);
+  expect(journal).toHaveLength(many);
+  const ticket = database.db.selectFrom('tickets').select('taken').where('id', '=', ticketId);
+  expect(await ticket.executeTakeFirst()).toEqual({ taken: confirmed });
+});
