@@ -20,7 +20,7 @@ interface Caller {
 }
 
 /** What a key id and an event reference stand for. */
-interface AccessRow extends Pick<PartnerPrincipal, 'partnerId' | 'requestsPerSecond'> {
+interface AccessRow extends Pick<PartnerPrincipal, 'partnerId' | 'requestsPerSecond' | 'weight'> {
   keyId: string;
   secretHash: Buffer;
   /** Revoked or expired, by Postgres's clock. */
@@ -41,7 +41,7 @@ interface AccessRow extends Pick<PartnerPrincipal, 'partnerId' | 'requestsPerSec
 export async function findAccess(db: Database, queries: readonly Omit<Caller, 'secret'>[]) {
   const { rows } = await sql<AccessRow & { position: number }>`
     select query.position, k.key_id as "keyId", k.secret_hash as "secretHash", k.partner_id as "partnerId",
-      p.requests_per_second as "requestsPerSecond",
+      p.requests_per_second as "requestsPerSecond", p.weight,
       k.revoked_at is not null or coalesce(k.expires_at <= now(), false) as closed,
       coalesce(u.hour < date_trunc('hour', now()), true) as "useIsUnnoted",
       e.id as "eventId", e.shard_id as "shardId", e.pass_prefix as "passPrefix", e.duplicate_policy as "duplicatePolicy"
@@ -101,11 +101,12 @@ async function loadAccess(db: Database, callers: readonly Caller[]): Promise<Acc
   return accesses;
 }
 
-function accessOf({ partnerId, requestsPerSecond, ...event }: AccessRow): Access {
+function accessOf({ partnerId, requestsPerSecond, weight, ...event }: AccessRow): Access {
   const { eventId, shardId, passPrefix, duplicatePolicy } = event;
   if (eventId === null || shardId === null || passPrefix === null || duplicatePolicy === null)
     return NO_SUCH_EVENT;
-  return { kind: 'partner', partnerId, requestsPerSecond, eventId, shardId, passPrefix, duplicatePolicy };
+  const partner = { partnerId, requestsPerSecond, weight };
+  return { kind: 'partner', ...partner, eventId, shardId, passPrefix, duplicatePolicy };
 }
 
 /**

@@ -2,10 +2,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
 import { createGroupCommit, type GroupCommitOptions } from './group-commit.ts';
 
+const ONE = { partnerId: 1, weight: 1 };
+
 /** A commit that ends when the test says so. An item is a number; its outcome is its text. */
 function start(differing: Partial<GroupCommitOptions<number, string>> = {}) {
   const groups: { items: number[]; end: () => void }[] = [];
-  const group = createGroupCommit<number, string>({
+  const commit = createGroupCommit<number, string>({
     commit: (items) =>
       new Promise((resolve) => groups.push({ items, end: () => resolve(items.map((item) => `${item}`)) })),
     groupLimit: 100,
@@ -18,6 +20,13 @@ function start(differing: Partial<GroupCommitOptions<number, string>> = {}) {
     ...differing,
   });
   let ended = 0;
+  const { drain, secondsToDrain } = commit;
+  const group = {
+    admit: (partner = ONE) => commit.admit(partner),
+    submit: (item: number, partner = ONE) => commit.submit(item, partner),
+    secondsToDrain,
+    drain,
+  };
   const endNext = async () => {
     groups[ended++]!.end();
     // In the first turn the commit settles, in the second its first answers are given.
