@@ -64,7 +64,10 @@ function alone(
   measure: (
     ...on: Parameters<Kind['measure']>
   ) => Promise<
-    Pick<BenchResults, 'soak' | 'overloads' | 'fairnesses' | 'outages' | 'finalizations' | 'citus' | 'histories'>
+    Pick<
+      BenchResults,
+      'soak' | 'overloads' | 'fairnesses' | 'outages' | 'finalizations' | 'citus' | 'histories'
+    >
   >,
 ): Kind {
   return {

@@ -184,6 +184,33 @@ test.each([
   expect(await started.group.submit(0)).toBe('overloaded');
 });
 
+test('how long those who wait will take follows from the groups before, and from one that is stuck or committed nothing', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'performance'] });
+  const started = start({ groupLimit: 10, answerWithinMs: 100_000 });
+  for (let group = 0; group < 100; group++) await takeMs(500, started);
+  expect(started.group.secondsToDrain()).toBe(0);
+  void started.group.submit(0);
+  await nextTurn();
+  for (let item = 0; item < 10; item++) void started.group.submit(item);
+  // One in half a second.
+  expect(started.group.secondsToDrain()).toBeCloseTo(5, 1);
+  vi.advanceTimersByTime(5_000);
+  expect(started.group.secondsToDrain()).toBeCloseTo(10, 1);
+});
+
+test('what is refused by the commit does not count as drained', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'performance'] });
+  const served = start();
+  const failing = start({ overloaded: '0' });
+  for (const started of [served, failing]) {
+    for (let group = 0; group < 100; group++) await takeMs(500, started);
+    void started.group.submit(0);
+    await nextTurn();
+    void started.group.submit(0);
+  }
+  expect(failing.group.secondsToDrain()).toBeGreaterThan(10 * served.group.secondsToDrain());
+});
+
 test('refusals, however many come in one turn, keep nobody who is served from an answer', async () => {
   const { group, endNext, items } = start({ groupLimit: 64, waitingLimit: 64 });
   let answered = 0;

@@ -139,10 +139,29 @@ test('an order that is larger than a turn, or than a group, gets its turn beside
   expect(seats[1]! / seats[2]!).toBeLessThan(1.4);
 });
 
+test('who asks for little never waits for two large orders in a row', () => {
+  const lanes = fill(100, [equal(1), 50, 10], [equal(2), 90, 10]);
+  lanes.takeGroup();
+  const groups: Record<number, number>[] = [];
+  for (let round = 0; round < 6; round++) {
+    add(lanes, equal(3), 1, 2);
+    groups.push(seatsIn(lanes.takeGroup()));
+  }
+  expect(groups.map((seats) => seats[3])).toEqual([2, 2, 2, 2, 2, 2]);
+  expect(groups.map((seats) => (seats[1] ?? 0) + (seats[2] ?? 0) > 0)).toEqual([
+    false,
+    true,
+    false,
+    true,
+    false,
+    true,
+  ]);
+});
+
 test('what did not fit goes first, though others with little come before each group', () => {
   const lanes = fill(100, [equal(1), 100, 10]);
   let large = 0;
-  for (let round = 0; round < 20; round++) {
+  for (let round = 0; round < 40; round++) {
     add(lanes, equal(2 + round), 1);
     large += seatsIn(lanes.takeGroup())[1] ?? 0;
   }

@@ -21,6 +21,9 @@ interface Lane<One> extends Partner {
   credit: number;
 }
 
+/** Of a group, what a large order asks for: more than all single calls that come while it is committed, as a rule. */
+const LARGE_SHARE = 1 / 20;
+
 /**
  * Who waits for a group, a lane for each partner. Lanes take turns by deficit round robin (Shreedhar and Varghese): in a turn a
  * lane may take its share of one group. With one lane that is first in, first out.
@@ -33,6 +36,8 @@ export class Lanes<One extends Pick<Waiting<unknown, never>, 'seats' | 'submitte
   /** Whose first item did not fit into the last group: it begins the next, before anybody who has come since. */
   #owed: Lane<One> | undefined;
   #weights = 0;
+  /** Whether the last group had a large order. */
+  #wasHeavy = false;
   /** How many items wait, and how many seats they ask for. */
   size = 0;
   seats = 0;
@@ -64,7 +69,13 @@ export class Lanes<One extends Pick<Waiting<unknown, never>, 'seats' | 'submitte
 
   /** Takes the next group out. */
   takeGroup(): One[] {
-    const group: One[] = [];
+    const group = this.#wasHeavy && this.#turns.length > 1 ? this.#takeLight() : [];
+    if (group.length === 0) this.#takeTurns(group);
+    this.#wasHeavy = group.some((one) => this.#isLarge(one));
+    return group;
+  }
+
+  #takeTurns(group: One[]): void {
     let seats = this.#owed ? this.#take(this.#owed, 1, group) : 0;
     this.#owed = undefined;
     for (let lane = this.#turns[0]; lane && seats < this.#groupLimit && !this.#owed; lane = this.#turns[0]) {
@@ -74,7 +85,22 @@ export class Lanes<One extends Pick<Waiting<unknown, never>, 'seats' | 'submitte
       if (next.seats <= lane.credit) this.#owed = lane;
       else this.#endTurn(lane);
     }
+  }
+
+  /**
+   * Takes what others than large orders may have now, of the turns that they have anyway: after a group with a large one, so that
+   * nobody waits for two of those in a row.
+   */
+  #takeLight(): One[] {
+    const group: One[] = [];
+    let seats = 0;
+    for (const lane of this.#byPartner.values())
+      seats += this.#take(lane, this.#countFitting(lane, seats, true), group);
     return group;
+  }
+
+  #isLarge({ seats }: One): boolean {
+    return seats > this.#groupLimit * LARGE_SHARE;
   }
 
   /** Takes out all that were submitted before this moment. */
@@ -107,12 +133,12 @@ export class Lanes<One extends Pick<Waiting<unknown, never>, 'seats' | 'submitte
     return Math.max(1, (this.#groupLimit * weight) / this.#weights);
   }
 
-  /** How many of a lane's items it may take, and fit into a group that has so many seats already. */
-  #countFitting({ waiting, credit }: Lane<One>, taken: number): number {
+  /** How many of a lane's items it may take, and fit into a group that has so many seats already, or into a light one. */
+  #countFitting({ waiting, credit }: Lane<One>, taken: number, isLight = false): number {
     let [count, seats] = [0, 0];
     for (const one of waiting) {
       const isOverfull = taken + seats > 0 && taken + seats + one.seats > this.#groupLimit;
-      if (isOverfull || seats + one.seats > credit) break;
+      if (isOverfull || seats + one.seats > credit || (isLight && this.#isLarge(one))) break;
       count += 1;
       seats += one.seats;
     }
