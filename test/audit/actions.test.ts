@@ -6,6 +6,7 @@ import {
   createPartnerAction,
   issueKeyAction,
   limitPartnerAction,
+  weighPartnerAction,
   revokeKeyAction,
   rotateKeyAction,
 } from '@floodgate/partners/actions';
@@ -61,6 +62,7 @@ describe('wrong input names every wrong field with its rule', () => {
       ['partnerId:', 'requestsPerSecond:'],
     ],
     ['limit', limitPartnerAction, { partnerId: 1, requestsPerSecond: 1_000_001 }, ['1 to 1000000, or none']],
+    ['weight', weighPartnerAction, { partnerId: 1, weight: 101 }, ['weight: a whole number from 1 to 100']],
     ['key', issueKeyAction, { partnerId: 1.5, expiresAt: 'soon' }, ['partnerId:', 'expiresAt:']],
     ['key', issueKeyAction, { partnerId: 1, expiresAt: PAST }, ['expiresAt: a time that is still to come']],
     [
@@ -138,6 +140,7 @@ describe('what cannot be done', () => {
   test.for([
     ['a name twice', createPartnerAction, 'a partner of this name already exists'],
     ['a limit for nobody', limitPartnerAction, 'no such partner'],
+    ['a weight for nobody', weighPartnerAction, 'no such partner'],
     ['a key for nobody', issueKeyAction, 'no such partner'],
     ['a successor of no key', rotateKeyAction, 'no such key, or it is revoked or expired'],
     ['the end of no key', revokeKeyAction, 'no such key'],
@@ -154,6 +157,7 @@ describe('what cannot be done', () => {
       partnerId: action === grantEventAction ? fixture.partnerId : 999_999,
       ticketId: 999_999,
       requestsPerSecond: null,
+      weight: 1,
       overlapMs: 0,
       title: 'Standing',
       capacity: 1,
@@ -188,9 +192,11 @@ describe('a change is noted', () => {
     const { id } = await perform(db, createPartnerAction, { name: 'Gala Inc.' }, 'jane');
     const limit = { partnerId: id, requestsPerSecond: 5 };
     await perform(db, limitPartnerAction, limit, 'jane');
+    await perform(db, weighPartnerAction, { partnerId: id, weight: 3 }, 'jane');
     expect(await noted()).toEqual([
       by('partner.create', `partner:${id}`, null, { name: 'Gala Inc.' }),
       by('partner.limit', `partner:${id}`, { requestsPerSecond: null }, { requestsPerSecond: 5 }),
+      by('partner.weigh', `partner:${id}`, { weight: 1 }, { weight: 3 }),
     ]);
   });
 

@@ -3,6 +3,7 @@ import { assertCheckout, checkout } from './checkouts/checkout.ts';
 import { withFlags } from './contenders/contender.ts';
 import { floodgate } from './contenders/floodgate.ts';
 import { citus, citusSeconds } from './citus/citus.ts';
+import { fairnesses, fairnessSeconds } from './fairness.ts';
 import { finalizations, finalizationSeconds } from './finalization.ts';
 import { DEFAULT_ROWS, histories, historySeconds } from './history/history.ts';
 import type { Options } from './options.ts';
@@ -40,6 +41,7 @@ export async function chooseKind(options: Options): Promise<Kind> {
   if (options.soak) return alone(SOAK_SECONDS, async (...on) => ({ soak: await soak(...on) }));
   if (options.overload)
     return alone(OVERLOAD_SECONDS, async (...on) => ({ overloads: await overloads(...on) }));
+  if (options.fair) return fairnessOf(options);
   if (options.outages) return outagesOf(options);
   if (options.history) return historyOf(options);
   if (options.citus) return citusOf(options);
@@ -62,7 +64,10 @@ function alone(
   measure: (
     ...on: Parameters<Kind['measure']>
   ) => Promise<
-    Pick<BenchResults, 'soak' | 'overloads' | 'outages' | 'finalizations' | 'citus' | 'histories'>
+    Pick<
+      BenchResults,
+      'soak' | 'overloads' | 'fairnesses' | 'outages' | 'finalizations' | 'citus' | 'histories'
+    >
   >,
 ): Kind {
   return {
@@ -72,6 +77,13 @@ function alone(
       return { ...measured, targets: judgeTargets({ runs: [], comparisons: [], ...measured }) };
     },
   };
+}
+
+function fairnessOf({ pairs = 2, seconds = 8 }: Options): Kind {
+  const options = { rounds: pairs, seconds };
+  return alone(fairnessSeconds(options), async (servers, ...on) => ({
+    fairnesses: await fairnesses(servers, options, ...on),
+  }));
 }
 
 function outagesOf({ redisSeconds = 60, postgresSeconds = 10, rate = 5_000 }: Options): Kind {

@@ -12,6 +12,7 @@ export const USAGE = `npm run bench [-- options]
     --flags <flags>         V8 flags to add, beside starts without them; may be repeated. With --against: for both
   --soak              ten minutes of steady load, memory of every process
   --overload          three times of what the service can do; under 2 min
+  --fair              a partner beside another one who takes all there is: a flood of single calls, full bulk calls; about 2 min
   --outages           Redis and Postgres crash under load and come back; under 4 min
     --redis-seconds <n>     how long Redis stays away (default: 60)
     --postgres-seconds <n>  how long Postgres stays away (default: 10)
@@ -37,6 +38,7 @@ const GOES_WITH: Record<string, readonly string[]> = {
   starts: ['flags', 'contender', 'seconds'],
   soak: [],
   overload: [],
+  fair: ['pairs', 'seconds'],
   outages: ['redis-seconds', 'postgres-seconds', 'rate'],
   finalization: ['pairs', 'seconds'],
   citus: ['pairs', 'seconds'],
@@ -61,6 +63,7 @@ export function parseOptions(args: readonly string[]) {
       flags: { type: 'string', multiple: true },
       soak: { type: 'boolean' },
       overload: { type: 'boolean' },
+      fair: { type: 'boolean' },
       outages: { type: 'boolean' },
       finalization: { type: 'boolean' },
       citus: { type: 'boolean' },

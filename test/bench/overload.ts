@@ -104,7 +104,7 @@ async function overload(servers: Servers, bottleneck: Overload['bottleneck']): P
 }
 
 /** From the next connection on. */
-async function slowCommits(db: Database): Promise<void> {
+export async function slowCommits(db: Database): Promise<void> {
   const { rows } = await sql<{ name: string }>`select current_database() as name`.execute(db);
   const name = sql.id(rows[0]!.name);
   await sql`alter database ${name} set commit_delay = ${sql.lit(SLOW_COMMIT_MICROS)}`.execute(db);

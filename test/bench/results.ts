@@ -18,6 +18,7 @@ export interface BenchResults {
   comparisons: Comparison[];
   soak?: Soak;
   overloads?: Overload[];
+  fairnesses?: Fairness[];
   outages?: Outage[];
   /** This checkout against another, by workload. */
   checkouts?: CheckoutComparison[];
@@ -189,6 +190,34 @@ export interface Overload {
   apiMiB: { before: number; max: number; after: number };
   /** CPU time that the generator took, in cores. */
   generatorCores: number;
+  /** Empty where the books balance. */
+  fault: string;
+}
+
+/** What a partner was answered. */
+export interface Served {
+  /** "00", of all. */
+  share: number;
+  /** From the scheduled arrival to the "00". */
+  p50Ms: number;
+  p99Ms: number;
+}
+
+/** A partner beside another one who takes all there is, and alone. */
+export interface Fairness {
+  /** What the other one sends: ten times as much as the service can do, or as much as is answered. */
+  name: 'a flood of single calls' | 'nothing but full bulk calls';
+  /** Counts from 1 within the same name. */
+  round: number;
+  /** Of single calls, just before. */
+  peakPerSecond: number;
+  /** What the partner asks for. */
+  perSecond: number;
+  alone: Served;
+  beside: Served;
+  /** Calls of the other one that were answered, and how many of them "00". */
+  otherPerSecond: number;
+  otherServed: number;
   /** Empty where the books balance. */
   fault: string;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { compare } from './compare.ts';
-import type { Run } from './results.ts';
+import type { Fairness, Run } from './results.ts';
 import { judgeTargets } from './targets.ts';
 
 const run = (differing: Partial<Run>): Run => ({
@@ -93,6 +93,21 @@ test('an overload is judged by what was accepted of the peak, and by its refusal
   const met = judgeTargets({ runs: [], comparisons: [], overloads: [overload] }).map((target) => target.met);
   // Sent and memory are well, all else is not.
   expect(met).toEqual([true, false, false, false, true, false, false]);
+});
+
+test('a partner beside another one is judged by its seats and by how much longer it waits, more patiently beside bulk calls', () => {
+  const alone = { share: 1, p50Ms: 5, p99Ms: 10 };
+  const facts = { round: 1, peakPerSecond: 1_000, perSecond: 100, otherPerSecond: 1, otherServed: 1 };
+  const judged = (name: Fairness['name'], share: number, p99Ms: number, fault = '') =>
+    judgeTargets({
+      runs: [],
+      comparisons: [],
+      fairnesses: [{ ...facts, name, alone, beside: { share, p50Ms: 5, p99Ms }, fault }],
+    }).map((target) => target.met);
+  expect(judged('a flood of single calls', 0.96, 19)).toEqual([true, true, true]);
+  expect(judged('a flood of single calls', 0.94, 21, 'lost')).toEqual([false, false, false]);
+  expect(judged('nothing but full bulk calls', 0.96, 29)).toEqual([true, true, true]);
+  expect(judged('nothing but full bulk calls', 0.96, 31)).toEqual([true, false, true]);
 });
 
 test('an outage of Redis may fail nobody; one of Postgres may, but soon and only with 90 or 91', () => {

@@ -8,6 +8,7 @@ import { median, medianOf } from './report/statistics.ts';
 import type {
   Citus,
   Comparison,
+  Fairness,
   Finalization,
   History,
   NodeStop,
@@ -24,6 +25,7 @@ interface Measured {
   comparisons: readonly Comparison[];
   soak?: Soak | undefined;
   overloads?: readonly Overload[] | undefined;
+  fairnesses?: readonly Fairness[] | undefined;
   outages?: readonly Outage[] | undefined;
   finalizations?: readonly Finalization[] | undefined;
   citus?: Citus | undefined;
@@ -37,6 +39,7 @@ export function judgeTargets(measured: Measured): Target[] {
     comparisons,
     soak,
     overloads = [],
+    fairnesses = [],
     outages = [],
     finalizations = [],
     citus,
@@ -126,6 +129,7 @@ export function judgeTargets(measured: Measured): Target[] {
     atMost('soak, memory of API + worker at the end ÷ after the first minute', 1.1, growthOf(soak)),
     atMost('soak, memory of API + worker', 300, highest((soak?.samples ?? []).map(memory)), 'MiB'),
     ...overloads.flatMap(overloadTargets),
+    ...fairnessTargets(fairnesses),
     ...outages.flatMap(outageTargets),
     ...finalizationTargets(finalizations),
     ...(citus ? citusTargets(citus) : []),
@@ -147,6 +151,25 @@ function overloadTargets(overload: Overload) {
 }
 
 /** Answers that say that nothing was reserved, or that nobody knows. */
+/** How much longer a partner waits beside the other one. */
+export const p99Ratio = ({ alone, beside }: Fairness): number => beside.p99Ms / alone.p99Ms;
+
+function fairnessTargets(fairnesses: readonly Fairness[]) {
+  return [...Map.groupBy(fairnesses, ({ name }) => name)].flatMap(([name, rounds]) => [
+    atLeast(`beside ${name}: answered 00`, 0.95, median(rounds.map(({ beside }) => beside.share))),
+    atMost(
+      `beside ${name}: p99 ÷ alone`,
+      name === 'a flood of single calls' ? 2 : 3,
+      median(rounds.map(p99Ratio)),
+    ),
+    atMost(
+      `beside ${name}: rounds with faults in the books`,
+      0,
+      rounds.filter(({ fault }) => fault !== '').length,
+    ),
+  ]);
+}
+
 const DURING_OUTAGE = new Set(['00', '90', '91', 'cut']);
 
 function outageTargets(outage: Outage) {

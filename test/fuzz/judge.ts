@@ -3,6 +3,7 @@ import {
   BULK_BODY_LIMIT_BYTES,
   BULK_LIMIT,
   parsePassReference,
+  MAX_RETRY_AFTER_SECONDS,
   RESPONSE_CODES,
 } from '@floodgate/contract';
 import type { BulkReservation, Reservation, SeatOutcome } from '@floodgate/registrations';
@@ -104,11 +105,18 @@ function checkEnvelope(answer: WireAnswer, request: StrictRequest | undefined): 
   if (headers.get('content-type') !== 'application/json; charset=utf-8') throw new Finding('no JSON type');
   const { httpStatuses, retryAfterSeconds } = RESPONSE_CODES[code];
   if (!httpStatuses.includes(status)) throw new Finding(`code ${code} with status ${status}`);
-  if (headers.get('retry-after') !== retryAfterSeconds?.toString()) throw new Finding('Retry-After');
+  if (!isRetryAfter(headers.get('retry-after') ?? null, retryAfterSeconds)) throw new Finding('Retry-After');
   const { responseMessage, responseData } = JSON.parse(text) as Record<string, unknown>;
   if (code !== '00' && responseData !== null) throw new Finding(`a failure with data: ${text}`);
   return { ...answer, code, message: String(responseMessage), data: responseData };
 }
+
+const isRetryAfter = (value: string | null, leastSeconds: number | undefined) =>
+  leastSeconds === undefined
+    ? value === null
+    : /^[1-9]\d?$/.test(value ?? '') &&
+      Number(value) >= leastSeconds &&
+      Number(value) <= MAX_RETRY_AFTER_SECONDS;
 
 const isEnvelopeRoute = (request: StrictRequest | undefined) =>
   [REGISTER, TICKETS, LAUNCH, REGISTRATIONS].some((route) => request?.target.startsWith(route));

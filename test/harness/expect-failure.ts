@@ -1,4 +1,4 @@
-import { RESPONSE_CODES, type FailureCode } from '@floodgate/contract';
+import { MAX_RETRY_AFTER_SECONDS, RESPONSE_CODES, type FailureCode } from '@floodgate/contract';
 import { expect } from 'vitest';
 import type { Answer } from './partner-client.ts';
 
@@ -14,6 +14,21 @@ export function expectFailure(answer: Answer, code: FailureCode, status?: number
     status: status ?? httpStatuses[0],
   });
   expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
-  expect(answer.headers.get('retry-after')).toBe(retryAfterSeconds?.toString() ?? null);
+  expectRetryAfter(answer, retryAfterSeconds);
   expect(answer.headers.get('x-request-id')).toMatch(/^\S+$/);
+}
+
+/** Expects whole seconds from the least to the most, drawn anew each time; none where the code tells no time. */
+export function expectRetryAfter(
+  { headers }: Pick<Answer, 'headers'>,
+  leastSeconds: number | undefined,
+): void {
+  const value = headers.get('retry-after');
+  if (leastSeconds === undefined) {
+    expect(value).toBeNull();
+    return;
+  }
+  expect(value).toMatch(/^[1-9]\d?$/);
+  expect(Number(value)).toBeGreaterThanOrEqual(leastSeconds);
+  expect(Number(value)).toBeLessThanOrEqual(MAX_RETRY_AFTER_SECONDS);
 }

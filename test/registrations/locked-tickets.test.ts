@@ -83,10 +83,7 @@ test('while a ticket is held, all others are sold; its own buyers are refused, a
     const others = [registerAt(gala, otherId, 20), registerAt(ball, ballId, 20)];
     for (const answers of await Promise.all(others)) expect(codesOf(answers)).toEqual(new Set(['00']));
   }
-  for (const answer of await refused) {
-    expectFailure(answer, '90', 503);
-    expect(answer.headers.get('retry-after')).toBe('1');
-  }
+  for (const answer of await refused) expectFailure(answer, '90', 503);
   await held.release();
   await waitUntilSold(gala, stuckId);
 });

@@ -54,9 +54,18 @@ export const RateLimitHeaders = {
   },
 } as const;
 
+export const MAX_RETRY_AFTER_SECONDS = 30;
+
 /** Header of answers that tell when to come back. */
 export const RetryAfterHeader = {
-  'Retry-After': { type: 'integer', description: 'Seconds after which a retry makes sense.', examples: [1] },
+  'Retry-After': {
+    type: 'integer',
+    minimum: 1,
+    maximum: MAX_RETRY_AFTER_SECONDS,
+    description:
+      'Seconds after which a retry makes sense: by how quickly those who wait are served, with some randomness.',
+    examples: [2],
+  },
 } as const;
 
 /** Header of what is answered once more to an Idempotency-Key. */

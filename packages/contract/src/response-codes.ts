@@ -10,7 +10,7 @@ export interface ResponseCodeEntry {
   readonly meaning: string;
   /** Whether the same request may succeed later without being changed; else it may not. */
   readonly retryable?: true;
-  /** Seconds for the Retry-After header; only on codes that tell when to come back. */
+  /** The least that the Retry-After header says; only on codes that tell when to come back. */
   readonly retryAfterSeconds?: number;
 }
 

@@ -1,15 +1,23 @@
 import { randomBytes } from 'node:crypto';
-import { failure, fieldRule, RESPONSE_CODES, type FailureCode } from '@floodgate/contract';
+import {
+  failure,
+  fieldRule,
+  MAX_RETRY_AFTER_SECONDS,
+  RESPONSE_CODES,
+  type FailureCode,
+} from '@floodgate/contract';
 import type { TSchema } from '@sinclair/typebox';
 import { statementFailure, TooManyReads } from '@floodgate/database';
 import { throttledWarn } from '@floodgate/service';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { UnsupportedBody } from './strict/requests.ts';
 
-/** What may differ from the catalogue's entry: the message, and which of the code's statuses. */
+/** What may differ from the catalogue's entry: the message, which of the code's statuses, and when to come back. */
 interface Specifics {
   message?: string;
   status?: number;
+  /** The least; heeded where the code tells when to come back at all. */
+  retryAfterSeconds?: number;
 }
 
 declare module 'fastify' {
@@ -23,8 +31,17 @@ declare module 'fastify' {
 export function fail(reply: FastifyReply, code: FailureCode, specifics: Specifics = {}): FastifyReply {
   const { httpStatuses, retryAfterSeconds } = RESPONSE_CODES[code];
   void reply.code(specifics.status ?? httpStatuses[0]);
-  if (retryAfterSeconds !== undefined) void reply.header('retry-after', retryAfterSeconds);
+  if (retryAfterSeconds !== undefined) {
+    const leastSeconds = Math.max(retryAfterSeconds, specifics.retryAfterSeconds ?? 0);
+    void reply.header('retry-after', drawRetryAfter(leastSeconds));
+  }
   return reply.send(failure(code, specifics.message));
+}
+
+/** Draws what Retry-After says: once to twice as long as it takes at least, so that not all who were refused come back at once. */
+function drawRetryAfter(leastSeconds: number): number {
+  const seconds = Math.min(leastSeconds, MAX_RETRY_AFTER_SECONDS / 2);
+  return Math.round(seconds * (1 + Math.random()));
 }
 
 // Unique over processes and restarts by the random part, within the process by the count.

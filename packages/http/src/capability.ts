@@ -65,6 +65,8 @@ export interface PartnerPrincipal {
   cancelUntil: Date | null;
   /** The partner's limit; null where it has none. */
   requestsPerSecond: number | null;
+  /** The partner's share where partners compete, relative to others'. */
+  weight: number;
 }
 
 declare module 'fastify' {

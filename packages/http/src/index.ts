@@ -1,3 +1,4 @@
+export type { onRequestHookHandler } from 'fastify';
 export { itemFaults } from './answer-errors.ts';
 export * from './capability.ts';
 export * from './server.ts';

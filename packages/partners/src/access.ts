@@ -21,7 +21,7 @@ interface Caller {
 }
 
 /** What a key id and an event reference stand for. */
-interface AccessRow extends Pick<PartnerPrincipal, 'partnerId' | 'requestsPerSecond'> {
+interface AccessRow extends Pick<PartnerPrincipal, 'partnerId' | 'requestsPerSecond' | 'weight'> {
   keyId: string;
   secretHash: Buffer;
   /** Revoked or expired, by Postgres's clock. */
@@ -44,11 +44,11 @@ interface AccessRow extends Pick<PartnerPrincipal, 'partnerId' | 'requestsPerSec
 export async function findAccess(db: Database, queries: readonly Omit<Caller, 'secret'>[]) {
   const { rows } = await sql<AccessRow & { position: number }>`
     select query.position, k.key_id as "keyId", k.secret_hash as "secretHash", k.partner_id as "partnerId",
-      p.requests_per_second as "requestsPerSecond",
+      p.requests_per_second as "requestsPerSecond", p.weight,
       k.revoked_at is not null or coalesce(k.expires_at <= now(), false) as closed,
       coalesce(u.hour < date_trunc('hour', now()), true) as "useIsUnnoted",
       e.id as "eventId", e.shard_id as "shardId", e.pass_prefix as "passPrefix", e.duplicate_policy as "duplicatePolicy",
-      e.duplicate_scope as "duplicateScope",      e.cancel_until as "cancelUntil"
+      e.duplicate_scope as "duplicateScope", e.cancel_until as "cancelUntil"
     from unnest(
       ${plainArray(queries.map(({ keyId }) => keyId))}::text[],
       ${plainArray(queries.map(({ eventRef }) => eventRef))}::uuid[]
@@ -105,12 +105,13 @@ async function loadAccess(db: Database, callers: readonly Caller[]): Promise<Acc
   return accesses;
 }
 
-function accessOf({ partnerId, requestsPerSecond, ...event }: AccessRow): Access {
+function accessOf({ partnerId, requestsPerSecond, weight, ...event }: AccessRow): Access {
   const { eventId, shardId, passPrefix, duplicatePolicy, duplicateScope, cancelUntil } = event;
   const isMissing = eventId === null || shardId === null || passPrefix === null;
   if (isMissing || duplicatePolicy === null || duplicateScope === null) return NO_SUCH_EVENT;
+  const partner = { partnerId, requestsPerSecond, weight };
   const ofEvent = { eventId, shardId, passPrefix, duplicatePolicy, duplicateScope, cancelUntil };
-  return { kind: 'partner', partnerId, requestsPerSecond, ...ofEvent };
+  return { kind: 'partner', ...partner, ...ofEvent };
 }
 
 /**

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox';
 import { defineAction, Id, instantOrNull, Name, whole } from '@floodgate/audit';
 import { Failure } from '@floodgate/service/failure';
 import { issueKey, revokeKey, rotateKey } from './keys.ts';
-import { createPartner, limitPartner } from './partners.ts';
+import { createPartner, limitPartner, weighPartner } from './partners.ts';
 
 export { perform } from '@floodgate/audit';
 
@@ -30,6 +30,18 @@ export const limitPartnerAction = defineAction({
     if (!before) throw new Failure('no such partner');
     note(`partner:${partnerId}`, { before, after: { requestsPerSecond } });
     return { partnerId, requestsPerSecond };
+  },
+});
+
+/** Gives a partner its share where partners compete for seats, relative to others'; without one it is 1. */
+export const weighPartnerAction = defineAction({
+  name: 'partner.weigh',
+  input: Type.Object({ partnerId: Id, weight: whole(1, 100) }),
+  run: async (transaction, { partnerId, weight }, note) => {
+    const before = await weighPartner(transaction, partnerId, weight);
+    if (!before) throw new Failure('no such partner');
+    note(`partner:${partnerId}`, { before, after: { weight } });
+    return { partnerId, weight };
   },
 });
 

@@ -6,6 +6,7 @@ import {
   parseId,
   parseRateLimit,
   parseText,
+  parseWhole,
 } from '@floodgate/command/arguments';
 import { Failure } from '@floodgate/service/failure';
 import type { IssuedKey, SecretKeyRow } from './keys.ts';
@@ -24,7 +25,7 @@ export function addPartnerCommands(program: Command, cli: Cli): void {
   });
   const list = partner
     .command('list')
-    .description('list partners, with their limits, open keys and granted events');
+    .description('list partners, with their limits, weights, open keys and granted events');
   answeringFromDatabase(list, cli, async (db) => {
     const { listPartners } = await import('./partners.ts');
     const partners = await listPartners(db);
@@ -32,6 +33,7 @@ export function addPartnerCommands(program: Command, cli: Cli): void {
       id: row.id,
       name: row.name,
       'requests/s': row.requestsPerSecond,
+      weight: row.weight,
       'open keys': row.openKeys,
       events: row.grantedEvents,
       created: row.createdAt,
@@ -49,6 +51,16 @@ export function addPartnerCommands(program: Command, cli: Cli): void {
     const limited = await perform(db, limitPartnerAction, { partnerId, requestsPerSecond }, actor);
     const told = requestsPerSecond === null ? 'no limit' : `${requestsPerSecond} requests a second`;
     return { document: limited, text: `partner ${partnerId}: ${told}` };
+  });
+  const weigh = partner
+    .command('weigh')
+    .description("set a partner's share where partners compete for seats, relative to others'; 1 by default")
+    .argument('<partnerId>', 'the partner', parseId)
+    .argument('<weight>', '1 to 100', parseWhole);
+  answeringChange(weigh, cli, async (db, actor, _options, partnerId, weight) => {
+    const { perform, weighPartnerAction } = await import('./actions.ts');
+    const weighed = await perform(db, weighPartnerAction, { partnerId, weight }, actor);
+    return { document: weighed, text: `partner ${partnerId}: weight ${weight}` };
   });
 }
 

@@ -54,6 +54,17 @@ test('what is drawn ahead is never more than was spent before, nor than a tenth 
   expect(counter.draws).toEqual([1, 1, 2, 4, 8, 10, 10, 10, 10]);
 });
 
+test('who is refused is told to come back when those who were refused before will have passed', async () => {
+  const lease = new QuotaLease(new Counter().draw);
+  await takeMany(lease, 5, 5);
+  const told: (number | undefined)[] = [];
+  for (let index = 0; index < 12; index++) told.push((await lease.take(5)).retryAfterSeconds);
+  expect(told).toEqual([1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 3, 3]);
+  await toNextWindow();
+  expect(await lease.take(5)).toMatchObject({ admitted: true });
+  expect(await lease.take(5, 5)).toMatchObject({ admitted: false, retryAfterSeconds: 1 });
+});
+
 test('a permit that is at hand is taken without asking', async () => {
   const counter = new Counter();
   const lease = new QuotaLease(counter.draw);

@@ -12,6 +12,8 @@ export interface Verdict {
   remaining: number;
   /** Milliseconds until the second ends. */
   endsInMs: number;
+  /** When it may pass, of who may not: behind all who were refused before in this second. */
+  retryAfterSeconds?: number;
 }
 
 const WINDOW_MS = 1_000;
@@ -31,6 +33,8 @@ export class QuotaLease {
   #endsAt = -Infinity;
   #permits = 0;
   #spent = 0;
+  /** Permits that were asked for in vain. */
+  #refused = 0;
   /** What all processes together have drawn of this second, as far as is known. */
   #drawn = 0;
 
@@ -51,7 +55,13 @@ export class QuotaLease {
       if (endsInMs > 0 && this.#permits >= permits)
         return { admitted: true, remaining: this.#spend(limit, permits), endsInMs };
       const left = this.#permits + Math.max(0, limit - this.#drawn);
-      if (endsInMs > 0 && left < permits) return { admitted: false, remaining: left, endsInMs };
+      if (endsInMs > 0 && left < permits)
+        return {
+          admitted: false,
+          remaining: left,
+          endsInMs,
+          retryAfterSeconds: this.#refuse(limit, permits),
+        };
       this.#waiting += permits;
       this.#drawing ??= this.#drawMore(limit).finally(() => (this.#drawing = null));
       await this.#drawing;
@@ -67,10 +77,16 @@ export class QuotaLease {
     return Math.min(limit, this.#permits + undrawn);
   }
 
+  /** Returns the seconds until as many may pass as were refused. */
+  #refuse(limit: number, permits: number): number {
+    this.#refused += permits;
+    return Math.ceil(this.#refused / limit);
+  }
+
   async #drawMore(limit: number): Promise<void> {
     const startedAt = performance.now();
     const isOver = startedAt >= this.#endsAt;
-    if (isOver) this.#spent = 0;
+    if (isOver) this.#spent = this.#refused = 0;
     const atHand = isOver ? 0 : this.#permits;
     const ahead = Math.min(this.#spent, Math.ceil(limit / CHUNKS_PER_WINDOW));
     const wanted = Math.max(this.#waiting - atHand, ahead);

@@ -39,11 +39,12 @@ export function limitRate(db: Database, log: Logger): onRequestHookHandler {
 export const chargeNothing = () => Promise.resolve(true);
 
 function passOrRefuse(reply: FastifyReply, limit: number, verdict: Verdict): boolean {
-  const { admitted, remaining, endsInMs } = verdict;
+  const { admitted, remaining, endsInMs, retryAfterSeconds = 1 } = verdict;
   // draft-ietf-httpapi-ratelimit-headers: quota and window, then what remains and the seconds until it is renewed.
   void reply.header('ratelimit-policy', `"partner";q=${limit};w=1`);
   void reply.header('ratelimit', `"partner";r=${remaining};t=${Math.ceil(endsInMs / 1_000)}`);
-  if (!admitted) reply.fail('50', { message: `Too many requests: at most ${limit} a second` });
+  const message = `Too many requests: at most ${limit} a second`;
+  if (!admitted) reply.fail('50', { message, retryAfterSeconds });
   return admitted;
 }
 

@@ -21,11 +21,12 @@ export const bulk: Contender = {
 const inCalls = (load: Load): Load => ({
   ...load,
   connections: CONNECTIONS,
-  requests: load.requests.map(callOf),
+  requests: load.requests.map((request) => callOf(request, SIZE)),
 });
 
-function callOf(request: RequestShape): RequestShape {
-  const registrations = Array.from({ length: SIZE }, () => request.body).join(',');
+/** The same registration so many times in one bulk call. */
+export function callOf(request: RequestShape, size: number): RequestShape {
+  const registrations = Array.from({ length: size }, () => request.body).join(',');
   return { ...request, path: `${request.path}/bulk`, body: `{"registrations":[${registrations}]}` };
 }
 

@@ -27,7 +27,11 @@ async function start(config: PeerConfig, log: Logger): Promise<Service> {
   const db = pool('peer-api reserve', peer.connections.api);
   const reads = pool('peer-api', READ_CONNECTIONS);
   const desk = await peer.openDesk({ config, log, db });
-  const registrar = { register: registerWith((seat) => desk.reserve(seat)), admit: () => true };
+  const registrar = {
+    register: registerWith((seat) => desk.reserve(seat)),
+    admit: () => true,
+    retryAfterSeconds: () => 1,
+  };
   const context: ApiContext = {
     log,
     reads,

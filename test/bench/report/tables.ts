@@ -3,6 +3,7 @@ import type { BenchResults, Outage, Overload, Run, Target } from '../results.ts'
 import { checkoutTable } from './checkout-table.ts';
 import { citusTables } from './citus-tables.ts';
 import { left, right, tableOf, type Column, type Table } from './columns.ts';
+import { fairnessTable } from './fairness-table.ts';
 import { finalizationTable } from './finalization-table.ts';
 import { countsText, figure, figureWithRange } from './figures.ts';
 import { historyTable } from './history-table.ts';
@@ -15,6 +16,7 @@ export function specialTables({
   outages,
   checkouts,
   starts,
+  fairnesses,
   finalizations,
   citus,
   histories,
@@ -24,6 +26,7 @@ export function specialTables({
     ...(outages ? [outageTable(outages)] : []),
     ...(checkouts ? [checkoutTable(checkouts)] : []),
     ...(starts ? startTables(starts) : []),
+    ...(fairnesses ? [fairnessTable(fairnesses)] : []),
     ...(finalizations ? [finalizationTable(finalizations)] : []),
     ...(citus ? citusTables(citus) : []),
     ...(histories ? [historyTable(histories)] : []),

@@ -65,7 +65,7 @@ const SEGMENT = [
  */
 export const PRIVILEGES: Record<ServiceName, { [T in keyof Tables]: TablePrivileges<keyof Tables[T]> }> = {
   api: {
-    partners: { select: ['id', 'requests_per_second'] },
+    partners: { select: ['id', 'requests_per_second', 'weight'] },
     secret_keys: {
       // The last use: only for the release before.
       select: ['key_id', 'partner_id', 'secret_hash', 'expires_at', 'revoked_at', 'last_used_at'],

@@ -59,6 +59,8 @@ export interface Schema {
     name: string;
     /** Null: no limit. */
     requests_per_second: number | null;
+    /** Its share where partners compete, relative to others'. */
+    weight: Generated<number>;
     created_at: CreatedAt;
   };
   /** How much of a second's limit the processes have drawn; written by drawPermits alone. */

@@ -14,11 +14,15 @@ import {
 import { itemFaults, type Routes } from '@floodgate/http';
 import { answerTo, REFUSAL_CODES } from '../register/answer-to.ts';
 import type { Outcome, SeatOutcome } from '../register/outcome.ts';
+import { refuseEarly } from '../register/refuse-early.ts';
 import type { Registrar } from '../register/registrar.ts';
 import { optionsIn } from '../register/route.ts';
 
 /** POST /events/register/bulk: reserves seats for many attendees, and answers with an envelope for each. */
-export function addBulkRoute(api: Routes, registrar: Pick<Registrar, 'registerBulk' | 'admit'>): void {
+export function addBulkRoute(
+  api: Routes,
+  registrar: Pick<Registrar, 'registerBulk' | 'admit' | 'retryAfterSeconds'>,
+): void {
   api.post(
     '/events/register/bulk',
     {
@@ -41,10 +45,7 @@ export function addBulkRoute(api: Routes, registrar: Pick<Registrar, 'registerBu
       attachValidation: true,
       // Made for a thousand unions, a serializer of the schema's own would be slower.
       serializerCompiler: () => JSON.stringify,
-      onRequest: ({ principal }, reply, done) => {
-        if (registrar.admit(principal)) done();
-        else reply.fail('90');
-      },
+      onRequest: refuseEarly(registrar),
       preValidation: (request, _reply, done) => {
         const { registrations } = (request.body ?? {}) as { registrations?: unknown };
         if (Array.isArray(registrations)) registrations.forEach(trimFullName);
@@ -67,16 +68,15 @@ export function addBulkRoute(api: Routes, registrar: Pick<Registrar, 'registerBu
       if (outcome.kind !== 'bulk') {
         if (outcome.kind === 'failed')
           request.log.error({ requestId: request.id }, 'a bulk call failed unexpectedly');
-        return reply.fail(REFUSAL_CODES[outcome.kind as keyof typeof REFUSAL_CODES]);
+        return reply.fail(REFUSAL_CODES[outcome.kind as keyof typeof REFUSAL_CODES], {
+          retryAfterSeconds: registrar.retryAfterSeconds(principal),
+        });
       }
       if (outcome.replayed) void reply.header('idempotent-replayed', 'true');
       const answers = outcome.outcomes.values();
-      return success(
-        registrations.map((_, index) => {
-          const rules = faults.byIndex.get(index);
-          return rules ? failure('11', rules.join('; ')) : answerTo(principal, answers.next().value!);
-        }),
-      );
+      const answerAt = (rules?: readonly string[]) =>
+        rules ? failure('11', rules.join('; ')) : answerTo(principal, answers.next().value!);
+      return success(registrations.map((_, index) => answerAt(faults.byIndex.get(index))));
     },
   );
 }

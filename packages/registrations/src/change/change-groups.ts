@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { statementFailure } from '@floodgate/database';
+import type { PartnerPrincipal } from '@floodgate/http';
 import { throttledWarn, type Logger } from '@floodgate/service';
 import { createGroupCommit } from '../register/group-commit.ts';
 
@@ -11,6 +12,9 @@ export interface ChangeGroupsOptions {
   waitingLimit: number;
   answerWithinMs: number;
 }
+
+/** Who asks for a change, and where its event lives. */
+type Caller = Pick<PartnerPrincipal, 'shardId' | 'partnerId' | 'weight'>;
 
 /** `overloaded`: nothing was changed. `unknown`: nobody knows. */
 export type Unchanged = 'overloaded' | 'unknown' | 'failed';
@@ -67,10 +71,10 @@ export function createChangeGroups<Change, Outcome>(
 
   return {
     /** Resolves when the change is made or certainly is not; never rejects. */
-    submit(shardId: number, change: Change): Promise<Outcome | Unchanged> {
+    submit({ shardId, ...partner }: Caller, change: Change): Promise<Outcome | Unchanged> {
       const group = groups.get(shardId) ?? openGroup(shardId);
       groups.set(shardId, group);
-      return group.submit(change);
+      return group.submit(change, partner);
     },
     /** Resolves when everything that was accepted is answered. */
     drain: async () => void (await Promise.all([...groups.values()].map((group) => group.drain()))),

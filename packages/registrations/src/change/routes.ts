@@ -46,10 +46,10 @@ export function addChangeRoutes(api: Routes, { cancellations, confirmations }: C
       request.headers['content-type'] = 'application/octet-stream';
       next();
     });
-    addChangeRoute(routes, 'cancel', CANCEL, ({ shardId, cancelUntil: deadline }, named) =>
-      cancellations.submit(shardId, { ...named, deadline }),
+    addChangeRoute(routes, 'cancel', CANCEL, (principal, named) =>
+      cancellations.submit(principal, { ...named, deadline: principal.cancelUntil }),
     );
-    addChangeRoute(routes, 'confirm', CONFIRM, ({ shardId }, named) => confirmations.submit(shardId, named));
+    addChangeRoute(routes, 'confirm', CONFIRM, confirmations.submit);
     done();
   });
 }

@@ -2,10 +2,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
 import { createGroupCommit, type GroupCommitOptions } from './group-commit.ts';
 
+const ONE = { partnerId: 1, weight: 1 };
+
 /** A commit that ends when the test says so. An item is a number; its outcome is its text. */
 function start(differing: Partial<GroupCommitOptions<number, string>> = {}) {
   const groups: { items: number[]; end: () => void }[] = [];
-  const group = createGroupCommit<number, string>({
+  const commit = createGroupCommit<number, string>({
     commit: (items) =>
       new Promise((resolve) => groups.push({ items, end: () => resolve(items.map((item) => `${item}`)) })),
     groupLimit: 100,
@@ -18,6 +20,13 @@ function start(differing: Partial<GroupCommitOptions<number, string>> = {}) {
     ...differing,
   });
   let ended = 0;
+  const { drain, secondsToDrain } = commit;
+  const group = {
+    admit: (partner = ONE) => commit.admit(partner),
+    submit: (item: number, partner = ONE) => commit.submit(item, partner),
+    secondsToDrain,
+    drain,
+  };
   const endNext = async () => {
     groups[ended++]!.end();
     // In the first turn the commit settles, in the second its first answers are given.
@@ -173,6 +182,33 @@ test.each([
   for (const groupMs of groupsMs) await takeMs(groupMs, started);
   expect(await roomOf(started)).toBe(room);
   expect(await started.group.submit(0)).toBe('overloaded');
+});
+
+test('how long those who wait will take follows from the groups before, and from one that is stuck or committed nothing', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'performance'] });
+  const started = start({ groupLimit: 10, answerWithinMs: 100_000 });
+  for (let group = 0; group < 100; group++) await takeMs(500, started);
+  expect(started.group.secondsToDrain()).toBe(0);
+  void started.group.submit(0);
+  await nextTurn();
+  for (let item = 0; item < 10; item++) void started.group.submit(item);
+  // One in half a second.
+  expect(started.group.secondsToDrain()).toBeCloseTo(5, 1);
+  vi.advanceTimersByTime(5_000);
+  expect(started.group.secondsToDrain()).toBeCloseTo(10, 1);
+});
+
+test('what is refused by the commit does not count as drained', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'performance'] });
+  const served = start();
+  const failing = start({ overloaded: '0' });
+  for (const started of [served, failing]) {
+    for (let group = 0; group < 100; group++) await takeMs(500, started);
+    void started.group.submit(0);
+    await nextTurn();
+    void started.group.submit(0);
+  }
+  expect(failing.group.secondsToDrain()).toBeGreaterThan(10 * served.group.secondsToDrain());
 });
 
 test('refusals, however many come in one turn, keep nobody who is served from an answer', async () => {

@@ -1,6 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createAnswering } from './answering.ts';
-import { createWaitingRoom, type Waiting, type WaitingRoomOptions } from './waiting-room.ts';
+import { createDrainRate } from './drain-rate.ts';
+import type { Partner, Waiting } from './lanes.ts';
+import { createWaitingRoom, type WaitingRoomOptions } from './waiting-room.ts';
 
 export interface GroupCommitOptions<Item, Outcome> extends WaitingRoomOptions<Item> {
   /** Commits a group. Resolves with one outcome per item, in order, by itself and within reasonable time; never rejects. */
@@ -18,12 +20,12 @@ const SWEEP_INTERVAL_MS = 50;
 const SWEEP_EARLY_MS = 2 * SWEEP_INTERVAL_MS;
 
 /**
- * Commits items in groups, one group at a time.
+ * Commits items in groups, one group at a time. Partners who wait at the same time take turns.
  *
  *            ┌───────────── waiting room ─────────────┐   ┌─ group commit ─┐   ┌──── answering ────┐
  *   submit ─►│ as many as can be answered in time     ├──►│ one under way  ├──►│ a share per turn  ├─► outcome
  *            └──┬──────────────────────────────┬──────┘   └──────┬─────────┘   └───────────────────┘
- *               ▼ no room, too many of a key   ▼ overdue         ▼ overdue
+ *               ▼ no room                      ▼ overdue         ▼ overdue
  *            overloaded                     overloaded        unknown
  *
  * No timer holds anything back. What arrives in one turn of the event loop and finds nothing to do goes at once, and the
@@ -37,25 +39,34 @@ const SWEEP_EARLY_MS = 2 * SWEEP_INTERVAL_MS;
 export function createGroupCommit<Item, Outcome>(options: GroupCommitOptions<Item, Outcome>) {
   const { commit, isCommitDear, answerWithinMs, overloaded, unknown } = options;
   const room = createWaitingRoom<Item, Outcome>(options);
+  const drainRate = createDrainRate(options.groupLimit);
   const answering = createAnswering(commitNextGroup);
   const sweeper = setInterval(answerOverdue, SWEEP_INTERVAL_MS).unref();
-  let group: { members: Waiting<Item, Outcome>[]; settled: Promise<void> } | null = null;
+  let group: { members: Waiting<Item, Outcome>[]; leftAt: number; settled: Promise<void> } | null = null;
   const isBusy = () => group !== null || answering.isScheduled();
 
-  /** Returns whether an item may come now. Counts it as refused where it may not: others' answers get their turn by that. */
-  function admit(): boolean {
-    if (!room.isFull()) return true;
+  /**
+   * Returns whether an item of this partner's may come now. Counts it as refused where it may not: others' answers get their turn
+   * by that.
+   */
+  function admit(partner: Partner): boolean {
+    if (room.hasRoom(partner, 1)) return true;
     answering.countRefusal();
     return false;
   }
 
   /** Resolves with the item's own outcome; never rejects. */
-  function submit(item: Item): Promise<Outcome> {
+  function submit(item: Item, partner: Partner): Promise<Outcome> {
     return new Promise((answer) => {
-      if (room.enter(item, answer)) return answering.schedule();
+      if (room.enter(item, partner, answer)) return answering.schedule();
       answering.countRefusal();
       answer(overloaded);
     });
+  }
+
+  /** Seconds until those who wait now will have left, at the rate of the last groups. */
+  function secondsToDrain(): number {
+    return drainRate.secondsFor(room.seats(), group ? performance.now() - group.leftAt : 0);
   }
 
   /** Resolves when everything that was submitted is answered. */
@@ -70,12 +81,19 @@ export function createGroupCommit<Item, Outcome>(options: GroupCommitOptions<Ite
     const leftAt = performance.now();
     const members = room.takeGroup();
     const committed = commit(members.map(({ item }) => item));
-    group = { members, settled: committed.then((outcomes) => settle(members, outcomes, leftAt)) };
+    group = { members, leftAt, settled: committed.then((outcomes) => settle(members, outcomes, leftAt)) };
   }
 
   function settle(members: Waiting<Item, Outcome>[], outcomes: Outcome[], leftAt: number): void {
-    room.measure(performance.now() - leftAt);
-    members.forEach(({ answer }, index) => answering.add(() => answer(outcomes[index]!)));
+    const tookMs = performance.now() - leftAt;
+    let committed = 0;
+    members.forEach(({ answer, seats }, index) => {
+      const outcome = outcomes[index]!;
+      if (outcome !== overloaded) committed += seats;
+      answering.add(() => answer(outcome));
+    });
+    room.measure(tookMs);
+    drainRate.measure(committed, tookMs);
     group = null;
     commitNextGroup();
     answering.schedule();
@@ -87,5 +105,5 @@ export function createGroupCommit<Item, Outcome>(options: GroupCommitOptions<Ite
     for (const { answer } of room.takeOverdue(overdue)) answer(overloaded);
   }
 
-  return { admit, submit, drain };
+  return { admit, submit, secondsToDrain, drain };
 }

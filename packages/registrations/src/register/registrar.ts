@@ -74,19 +74,22 @@ export function createRegistrar({ log, ...options }: RegistrarOptions) {
     return group;
   };
   /** Resolves when it is committed or certainly refused; never rejects. One with the same key has to be answered before. */
-  function submit({ partnerId, eventId, shardId }: PartnerPrincipal, order: Order, key?: string) {
+  function submit(principal: PartnerPrincipal, order: Order, key?: string) {
+    const { partnerId, eventId, shardId } = principal;
     const group = groupOf(shardId);
     if (reservationsOf([order]).some((reservation) => locked.has(reservation)))
       return Promise.resolve(OVERLOADED);
-    if (key === undefined) return group.submit(order);
+    if (key === undefined) return group.submit(order, principal);
     const scopedKey = `${partnerId}/${eventId}/${key}`;
     if (keysInProgress.has(scopedKey)) return Promise.resolve<Outcome>({ kind: 'in-progress' });
     keysInProgress.add(scopedKey);
-    return group.submit(order).finally(() => keysInProgress.delete(scopedKey));
+    return group.submit(order, principal).finally(() => keysInProgress.delete(scopedKey));
   }
   return {
     /** Returns whether a registration may come now. One that may not is to be answered `overloaded`, and counted as that. */
-    admit: ({ shardId }: PartnerPrincipal) => groupOf(shardId).admit(),
+    admit: (principal: PartnerPrincipal) => groupOf(principal.shardId).admit(principal),
+    /** Seconds until those who wait for the same shard will have been served, as far as the last groups tell. */
+    retryAfterSeconds: ({ shardId }: PartnerPrincipal) => groupOf(shardId).secondsToDrain(),
     /** Resolves when everything that was accepted for registration is answered. */
     drain: async () => void (await Promise.all([...groups.values()].map((group) => group.drain()))),
     /** Registers one attendee. Resolves when the seat is committed or certainly refused; never rejects. */

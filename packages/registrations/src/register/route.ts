@@ -11,6 +11,7 @@ import {
 import type { Routes } from '@floodgate/http';
 import { answerTo } from './answer-to.ts';
 import type { SeatOutcome } from './outcome.ts';
+import { refuseEarly } from './refuse-early.ts';
 import type { CallOptions, Registrar } from './registrar.ts';
 
 export const PassReference = Type.String({
@@ -28,7 +29,10 @@ export function optionsIn(headers: Static<typeof RegisterHeaders>): CallOptions 
 }
 
 /** POST /events/register: reserves a seat and answers with its pass reference at once. */
-export function addRegisterRoute(api: Routes, registrar: Pick<Registrar, 'register' | 'admit'>): void {
+export function addRegisterRoute(
+  api: Routes,
+  registrar: Pick<Registrar, 'register' | 'admit' | 'retryAfterSeconds'>,
+): void {
   api.post(
     '/events/register',
     {
@@ -45,11 +49,7 @@ export function addRegisterRoute(api: Routes, registrar: Pick<Registrar, 'regist
         response: answersOf(PassReference),
       },
       bodyLimit: BODY_LIMIT_BYTES,
-      // Before the body is read: reading what is refused would slow down those who are served.
-      onRequest: ({ principal }, reply, done) => {
-        if (registrar.admit(principal)) done();
-        else reply.fail('90');
-      },
+      onRequest: refuseEarly(registrar),
       preValidation: (request, _reply, done) => {
         trimFullName(request.body);
         done();
@@ -63,7 +63,10 @@ export function addRegisterRoute(api: Routes, registrar: Pick<Registrar, 'regist
       if (answer.responseCode === '00') return answer;
       if (answer.responseCode === '99')
         request.log.error({ requestId: request.id }, 'a registration failed unexpectedly');
-      return reply.fail(answer.responseCode, { message: answer.responseMessage });
+      return reply.fail(answer.responseCode, {
+        message: answer.responseMessage,
+        retryAfterSeconds: registrar.retryAfterSeconds(principal),
+      });
     },
   );
 }

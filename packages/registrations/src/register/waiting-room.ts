@@ -1,3 +1,5 @@
+import { Lanes, type Partner, type Waiting } from './lanes.ts';
+
 export interface WaitingRoomOptions<Item> {
   /** Seats that one group may ask for. A larger item goes alone. */
   groupLimit: number;
@@ -6,14 +8,6 @@ export interface WaitingRoomOptions<Item> {
   answerWithinMs: number;
   /** How many seats an item asks for. */
   seatsOf: (item: Item) => number;
-}
-
-/** An item, and whom to tell what became of it. */
-export interface Waiting<Item, Outcome> {
-  item: Item;
-  seats: number;
-  submittedAt: number;
-  answer: (outcome: Outcome) => void;
 }
 
 /**
@@ -26,44 +20,35 @@ const WAITING_SHARE = 1 / 8;
  * small for a moment. To refuse costs half of what a registration does, so the machine gets busier by it.
  */
 const GROUPS_MEASURED = 4;
+/** How much more than there is room for may wait, when some fill the room and others ask for their share of it. */
+const OVERFULL = 2;
 
-/** Where items wait for their group, in order of arrival: only as many as can be answered in time. */
+/** Where items wait for their group: only as many as can be answered in time. Partners take turns. */
 export function createWaitingRoom<Item, Outcome>(options: WaitingRoomOptions<Item>) {
   const { groupLimit, waitingLimit, answerWithinMs, seatsOf } = options;
-  let waiting: Waiting<Item, Outcome>[] = [];
-  /** How many seats they ask for. */
-  let seatsWanted = 0;
-  /** How many may be waited for now. */
+  const lanes = new Lanes<Waiting<Item, Outcome>>(groupLimit);
+  /** How many seats may be waited for now. */
   let room = waitingLimit;
   /** How long each of the last groups took, the latest last. */
   let groupsMs = Array<number>(GROUPS_MEASURED).fill(0);
 
-  const isFull = () => seatsWanted >= room;
+  /**
+   * Returns whether a partner may wait for so many seats. Where there is no room, those who fill it are refused: who waits for
+   * less than their share of it comes in, and so does one item, however large, of who waits for nothing.
+   */
+  function hasRoom(partner: Partner, seats: number): boolean {
+    if (lanes.seats + seats <= room) return true;
+    const held = lanes.seatsOf(partner);
+    if (held + seats <= lanes.shareOf(partner, room)) return lanes.seats < OVERFULL * waitingLimit;
+    return held === 0 && lanes.seats < OVERFULL * room;
+  }
 
-  /** Lets an item wait. Returns false where there is no room. Only an empty room lets in what is larger than it. */
-  function enter(item: Item, answer: (outcome: Outcome) => void): boolean {
+  /** Lets an item wait. Returns false where there is no room. */
+  function enter(item: Item, partner: Partner, answer: (outcome: Outcome) => void): boolean {
     const seats = seatsOf(item);
-    if (isFull() || (seatsWanted > 0 && seatsWanted + seats > room)) return false;
-    seatsWanted += seats;
-    waiting.push({ item, seats, submittedAt: performance.now(), answer });
+    if (!hasRoom(partner, seats)) return false;
+    lanes.add(partner, { item, seats, submittedAt: performance.now(), answer });
     return true;
-  }
-
-  /** Takes the next group out. */
-  function takeGroup(): Waiting<Item, Outcome>[] {
-    let [taken, seats] = [0, 0];
-    for (const one of waiting) {
-      if (taken > 0 && seats + one.seats > groupLimit) break;
-      taken += 1;
-      seats += one.seats;
-    }
-    return takeFirst(taken);
-  }
-
-  /** Takes out all that were submitted before this moment. */
-  function takeOverdue(submittedBefore: number): Waiting<Item, Outcome>[] {
-    const firstInTime = waiting.findIndex(({ submittedAt }) => submittedAt >= submittedBefore);
-    return takeFirst(firstInTime === -1 ? waiting.length : firstInTime);
   }
 
   /**
@@ -76,23 +61,19 @@ export function createWaitingRoom<Item, Outcome>(options: WaitingRoomOptions<Ite
     room = Math.min(waitingLimit, groupLimit * Math.max(1, groups));
   }
 
-  function takeFirst(count: number): Waiting<Item, Outcome>[] {
-    if (count === 0) return [];
-    const taken = waiting.slice(0, count);
-    waiting = waiting.slice(count);
-    for (const { seats } of taken) seatsWanted -= seats;
-    return taken;
-  }
-
   return {
     /** How many items wait. */
-    size: () => waiting.length,
-    isFull,
-    /** Whether as many seats are wanted as one group may ask for. */
-    hasWholeGroup: () => seatsWanted >= groupLimit,
+    size: () => lanes.size,
+    /** How many seats they ask for. */
+    seats: () => lanes.seats,
+    /** Whether as many are wanted as one group may ask for. */
+    hasWholeGroup: () => lanes.seats >= groupLimit,
+    hasRoom,
     enter,
-    takeGroup,
-    takeOverdue,
+    /** Takes the next group out. */
+    takeGroup: () => lanes.takeGroup(),
+    /** Takes out all that were submitted before this moment. */
+    takeOverdue: (submittedBefore: number) => lanes.takeOverdue(submittedBefore),
     measure,
   };
 }
