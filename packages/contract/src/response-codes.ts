@@ -1,5 +1,3 @@
-import { BODY_LIMIT_BYTES } from './registration-request.ts';
-
 /** What a response code means, wherever it is answered, documented or tested. */
 export interface ResponseCodeEntry {
   /** HTTP statuses the code travels with; the first is the default. */
@@ -23,7 +21,8 @@ const CATALOGUE = {
   '10': {
     httpStatuses: [400, 413, 415, 431],
     message: 'The request is not well-formed',
-    meaning: `Malformed HTTP, a body that is not JSON, larger than ${BODY_LIMIT_BYTES / 1024} KiB or of another type, or headers too large.`,
+    meaning:
+      'Malformed HTTP, a body that is not JSON, larger than the operation takes or of another type, or headers too large.',
   },
   '11': {
     httpStatuses: [422],

@@ -1,8 +1,8 @@
-import { Type } from '@sinclair/typebox';
 import {
   answersOf,
   BODY_LIMIT_BYTES,
   COMMON_FAILURES,
+  PassReference,
   RegisterHeaders,
   RegistrationRequest,
   ReplayedHeader,
@@ -13,11 +13,6 @@ import { answerTo } from './answer-to.ts';
 import type { SeatOutcome } from './outcome.ts';
 import type { Registrar } from './registrar.ts';
 
-export const PassReference = Type.String({
-  description: 'Pass reference of the attendee. Treat it as opaque.',
-  examples: ['GALA-1042-317-4829137450'],
-});
-
 /** POST /events/register: reserves a seat and answers with its pass reference at once. */
 export function addRegisterRoute(api: Routes, registrar: Pick<Registrar, 'register' | 'admit'>): void {
   api.post(
@@ -25,7 +20,7 @@ export function addRegisterRoute(api: Routes, registrar: Pick<Registrar, 'regist
     {
       schema: {
         operationId: 'registerForEvent',
-        tags: ['Events'],
+        tags: ['Registrations'],
         summary: 'Register For Event',
         description:
           'Registers an attendee. On "00" the seat and the pass reference are safely stored; finalization follows by itself.',
