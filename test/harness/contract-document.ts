@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+
 // The OpenAPI document as the tests read it, and what they look up in it.
 
 /** A part of a JSON schema: as much of it as the tests look at. */
@@ -53,6 +55,11 @@ export interface Document {
   tags: { name: string; description: string }[];
   paths: Record<string, Record<string, Operation>>;
   components: { schemas?: Record<string, Schema> };
+}
+
+/** Returns the committed document: contract.test.ts holds it and the one that is served together. */
+export function readDocument(file = '../../apps/docs/public/openapi.json'): Document {
+  return JSON.parse(readFileSync(new URL(file, import.meta.url), 'utf8')) as Document;
 }
 
 /** Returns every operation, with its method and path. */

@@ -1,50 +1,74 @@
-import { readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import type { Document, Operation, Schema } from './contract-document.ts';
-
-/** The committed document: contract.test.ts holds it and the one that is served together. */
-const file = new URL('../../apps/docs/public/openapi.json', import.meta.url);
+import {
+  operationsOf,
+  readDocument,
+  type Document,
+  type Operation,
+  type Schema,
+} from './contract-document.ts';
 
 /** Of HTTP itself, and the same on every answer. */
 const OF_HTTP = ['connection', 'content-length', 'content-type', 'date', 'keep-alive', 'transfer-encoding'];
 
-let checks: ReturnType<typeof compile> | undefined;
-
-function compile() {
-  const document = JSON.parse(readFileSync(file, 'utf8')) as Document;
-  const ajv = new Ajv2020({ strict: false, validateFormats: false });
-  ajv.addSchema(document, 'document');
-  const paths = Object.entries(document.paths).map(([path, methods]) => ({
-    // Fixed names before parameters, as the API's router takes them.
-    isFixed: !path.includes('{'),
-    pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
-    methods,
-  }));
-  const check = ({ $ref }: Schema): ValidateFunction => {
-    const name = `document${$ref}`;
-    return ajv.getSchema(name) ?? ajv.compile({ $ref: name });
-  };
-  return { paths: paths.toSorted((a, b) => Number(b.isFixed) - Number(a.isFixed)), check };
+interface WholeAnswer {
+  status: number;
+  headers: Headers;
+  body: unknown;
 }
 
-/** Throws where the OpenAPI document knows the operation, but not this answer: its status, a header, or its body. */
-export function assertDescribed(
-  method: string,
-  url: string,
-  { status, headers, body }: { status: number; headers: Headers; body: unknown },
-): void {
-  checks ??= compile();
-  const path = url.split('?', 1)[0]!;
-  const operation: Operation | undefined = checks.paths.find(({ pattern }) => pattern.test(path))?.methods[
-    method.toLowerCase()
-  ];
-  if (!operation) return;
-  const answer = `${method} ${path} ${status}`;
-  const described = operation.responses[status];
-  if (!described) throw new Error(`${answer} is not in the OpenAPI document`);
-  const known = [...OF_HTTP, ...Object.keys(described.headers).map((name) => name.toLowerCase())];
-  const undescribed = [...headers.keys()].filter((name) => !known.includes(name));
-  if (undescribed.length > 0) throw new Error(`${answer}: headers not described: ${undescribed.join(', ')}`);
-  const check = checks.check(described.content['application/json'].schema);
-  if (!check(body)) throw new Error(`${answer}: not as described: ${JSON.stringify(check.errors)}`);
+/** Holds values against an OpenAPI document as a strict client of it would. */
+export class StrictReader {
+  readonly #document: Document;
+  readonly #ajv = new Ajv2020({ strict: false, validateFormats: false });
+  readonly #checks = new WeakMap<Schema, ValidateFunction>();
+
+  constructor(document: Document) {
+    this.#document = document;
+    this.#ajv.addSchema(document, 'document');
+  }
+
+  /** Returns whether the value is what some operation reads or answers. */
+  knows(value: unknown): boolean {
+    const contents = operationsOf(this.#document).flatMap(({ requestBody, responses }) => [
+      ...Object.values(responses),
+      ...(requestBody ? [requestBody] : []),
+    ]);
+    return contents.some(({ content }) => this.#checkOf(content['application/json'].schema)(value));
+  }
+
+  /** Throws where the document knows the operation, but not this answer: its status, a header, or its body. */
+  assertDescribed(method: string, url: string, { status, headers, body }: WholeAnswer): void {
+    const path = url.split('?', 1)[0]!;
+    const operation = this.#find(method, path);
+    if (!operation) return;
+    const answer = `${method} ${path} ${status}`;
+    const described = operation.responses[status];
+    if (!described) throw new Error(`${answer} is not in the OpenAPI document`);
+    const known = [...OF_HTTP, ...Object.keys(described.headers).map((name) => name.toLowerCase())];
+    const undescribed = [...headers.keys()].filter((name) => !known.includes(name));
+    if (undescribed.length > 0)
+      throw new Error(`${answer}: headers not described: ${undescribed.join(', ')}`);
+    const check = this.#checkOf(described.content['application/json'].schema);
+    if (!check(body)) throw new Error(`${answer}: not as described: ${JSON.stringify(check.errors)}`);
+  }
+
+  /** As the API's router does: fixed names before parameters. */
+  #find(method: string, path: string): Operation | undefined {
+    const fits = (one: string) => new RegExp(`^${one.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path);
+    const name = path in this.#document.paths ? path : Object.keys(this.#document.paths).find(fits);
+    return name === undefined ? undefined : this.#document.paths[name]![method.toLowerCase()];
+  }
+
+  #checkOf(schema: Schema): ValidateFunction {
+    const known = this.#checks.get(schema);
+    if (known) return known;
+    const check = this.#ajv.compile(schema.$ref ? { $ref: `document${schema.$ref}` } : schema);
+    this.#checks.set(schema, check);
+    return check;
+  }
 }
+
+let today: StrictReader | undefined;
+
+/** The reader of the committed document. */
+export const strictReader = (): StrictReader => (today ??= new StrictReader(readDocument()));

@@ -1,4 +1,4 @@
-import { assertDescribed } from './described.ts';
+import { strictReader } from './described.ts';
 import type { Fixture } from './fixture.ts';
 import { assertNothingPrivate, keepPrivate, privateIn } from './private-data.ts';
 
@@ -53,7 +53,7 @@ export class PartnerClient {
     if (!response.ok) assertNothingPrivate(path, JSON.stringify([...response.headers]) + text, sent);
     const { status, headers: answered } = response;
     const body = JSON.parse(text) as Answer['body'];
-    assertDescribed(init.method ?? 'GET', path, { status, headers: answered, body });
+    strictReader().assertDescribed(init.method ?? 'GET', path, { status, headers: answered, body });
     return { status, headers: answered, text, body };
   }
 }

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { COMMON_FAILURES, RESPONSE_CODES, type FailureCode } from '@floodgate/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { operationsOf, resolve, type Document } from '../harness/contract-document.ts';
+import { canRun } from '../guide/run-block.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
 
@@ -121,7 +122,7 @@ const VALUES = [
   'a\u0085b', 'a\u00a0b', '1234', '+44', '123', '12-4', '----', '+--1', '(1) 2', '(+)1', '(+)-1', '1'.repeat(40), '12a4', 'key-1', 'key 1', 'ké',
 ]; // prettier-ignore
 
-test('Python reads every pattern, and finds what JavaScript finds', () => {
+test.skipIf(!canRun('python'))('Python reads every pattern, and finds what JavaScript finds', () => {
   const patterns = patternsOf(document);
   const script =
     'import json, re, sys\npatterns, values = json.load(sys.stdin)\n' +

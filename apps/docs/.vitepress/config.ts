@@ -56,6 +56,9 @@ export default defineConfig({
         'rate-limits',
         'status',
         'list',
+        'generated-clients',
+        'compatibility',
+        'api-changelog',
       ]),
       section('Operating', 'operate', [
         'install',

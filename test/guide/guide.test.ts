@@ -1,0 +1,99 @@
+import { globSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { confirmBatches, leaseDueBatches } from '@floodgate/registrations';
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import { readDocument } from '../harness/contract-document.ts';
+import { createTestDatabase } from '../harness/database.ts';
+import { strictReader } from '../harness/described.ts';
+import { createFixture } from '../harness/fixture.ts';
+import { startInProcessApi } from '../harness/in-process-api.ts';
+import { attendee, PartnerClient } from '../harness/partner-client.ts';
+import { blocksOf, isLike, type Block } from './page.ts';
+import { canRun, createProject, runBlock } from './run-block.ts';
+
+const guide = path.resolve(import.meta.dirname, '../../apps/docs/guide');
+const PAGES = globSync('*.md', { cwd: guide }).map((file) => path.basename(file, '.md'));
+const RUNNABLE = ['sh', 'js', 'ts', 'python'];
+
+/** Names of all headers that the document describes. */
+const HEADERS = new Set(
+  Array.from(
+    JSON.stringify(readDocument().paths).matchAll(
+      /"([A-Za-z-]+)":\{"schema"|"in":"header","name":"([a-z-]+)"/g,
+    ),
+    ([, answered, sent]) => (answered ?? sent)!.toLowerCase(),
+  ),
+);
+
+/** A service as the guide's examples expect it: ticket 1 has seats, ticket 2 has none, and somebody is registered. */
+async function startExample() {
+  const database = await createTestDatabase();
+  const api = await startInProcessApi({ DATABASE_URL: database.url });
+  const gala = await createFixture(database.db);
+  const standard = await gala.addTicket({ title: 'Standard' });
+  await gala.addTicket({ title: 'Balcony', capacity: 0 });
+  const { body } = await new PartnerClient(api.baseUrl, gala).register(attendee(standard));
+  await sql`update batches set relay_at = now() where state = 'pending'`.execute(database.db);
+  const batchIds = await leaseDueBatches(database.db, gala.shardId, 1_000);
+  await confirmBatches(database.db, { shardId: gala.shardId, batchIds });
+  const variables = {
+    BASE: api.baseUrl,
+    SECRET_KEY: gala.secretKey,
+    EVENT_REF: gala.eventRef,
+    PASS_REFERENCE: body.responseData as string,
+  };
+  const close = async () => {
+    await api.close();
+    await database.drop();
+  };
+  return { variables, close };
+}
+
+/** Runs the page's blocks in order, and holds what is printed below one against what came of it. */
+async function tryPage(blocks: readonly Block[], project: string, variables: Record<string, string>) {
+  let printed: string | undefined;
+  for (const block of blocks) {
+    const where = `line ${block.line}`;
+    if (RUNNABLE.includes(block.language)) {
+      printed = await runBlock(block, project, variables);
+      if (printed.startsWith('{'))
+        expect([where, JSON.parse(printed)]).toEqual([
+          where,
+          expect.objectContaining({ responseCode: '00' }),
+        ]);
+      if (['js', 'ts', 'python'].includes(block.language))
+        expect([where, printed]).toEqual([where, expect.not.stringContaining('refused')]);
+    } else if (block.language === 'json') {
+      const example: unknown = JSON.parse(block.code);
+      expect([where, strictReader().knows(example)]).toEqual([where, true]);
+      // What stands there without a call shows a body alone.
+      if (printed)
+        expect([where, isLike(example, JSON.parse(printed)), printed]).toEqual([where, true, printed]);
+      printed = undefined;
+    }
+  }
+}
+
+test.each(PAGES)('what %s tells to do can be done, and gives what it shows', async (page) => {
+  const blocks = blocksOf(page).filter(({ language }) => canRun(language));
+  const unknown = blocks.filter(({ language }) => ![...RUNNABLE, 'json', 'http', ''].includes(language));
+  expect(unknown).toEqual([]);
+  if (!blocks.some(({ language }) => [...RUNNABLE, 'json'].includes(language))) return;
+  const project = createProject(page);
+  const { variables, close } = await startExample();
+  try {
+    await tryPage(blocks, project, variables);
+  } finally {
+    await close();
+    rmSync(project, { recursive: true });
+  }
+});
+
+test('the headers that the pages show are those of the contract', () => {
+  const shown = PAGES.flatMap((page) => blocksOf(page))
+    .filter(({ language }) => language === 'http')
+    .flatMap(({ code }) => Array.from(code.matchAll(/^([A-Za-z-]+): /gm), ([, name]) => name!.toLowerCase()));
+  expect(shown.length).toBeGreaterThan(0);
+  expect(shown.filter((name) => !HEADERS.has(name))).toEqual([]);
+});
