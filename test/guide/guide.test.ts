@@ -1,14 +1,9 @@
 import { globSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { confirmBatches, leaseDueBatches } from '@floodgate/registrations';
-import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { readDocument } from '../harness/contract-document.ts';
-import { createTestDatabase } from '../harness/database.ts';
 import { strictReader } from '../harness/described.ts';
-import { createFixture } from '../harness/fixture.ts';
-import { startInProcessApi } from '../harness/in-process-api.ts';
-import { attendee, PartnerClient } from '../harness/partner-client.ts';
+import { startExample } from './example.ts';
 import { blocksOf, isLike, type Block } from './page.ts';
 import { canRun, createProject, runBlock } from './run-block.ts';
 
@@ -25,30 +20,6 @@ const HEADERS = new Set(
     ([, answered, sent]) => (answered ?? sent)!.toLowerCase(),
   ),
 );
-
-/** A service as the guide's examples expect it: ticket 1 has seats, ticket 2 has none, and somebody is registered. */
-async function startExample() {
-  const database = await createTestDatabase();
-  const api = await startInProcessApi({ DATABASE_URL: database.url });
-  const gala = await createFixture(database.db);
-  const standard = await gala.addTicket({ title: 'Standard' });
-  await gala.addTicket({ title: 'Balcony', capacity: 0 });
-  const { body } = await new PartnerClient(api.baseUrl, gala).register(attendee(standard));
-  await sql`update batches set relay_at = now() where state = 'pending'`.execute(database.db);
-  const batchIds = await leaseDueBatches(database.db, gala.shardId, 1_000);
-  await confirmBatches(database.db, { shardId: gala.shardId, batchIds });
-  const variables = {
-    BASE: api.baseUrl,
-    SECRET_KEY: gala.secretKey,
-    EVENT_REF: gala.eventRef,
-    PASS_REFERENCE: body.responseData as string,
-  };
-  const close = async () => {
-    await api.close();
-    await database.drop();
-  };
-  return { variables, close };
-}
 
 /** Runs the page's blocks in order, and holds what is printed below one against what came of it. */
 async function tryPage(blocks: readonly Block[], project: string, variables: Record<string, string>) {
