@@ -2,7 +2,10 @@
 // Get Tickets keeps a ticket's id, Register For Event a pass reference, and the others use them.
 
 interface Content {
-  'application/json': { example?: object; examples?: Record<string, { summary: string; value: object }> };
+  'application/json': {
+    example?: object;
+    examples?: Record<string, { summary: string; value: { responseCode: string } }>;
+  };
 }
 
 interface Parameter {
@@ -27,6 +30,7 @@ export interface DescribedApi {
   info: { title: string; version: string; description: string };
   tags: { name: string; description: string }[];
   paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, { properties: Record<string, { enum: string[] }> }> };
 }
 
 /** What a successful answer is kept for, by operation. */

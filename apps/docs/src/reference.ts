@@ -20,7 +20,7 @@ const readContract = () =>
 const GENERATED = {
   // The commands are described, not run: they need nothing of what they would be given.
   'cli.md': () => describeCommands(buildProgram({} as never)),
-  'response-codes.md': describeResponseCodes,
+  'response-codes.md': () => describeResponseCodes(readContract()),
   'settings.md': () =>
     describeSettings({
       API: ApiConfig,
