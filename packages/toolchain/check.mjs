@@ -6,17 +6,21 @@ import process from 'node:process';
 /** What the API serves: test/http/contract.test.ts holds them together. */
 const CONTRACT = 'apps/docs/public/openapi.json';
 
+const REDOCLY = ['lint', '--config', 'packages/toolchain/redocly.yaml', CONTRACT];
+const SPECTRAL = [
+  'lint',
+  '--fail-severity',
+  'hint',
+  '--ruleset',
+  'packages/toolchain/spectral.yaml',
+  CONTRACT,
+];
+
 const CHECKS = {
   types: ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.base.json'],
   lint: ['node_modules/oxlint/bin/oxlint', '--type-aware', '--deny-warnings'],
-  'contract by Redocly': [
-    'node_modules/@redocly/cli/bin/cli.js',
-    ...['lint', '--config', 'packages/toolchain/redocly.yaml', CONTRACT],
-  ],
-  'contract by Spectral': [
-    'node_modules/@stoplight/spectral-cli/dist/index.js',
-    ...['lint', '--fail-severity', 'hint', '--ruleset', 'packages/toolchain/spectral.yaml', CONTRACT],
-  ],
+  'contract by Redocly': ['node_modules/@redocly/cli/bin/cli.js', ...REDOCLY],
+  'contract by Spectral': ['node_modules/@stoplight/spectral-cli/dist/index.js', ...SPECTRAL],
   format: ['node_modules/prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', '.'],
 };
 
