@@ -1,6 +1,6 @@
 import { globSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readDocument } from '../harness/contract-document.ts';
 import { strictReader } from '../harness/described.ts';
 import { startExample } from './example.ts';
@@ -48,20 +48,29 @@ async function tryPage(blocks: readonly Block[], project: string, variables: Rec
   }
 }
 
-test.each(PAGES)('what %s tells to do can be done, and gives what it shows', async (page) => {
-  const blocks = blocksOf(page).filter(({ language }) => canRun(language));
-  const unknown = blocks.filter(({ language }) => ![...RUNNABLE, 'json', 'http', ''].includes(language));
-  expect(unknown).toEqual([]);
-  if (!blocks.some(({ language }) => [...RUNNABLE, 'json'].includes(language))) return;
-  const project = createProject(page);
-  const { variables, close } = await startExample();
-  try {
-    await tryPage(blocks, project, variables);
-  } finally {
-    await close();
-    rmSync(project, { recursive: true });
-  }
+// One service for all of them: the keys of their examples differ.
+let example: Awaited<ReturnType<typeof startExample>>;
+beforeAll(async () => {
+  example = await startExample();
 });
+afterAll(() => example.close());
+
+// Three generators and two compilers take their time where others want the processor, too.
+test.each(PAGES)(
+  'what %s tells to do can be done, and gives what it shows',
+  { timeout: 180_000 },
+  async (page) => {
+    const blocks = blocksOf(page).filter(({ language }) => canRun(language));
+    const unknown = blocks.filter(({ language }) => ![...RUNNABLE, 'json', 'http', ''].includes(language));
+    expect(unknown).toEqual([]);
+    const project = createProject(page);
+    try {
+      await tryPage(blocks, project, example.variables);
+    } finally {
+      rmSync(project, { recursive: true });
+    }
+  },
+);
 
 test('the headers that the pages show are those of the contract', () => {
   const shown = PAGES.flatMap((page) => blocksOf(page))

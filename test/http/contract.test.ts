@@ -2,16 +2,19 @@ import { execFileSync } from 'node:child_process';
 import { COMMON_FAILURES, RESPONSE_CODES, type FailureCode } from '@floodgate/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { operationsOf, resolve, type Document } from '../harness/contract-document.ts';
-import { canRun } from '../guide/run-block.ts';
+import { canRun, python } from '../guide/run-block.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
 
 let database: TestDatabase;
 let api: InProcessApi;
 let document: Document;
+let gala: Fixture;
 
 beforeAll(async () => {
   database = await createTestDatabase();
+  gala = await createFixture(database.db);
   api = await startInProcessApi({ DATABASE_URL: database.url, CONTACT_URL: 'mailto:api@example.com' });
   document = (await (await fetch(`${api.baseUrl}/api/v1/openapi.json`)).json()) as Document;
 });
@@ -99,6 +102,45 @@ describe('each operation', () => {
   });
 });
 
+describe('limits are what is enforced:', () => {
+  const send = async (
+    path: string,
+    method: string,
+    init: { headers?: Record<string, string>; body?: string },
+  ) => {
+    const caller = { 'x-secret-key': gala.secretKey, 'x-event-ref': gala.eventRef };
+    const headers = { ...caller, 'content-type': 'application/json', ...init.headers };
+    const response = await fetch(api.baseUrl + path, { ...init, method: method.toUpperCase(), headers });
+    const { responseCode } = (await response.json()) as { responseCode: string };
+    return `${response.status} ${responseCode}`;
+  };
+
+  test('of bodies', async () => {
+    const withBody = operationsOf(document).filter(({ requestBody }) => requestBody);
+    for (const { path, method, description } of withBody) {
+      const bytes = Number(/at most (\d+) KiB\.$/.exec(description)![1]) * 1024;
+      // Blanks are not JSON, but that is found out only once they are read.
+      expect([path, await send(path, method, { body: ' '.repeat(bytes) })]).toEqual([path, '400 10']);
+      expect([path, await send(path, method, { body: ' '.repeat(bytes + 1) })]).toEqual([path, '413 10']);
+    }
+    expect(withBody.length).toBeGreaterThan(1);
+  });
+
+  test('of headers', async () => {
+    for (const { path, method, parameters, requestBody } of operationsOf(document)) {
+      const body = JSON.stringify(requestBody?.content['application/json'].example);
+      for (const { name, schema } of parameters.filter(
+        ({ schema: { maxLength } }) => maxLength !== undefined,
+      )) {
+        const answerTo = (length: number) =>
+          send(path, method, { headers: { [name]: 'a'.repeat(length) }, ...(body && { body }) });
+        expect([path, name, await answerTo(Number(schema['maxLength']))]).not.toEqual([path, name, '422 11']);
+        expect([path, name, await answerTo(Number(schema['maxLength']) + 1)]).toEqual([path, name, '422 11']);
+      }
+    }
+  });
+});
+
 function patternsOf(described: Document): string[] {
   const found = new Set<string>();
   JSON.stringify(described, (key, value: unknown) => {
@@ -128,7 +170,10 @@ test.skipIf(!canRun('python'))('Python reads every pattern, and finds what JavaS
     'import json, re, sys\npatterns, values = json.load(sys.stdin)\n' +
     'print(json.dumps([[bool(re.search(pattern, value)) for value in values] for pattern in patterns]))';
   const found: unknown = JSON.parse(
-    execFileSync('python3', ['-c', script], { input: JSON.stringify([patterns, VALUES]), encoding: 'utf8' }),
+    execFileSync(python ?? 'python3', ['-c', script], {
+      input: JSON.stringify([patterns, VALUES]),
+      encoding: 'utf8',
+    }),
   );
   const expected = patterns.map((pattern) => VALUES.map((value) => new RegExp(pattern, 'u').test(value)));
   expect(found).toEqual(expected);
