@@ -1,16 +1,35 @@
-// Type check, lint and format check, side by side. Exits 1 where any of them finds something.
+// Type check, lint, format check, and two linters for the OpenAPI document, side by side. Exits 1 where any of them finds
+// something.
 import { spawn } from 'node:child_process';
 import process from 'node:process';
+
+/** What the API serves: test/http/contract.test.ts holds them together. */
+const CONTRACT = 'apps/docs/public/openapi.json';
+
+const REDOCLY = ['lint', '--config', 'packages/toolchain/redocly.yaml', CONTRACT];
+const SPECTRAL = [
+  'lint',
+  '--fail-severity',
+  'hint',
+  '--ruleset',
+  'packages/toolchain/spectral.yaml',
+  CONTRACT,
+];
 
 const CHECKS = {
   types: ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.base.json'],
   lint: ['node_modules/oxlint/bin/oxlint', '--type-aware', '--deny-warnings'],
+  'contract by Redocly': ['node_modules/@redocly/cli/bin/cli.js', ...REDOCLY],
+  'contract by Spectral': ['node_modules/@stoplight/spectral-cli/dist/index.js', ...SPECTRAL],
   format: ['node_modules/prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', '.'],
 };
 
+/** Nothing is told to anybody, nor asked whether there is a newer version. */
+const QUIET = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
+
 const results = await Promise.all(
   Object.entries(CHECKS).map(async ([name, args]) => {
-    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'], env: QUIET });
     let output = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
     const code = await new Promise((resolve) => child.on('close', resolve));

@@ -4,7 +4,7 @@ import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
-const REGISTER = '#tag/events/POST/api/v1/events/register';
+const REGISTER = '#tag/registrations/POST/api/v1/events/register';
 
 // In a real browser, as a reader has it; skipped without Chromium, but in CI.
 describe.skipIf(!chromium && !process.env['CI'])('the page at /docs', () => {
@@ -38,9 +38,10 @@ describe.skipIf(!chromium && !process.env['CI'])('the page at /docs', () => {
     await waitUntil('the page is shown', async () => (await text()).includes('jane@example.com'));
   }
 
-  /** Clicks the first button with this text, once it is there. */
+  /** Clicks the first button of Register For Event with this text, once it is there. */
   async function click(label: string): Promise<void> {
-    const button = `[...document.querySelectorAll('button')].find((one) => one.innerText.includes('${label}'))`;
+    const section = `document.querySelector('section[id$="${REGISTER.slice(1)}"]')`;
+    const button = `[...(${section}?.querySelectorAll('button') ?? [])].find((one) => one.innerText.includes('${label}'))`;
     await waitUntil(`a button ${label}`, () => page.evaluate<boolean>(`${button} !== undefined`));
     await page.evaluate(`${button}.click()`);
   }

@@ -1,3 +1,4 @@
+import { strictReader } from './described.ts';
 import type { Fixture } from './fixture.ts';
 import { assertNothingPrivate, keepPrivate, privateIn } from './private-data.ts';
 
@@ -48,7 +49,10 @@ export class PartnerClient {
     });
   }
 
-  /** Any request, with the partner's headers unless they are overridden. A failure must not repeat what it was sent. */
+  /**
+   * Any request, with the partner's headers unless they are overridden. A failure must not repeat what it was sent, and every
+   * answer must be one that the OpenAPI document describes.
+   */
   async request(
     path: string,
     init: Omit<RequestInit, 'headers'> & { headers?: Record<string, string> } = {},
@@ -59,12 +63,10 @@ export class PartnerClient {
     const response = await fetch(`${this.#baseUrl}${path}`, { ...init, headers });
     const text = await response.text();
     if (!response.ok) assertNothingPrivate(path, JSON.stringify([...response.headers]) + text, sent);
-    return {
-      status: response.status,
-      headers: response.headers,
-      text,
-      body: JSON.parse(text) as Answer['body'],
-    };
+    const { status, headers: answered } = response;
+    const body = JSON.parse(text) as Answer['body'];
+    strictReader().assertDescribed(init.method ?? 'GET', path, { status, headers: answered, body });
+    return { status, headers: answered, text, body };
   }
 }
 

@@ -1,6 +1,7 @@
 import { updateTicket } from '@floodgate/tickets';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { operationsOf, resolve, type Document, type Schema } from '../harness/contract-document.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
@@ -170,19 +171,12 @@ test('a state tells when the registration was finalized and when it was cancelle
   expect(await state()).toMatchObject({ state: 'cancelled', dateCancelled: timestamp });
 });
 
-interface OpenApi {
-  openapi: string;
-  paths: Record<string, Record<string, { responses: Record<string, { content: Json }> }>>;
-}
-
 test('the OpenAPI document describes the routes, and envelopes that are closed', async () => {
   const response = await fetch(`${api.baseUrl}/api/v1/openapi.json`);
-  const { openapi, paths } = (await response.json()) as OpenApi;
-  expect(openapi).toMatch(/^3\.1\./);
-  const operations = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({ name: `${method} ${path}`, ...operation })),
-  );
-  expect(operations.map(({ name }) => name).toSorted()).toEqual([
+  const document = (await response.json()) as Document;
+  expect(document.openapi).toMatch(/^3\.1\./);
+  const operations = operationsOf(document);
+  expect(operations.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual([
     'get /api/v1/events/launch',
     'get /api/v1/events/registrations',
     'get /api/v1/events/registrations/{passReference}',
@@ -193,11 +187,11 @@ test('the OpenAPI document describes the routes, and envelopes that are closed',
     'post /api/v1/events/registrations/{passReference}/confirm',
   ]);
   for (const { responses } of operations)
-    for (const { content } of Object.values(responses)) expectClosedEnvelope(content);
+    for (const { content } of Object.values(responses))
+      expectClosedEnvelope(resolve(document, content['application/json'].schema));
 });
 
-function expectClosedEnvelope(content: Json): void {
-  const { schema } = content['application/json'] as { schema: Json };
+function expectClosedEnvelope(schema: Schema): void {
   expect(schema).toMatchObject({ type: 'object', additionalProperties: false, required: ENVELOPE_FIELDS });
-  expect(Object.keys(schema['properties'] as Json)).toEqual(ENVELOPE_FIELDS);
+  expect(Object.keys(schema.properties!)).toEqual(ENVELOPE_FIELDS);
 }

@@ -11,6 +11,12 @@ const settings = {
   ...producerSettings(JOBS),
   ...processSettings,
   HOST: Type.String({ default: '0.0.0.0', description: 'address to listen on' }),
+  CONTACT_URL: Type.Optional(
+    Type.String({
+      pattern: '^(?:https?://|mailto:).+$',
+      description: 'where partners reach you, a web page or mailto: address; shown in the API reference',
+    }),
+  ),
   PORT: port('port to listen on', 3000),
   READ_CONNECTIONS: whole('connections to Postgres for everything but reserving', {
     minimum: 1,

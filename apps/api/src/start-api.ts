@@ -64,7 +64,8 @@ export async function startApi(config: ApiConfig, log: Logger): Promise<Service 
     opened.defer(() => capability.close?.());
     capabilities.push(capability);
   }
-  const app = await buildApi({ log, reads, queue: producer, replica, capabilities });
+  const contactUrl = config.CONTACT_URL;
+  const app = await buildApi({ log, reads, queue: producer, replica, capabilities, contactUrl });
   opened.defer(() => closeServer(app, config.SHUTDOWN_TIMEOUT_MS * SLOW_CLIENTS_SHARE));
   const baseUrl = await app.listen({ host: config.HOST, port: config.PORT, backlog: BACKLOG });
   const running = opened.move();

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { ApiConfig } from '@floodgate/api';
 import { buildProgram } from '@floodgate/cli/program';
@@ -8,13 +8,19 @@ import { WorkerConfig } from '@floodgate/worker';
 import { describeCommands } from './describe-commands.ts';
 import { describeResponseCodes } from './describe-response-codes.ts';
 import { describeSettings } from './describe-settings.ts';
+import { postmanCollection, type DescribedApi } from './postman-collection.ts';
 
 const folder = path.resolve(import.meta.dirname, '../reference');
+const published = path.resolve(import.meta.dirname, '../public');
+
+/** What the API serves: test/http/contract.test.ts writes it. */
+const readContract = () =>
+  JSON.parse(readFileSync(path.join(published, 'openapi.json'), 'utf8')) as DescribedApi;
 
 const GENERATED = {
   // The commands are described, not run: they need nothing of what they would be given.
   'cli.md': () => describeCommands(buildProgram({} as never)),
-  'response-codes.md': describeResponseCodes,
+  'response-codes.md': () => describeResponseCodes(readContract()),
   'settings.md': () =>
     describeSettings({
       API: ApiConfig,
@@ -36,14 +42,24 @@ export interface ReferencePage {
   wanted: string;
 }
 
-/** Returns the pages of the reference. Throws where one has no place for what is generated. */
+/** Returns the pages of the reference, and the collection. Throws where one has no place for what is generated. */
 export function referencePages(): ReferencePage[] {
-  return Object.entries(GENERATED).map(([name, generate]) => {
-    const file = path.join(folder, name);
-    const written = readFileSync(file, 'utf8');
-    const end = written.indexOf(MARK);
-    if (end < 0) throw new Error(`${file} lacks ${MARK}`);
-    const generated = `<!-- prettier-ignore-start -->\n\n${generate()}\n<!-- prettier-ignore-end -->\n`;
-    return { name, file, written, wanted: `${written.slice(0, end)}${MARK}\n\n${generated}` };
-  });
+  return [
+    ...Object.entries(GENERATED).map(([name, generate]) => {
+      const file = path.join(folder, name);
+      const written = readFileSync(file, 'utf8');
+      const end = written.indexOf(MARK);
+      if (end < 0) throw new Error(`${file} lacks ${MARK}`);
+      const generated = `<!-- prettier-ignore-start -->\n\n${generate()}\n<!-- prettier-ignore-end -->\n`;
+      return { name, file, written, wanted: `${written.slice(0, end)}${MARK}\n\n${generated}` };
+    }),
+    collectionFile(),
+  ];
+}
+
+function collectionFile(): ReferencePage {
+  const name = 'floodgate.postman_collection.json';
+  const file = path.join(published, name);
+  const written = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  return { name, file, written, wanted: `${JSON.stringify(postmanCollection(readContract()), null, 2)}\n` };
 }

@@ -1,6 +1,15 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { Timestamp } from './formats.ts';
 
+// A title that is one word names the schema in the OpenAPI document, and so the type in generated clients.
+
+/** What Register For Event answers. */
+export const PassReference = Type.String({
+  title: 'PassReference',
+  description: 'Pass reference of the attendee. Treat it as opaque.',
+  examples: ['GALA-1042-317-4829137450'],
+});
+
 /** A ticket as partners see it: exactly these twelve fields, in this order. */
 export const Ticket = Type.Object(
   {
@@ -23,19 +32,23 @@ export const Ticket = Type.Object(
     lastModifiedBy: Type.String({ description: 'Who modified the ticket last.', examples: ['operator'] }),
     lastModifiedDate: Timestamp('When the ticket was modified last.'),
   },
-  { additionalProperties: false },
+  { title: 'Ticket', additionalProperties: false },
 );
 
 export type Ticket = Static<typeof Ticket>;
 
 const STATES = ['held', 'reserved', 'confirmed', 'cancelled', 'failed'] as const;
 
-const nullableTimestamp = (description: string) => Type.Union([Timestamp(description), Type.Null()]);
+const nullableTimestamp = (description: string, example: string | null) =>
+  Type.Union([Timestamp(description, example ?? undefined), Type.Null()], {
+    description,
+    examples: [example],
+  });
 
 /** What a partner learns about one of its registrations. Holds nothing about the attendee. */
 export const RegistrationStatus = Type.Object(
   {
-    passReference: Type.String({ examples: ['GALA-1042-317-4829137450'] }),
+    passReference: PassReference,
     state: Type.Unsafe<(typeof STATES)[number]>({
       type: 'string',
       enum: STATES,
@@ -44,14 +57,17 @@ export const RegistrationStatus = Type.Object(
         'held: the seat is held for a while, and waits to be confirmed by you. reserved: the seat is held and finalization is under way. confirmed: finalized. ' +
         'failed: finalization gave up; the seat stays held. cancelled: the seat was released.',
     }),
-    organizedEventID: Type.Integer({ examples: [1042] }),
-    organizedEventTicketID: Type.Integer({ examples: [1] }),
-    ticketTitle: Type.String({ examples: ['Dinner'] }),
+    organizedEventID: Type.Integer({ description: 'The event.', examples: [1042] }),
+    organizedEventTicketID: Type.Integer({ description: 'The ticket.', examples: [1] }),
+    ticketTitle: Type.String({ description: 'Ticket name.', examples: ['Dinner'] }),
     dateReserved: Timestamp('When the seat was reserved.'),
-    dateFinalized: nullableTimestamp('When finalization confirmed the registration or gave up.'),
-    dateCancelled: nullableTimestamp('When the registration was cancelled.'),
+    dateFinalized: nullableTimestamp(
+      'When finalization confirmed the registration or gave up; null before.',
+      '2026-11-21T09:00:00.210+00:00',
+    ),
+    dateCancelled: nullableTimestamp('When the registration was cancelled; null where it was not.', null),
   },
-  { additionalProperties: false },
+  { title: 'RegistrationStatus', additionalProperties: false },
 );
 
 export type RegistrationStatus = Static<typeof RegistrationStatus>;
@@ -67,15 +83,21 @@ export const LaunchState = Type.Object(
         'scheduled: no ticket is on sale yet. open: there are seats. soldOut: what is on sale has no seats left. ' +
         'closed: no ticket is on sale any more.',
     }),
-    opensAt: nullableTimestamp('When the first ticket goes on sale; null where one needs no opening.'),
-    closesAt: nullableTimestamp('When the last ticket is taken off sale; null where one never is.'),
-    serverTime: Timestamp('What the clock of the service says, which decides.'),
+    opensAt: nullableTimestamp(
+      'When the first ticket goes on sale; null where one needs no opening.',
+      '2026-11-21T10:00:00.000+00:00',
+    ),
+    closesAt: nullableTimestamp('When the last ticket is taken off sale; null where one never is.', null),
+    serverTime: Timestamp(
+      'What the clock of the service says, which decides.',
+      '2026-11-21T09:59:57.412+00:00',
+    ),
     seatsLeft: Type.Integer({
       examples: [120],
       description: 'Seats that remain on tickets whose sale is not over. At most 1 s old.',
     }),
   },
-  { additionalProperties: false },
+  { title: 'LaunchState', additionalProperties: false },
 );
 
 export type LaunchState = Static<typeof LaunchState>;
@@ -109,7 +131,7 @@ export const RegistrationListQuery = Type.Object({
 /** A page of a partner's registrations: an entry for each change, in the order in which they happened. */
 export const RegistrationList = Type.Object(
   {
-    registrations: Type.Array(RegistrationStatus),
+    registrations: Type.Array(RegistrationStatus, { description: 'The entries, oldest change first.' }),
     cursor: Type.String({
       description: 'Send it as `after` to read on, now or later. Treat it as opaque.',
       examples: ['100'],
@@ -119,7 +141,7 @@ export const RegistrationList = Type.Object(
       examples: [false],
     }),
   },
-  { additionalProperties: false },
+  { title: 'RegistrationList', additionalProperties: false },
 );
 
 export type RegistrationList = Static<typeof RegistrationList>;

@@ -1,6 +1,8 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { FailureEnvelope, SuccessEnvelope } from './envelope.ts';
+import { PassReference } from './answers.ts';
+import { failure, FailureEnvelope, success, SuccessEnvelope } from './envelope.ts';
 import { RegistrationRequest } from './registration-request.ts';
+import type { FailureCode } from './response-codes.ts';
 
 /** Registrations that one bulk call may ask for. */
 export const BULK_LIMIT = 1_000;
@@ -25,20 +27,35 @@ export const BulkRegistrationRequest = Type.Object(
       }),
     ),
   },
-  { description: 'The attendees and their tickets. Unknown fields are ignored.' },
+  {
+    title: 'BulkRegistrationRequest',
+    description: 'The attendees and their tickets. Unknown fields are ignored.',
+  },
 );
 
 export type BulkRegistrationRequest = Static<typeof BulkRegistrationRequest>;
 
+/** Why one registration of a bulk call was refused, while the call itself was answered "00". */
+export const BULK_ITEM_FAILURES = ['11', '30', '31', '32', '33', '36'] as const satisfies FailureCode[];
+
+const RegisteredItem = { ...SuccessEnvelope(PassReference), title: 'RegisteredItem' };
+
+const RefusedItem = Type.Object(
+  {
+    ...FailureEnvelope.properties,
+    responseCode: Type.Unsafe<FailureCode>({
+      ...FailureEnvelope.properties.responseCode,
+      enum: BULK_ITEM_FAILURES,
+      examples: ['32'],
+    }),
+  },
+  { title: 'RefusedItem', additionalProperties: false },
+);
+
+const EXAMPLE = [success('GALA-1042-317-4829137450'), failure('32', 'The ticket is sold out')];
+
 /** What a bulk call answers: the envelope of each registration, in order. */
 export const BulkRegistrationAnswers = Type.Array(
-  Type.Union([
-    SuccessEnvelope(
-      Type.String({
-        description: 'Pass reference of the attendee. Treat it as opaque.',
-        examples: ['GALA-1042-317-4829137450'],
-      }),
-    ),
-    FailureEnvelope,
-  ]),
+  Type.Union([RegisteredItem, RefusedItem], { title: 'BulkItem' }),
+  { description: 'An envelope for each registration, in order.', examples: [EXAMPLE] },
 );

@@ -6,7 +6,7 @@ export function SuccessEnvelope<Data extends TSchema>(data: Data) {
   return Type.Object(
     {
       responseCode: Type.Literal('00', { description: 'Result code; "00" marks success.' }),
-      responseMessage: Type.Literal('Successful'),
+      responseMessage: Type.Literal('Successful', { description: 'Words for a person.' }),
       responseData: data,
     },
     { additionalProperties: false },
@@ -18,7 +18,7 @@ export const FailureEnvelope = Type.Object(
   {
     responseCode: Type.String({ description: 'Result code; see the list of response codes.' }),
     responseMessage: Type.String({ description: 'Says what is wrong, in words for a person.' }),
-    responseData: Type.Null(),
+    responseData: Type.Null({ description: 'Always null on a failure.' }),
   },
   { additionalProperties: false },
 );

@@ -10,9 +10,15 @@ export function isUuid(value: unknown): value is string {
   return typeof value === 'string' && UUID.test(value);
 }
 
+/**
+ * Part of a pattern: halves of surrogate pairs on their own. Only JavaScript's strings can hold them, and other languages'
+ * patterns cannot name them, so it is left out of the patterns that are published.
+ */
+export const LONE_SURROGATES = '\\ud800-\\udfff';
+
 /** An instant with fractional seconds and an explicit offset, e.g. 2026-11-21T09:00:00.123+00:00. */
-export const Timestamp = (description: string) =>
-  Type.String({ format: 'date-time', description, examples: ['2026-11-21T09:00:00.123+00:00'] });
+export const Timestamp = (description: string, example = '2026-11-21T09:00:00.123+00:00') =>
+  Type.String({ format: 'date-time', description, examples: [example] });
 
 /** An instant in the form that partners were promised. Precision: milliseconds, always UTC. */
 export function formatTimestamp(instant: Date): string {

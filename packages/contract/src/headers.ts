@@ -70,5 +70,19 @@ export const RetryAfterHeader = {
 
 /** Header of what is answered once more to an Idempotency-Key. */
 export const ReplayedHeader = {
-  'Idempotent-Replayed': { type: 'string', description: '`true` where the first answer is given again.' },
+  'Idempotent-Replayed': {
+    type: 'string',
+    enum: ['true'],
+    description: '`true` where the first answer is given again.',
+    examples: ['true'],
+  },
+} as const;
+
+/** Header of every answer to a caller that named a key and an event. */
+export const CacheControlHeader = {
+  'Cache-Control': {
+    type: 'string',
+    description: 'Always `no-store`: no cache on the way may keep the answer.',
+    examples: ['no-store'],
+  },
 } as const;

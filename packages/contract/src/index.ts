@@ -1,5 +1,6 @@
 export * from './answers.ts';
 export * from './bulk-request.ts';
+export * from './contract-version.ts';
 export * from './envelope.ts';
 export * from './field-rule.ts';
 export * from './formats.ts';

@@ -1,8 +1,19 @@
 import { Type, type Static } from '@sinclair/typebox';
+import { LONE_SURROGATES } from './formats.ts';
+
+// Patterns are written without \p, look-ahead and the like, so that the tools of other languages can read them (Python's re
+// and pydantic, Go, Rust, Java).
 
 // Control characters: Postgres text cannot hold NUL, and the rest only harms whoever prints it.
-// Lone surrogates (Cs) have no UTF-8 form and would be stored as something else than was sent.
-const PRINTABLE = '^[^\\p{Cc}\\p{Cs}]*$';
+// Lone surrogates have no UTF-8 form and would be stored as something else than was sent.
+const PRINTABLE = `^[^\\x00-\\x1f\\x7f-\\x9f${LONE_SURROGATES}]*$`;
+
+const MARK = '[+\\-(). ]';
+const DIGIT_OR_MARK = '[0-9+\\-(). ]';
+/** At least four characters, one of which is a digit; the ways through it differ in where the first digit stands. */
+const PHONE_NUMBER =
+  `^(?:|[0-9]${DIGIT_OR_MARK}{3,}|${MARK}[0-9]${DIGIT_OR_MARK}{2,}` +
+  `|${MARK}{2}[0-9]${DIGIT_OR_MARK}+|${MARK}{3,}[0-9]${DIGIT_OR_MARK}*)$`;
 
 const nullable = (schema: object) =>
   Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], ...schema }));
@@ -37,7 +48,7 @@ export const RegistrationRequest = Type.Object(
     }),
     phoneNumber: nullable({
       maxLength: 32,
-      pattern: '^(?:|(?=.*[0-9])[0-9+\\-(). ]{4,32})$',
+      pattern: PHONE_NUMBER,
       description: 'Optional, may be empty; otherwise 4 to 32 digits, spaces and + - ( ) .',
       examples: ['+44 20 7946 0123'],
     }),
@@ -52,7 +63,10 @@ export const RegistrationRequest = Type.Object(
     extraData1: freeText(1000, 'vegetarian'),
     extraData2: freeText(1000, 'arrives by train'),
   },
-  { description: 'The attendee and the ticket. Unknown fields are ignored.' },
+  {
+    title: 'RegistrationRequest',
+    description: 'The attendee and the ticket. Unknown fields are ignored.',
+  },
 );
 
 export type RegistrationRequest = Static<typeof RegistrationRequest>;

@@ -76,12 +76,15 @@ interface ApiParts extends Pick<ApiContext, 'log' | 'reads'> {
   /** Null where there is none. */
   replica?: { problem(): Promise<string | null> } | null;
   capabilities: readonly OpenCapability[];
+  /** Where partners reach the operator, for the documentation. */
+  contactUrl?: string | undefined;
 }
 
 /** Builds the partners' HTTP API of what the capabilities bring. The caller listens, and closes it with closeServer. */
-export async function buildApi({ log, reads, queue, replica, capabilities }: ApiParts): Promise<Routes> {
+export async function buildApi(parts: ApiParts): Promise<Routes> {
+  const { log, reads, queue, replica, capabilities, contactUrl } = parts;
   const app = createServer(log);
-  await openApi(app);
+  await openApi(app, contactUrl);
   await app.register(referencePage);
   healthRoutes(app, reads, queue, replica);
   await app.register(

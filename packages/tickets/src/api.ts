@@ -48,7 +48,7 @@ function addTicketsRoute(api: Routes, tickets: LRUCache<number, string, number>)
     {
       schema: {
         operationId: 'getTickets',
-        tags: ['Events'],
+        tags: ['Tickets'],
         summary: 'Get Tickets',
         description:
           'Lists the tickets of the event that are active, on sale and not sold out. At most 1 s old.',
@@ -82,7 +82,7 @@ function addLaunchRoute(api: Routes, launches: LRUCache<number, ReceivedLaunch, 
     {
       schema: {
         operationId: 'getLaunch',
-        tags: ['Events'],
+        tags: ['Tickets'],
         summary: 'Get Launch',
         description: 'Tells whether the sale is open, when it opens and closes, and how many seats are left.',
         failures: COMMON_FAILURES,

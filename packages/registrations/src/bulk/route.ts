@@ -28,7 +28,7 @@ export function addBulkRoute(
     {
       schema: {
         operationId: 'registerInBulk',
-        tags: ['Events'],
+        tags: ['Registrations'],
         summary: 'Register In Bulk',
         description:
           'Registers up to 1,000 attendees of one event. On "00" `responseData` holds an envelope for each, in order: what ' +

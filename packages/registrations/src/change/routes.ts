@@ -4,12 +4,12 @@ import {
   BODY_LIMIT_BYTES,
   COMMON_FAILURES,
   parsePassReference,
+  PassReference,
   RegistrationStatus,
   success,
   type FailureCode,
 } from '@floodgate/contract';
 import type { PartnerPrincipal, Routes } from '@floodgate/http';
-import { PassReference } from '../register/route.ts';
 import type { ChangeGroups, Unchanged } from './change-groups.ts';
 import type {
   Cancellation,
@@ -46,10 +46,11 @@ export function addChangeRoutes(api: Routes, { cancellations, confirmations }: C
       request.headers['content-type'] = 'application/octet-stream';
       next();
     });
+    // What a reader tries in order can be done in order.
+    addChangeRoute(routes, 'confirm', CONFIRM, confirmations.submit);
     addChangeRoute(routes, 'cancel', CANCEL, (principal, named) =>
       cancellations.submit(principal, { ...named, deadline: principal.cancelUntil }),
     );
-    addChangeRoute(routes, 'confirm', CONFIRM, confirmations.submit);
     done();
   });
 }
@@ -81,7 +82,7 @@ function addChangeRoute(
     {
       schema: {
         ...description,
-        tags: ['Events'],
+        tags: ['Registrations'],
         failures: [...COMMON_FAILURES, '34', '35', '91'],
         params: Type.Pick(RegistrationStatus, ['passReference']),
         response: answersOf(PassReference),

@@ -36,7 +36,7 @@ export function addListRoute(api: Routes, { reads, recent, answerWithinMs }: Dep
     {
       schema: {
         operationId: 'listRegistrations',
-        tags: ['Events'],
+        tags: ['Registrations'],
         summary: 'List Registrations',
         description:
           'Lists what became of the registrations that the same partner made under this event: an entry for each change, ' +

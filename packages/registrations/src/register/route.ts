@@ -1,8 +1,9 @@
-import { Type, type Static } from '@sinclair/typebox';
+import type { Static } from '@sinclair/typebox';
 import {
   answersOf,
   BODY_LIMIT_BYTES,
   COMMON_FAILURES,
+  PassReference,
   RegisterHeaders,
   RegistrationRequest,
   ReplayedHeader,
@@ -13,11 +14,6 @@ import { answerTo } from './answer-to.ts';
 import type { SeatOutcome } from './outcome.ts';
 import { refuseEarly } from './refuse-early.ts';
 import type { CallOptions, Registrar } from './registrar.ts';
-
-export const PassReference = Type.String({
-  description: 'Pass reference of the attendee. Treat it as opaque.',
-  examples: ['GALA-1042-317-4829137450'],
-});
 
 /** Returns what the headers of a call say of its registrations. */
 export function optionsIn(headers: Static<typeof RegisterHeaders>): CallOptions {
@@ -38,7 +34,7 @@ export function addRegisterRoute(
     {
       schema: {
         operationId: 'registerForEvent',
-        tags: ['Events'],
+        tags: ['Registrations'],
         summary: 'Register For Event',
         description:
           'Registers an attendee. On "00" the seat and the pass reference are safely stored; finalization follows by itself.',

@@ -22,7 +22,7 @@ export function addStatusRoute(api: Routes, reads: Database, shardReads: ShardRe
     {
       schema: {
         operationId: 'getRegistration',
-        tags: ['Events'],
+        tags: ['Registrations'],
         summary: 'Get Registration',
         description: 'Tells the state of a registration that the same partner made under this event.',
         failures: [...COMMON_FAILURES, '34'],

@@ -1,0 +1,30 @@
+import { confirmBatches, leaseDueBatches } from '@floodgate/registrations';
+import { sql } from 'kysely';
+import { createTestDatabase } from '../harness/database.ts';
+import { createFixture } from '../harness/fixture.ts';
+import { startInProcessApi } from '../harness/in-process-api.ts';
+import { attendee, PartnerClient } from '../harness/partner-client.ts';
+
+/** A service as the guide's examples expect it: ticket 1 has seats, ticket 2 has none, and somebody is registered. */
+export async function startExample() {
+  const database = await createTestDatabase();
+  const api = await startInProcessApi({ DATABASE_URL: database.url });
+  const gala = await createFixture(database.db);
+  const standard = await gala.addTicket({ title: 'Standard' });
+  await gala.addTicket({ title: 'Balcony', capacity: 0 });
+  const { body } = await new PartnerClient(api.baseUrl, gala).register(attendee(standard));
+  await sql`update batches set relay_at = now() where state = 'pending'`.execute(database.db);
+  const batchIds = await leaseDueBatches(database.db, gala.shardId, 1_000);
+  await confirmBatches(database.db, { shardId: gala.shardId, batchIds });
+  const variables = {
+    BASE: api.baseUrl,
+    SECRET_KEY: gala.secretKey,
+    EVENT_REF: gala.eventRef,
+    PASS_REFERENCE: body.responseData as string,
+  };
+  const close = async () => {
+    await api.close();
+    await database.drop();
+  };
+  return { variables, close };
+}

@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs';
+
+// The OpenAPI document as the tests read it, and what they look up in it.
+
+/** A part of a JSON schema: as much of it as the tests look at. */
+export interface Schema {
+  $ref?: string;
+  type?: string | string[];
+  const?: unknown;
+  enum?: unknown[];
+  pattern?: string;
+  examples?: unknown[];
+  properties?: Record<string, Schema>;
+  required?: string[];
+  additionalProperties?: boolean;
+  items?: Schema;
+  anyOf?: Schema[];
+  [keyword: string]: unknown;
+}
+
+interface Media {
+  schema: Schema;
+  example?: unknown;
+  examples?: Record<string, { value: { responseCode: string } }>;
+}
+
+export interface Parameter {
+  name: string;
+  in: string;
+  required: boolean;
+  description: string;
+  schema: Schema;
+  example: unknown;
+}
+
+export interface Operation {
+  operationId: string;
+  summary: string;
+  description: string;
+  tags: string[];
+  parameters: Parameter[];
+  requestBody?: { required?: boolean; content: { 'application/json': Media } };
+  responses: Record<
+    string,
+    {
+      headers: Record<string, { description: string; schema: Schema }>;
+      content: { 'application/json': Media };
+    }
+  >;
+}
+
+export interface Document {
+  openapi: string;
+  info: { version: string; license: object; contact: { name: string; url?: string } };
+  tags: { name: string; description: string }[];
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas?: Record<string, Schema> };
+}
+
+/** Returns the committed document: contract.test.ts holds it and the one that is served together. */
+export function readDocument(file = '../../apps/docs/public/openapi.json'): Document {
+  return JSON.parse(readFileSync(new URL(file, import.meta.url), 'utf8')) as Document;
+}
+
+/** Returns every operation, with its method and path. */
+export function operationsOf(document: Document): (Operation & { method: string; path: string })[] {
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ ...operation, method, path })),
+  );
+}
+
+/** Returns the schema that is meant, itself or where it refers to. */
+export function resolve(document: Document, schema: Schema): Schema {
+  if (schema.$ref === undefined) return schema;
+  return document.components.schemas![schema.$ref.slice('#/components/schemas/'.length)]!;
+}
