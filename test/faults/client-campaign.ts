@@ -41,7 +41,8 @@ const OUTSTANDING = 1_000;
 const KEYED_PERCENT = 5;
 const GROUP_PERCENT = 1;
 const GROUP_SIZE = { from: 2, to: 20 };
-const ROOMY_PERCENT = 90;
+/** The others are sold out soon. */
+const ROOMY_PERCENT = 98;
 const RECOVER_WITHIN_MS = 60_000;
 
 /**
