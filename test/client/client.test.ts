@@ -3,10 +3,11 @@ import {
   createClient,
   type ClientOptions,
   type FloodgateClient,
+  type ListOptions,
   type RegisterResult,
 } from '@floodgate/client';
 import { limitPartner } from '@floodgate/partners';
-import { reconcile } from '@floodgate/registrations';
+import { confirmBatches, leaseDueBatches, reconcile } from '@floodgate/registrations';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
@@ -268,6 +269,46 @@ test('tickets and launch', async () => {
   for await (const { id } of client.eachTicket()) ids.push(id);
   expect(ids).toEqual([ticketId]);
   expect(await client.launch()).toMatchObject({ code: '00', launch: { phase: 'open', seatsLeft: 100_000 } });
+});
+
+/** Finalizes all that is pending, as a worker does. */
+async function finalize(): Promise<void> {
+  const { shardId } = fixture;
+  await sql`update batches set relay_at = now() where state = 'pending'`.execute(database.db);
+  const batchIds = await leaseDueBatches(database.db, shardId, 1_000);
+  await confirmBatches(database.db, { shardId, batchIds });
+}
+
+test('the list of registrations is read to its end, and on from its cursor', async () => {
+  const client = open();
+  const listing = client.registrations({ pageSize: 2 });
+  const collect = async (options: ListOptions) => {
+    const passes: string[] = [];
+    for await (const { passReference } of client.registrations(options)) passes.push(passReference);
+    return passes;
+  };
+  const first = (await Promise.all(guests(5).map((one) => client.register(one)))).map(passOf);
+  await finalize();
+  const seen: string[] = [];
+  for await (const { passReference, state } of listing) {
+    expect(state).toBe('confirmed');
+    seen.push(passReference);
+    // In the middle of the second page: that one comes again.
+    if (seen.length === 3) break;
+  }
+  const { cursor } = listing;
+  expect([...seen.slice(0, 2), ...(await collect({ after: cursor }))]).toEqual(first);
+  let end: string | undefined;
+  const sizes: number[] = [];
+  for await (const page of client.registrations({ pageSize: 2 }).pages()) {
+    sizes.push(page.registrations.length);
+    end = page.cursor;
+  }
+  expect(sizes).toEqual([2, 2, 1]);
+  const last = passOf(await client.register(guest(5)));
+  await finalize();
+  expect(await collect({ after: end })).toEqual([last]);
+  expect(await collect({ state: 'cancelled' })).toEqual([]);
 });
 
 test('a list that is refused throws, by its code and without the key', async () => {

@@ -27,6 +27,18 @@ const run = promisify(execFile);
 /** Runs npm, or what else a partner runs, in the project. */
 const inProject = (file: string, ...args: string[]) => run(file, args, { cwd: project, env: environment });
 
+/** Checks files as at a partner's, where not even the types of the libraries are skipped. Resolves to what is wrong. */
+const tsc = (...files: string[]) =>
+  inProject(
+    process.execPath,
+    path.join(ROOT, 'node_modules/typescript/bin/tsc'),
+    ...['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2022', '--lib', 'es2022,dom'],
+    ...['--types', '', ...files],
+  ).then(
+    () => '',
+    ({ stdout }: { stdout: string }) => stdout,
+  );
+
 beforeAll(async () => {
   directory = await temporaryDirectory();
   const built = directory.file('built');
@@ -132,19 +144,44 @@ test('its types hold for ES modules and for CommonJS, and a switch over the code
   await writeFile(path.join(project, 'typed.mts'), TYPED);
   await writeFile(path.join(project, 'typed.cts'), TYPED);
   await writeFile(path.join(project, 'forgotten.mts'), TYPED.replace("    case '32':\n", ''));
-  // As at a partner's: not even the types of the libraries are skipped.
-  const tsc = async (...files: string[]) =>
-    inProject(
-      process.execPath,
-      path.join(ROOT, 'node_modules/typescript/bin/tsc'),
-      ...['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2022', '--lib', 'es2022,dom'],
-      ...['--types', '', ...files],
-    ).then(
-      () => '',
-      ({ stdout }: { stdout: string }) => stdout,
-    );
   expect(await tsc('typed.mts', 'typed.cts')).toBe('');
   expect(await tsc('forgotten.mts')).toMatch(/does not satisfy the expected type 'never'/);
+});
+
+/** The code blocks of a document, in order. Those of a list are indented. */
+async function snippetsOf(document: string): Promise<string> {
+  const text = await readFile(path.join(ROOT, document), 'utf8');
+  return Array.from(text.matchAll(/^ *```ts\n(.*?)^ *```$/gms), ([, code]) => code).join('\n');
+}
+
+const NODE_GLOBALS = 'declare const process: { env: Record<string, string | undefined> };\n';
+
+test("the guide's snippets hold, and do what they say", async () => {
+  await writeFile(
+    path.join(project, 'guide.mts'),
+    NODE_GLOBALS + (await snippetsOf('apps/docs/guide/client.md')),
+  );
+  expect(await tsc('guide.mts')).toBe('');
+  const { stdout } = await inProject(process.execPath, 'guide.mts');
+  expect(stdout.split('\n').slice(0, 6)).toEqual([
+    expect.stringMatching(/^welcome: GALA-/),
+    '[',
+    expect.stringMatching(/^ {2}'welcome: GALA-/),
+    expect.stringMatching(/^ {2}'welcome: GALA-/),
+    expect.stringMatching(/^ {2}'welcome: GALA-/),
+    ']',
+  ]);
+  expect(stdout).toMatch(/\]\ntrue\n\[ '00', '00', '00' \]\n/);
+  expect(stdout).toMatch(/Standing \d+\n$/);
+});
+
+test("the README's snippet holds", async () => {
+  const { BASE_URL, SECRET_KEY, EVENT_REF } = environment;
+  const given = `const [baseUrl, secretKey, eventRef] = ${JSON.stringify([BASE_URL, SECRET_KEY, EVENT_REF])} as const;`;
+  const snippet = await snippetsOf('packages/client/README.md');
+  await writeFile(path.join(project, 'readme.mts'), `${given}\n${snippet}\nawait client.close();`);
+  expect(await tsc('readme.mts')).toBe('');
+  expect((await inProject(process.execPath, 'readme.mts')).stdout).toMatch(/^(?:GALA-|30)/);
 });
 
 test('the contract needs no other file, so that a browser can load it', async () => {

@@ -79,6 +79,8 @@ export async function runClientCampaign(options: ClientCampaignOptions): Promise
     const before = await readNow(deployment);
     await waitUntil('all is finalized', () => isFinalized(deployment, before), RECOVER_WITHIN_MS);
   });
+  const listed = new Set<string>();
+  await attempt('listing', () => platform.list(listed));
   const stored = await readStored(deployment, events);
   const { history, unknown } = platform;
   const count = (code: string) => history.requests.filter((request) => codeOf(request) === code).length;
@@ -94,6 +96,7 @@ export async function runClientCampaign(options: ClientCampaignOptions): Promise
       // The client asks again until it knows, whatever happens.
       ...checkHistory(history, stored, { mayTimeOut: false, mayFail: false }),
       ...history.requests.filter((request) => codeOf(request) === undefined).map(unanswered),
+      ...history.requests.filter((request) => isMissing(request, listed)).map(unlisted),
       ...[...deployment.apis, ...deployment.workers]
         .flatMap((service) => service.misfortunes())
         .map((problem): Violation => ({ kind: 'stuck', problem: `a process ${problem}` })),
@@ -107,6 +110,17 @@ export async function runClientCampaign(options: ClientCampaignOptions): Promise
 
 function codeOf({ attempts: [attempt] }: RequestRecord): string | undefined {
   return attempt?.end.kind === 'answered' ? attempt.end.code : undefined;
+}
+
+const unlisted = (request: RequestRecord): Violation => ({
+  kind: 'lost',
+  problem: 'not in the list',
+  request,
+});
+
+function isMissing({ attempts: [attempt] }: RequestRecord, listed: ReadonlySet<string>): boolean {
+  const passReference = attempt?.end.kind === 'answered' ? attempt.end.passReference : null;
+  return passReference !== null && !listed.has(passReference);
 }
 
 const unanswered = (request: RequestRecord): Violation => ({ kind: 'stuck', problem: 'no answer', request });
@@ -171,7 +185,13 @@ class Platform {
   async finish(): Promise<void> {
     this.openNextShare(Number.POSITIVE_INFINITY);
     await Promise.all(this.#underWay);
-    await Promise.all(this.#clients.map((client) => client.close()));
+  }
+
+  /** Reads the list of what became of the registrations, and closes the clients. */
+  async list(listed: Set<string>): Promise<void> {
+    const [client] = this.#clients as [FloodgateClient];
+    for await (const { passReference } of client.registrations()) listed.add(passReference);
+    await Promise.all(this.#clients.map((one) => one.close()));
   }
 
   async #run(api: number): Promise<void> {

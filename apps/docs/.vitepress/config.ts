@@ -56,6 +56,7 @@ export default defineConfig({
         'rate-limits',
         'status',
         'list',
+        'client',
       ]),
       section('Operating', 'operate', [
         'install',

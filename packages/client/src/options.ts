@@ -16,7 +16,7 @@ export interface ClientOptions {
   callsInFlight?: number;
   /** Connections that are kept to the service. */
   connections?: number;
-  /** Calls that may be under way on one connection. Only for a service that is reached without a proxy. */
+  /** Calls that may be under way on one connection. More than 1 is faster only where no proxy is in between. */
   pipelining?: number;
 }
 
@@ -27,7 +27,7 @@ const DEFAULTS = {
   attemptWithinMs: 10_000,
   gather: true,
   callsInFlight: 4,
-  connections: 16,
+  connections: 64,
   pipelining: 1,
 };
 const WHOLE = ['answerWithinMs', 'attemptWithinMs', 'callsInFlight', 'connections', 'pipelining'] as const;

@@ -2,7 +2,7 @@ import type { RegistrationList, RegistrationStatus } from './contract.ts';
 
 export interface ListOptions {
   /** The cursor to go on from; without it the history begins anew. */
-  after?: string;
+  after?: string | undefined;
   /** Leaves out what has another state. */
   state?: 'confirmed' | 'cancelled' | 'failed';
   /** Registrations of one page, 1 to 1,000. */
