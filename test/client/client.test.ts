@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
+import { inspect } from 'node:util';
 import {
   createClient,
   type ClientOptions,
@@ -271,12 +272,19 @@ test('tickets and launch', async () => {
   expect(await client.launch()).toMatchObject({ code: '00', launch: { phase: 'open', seatsLeft: 100_000 } });
 });
 
-/** Finalizes all that is pending, as a worker does. */
+/** Finalizes all that is pending, those of the tests before included, as a worker does. */
 async function finalize(): Promise<void> {
   const { shardId } = fixture;
-  await sql`update batches set relay_at = now() where state = 'pending'`.execute(database.db);
-  const batchIds = await leaseDueBatches(database.db, shardId, 1_000);
-  await confirmBatches(database.db, { shardId, batchIds });
+  await waitUntil('all is finalized', async () => {
+    const { numUpdatedRows } = await database.db
+      .updateTable('batches')
+      .set({ relay_at: sql`now()` })
+      .where('state', '=', 'pending')
+      .executeTakeFirstOrThrow();
+    const batchIds = await leaseDueBatches(database.db, shardId, 1_000);
+    await confirmBatches(database.db, { shardId, batchIds });
+    return numUpdatedRows === 0n;
+  });
 }
 
 test('the list of registrations is read to its end, and on from its cursor', async () => {
@@ -447,5 +455,8 @@ test('nobody listens: unknown in time, by the reason', async () => {
   const client = open({ baseUrl: 'http://127.0.0.1:1', answerWithinMs: 500 });
   const startedAt = performance.now();
   expect(await client.launch()).toEqual({ code: 'unknown', reason: 'ECONNREFUSED' });
+  const told = inspect([client, await client.register(guest())], { depth: 9, showHidden: true });
+  expect(told).toContain('ECONNREFUSED');
+  for (const secret of [fixture.secretKey, 'guest0@example.com']) expect(told).not.toContain(secret);
   expect(performance.now() - startedAt).toBeLessThan(5_000);
 });

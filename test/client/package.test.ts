@@ -27,13 +27,26 @@ const run = promisify(execFile);
 /** Runs npm, or what else a partner runs, in the project. */
 const inProject = (file: string, ...args: string[]) => run(file, args, { cwd: project, env: environment });
 
+const TSC_OPTIONS = [
+  '--noEmit',
+  '--strict',
+  '--module',
+  'nodenext',
+  '--target',
+  'es2022',
+  '--lib',
+  'es2022,dom',
+  '--types',
+  '',
+];
+
 /** Checks files as at a partner's, where not even the types of the libraries are skipped. Resolves to what is wrong. */
 const tsc = (...files: string[]) =>
   inProject(
     process.execPath,
     path.join(ROOT, 'node_modules/typescript/bin/tsc'),
-    ...['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2022', '--lib', 'es2022,dom'],
-    ...['--types', '', ...files],
+    ...TSC_OPTIONS,
+    ...files,
   ).then(
     () => '',
     ({ stdout }: { stdout: string }) => stdout,
