@@ -39,7 +39,8 @@ test.skipIf(noRedis !== '')(
     });
     expect(result.violations, describeClientCampaign(result)).toEqual([]);
     expect(result.granted).toBe(result.stored);
-    expect(result.granted + result.soldOut).toBeGreaterThan(0.99 * CLIENT_REGISTRATIONS);
+    // The others were sold out, or in a group with one that was.
+    expect(result.granted).toBeGreaterThan(0.9 * CLIENT_REGISTRATIONS);
   },
 );
 
