@@ -15,6 +15,7 @@ import {
   allContenders,
   bulkPlan,
   checkoutPlan,
+  clientPlan,
   fullPlan,
   growthPlan,
   quickPlan,
@@ -52,9 +53,10 @@ export async function chooseKind(options: Options): Promise<Kind> {
   return { seconds: secondsOf(pairings), measure: (...on) => measurePairings(pairings, on) };
 }
 
-function planOf({ quick, growth, bulk }: Options): Pairing[] {
+function planOf({ quick, growth, bulk, client }: Options): Pairing[] {
   if (quick) return quickPlan();
   if (growth) return growthPlan();
+  if (client) return clientPlan();
   return bulk ? bulkPlan() : fullPlan();
 }
 

@@ -7,6 +7,7 @@ export const USAGE = `npm run bench [-- options]
   --quick             one pair each on one hot ticket; under 90 s
   --growth            10 million registrations stored, 1,000 events stored
   --bulk              bulk calls beside single ones, and beside the same rows without HTTP; about 4 min
+  --client            one process with @floodgate/client beside single calls and bulk calls; about 3 min
   --against <folder>  this checkout against another, installed one; about 10 min. Exits 1 where books do not balance
   --starts [n]        starts the API n times (default: 30) and looks at what its scavenges free; 10 s each
     --flags <flags>         V8 flags to add, beside starts without them; may be repeated. With --against: for both
@@ -34,6 +35,7 @@ const GOES_WITH: Record<string, readonly string[]> = {
   quick: ['contender', 'only', 'pairs', 'seconds'],
   growth: ['contender', 'only', 'pairs', 'seconds'],
   bulk: ['pairs', 'seconds'],
+  client: ['pairs', 'seconds'],
   against: ['only', 'pairs', 'seconds', 'flags'],
   starts: ['flags', 'contender', 'seconds'],
   soak: [],
@@ -58,6 +60,7 @@ export function parseOptions(args: readonly string[]) {
       quick: { type: 'boolean' },
       growth: { type: 'boolean' },
       bulk: { type: 'boolean' },
+      client: { type: 'boolean' },
       against: { type: 'string' },
       starts: { type: 'string' },
       flags: { type: 'string', multiple: true },

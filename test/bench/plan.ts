@@ -5,6 +5,7 @@ import { grownContenders } from './growth.ts';
 import { peers } from './contenders/peers.ts';
 import { batchedInserts } from './contenders/batched-inserts.ts';
 import { bulk } from './contenders/bulk.ts';
+import { client } from './contenders/client.ts';
 import {
   getTickets,
   hotTicket,
@@ -73,6 +74,17 @@ export function bulkPlan(): Pairing[] {
   }));
 }
 
+/** One process with the client against 128 connections with single calls, and against bulk calls of 500. */
+export function clientPlan(): Pairing[] {
+  return [floodgate, bulk].map((against) => ({
+    workload: hotTicket(128),
+    subject: client,
+    against,
+    pairs: 3,
+    seconds: 5,
+  }));
+}
+
 /** The same run on databases that have grown. */
 export function growthPlan(): Pairing[] {
   return grownContenders.map((against) => ({ workload: hotTicket(128), against, pairs: 4, seconds: 5 }));
@@ -106,5 +118,6 @@ export const allContenders: readonly Contender[] = [
   emptyRoute,
   batchedInserts,
   bulk,
+  client,
   ...grownContenders,
 ];

@@ -87,7 +87,10 @@ const kindIn = (fault: Fault, { isOnCitus = false }: Where) =>
 
 const kindOf = (fault: Fault, where: Where): DeploymentKind => kindIn(fault, where)!;
 
-function availableFaults(options: CampaignOptions): Fault[] {
+/** The faults that were asked for and that this machine can try. */
+export function availableFaults(
+  options: Pick<CampaignOptions, 'onlyFault' | 'isLong' | 'isOnCitus' | 'onMissing'>,
+): Fault[] {
   const { onlyFault = '', isLong, onMissing } = options;
   const wanted = FAULTS.filter(
     (fault) =>

@@ -2,10 +2,12 @@ import { expect, test } from 'vitest';
 import { missingCitus } from '../servers/citus.ts';
 import { redisServerCommand } from '../servers/redis.ts';
 import { runCampaign, type CampaignOptions } from './campaign.ts';
-import { describeRound, describeViolations } from './report.ts';
+import { runClientCampaign } from './client-campaign.ts';
+import { describeClientCampaign, describeRound, describeViolations } from './report.ts';
 
 const ROUNDS = 20;
 const ROUNDS_ON_CITUS = 3;
+const CLIENT_REGISTRATIONS = 10_000;
 const HOLD_MS = { from: 200, to: 800 };
 const noRedis = redisServerCommand() || process.env['CI'] ? '' : 'needs a redis-server on the PATH';
 const noCitus = noRedis || (missingCitus() ?? '');
@@ -22,6 +24,24 @@ test.skipIf(noCitus !== '')(
   `${ROUNDS_ON_CITUS} rounds on a Citus cluster, of whose worker nodes one is away${because(noCitus)}`,
   { timeout: 600_000 },
   () => expectNothingBroken({ rounds: ROUNDS_ON_CITUS, isOnCitus: true, onlyFault: 'worker node' }),
+);
+
+test.skipIf(noRedis !== '')(
+  `${CLIENT_REGISTRATIONS} registrations by the client while every fault strikes: each is there once, or was sold out${because(noRedis)}`,
+  { timeout: 600_000 },
+  async () => {
+    const result = await runClientCampaign({
+      seed: Number(process.env['FAULTS_SEED'] ?? Date.now() % 2 ** 31),
+      registrations: CLIENT_REGISTRATIONS,
+      hold: HOLD_MS,
+      onStruck: () => {},
+      onMissing: (fault, reason) => process.stdout.write(`left out: ${fault.name} (${reason})\n`),
+    });
+    expect(result.violations, describeClientCampaign(result)).toEqual([]);
+    expect(result.granted).toBe(result.stored);
+    // The others were sold out, or in a group with one that was.
+    expect(result.granted).toBeGreaterThan(0.9 * CLIENT_REGISTRATIONS);
+  },
 );
 
 async function expectNothingBroken(

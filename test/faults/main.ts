@@ -1,13 +1,16 @@
 import { parseArgs } from 'node:util';
 import { missingCitus } from '../servers/citus.ts';
 import { runCampaign } from './campaign.ts';
+import { runClientCampaign } from './client-campaign.ts';
 import { FAULTS } from './faults.ts';
-import { describeRound, describeViolations, recoveryTable } from './report.ts';
+import { describeClientCampaign, describeRound, describeViolations, recoveryTable } from './report.ts';
 
 const USAGE = `npm run test:faults -- [--rounds 200] [--seed N] [--round K] [--fault NAME] [--hold-ms 200-4000] [--citus]
+npm run test:faults -- --client [--registrations 100000] [--seed N] [--fault NAME] [--hold-ms 200-4000]
 
 Strikes a whole deployment (2 APIs, 2 workers, Postgres, Redis) with faults while partners register, and checks the
-history afterwards. --citus: a Citus cluster (a coordinator, 2 worker nodes) in place of Postgres. --seed and --round run one round of an earlier campaign again.`;
+history afterwards. --citus: a Citus cluster (a coordinator, 2 worker nodes) in place of Postgres. --seed and --round run one round of an earlier campaign again.
+--client: registers through @floodgate/client while every fault strikes once.`;
 
 /** Faults that may last this long are the long version's. */
 const LONG_VERSION_MS = 2_000;
@@ -20,6 +23,8 @@ const { values } = parseArgs({
     fault: { type: 'string' },
     'hold-ms': { type: 'string', default: '200-4000' },
     citus: { type: 'boolean', default: false },
+    client: { type: 'boolean', default: false },
+    registrations: { type: 'string', default: '100000' },
     help: { type: 'boolean', default: false },
   },
 });
@@ -50,6 +55,19 @@ function whole(name: string, text: string): number {
 function refuse(problem: string): never {
   process.stderr.write(`${problem}\n`);
   process.exit(2);
+}
+
+if (values.client) {
+  const result = await runClientCampaign({
+    seed,
+    registrations: whole('registrations', values.registrations),
+    onlyFault: fault,
+    hold: { from, to },
+    onStruck: ({ name }, answered) => process.stdout.write(`${answered} answered, ${name}\n`),
+    onMissing: ({ name }, reason) => process.stdout.write(`left out: ${name} (${reason})\n`),
+  });
+  process.stdout.write(`seed ${seed}: ${describeClientCampaign(result)}\n`);
+  process.exit(result.violations.length > 0 ? 1 : 0);
 }
 
 const again = [

@@ -1,5 +1,6 @@
 import { medianOf } from '../bench/report/statistics.ts';
 import type { Violation } from './check-history.ts';
+import type { ClientCampaignResult } from './client-campaign.ts';
 import type { RoundResult } from './run-round.ts';
 
 const SHOWN = 5;
@@ -19,7 +20,11 @@ export function describeRound(name: string, result: RoundResult): string {
 
 /** The offending part of a history, and how to run it again. */
 export function describeViolations(replay: string, result: RoundResult): string {
-  const shown = result.violations.slice(0, SHOWN).map(({ kind, problem, request }) => {
+  return `${listViolations(result.violations)}\n    again: ${replay}`;
+}
+
+function listViolations(violations: readonly Violation[]): string {
+  const shown = violations.slice(0, SHOWN).map(({ kind, problem, request }) => {
     const history = (request?.attempts ?? []).map(
       ({ api, sentAt, endedAt, end }) =>
         `      ${sentAt.toFixed(0)}–${endedAt.toFixed(0)} ms, API ${api}: ${JSON.stringify(end)}`,
@@ -27,9 +32,22 @@ export function describeViolations(replay: string, result: RoundResult): string 
     const subject = request ? `${request.isKeyed ? 'keyed' : 'unkeyed'} request ${request.id} ` : '';
     return [`    ${kind}: ${subject}${problem}`, ...history].join('\n');
   });
-  const rest = result.violations.length - shown.length;
-  return [...shown, ...(rest > 0 ? [`    and ${rest} more`] : []), `    again: ${replay}`].join('\n');
+  const rest = violations.length - shown.length;
+  return [...shown, ...(rest > 0 ? [`    and ${rest} more`] : [])].join('\n');
 }
+
+/** What came of registering through the client. */
+export function describeClientCampaign(result: ClientCampaignResult): string {
+  const { faults, granted, soldOut, unknown, stored, seconds: elapsed, violations } = result;
+  return [
+    `${faults.length} faults in ${elapsed.toFixed(0)} s: ${granted} granted, ${soldOut} sold out, ${stored} stored, ` +
+      `${unknown} asked again; ${countViolations(violations)}`,
+    ...(violations.length > 0 ? [listViolations(violations)] : []),
+  ].join('\n');
+}
+
+const countViolations = (violations: readonly Violation[]) =>
+  KINDS.map((kind) => `${violations.filter((one) => one.kind === kind).length} ${kind}`).join(', ');
 
 /** Time to recover after each kind of fault alone, as a Markdown table, and what was broken in all rounds. */
 export function recoveryTable(results: readonly RoundResult[]): string {
@@ -46,13 +64,12 @@ export function recoveryTable(results: readonly RoundResult[]): string {
     return `| ${[name, rounds.length, ...cells].join(' | ')} |`;
   });
   const violations = results.flatMap((result) => result.violations);
-  const counts = KINDS.map((kind) => `${violations.filter((one) => one.kind === kind).length} ${kind}`);
   const granted = results.reduce((sum, result) => sum + result.granted, 0);
   return [
     '| fault | rounds | serving again: median | worst | finalized: median | worst |',
     '| --- | --- | --- | --- | --- | --- |',
     ...rows.toSorted(),
     '',
-    `${results.length} rounds, ${granted} registrations: ${counts.join(', ')}`,
+    `${results.length} rounds, ${granted} registrations: ${countViolations(violations)}`,
   ].join('\n');
 }

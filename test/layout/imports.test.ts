@@ -16,6 +16,8 @@ const BELOW_CAPABILITIES = [
 ];
 const CAPABILITIES = ['partners', 'events', 'tickets', 'registrations'];
 const APPS = ['api', 'worker', 'cli', 'standalone'];
+/** What partners install: it knows the service by its contract alone. */
+const CLIENT = 'client';
 /** Reads from all of them what it describes. */
 const DOCUMENTS = 'docs';
 
@@ -60,6 +62,7 @@ const levelOf = (room: string): number => {
   if (level >= 0) return level;
   if (CAPABILITIES.includes(room)) return BELOW_CAPABILITIES.length;
   if (APPS.includes(room)) return BELOW_CAPABILITIES.length + 1;
+  if (room === CLIENT) return 0;
   if (room === DOCUMENTS) return BELOW_CAPABILITIES.length + 2;
   throw new Error(`${room} has no place in the layout: give it one here and in ARCHITECTURE.md`);
 };
@@ -96,6 +99,15 @@ test('no relative import leaves its room', () => {
     return !target.startsWith(`${room}${path.sep}`);
   });
   expect(leaving.map(({ file, specifier }) => `${file} imports ${specifier}`)).toEqual([]);
+});
+
+test('the client, which is published, imports nothing of ours', () => {
+  const ofClient = productImports.filter(({ room }) => room === `packages/${CLIENT}`);
+  expect(
+    new Set(ofClient.map(({ specifier }) => specifier).filter((name) => !name.startsWith('./'))),
+  ).toEqual(new Set(['node:crypto', 'undici']));
+  const contract = readFileSync(path.join(ROOT, 'packages/client/src/contract.ts'), 'utf8');
+  expect(contract).not.toMatch(/\b(?:import|require|process|Buffer)\b/);
 });
 
 test("an app knows a capability by its face, and tests know no app's sources", () => {

@@ -61,6 +61,7 @@ export default defineConfig({
         'cancel',
         'holds',
         'duplicates',
+        'client',
         'generated-clients',
         'compatibility',
         'api-changelog',

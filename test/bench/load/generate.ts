@@ -6,8 +6,8 @@ import type { Load, LoadResult } from './load.ts';
  * Generates a load from a process of its own, so that neither the caller's work nor its garbage is measured with it.
  * Throws where that process fails.
  */
-export async function generateLoad(load: Load): Promise<LoadResult> {
-  const child = fork(new URL('main.ts', import.meta.url), [], {
+export async function generateLoad(load: Load, program = 'main.ts'): Promise<LoadResult> {
+  const child = fork(new URL(program, import.meta.url), [], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     // The log is typed arrays.
     serialization: 'advanced',

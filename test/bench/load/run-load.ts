@@ -43,7 +43,8 @@ function phasesOf({ phases, seconds, arrivalsPerSecond }: Load): Phase[] | undef
   );
 }
 
-class Tally {
+/** Counts answers, and how long each took. */
+export class Tally {
   readonly answers: Record<string, number> = {};
   lastAnswerAt = 0;
   readonly #micros: RecordableHistogram = createHistogram({ highest: 60_000_000, figures: 3 });

@@ -1,0 +1,31 @@
+import * as service from '@floodgate/contract';
+import { expect, test } from 'vitest';
+import * as client from './contract.ts';
+
+// The client's own copy of the contract, which partners install, is what the service goes by.
+
+type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;
+
+// Compared by the type checker.
+const SAME: [
+  Same<client.ResponseCode, service.ResponseCode>,
+  Same<client.RegistrationRequest, service.RegistrationRequest>,
+  Same<client.Ticket, service.Ticket>,
+  Same<client.RegistrationStatus, service.RegistrationStatus>,
+  Same<client.RegistrationList, service.RegistrationList>,
+  Same<client.LaunchState, service.LaunchState>,
+] = [true, true, true, true, true, true];
+
+test('the response codes are those of the catalogue, with their messages', () => {
+  const catalogue = Object.entries(service.RESPONSE_CODES).map(([code, { message, retryable = false }]) => [
+    code,
+    { message, retryable },
+  ]);
+  expect(client.RESPONSE_CODES).toEqual(Object.fromEntries(catalogue));
+});
+
+test('the limits are those of the service', () => {
+  const { BULK_LIMIT, BULK_BODY_LIMIT_BYTES, BODY_LIMIT_BYTES } = service;
+  expect(client).toMatchObject({ BULK_LIMIT, BULK_BODY_LIMIT_BYTES, BODY_LIMIT_BYTES });
+  expect(SAME).not.toContain(false);
+});

@@ -1,0 +1,74 @@
+import { FloodgateError } from './floodgate-error.ts';
+
+export interface ClientOptions {
+  /** Where the service is, such as https://floodgate.example.com. */
+  baseUrl: string;
+  secretKey: string;
+  /** The event that all calls are about, a UUID. */
+  eventRef: string;
+  /** How long a call may take, retries included, before it is answered `unknown`. */
+  answerWithinMs?: number;
+  /** How long one attempt may take before it is given up and made again. */
+  attemptWithinMs?: number;
+  /** Whether single registrations that are asked for at the same time go as one bulk call. */
+  gather?: boolean;
+  /** Gathered calls that may be under way at once: what is asked for meanwhile waits for the next. */
+  callsInFlight?: number;
+  /** Connections that are kept to the service. */
+  connections?: number;
+  /** Calls that may be under way on one connection. More than 1 is faster only where no proxy is in between. */
+  pipelining?: number;
+}
+
+export type Settings = Required<ClientOptions>;
+
+const DEFAULTS = {
+  answerWithinMs: 60_000,
+  attemptWithinMs: 10_000,
+  gather: true,
+  callsInFlight: 4,
+  connections: 64,
+  pipelining: 1,
+};
+const WHOLE = ['answerWithinMs', 'attemptWithinMs', 'callsInFlight', 'connections', 'pipelining'] as const;
+const VISIBLE = /^[\x21-\x7e]+$/;
+const KEY = /^[\x21-\x7e]{1,255}$/;
+
+/** Returns the options with their defaults. Throws where one makes no sense; the message repeats no value. */
+export function readOptions(options: ClientOptions): Settings {
+  const settings = { ...DEFAULTS, ...withoutUndefined(options) } as Settings;
+  if (!isHttpUrl(settings.baseUrl)) throw new FloodgateError('baseUrl must be an http or https URL');
+  for (const name of ['secretKey', 'eventRef'] as const)
+    if (typeof settings[name] !== 'string' || !VISIBLE.test(settings[name]))
+      throw new FloodgateError(`${name} must be given, in visible ASCII characters`);
+  for (const name of WHOLE)
+    if (!Number.isInteger(settings[name]) || settings[name] < 1)
+      throw new FloodgateError(`${name} must be a whole number from 1`);
+  return settings;
+}
+
+/** Returns an Idempotency-Key of the caller's. Throws where the service would not take it. */
+export function assertKey(idempotencyKey: string | undefined): string | undefined {
+  if (idempotencyKey !== undefined && !KEY.test(idempotencyKey))
+    throw new FloodgateError('idempotencyKey must be 1 to 255 visible ASCII characters');
+  return idempotencyKey;
+}
+
+/** Returns for how long seats are to be held. Throws where the service would not take it. */
+export function assertHold(holdForSeconds: number | undefined): number | undefined {
+  const isRight = Number.isInteger(holdForSeconds) && holdForSeconds! >= 60 && holdForSeconds! <= 1_800;
+  if (holdForSeconds !== undefined && !isRight)
+    throw new FloodgateError('holdForSeconds must be a whole number from 60 to 1800');
+  return holdForSeconds;
+}
+
+function isHttpUrl(text: unknown): boolean {
+  try {
+    return ['http:', 'https:'].includes(new URL(text as string).protocol);
+  } catch {
+    return false;
+  }
+}
+
+const withoutUndefined = (options: ClientOptions) =>
+  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));

@@ -1,0 +1,167 @@
+import { Pool } from 'undici';
+import type { Envelope } from './contract.ts';
+import type { Settings } from './options.ts';
+
+/** One request, as it is sent however often. */
+export interface Call {
+  method: 'GET' | 'POST';
+  /** Below /api/v1/events. */
+  path: string;
+  body?: string;
+  idempotencyKey?: string;
+  /** For how long the seats are held, unless they are confirmed. */
+  holdForSeconds?: number | undefined;
+  /** How many registrations it asks for. */
+  size?: number;
+}
+
+/** An answer of the service. */
+export interface Answer {
+  kind: 'answered';
+  status: number;
+  code: string;
+  message: string;
+  data: unknown;
+  requestId: string | null;
+  retryAfterMs: number;
+  /** Requests per second that were agreed; null where none were. */
+  rateLimit: number | null;
+}
+
+/** How one attempt ended. */
+export type AttemptEnd =
+  | Answer
+  /** Something else than the service has answered, such as a proxy. */
+  | { kind: 'foreign'; status: number; retryAfterMs: number }
+  /** No answer. `isUnsent`: there was no connection, so the service has not seen it. */
+  | { kind: 'lost'; reason: string; isUnsent: boolean };
+
+export interface Transport {
+  /** Sends a call once. Never rejects. An abort ends the attempt. */
+  send(call: Call, withinMs: number, signal: AbortSignal | undefined): Promise<AttemptEnd>;
+  /** Requests per second that were agreed, as the last answer said; null where none were. */
+  rateLimit(): number | null;
+  close(): Promise<void>;
+}
+
+const KEEP_ALIVE_MS = 30_000;
+const CONNECT_WITHIN_MS = 5_000;
+/** What fails before anything is sent. */
+const UNSENT = new Set([
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
+/** Opens connections as they are needed, and keeps them. */
+export function createTransport(settings: Settings): Transport {
+  const { baseUrl, secretKey, eventRef, connections, pipelining } = settings;
+  const { origin, pathname } = new URL(baseUrl);
+  const prefix = `${pathname.replace(/\/+$/, '')}/api/v1/events`;
+  const access = { 'x-secret-key': secretKey, 'x-event-ref': eventRef };
+  const pool = new Pool(origin, {
+    connections,
+    pipelining,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    connect: { timeout: CONNECT_WITHIN_MS },
+    // Attempts have a limit of their own, which counts from the moment they were to be sent.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+
+  let rateLimit: number | null = null;
+
+  async function send(call: Call, withinMs: number, signal: AbortSignal | undefined): Promise<AttemptEnd> {
+    const { method, path, body, idempotencyKey, holdForSeconds, size = 1 } = call;
+    const limit = limitTime(withinMs, signal);
+    try {
+      const response = await pool.request({
+        method,
+        path: prefix + path,
+        headers: {
+          ...access,
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+          ...(holdForSeconds !== undefined && { 'hold-for': String(holdForSeconds) }),
+        },
+        body: body ?? null,
+        signal: limit.signal,
+        // Every call may be sent again, so it may follow another one on a connection.
+        idempotent: true,
+        // But nobody waits behind a thousand registrations.
+        blocking: size > 1,
+      });
+      const text = await response.body.text();
+      const answer = readAnswer(response.statusCode, response.headers, text);
+      if (answer.kind === 'answered') ({ rateLimit } = answer);
+      return answer;
+    } catch (error) {
+      const reason = limit.isOver() ? 'timeout' : reasonOf(error);
+      // Pipelined, it may have been sent on a connection before the one that was not to be had.
+      return { kind: 'lost', reason, isUnsent: pipelining === 1 && UNSENT.has(reason) };
+    } finally {
+      limit.release();
+    }
+  }
+
+  return { send, rateLimit: () => rateLimit, close: () => pool.close() };
+}
+
+/** Ends when the time is over, or when the caller's signal says so. */
+function limitTime(withinMs: number, signal: AbortSignal | undefined) {
+  const controller = new AbortController();
+  let isOver = false;
+  const timer = setTimeout(() => {
+    isOver = true;
+    controller.abort();
+  }, withinMs);
+  const onAbort = () => controller.abort();
+  signal?.addEventListener('abort', onAbort, { once: true });
+  if (signal?.aborted) onAbort();
+  return {
+    signal: controller.signal,
+    isOver: () => isOver,
+    release() {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', onAbort);
+    },
+  };
+}
+
+type Headers = Record<string, string | string[] | undefined>;
+
+function readAnswer(status: number, headers: Headers, text: string): AttemptEnd {
+  const envelope = parseEnvelope(text);
+  const retryAfterMs = 1_000 * (Number(headers['retry-after']) || 0);
+  if (!envelope) return { kind: 'foreign', status, retryAfterMs };
+  const [, quota] = /;q=(\d+)/.exec(String(headers['ratelimit-policy'])) ?? [];
+  return {
+    kind: 'answered',
+    status,
+    code: envelope.responseCode,
+    message: envelope.responseMessage,
+    data: envelope.responseData,
+    requestId: headers['x-request-id'] === undefined ? null : String(headers['x-request-id']),
+    retryAfterMs,
+    rateLimit: quota === undefined ? null : Number(quota),
+  };
+}
+
+function parseEnvelope(text: string): Envelope | null {
+  try {
+    const envelope = JSON.parse(text) as Partial<Envelope> | null;
+    return typeof envelope?.responseCode === 'string' ? (envelope as Envelope) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The code alone: messages may repeat what was sent. */
+function reasonOf(error: unknown): string {
+  const { code, cause } = error as { code?: unknown; cause?: { code?: unknown } };
+  const found = code ?? cause?.code;
+  return typeof found === 'string' ? found : 'connection lost';
+}

@@ -1,0 +1,488 @@
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
+import { inspect } from 'node:util';
+import {
+  createClient,
+  type ClientOptions,
+  type FloodgateClient,
+  type ListOptions,
+  type RegisterResult,
+} from '@floodgate/client';
+import { limitPartner } from '@floodgate/partners';
+import { confirmBatches, leaseDueBatches, reconcile } from '@floodgate/registrations';
+import { sql } from 'kysely';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { holdTicket } from '../harness/hold-ticket.ts';
+import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
+import { TcpProxy } from '../harness/tcp-proxy.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+import { startAnsweringProxy, type Instead } from './answering-proxy.ts';
+
+// The client against a real API, over a wire that can be cut.
+
+let database: TestDatabase;
+let api: InProcessApi;
+let wire: TcpProxy;
+let fixture: Fixture;
+let ticketId: number;
+let opened: FloodgateClient[] = [];
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  api = await startInProcessApi({ DATABASE_URL: database.url });
+  wire = await TcpProxy.start(api.baseUrl);
+});
+
+afterAll(async () => {
+  await wire.stop();
+  await api.close();
+  await database.drop();
+});
+
+beforeEach(async () => {
+  fixture = await createFixture(database.db);
+  ticketId = await fixture.addTicket({ capacity: 100_000 });
+});
+
+afterEach(async () => {
+  wire.setMode('pass');
+  await Promise.all(opened.map((client) => client.close()));
+  opened = [];
+});
+
+function open(differing: Partial<ClientOptions> = {}): FloodgateClient {
+  const { secretKey, eventRef } = fixture;
+  const client = createClient({ baseUrl: wire.through(api.baseUrl), secretKey, eventRef, ...differing });
+  opened.push(client);
+  return client;
+}
+
+const guest = (index = 0, ticket = ticketId) => ({
+  fullName: 'Jane Doe',
+  emailAddress: `guest${index}@example.com`,
+  organizedEventTicketID: ticket,
+  extraData1: `${index}`,
+});
+
+const guests = (count: number) => Array.from({ length: count }, (_, index) => guest(index));
+
+/** The pass reference of a registration. */
+function passOf(result: RegisterResult): string {
+  if (result.code !== '00') throw new Error(`answered ${result.code}`);
+  return result.passReference;
+}
+
+/** How many registrations of the event each call asked for: those of bulk calls, then 1 for each single one. */
+async function callSizes(): Promise<number[]> {
+  const { rows } = await sql<{ size: number }>`
+    select case when outcome = 'bulk' then coalesce(cardinality(outcomes), cardinality(serials)) else 1 end as size
+    from idempotency_keys where event_id = ${fixture.eventId} order by 1 desc`.execute(database.db);
+  return rows.map(({ size }) => size);
+}
+
+/** The attendees of the event that are stored, each as often as it is. */
+async function stored(): Promise<number[]> {
+  const rows = await database.db
+    .selectFrom('registrations')
+    .select('extra_data_1 as index')
+    .where('ticket_id', '=', ticketId)
+    .execute();
+  return rows.map(({ index }) => Number(index)).toSorted((a, b) => a - b);
+}
+
+const upTo = (count: number) => Array.from({ length: count }, (_, index) => index);
+
+test('a lone registration goes as a single call, and is answered by its pass reference', async () => {
+  const result = await open().register(guest());
+  expect(result).toEqual({
+    code: '00',
+    message: 'Successful',
+    passReference: expect.stringMatching(/^GALA-/) as string,
+    requestId: expect.any(String) as string,
+  });
+  const { rows } =
+    await sql`select outcome from idempotency_keys where event_id = ${fixture.eventId}`.execute(database.db);
+  expect(rows).toEqual([{ outcome: 'registered' }]);
+});
+
+test('registrations of one turn go as one bulk call, each answered as itself', async () => {
+  const client = open();
+  const few = await fixture.addTicket({ capacity: 1 });
+  const wanted = [guest(0), guest(1, few), guest(2, few), guest(3, 999_999_999), guest(4)];
+  wanted.push({ ...guest(5), emailAddress: 'nobody' });
+  const results = await Promise.all(wanted.map((one) => client.register(one)));
+  expect(results.map(({ code }) => code)).toEqual(['00', '00', '32', '30', '00', '11']);
+  expect(results[5]).toMatchObject({ message: expect.stringContaining('emailAddress') as string });
+  const { registration } = (await client.registration(passOf(results[1]!))) as never;
+  expect(registration).toMatchObject({ organizedEventTicketID: few });
+  expect(await callSizes()).toEqual([5]);
+});
+
+test('a call holds a thousand registrations, and less than 1 MiB', async () => {
+  const client = open({ callsInFlight: 1 });
+  await Promise.all(guests(2_300).map((one) => client.register(one)));
+  expect(await callSizes()).toEqual([1_000, 1_000, 300]);
+  const long = guests(600).map((one) => ({ ...one, extraData2: 'ä'.repeat(1_000) }));
+  const results = await Promise.all(long.map((one) => client.register(one)));
+  expect(new Set(results.map(({ code }) => code))).toEqual(new Set(['00']));
+  const sizes = (await callSizes()).filter((size) => size !== 1_000 && size !== 300);
+  expect(sizes).toHaveLength(2);
+  expect(sizes[0]! + sizes[1]!).toBe(600);
+});
+
+test('what is too long for a single call goes alone, and its neighbours are registered', async () => {
+  const client = open();
+  const long = { ...guest(1), extraData2: 'x'.repeat(40_000) };
+  const results = await Promise.all([guest(0), long, guest(2)].map((one) => client.register(one)));
+  expect(results.map(({ code }) => code)).toEqual(['00', '10', '00']);
+});
+
+test('while as many calls as may be are under way, what comes is gathered', async () => {
+  const client = open({ callsInFlight: 1 });
+  const held = await holdTicket(database.db, ticketId);
+  const first = client.register(guest(0));
+  await held.waiters(1);
+  const others = [];
+  for (let index = 1; index <= 20; index += 1) {
+    others.push(client.register(guest(index)));
+    await nextTurn();
+  }
+  await held.release();
+  await Promise.all([first, ...others]);
+  expect(await callSizes()).toEqual([20, 1]);
+});
+
+test('gathering can be switched off', async () => {
+  const client = open({ gather: false });
+  await Promise.all(guests(20).map((one) => client.register(one)));
+  expect(await callSizes()).toEqual(Array.from({ length: 20 }, () => 1));
+});
+
+test('a key of the caller’s goes alone, and names the registration for ever', async () => {
+  const client = open();
+  const options = { idempotencyKey: 'order-1' };
+  const [first, other] = await Promise.all([client.register(guest(1), options), client.register(guest(2))]);
+  expect(passOf(await client.register(guest(1), options))).toBe(passOf(first));
+  expect(passOf(other)).not.toBe(passOf(first));
+  expect((await client.register(guest(3), options)).code).toBe('40');
+  expect(await stored()).toEqual([1, 2]);
+});
+
+test('a lost answer of a gathered call is asked for with the same key and list', async () => {
+  const client = open({ callsInFlight: 1 });
+  for (let round = 0; round < 5; round += 1) {
+    wire.setMode('cut-next-answer');
+    const wanted = upTo(50).map((index) => guest(50 * round + index));
+    const results = await Promise.all(wanted.map((one) => client.register(one)));
+    expect(new Set(results.map(passOf)).size).toBe(50);
+  }
+  expect(await stored()).toEqual(upTo(250));
+  expect(await reconcile(database.db)).toEqual([]);
+});
+
+test.each([1, 16])(
+  'lost answers of single calls register nobody twice, %i deep on a connection',
+  async (deep) => {
+    const client = open({ gather: false, pipelining: deep, connections: 4 });
+    const registering = Promise.all(guests(1_000).map((one) => client.register(one)));
+    for (let cut = 0; cut < 10; cut += 1) {
+      wire.setMode('cut-next-answer');
+      await delay(20);
+    }
+    const results = await registering;
+    expect(new Set(results.map(passOf)).size).toBe(1_000);
+    expect(await stored()).toEqual(upTo(1_000));
+  },
+);
+
+test('a service that is away is waited for', async () => {
+  const client = open();
+  wire.setMode('down');
+  const results = Promise.all(guests(10).map((one) => client.register(one)));
+  await delay(300);
+  wire.setMode('pass');
+  expect((await results).map(({ code }) => code)).toEqual(Array.from({ length: 10 }, () => '00'));
+});
+
+/** Asks again until it is known. */
+async function decide(result: RegisterResult): Promise<RegisterResult> {
+  return result.code === 'unknown' ? decide(await result.askAgain()) : result;
+}
+
+test('without an answer in time it is unknown, and can be asked again: registered once', async () => {
+  const client = open({ answerWithinMs: 1_000, attemptWithinMs: 300 });
+  wire.setMode('swallow-answers');
+  const results = await Promise.all(guests(3).map((one) => client.register(one)));
+  expect(results.map(({ code }) => code)).toEqual(['unknown', 'unknown', 'unknown']);
+  await waitUntil('the call was carried out all the same', async () => (await stored()).length === 3);
+  wire.setMode('pass');
+  const passes = (await Promise.all(results.map(decide))).map(passOf);
+  expect(await stored()).toEqual([0, 1, 2]);
+  const states = await Promise.all(passes.map((pass) => open().registration(pass)));
+  expect(states.map(({ code }) => code)).toEqual(['00', '00', '00']);
+});
+
+test('a partner’s limit makes the gathered calls smaller, and all are registered', async () => {
+  await limitPartner(database.db, fixture.partnerId, 20);
+  const client = open();
+  const results = await Promise.all(guests(60).map((one) => client.register(one)));
+  expect(new Set(results.map(({ code }) => code))).toEqual(new Set(['00']));
+  expect(await stored()).toEqual(upTo(60));
+  expect(Math.max(...(await callSizes()))).toBeLessThanOrEqual(20);
+});
+
+test('refusals are results', async () => {
+  const results = await Promise.all([
+    open({ secretKey: 'fg_wrong' }).register(guest()),
+    open({ eventRef: 'none' }).tickets(),
+    open().registration('GALA-1-1-1000000000'),
+    open().registerBulk([]),
+    open({ baseUrl: `${api.baseUrl}/elsewhere` }).launch(),
+  ]);
+  expect(results.map(({ code }) => code)).toEqual(['20', '12', '34', '11', 'other']);
+  expect(results[4]).toMatchObject({ responseCode: '60', status: 404 });
+});
+
+test('a bulk call of the caller’s: all or none, and once for its key', async () => {
+  const client = open();
+  const few = await fixture.addTicket({ capacity: 1 });
+  const group = [guest(0), guest(1, few), guest(2, few)];
+  const refused = await client.registerBulk(group, { mode: 'all' });
+  expect(refused.code === '00' && refused.registrations.map(({ code }) => code)).toEqual(['36', '36', '32']);
+  const options = { idempotencyKey: 'group-1' };
+  const first = await client.registerBulk(guests(3), options);
+  const second = await client.registerBulk(guests(3), options);
+  expect(first).toMatchObject({
+    code: '00',
+    registrations: [{ code: '00' }, { code: '00' }, { code: '00' }],
+  });
+  expect(second).toEqual({
+    ...first,
+    requestId: expect.any(String) as string,
+    registrations: expect.anything() as never,
+  });
+  expect(await stored()).toEqual([0, 1, 2]);
+});
+
+test('tickets and launch', async () => {
+  const client = open();
+  expect(await client.tickets()).toMatchObject({ code: '00', tickets: [{ id: ticketId, count: 100_000 }] });
+  const ids: number[] = [];
+  for await (const { id } of client.eachTicket()) ids.push(id);
+  expect(ids).toEqual([ticketId]);
+  expect(await client.launch()).toMatchObject({ code: '00', launch: { phase: 'open', seatsLeft: 100_000 } });
+});
+
+/** Finalizes all that is pending, those of the tests before included, as a worker does. */
+async function finalize(): Promise<void> {
+  const { shardId } = fixture;
+  await waitUntil('all is finalized', async () => {
+    const { numUpdatedRows } = await database.db
+      .updateTable('batches')
+      .set({ relay_at: sql`now()` })
+      .where('state', '=', 'pending')
+      .executeTakeFirstOrThrow();
+    const batchIds = await leaseDueBatches(database.db, shardId, 1_000);
+    await confirmBatches(database.db, { shardId, batchIds });
+    return numUpdatedRows === 0n;
+  });
+}
+
+test('the list of registrations is read to its end, and on from its cursor', async () => {
+  const client = open();
+  const listing = client.registrations({ pageSize: 2 });
+  const collect = async (options: ListOptions) => {
+    const passes: string[] = [];
+    for await (const { passReference } of client.registrations(options)) passes.push(passReference);
+    return passes;
+  };
+  const first = (await Promise.all(guests(5).map((one) => client.register(one)))).map(passOf);
+  await finalize();
+  const seen: string[] = [];
+  for await (const { passReference, state } of listing) {
+    expect(state).toBe('confirmed');
+    seen.push(passReference);
+    // In the middle of the second page: that one comes again.
+    if (seen.length === 3) break;
+  }
+  const { cursor } = listing;
+  expect([...seen.slice(0, 2), ...(await collect({ after: cursor }))]).toEqual(first);
+  let end: string | undefined;
+  const sizes: number[] = [];
+  for await (const page of client.registrations({ pageSize: 2 }).pages()) {
+    sizes.push(page.registrations.length);
+    end = page.cursor;
+  }
+  expect(sizes).toEqual([2, 2, 1]);
+  const last = passOf(await client.register(guest(5)));
+  await finalize();
+  expect(await collect({ after: end })).toEqual([last]);
+  expect(await collect({ state: 'cancelled' })).toEqual([]);
+});
+
+test('a seat is held, confirmed and cancelled', async () => {
+  const client = open();
+  const passReference = passOf(await client.register(guest(0), { holdForSeconds: 60 }));
+  const stateOf = async () => {
+    const result = await client.registration(passReference);
+    return result.code === '00' ? result.registration.state : result.code;
+  };
+  expect(await stateOf()).toBe('held');
+  expect(await client.confirm(passReference)).toMatchObject({ code: '00', passReference });
+  expect(await stateOf()).toBe('reserved');
+  expect(await client.cancel(passReference)).toMatchObject({ code: '00', passReference });
+  expect(await stateOf()).toBe('cancelled');
+  expect(await client.confirm(passReference)).toMatchObject({ code: '35' });
+  const bulk = await client.registerBulk([guest(1), guest(2)], { mode: 'all', holdForSeconds: 1_800 });
+  const passes =
+    bulk.code === '00'
+      ? bulk.registrations.map((one) => (one.code === '00' ? one.passReference : one.code))
+      : [];
+  const states = await Promise.all(passes.map((pass) => client.registration(pass)));
+  expect(states).toMatchObject([1, 2].map(() => ({ registration: { state: 'held' } })));
+  for (const holdForSeconds of [59, 1_801, 60.5])
+    await expect(client.register(guest(3), { holdForSeconds })).rejects.toThrow('holdForSeconds');
+});
+
+test('a list that is refused throws, by its code and without the key', async () => {
+  const client = open({ secretKey: 'fg_wrong' });
+  const listing = client.registrations()[Symbol.asyncIterator]();
+  const error = await listing.next().catch((thrown: Error) => thrown);
+  expect(error).toMatchObject({ name: 'FloodgateError', code: '20' });
+  await expect(client.eachTicket().next()).rejects.toMatchObject({ code: '20' });
+});
+
+test('an abort takes out what waits, and ends the waiting for what was sent', async () => {
+  const client = open({ callsInFlight: 1 });
+  const held = await holdTicket(database.db, ticketId);
+  const abort = new AbortController();
+  const { signal } = abort;
+  const sent = client.register(guest(0), { signal });
+  await held.waiters(1);
+  const ends = [sent, client.register(guest(1), { signal }), client.register(guest(2))].map((end) =>
+    end.then(
+      ({ code }) => code,
+      (error: Error) => error.message,
+    ),
+  );
+  abort.abort(new Error('enough'));
+  await held.release();
+  expect(await Promise.all(ends)).toEqual(['enough', 'enough', '00']);
+  await client.close();
+  expect(await stored()).toEqual([0, 2]);
+  await expect(open().launch({ signal: AbortSignal.abort(new Error('before')) })).rejects.toThrow('before');
+});
+
+test('close waits for what was begun, and refuses what comes after', async () => {
+  const client = open();
+  const results = guests(10).map((one) => client.register(one));
+  await client.close();
+  expect((await Promise.all(results)).map(passOf)).toHaveLength(10);
+  await expect(client.register(guest(11))).rejects.toThrow('the client is closed');
+});
+
+test.each<[string, Partial<ClientOptions>]>([
+  ['baseUrl', { baseUrl: 'floodgate.example.com' }],
+  ['secretKey', { secretKey: 'fg_a\r\nx-evil: 1' }],
+  ['eventRef', { eventRef: '' }],
+  ['answerWithinMs', { answerWithinMs: 0 }],
+  ['callsInFlight', { callsInFlight: 1.5 }],
+])('a wrong %s is refused, and not repeated', (name, differing) => {
+  const value = String(Object.values(differing)[0]);
+  expect(() => open(differing)).toThrow(new RegExp(`^${name} must`));
+  expect(() => open(differing)).not.toThrow(value === '' ? 'fg_' : value);
+});
+
+test('a key that the service would not take is refused at once', async () => {
+  await expect(open().register(guest(), { idempotencyKey: 'two words' })).rejects.toThrow('idempotencyKey');
+});
+
+// What this service answers seldom, a newer one would, or a proxy.
+
+const says = (status: number, code: string, headers = {}): Instead => ({
+  status,
+  headers: { 'content-type': 'application/json', ...headers },
+  body: JSON.stringify({ responseCode: code, responseMessage: `says ${code}`, responseData: null }),
+});
+const page = (status: number): Instead => ({ status, body: '<html>' });
+
+test.each<[string, Instead[]]>([
+  ['41', [says(409, '41')]],
+  ['50', [says(429, '50')]],
+  ['90', [says(503, '90')]],
+  ['91', [says(503, '91')]],
+  ['99', [says(500, '99'), says(500, '99')]],
+  ['a lost answer', ['cut']],
+  ['a page of a proxy', [page(502), page(504)]],
+  ['half an answer', [{ status: 200, body: '{"responseCode":"0' }]],
+])('after %s the same request is sent again with the same key', async (_what, instead) => {
+  await using proxy = await startAnsweringProxy(api.baseUrl, [...instead]);
+  const client = open({ baseUrl: proxy.baseUrl });
+  expect((await client.register(guest())).code).toBe('00');
+  expect(proxy.requests).toHaveLength(instead.length + 1);
+  expect(new Set(proxy.requests.map((request) => JSON.stringify(request))).size).toBe(1);
+  await Promise.all([1, 2].map((index) => client.register(guest(index))));
+  expect(await stored()).toEqual([0, 1, 2]);
+  await client.close();
+});
+
+test('Retry-After is waited for', async () => {
+  await using proxy = await startAnsweringProxy(api.baseUrl, [says(503, '90', { 'retry-after': '1' })]);
+  const client = open({ baseUrl: proxy.baseUrl });
+  const startedAt = performance.now();
+  await client.register(guest());
+  expect(performance.now() - startedAt).toBeGreaterThan(990);
+  await client.close();
+});
+
+test('what would have to be waited for beyond the deadline is answered at once, by what is known', async () => {
+  const later = says(503, '90', { 'retry-after': '30' });
+  await using proxy = await startAnsweringProxy(api.baseUrl, [later, 'cut', later, later, page(404)]);
+  const client = open({ baseUrl: proxy.baseUrl, answerWithinMs: 5_000 });
+  expect(await client.register(guest(1))).toMatchObject({ code: '90' });
+  // It was carried out before its answer was lost: that "nothing was reserved" is not said of that.
+  const idempotencyKey = 'lost-then-refused';
+  const lost = await client.register(guest(2), { idempotencyKey });
+  expect(lost).toMatchObject({ code: 'unknown', reason: 'answered 90', idempotencyKey });
+  expect(await stored()).toEqual([2]);
+  const again = lost.code === 'unknown' ? await lost.askAgain() : lost;
+  expect(again).toMatchObject({ code: 'unknown', reason: 'answered 90' });
+  expect(await client.launch()).toMatchObject({ code: 'other', responseCode: null, status: 404 });
+  expect(again.code === 'unknown' && (await again.askAgain()).code).toBe('00');
+  expect(await stored()).toEqual([2]);
+  await client.close();
+});
+
+test('what nobody foresaw is asked three times', async () => {
+  await using proxy = await startAnsweringProxy(
+    api.baseUrl,
+    Array.from({ length: 6 }, () => says(500, '99')),
+  );
+  const client = open({ baseUrl: proxy.baseUrl });
+  expect(await client.tickets()).toMatchObject({ code: '99' });
+  expect(await client.register(guest())).toMatchObject({ code: 'unknown', reason: 'answered 99' });
+  expect(proxy.requests).toHaveLength(6);
+  await client.close();
+});
+
+test('a code of a newer service is handed on', async () => {
+  await using proxy = await startAnsweringProxy(api.baseUrl, [says(409, '77')]);
+  const client = open({ baseUrl: proxy.baseUrl });
+  expect(await client.register(guest())).toMatchObject({
+    code: 'other',
+    responseCode: '77',
+    message: 'says 77',
+  });
+  await client.close();
+});
+
+test('nobody listens: unknown in time, by the reason', async () => {
+  const client = open({ baseUrl: 'http://127.0.0.1:1', answerWithinMs: 500 });
+  const startedAt = performance.now();
+  expect(await client.launch()).toEqual({ code: 'unknown', reason: 'ECONNREFUSED' });
+  const told = inspect([client, await client.register(guest())], { depth: 9, showHidden: true });
+  expect(told).toContain('ECONNREFUSED');
+  for (const secret of [fixture.secretKey, 'guest0@example.com']) expect(told).not.toContain(secret);
+  expect(performance.now() - startedAt).toBeLessThan(5_000);
+});
