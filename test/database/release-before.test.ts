@@ -45,7 +45,6 @@ test('two may end it at once', async () => {
     'batches_failed',
     'batches_pkey',
     'batches_unwritten',
-    'registrations_held',
     'tickets_event',
     'tickets_pkey',
   ]);
