@@ -38,6 +38,7 @@ export const FILES_NOT_ON_CITUS: Record<string, string[]> = {
     'http/read-floods',
     'http/reference',
     'registrations/field-rules',
+    'registrations/fair-shares',
     'registrations/overload',
     'partners/secret-keys',
   ],
