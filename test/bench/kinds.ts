@@ -17,6 +17,7 @@ import {
   checkoutPlan,
   clientPlan,
   fullPlan,
+  pipelinedPlan,
   growthPlan,
   quickPlan,
   type Pairing,
@@ -53,10 +54,11 @@ export async function chooseKind(options: Options): Promise<Kind> {
   return { seconds: secondsOf(pairings), measure: (...on) => measurePairings(pairings, on) };
 }
 
-function planOf({ quick, growth, bulk, client }: Options): Pairing[] {
+function planOf({ quick, growth, bulk, client, pipelined }: Options): Pairing[] {
   if (quick) return quickPlan();
   if (growth) return growthPlan();
   if (client) return clientPlan();
+  if (pipelined) return pipelinedPlan();
   return bulk ? bulkPlan() : fullPlan();
 }
 

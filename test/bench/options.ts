@@ -8,6 +8,7 @@ export const USAGE = `npm run bench [-- options]
   --growth            10 million registrations stored, 1,000 events stored
   --bulk              bulk calls beside single ones, and beside the same rows without HTTP; about 4 min
   --client            one process with @floodgate/client beside single calls and bulk calls; about 3 min
+  --pipelined         single calls, 16 under way on each connection, beside one at a time; about 2 min
   --against <folder>  this checkout against another, installed one; about 10 min. Exits 1 where books do not balance
   --starts [n]        starts the API n times (default: 30) and looks at what its scavenges free; 10 s each
     --flags <flags>         V8 flags to add, beside starts without them; may be repeated. With --against: for both
@@ -36,6 +37,7 @@ const GOES_WITH: Record<string, readonly string[]> = {
   growth: ['contender', 'only', 'pairs', 'seconds'],
   bulk: ['pairs', 'seconds'],
   client: ['pairs', 'seconds'],
+  pipelined: ['pairs', 'seconds'],
   against: ['only', 'pairs', 'seconds', 'flags'],
   starts: ['flags', 'contender', 'seconds'],
   soak: [],
@@ -61,6 +63,7 @@ export function parseOptions(args: readonly string[]) {
       growth: { type: 'boolean' },
       bulk: { type: 'boolean' },
       client: { type: 'boolean' },
+      pipelined: { type: 'boolean' },
       against: { type: 'string' },
       starts: { type: 'string' },
       flags: { type: 'string', multiple: true },

@@ -6,6 +6,7 @@ import { peers } from './contenders/peers.ts';
 import { batchedInserts } from './contenders/batched-inserts.ts';
 import { bulk } from './contenders/bulk.ts';
 import { client } from './contenders/client.ts';
+import { pipelined } from './contenders/pipelined.ts';
 import {
   getTickets,
   hotTicket,
@@ -85,6 +86,11 @@ export function clientPlan(): Pairing[] {
   }));
 }
 
+/** Pipelined calls against those that wait for each other. */
+export function pipelinedPlan(): Pairing[] {
+  return [{ workload: hotTicket(128), subject: pipelined, against: floodgate, pairs: 4, seconds: 5 }];
+}
+
 /** The same run on databases that have grown. */
 export function growthPlan(): Pairing[] {
   return grownContenders.map((against) => ({ workload: hotTicket(128), against, pairs: 4, seconds: 5 }));
@@ -119,5 +125,6 @@ export const allContenders: readonly Contender[] = [
   batchedInserts,
   bulk,
   client,
+  pipelined,
   ...grownContenders,
 ];

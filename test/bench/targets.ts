@@ -1,6 +1,7 @@
 import { batchedInserts } from './contenders/batched-inserts.ts';
 import { bulk } from './contenders/bulk.ts';
 import { client } from './contenders/client.ts';
+import { pipelined } from './contenders/pipelined.ts';
 import { floodgate } from './contenders/floodgate.ts';
 import { cpuRatios } from './citus/ratios.ts';
 import { emptyRoute } from './contenders/empty-route.ts';
@@ -76,6 +77,7 @@ export function judgeTargets(measured: Measured): Target[] {
   const steady = mine(openLoop(5_000).name);
 
   const byClient = counted.filter((run) => run.contender === client.name);
+  const inPipeline = counted.some((run) => run.contender === pipelined.name);
   const inBulk = counted.filter((run) => run.contender === bulk.name);
 
   return [
@@ -94,6 +96,11 @@ export function judgeTargets(measured: Measured): Target[] {
       16,
       medianOf(inBulk.map((run) => run.cpuMicros?.total)),
       'µs',
+    ),
+    atLeast(
+      'pipelined 16 deep, rate ÷ one at a time',
+      1.8,
+      inPipeline ? ratio(hot, 128, floodgate.name) : undefined,
     ),
     atLeast(
       'client, register() a second from one process',

@@ -15,12 +15,13 @@ const READ_BYTES = 64 * 1024;
 const readBuffer = Buffer.alloc(READ_BYTES);
 
 /**
- * A keep-alive connection that carries one request at a time. On a bare socket: a full HTTP client would take more of
- * the machine than what is measured. Understands answers with a Content-Length, which is what a Fastify route gives.
+ * A keep-alive connection. On a bare socket: a full HTTP client would take more of the machine than what is measured. Requests may
+ * be sent before those ahead of them are answered. Understands answers with a Content-Length, which is what a Fastify route gives.
  */
 export class Connection {
   readonly #socket: Socket;
-  #onAnswer: OnAnswer | null = null;
+  /** Of the requests that are not answered, in order. */
+  readonly #unanswered: OnAnswer[] = [];
   /** Of an answer that arrives in pieces: its status and the bytes that are still to come. */
   #status = '';
   #missingBytes = 0;
@@ -28,7 +29,7 @@ export class Connection {
   private constructor(socket: Socket) {
     this.#socket = socket;
     socket.on('error', () => {});
-    socket.on('close', () => this.#answered('cut'));
+    socket.on('close', () => this.#cutAll());
   }
 
   static async open(baseUrl: string): Promise<Connection> {
@@ -52,8 +53,8 @@ export class Connection {
 
   /** Sends a request and calls back with the answer's status. */
   send(request: Buffer, onAnswer: OnAnswer): void {
-    this.#onAnswer = onAnswer;
-    if (this.#socket.destroyed) setImmediate(() => this.#answered('cut'));
+    this.#unanswered.push(onAnswer);
+    if (this.#socket.destroyed) setImmediate(() => this.#cutAll());
     else this.#socket.write(request);
   }
 
@@ -66,22 +67,30 @@ export class Connection {
   }
 
   #read(chunk: Buffer): void {
-    if (this.#missingBytes > 0) {
-      this.#missingBytes -= chunk.length;
-    } else {
-      const headersEnd = chunk.indexOf(HEADERS_END);
-      const headers = chunk.toString('latin1', 0, headersEnd);
-      const length = /content-length: (\d+)/i.exec(headers)?.[1];
-      if (headersEnd === -1 || length === undefined) return this.close();
-      this.#status = headers.slice('HTTP/1.1 '.length, 'HTTP/1.1 200'.length);
-      this.#missingBytes = headersEnd + HEADERS_END.length + Number(length) - chunk.length;
+    // What is sent upon the answers of one packet goes in one as well.
+    this.#socket.cork();
+    for (let rest = chunk; rest.length > 0;) {
+      const bytes = this.#missingBytes > 0 ? this.#missingBytes : this.#readHead(rest);
+      if (bytes === null) return this.close();
+      const piece = rest.length <= bytes ? rest : rest.subarray(0, bytes);
+      rest = rest.subarray(piece.length);
+      this.#missingBytes = bytes - piece.length;
+      if (this.#missingBytes === 0) this.#unanswered.shift()?.(this.#status, piece);
     }
-    if (this.#missingBytes === 0) this.#answered(this.#status, chunk);
+    this.#socket.uncork();
   }
 
-  #answered(status: string, piece = NOTHING): void {
-    const onAnswer = this.#onAnswer;
-    this.#onAnswer = null;
-    onAnswer?.(status, piece);
+  /** Returns how long the answer is that begins here; null where nobody can tell. */
+  #readHead(chunk: Buffer): number | null {
+    const end = chunk.indexOf(HEADERS_END);
+    const headers = chunk.toString('latin1', 0, end);
+    const length = /content-length: (\d+)/i.exec(headers)?.[1];
+    if (end === -1 || length === undefined) return null;
+    this.#status = headers.slice('HTTP/1.1 '.length, 'HTTP/1.1 200'.length);
+    return end + HEADERS_END.length + Number(length);
+  }
+
+  #cutAll(): void {
+    for (const onAnswer of this.#unanswered.splice(0)) onAnswer('cut', NOTHING);
   }
 }

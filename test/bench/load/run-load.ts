@@ -80,7 +80,7 @@ async function runClosedLoop(
       next(connection);
     });
   };
-  connections.forEach(next);
+  for (let depth = 0; depth < (load.depth ?? 1); depth++) connections.forEach(next);
   await delay(load.seconds * 1000);
   await waitForLastAnswers(() => unanswered, tally);
   for (const connection of connections) connection.close();
