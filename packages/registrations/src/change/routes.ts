@@ -26,7 +26,7 @@ export interface Changes {
 
 type Outcome = CancelOutcome | ConfirmOutcome | Unchanged;
 
-const REFUSALS = {
+export const REFUSALS = {
   'too-late': '35',
   overloaded: '90',
   unknown: '91',
@@ -38,6 +38,17 @@ const REFUSALS = {
  * POST /events/registrations/{passReference}/confirm: keeps one that is held for a while.
  */
 export function addChangeRoutes(api: Routes, { cancellations, confirmations }: Changes): void {
+  withoutBody(api, (routes) => {
+    // What a reader tries in order can be done in order.
+    addChangeRoute(routes, 'confirm', CONFIRM, confirmations.submit);
+    addChangeRoute(routes, 'cancel', CANCEL, (principal, named) =>
+      cancellations.submit(principal, { ...named, deadline: principal.cancelUntil }),
+    );
+  });
+}
+
+/** Adds routes that read no body, whatever is sent. */
+export function withoutBody(api: Routes, add: (routes: Routes) => void): void {
   void api.register((routes, _options, done) => {
     // There is nothing to say in a body, and clients send one nevertheless, of any type or none.
     routes.removeAllContentTypeParsers();
@@ -46,11 +57,7 @@ export function addChangeRoutes(api: Routes, { cancellations, confirmations }: C
       request.headers['content-type'] = 'application/octet-stream';
       next();
     });
-    // What a reader tries in order can be done in order.
-    addChangeRoute(routes, 'confirm', CONFIRM, confirmations.submit);
-    addChangeRoute(routes, 'cancel', CANCEL, (principal, named) =>
-      cancellations.submit(principal, { ...named, deadline: principal.cancelUntil }),
-    );
+    add(routes);
     done();
   });
 }
