@@ -12,6 +12,7 @@ import { expectFailure } from '../harness/expect-failure.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
 import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
+import { exchange, requestText } from '../harness/raw-http.ts';
 import { runCli } from '../harness/service-process.ts';
 
 // Keys and events for trying things out.
@@ -357,5 +358,11 @@ describe('a reset', () => {
   test('asks for no body, and reads none', async () => {
     const init = { method: 'POST', headers: { 'content-type': 'text/plain' }, body: '{' };
     expectReset(await partner.request('/api/v1/events/reset', init), 0);
+    // As `curl -X POST` does: without a length.
+    const { secretKey, eventRef } = trial;
+    for (const type of [{}, { 'content-type': 'application/json' }]) {
+      const headers = { host: 'api', 'x-secret-key': secretKey, 'x-event-ref': eventRef, ...type };
+      expectReset(await exchange(api.baseUrl, requestText('POST /api/v1/events/reset', headers)), 0);
+    }
   });
 });

@@ -54,7 +54,11 @@ export function withoutBody(api: Routes, add: (routes: Routes) => void): void {
     routes.removeAllContentTypeParsers();
     routes.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _body, parsed) => parsed(null));
     routes.addHook('onRequest', (request, _reply, next) => {
-      request.headers['content-type'] = 'application/octet-stream';
+      const { headers } = request;
+      if (headers['content-length'] ?? headers['transfer-encoding'])
+        headers['content-type'] = 'application/octet-stream';
+      // Node makes no stream for what has no body. Whoever waited for its end would wait for ever.
+      else delete headers['content-type'];
       next();
     });
     add(routes);
