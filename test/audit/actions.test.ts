@@ -208,7 +208,7 @@ describe('a change is noted', () => {
     for (const _ of [1, 2]) await perform(db, revokeKeyAction, { keyId: old.keyId }, 'jane');
     const end = expiresAt.toISOString();
     expect(await noted()).toEqual([
-      by('key.issue', `key:${old.keyId}`, null, { partnerId, expiresAt: end }),
+      by('key.issue', `key:${old.keyId}`, null, { partnerId, mode: 'live', expiresAt: end }),
       by(
         'key.rotate',
         `key:${old.keyId}`,

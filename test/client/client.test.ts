@@ -345,6 +345,27 @@ test('a seat is held, confirmed and cancelled', async () => {
     await expect(client.register(guest(3), { holdForSeconds })).rejects.toThrow('holdForSeconds');
 });
 
+test('under a test event it gets what an address asks for, and begins anew', async () => {
+  fixture = await createFixture(database.db, 'allow', 'test');
+  ticketId = await fixture.addTicket();
+  const client = open();
+  const provoke = (code: string) => {
+    const one = { ...guest(0), emailAddress: `code-${code}@floodgate.invalid` };
+    return client.register(one, { idempotencyKey: `provoked-${code}` });
+  };
+  expect(await provoke('32')).toMatchObject({ code: '32' });
+  // It asks again, with the same key.
+  expect(await provoke('91')).toMatchObject({ code: '00' });
+  passOf(await client.register(guest(1)));
+  expect(await client.reset()).toMatchObject({ code: '00', reset: { cancelled: 2, more: false } });
+});
+
+test('a live event is not reset', async () => {
+  const client = open();
+  passOf(await client.register(guest(0)));
+  expect(await client.reset()).toMatchObject({ code: '60', message: 'Only a test event can be reset' });
+});
+
 test('a list that is refused throws, by its code and without the key', async () => {
   const client = open({ secretKey: 'fg_wrong' });
   const listing = client.registrations()[Symbol.asyncIterator]();

@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
@@ -57,11 +57,15 @@ async function registerAndConfirm(client: PartnerClient, ticketId: number): Prom
   return passReference;
 }
 
-/** As whom API and worker are connected to the embedded Postgres. */
-async function usersConnected(): Promise<string[]> {
+async function connectAsOwner() {
   const connection = parseEnv(await readFile(path.join(directory, 'connection.env'), 'utf8'));
   const connectionString = connection['DATABASE_URL']!;
-  const db = connect({ connectionString, applicationName: 'tests', maxConnections: 1 });
+  return connect({ connectionString, applicationName: 'tests', maxConnections: 1 });
+}
+
+/** As whom API and worker are connected to the embedded Postgres. */
+async function usersConnected(): Promise<string[]> {
+  const db = await connectAsOwner();
   const { rows } = await sql<{ usename: string }>`
     select distinct usename from pg_stat_activity where application_name ~ '^floodgate-(api|worker)' order by 1`.execute(
     db,
@@ -73,6 +77,10 @@ async function usersConnected(): Promise<string[]> {
 describe('npm start', () => {
   test('gives a pass reference that a worker confirms, prints commands that work, and keeps it all over a restart', async () => {
     const first = await start();
+    // A test key, so that addresses provoke answers.
+    expect(first.demo.secretKey).toMatch(/^fg_test_/);
+    const provoking = attendee(first.demo.tickets[0]!.id, { emailAddress: 'code-33@floodgate.invalid' });
+    expect((await first.client.register(provoking)).body.responseCode).toBe('33');
     expect(first.demo.tickets.map(({ capacity }) => capacity)).toEqual([1_000_000, 5, 1_000, 1_000]);
     const passReference = await registerAndConfirm(first.client, first.demo.tickets[0]!.id);
 
@@ -91,6 +99,21 @@ describe('npm start', () => {
     const { body } = await second.client.registration(passReference);
     expect(body.responseData).toMatchObject({ passReference, state: 'confirmed' });
     expect(await second.process.end('SIGTERM')).toBe(0);
+  });
+
+  test('goes on with a store from before, whose key and event are live', async () => {
+    const { process, demo } = await start();
+    const db = await connectAsOwner();
+    for (const table of ['secret_keys', 'events'])
+      await sql`update ${sql.table(table)} set mode = 'live'`.execute(db);
+    await db.destroy();
+    expect(await process.end('SIGTERM')).toBe(0);
+    const before = { ...demo, secretKey: demo.secretKey.replace('fg_test_', 'fg_') };
+    await writeFile(path.join(directory, 'demo.json'), JSON.stringify(before));
+    const again = await start();
+    expect(again.demo).toEqual(before);
+    await registerAndConfirm(again.client, demo.tickets[0]!.id);
+    expect(await again.process.end('SIGTERM')).toBe(0);
   });
 
   test('answers for the inactive ticket, the one not yet on sale and the one that sells out', async () => {

@@ -23,6 +23,16 @@ export const codesOfChange = ({ body }: StrictRequest) =>
 
 const CODES = { cancelled: '00', confirmed: '00', 'too-late': '35' };
 
+const RESET = '/api/v1/events/reset';
+
+/** Whether a request asks for a test event to be reset. The fuzzer's is a live one. */
+export const isReset = ({ method, target }: StrictRequest) =>
+  method === 'POST' && target.split(/[?#]/, 1)[0] === RESET;
+
+/** What a caller whose event it is is answered. The body is not read, but it may be too large. */
+export const codesOfReset = ({ body }: StrictRequest) =>
+  body.length > BODY_LIMIT_BYTES ? (['10'] as const) : (['60'] as const);
+
 /** Compares an answer with what is registered, and remembers what was changed. */
 export function judgeChange(target: Target, { passReference, name }: WantedChange, code: string): void {
   const { partnerId, model, passPrefix } = target;

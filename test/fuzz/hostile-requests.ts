@@ -60,7 +60,7 @@ export function hostileBulk(target: Target, keys: readonly string[] = []): fc.Ar
   return hostileCall(fc.constant(BULK), body, target, keys);
 }
 
-/** Cancellations and confirmations of what is registered by then, of what is not, and registrations that there may be more. */
+/** Resets of an event that is none for tests, cancellations and confirmations of what is registered by then, of what is not, and registrations that there may be more. */
 export function hostileChange(target: Target): fc.Arbitrary<Buffer> {
   const { passPrefix: prefix, eventId, model } = target;
   const nobody = { eventId, serial: 1, passCode: 1_000_000_000 };
@@ -78,7 +78,8 @@ export function hostileChange(target: Target): fc.Arbitrary<Buffer> {
   const path = fc
     .tuple(sometimes(4, known, wrong), fc.constantFrom('cancel', 'confirm'))
     .map(([one, name]) => `/api/v1/events/registrations/${one}/${name}`);
-  const change = hostileCall(path, hostileBody(target), target, []);
+  const asked = sometimes(8, path, fc.constant('/api/v1/events/reset'));
+  const change = hostileCall(asked, hostileBody(target), target, []);
   return fc.oneof(change, hostileRegistration(target), hostileRegistration(target, [], ['60', '1800']));
 }
 

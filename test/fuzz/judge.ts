@@ -7,7 +7,7 @@ import {
   RESPONSE_CODES,
 } from '@floodgate/contract';
 import type { BulkReservation, Reservation, SeatOutcome } from '@floodgate/registrations';
-import { changeBy, codesOfChange, judgeChange } from './changes.ts';
+import { changeBy, codesOfChange, codesOfReset, isReset, judgeChange } from './changes.ts';
 import { Finding, type WireAnswer } from './read-answers.ts';
 import { headerOf, type StrictReading, type StrictRequest } from './read-strictly.ts';
 import { RULES, valueOf, wrongFields } from './registration-rules.ts';
@@ -170,6 +170,7 @@ function verdictOn(target: Target, request: StrictRequest, answer: Answer): Verd
   if (hosts.length > 1 || (hosts.length === 0 && request.version === '1.1')) return { codes: ['10'] };
   if (hosts.length === 1 && !isHost(hosts[0]![1])) return { codes: ['10'] };
   if (changeBy(request)) return callerVerdict(target, request) ?? { codes: codesOfChange(request) };
+  if (isReset(request)) return callerVerdict(target, request) ?? { codes: codesOfReset(request) };
   const isPassReference = answer.code === '00' && typeof answer.data === 'string';
   const asksForSeats = request.method === 'POST' && isRegister(request);
   // However the path was written: a seat was taken, so everything else has to be right.

@@ -5,11 +5,11 @@ import { createFixture } from '../harness/fixture.ts';
 import { startInProcessApi } from '../harness/in-process-api.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
 
-/** A service as the guide's examples expect it: ticket 1 has seats, ticket 2 has none, and somebody is registered. */
+/** A service as the guide's examples expect it, with a test event: ticket 1 has seats, ticket 2 has none, and somebody is registered. */
 export async function startExample() {
   const database = await createTestDatabase();
   const api = await startInProcessApi({ DATABASE_URL: database.url });
-  const gala = await createFixture(database.db);
+  const gala = await createFixture(database.db, 'allow', 'test');
   const standard = await gala.addTicket({ title: 'Standard' });
   await gala.addTicket({ title: 'Balcony', capacity: 0 });
   const { body } = await new PartnerClient(api.baseUrl, gala).register(attendee(standard));

@@ -8,11 +8,13 @@ import { blocksOf, isLike, type Block } from './page.ts';
 import { canRun, createProject, runBlock } from './run-block.ts';
 
 const guide = path.resolve(import.meta.dirname, '../../apps/docs/guide');
-/** The client's page has a test of its own: its blocks are one program. The one that cancels what the others show comes last. */
+/** Those that cancel what the others show. */
+const LAST = ['cancel', 'test-mode'];
+/** The client's page has a test of its own: its blocks are one program. */
 const PAGES = globSync('*.md', { cwd: guide })
   .map((file) => path.basename(file, '.md'))
   .filter((page) => page !== 'client')
-  .toSorted((a, b) => Number(a === 'cancel') - Number(b === 'cancel'));
+  .toSorted((a, b) => LAST.indexOf(a) - LAST.indexOf(b));
 /** What a program of the guide prints where all goes well. */
 const GOES_WELL = /^(?:registered (?:GALA-|once)|the sale is open)/;
 const RUNNABLE = ['sh', 'js', 'ts', 'python'];
@@ -27,17 +29,23 @@ const HEADERS = new Set(
   ),
 );
 
+/** The code of the answer that a block shows; where it shows none, that of success. */
+function shownCode(block: Block | undefined): string {
+  if (block?.language !== 'json') return '00';
+  return (JSON.parse(block.code) as { responseCode?: string }).responseCode ?? '00';
+}
+
 /** Runs the page's blocks in order, and holds what is printed below one against what came of it. */
 async function tryPage(blocks: readonly Block[], project: string, variables: Record<string, string>) {
   let printed: string | undefined;
-  for (const block of blocks) {
+  for (const [index, block] of blocks.entries()) {
     const where = `line ${block.line}`;
     if (RUNNABLE.includes(block.language)) {
       printed = await runBlock(block, project, variables);
       if (printed.startsWith('{'))
         expect([where, JSON.parse(printed)]).toEqual([
           where,
-          expect.objectContaining({ responseCode: '00' }),
+          expect.objectContaining({ responseCode: shownCode(blocks[index + 1]) }),
         ]);
       if (['js', 'ts', 'python'].includes(block.language))
         expect([where, printed]).toEqual([where, expect.stringMatching(GOES_WELL)]);

@@ -1,7 +1,7 @@
 import { createEvent, grantEvent } from '@floodgate/events';
 import { createPartner, issueKey } from '@floodgate/partners';
 import { createTicket, type TicketSettings } from '@floodgate/tickets';
-import { type Database, type DuplicatePolicy } from '@floodgate/database';
+import type { Database, DuplicatePolicy, Mode } from '@floodgate/database';
 import { randomBytes } from 'node:crypto';
 
 /** A partner with an event of its own. */
@@ -16,15 +16,16 @@ export interface Fixture {
   addTicket(settings?: Partial<TicketSettings>): Promise<number>;
 }
 
-/** Creates a partner, a key and an event that is granted to it. */
+/** Creates a partner, a key and an event that is granted to it, both of the same mode. */
 export async function createFixture(
   db: Database,
   duplicatePolicy: DuplicatePolicy = 'allow',
+  mode: Mode = 'live',
 ): Promise<Fixture> {
   const partner = await createPartner(db, `partner ${randomBytes(6).toString('hex')}`);
-  const event = await createEvent(db, { name: 'Gala', passPrefix: 'GALA', duplicatePolicy });
+  const event = await createEvent(db, { name: 'Gala', passPrefix: 'GALA', duplicatePolicy, mode });
   await grantEvent(db, partner.id, event.id);
-  const key = await issueKey(db, partner.id);
+  const key = await issueKey(db, partner.id, null, mode);
   return {
     partnerId: partner.id,
     keyId: key.keyId,

@@ -29,6 +29,22 @@ export class PartnerClient {
     });
   }
 
+  registerBulk(
+    registrations: unknown[],
+    mode = 'each',
+    headers: Record<string, string> = {},
+  ): Promise<Answer> {
+    return this.request('/api/v1/events/register/bulk', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify({ registrations, mode }),
+    });
+  }
+
+  reset(): Promise<Answer> {
+    return this.request('/api/v1/events/reset', { method: 'POST' });
+  }
+
   tickets(): Promise<Answer> {
     return this.request('/api/v1/events/tickets');
   }

@@ -185,6 +185,7 @@ test('the OpenAPI document describes the routes, and envelopes that are closed',
     'post /api/v1/events/register/bulk',
     'post /api/v1/events/registrations/{passReference}/cancel',
     'post /api/v1/events/registrations/{passReference}/confirm',
+    'post /api/v1/events/reset',
   ]);
   for (const { responses } of operations)
     for (const { content } of Object.values(responses))

@@ -24,6 +24,7 @@ const LIST = 'GET /api/v1/events/registrations';
 const STATUS = 'GET /api/v1/events/registrations/:passReference';
 const CANCEL = `${STATUS.replace('GET', 'POST')}/cancel`;
 const CONFIRM = `${STATUS.replace('GET', 'POST')}/confirm`;
+const RESET = 'POST /api/v1/events/reset';
 const NO_SUCH_TICKET = 2_147_483_647;
 
 let database: TestDatabase;
@@ -34,6 +35,8 @@ let theirs: Fixture;
 let shared: Fixture;
 /** The same event with the other partner's key. */
 let theirShared: Fixture;
+/** A test event of the other's. */
+let theirTrial: Fixture;
 let sharedTicket: number;
 let theirTicket: number;
 let theirPass: string;
@@ -52,6 +55,7 @@ beforeAll(async () => {
 
   [mine, theirs] = [await createFixture(database.db), await createFixture(database.db)];
   const owner = await createFixture(database.db);
+  theirTrial = await createFixture(database.db, 'allow', 'test');
   for (const { partnerId } of [mine, theirs]) await grantEvent(database.db, partnerId, owner.eventId);
   shared = { ...owner, partnerId: mine.partnerId, secretKey: mine.secretKey };
   theirShared = { ...owner, partnerId: theirs.partnerId, secretKey: theirs.secretKey };
@@ -133,6 +137,14 @@ const PROBES: Probe[] = [
     foreign: () => ({ eventRef: theirs.eventRef, ticketId: theirTicket, passReference: theirPass }),
     missing: () => ({ eventRef: randomUUID(), ticketId: theirTicket, passReference: theirPass }),
     owner: () => theirs,
+    code: '21',
+  },
+  {
+    what: "the other's test event",
+    routes: [RESET],
+    foreign: () => ({ eventRef: theirTrial.eventRef }),
+    missing: () => ({ eventRef: randomUUID() }),
+    owner: () => theirTrial,
     code: '21',
   },
   {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { reserveBatch } from '@floodgate/registrations';
+import { findUncancelled, reserveBatch } from '@floodgate/registrations';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
@@ -45,4 +45,29 @@ test('a batch reads what it wants by keys, of tables that Postgres has never ana
       // Each is read to be locked, and to be counted up, with versions of it that are not vacuumed yet.
       for (const { name, read } of rows) expect(read, name).toBeLessThanOrEqual(10 * tickets.length);
     });
+});
+
+test('a reset reads the registrations of its event only', async () => {
+  const { db } = database;
+  const trial = await createFixture(db, 'allow', 'test');
+  const ticketId = await trial.addTicket();
+  const batch = [1, 2, 3].map(() => reservationOf(trial, ticketId, { attendeeDigest: randomUUID() }));
+  await reserveBatch(db, randomUUID(), batch);
+  await sql`
+    insert into registrations (
+      shard_id, batch_id, position, partner_id, event_id, ticket_id, pass_code, full_name, email_address, attendee_digest
+    )
+    select ${trial.shardId}::integer, gen_random_uuid(), 1, ${trial.partnerId}::integer, ${gala.eventId}::integer,
+      1, 1000000000, 'Jane Doe', 'jane@example.com', case when n % 2 = 0 then gen_random_uuid() end
+    from generate_series(1, 5000) n`.execute(db);
+  for (const isAnalyzed of [false, true]) {
+    if (isAnalyzed) await sql`analyze registrations`.execute(db);
+    await db.transaction().execute(async (transaction) => {
+      expect(await findUncancelled(transaction, trial, 500)).toHaveLength(batch.length);
+      const { rows } = await sql<{ read: number }>`
+        select seq_tup_read + coalesce(idx_tup_fetch, 0) as read from pg_stat_xact_user_tables
+        where relname = 'registrations'`.execute(transaction);
+      expect(rows[0]!.read).toBeLessThanOrEqual(10 * batch.length);
+    });
+  }
 });

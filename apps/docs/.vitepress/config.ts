@@ -49,6 +49,7 @@ export default defineConfig({
     sidebar: [
       section('For partners', 'guide', [
         'first-call',
+        'test-mode',
         'answers',
         'retries',
         'bulk',

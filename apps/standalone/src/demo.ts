@@ -25,7 +25,7 @@ const Demo = Type.Object({
 
 export type Demo = Static<typeof Demo>;
 
-const EVENT = { name: 'Winter Gala', passPrefix: 'GALA', duplicatePolicy: 'allow' } as const;
+const EVENT = { name: 'Winter Gala', passPrefix: 'GALA', duplicatePolicy: 'allow', mode: 'test' } as const;
 const SALE_STARTS_IN_MS = 30 * 24 * 3600 * 1000;
 
 type Offer = Partial<TicketSettings> & Pick<TicketSettings, 'title' | 'capacity'> & { note: string };
@@ -89,7 +89,7 @@ async function createDemo(db: Database) {
 async function insertDemo(db: Database, partnerName: string) {
   return db.transaction().execute(async (transaction) => {
     const partner = await createPartner(transaction, partnerName);
-    const { secretKey } = await issueKey(transaction, partner.id);
+    const { secretKey } = await issueKey(transaction, partner.id, null, EVENT.mode);
     const event = await createEvent(transaction, EVENT);
     await grantEvent(transaction, partner.id, event.id);
     const tickets: Demo['tickets'] = [];

@@ -51,6 +51,7 @@ export function createAsking(
       ask('confirmRegistration', `${pathOf(passReference)}/confirm`, signal, 'POST'),
     cancel: (passReference, { signal } = {}) =>
       ask('cancelRegistration', `${pathOf(passReference)}/cancel`, signal, 'POST'),
+    reset: ({ signal } = {}) => ask('resetTestEvent', '/reset', signal, 'POST'),
   };
 }
 

@@ -12,6 +12,7 @@ import type {
   LaunchResult,
   RegisterResult,
   RegistrationResult,
+  ResetResult,
   TicketsResult,
 } from './results.ts';
 import { createTransport } from './transport.ts';
@@ -47,6 +48,8 @@ export interface FloodgateClient {
   confirm(passReference: string, options?: CallOptions): Promise<ConfirmResult>;
   /** Cancels a registration. */
   cancel(passReference: string, options?: CallOptions): Promise<CancelResult>;
+  /** Under a test event: cancels what was registered, and forgets the keys. Call it again while there is `more`. */
+  reset(options?: CallOptions): Promise<ResetResult>;
   /** Lists the tickets that can be bought now. */
   tickets(options?: CallOptions): Promise<TicketsResult>;
   /** The same tickets, one by one. Iterating throws a FloodgateError where the service refuses. */

@@ -14,7 +14,8 @@ const SAME: [
   Same<client.RegistrationStatus, service.RegistrationStatus>,
   Same<client.RegistrationList, service.RegistrationList>,
   Same<client.LaunchState, service.LaunchState>,
-] = [true, true, true, true, true, true];
+  Same<client.TestEventReset, service.TestEventReset>,
+] = [true, true, true, true, true, true, true];
 
 test('the response codes are those of the catalogue, with their messages', () => {
   const catalogue = Object.entries(service.RESPONSE_CODES).map(([code, { message, retryable = false }]) => [

@@ -39,6 +39,7 @@ export const OPERATION_FAILURES = {
   getRegistration: [...COMMON, '34'],
   cancelRegistration: [...COMMON, '34', '35', '91'],
   confirmRegistration: [...COMMON, '34', '35', '91'],
+  resetTestEvent: [...COMMON, '60', '91'],
   listRegistrations: [...COMMON, '11'],
   getTickets: [...COMMON],
   getLaunch: [...COMMON],
@@ -120,6 +121,14 @@ export interface RegistrationList {
   /** Where to read on, now or later. */
   cursor: string;
   /** Whether there is more now. */
+  more: boolean;
+}
+
+/** How far a test event was reset. */
+export interface TestEventReset {
+  /** By this call. */
+  cancelled: number;
+  /** Whether there is more to do. If so, ask again. */
   more: boolean;
 }
 

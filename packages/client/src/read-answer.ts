@@ -9,6 +9,7 @@ import type {
   RegisterResult,
   RegistrationListResult,
   RegistrationResult,
+  ResetResult,
   TicketsResult,
 } from './results.ts';
 
@@ -19,6 +20,7 @@ export interface Results {
   getRegistration: RegistrationResult;
   cancelRegistration: CancelResult;
   confirmRegistration: ConfirmResult;
+  resetTestEvent: ResetResult;
   listRegistrations: RegistrationListResult;
   getTickets: TicketsResult;
   getLaunch: LaunchResult;
@@ -31,6 +33,7 @@ const DATA_FIELD = {
   getRegistration: 'registration',
   cancelRegistration: 'passReference',
   confirmRegistration: 'passReference',
+  resetTestEvent: 'reset',
   listRegistrations: 'page',
   getTickets: 'tickets',
   getLaunch: 'launch',

@@ -5,6 +5,7 @@ import type {
   Operation,
   RegistrationList,
   RegistrationStatus,
+  TestEventReset,
   Ticket,
 } from './contract.ts';
 
@@ -87,3 +88,7 @@ export type CancelResult =
 
 export type ConfirmResult =
   (Succeeded & { passReference: string }) | RefusedFor<'confirmRegistration'> | Other | Unanswered;
+
+/** A reset is idempotent by itself: where the outcome is unknown, ask again. */
+export type ResetResult =
+  (Succeeded & { reset: TestEventReset }) | RefusedFor<'resetTestEvent'> | Other | Unanswered;

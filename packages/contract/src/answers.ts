@@ -102,6 +102,23 @@ export const LaunchState = Type.Object(
 
 export type LaunchState = Static<typeof LaunchState>;
 
+/** How far a test event was reset. */
+export const TestEventReset = Type.Object(
+  {
+    cancelled: Type.Integer({
+      description: 'How many registrations this call has cancelled.',
+      examples: [42],
+    }),
+    more: Type.Boolean({
+      description: 'Whether there is more to do. If so, ask again.',
+      examples: [false],
+    }),
+  },
+  { title: 'TestEventReset', additionalProperties: false },
+);
+
+export type TestEventReset = Static<typeof TestEventReset>;
+
 /** The page of a partner's registrations that a caller asks for. */
 export const RegistrationListQuery = Type.Object({
   after: Type.Optional(

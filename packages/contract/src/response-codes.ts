@@ -122,7 +122,7 @@ const CATALOGUE = {
   '60': {
     httpStatuses: [404, 405],
     message: 'No such route',
-    meaning: 'No such path, or the path does not answer this method.',
+    meaning: 'No such path, the path does not answer this method, or it is for test events only.',
     remedy: 'Check path and method. A 405 names the methods in its header Allow.',
   },
   '90': {

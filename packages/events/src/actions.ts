@@ -17,6 +17,9 @@ export const createEventAction = defineAction({
       pattern: '^[A-Z][A-Z0-9]{1,7}$',
       description: '2 to 8 of A–Z and 0–9, starting with a letter',
     }),
+    mode: Type.Optional(
+      Type.Union([Type.Literal('live'), Type.Literal('test')], { description: 'live or test' }),
+    ),
     duplicatePolicy: Type.Union(
       [Type.Literal('allow'), Type.Literal('reject'), Type.Literal('return_existing')],
       { description: 'allow, reject or return_existing' },

@@ -14,35 +14,7 @@ const edgeOf = (time: Date | 'none') => (time === 'none' ? null : time);
 /** `floodgate event …` */
 export function addEventCommands(program: Command, cli: Cli): void {
   const event = program.command('event').description('events, and who may register for them');
-  const create = event
-    .command('create')
-    .description('add an event')
-    .argument('<name>', 'its name', parseText)
-    .requiredOption('--prefix <letters>', 'how its pass references begin: 2 to 8 of A–Z and 0–9')
-    .addOption(
-      new Option('--duplicates <policy>', 'what becomes of an e-mail address that is registered already')
-        .choices(['allow', 'reject', 'return_existing'])
-        .default('allow'),
-    )
-    .addOption(
-      new Option('--duplicates-of <what>', 'what an e-mail address may register for only once')
-        .choices(['event', 'ticket'])
-        .default('event'),
-    )
-    .option('--cancel-until <time>', CANCEL_UNTIL, parseTimeOrNone);
-  answeringChange(create, cli, async (db, actor, { prefix, duplicates, duplicatesOf, cancelUntil }, name) => {
-    const { perform, createEventAction } = await import('./actions.ts');
-    const input = {
-      name,
-      passPrefix: prefix,
-      duplicatePolicy: duplicates,
-      duplicateScope: duplicatesOf,
-      ...(cancelUntil && { cancelUntil: edgeOf(cancelUntil) }),
-    };
-    const created = await perform(db, createEventAction, input, actor);
-    const fields = record({ 'event id': created.id, ...fieldsOf(created) });
-    return { document: created, text: created.prefixIsShared ? `${fields}\n${SHARED_PREFIX}` : fields };
-  });
+  addCreate(event, cli);
   const update = event
     .command('update')
     .description('change an event')
@@ -69,6 +41,44 @@ export function addEventCommands(program: Command, cli: Cli): void {
   addAccess(event, cli, 'revoke', "close an event to a partner's keys", 'closed');
 }
 
+function addCreate(event: Command, cli: Cli): void {
+  const create = event
+    .command('create')
+    .description('add an event')
+    .argument('<name>', 'its name', parseText)
+    .requiredOption('--prefix <letters>', 'how its pass references begin: 2 to 8 of A–Z and 0–9')
+    .addOption(
+      new Option('--duplicates <policy>', 'what becomes of an e-mail address that is registered already')
+        .choices(['allow', 'reject', 'return_existing'])
+        .default('allow'),
+    )
+    .addOption(
+      new Option('--duplicates-of <what>', 'what an e-mail address may register for only once')
+        .choices(['event', 'ticket'])
+        .default('event'),
+    )
+    .option('--cancel-until <time>', CANCEL_UNTIL, parseTimeOrNone)
+    .option('--test', 'a test event: only test keys open it, and it stays one');
+  answeringChange(
+    create,
+    cli,
+    async (db, actor, { prefix, duplicates, duplicatesOf, cancelUntil, test }, name) => {
+      const { perform, createEventAction } = await import('./actions.ts');
+      const input = {
+        name,
+        passPrefix: prefix,
+        mode: test ? ('test' as const) : ('live' as const),
+        duplicatePolicy: duplicates,
+        duplicateScope: duplicatesOf,
+        ...(cancelUntil && { cancelUntil: edgeOf(cancelUntil) }),
+      };
+      const created = await perform(db, createEventAction, input, actor);
+      const fields = record({ 'event id': created.id, ...fieldsOf(created) });
+      return { document: created, text: created.prefixIsShared ? `${fields}\n${SHARED_PREFIX}` : fields };
+    },
+  );
+}
+
 /** `floodgate shard …` */
 export function addShardCommands(program: Command, cli: Cli): void {
   const shard = program.command('shard').description('where events live');
@@ -93,10 +103,10 @@ export function addShardCommands(program: Command, cli: Cli): void {
 type Event = Awaited<ReturnType<typeof listEvents>>[number];
 
 /** What a person reads of an event. */
-function fieldsOf({ ref, name, passPrefix, duplicatePolicy, duplicateScope, cancelUntil }: Event) {
+function fieldsOf({ ref, name, mode, passPrefix, duplicatePolicy, duplicateScope, cancelUntil }: Event) {
   const duplicates = duplicatePolicy === 'allow' ? duplicatePolicy : `${duplicatePolicy} (${duplicateScope})`;
   const cancellable = cancelUntil ? `until ${timeText(cancelUntil)}` : 'any time';
-  return { 'x-event-ref': ref, name, prefix: passPrefix, duplicates, cancellable };
+  return { 'x-event-ref': ref, name, mode, prefix: passPrefix, duplicates, cancellable };
 }
 
 function addAccess(event: Command, cli: Cli, name: 'grant' | 'revoke', description: string, state: string) {

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Database, DuplicatePolicy, DuplicateScope } from '@floodgate/database';
+import type { Database, DuplicatePolicy, DuplicateScope, Mode } from '@floodgate/database';
 
 /** The columns of an event, under the names that it has here. */
 const EVENT_COLUMNS = [
@@ -8,6 +8,7 @@ const EVENT_COLUMNS = [
   'shard_id as shardId',
   'name',
   'pass_prefix as passPrefix',
+  'mode',
   'duplicate_policy as duplicatePolicy',
   'duplicate_scope as duplicateScope',
   'cancel_until as cancelUntil',
@@ -22,6 +23,8 @@ export interface EventSettings {
 
 type NewEvent = {
   name: string;
+  /** Live, where nothing is said. It stays. */
+  mode?: Mode;
   passPrefix: string;
   duplicatePolicy: DuplicatePolicy;
   duplicateScope?: DuplicateScope;
@@ -30,7 +33,14 @@ type NewEvent = {
 /** Creates an event with a fresh reference. Returns also whether pass references of another event begin as its own do. */
 export async function createEvent(
   db: Database,
-  { name, passPrefix, duplicatePolicy, duplicateScope = 'event', cancelUntil = null }: NewEvent,
+  {
+    name,
+    mode = 'live',
+    passPrefix,
+    duplicatePolicy,
+    duplicateScope = 'event',
+    cancelUntil = null,
+  }: NewEvent,
 ) {
   const others = db.selectFrom('events').select('id').where('pass_prefix', '=', passPrefix).limit(1);
   const prefixIsShared = (await others.executeTakeFirst()) !== undefined;
@@ -40,6 +50,7 @@ export async function createEvent(
     .values({
       name,
       shard_id: shardId,
+      mode,
       pass_prefix: passPrefix,
       duplicate_policy: duplicatePolicy,
       duplicate_scope: duplicateScope,

@@ -3,6 +3,7 @@ import type {
   Database,
   DuplicatePolicy,
   DuplicateScope,
+  Mode,
   RecentReads,
   ShardReads,
 } from '@floodgate/database';
@@ -54,6 +55,8 @@ export function defineApi<Settings extends TProperties>(face: ApiCapability<Sett
 /** A partner, by its secret key, and the event that it named and that is granted to it. */
 export interface PartnerPrincipal {
   kind: 'partner';
+  /** Of key and event, which is the same. Under `test` nothing may ever be sent to anybody outside. */
+  mode: Mode;
   partnerId: number;
   eventId: number;
   /** Where the event lives. */

@@ -44,8 +44,6 @@ export function createServer(log: FastifyBaseLogger) {
       requireHostHeader: false,
       // Node would keep the first of some headers that come twice; a proxy in front may have gone by the last.
       joinDuplicateHeaders: true,
-      // Most requests have no body: for them Node makes no stream.
-      optimizeEmptyRequests: true,
     },
     // While it stops, the API answers what still arrives on open connections like any other request.
     return503OnClosing: false,

@@ -7,16 +7,15 @@ import {
   type Database,
   type DuplicatePolicy,
   type DuplicateScope,
+  type Mode,
 } from '@floodgate/database';
 import type { PartnerPrincipal } from '@floodgate/http';
 import type { onRequestHookHandler } from 'fastify';
 import { sql } from 'kysely';
-import { hashSecret, isSecretOf, parseSecretKey } from './keys.ts';
+import { hashSecret, isSecretOf, parseSecretKey, type SecretKey } from './keys.ts';
 
 /** What a caller says of itself: a key, by its id in hexadecimal, and an event by its reference, a UUID or null. */
-interface Caller {
-  keyId: string;
-  secret: string;
+interface Caller extends SecretKey {
   eventRef: string | null;
 }
 
@@ -24,11 +23,12 @@ interface Caller {
 interface AccessRow extends Pick<PartnerPrincipal, 'partnerId' | 'requestsPerSecond' | 'weight'> {
   keyId: string;
   secretHash: Buffer;
+  mode: Mode;
   /** Revoked or expired, by Postgres's clock. */
   closed: boolean;
   /** The last use is not yet noted for this hour. */
   useIsUnnoted: boolean;
-  /** The event, where the reference names one that is granted to the key's partner. */
+  /** The event, where the reference names one of the key's mode that is granted to the key's partner. */
   eventId: number | null;
   shardId: number | null;
   passPrefix: string | null;
@@ -38,13 +38,13 @@ interface AccessRow extends Pick<PartnerPrincipal, 'partnerId' | 'requestsPerSec
 }
 
 /**
- * Finds keys by their ids, each with its event if that was granted to the key's partner. Resolves to one row per query, in
+ * Finds keys by their ids, each with its event if that is of the same mode and was granted to the key's partner. Resolves to one row per query, in
  * order, undefined where there is no such key.
  */
-export async function findAccess(db: Database, queries: readonly Omit<Caller, 'secret'>[]) {
+export async function findAccess(db: Database, queries: readonly Pick<Caller, 'keyId' | 'eventRef'>[]) {
   const { rows } = await sql<AccessRow & { position: number }>`
-    select query.position, k.key_id as "keyId", k.secret_hash as "secretHash", k.partner_id as "partnerId",
-      p.requests_per_second as "requestsPerSecond", p.weight,
+    select query.position, k.key_id as "keyId", k.secret_hash as "secretHash", k.mode,
+      k.partner_id as "partnerId", p.requests_per_second as "requestsPerSecond", p.weight,
       k.revoked_at is not null or coalesce(k.expires_at <= now(), false) as closed,
       coalesce(u.hour < date_trunc('hour', now()), true) as "useIsUnnoted",
       e.id as "eventId", e.shard_id as "shardId", e.pass_prefix as "passPrefix", e.duplicate_policy as "duplicatePolicy",
@@ -57,7 +57,7 @@ export async function findAccess(db: Database, queries: readonly Omit<Caller, 's
     join partners p on p.id = k.partner_id
     left join secret_key_uses u on u.key_id = k.key_id
     -- The event first: a partner may have thousands, and without statistics Postgres would read all their grants.
-    left join events e on e.ref = query.event_ref
+    left join events e on e.ref = query.event_ref and e.mode = k.mode
       and exists (select from event_grants g where g.partner_id = k.partner_id and g.event_id = e.id)`.execute(
     db,
   );
@@ -92,11 +92,12 @@ const NO_HASH = hashSecret(randomBytes(32).toString('base64url'));
 async function loadAccess(db: Database, callers: readonly Caller[]): Promise<Access[]> {
   const rows = await findAccess(db, callers);
   const unnoted = new Set<string>();
-  const accesses = callers.map(({ secret }, index) => {
+  const accesses = callers.map(({ secret, mode }, index) => {
     const row = rows[index];
     // Compared even where there is no such key: the time until the answer must not tell which key ids exist.
     const isSecret = isSecretOf(secret, row?.secretHash ?? NO_HASH);
-    if (!row || !isSecret || row.closed) return UNKNOWN_KEY;
+    // The text says the mode, for people; what counts is what was issued.
+    if (!row || !isSecret || row.closed || row.mode !== mode) return UNKNOWN_KEY;
     if (row.useIsUnnoted) unnoted.add(row.keyId);
     return accessOf(row);
   });
@@ -105,13 +106,13 @@ async function loadAccess(db: Database, callers: readonly Caller[]): Promise<Acc
   return accesses;
 }
 
-function accessOf({ partnerId, requestsPerSecond, weight, ...event }: AccessRow): Access {
+function accessOf({ partnerId, requestsPerSecond, weight, mode, ...event }: AccessRow): Access {
   const { eventId, shardId, passPrefix, duplicatePolicy, duplicateScope, cancelUntil } = event;
   const isMissing = eventId === null || shardId === null || passPrefix === null;
   if (isMissing || duplicatePolicy === null || duplicateScope === null) return NO_SUCH_EVENT;
   const partner = { partnerId, requestsPerSecond, weight };
   const ofEvent = { eventId, shardId, passPrefix, duplicatePolicy, duplicateScope, cancelUntil };
-  return { kind: 'partner', ...partner, ...ofEvent };
+  return { kind: 'partner', mode, ...partner, ...ofEvent };
 }
 
 /**

@@ -51,7 +51,7 @@ const TEN_YEARS_MS = 3_650 * 24 * HOUR_MS;
 const KeyId = Type.String({
   pattern: '^[0-9a-f]{16}$',
   description:
-    '16 of 0–9 and a–f, which are also the part of a secret key between "fg_" and the next "_"; never give the whole key',
+    '16 of 0–9 and a–f, which are also the part of a secret key between "fg_" or "fg_test_" and the next "_"; never give the whole key',
 });
 
 const STILL_TO_COME = 'a time that is still to come, or never';
@@ -62,16 +62,20 @@ function checkExpiry({ expiresAt }: { expiresAt?: Date | null }): Record<string,
   return expiresAt && expiresAt.getTime() <= Date.now() ? { expiresAt: STILL_TO_COME } : {};
 }
 
-/** Issues a key to a partner; it never expires where nothing is said. The result holds its secret, which nothing else does. */
+const KeyMode = Type.Optional(
+  Type.Union([Type.Literal('live'), Type.Literal('test')], { description: 'live or test' }),
+);
+
+/** Issues a key to a partner, for live events where nothing else is said; it never expires where nothing is said. The result holds its secret, which nothing else does. */
 export const issueKeyAction = defineAction({
   name: 'key.issue',
-  input: Type.Object({ partnerId: Id, expiresAt: Expiry }),
+  input: Type.Object({ partnerId: Id, expiresAt: Expiry, mode: KeyMode }),
   check: checkExpiry,
   refusals: { secret_keys_partner_id_fkey: 'no such partner' },
-  run: async (transaction, { partnerId, expiresAt = null }, note) => {
-    const { keyId, secretKey } = await issueKey(transaction, partnerId, expiresAt);
-    note(`key:${keyId}`, { after: { partnerId, expiresAt } });
-    return { keyId, secretKey, partnerId, expiresAt };
+  run: async (transaction, { partnerId, expiresAt = null, mode = 'live' }, note) => {
+    const { keyId, secretKey } = await issueKey(transaction, partnerId, expiresAt, mode);
+    note(`key:${keyId}`, { after: { partnerId, mode, expiresAt } });
+    return { keyId, secretKey, partnerId, mode, expiresAt };
   },
 });
 

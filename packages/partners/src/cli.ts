@@ -76,10 +76,12 @@ export function addKeyCommands(program: Command, cli: Cli): void {
     .command('issue')
     .description('make a new secret key, shown only this once')
     .argument('<partnerId>', 'whose key it is', parseId)
-    .option('--expires <when>', `when it ends: ${EXPIRY_FORMS}; never by default`, parseExpiry);
-  answeringChange(issue, cli, async (db, actor, { expires }, partnerId) => {
+    .option('--expires <when>', `when it ends: ${EXPIRY_FORMS}; never by default`, parseExpiry)
+    .option('--test', 'it opens test events, and no others');
+  answeringChange(issue, cli, async (db, actor, { expires, test }, partnerId) => {
     const { perform, issueKeyAction } = await import('./actions.ts');
-    const issued = await perform(db, issueKeyAction, { partnerId, ...expiryOf(expires) }, actor);
+    const mode = test ? 'test' : 'live';
+    const issued = await perform(db, issueKeyAction, { partnerId, mode, ...expiryOf(expires) }, actor);
     return { document: issued, text: `${record(fieldsOf(issued))}\n${SHOWN_ONCE}` };
   });
   const list = key
@@ -96,6 +98,7 @@ export function addKeyCommands(program: Command, cli: Cli): void {
     const rows = keys.map((row) => ({
       'key id': row.keyId,
       partner: row.partnerId,
+      mode: row.mode,
       state: row.state,
       created: row.createdAt,
       expires: row.expiresAt ?? 'never',
@@ -139,8 +142,8 @@ const expiryOf = (expires: Date | 'never' | undefined) =>
   expires === undefined ? {} : { expiresAt: expires === 'never' ? null : expires };
 
 /** What a person reads of a key that was just made. */
-function fieldsOf({ secretKey, keyId, expiresAt }: IssuedKey) {
-  return { 'secret key': secretKey, 'key id': keyId, expires: expiresAt ?? 'never' };
+function fieldsOf({ secretKey, keyId, mode, expiresAt }: IssuedKey) {
+  return { 'secret key': secretKey, 'key id': keyId, mode, expires: expiresAt ?? 'never' };
 }
 
 /** Whether a key opens anything. `now` is this machine's clock; when a key is used, Postgres's decides. */

@@ -1,15 +1,24 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { sql } from 'kysely';
-import type { Database } from '@floodgate/database';
+import type { Database, Mode } from '@floodgate/database';
 import { inTransaction } from '@floodgate/database/connection/in-transaction';
 
-const SECRET_KEY = /^fg_([0-9a-f]{16})_([A-Za-z0-9_-]{43})$/;
+const SECRET_KEY = /^fg_(test_)?([0-9a-f]{16})_([A-Za-z0-9_-]{43})$/;
 
-/** Takes a secret key (`fg_<key id>_<secret>`) apart; null where the text cannot be one. */
-export function parseSecretKey(text: string): { keyId: string; secret: string } | null {
-  const match = SECRET_KEY.exec(text);
-  return match ? { keyId: match[1]!, secret: match[2]! } : null;
+export interface SecretKey {
+  keyId: string;
+  secret: string;
+  mode: Mode;
 }
+
+/** Takes a secret key (`fg_<key id>_<secret>`, `fg_test_<key id>_<secret>`) apart; null where the text cannot be one. */
+export function parseSecretKey(text: string): SecretKey | null {
+  const match = SECRET_KEY.exec(text);
+  return match && { keyId: match[2]!, secret: match[3]!, mode: match[1] ? 'test' : 'live' };
+}
+
+const formatSecretKey = ({ keyId, secret, mode }: SecretKey) =>
+  `fg_${mode === 'test' ? 'test_' : ''}${keyId}_${secret}`;
 
 /** The only form in which a secret is stored. It has 256 random bits, so a fast hash is enough. */
 export const hashSecret = (secret: string) => createHash('sha256').update(secret).digest();
@@ -23,26 +32,37 @@ export type IssuedKey = Awaited<ReturnType<typeof issueKey>>;
  * Issues a key to a partner. Its `secretKey` is shown once and stored nowhere. Throws a foreign-key error where there is
  * no such partner.
  */
-export async function issueKey(db: Database, partnerId: number, expiresAt: Date | null = null) {
+export async function issueKey(
+  db: Database,
+  partnerId: number,
+  expiresAt: Date | null = null,
+  mode: Mode = 'live',
+) {
   const keyId = randomBytes(8).toString('hex');
   const secret = randomBytes(32).toString('base64url');
   await db
     .insertInto('secret_keys')
-    .values({ key_id: keyId, partner_id: partnerId, secret_hash: hashSecret(secret), expires_at: expiresAt })
+    .values({
+      key_id: keyId,
+      partner_id: partnerId,
+      secret_hash: hashSecret(secret),
+      mode,
+      expires_at: expiresAt,
+    })
     .execute();
-  return { keyId, secretKey: `fg_${keyId}_${secret}`, expiresAt };
+  return { keyId, secretKey: formatSecretKey({ keyId, secret, mode }), mode, expiresAt };
 }
 
 /**
  * Issues a successor to a key, which itself goes on working for `overlapHours` (0: ends at once) and never
- * longer than it would have. The successor ends when the key would have, or as `expiresAt` says (null: never).
+ * longer than it would have. The successor is of the same mode and ends when the key would have, or as `expiresAt` says (null: never).
  * Undefined where there is no such key that is still open.
  */
 export async function rotateKey(db: Database, keyId: string, overlapHours: number, expiresAt?: Date | null) {
   return inTransaction(db, async (transaction) => {
     // Two statements: Citus allows no now() within an expression that is written. As text, the time keeps its microseconds.
-    const { rows } = await sql<{ partnerId: number; expiresAt: Date | null; endsAtText: string }>`
-      select partner_id as "partnerId", expires_at as "expiresAt",
+    const { rows } = await sql<{ partnerId: number; mode: Mode; expiresAt: Date | null; endsAtText: string }>`
+      select partner_id as "partnerId", mode, expires_at as "expiresAt",
         least(expires_at, now() + make_interval(secs => ${overlapHours * 3600}))::text as "endsAtText"
       from secret_keys
       where key_id = ${keyId} and revoked_at is null and coalesce(expires_at > now(), true)
@@ -53,7 +73,7 @@ export async function rotateKey(db: Database, keyId: string, overlapHours: numbe
       update secret_keys set expires_at = ${previous.endsAtText}::timestamptz
       where key_id = ${keyId} returning expires_at as "endsAt"`.execute(transaction);
     const successorEndsAt = expiresAt === undefined ? previous.expiresAt : expiresAt;
-    const issued = await issueKey(transaction, previous.partnerId, successorEndsAt);
+    const issued = await issueKey(transaction, previous.partnerId, successorEndsAt, previous.mode);
     return { ...issued, previousKeyExpiredAt: previous.expiresAt, previousKeyEndsAt: ended[0]!.endsAt };
   });
 }
@@ -82,6 +102,7 @@ export async function listKeys(db: Database, partnerId?: number) {
     .select([
       'secret_keys.key_id as keyId',
       'partner_id as partnerId',
+      'mode',
       'created_at as createdAt',
       'expires_at as expiresAt',
       'revoked_at as revokedAt',

@@ -18,6 +18,8 @@ import { createQueueNotifier } from './register/queue-notifier.ts';
 import { createRegistrar } from './register/registrar.ts';
 import { addRegisterRoute } from './register/route.ts';
 import { addStatusRoute } from './status/route.ts';
+import { provoking } from './test-mode/provoke.ts';
+import { addResetRoute } from './test-mode/route.ts';
 
 export { addRegisterRoute };
 
@@ -71,18 +73,21 @@ export const registrationsApi = defineApi({
           confirmRegistrations(db, shardId, some, lockWithinMs),
       ),
     };
-    const registrar = createRegistrar({
-      ...grouping,
-      db,
-      retentionHours: settings.IDEMPOTENCY_RETENTION_HOURS,
-      onCommitted: notifier.notify,
-    });
+    const registrar = provoking(
+      createRegistrar({
+        ...grouping,
+        db,
+        retentionHours: settings.IDEMPOTENCY_RETENTION_HOURS,
+        onCommitted: notifier.notify,
+      }),
+    );
     await assertDurable(db);
     return {
       routes(api) {
         addRegisterRoute(api, registrar);
         addBulkRoute(api, registrar);
         addChangeRoutes(api, changes);
+        addResetRoute(api, db, changes);
         addStatusRoute(api, reads, shardReads);
         addListRoute(api, { reads, recent, answerWithinMs });
       },

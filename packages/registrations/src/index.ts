@@ -12,3 +12,4 @@ export * from './register/registrar.ts';
 export * from './register/reserve-batch.ts';
 export * from './register/void-batch.ts';
 export * from './status/find-registrations.ts';
+export * from './test-mode/reset-event.ts';

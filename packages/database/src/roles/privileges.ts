@@ -68,13 +68,22 @@ export const PRIVILEGES: Record<ServiceName, { [T in keyof Tables]: TablePrivile
     partners: { select: ['id', 'requests_per_second', 'weight'] },
     secret_keys: {
       // The last use: only for the release before.
-      select: ['key_id', 'partner_id', 'secret_hash', 'expires_at', 'revoked_at', 'last_used_at'],
+      select: ['key_id', 'partner_id', 'secret_hash', 'mode', 'expires_at', 'revoked_at', 'last_used_at'],
       update: ['last_used_at'],
     },
     secret_key_uses: { select: ['key_id', 'hour'], insert: ['key_id', 'hour'], update: ['hour'] },
     shards: { select: ['id'] },
     events: {
-      select: ['id', 'ref', 'shard_id', 'pass_prefix', 'duplicate_policy', 'duplicate_scope', 'cancel_until'],
+      select: [
+        'id',
+        'ref',
+        'shard_id',
+        'pass_prefix',
+        'mode',
+        'duplicate_policy',
+        'duplicate_scope',
+        'cancel_until',
+      ],
     },
     event_grants: { select: ['partner_id', 'event_id'] },
     tickets: { select: ['shard_id', ...TICKET_COLUMNS], update: ['taken'] },

@@ -8,6 +8,7 @@ import * as shards from './migrations/0003-shards.ts';
 import * as reserveBatch from './migrations/0004-reserve-batch.ts';
 import * as journal from './migrations/0005-journal.ts';
 import * as cancellations from './migrations/0006-cancellations.ts';
+import * as modes from './migrations/0007-modes.ts';
 import { adoptShardKeys, buildShardKeys, hasTables } from './shard-keys.ts';
 
 /** In order, forward only, and never edited once merged. */
@@ -18,6 +19,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0004-reserve-batch': reserveBatch,
   '0005-journal': journal,
   '0006-cancellations': cancellations,
+  '0007-modes': modes,
 };
 
 /** The oldest that PostgreSQL itself still maintains, and the oldest that the tests have been run on. */

@@ -11,6 +11,9 @@ export type DuplicatePolicy = 'allow' | 'reject' | 'return_existing';
 /** For what an attendee registers once, where not as often as they like. */
 export type DuplicateScope = 'event' | 'ticket';
 
+/** What a key opens, and what an event is: the real thing, or one for trying things out. Nobody outside ever hears of the latter. */
+export type Mode = 'live' | 'test';
+
 export interface TicketsTable {
   shard_id: Generated<number>;
   id: GeneratedAlways<number>;
@@ -76,6 +79,8 @@ export interface Schema {
     partner_id: number;
     /** SHA-256 of the secret, which has 256 random bits: nothing slower would add anything. */
     secret_hash: Buffer;
+    /** As its text says. */
+    mode: Generated<Mode>;
     created_at: CreatedAt;
     expires_at: Date | null;
     revoked_at: Date | null;
@@ -98,6 +103,8 @@ export interface Schema {
     ref: Generated<string>;
     name: string;
     pass_prefix: string;
+    /** Only keys of the same mode open it. */
+    mode: Generated<Mode>;
     duplicate_policy: Generated<DuplicatePolicy>;
     duplicate_scope: Generated<DuplicateScope>;
     /** Until when partners may cancel registrations. Null: at any time. */
@@ -152,7 +159,7 @@ export interface Schema {
     event_id: number;
     ticket_id: number;
     pass_code: number;
-    /** Set only under events that take an attendee once. */
+    /** Set only under events that take an attendee once, and under test events. */
     attendee_digest: string | null;
     reserved_at: CreatedAt;
     /** Until when its seat is held, unless it is confirmed. Null: for good. */

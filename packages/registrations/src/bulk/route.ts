@@ -9,11 +9,10 @@ import {
   ReplayedHeader,
   success,
   trimFullName,
-  type RegistrationRequest,
 } from '@floodgate/contract';
 import { itemFaults, type Routes } from '@floodgate/http';
-import { answerTo, REFUSAL_CODES } from '../register/answer-to.ts';
-import type { Outcome, SeatOutcome } from '../register/outcome.ts';
+import { answerTo, codeOf, type Refused } from '../register/answer-to.ts';
+import { refuseAll } from '../register/outcome.ts';
 import { refuseEarly } from '../register/refuse-early.ts';
 import type { Registrar } from '../register/registrar.ts';
 import { optionsIn } from '../register/route.ts';
@@ -68,7 +67,7 @@ export function addBulkRoute(
       if (outcome.kind !== 'bulk') {
         if (outcome.kind === 'failed')
           request.log.error({ requestId: request.id }, 'a bulk call failed unexpectedly');
-        return reply.fail(REFUSAL_CODES[outcome.kind as keyof typeof REFUSAL_CODES], {
+        return reply.fail(codeOf(outcome as Refused), {
           retryAfterSeconds: registrar.retryAfterSeconds(principal),
         });
       }
@@ -79,10 +78,4 @@ export function addBulkRoute(
       return success(registrations.map((_, index) => answerAt(faults.byIndex.get(index))));
     },
   );
-}
-
-/** The valid ones of a call that nothing is reserved for: others of their group are not valid. */
-function refuseAll(valid: readonly RegistrationRequest[]): Extract<Outcome, { kind: 'bulk' }> {
-  const outcomes = valid.map((): SeatOutcome => ({ kind: 'group-refused', replayed: false }));
-  return { kind: 'bulk', outcomes, replayed: false };
 }

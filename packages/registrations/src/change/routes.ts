@@ -26,7 +26,7 @@ export interface Changes {
 
 type Outcome = CancelOutcome | ConfirmOutcome | Unchanged;
 
-const REFUSALS = {
+export const REFUSALS = {
   'too-late': '35',
   overloaded: '90',
   unknown: '91',
@@ -38,19 +38,30 @@ const REFUSALS = {
  * POST /events/registrations/{passReference}/confirm: keeps one that is held for a while.
  */
 export function addChangeRoutes(api: Routes, { cancellations, confirmations }: Changes): void {
-  void api.register((routes, _options, done) => {
-    // There is nothing to say in a body, and clients send one nevertheless, of any type or none.
-    routes.removeAllContentTypeParsers();
-    routes.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _body, parsed) => parsed(null));
-    routes.addHook('onRequest', (request, _reply, next) => {
-      request.headers['content-type'] = 'application/octet-stream';
-      next();
-    });
+  withoutBody(api, (routes) => {
     // What a reader tries in order can be done in order.
     addChangeRoute(routes, 'confirm', CONFIRM, confirmations.submit);
     addChangeRoute(routes, 'cancel', CANCEL, (principal, named) =>
       cancellations.submit(principal, { ...named, deadline: principal.cancelUntil }),
     );
+  });
+}
+
+/** Adds routes that read no body, whatever is sent. */
+export function withoutBody(api: Routes, add: (routes: Routes) => void): void {
+  void api.register((routes, _options, done) => {
+    // There is nothing to say in a body, and clients send one nevertheless, of any type or none.
+    routes.removeAllContentTypeParsers();
+    routes.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _body, parsed) => parsed(null));
+    routes.addHook('onRequest', (request, _reply, next) => {
+      const { headers } = request;
+      if (headers['content-length'] ?? headers['transfer-encoding'])
+        headers['content-type'] = 'application/octet-stream';
+      // Of nothing there is no type.
+      else delete headers['content-type'];
+      next();
+    });
+    add(routes);
     done();
   });
 }

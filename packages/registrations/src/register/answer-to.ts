@@ -8,13 +8,19 @@ const OF_TICKET = 'This e-mail address is already registered for the ticket';
 export function answerTo(principal: PartnerPrincipal, outcome: SeatOutcome) {
   const { passPrefix: prefix, eventId, duplicateScope } = principal;
   if (outcome.kind === 'duplicate' && duplicateScope === 'ticket') return failure('33', OF_TICKET);
-  if (outcome.kind !== 'registered' && outcome.kind !== 'existing')
-    return failure(REFUSAL_CODES[outcome.kind]);
+  if (outcome.kind !== 'registered' && outcome.kind !== 'existing') return failure(codeOf(outcome));
   const { serial, passCode } = outcome;
   return success(formatPassReference({ prefix, eventId, serial, passCode }));
 }
 
-export const REFUSAL_CODES = {
+/** What became of what was not registered. */
+export type Refused = Exclude<SeatOutcome, { kind: 'registered' | 'existing' }>;
+
+/** Returns the response code of a refusal. */
+export const codeOf = (outcome: Refused): FailureCode =>
+  outcome.kind === 'provoked' ? outcome.code : REFUSAL_CODES[outcome.kind];
+
+const REFUSAL_CODES = {
   'no-such-ticket': '30',
   'not-on-sale': '31',
   'sold-out': '32',
@@ -25,4 +31,4 @@ export const REFUSAL_CODES = {
   overloaded: '90',
   unknown: '91',
   failed: '99',
-} as const satisfies Record<Exclude<SeatOutcome['kind'], 'registered' | 'existing'>, FailureCode>;
+} as const satisfies Record<Exclude<Refused['kind'], 'provoked'>, FailureCode>;

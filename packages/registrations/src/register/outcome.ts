@@ -1,3 +1,5 @@
+import type { FailureCode } from '@floodgate/contract';
+
 /** `group-refused`: all or none was asked for, and another one was refused. */
 export type Refusal = 'no-such-ticket' | 'not-on-sale' | 'sold-out' | 'duplicate' | 'group-refused';
 
@@ -17,10 +19,18 @@ export type SeatOutcome =
   /** It may have been committed: Postgres does not answer any more. */
   | { kind: 'unknown' }
   /** Nothing was reserved, for a reason nobody foresaw. */
-  | { kind: 'failed' };
+  | { kind: 'failed' }
+  /** Under a test event: the attendee's address asks for this code. */
+  | { kind: 'provoked'; code: FailureCode };
 
 /** What became of what one call asked for: one registration, or a bulk call with an outcome for each, in order. */
 export type Outcome = SeatOutcome | { kind: 'bulk'; outcomes: SeatOutcome[]; replayed: boolean };
+
+/** What becomes of the ones of a bulk call that nothing is reserved for: others of their group were refused. */
+export function refuseAll(requests: readonly unknown[]): Extract<Outcome, { kind: 'bulk' }> {
+  const outcomes = requests.map((): SeatOutcome => ({ kind: 'group-refused', replayed: false }));
+  return { kind: 'bulk', outcomes, replayed: false };
+}
 
 export const OVERLOADED: SeatOutcome = { kind: 'overloaded' };
 export const UNKNOWN: SeatOutcome = { kind: 'unknown' };

@@ -13,7 +13,7 @@ export interface Reservation extends Required<Omit<RegistrationRequest, 'organiz
   ticketId: number;
   /** Ten random digits, drawn by the caller. */
   passCode: number;
-  /** UUID-sized digest of the attendee's e-mail address, and of the ticket; only under events that take an attendee once. */
+  /** UUID-sized digest of the attendee's e-mail address, and of the ticket; only under events that take an attendee once, and test events. */
   attendeeDigest: string | null;
   /** Whether an attendee that is registered already gets the same seat again, if it is this partner's. */
   returnsExisting: boolean;

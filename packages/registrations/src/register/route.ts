@@ -8,6 +8,7 @@ import {
   RegistrationRequest,
   ReplayedHeader,
   trimFullName,
+  type FailureCode,
 } from '@floodgate/contract';
 import type { Routes } from '@floodgate/http';
 import { answerTo } from './answer-to.ts';
@@ -23,6 +24,19 @@ export function optionsIn(headers: Static<typeof RegisterHeaders>): CallOptions 
     holdSeconds: holdFor === undefined ? undefined : Number(holdFor),
   };
 }
+
+/** Every failure that it may answer. */
+export const REGISTER_FAILURES = [
+  ...COMMON_FAILURES,
+  '11',
+  '30',
+  '31',
+  '32',
+  '33',
+  '40',
+  '41',
+  '91',
+] as const satisfies FailureCode[];
 
 /** POST /events/register: reserves a seat and answers with its pass reference at once. */
 export function addRegisterRoute(
@@ -40,7 +54,7 @@ export function addRegisterRoute(
           'Registers an attendee. On "00" the seat and the pass reference are safely stored; finalization follows by itself.',
         headers: RegisterHeaders,
         answerHeaders: ReplayedHeader,
-        failures: [...COMMON_FAILURES, '11', '30', '31', '32', '33', '40', '41', '91'],
+        failures: REGISTER_FAILURES,
         body: RegistrationRequest,
         response: answersOf(PassReference),
       },
@@ -57,7 +71,7 @@ export function addRegisterRoute(
       if ('replayed' in outcome && outcome.replayed) void reply.header('idempotent-replayed', 'true');
       const answer = answerTo(principal, outcome as SeatOutcome);
       if (answer.responseCode === '00') return answer;
-      if (answer.responseCode === '99')
+      if (outcome.kind === 'failed')
         request.log.error({ requestId: request.id }, 'a registration failed unexpectedly');
       return reply.fail(answer.responseCode, {
         message: answer.responseMessage,

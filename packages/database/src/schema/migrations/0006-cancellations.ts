@@ -70,12 +70,14 @@ const WANTED = `
  * transaction, and they are few.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
-  await sql`
-    alter table events drop constraint events_duplicate_policy_check,
-      add check (duplicate_policy in ('allow', 'reject', 'return_existing')),
-      add duplicate_scope text not null default 'event' check (duplicate_scope in ('event', 'ticket'))`.execute(
-    db,
-  );
+  // One by one, and by name: what Citus has spread already takes them only so.
+  for (const change of [
+    'drop constraint events_duplicate_policy_check',
+    `add constraint events_duplicate_policy_check check (duplicate_policy in ('allow', 'reject', 'return_existing'))`,
+    `add duplicate_scope text not null default 'event'`,
+    `add constraint events_duplicate_scope_check check (duplicate_scope in ('event', 'ticket'))`,
+  ])
+    await sql`alter table events ${sql.raw(change)}`.execute(db);
   // Null: registrations can be cancelled at any time.
   await sql`alter table events add cancel_until timestamptz`.execute(db);
 

@@ -1,0 +1,32 @@
+import { distribute, migrate } from '@floodgate/database';
+import { sql } from 'kysely';
+import { describe, expect, test } from 'vitest';
+import { createCitusDatabase } from '../harness/citus-database.ts';
+import { createFixture } from '../harness/fixture.ts';
+
+// Citus takes less of what changes a table once it has spread it. TEST_CITUS_URL: the coordinator of a cluster.
+
+const citusUrl = process.env['TEST_CITUS_URL'] ?? '';
+const missing = citusUrl === '' ? ' (no TEST_CITUS_URL)' : '';
+
+describe.skipIf(missing)(`migrations after tables were spread over a Citus cluster${missing}`, () => {
+  test('0006 and 0007 change what is spread', { timeout: 120_000 }, async () => {
+    const database = await createCitusDatabase(citusUrl);
+    const { db } = database;
+    await migrate(db);
+    await distribute(db, 4);
+    for (const table of ['secret_keys', 'events'])
+      await sql`alter table ${sql.table(table)} drop column mode`.execute(db);
+    for (const column of ['cancel_until', 'duplicate_scope'])
+      await sql`alter table events drop column ${sql.ref(column)}`.execute(db);
+    for (const name of ['cancel_registrations', 'confirm_registrations', 'expire_holds'])
+      await sql`drop function ${sql.ref(name)}`.execute(db);
+    await sql`delete from kysely_migration where name > '0006'`.execute(db);
+    expect(await migrate(db)).toEqual(['0006-cancellations', '0007-modes']);
+    // The functions have to be spread again.
+    expect(await distribute(db, 4)).toBe(true);
+    await createFixture(db, 'allow', 'test');
+    await expect(sql`update events set mode = 'other'`.execute(db)).rejects.toMatchObject({ code: '23514' });
+    await database.drop();
+  });
+});

@@ -1,0 +1,368 @@
+import { randomUUID } from 'node:crypto';
+import { BULK_ITEM_FAILURES, type FailureCode } from '@floodgate/contract';
+import { createEvent, grantEvent } from '@floodgate/events';
+import { findAccess, issueKey, parseSecretKey } from '@floodgate/partners';
+import { reconcile } from '@floodgate/registrations';
+import { createTicket } from '@floodgate/tickets';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { operationsOf, readDocument } from '../harness/contract-document.ts';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { expectFailure } from '../harness/expect-failure.ts';
+import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
+import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
+import { exchange, requestText } from '../harness/raw-http.ts';
+import { runCli } from '../harness/service-process.ts';
+
+// Keys and events for trying things out.
+
+let database: TestDatabase;
+let api: InProcessApi;
+let trial: Fixture;
+let partner: PartnerClient;
+let ticketId: number;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  api = await startInProcessApi({ DATABASE_URL: database.url });
+});
+afterAll(async () => {
+  await api.close();
+  expect(await reconcile(database.db)).toEqual([]);
+  await database.drop();
+});
+beforeEach(async () => {
+  trial = await createFixture(database.db, 'allow', 'test');
+  partner = new PartnerClient(api.baseUrl, trial);
+  ticketId = await trial.addTicket();
+});
+
+const codeOf = ({ body }: Answer) => body.responseCode;
+const codesOf = ({ body }: Answer) =>
+  (body.responseData as Answer['body'][]).map((item) => item.responseCode);
+const addressOf = (code: string) => `code-${code}@floodgate.invalid`;
+const provoking = (code: string) => attendee(ticketId, { emailAddress: addressOf(code) });
+const keyed = () => ({ 'idempotency-key': randomUUID() });
+
+async function taken(id = ticketId): Promise<number> {
+  const { rows } = await sql<{ taken: number }>`select taken from tickets where id = ${id}`.execute(
+    database.db,
+  );
+  return rows[0]!.taken;
+}
+
+/** The codes that the contract names for an operation. */
+function codesFor(operationId: string): FailureCode[] {
+  const operation = operationsOf(readDocument()).find((one) => one.operationId === operationId)!;
+  const text = JSON.stringify(operation.responses);
+  const codes = Array.from(text.matchAll(/"code(\d\d)":/g), ([, code]) => code as FailureCode);
+  return [...new Set(codes)].filter((code) => (code as string) !== '00');
+}
+
+const SINGLE = codesFor('registerForEvent');
+const OF_CALL = codesFor('registerInBulk').filter((code) => code !== '11');
+
+describe('an address under a test event', () => {
+  test('there are all that the contract names', () => {
+    expect(SINGLE.toSorted()).toEqual('10 11 12 20 21 30 31 32 33 40 41 50 90 91 99'.split(' '));
+    expect(OF_CALL.toSorted()).toEqual('10 12 20 21 40 41 50 90 91 99'.split(' '));
+  });
+
+  test.for(SINGLE)('provokes %s', async (code) => {
+    expectFailure(await partner.register(provoking(code)), code);
+    expect(await taken()).toBe(code === '91' ? 1 : 0);
+  });
+
+  test('provokes it whatever its case, with a tag, and again with the same key', async () => {
+    const headers = keyed();
+    for (const emailAddress of ['CODE-32@Floodgate.INVALID', 'code-32+a.b+c@floodgate.invalid'])
+      for (const _ of [1, 2])
+        expectFailure(await partner.register(attendee(ticketId, { emailAddress }), headers), '32');
+  });
+
+  test.for(['code-00', 'code-34', 'code-36', 'code-77', 'code-3', 'xcode-32', 'code-321'])(
+    'is an ordinary one: %s',
+    async (name) => {
+      const emailAddress = `${name}@floodgate.invalid`;
+      expect(codeOf(await partner.register(attendee(ticketId, { emailAddress })))).toBe('00');
+    },
+  );
+
+  test('loses the answer that a seat was reserved (91): the same key once more is answered 00', async () => {
+    const headers = keyed();
+    expectFailure(await partner.register(provoking('91'), headers), '91');
+    const again = await partner.register(provoking('91'), headers);
+    expect([codeOf(again), again.headers.get('idempotent-replayed')]).toEqual(['00', 'true']);
+    expect(await taken()).toBe(1);
+  });
+
+  test('loses no other answer', async () => {
+    ticketId = await trial.addTicket({ capacity: 0 });
+    expectFailure(await partner.register(provoking('91')), '32');
+  });
+});
+
+describe('an address in a bulk call under a test event', () => {
+  test.for(BULK_ITEM_FAILURES)('provokes %s in its place', async (code) => {
+    const call = [attendee(ticketId), provoking(code), attendee(ticketId)];
+    const answer = await partner.registerBulk(call);
+    expect(codesOf(answer)).toEqual(['00', code, '00']);
+    expect(await taken()).toBe(2);
+  });
+
+  test.for(BULK_ITEM_FAILURES)('refuses the whole group by %s', async (code) => {
+    const answer = await partner.registerBulk([attendee(ticketId), provoking(code)], 'all', keyed());
+    expect(codesOf(answer)).toEqual(['36', code]);
+    expect(await taken()).toBe(0);
+  });
+
+  test('provokes several at once, and each of a call has its own answer', async () => {
+    const call = ['30', '31', '00', '33', '00'].map(provoking);
+    expect(codesOf(await partner.registerBulk(call))).toEqual(['30', '31', '00', '33', '00']);
+    expect(codesOf(await partner.registerBulk(['32', '33'].map(provoking)))).toEqual(['32', '33']);
+    expect(await taken()).toBe(2);
+  });
+
+  test.for(OF_CALL)('provokes %s for the call', async (code) => {
+    expectFailure(await partner.registerBulk([attendee(ticketId), provoking(code), provoking('32')]), code);
+    expect(await taken()).toBe(code === '91' ? 2 : 0);
+  });
+
+  test('of two that lose or refuse the call, the refusal wins', async () => {
+    expectFailure(await partner.registerBulk([provoking('91'), provoking('90')]), '90');
+    expect(await taken()).toBe(0);
+  });
+
+  test('loses the answer (91): the same key once more gives it', async () => {
+    const headers = keyed();
+    const call = [provoking('91'), provoking('32'), attendee(ticketId)];
+    expectFailure(await partner.registerBulk(call, 'each', headers), '91');
+    const again = await partner.registerBulk(call, 'each', headers);
+    expect([codesOf(again), again.headers.get('idempotent-replayed')]).toEqual([['00', '32', '00'], 'true']);
+    expect(await taken()).toBe(2);
+  });
+});
+
+test('under a live event these are addresses like any other', async () => {
+  const gala = await createFixture(database.db);
+  const ticket = await gala.addTicket();
+  const live = new PartnerClient(api.baseUrl, gala);
+  const attendees = [...SINGLE, '36'].map((code) => attendee(ticket, { emailAddress: addressOf(code) }));
+  for (const one of attendees) expect(codeOf(await live.register(one))).toBe('00');
+  for (const mode of ['each', 'all'])
+    expect(new Set(codesOf(await live.registerBulk(attendees, mode)))).toEqual(new Set(['00']));
+});
+
+test('what is provoked is no fault in the log', async () => {
+  const before = api.log().length;
+  await partner.register(provoking('99'));
+  await partner.registerBulk([provoking('99')]);
+  expect(api.log().slice(before)).not.toMatch(/unexpected/);
+});
+
+describe('modes', () => {
+  /** What comes back but for what differs by nature. */
+  async function ask(path: string, secretKey: string, eventRef: string) {
+    const method = path === 'tickets' ? 'GET' : 'POST';
+    const { status, text, headers } = await partner.request(`/api/v1/events/${path}`, {
+      method,
+      headers: { 'x-secret-key': secretKey, 'x-event-ref': eventRef, 'content-type': 'application/json' },
+      ...(method === 'POST' && { body: JSON.stringify(attendee(ticketId)) }),
+    });
+    const kept = [...headers].filter(([name]) => !['date', 'x-request-id'].includes(name));
+    return { status, text, headers: kept };
+  }
+
+  test.for([
+    ['live', 'test'],
+    ['test', 'live'],
+  ] as const)('a %s key finds no %s event, as if there were none', async ([ofKey, ofEvent]) => {
+    const owner = await createFixture(database.db, 'allow', ofKey);
+    const event = await createFixture(database.db, 'allow', ofEvent);
+    await grantEvent(database.db, owner.partnerId, event.eventId);
+    for (const path of ['tickets', 'register', 'reset']) {
+      const answer = await ask(path, owner.secretKey, event.eventRef);
+      expect(answer).toEqual(await ask(path, owner.secretKey, randomUUID()));
+      expect(JSON.parse(answer.text)).toMatchObject({ responseCode: '21' });
+      expect(answer.status).toBe(404);
+    }
+    const { secretKey } = await issueKey(database.db, owner.partnerId, null, ofEvent);
+    expect((await ask('tickets', secretKey, event.eventRef)).status).toBe(200);
+  });
+
+  test('a key says its mode, and what it says must be true', async () => {
+    const { secretKey } = trial;
+    const live = await issueKey(database.db, trial.partnerId);
+    expect([secretKey, live.secretKey]).toEqual([
+      expect.stringMatching(/^fg_test_[0-9a-f]{16}_/),
+      expect.stringMatching(/^fg_[0-9a-f]{16}_/),
+    ]);
+    expect([secretKey, live.secretKey].map((text) => parseSecretKey(text)?.mode)).toEqual(['test', 'live']);
+    const [access] = await findAccess(database.db, [{ keyId: live.keyId, eventRef: null }]);
+    expect(access?.mode).toBe('live');
+    for (const pretended of [secretKey.replace('fg_test_', 'fg_'), live.secretKey.replace('fg_', 'fg_test_')])
+      for (const eventRef of [trial.eventRef, randomUUID()])
+        expect((await ask('tickets', pretended, eventRef)).text).toContain('"20"');
+  });
+
+  test('operators make them, and see which is which', async () => {
+    const cli = async <Document>(...args: string[]): Promise<Document> => {
+      const { code, output } = await runCli({ DATABASE_URL: database.url }, ...args, '--json');
+      expect(code, output).toBe(0);
+      return JSON.parse(output) as Document;
+    };
+    type Made = { id: number; keyId: string; secretKey: string; mode: string };
+    const partnerId = String(trial.partnerId);
+    const made = await cli<Made>('key', 'issue', partnerId, '--test');
+    const successor = await cli<Made>('key', 'rotate', made.keyId);
+    const live = await cli<Made>('key', 'issue', partnerId);
+    expect(
+      [made, successor, live].map(({ secretKey, mode }) => [parseSecretKey(secretKey)?.mode, mode]),
+    ).toEqual([
+      ['test', 'test'],
+      ['test', 'test'],
+      ['live', 'live'],
+    ]);
+    const keys = await cli<Made[]>('key', 'list', '--partner', partnerId);
+    const modeOf = new Map(keys.map(({ keyId, mode }) => [keyId, mode]));
+    expect([made, successor, live].map(({ keyId }) => modeOf.get(keyId))).toEqual(['test', 'test', 'live']);
+
+    const create = (...args: string[]) =>
+      cli<Made>('event', 'create', 'Rehearsal', '--prefix', 'TRY', ...args);
+    const events = [await create('--test'), await create()];
+    expect(events.map(({ mode }) => mode)).toEqual(['test', 'live']);
+    const listed = await cli<Made[]>('event', 'list');
+    expect(events.map(({ id }) => listed.find((row) => row.id === id)?.mode)).toEqual(['test', 'live']);
+    const { output } = await runCli({ DATABASE_URL: database.url }, 'event', 'list');
+    expect(output).toMatch(/ mode .*\n[^]* test /);
+  });
+});
+
+const expectReset = (answer: Answer, cancelled: number, more = false) =>
+  expect([answer.status, answer.body]).toEqual([
+    200,
+    { responseCode: '00', responseMessage: 'Successful', responseData: { cancelled, more } },
+  ]);
+
+describe('a reset', () => {
+  test('gives back every seat of a test event, whatever has become of it, and forgets the keys', async () => {
+    ticketId = await trial.addTicket({ capacity: 4 });
+    const headers = keyed();
+    const first = await partner.register(attendee(ticketId), headers);
+    const others = await partner.registerBulk([attendee(ticketId), attendee(ticketId)], 'all', keyed());
+    const held = await partner.register(attendee(ticketId), { 'hold-for': '60' });
+    const passes = [first, held].map(({ body }) => String(body.responseData));
+    expect([...codesOf(others), codeOf(held)]).toEqual(['00', '00', '00']);
+    expect(codeOf(await partner.register(attendee(ticketId)))).toBe('32');
+    await partner.cancel(passes[0]!);
+    expectReset(await partner.reset(), 3);
+    expect(await taken()).toBe(0);
+    for (const pass of passes)
+      expect((await partner.registration(pass)).body.responseData).toMatchObject({ state: 'cancelled' });
+    // The key is as new: a real registration, also with another request.
+    const again = await partner.register(attendee(ticketId, { fullName: 'Somebody Else' }), headers);
+    expect([codeOf(again), again.headers.get('idempotent-replayed')]).toEqual(['00', null]);
+    expectReset(await partner.reset(), 1);
+    expectReset(await partner.reset(), 0);
+  });
+
+  test('frees attendees whom the event takes once, and those who get their first seat again', async () => {
+    for (const policy of ['reject', 'return_existing'] as const) {
+      const once = await createFixture(database.db, policy, 'test');
+      const ticket = await once.addTicket();
+      const client = new PartnerClient(api.baseUrl, once);
+      const first = await client.register(attendee(ticket));
+      expectReset(await client.reset(), 1);
+      const second = await client.register(attendee(ticket));
+      expect(codeOf(second)).toBe('00');
+      expect(second.body.responseData).not.toBe(first.body.responseData);
+    }
+  });
+
+  test("leaves what is another partner's, or of another event, as it is", async () => {
+    const other = await createFixture(database.db, 'allow', 'test');
+    await grantEvent(database.db, other.partnerId, trial.eventId);
+    const neighbour = new PartnerClient(api.baseUrl, { ...trial, secretKey: other.secretKey });
+    const elsewhere = new PartnerClient(api.baseUrl, other);
+    const headers = keyed();
+    const theirs = await neighbour.register(attendee(ticketId), headers);
+    const apart = await elsewhere.register(attendee(await other.addTicket()), headers);
+    const second = await createEvent(database.db, {
+      name: 'Ball',
+      passPrefix: 'BALL',
+      duplicatePolicy: 'allow',
+      mode: 'test',
+    });
+    await grantEvent(database.db, trial.partnerId, second.id);
+    const besides = new PartnerClient(api.baseUrl, { ...trial, eventRef: second.ref });
+    const ballTicket = await createTicket(database.db, second.id, { title: 'Ball', capacity: 1 }, 'test');
+    const own = await besides.register(attendee(ballTicket.id), headers);
+    await partner.register(attendee(ticketId), headers);
+    expectReset(await partner.reset(), 1);
+    for (const [client, { body }] of [
+      [neighbour, theirs],
+      [elsewhere, apart],
+      [besides, own],
+    ] as const)
+      expect((await client.registration(String(body.responseData))).body.responseData).toMatchObject({
+        state: 'reserved',
+      });
+    const replayed = await neighbour.register(attendee(ticketId), headers);
+    expect([replayed.text, replayed.headers.get('idempotent-replayed')]).toEqual([theirs.text, 'true']);
+    expect(await taken()).toBe(1);
+  });
+
+  test('heeds no deadline for cancellations', async () => {
+    await sql`update events set cancel_until = '2020-01-01' where id = ${trial.eventId}`.execute(database.db);
+    await partner.register(attendee(ticketId));
+    expectReset(await partner.reset(), 1);
+  });
+
+  test('of very many takes several calls', { timeout: 120_000 }, async () => {
+    ticketId = await trial.addTicket({ capacity: 100_000 });
+    const thousand = Array.from({ length: 1_000 }, () => attendee(ticketId));
+    for (let call = 0; call < 10; call += 1) await partner.registerBulk(thousand, 'all', keyed());
+    const headers = keyed();
+    await partner.register(attendee(ticketId), headers);
+    expectReset(await partner.reset(), 10_000, true);
+    expectReset(await partner.reset(), 1);
+    expect(await taken()).toBe(0);
+  });
+
+  test('does what there is room for, and says that there is more', async () => {
+    const small = await startInProcessApi({ DATABASE_URL: database.url, WAITING_LIMIT: '20' });
+    const client = new PartnerClient(small.baseUrl, trial);
+    await partner.registerBulk(Array.from({ length: 100 }, () => attendee(ticketId)));
+    const answers: { cancelled: number; more: boolean }[] = [];
+    do {
+      const { body } = await client.reset();
+      expect(body.responseCode).toBe('00');
+      answers.push(body.responseData as (typeof answers)[number]);
+    } while (answers.at(-1)!.more);
+    await small.close();
+    expect(answers.length).toBeGreaterThan(1);
+    expect(answers.reduce((sum, { cancelled }) => sum + cancelled, 0)).toBe(100);
+    expect(await taken()).toBe(0);
+  });
+
+  test('of a live event does not exist', async () => {
+    const gala = await createFixture(database.db);
+    const live = new PartnerClient(api.baseUrl, gala);
+    const ticket = await gala.addTicket();
+    await live.register(attendee(ticket));
+    expectFailure(await live.reset(), '60', 404);
+    expect(await taken(ticket)).toBe(1);
+  });
+
+  test('asks for no body, and reads none', async () => {
+    const init = { method: 'POST', headers: { 'content-type': 'text/plain' }, body: '{' };
+    expectReset(await partner.request('/api/v1/events/reset', init), 0);
+    // As `curl -X POST` does: without a length.
+    const { secretKey, eventRef } = trial;
+    for (const type of [{}, { 'content-type': 'application/json' }]) {
+      const headers = { host: 'api', 'x-secret-key': secretKey, 'x-event-ref': eventRef, ...type };
+      expectReset(await exchange(api.baseUrl, requestText('POST /api/v1/events/reset', headers)), 0);
+    }
+  });
+});
