@@ -13,6 +13,7 @@ import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
+import { waitForLockWaiters } from '../harness/lock-waiters.ts';
 import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
 import { reservationOf } from '../harness/reservation.ts';
 import { startWorkerProcess } from '../harness/service-process.ts';
@@ -221,4 +222,35 @@ test('who confirms in the moment in which the time ends has the seat or not, and
   expect(journal).toHaveLength(many);
   const ticket = database.db.selectFrom('tickets').select('taken').where('id', '=', ticketId);
   expect(await ticket.executeTakeFirst()).toEqual({ taken: confirmed });
+});
+
+test('who has confirmed in time, and commits a moment late, keeps the seat', async () => {
+  const { shardId, partnerId, eventId } = gala;
+  const [seat] = await reserveBatch(database.db, randomUUID(), [
+    reservationOf(gala, ticketId, { holdSeconds: 60 }),
+  ]);
+  if (seat?.kind !== 'registered') throw new Error('no seat');
+  const { serial, passCode } = seat;
+  await sql`
+    update registrations set held_until = to_timestamp(${Date.now() / 1_000 + 1}::float8)
+    where shard_id = ${shardId} and serial = ${serial}`.execute(database.db);
+  await using server = await database.openShard(shardId);
+  const late = await server.startTransaction().execute();
+  expect(await confirmRegistrations(late, shardId, [{ partnerId, eventId, serial, passCode }])).toEqual([
+    'confirmed',
+  ]);
+  await waitUntil('the time is over', async () => {
+    const { rows } = await sql<{ isOver: boolean }>`
+      select held_until <= clock_timestamp() as "isOver" from registrations
+      where shard_id = ${shardId} and serial = ${serial}`.execute(database.db);
+    return rows[0]!.isOver;
+  });
+  const expired = expireHolds(database.db, shardId, 1_000);
+  await waitForLockWaiters(database.db, 1);
+  await late.commit().execute();
+  await expired;
+  const row = database.db.selectFrom('registrations').select('cancelled_at').where('shard_id', '=', shardId);
+  expect(await row.where('serial', '=', serial).executeTakeFirst()).toEqual({ cancelled_at: null });
+  const ticket = database.db.selectFrom('tickets').select('taken').where('id', '=', ticketId);
+  expect(await ticket.executeTakeFirst()).toEqual({ taken: 1 });
 });
