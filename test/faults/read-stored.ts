@@ -1,8 +1,8 @@
 import { formatPassReference } from '@floodgate/contract';
 import { connect } from '@floodgate/database';
-import { readJournal } from '@floodgate/journal';
 import { sql } from 'kysely';
 import { withDatabase } from '../harness/database-url.ts';
+import { journalOf } from '../harness/journal.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import type { Deployment } from './deployment.ts';
 import type { EventOnSale } from './events-on-sale.ts';
@@ -121,17 +121,10 @@ async function readEvent(db: Deployment['db'], { fixture, ticketIds }: EventOnSa
   };
 }
 
-const PAGE = 10_000;
-
 /** What the journal tells of the event's registrations, by serial. */
-async function readChanges(db: Deployment['db'], { shardId, eventId }: EventOnSale['fixture']) {
+async function readChanges(db: Deployment['db'], fixture: EventOnSale['fixture']) {
   const changes = new Map<number, string[]>();
-  for (let after = 0, more = true; more;) {
-    const page = await readJournal(db, { shardId, eventId }, after, PAGE);
-    if (typeof page === 'string') throw new Error(page);
-    ({ cursor: after, more } = page);
-    for (const { serial, kind } of page.entries)
-      if (serial !== null) changes.set(serial, [...(changes.get(serial) ?? []), kind]);
-  }
+  for (const { serial, kind } of await journalOf(db, fixture))
+    if (serial !== null) changes.set(serial, [...(changes.get(serial) ?? []), kind]);
   return changes;
 }

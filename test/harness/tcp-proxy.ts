@@ -25,6 +25,8 @@ export class TcpProxy {
   #mode: Mode = 'pass';
   #delayMs = 0;
   #words: ReadonlyMap<string, string> = new Map();
+  /** How many connections it was asked for, those that it closed at once included. */
+  accepted = 0;
 
   private constructor(target: { host: string; port: number }) {
     this.#target = target;
@@ -51,6 +53,10 @@ export class TcpProxy {
     url.hostname = '127.0.0.1';
     url.port = String((this.#server.address() as AddressInfo).port);
     return url.href;
+  }
+
+  get mode(): Mode {
+    return this.#mode;
   }
 
   setMode(mode: Mode): void {
@@ -93,6 +99,7 @@ export class TcpProxy {
   }
 
   #accept(client: Socket): void {
+    this.accepted += 1;
     if (this.#mode === 'down') return void client.destroy();
     if (this.#mode === 'reset') return void client.resetAndDestroy();
     const upstream = connect(this.#target);

@@ -1,11 +1,4 @@
-import { readJournal } from '@floodgate/journal';
-import {
-  confirmBatches,
-  confirmRegistrations,
-  expireHolds,
-  reconcile,
-  reserveBatch,
-} from '@floodgate/registrations';
+import { confirmRegistrations, expireHolds, reconcile, reserveBatch } from '@floodgate/registrations';
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -13,6 +6,7 @@ import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
+import { finalizePending, journalOf } from '../harness/journal.ts';
 import { waitForLockWaiters } from '../harness/lock-waiters.ts';
 import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
 import { reservationOf } from '../harness/reservation.ts';
@@ -60,20 +54,11 @@ const endHolds = () =>
     database.db,
   );
 
-async function finalize(): Promise<void> {
-  const { shardId } = gala;
-  const pending = database.db.selectFrom('batches').select('id').where('shard_id', '=', shardId);
-  const batches = await pending.where('state', '=', 'pending').execute();
-  await confirmBatches(database.db, { shardId, batchIds: batches.map(({ id }) => id) });
-}
+const finalize = () => finalizePending(database.db, gala.shardId);
 
 /** What the journal tells of the event's registrations. */
-async function told(): Promise<string[]> {
-  const { shardId, eventId } = gala;
-  const page = await readJournal(database.db, { shardId, eventId }, 0, 10_000);
-  if (typeof page === 'string') throw new Error(page);
-  return page.entries.filter(({ serial }) => serial !== null).map(({ kind }) => kind);
-}
+const told = async () =>
+  (await journalOf(database.db, gala)).filter(({ serial }) => serial !== null).map(({ kind }) => kind);
 
 test('a seat is held: nobody else gets it, and nothing is told of it', async () => {
   const passReference = await hold();

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import {
   cancelRegistrations,
-  confirmBatches,
   confirmRegistrations,
   expireHolds,
   findBatch,
@@ -12,11 +11,11 @@ import {
   type Order,
   type Outcome,
 } from '@floodgate/registrations';
-import { readJournal } from '@floodgate/journal';
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { finalizePending, journalOf } from '../harness/journal.ts';
 import {
   anyStep,
   anyTicket,
@@ -184,9 +183,7 @@ async function compareJournal({ model, events }: World): Promise<void> {
   const told: string[] = [];
   const news = new Map<number, string[]>();
   for (const { eventId, shardId } of events) {
-    const page = await readJournal(database.db, { shardId, eventId }, 0, 10_000);
-    if (typeof page === 'string') throw new Error(page);
-    for (const { kind, serial, ticketId } of page.entries)
+    for (const { kind, serial, ticketId } of await journalOf(database.db, { shardId, eventId }))
       if (ticketId === null) told.push(`${serial} ${kind}`);
       else news.set(ticketId, [...(news.get(ticketId) ?? []), kind]);
   }
@@ -245,10 +242,7 @@ async function expireAllHolds({ model, events }: World, seen: Seen): Promise<voi
 
 /** Finalizes all that is pending, as a worker does. */
 async function finalize({ model, events }: World): Promise<void> {
-  const { shardId } = events[0];
-  const pending = database.db.selectFrom('batches').select('id').where('shard_id', '=', shardId);
-  const batches = await pending.where('state', '=', 'pending').execute();
-  await confirmBatches(database.db, { shardId, batchIds: batches.map(({ id }) => id) });
+  await finalizePending(database.db, events[0].shardId);
   model.finalize();
 }
 

@@ -68,14 +68,19 @@ export function createChangeGroups<Change, Outcome>(
       unknown: 'unknown',
     });
   const groups = new Map<number, ReturnType<typeof openGroup>>();
+  const groupOf = (shardId: number) => {
+    const group = groups.get(shardId) ?? openGroup(shardId);
+    groups.set(shardId, group);
+    return group;
+  };
 
   return {
     /** Resolves when the change is made or certainly is not; never rejects. */
     submit({ shardId, ...partner }: Caller, change: Change): Promise<Outcome | Unchanged> {
-      const group = groups.get(shardId) ?? openGroup(shardId);
-      groups.set(shardId, group);
-      return group.submit(change, partner);
+      return groupOf(shardId).submit(change, partner);
     },
+    /** Seconds until those who wait for the same shard will have been served, as far as the last groups tell. */
+    retryAfterSeconds: ({ shardId }: Pick<Caller, 'shardId'>) => groupOf(shardId).secondsToDrain(),
     /** Resolves when everything that was accepted is answered. */
     drain: async () => void (await Promise.all([...groups.values()].map((group) => group.drain()))),
   };

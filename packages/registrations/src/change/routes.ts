@@ -10,7 +10,7 @@ import {
   type FailureCode,
 } from '@floodgate/contract';
 import type { PartnerPrincipal, Routes } from '@floodgate/http';
-import type { ChangeGroups, Unchanged } from './change-groups.ts';
+import type { ChangeGroups } from './change-groups.ts';
 import type {
   Cancellation,
   CancelOutcome,
@@ -20,11 +20,11 @@ import type {
 
 /** What makes changes that partners ask for. */
 export interface Changes {
-  cancellations: Pick<ChangeGroups<Cancellation, CancelOutcome>, 'submit'>;
-  confirmations: Pick<ChangeGroups<NamedRegistration, ConfirmOutcome>, 'submit'>;
+  cancellations: Groups<Cancellation, CancelOutcome>;
+  confirmations: Groups<NamedRegistration, ConfirmOutcome>;
 }
 
-type Outcome = CancelOutcome | ConfirmOutcome | Unchanged;
+type Groups<Change, Outcome> = Pick<ChangeGroups<Change, Outcome>, 'submit' | 'retryAfterSeconds'>;
 
 export const REFUSALS = {
   'too-late': '35',
@@ -40,10 +40,10 @@ export const REFUSALS = {
 export function addChangeRoutes(api: Routes, { cancellations, confirmations }: Changes): void {
   withoutBody(api, (routes) => {
     // What a reader tries in order can be done in order.
-    addChangeRoute(routes, 'confirm', CONFIRM, confirmations.submit);
-    addChangeRoute(routes, 'cancel', CANCEL, (principal, named) =>
-      cancellations.submit(principal, { ...named, deadline: principal.cancelUntil }),
-    );
+    addChangeRoute(routes, 'confirm', CONFIRM, confirmations, (_principal, named) => named);
+    addChangeRoute(routes, 'cancel', CANCEL, cancellations, ({ cancelUntil: deadline }, named) => {
+      return { ...named, deadline };
+    });
   });
 }
 
@@ -82,11 +82,12 @@ const CONFIRM = {
     'as well. Afterwards the seat is gone: 35.',
 };
 
-function addChangeRoute(
+function addChangeRoute<Change>(
   api: Routes,
   name: string,
   description: typeof CANCEL,
-  change: (principal: PartnerPrincipal, registration: NamedRegistration) => Promise<Outcome>,
+  groups: Groups<Change, CancelOutcome | ConfirmOutcome>,
+  changeOf: (principal: PartnerPrincipal, registration: NamedRegistration) => Change,
 ): void {
   api.post(
     `/events/registrations/:passReference/${name}`,
@@ -106,11 +107,13 @@ function addChangeRoute(
       const parts = parsePassReference(params.passReference);
       if (parts?.eventId !== eventId || parts.prefix !== passPrefix) return reply.fail('34');
       const { serial, passCode } = parts;
-      const outcome = await change(principal, { partnerId, eventId, serial, passCode });
+      const change = changeOf(principal, { partnerId, eventId, serial, passCode });
+      const outcome = await groups.submit(principal, change);
       if (outcome === 'cancelled' || outcome === 'confirmed') return success(params.passReference);
       if (outcome === 'failed')
         request.log.error({ requestId: request.id }, `to ${name} a registration failed unexpectedly`);
-      return reply.fail(outcome === null ? '34' : REFUSALS[outcome]);
+      if (outcome === null) return reply.fail('34');
+      return reply.fail(REFUSALS[outcome], { retryAfterSeconds: groups.retryAfterSeconds(principal) });
     },
   );
 }

@@ -51,7 +51,10 @@ export function addResetRoute(
           cancelled += count;
           // There is room for fewer at once. What was done is done.
           if (refusal === 'overloaded' && cancelled > 0) break;
-          if (refusal) return reply.fail(REFUSALS[refusal]);
+          if (refusal)
+            return reply.fail(REFUSALS[refusal], {
+              retryAfterSeconds: cancellations.retryAfterSeconds(principal),
+            });
           if (!more) return success({ cancelled, more: (await forgetKeys(db, principal, KEYS)) === KEYS });
         }
         return success({ cancelled, more: true });
