@@ -151,7 +151,7 @@ test('finds "sold out" while seats were left, and a refusal beside a grant', () 
 });
 
 test('finds a granted registration that a partner cannot see', () => {
-  const lookups = [{ passReference: 'P-1', end: { ...answered('34'), status: 404 } as AttemptEnd }];
+  const lookups = [{ what: 'P-1', end: { ...answered('34'), status: 404 } as AttemptEnd }];
   expect(check([request(answered('00', 'P-1'))], [row()], { lookups })).toEqual(['lost']);
 });
 

@@ -125,9 +125,9 @@ function nobodysRegistration({ requestId, passReference }: StoredRegistration): 
   return { kind: 'wrong', problem: `${passReference} is stored for ${requestId}, which nobody asked for` };
 }
 
-function checkLookup({ passReference, end }: History['lookups'][number]): Violation[] {
+function checkLookup({ what, end }: History['lookups'][number]): Violation[] {
   if (end.kind !== 'answered' || end.status === 200 || end.status === 503) return [];
-  return [{ kind: 'lost', problem: `${passReference} was granted, and then answered ${end.code}` }];
+  return [{ kind: 'lost', problem: `${what} was there, and then answered ${end.code}` }];
 }
 
 /** Of a group all are stored, or none. */

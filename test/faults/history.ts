@@ -42,9 +42,9 @@ export interface RequestRecord {
   cancellations: AttemptEnd[];
 }
 
-/** A partner asking for a registration that it was given. */
+/** A partner asking for what must be there: a registration that it was given, or how far the sale is. */
 export interface Lookup {
-  passReference: string;
+  what: string;
   end: AttemptEnd;
 }
 

@@ -18,6 +18,7 @@ const CLIENTS = 16;
 const KEYED_PERCENT = 50;
 const REPLAY_PERCENT = 10;
 const LOOKUP_PERCENT = 10;
+const LAUNCH_PERCENT = 5;
 const BULK_PERCENT = 10;
 const BULK_SIZE = { from: 1, to: 40 };
 const GROUP_PERCENT = 50;
@@ -101,7 +102,9 @@ export class Partners {
       else await this.#attempt(call);
       const [request] = call.requests as [RequestRecord];
       const passReference = request.attempts.map(({ end }) => passReferenceOf(end)).find(Boolean);
-      if (passReference && random.chance(LOOKUP_PERCENT)) await this.#lookUp(event, passReference);
+      if (passReference && random.chance(LOOKUP_PERCENT))
+        await this.#lookUp(event, passReference, `/api/v1/events/registrations/${passReference}`);
+      if (random.chance(LAUNCH_PERCENT)) await this.#lookUp(event, 'the launch', '/api/v1/events/launch');
       if (passReference && request.isHeld && random.chance(CONFIRM_PERCENT))
         await this.#change(request, passReference, 'confirm', request.confirmations);
       if (passReference && this.#mayGiveBack(request) && random.chance(CANCEL_PERCENT))
@@ -209,10 +212,9 @@ export class Partners {
     return last ? (last.api + 1) % apiUrls.length : random.between(0, apiUrls.length - 1);
   }
 
-  async #lookUp(event: number, passReference: string): Promise<void> {
-    const path = `/api/v1/events/registrations/${passReference}`;
+  async #lookUp(event: number, what: string, path: string): Promise<void> {
     const [end] = await this.#send(this.#nextApi(undefined), event, path, { headers: {} });
-    this.history.lookups.push({ passReference, end: end! });
+    this.history.lookups.push({ what, end: end! });
   }
 
   async #send(

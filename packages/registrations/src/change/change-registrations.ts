@@ -63,7 +63,7 @@ function namesOf(registrations: readonly NamedRegistration[]): RawBuilder<unknow
 
 /**
  * Cancels up to `limit` registrations of a shard that were held and not confirmed in time, by Postgres's clock, the longest
- * first. Returns how many there were.
+ * first. Returns how many it has cancelled: whoever was faster with one of them is not counted.
  */
 export async function expireHolds(db: Database, shardId: number, limit: number): Promise<number> {
   const { rows } = await sql<{ expired: number }>`

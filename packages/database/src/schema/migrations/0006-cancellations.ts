@@ -113,7 +113,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       return outcomes;
     end $$`.execute(db);
 
-  // Cancels up to so many registrations whose time is over, the longest first. Returns how many there were.
+  // Cancels up to so many registrations whose time is over, the longest first. Returns how many it has cancelled.
   await sql`
     create function expire_holds(shard integer, most integer) returns integer
     language plpgsql security definer set search_path from current
@@ -134,7 +134,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       if due is not null then
         ${sql.raw(RELEASE)}
       end if;
-      return coalesce(cardinality(due), 0);
+      return coalesce(cardinality(serials), 0);
     end $$`.execute(db);
 
   // By position: 'confirmed', also where it was not held, 'too-late', or null where there is no such registration. What is not
