@@ -9,6 +9,8 @@ export interface EventOnSale {
   ticketIds: readonly number[];
   /** The worker node that it is stored on, in a Citus cluster. */
   node: NodeUnderTest | undefined;
+  /** Whether its partner tries things out, and resets it now and then. */
+  isTest: boolean;
 }
 
 const EVENTS_PER_NODE = 2;
@@ -16,14 +18,22 @@ const EVENTS_PER_NODE = 2;
 const MAX_EVENTS = 32;
 const ROOMY = 1_000_000;
 
-/** Creates an event with three tickets; in a Citus cluster, as many on each of its nodes. */
+/**
+ * Creates an event with three tickets; in a Citus cluster, as many on each of its nodes. And a test event, wherever that is
+ * stored.
+ */
 export async function createEvents({ db, nodes }: Deployment, random: Random): Promise<EventOnSale[]> {
-  if (nodes.length === 0) return [await putOnSale(await createFixture(db), undefined, random)];
-  const events: EventOnSale[] = [];
-  for (let count = 0; count < MAX_EVENTS && events.length < nodes.length * EVENTS_PER_NODE; count += 1) {
+  const test = await createFixture(db, 'allow', 'test');
+  if (nodes.length === 0)
+    return [
+      await putOnSale(test, undefined, random, true),
+      await putOnSale(await createFixture(db), undefined, random),
+    ];
+  const events = [await putOnSale(test, await nodeOf(db, nodes, test.shardId), random, true)];
+  for (let count = 0; count < MAX_EVENTS && events.length < 1 + nodes.length * EVENTS_PER_NODE; count += 1) {
     const fixture = await createFixture(db);
     const node = await nodeOf(db, nodes, fixture.shardId);
-    const isWanted = events.filter((event) => event.node === node).length < EVENTS_PER_NODE;
+    const isWanted = events.filter((event) => !event.isTest && event.node === node).length < EVENTS_PER_NODE;
     if (isWanted) events.push(await putOnSale(fixture, node, random));
   }
   return events;
@@ -33,10 +43,11 @@ async function putOnSale(
   fixture: Fixture,
   node: NodeUnderTest | undefined,
   random: Random,
+  isTest = false,
 ): Promise<EventOnSale> {
   // Some sell out in the middle of it.
   const capacities = [ROOMY, random.between(1, 300), random.between(300, 1_500)];
   const ticketIds: number[] = [];
   for (const capacity of capacities) ticketIds.push(await fixture.addTicket({ capacity }));
-  return { fixture, ticketIds, node };
+  return { fixture, ticketIds, node, isTest };
 }

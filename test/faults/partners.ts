@@ -15,6 +15,9 @@ export interface PartnersOptions {
 }
 
 const CLIENTS = 16;
+/** Of test events. */
+const TESTERS = 4;
+const RESET_PERCENT = 4;
 const KEYED_PERCENT = 50;
 const REPLAY_PERCENT = 10;
 const LOOKUP_PERCENT = 10;
@@ -52,6 +55,8 @@ export class Partners {
   readonly #options: PartnersOptions;
   readonly #startedAt = performance.now();
   readonly #clients: Promise<void>[];
+  /** Events of which a reset may still be under way. */
+  readonly #maybeReset = new Set<number>();
   #isOver = false;
   #count = 0;
 
@@ -59,7 +64,12 @@ export class Partners {
     this.#options = options;
     // What all their names begin with: to look for each by itself would take the suite longer than its partners wait.
     keepPrivate([nameOf(options.roundId)]);
-    this.#clients = Array.from({ length: CLIENTS }, (_, index) => this.#run(index % options.events.length));
+    const [tests, live] = [true, false].map((isTest) =>
+      [...options.events.keys()].filter((event) => options.events[event]!.isTest === isTest),
+    ) as [number[], number[]];
+    const inTurn = (events: number[], clients: number) =>
+      Array.from({ length: clients }, (_, index) => this.#run(events[index % events.length]!));
+    this.#clients = [...inTurn(tests, TESTERS), ...inTurn(live, CLIENTS)];
   }
 
   /** Milliseconds since the start. */
@@ -109,13 +119,15 @@ export class Partners {
         await this.#change(request, passReference, 'confirm', request.confirmations);
       if (passReference && this.#mayGiveBack(request) && random.chance(CANCEL_PERCENT))
         await this.#change(request, passReference, 'cancel', request.cancellations);
+      if (this.#options.events[event]!.isTest && random.chance(RESET_PERCENT)) await this.#reset(event);
       await delay(random.between(0, THINK_MS));
     }
   }
 
   #begin(event: number): Call {
     const { random } = this.#options;
-    const isKeyed = random.chance(KEYED_PERCENT);
+    // A reset forgets keys: the same key once more is another registration.
+    const isKeyed = !this.#options.events[event]!.isTest && random.chance(KEYED_PERCENT);
     const isHeld = random.chance(HOLD_PERCENT);
     const want = (group: string | null = null) => this.#want(event, isKeyed, isHeld, group);
     if (!random.chance(BULK_PERCENT)) return { requests: [want()], isKeyed, isHeld, mode: null };
@@ -137,7 +149,7 @@ export class Partners {
       isKeyed,
       group,
       attempts: [],
-      cancellations: [],
+      cancellations: this.#maybeReset.has(event) ? [MAYBE] : [],
     };
     this.history.requests.push(request);
     return request;
@@ -207,6 +219,29 @@ export class Partners {
     }
   }
 
+  /** Cancels whatever is registered for an event: all that was granted before, and perhaps some that was under way. */
+  async #reset(event: number): Promise<void> {
+    const { random, apiUrls } = this.#options;
+    for (const giveUpAt = this.now() + PERSIST_MS; this.now() < giveUpAt;) {
+      const sentAt = this.now();
+      const api = random.between(0, apiUrls.length - 1);
+      const answer = await this.#ask(api, event, '/api/v1/events/reset', { method: 'POST', headers: {} });
+      const end = 'envelope' in answer ? endOf(answer) : answer;
+      const isDone =
+        'envelope' in answer && !(answer.envelope.responseData as { more?: boolean } | null)?.more;
+      // It may go on where nobody waits for it.
+      if (end.kind !== 'answered') this.#maybeReset.add(event);
+      for (const request of this.history.requests.filter((one) => one.event === event)) {
+        const isThere = request.attempts.some(
+          (attempt) => attempt.endedAt <= sentAt && labelOf(attempt.end) === '00',
+        );
+        request.cancellations.push(isDone && isThere ? end : MAYBE);
+      }
+      if (isDone && !RETRY_CODES.has(labelOf(end))) return;
+      await delay(random.between(BACKOFF_MS.from, BACKOFF_MS.to));
+    }
+  }
+
   #nextApi(last: Attempt | undefined): number {
     const { apiUrls, random } = this.#options;
     return last ? (last.api + 1) % apiUrls.length : random.between(0, apiUrls.length - 1);
@@ -217,12 +252,23 @@ export class Partners {
     this.history.lookups.push({ what, end: end! });
   }
 
-  async #send(
+  async #send(api: number, event: number, path: string, init: Init): Promise<AttemptEnd[]> {
+    const answer = await this.#ask(api, event, path, init);
+    if (!('envelope' in answer)) return [answer];
+    const { status, envelope } = answer;
+    // A bulk call answers with an envelope for each, unless the whole of it is refused.
+    const envelopes = Array.isArray(envelope.responseData)
+      ? (envelope.responseData as Envelope[])
+      : [envelope];
+    return envelopes.map((one) => endOf({ status, envelope: one }));
+  }
+
+  async #ask(
     api: number,
     event: number,
     path: string,
-    { headers, ...init }: { method?: string; headers: Record<string, string>; body?: string },
-  ): Promise<AttemptEnd[]> {
+    { headers, ...init }: Init,
+  ): Promise<Answer | AttemptEnd> {
     const { apiUrls, events } = this.#options;
     const { fixture } = events[event]!;
     const access = { 'x-secret-key': fixture.secretKey, 'x-event-ref': fixture.eventRef };
@@ -232,25 +278,37 @@ export class Partners {
         headers: { ...access, ...headers },
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });
-      const answer = (await response.json()) as Envelope;
-      // A bulk call answers with an envelope for each, unless the whole of it is refused.
-      const envelopes = Array.isArray(answer.responseData) ? (answer.responseData as Envelope[]) : [answer];
-      return envelopes.map(({ responseCode: code, responseData: data }) => {
-        const passReference = typeof data === 'string' ? data : null;
-        return { kind: 'answered', status: response.status, code, passReference };
-      });
+      return { status: response.status, envelope: (await response.json()) as Envelope };
     } catch (error) {
       // Not even JSON: an answer that no partner was promised.
       if (error instanceof SyntaxError)
-        return [{ kind: 'answered', status: 0, code: 'none', passReference: null }];
-      return [{ kind: failureOf(error as Error) }];
+        return { kind: 'answered', status: 0, code: 'none', passReference: null };
+      return { kind: failureOf(error as Error) };
     }
   }
+}
+
+interface Init {
+  method?: string;
+  headers: Record<string, string>;
+  body?: string;
+}
+
+interface Answer {
+  status: number;
+  envelope: Envelope;
 }
 
 interface Envelope {
   responseCode: string;
   responseData: unknown;
+}
+
+/** Said of what a reset may have cancelled. */
+const MAYBE: AttemptEnd = { kind: 'answered', status: 0, code: '91', passReference: null };
+
+function endOf({ status, envelope: { responseCode: code, responseData: data } }: Answer): AttemptEnd {
+  return { kind: 'answered', status, code, passReference: typeof data === 'string' ? data : null };
 }
 
 const nameOf = (id: string) => `Attendee ${id}`;
