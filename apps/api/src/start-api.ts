@@ -68,6 +68,7 @@ export async function startApi(config: ApiConfig, log: Logger): Promise<Service 
   const app = await buildApi({ log, reads, queue: producer, replica, capabilities, contactUrl });
   opened.defer(() => closeServer(app, config.SHUTDOWN_TIMEOUT_MS * SLOW_CLIENTS_SHARE));
   const baseUrl = await app.listen({ host: config.HOST, port: config.PORT, backlog: BACKLOG });
+  log.info(`listening at ${baseUrl}`);
   const running = opened.move();
   return { baseUrl, close: () => running.disposeAsync() };
 }

@@ -8,7 +8,7 @@ import {
 } from '@floodgate/contract';
 import type { TSchema } from '@sinclair/typebox';
 import { statementFailure, TooManyReads } from '@floodgate/database';
-import { throttledWarn } from '@floodgate/service';
+import { throttledWarn, type Logger } from '@floodgate/service';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { UnsupportedBody } from './strict/requests.ts';
 
@@ -57,7 +57,7 @@ export function nextRequestId(): string {
 const warnOfPostgres = throttledWarn('Postgres refused or did not answer');
 
 /** Puts every failure that Fastify, a route or a dependency produces into the envelope. */
-export function answerErrors(app: FastifyInstance): void {
+export function answerErrors(app: FastifyInstance, answerError: ErrorAnswerer): void {
   // So that a wrong method can be told from a wrong path.
   const routes: { pattern: RegExp; methods: string[] }[] = [];
   app.addHook('onRoute', ({ url, method }) => {
@@ -79,24 +79,28 @@ export function answerErrors(app: FastifyInstance): void {
   app.setNotFoundHandler((_request, reply) => reply.fail('60'));
 }
 
-/** Answers an error of any origin. Only what nobody foresaw is logged: the rest is the caller's to read. */
-export function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
-  // Errors of the framework itself come past the hook that sets it.
-  void reply.header('x-request-id', request.id);
-  const status = error.statusCode ?? 500;
-  if (error.validation) fail(reply, '11', { message: brokenRules(error, request) });
-  else if (error instanceof TooManyReads) fail(reply, '90');
-  // What a route does not find, or does not show.
-  else if (status === 403 || status === 404) fail(reply, '60');
-  else if (status >= 400 && status < 500) fail(reply, '10', malformed(error, request));
-  else answerFault(error, request, reply);
+type ErrorAnswerer = (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => void;
+
+/** Returns what answers an error of any origin. Only what nobody foresaw is logged: the rest is the caller's to read. */
+export function errorAnswerer(log: Logger): ErrorAnswerer {
+  return (error, request, reply) => {
+    // Errors of the framework itself come past the hook that sets it.
+    void reply.header('x-request-id', request.id);
+    const status = error.statusCode ?? 500;
+    if (error.validation) fail(reply, '11', { message: brokenRules(error, request) });
+    else if (error instanceof TooManyReads) fail(reply, '90');
+    // What a route does not find, or does not show.
+    else if (status === 403 || status === 404) fail(reply, '60');
+    else if (status >= 400 && status < 500) fail(reply, '10', malformed(error, request));
+    else answerFault(log, error, request, reply);
+  };
 }
 
-function answerFault(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
+function answerFault(log: Logger, error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   const isPostgres = ['not-sent', 'unknown', 'locked', 'unavailable'].includes(statementFailure(error));
   const facts = { err: error, requestId: request.id };
-  if (isPostgres) warnOfPostgres(request.log, facts);
-  else request.log.error({ ...facts, route: request.routeOptions.url }, 'unexpected error');
+  if (isPostgres) warnOfPostgres(log, facts);
+  else log.error({ ...facts, route: request.routeOptions.url }, 'unexpected error');
   fail(reply, isPostgres ? '90' : '99');
 }
 

@@ -123,17 +123,19 @@ export function accessControl(db: Database) {
   const loader = new BatchLoader((callers: Caller[]) => loadAccess(db, callers));
   const cache = readThroughCache<string, Access, Caller>((_, caller) => loader.read(caller));
   // By the whole key: a hit needs no hash, and a wrong secret can only miss.
-  const nameOf = (secretKey: string, eventRef: string | null) =>
-    `${secretKey} ${eventRef?.toLowerCase() ?? ''}`;
+  const nameOf = (secretKey: string, eventRef: string) => `${secretKey} ${eventRef}`;
   return {
-    /** Returns what is known already; undefined where it has to be read from Postgres first. */
-    peek: (secretKey: string, eventRef: string | null) => cache.get(nameOf(secretKey, eventRef)),
+    /** Returns what is known of two headers as they came; undefined where they have to be looked at first. */
+    peek: (secretKey: string, eventRef: string) => cache.get(nameOf(secretKey, eventRef)),
     /** Resolves to what Postgres says. `eventRef` is a UUID, or null where the caller named none. Rejects where it is down. */
     async check(secretKey: string, eventRef: string | null): Promise<Access> {
       const parsed = parseSecretKey(secretKey);
       // Neither asked for nor remembered: anybody may send such text, and much of it.
       if (!parsed) return UNKNOWN_KEY;
-      return cache.forceFetch(nameOf(secretKey, eventRef), { context: { ...parsed, eventRef } });
+      // Only what is well-formed is remembered, so that what is found needs no look.
+      return cache.forceFetch(nameOf(secretKey, eventRef?.toLowerCase() ?? ''), {
+        context: { ...parsed, eventRef },
+      });
     },
   };
 }
@@ -147,11 +149,16 @@ export function authenticate({ peek, check }: ReturnType<typeof accessControl>):
     // A cache on the way must not give one partner's answer to another: it knows Authorization, but not this header.
     void reply.header('cache-control', 'no-store');
     const secretKey = request.headers['x-secret-key'];
+    const header = request.headers['x-event-ref'];
     if (typeof secretKey !== 'string' || secretKey === '') {
       reply.fail('20', secretKey === undefined ? { message: 'x-secret-key is missing' } : {});
       return;
     }
-    const header = request.headers['x-event-ref'];
+    const known = typeof header === 'string' ? peek(secretKey, header) : undefined;
+    if (known?.kind === 'partner') {
+      request.principal = known;
+      return done();
+    }
     const eventRef = isUuid(header) ? header : null;
     const admit = (access: Access) => {
       if (access.kind === 'unknown-key') reply.fail('20');
@@ -162,8 +169,6 @@ export function authenticate({ peek, check }: ReturnType<typeof accessControl>):
         done();
       }
     };
-    const known = peek(secretKey, eventRef);
-    if (known) admit(known);
-    else check(secretKey, eventRef).then(admit).catch(done);
+    check(secretKey, eventRef).then(admit).catch(done);
   };
 }

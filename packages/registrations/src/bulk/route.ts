@@ -65,8 +65,7 @@ export function addBulkRoute(
         ? refuseAll(valid)
         : await registrar.registerBulk(principal, valid, isAll, optionsIn(headers));
       if (outcome.kind !== 'bulk') {
-        if (outcome.kind === 'failed')
-          request.log.error({ requestId: request.id }, 'a bulk call failed unexpectedly');
+        if (outcome.kind === 'failed') throw new Error('a bulk call failed');
         return reply.fail(codeOf(outcome as Refused), {
           retryAfterSeconds: registrar.retryAfterSeconds(principal),
         });

@@ -110,8 +110,7 @@ function addChangeRoute<Change>(
       const change = changeOf(principal, { partnerId, eventId, serial, passCode });
       const outcome = await groups.submit(principal, change);
       if (outcome === 'cancelled' || outcome === 'confirmed') return success(params.passReference);
-      if (outcome === 'failed')
-        request.log.error({ requestId: request.id }, `to ${name} a registration failed unexpectedly`);
+      if (outcome === 'failed') throw new Error(`to ${name} a registration failed`);
       if (outcome === null) return reply.fail('34');
       return reply.fail(REFUSALS[outcome], { retryAfterSeconds: groups.retryAfterSeconds(principal) });
     },

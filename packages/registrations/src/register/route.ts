@@ -71,8 +71,7 @@ export function addRegisterRoute(
       if ('replayed' in outcome && outcome.replayed) void reply.header('idempotent-replayed', 'true');
       const answer = answerTo(principal, outcome as SeatOutcome);
       if (answer.responseCode === '00') return answer;
-      if (outcome.kind === 'failed')
-        request.log.error({ requestId: request.id }, 'a registration failed unexpectedly');
+      if (outcome.kind === 'failed') throw new Error('a registration failed');
       return reply.fail(answer.responseCode, {
         message: answer.responseMessage,
         retryAfterSeconds: registrar.retryAfterSeconds(principal),
