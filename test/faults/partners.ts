@@ -189,11 +189,11 @@ export class Partners {
       },
       body: JSON.stringify(mode === null ? bodies[0] : { registrations: bodies, mode }),
     });
-    const endOf = (index: number) => ends[index] ?? ends[0]!;
+    const endAt = (index: number) => ends[index] ?? ends[0]!;
     requests.forEach(({ attempts }, index) =>
-      attempts.push({ api, sentAt, endedAt: this.now(), end: endOf(index) }),
+      attempts.push({ api, sentAt, endedAt: this.now(), end: endAt(index) }),
     );
-    return endOf(0);
+    return endAt(0);
   }
 
   #mayGiveBack({ event, ticketId }: RequestRecord): boolean {
