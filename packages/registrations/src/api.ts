@@ -3,6 +3,7 @@ import { defineApi } from '@floodgate/http';
 import { job } from '@floodgate/queue';
 import { whole } from '@floodgate/service';
 import { addBulkRoute } from './bulk/route.ts';
+import { createTurns } from './bulk/turns.ts';
 import { createChangeGroups } from './change/change-groups.ts';
 import {
   cancelRegistrations,
@@ -27,6 +28,8 @@ export { addRegisterRoute };
 const NOTIFY_INTERVAL_MS = 500;
 /** Of all shards together. One of them needs two: for a group, and for the fate of the one before. */
 const CONNECTIONS = 64;
+/** Of large calls at least ten begin in a second, whoever else is served. */
+const LARGE_CALL_PATIENCE_MS = 100;
 /**
  * Of the time for an answer, the part that a batch may take. The rest is for the word of Postgres to come back: what it gave
  * up was not reserved (90), and without that word nobody knows (91).
@@ -81,11 +84,16 @@ export const registrationsApi = defineApi({
         onCommitted: notifier.notify,
       }),
     );
+    const turns = createTurns({
+      isShared: registrar.servesSingleCalls,
+      patienceMs: LARGE_CALL_PATIENCE_MS,
+      answerWithinMs,
+    });
     await assertDurable(db);
     return {
       routes(api) {
         addRegisterRoute(api, registrar);
-        addBulkRoute(api, registrar);
+        addBulkRoute(api, registrar, turns);
         addChangeRoutes(api, changes);
         addResetRoute(api, db, changes);
         addStatusRoute(api, reads, shardReads);

@@ -16,11 +16,13 @@ import { refuseAll } from '../register/outcome.ts';
 import { refuseEarly } from '../register/refuse-early.ts';
 import type { Registrar } from '../register/registrar.ts';
 import { optionsIn } from '../register/route.ts';
+import type { createTurns } from './turns.ts';
 
 /** POST /events/register/bulk: reserves seats for many attendees, and answers with an envelope for each. */
 export function addBulkRoute(
   api: Routes,
   registrar: Pick<Registrar, 'registerBulk' | 'admit' | 'retryAfterSeconds'>,
+  turns: ReturnType<typeof createTurns>,
 ): void {
   api.post(
     '/events/register/bulk',
@@ -45,10 +47,11 @@ export function addBulkRoute(
       // Made for a thousand unions, a serializer of the schema's own would be slower.
       serializerCompiler: () => JSON.stringify,
       onRequest: refuseEarly(registrar),
-      preValidation: (request, _reply, done) => {
-        const { registrations } = (request.body ?? {}) as { registrations?: unknown };
+      preValidation: async ({ body, principal }, reply) => {
+        if (!(await turns.wait(principal, reply.raw)))
+          return reply.fail('90', { retryAfterSeconds: registrar.retryAfterSeconds(principal) });
+        const { registrations } = (body ?? {}) as { registrations?: unknown };
         if (Array.isArray(registrations)) registrations.forEach(trimFullName);
-        done();
       },
     },
     async (request, reply) => {
