@@ -257,3 +257,24 @@ test('a call counts as many against a limit as it registers', async () => {
   expect(passed).toBeLessThanOrEqual(2);
   expect(await takenOf()).toBe(taken + 6 * passed);
 });
+
+test('beside single calls some bulk calls wait for their turn; more are refused, and nothing of them is reserved', async () => {
+  const held = await holdTicket(database.db, ticketId);
+  const single = partner.register(attendee(ticketId));
+  await waitForLockWaiters(database.db, 1);
+  let refused = 0;
+  const calls = Array.from({ length: 40 }, async () => {
+    const answer = await callBulk({ registrations: guests(2) });
+    if (answer.status !== 503) return codesOf(answer);
+    expectFailure(answer, '90');
+    refused += 1;
+    return [];
+  });
+  await waitUntil('some are refused', () => refused > 0);
+  await held.release();
+  expect((await single).body.responseCode).toBe('00');
+  const codes = (await Promise.all(calls)).flat();
+  expect(new Set(codes)).toEqual(new Set(['00']));
+  expect(codes).toHaveLength(2 * (calls.length - refused));
+  expect(await takenOf()).toBe(codes.length + 1);
+});

@@ -3,7 +3,7 @@ import { defineApi } from '@floodgate/http';
 import { job } from '@floodgate/queue';
 import { whole } from '@floodgate/service';
 import { addBulkRoute } from './bulk/route.ts';
-import { createTurns } from './bulk/turns.ts';
+import { createTurns, watchSingleCalls } from './bulk/turns.ts';
 import { createChangeGroups } from './change/change-groups.ts';
 import {
   cancelRegistrations,
@@ -76,7 +76,7 @@ export const registrationsApi = defineApi({
           confirmRegistrations(db, shardId, some, lockWithinMs),
       ),
     };
-    const registrar = provoking(
+    const singleCalls = watchSingleCalls(
       createRegistrar({
         ...grouping,
         db,
@@ -84,8 +84,9 @@ export const registrationsApi = defineApi({
         onCommitted: notifier.notify,
       }),
     );
+    const registrar = provoking(singleCalls.registrar);
     const turns = createTurns({
-      isShared: registrar.servesSingleCalls,
+      isShared: singleCalls.areServed,
       patienceMs: LARGE_CALL_PATIENCE_MS,
       answerWithinMs,
     });

@@ -48,10 +48,10 @@ export function addBulkRoute(
       serializerCompiler: () => JSON.stringify,
       onRequest: refuseEarly(registrar),
       preValidation: async ({ body, principal }, reply) => {
-        if (!(await turns.wait(principal, reply.raw)))
-          return reply.fail('90', { retryAfterSeconds: registrar.retryAfterSeconds(principal) });
         const { registrations } = (body ?? {}) as { registrations?: unknown };
         if (Array.isArray(registrations)) registrations.forEach(trimFullName);
+        if (!(await turns.wait(principal, reply.raw)))
+          reply.fail('90', { retryAfterSeconds: registrar.retryAfterSeconds(principal) });
       },
     },
     async (request, reply) => {

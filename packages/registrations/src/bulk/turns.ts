@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Partner } from '../register/lanes.ts';
+import type { Registrar } from '../register/registrar.ts';
 import { createWaitingRoom } from '../register/waiting-room.ts';
 
 export interface TurnsOptions {
@@ -75,4 +76,20 @@ export function createTurns({ isShared, patienceMs, answerWithinMs }: TurnsOptio
       });
     },
   };
+}
+
+/** How long ago the last single call may be, where single calls are being served. */
+const LATELY_MS = 1_000;
+
+/** Returns the registrar, and what tells whether it registers attendees one by one. */
+export function watchSingleCalls(registrar: Registrar) {
+  let lastAt = -Infinity;
+  const watched: Registrar = {
+    ...registrar,
+    register(...call) {
+      lastAt = performance.now();
+      return registrar.register(...call);
+    },
+  };
+  return { registrar: watched, areServed: () => performance.now() - lastAt < LATELY_MS };
 }

@@ -35,9 +35,6 @@ const GROUPS_AT_ONCE = 8;
 /** A group that takes longer waits for somebody, and does not count among them. */
 const PATIENCE_MS = 250;
 
-/** How long ago the last single call may be, where single calls are being served. */
-const LATELY_MS = 1_000;
-
 /** What a call says beside its registrations. */
 export interface CallOptions {
   /** Its Idempotency-Key. */
@@ -49,7 +46,6 @@ export interface CallOptions {
 /** Returns what registers attendees: it collects what arrives into batches and answers when a batch has committed. */
 export function createRegistrar({ log, ...options }: RegistrarOptions) {
   const warn = throttledWarn('a batch did not commit');
-  let lastSingleAt = -Infinity;
   const keysInProgress = new Set<string>();
   const locked = createLockedTickets(log);
   const deps: CommitDependencies = {
@@ -90,8 +86,6 @@ export function createRegistrar({ log, ...options }: RegistrarOptions) {
     return group.submit(order, principal).finally(() => keysInProgress.delete(scopedKey));
   }
   return {
-    /** Whether attendees are being registered one by one. */
-    servesSingleCalls: () => performance.now() - lastSingleAt < LATELY_MS,
     /** Returns whether a registration may come now. One that may not is to be answered `overloaded`, and counted as that. */
     admit: (principal: PartnerPrincipal) => groupOf(principal.shardId).admit(principal),
     /** Seconds until those who wait for the same shard will have been served, as far as the last groups tell. */
@@ -104,7 +98,6 @@ export function createRegistrar({ log, ...options }: RegistrarOptions) {
       request: RegistrationRequest,
       call: CallOptions = {},
     ): Promise<Outcome> {
-      lastSingleAt = performance.now();
       return submit(principal, toReservation(principal, request, call), call.key);
     },
     /**
