@@ -14,6 +14,7 @@ import {
   closeIdleConnections,
   trackConnections,
 } from './strict/connections.ts';
+import { gatherPipelinedAnswers } from './strict/pipelining.ts';
 import { checkHead, readJsonBodies } from './strict/requests.ts';
 
 /** Time to read a request, headers and body; a slow client may not hold a connection for longer. */
@@ -62,6 +63,7 @@ export function createServer(log: Logger) {
 
   trackConnections(app.server);
   closeIdleConnections(app.server);
+  gatherPipelinedAnswers(app.server);
   app.decorateReply('fail', function failThis(code, specifics) {
     return fail(this, code, specifics);
   });

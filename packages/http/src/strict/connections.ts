@@ -8,7 +8,7 @@ const SWEEP_MS = 20;
 
 // What Node keeps on a socket: the response that is due, until it has finished and the next one takes its place, and the
 // parser with the request that it reads or has read last. Undocumented, but unchanged for years, and tested.
-interface HttpSocket extends Socket {
+export interface HttpSocket extends Socket {
   _httpMessage?: ServerResponse | null;
   parser?: { incoming?: IncomingMessage | null } | null;
 }
