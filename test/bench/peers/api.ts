@@ -47,7 +47,8 @@ async function start(config: PeerConfig, log: Logger): Promise<Service> {
     await ticketsApi.open(context, {}),
   ];
   const app = await buildApi({ log, reads, queue: { problem: () => null }, capabilities });
-  await app.listen({ host: '127.0.0.1', port: 0 });
+  const baseUrl = await app.listen({ host: '127.0.0.1', port: 0 });
+  log.info(`listening at ${baseUrl}`);
   return {
     close: async () => {
       await closeServer(app);
