@@ -227,17 +227,18 @@ export class Partners {
       const api = random.between(0, apiUrls.length - 1);
       const answer = await this.#ask(api, event, '/api/v1/events/reset', { method: 'POST', headers: {} });
       const end = 'envelope' in answer ? endOf(answer) : answer;
-      const isDone =
-        'envelope' in answer && !(answer.envelope.responseData as { more?: boolean } | null)?.more;
+      const isMore =
+        'envelope' in answer && (answer.envelope.responseData as { more?: boolean } | null)?.more;
+      const isFinal = end.kind === 'answered' && !isMore && !RETRY_CODES.has(end.code);
       // It may go on where nobody waits for it.
       if (end.kind !== 'answered') this.#maybeReset.add(event);
       for (const request of this.history.requests.filter((one) => one.event === event)) {
         const isThere = request.attempts.some(
           (attempt) => attempt.endedAt <= sentAt && labelOf(attempt.end) === '00',
         );
-        request.cancellations.push(isDone && isThere ? end : MAYBE);
+        request.cancellations.push(isFinal && isThere ? end : MAYBE);
       }
-      if (isDone && !RETRY_CODES.has(labelOf(end))) return;
+      if (isFinal) return;
       await delay(random.between(BACKOFF_MS.from, BACKOFF_MS.to));
     }
   }

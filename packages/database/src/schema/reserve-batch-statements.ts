@@ -93,8 +93,9 @@ export const INSERT_REGISTRATIONS = `
   where serial is not null`;
 
 /**
- * The same where there is more to store: attendees that are unique, seats that are held. The former go in sorted: one batch may wait for another's until that one has ended, and in one order for
- * all, two can never wait for each other. (Sorting costs the others too much.)
+ * The same where there is more to store: attendees that are unique, seats that are held. The former go in sorted: one batch may
+ * wait for another's until that one has ended, and in one order for all, two can never wait for each other. (Sorting costs the
+ * others too much.)
  */
 export const INSERT_SPECIAL = `
   insert into {registrations} (${SEAT}, attendee_digest, held_until, ${ATTENDEE}) overriding system value
