@@ -1,8 +1,12 @@
-// Whether the API or the worker of this container is ready. A container of the operator's command is always.
+// Whether the service of this container is ready. A container of the operator's command is always.
 import { globSync, readFileSync } from 'node:fs';
 
-const { PORT = '3000', WORKER_PORT = '3001' } = process.env;
-const PORTS = { 'apps/api/src/main.ts': PORT, 'apps/worker/src/main.ts': WORKER_PORT };
+const { PORT = '3000', WORKER_PORT = '3001', DELIVERY_PORT = '3002' } = process.env;
+const PORTS = {
+  'apps/api/src/main.ts': PORT,
+  'apps/worker/src/main.ts': WORKER_PORT,
+  'apps/delivery/src/main.ts': DELIVERY_PORT,
+};
 
 function commandLine(file) {
   try {

@@ -52,7 +52,7 @@ describe.skipIf(missing)(`on a Citus cluster${missing}`, () => {
     await grantServiceRoles(db);
     const connectAs = (service: ServiceName) =>
       connect({ connectionString: urlOf(service), applicationName: 'tests', maxConnections: 2 });
-    roles = { api: connectAs('api'), worker: connectAs('worker') };
+    roles = { api: connectAs('api'), worker: connectAs('worker'), delivery: connectAs('delivery') };
     apis = [await startApiProcess(env('api')), await startApiProcess(env('api'))];
     worker = await startWorkerProcess(env('worker'));
   }, 120_000);

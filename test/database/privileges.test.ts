@@ -31,7 +31,7 @@ beforeAll(async () => {
       applicationName: 'tests',
       maxConnections: 1,
     });
-  connections = { api: connectAs('api'), worker: connectAs('worker') };
+  connections = { api: connectAs('api'), worker: connectAs('worker'), delivery: connectAs('delivery') };
   fixture = await createFixture(database.db);
   // So that there is something to read, change and delete.
   await commitBatch(database.db, fixture);
@@ -210,6 +210,25 @@ const FORBIDDEN_TO: Record<ServiceName, string[]> = {
     'update batches set size = 0',
     `set role ${roleOf('api')}`,
   ],
+  delivery: [
+    ...FORBIDDEN,
+    ...['partners', 'event_grants', 'secret_keys', 'rate_limit_windows', 'idempotency_keys'].map(
+      (table) => `select count(*) from ${table}`,
+    ),
+    ...['phone_number', 'gender', 'extra_data_1', 'extra_data_2', 'attendee_digest'].map(
+      (column) => `select ${column} from registrations`,
+    ),
+    'update registrations set cancelled_at = now()',
+    'update tickets set taken = 0',
+    'update batches set state = state',
+    'update journal_heads set last_offset = 0',
+    'update journal_segments set count = 0',
+    'delete from journal_segments',
+    'delete from journal_consumers',
+    'update journal_consumers set event_id = 0',
+    'insert into journal_consumers (shard_id, id, kind, event_id, partner_id) values (0, gen_random_uuid(), $$mail$$, 1, 0)',
+    `set role ${roleOf('worker')}`,
+  ],
 };
 
 describe.for(SERVICES)('the role of the %s', (service) => {
@@ -257,6 +276,7 @@ describe.for(SERVICES)('the role of the %s', (service) => {
       QUEUE_URL: database.url,
       PORT: '0',
       WORKER_PORT: '0',
+      DELIVERY_PORT: '0',
     });
     expect(await process.exited).toBe(1);
     expect(process.output()).toMatch(

@@ -1,7 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { SERVICES, type ServiceName } from '@floodgate/database';
 import SMALL_PROCESS from '../../packages/toolchain/small-process.json' with { type: 'json' };
+import { findFreePort } from '@floodgate/embedded-postgres';
 import { assertNothingPrivate, keepPrivate } from './private-data.ts';
 import { underTest } from './service-roles.ts';
 import { waitUntil } from './wait-until.ts';
@@ -9,6 +11,7 @@ import { waitUntil } from './wait-until.ts';
 const ENTRY_POINTS = {
   api: new URL('../../apps/api/src/main.ts', import.meta.url),
   worker: new URL('../../apps/worker/src/main.ts', import.meta.url),
+  delivery: new URL('../../apps/delivery/src/main.ts', import.meta.url),
   cli: new URL('../../apps/cli/src/main.ts', import.meta.url),
   standalone: new URL('../../apps/standalone/src/main.ts', import.meta.url),
 };
@@ -16,6 +19,7 @@ const ENTRY_POINTS = {
 const FLAGS: Record<keyof typeof ENTRY_POINTS, string[]> = {
   api: SMALL_PROCESS.flags['apps/api'],
   worker: SMALL_PROCESS.flags.apps,
+  delivery: SMALL_PROCESS.flags.apps,
   cli: SMALL_PROCESS.flags.apps,
   standalone: SMALL_PROCESS.flags['apps/standalone'],
 };
@@ -48,7 +52,7 @@ export function startProcess(
         ...SMALL_PROCESS.env,
         PATH: process.env['PATH'],
         NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
-        ...(app === 'api' || app === 'worker' ? underTest(app, env) : env),
+        ...(isService(app) ? underTest(app, env) : env),
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     },
@@ -70,9 +74,12 @@ export function startProcess(
   };
 }
 
+const isService = (app: keyof typeof ENTRY_POINTS): app is ServiceName =>
+  (SERVICES as readonly string[]).includes(app);
+
 /** What is log of a process's output. The command, and npm start with its demo, also print what their user is to know. */
 function logOf(app: keyof typeof ENTRY_POINTS, output: string): string {
-  if (app === 'api' || app === 'worker') return output;
+  if (isService(app)) return output;
   return output
     .split('\n')
     .filter((line) => line.startsWith('{"level":'))
@@ -97,6 +104,21 @@ export async function startWorkerProcess(env: Environment): Promise<ServiceProce
     return process.output().includes('"msg":"working"');
   });
   return process;
+}
+
+/** Starts a delivery process and waits until it delivers. Returns where its health, metrics and pages are. */
+export async function startDeliveryProcess(env: Environment): Promise<ServiceProcess & { baseUrl: string }> {
+  const port = await findFreePort();
+  const process = startProcess('delivery', {
+    DELIVERY_HOST: '127.0.0.1',
+    DELIVERY_PORT: String(port),
+    ...env,
+  });
+  await waitUntil('deliveries go on', () => {
+    assertRunning(process);
+    return process.output().includes('"msg":"delivering"');
+  });
+  return { ...process, baseUrl: `http://127.0.0.1:${port}` };
 }
 
 /** Runs the operator's command to its end. */

@@ -14,13 +14,13 @@ const PREFIX = 'floodgate_test_';
 /** The role that a service has on the server of the tests. */
 export const roleOf = (service: ServiceName) => `${PREFIX}${service}`;
 
-/** Makes the login roles of API and worker on the tests' server, once. They have the owner's password. */
+/** Makes the login roles of the services on the tests' server, once. They have the owner's password. */
 export async function createServiceRoles(server: Database, serverUrl: string): Promise<void> {
   const password = decodeURIComponent(new URL(serverUrl).password);
   for (const service of SERVICES) await ensureLoginRole(server, roleOf(service), password);
 }
 
-/** Gives both roles what `floodgate grant` gives them in a database. */
+/** Gives the roles what `floodgate grant` gives them in a database. */
 export async function grantServiceRoles(db: Database): Promise<void> {
   for (const service of SERVICES) {
     const outcome = await grantPrivileges(db, service, roleOf(service));

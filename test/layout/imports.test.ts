@@ -15,7 +15,7 @@ const BELOW_CAPABILITIES = [
   ['audit', 'journal'],
 ];
 const CAPABILITIES = ['partners', 'events', 'tickets', 'registrations'];
-const APPS = ['api', 'worker', 'cli', 'standalone'];
+const APPS = ['api', 'worker', 'delivery', 'cli', 'standalone'];
 /** What partners install: it knows the service by its contract alone. */
 const CLIENT = 'client';
 /** Reads from all of them what it describes. */
@@ -111,7 +111,12 @@ test('the client, which is published, imports nothing of ours', () => {
 });
 
 test("an app knows a capability by its face, and tests know no app's sources", () => {
-  const faces: Record<string, string> = { 'apps/api': 'api', 'apps/worker': 'worker', 'apps/cli': 'cli' };
+  const faces: Record<string, string> = {
+    'apps/api': 'api',
+    'apps/worker': 'worker',
+    'apps/delivery': 'delivery',
+    'apps/cli': 'cli',
+  };
   const pastTheFace = productImports.filter(({ room, specifier }) => {
     const [, capability, face] = /^@floodgate\/([a-z-]+)(?:\/([a-z-]+))?$/.exec(specifier) ?? [];
     return faces[room] && CAPABILITIES.includes(capability ?? '') && face !== faces[room];

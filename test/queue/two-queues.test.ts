@@ -10,7 +10,7 @@ import {
   type JobResult,
 } from '@floodgate/queue';
 import { createLogger, loadConfig } from '@floodgate/service';
-import { startWorker, workerConfig, type Health } from '@floodgate/worker';
+import { startWorker, workerConfig, type WorkerHealth } from '@floodgate/worker';
 import { findFreePort } from '@floodgate/embedded-postgres';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
@@ -135,7 +135,7 @@ describe('a worker with two queues', () => {
     });
     const read = async () => {
       const response = await fetch(`http://127.0.0.1:${port}/health/live`);
-      return (await response.json()) as Health;
+      return (await response.json()) as WorkerHealth;
     };
     return { producer: producers[0]!, read };
   }

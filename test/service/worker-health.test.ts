@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Health } from '@floodgate/worker';
+import type { WorkerHealth } from '@floodgate/worker';
 import { commitBatch } from '../harness/committed-batch.ts';
 import type { TestDatabase } from '../harness/database.ts';
 import type { Fixture } from '../harness/fixture.ts';
@@ -21,7 +21,7 @@ async function startHealthyWorker(env: Environment = {}) {
   const worker = await workers.start({ WORKER_PORT: port, ...env });
   const read = async (path = '/health/live') => {
     const response = await fetch(`http://127.0.0.1:${port}${path}`);
-    return { httpStatus: response.status, ...((await response.json()) as Health) };
+    return { httpStatus: response.status, ...((await response.json()) as WorkerHealth) };
   };
   const ask = async (path: string) => {
     const { httpStatus, status } = await read(path);

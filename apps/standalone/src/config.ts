@@ -4,7 +4,7 @@ import { port, processSettings } from '@floodgate/service';
 import { producerSettings, queueSettings } from '@floodgate/queue';
 import { finalizeBatchesJob } from '@floodgate/registrations';
 
-/** What `npm start` itself reads. What API and worker have in common is here, so that a mistake is reported once, at once. */
+/** What `npm start` itself reads. What its processes have in common is here, so that a mistake is reported once, at once. */
 export const StandaloneConfig = Type.Object({
   DATABASE_URL: Type.Optional(databaseSettings.DATABASE_URL),
   ...queueSettings,
@@ -20,6 +20,7 @@ export const StandaloneConfig = Type.Object({
   HOST: Type.String({ default: '127.0.0.1', description: 'address that the API listens on' }),
   PORT: port('port that the API listens on, 0 for any', 3000),
   WORKER_PORT: port("port of the worker's health checks, 0 for any", 0),
+  DELIVERY_PORT: port('port of the outbox, metrics and health checks of what is delivered, 0 for any', 3002),
 });
 
 export type StandaloneConfig = Static<typeof StandaloneConfig>;

@@ -1,5 +1,5 @@
-// `npm start`: Floodgate complete on one machine, with a Postgres of its own. --watch (`npm run dev`) starts API and worker
-// anew when their sources change, --inspect (`npm run debug`) lets a debugger attach to them.
+// `npm start`: Floodgate complete on one machine, with a Postgres of its own. --watch (`npm run dev`) starts its
+// processes anew when their sources change, --inspect (`npm run debug`) lets a debugger attach to them.
 import path from 'node:path';
 import { ConfigError, loadConfig } from '@floodgate/service';
 import { StandaloneConfig } from './config.ts';
@@ -27,7 +27,11 @@ async function start(): Promise<never> {
   // npm changes to the package's directory and keeps where the user was.
   const from = process.env['INIT_CWD'] ?? process.cwd();
   const directory = DATA_DIR ? path.resolve(from, DATA_DIR) : path.join(workspace, '.floodgate');
-  const programs = { api: programOf('api', 9229), worker: programOf('worker', 9230) };
+  const programs = {
+    api: programOf('api', 9229),
+    worker: programOf('worker', 9230),
+    delivery: programOf('delivery', 9231),
+  };
   const print = (text: string) => process.stdout.write(text);
   return runStandalone({ config, directory, env, programs, print }, stop);
 }

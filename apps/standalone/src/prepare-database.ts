@@ -40,7 +40,11 @@ export async function prepareDatabase({ connection, demoFile, baseUrl, isOwnServ
   await attempt('QUEUE_URL', () => migrateQueue(parseQueueUrl(QUEUE_URL), QUEUE_NAMESPACE));
   const connectionOf = (service: ServiceName) =>
     isOwnServer ? openServiceRole(db, connection, service) : connection;
-  const connections = { api: await connectionOf('api'), worker: await connectionOf('worker') };
+  const connections = {
+    api: await connectionOf('api'),
+    worker: await connectionOf('worker'),
+    delivery: await connectionOf('delivery'),
+  };
   return { demo: await ensureDemo(db, demoFile, baseUrl), connections };
 }
 

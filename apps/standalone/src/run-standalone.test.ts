@@ -30,22 +30,30 @@ const WORKER = `${NOTE}
   process.on('SIGTERM', () => { note('worker stops'); process.exit(0); });
   process.on('SIGUSR2', () => process.exit(1));
   note(\`worker \${process.pid}\`);`;
+const DELIVERY = `${NOTE}
+  setInterval(() => {}, 1000);
+  process.on('SIGTERM', () => process.exit(0));`;
 
 type Directory = Awaited<ReturnType<typeof temporaryDirectory>>;
 
 async function run(directory: Directory, programs: { api?: string } = {}, env: object = {}) {
-  const files = { api: directory.file('api.mjs'), worker: directory.file('worker.mjs') };
+  const files = {
+    api: directory.file('api.mjs'),
+    worker: directory.file('worker.mjs'),
+    delivery: directory.file('delivery.mjs'),
+  };
   await writeFile(files.api, programs.api ?? API);
   await writeFile(files.worker, WORKER);
+  await writeFile(files.delivery, DELIVERY);
   await writeFile(directory.file('notes'), '');
   const stop = new AbortController();
   const ready = Promise.withResolvers<string>();
   const ended = runStandalone(
     {
-      config: loadConfig(StandaloneConfig, { PORT: '0', ...env }),
+      config: loadConfig(StandaloneConfig, { PORT: '0', DELIVERY_PORT: '0', ...env }),
       directory: directory.file('data'),
       env: { ...process.env, NOTES: directory.file('notes') },
-      programs: { api: [files.api], worker: [files.worker] },
+      programs: { api: [files.api], worker: [files.worker], delivery: [files.delivery] },
       print: ready.resolve,
     },
     stop,

@@ -12,7 +12,7 @@ interface Setup {
   config: StandaloneConfig;
   /** Absolute. */
   directory: string;
-  /** The environment that API and worker inherit. */
+  /** The environment that all of them inherit. */
   env: NodeJS.ProcessEnv;
   /** What Node.js is given to run as each: a file, after flags. */
   programs: Record<ServiceName, string[]>;
@@ -45,9 +45,16 @@ export async function runStandalone(setup: Setup, stop: AbortController): Promis
   const connectionFile = path.join(directory, 'connection.env');
   await writePrivateFile(connectionFile, variables.join(''));
   const workerPort = config.WORKER_PORT || (await findFreePort());
+  const deliveryPort = await claimPort(config.DELIVERY_PORT, host, wasAbandoned);
   const env = {
     api: { ...setup.env, ...connections.api, HOST: host, PORT: String(port) },
     worker: { ...setup.env, ...connections.worker, WORKER_PORT: String(workerPort) },
+    delivery: {
+      ...setup.env,
+      ...connections.delivery,
+      DELIVERY_HOST: host,
+      DELIVERY_PORT: String(deliveryPort),
+    },
   };
   stop.signal.throwIfAborted();
   opened.use(startServices({ programs, env, host, port, stop }));

@@ -25,10 +25,11 @@ interface ServicesOptions {
   stop: AbortController;
 }
 
-/** Starts API and worker. Disposing of them stops both, side by side. */
+/** Starts API, worker and delivery. Disposing of them stops all, side by side. */
 export function startServices({ programs, env, host, port, stop }: ServicesOptions): AsyncDisposable {
   const api = startService(programs.api, env.api);
   const worker = startService(programs.worker, env.worker);
+  const delivery = startService(programs.delivery, env.delivery);
   // Somebody may have taken the port after it was found free. Once the API has listened, it is free again.
   const whyApiEnded = (exit: Exit) =>
     claimPort(port, host).then(
@@ -37,9 +38,10 @@ export function startServices({ programs, env, host, port, stop }: ServicesOptio
     );
   void api.exited.then(whyApiEnded).then((reason) => stop.abort(reason));
   void worker.exited.then((exit) => stop.abort(endOf('worker', exit)));
+  void delivery.exited.then((exit) => stop.abort(endOf('delivery process', exit)));
   return {
     [Symbol.asyncDispose]: async () => {
-      await Promise.all([api.stop(), worker.stop()]);
+      await Promise.all([api.stop(), worker.stop(), delivery.stop()]);
     },
   };
 }

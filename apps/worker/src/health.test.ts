@@ -1,8 +1,6 @@
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import type { QueueBacklog } from '@floodgate/queue';
-import { expect, onTestFinished, test } from 'vitest';
-import { judge, serveHealth, type Health, type Progress, type QueueProgress } from './health.ts';
+import { expect, test } from 'vitest';
+import { judge, type Progress, type QueueProgress } from './health.ts';
 
 const STALLED_AFTER_MS = 1_000;
 
@@ -84,24 +82,4 @@ test('failed batches wait for an operator, not for the worker', () => {
 
 test('the judgement says what it rests on', () => {
   expect(judge(idleWorker, STALLED_AFTER_MS).progress).toBe(idleWorker);
-});
-
-test('whoever asks while the judgement is read waits for the same one; who asks later gets a new one', async () => {
-  const read = Promise.withResolvers<Health>();
-  const asked = { requests: 0, reads: 0 };
-  const server = serveHealth(() => {
-    asked.reads += 1;
-    return asked.reads === 1 ? read.promise : Promise.resolve(judge(idleWorker, STALLED_AFTER_MS));
-  });
-  onTestFinished(() => void server.close());
-  server.on('request', () => {
-    asked.requests += 1;
-    if (asked.requests === 20) read.resolve({ status: 'blocked', progress: idleWorker });
-  });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/health/ready`;
-  const answers = await Promise.all(Array.from({ length: 20 }, () => fetch(url)));
-  expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 503));
-  expect(asked.reads).toBe(1);
-  expect((await fetch(url)).status).toBe(200);
 });

@@ -1,6 +1,5 @@
-import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { Consumer, Producer, QueueBacklog, QueueCounts, Round } from '@floodgate/queue';
-import { withDeadline, type Repetition } from '@floodgate/service';
+import type { Consumer, Producer, QueueBacklog, QueueCounts } from '@floodgate/queue';
+import { withDeadline, type Health, type Repetition, type Round } from '@floodgate/service';
 
 /** How one queue that this worker consumes goes on. */
 export interface QueueProgress {
@@ -22,11 +21,7 @@ export interface Progress {
   queues: Record<string, QueueProgress>;
 }
 
-export interface Health {
-  /** ok; blocked: a dependency is away, a restart would not help; stalled: work is waiting and nothing moves. */
-  status: 'ok' | 'blocked' | 'stalled';
-  progress: Progress;
-}
+export type WorkerHealth = Health<Progress>;
 
 const COUNT_WITHIN_MS = 500;
 
@@ -64,7 +59,7 @@ async function countJobs(producer: Producer, queue: string): Promise<QueueCounts
 }
 
 /** Judges a worker by its progress, each queue by itself: a busy one does not hide one that is stuck. */
-export function judge(progress: Progress, stalledAfterMs: number): Health {
+export function judge(progress: Progress, stalledAfterMs: number): WorkerHealth {
   const rounds = Object.values(progress.rounds);
   const queues = Object.values(progress.queues);
   const hangs = rounds.some(({ sinceLastMs, intervalMs }) => sinceLastMs > intervalMs + stalledAfterMs);
@@ -84,23 +79,4 @@ function isStuck({ idleMs, jobs, backlog }: QueueProgress, stalledAfterMs: numbe
     : jobs !== null && jobs.waiting > 0;
   const isBackingOff = jobs !== null && jobs.delayed > 0 && jobs.waiting + jobs.active === 0;
   return isWaiting && idleMs > stalledAfterMs && !isBackingOff;
-}
-
-/** Serves /health/live (503 only when stalled: restart it) and /health/ready (503 when stalled or blocked). */
-export function serveHealth(readHealth: () => Promise<Health>): Server {
-  let reading: Promise<Health> | null = null;
-  // Once for all who wait: anybody may ask, as often as they like, and it takes a connection of those that finalize.
-  const readOnce = () => (reading ??= readHealth().finally(() => (reading = null)));
-  return createServer((request, response) => {
-    const path = request.url?.split('?', 1)[0];
-    if (path === '/health/live' || path === '/health/ready') void answer(response, path, readOnce());
-    else response.writeHead(404).end();
-  });
-}
-
-async function answer(response: ServerResponse, path: string, read: Promise<Health>): Promise<void> {
-  const health = await read;
-  const isWell = path === '/health/live' ? health.status !== 'stalled' : health.status === 'ok';
-  response.writeHead(isWell ? 200 : 503, { 'content-type': 'application/json; charset=utf-8' });
-  response.end(JSON.stringify(health));
 }

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
-import { type Logger, type Service, repeat } from '@floodgate/service';
+import { type Logger, type Service, repeat, serveHealth } from '@floodgate/service';
 import { assertGranted, assertMigrated, connect, explainRefusals, type Database } from '@floodgate/database';
 import { Consumer, Producer, queueOptions, watchQueue } from '@floodgate/queue';
 import { CAPABILITIES } from './capabilities.ts';
 import type { WorkerConfig } from './config.ts';
-import { judge, readProgress, serveHealth } from './health.ts';
+import { judge, readProgress } from './health.ts';
 
 const STATEMENT_TIMEOUT_MS = 10_000;
 /** Of handlers, rounds and health together. They are opened as they are needed. */
@@ -35,7 +35,9 @@ export async function startWorker(
     });
   const backlogs = Object.fromEntries(works.flatMap((work) => Object.entries(work.backlogs ?? {})));
   const moving = { consumer, producer, rounds, backlogs };
-  const health = serveHealth(async () => judge(await readProgress(moving), config.STALLED_AFTER_MS));
+  const health = serveHealth({
+    readHealth: async () => judge(await readProgress(moving), config.STALLED_AFTER_MS),
+  });
   health.listen(config.WORKER_PORT, config.WORKER_HOST);
   await once(health, 'listening');
   log.info({ queues: config.WORKER_QUEUES }, 'working');

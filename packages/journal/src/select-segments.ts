@@ -1,9 +1,12 @@
 import { sql, type RawBuilder } from 'kysely';
 
-/** Whose entries: all of a shard's, those of one of its events, or those of one partner under that event. */
+/**
+ * Whose entries: all of a shard's, those of one of its events, or those of one partner under that event, with or without the
+ * event's own, about its tickets.
+ */
 export type JournalScope = { shardId: number } & (
-  | { eventId?: undefined; partnerId?: undefined }
-  | { eventId: number; /** 0: the event's own entries, about its tickets. */ partnerId?: number | undefined }
+  | { eventId?: undefined; partnerId?: undefined; withTickets?: undefined }
+  | { eventId: number; /** 0: the event's own entries, about its tickets. */ partnerId?: number | undefined; withTickets?: boolean }
 );
 
 /**
@@ -11,7 +14,7 @@ export type JournalScope = { shardId: number } & (
  * as many of each of its partners.
  */
 export function selectSegments(scope: JournalScope, after: number, limit: number): RawBuilder<unknown> {
-  const { shardId, eventId, partnerId } = scope;
+  const { shardId, eventId, partnerId, withTickets } = scope;
   // Limits stand in the text: without knowing them, Postgres might rather read and sort everything.
   if (eventId === undefined)
     return sql`
@@ -26,7 +29,12 @@ export function selectSegments(scope: JournalScope, after: number, limit: number
       and (event_id, partner_id, last_offset) > (${eventId}::integer, ${partner}, ${after}::bigint)
       and (event_id, partner_id, last_offset) < (${eventId}::integer, ${partner} + 1, 0)
     order by event_id, partner_id, last_offset limit ${sql.lit(limit)}`;
-  if (partnerId !== undefined) return ofPartner(sql`${partnerId}::integer`);
+  const own = ofPartner(sql`${partnerId}::integer`);
+  if (withTickets)
+    return sql`
+      select * from ((${own}) union all (${ofPartner(sql`0`)})) segment
+      order by last_offset limit ${sql.lit(limit)}`;
+  if (partnerId !== undefined) return own;
   // From partner to partner, as many as the event has.
   const nextPartner = (previous: RawBuilder<unknown>) => sql`
     select min(partner_id) from journal_segments

@@ -1,5 +1,5 @@
 import type { Database } from '@floodgate/database';
-import type { Logger } from '@floodgate/service';
+import type { Logger, Round } from '@floodgate/service';
 import type { Static, TObject, TProperties } from '@sinclair/typebox';
 import { handleJobs, type HandledJob, type JobDefinition, type JobHandlers } from './jobs.ts';
 import type { Producer } from './producer.ts';
@@ -10,13 +10,6 @@ export interface WorkerContext<Config> {
   log: Logger;
   producer: Producer;
   config: Config;
-}
-
-/** Something that every worker repeats: at once after `more`, and after `intervalMs` otherwise. */
-export interface Round {
-  name: string;
-  intervalMs: number;
-  run: () => Promise<'more' | 'done'>;
 }
 
 /** What waits for the jobs of a queue, as Postgres knows it. */

@@ -1,4 +1,5 @@
 export * from './failure.ts';
+export * from './health-server.ts';
 export * from './load-config.ts';
 export * from './log.ts';
 export * from './run-service.ts';

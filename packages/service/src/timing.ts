@@ -7,6 +7,13 @@ export async function withDeadline<T, Late>(promise: Promise<T>, deadlineMs: num
   return Promise.race([promise, deadline]).finally(() => over.abort());
 }
 
+/** Something that a process repeats: at once after `more`, and after `intervalMs` otherwise. */
+export interface Round {
+  name: string;
+  intervalMs: number;
+  run: () => Promise<'more' | 'done'>;
+}
+
 export interface Repetition {
   /** How long ago a round ended, well or not. Grows only if a round hangs. */
   sinceLastRoundMs(): number;

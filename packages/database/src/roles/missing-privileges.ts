@@ -46,6 +46,7 @@ interface Lack {
 const FUNCTIONS: Record<ServiceName, string[]> = {
   api: ['reserve_batch'],
   worker: ['finalize_batches', 'lease_batches'],
+  delivery: ['lease_consumers', 'consumer_lags'],
 };
 
 function sentenceOf({ table, privilege, column, isThere }: Lack, service: ServiceName): string {

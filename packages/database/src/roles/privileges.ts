@@ -1,7 +1,7 @@
 import { TICKET_COLUMNS, type Schema } from '../schema/schema.ts';
 
 /** A process with a database role of its own. The operator's command is the owner's. */
-export const SERVICES = ['api', 'worker'] as const;
+export const SERVICES = ['api', 'worker', 'delivery'] as const;
 export type ServiceName = (typeof SERVICES)[number];
 
 type Tables = Schema & {
@@ -116,6 +116,7 @@ export const PRIVILEGES: Record<ServiceName, { [T in keyof Tables]: TablePrivile
     registrations_serial_seq: { usage: true },
     journal_heads: { select: '*' },
     journal_segments: { select: '*' },
+    journal_consumers: {},
     idempotency_keys: {
       select: '*',
       insert: [
@@ -190,8 +191,44 @@ export const PRIVILEGES: Record<ServiceName, { [T in keyof Tables]: TablePrivile
     registrations_serial_seq: {},
     journal_heads: { select: '*', update: ['last_offset'] },
     journal_segments: { select: '*', insert: SEGMENT, delete: true },
+    journal_consumers: {},
     // By their time: the keys themselves are no business of the worker's. By ctid: only for the release before.
     idempotency_keys: { select: ['ctid', 'shard_id', 'created_at'], delete: true },
+    rate_limit_windows: {},
+    audit_log: {},
+    kysely_migration: { select: ['name'] },
+    kysely_migration_lock: {},
+  },
+  // It tells attendees and partners what became of registrations, so it may read who they are. It changes none.
+  delivery: {
+    partners: {},
+    secret_keys: {},
+    secret_key_uses: {},
+    shards: { select: ['id'] },
+    events: { select: ['id', 'ref', 'shard_id', 'name', 'pass_prefix', 'mode'] },
+    event_grants: {},
+    tickets: { select: ['shard_id', 'id', 'event_id', 'title'] },
+    batches: { select: ['shard_id', 'id', 'state', 'finished_at'] },
+    registrations: {
+      select: [...SEAT, 'reserved_at', 'held_until', 'cancelled_at', 'full_name', 'email_address', 'table_or_seat'],
+    },
+    registrations_serial_seq: {},
+    journal_heads: { select: '*' },
+    journal_segments: { select: '*' },
+    journal_consumers: {
+      select: '*',
+      update: [
+        'last_offset',
+        'until',
+        'state',
+        'failures',
+        'failing_since',
+        'next_at',
+        'lease',
+        'leased_until',
+      ],
+    },
+    idempotency_keys: {},
     rate_limit_windows: {},
     audit_log: {},
     kysely_migration: { select: ['name'] },

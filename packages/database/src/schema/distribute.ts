@@ -16,6 +16,7 @@ const OF_EVENTS = [
   'idempotency_keys',
   'journal_heads',
   'journal_segments',
+  'journal_consumers',
 ];
 /** Run on the shard's server, which their first argument names. Some are written anew for Citus. */
 const FUNCTIONS: Record<string, ((engine: Engine) => RawBuilder<unknown>) | null> = {
@@ -26,6 +27,8 @@ const FUNCTIONS: Record<string, ((engine: Engine) => RawBuilder<unknown>) | null
   cancel_registrations: null,
   confirm_registrations: null,
   expire_holds: null,
+  lease_consumers: null,
+  consumer_lags: null,
 };
 
 export const DEFAULT_SHARDS = 32;

@@ -9,6 +9,7 @@ import * as reserveBatch from './migrations/0004-reserve-batch.ts';
 import * as journal from './migrations/0005-journal.ts';
 import * as cancellations from './migrations/0006-cancellations.ts';
 import * as modes from './migrations/0007-modes.ts';
+import * as consumers from './migrations/0008-consumers.ts';
 import { adoptShardKeys, buildShardKeys, hasTables } from './shard-keys.ts';
 
 /** In order, forward only, and never edited once merged. */
@@ -20,6 +21,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0005-journal': journal,
   '0006-cancellations': cancellations,
   '0007-modes': modes,
+  '0008-consumers': consumers,
 };
 
 /** The oldest that PostgreSQL itself still maintains, and the oldest that the tests have been run on. */

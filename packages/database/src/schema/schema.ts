@@ -6,6 +6,10 @@ type CreatedAt = ColumnType<Date, Date | undefined, never>;
 export type BatchState = 'pending' | 'confirmed' | 'failed' | 'void';
 /** What an entry of the journal tells. The last two are about a ticket, the others about a registration. */
 export type JournalKind = 'confirmed' | 'cancelled' | 'failed' | 'sold_out' | 'reopened';
+/** Who reads the journal: what sends e-mails to attendees, or a partner's webhook. */
+export type ConsumerKind = 'mail' | 'webhook';
+/** Paused: until somebody says otherwise. Disabled: by the service, which has given it up. */
+export type ConsumerState = 'active' | 'paused' | 'disabled';
 /** What becomes of an attendee that is registered already: a second seat, a refusal, or the first pass reference once more. */
 export type DuplicatePolicy = 'allow' | 'reject' | 'return_existing';
 /** For what an attendee registers once, where not as often as they like. */
@@ -192,6 +196,28 @@ export interface Schema {
     /** Null where they are all from the first to the last. */
     serials: number[] | null;
     at: CreatedAt;
+  };
+  /** Who reads the journal of an event, and how far each has come. */
+  journal_consumers: {
+    shard_id: number;
+    id: string;
+    kind: ConsumerKind;
+    event_id: number;
+    /** 0: of all partners. */
+    partner_id: number;
+    /** Everything up to here was delivered. */
+    last_offset: Generated<number>;
+    /** Where what is under way ends. Null: nothing is. */
+    until: number | null;
+    state: Generated<ConsumerState>;
+    /** Attempts in vain since the last that was not. */
+    failures: Generated<number>;
+    failing_since: Date | null;
+    /** When it may be read for again. */
+    next_at: Generated<Date>;
+    lease: string | null;
+    leased_until: Date | null;
+    created_at: CreatedAt;
   };
   idempotency_keys: {
     shard_id: Generated<number>;

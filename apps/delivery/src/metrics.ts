@@ -1,0 +1,44 @@
+import { collectDefaultMetrics, Gauge, Registry } from '@prometheus-io/client';
+import type { Database } from '@floodgate/database';
+import { readLags, type Lag } from '@floodgate/journal';
+
+const LAGS: readonly { name: string; help: string; value: (lag: Lag) => number }[] = [
+  {
+    name: 'oldest_undelivered_seconds',
+    help: 'Age of the oldest entry of the journal that was not delivered, those that wait or are slowed down included; 0: none',
+    value: ({ oldestMs }) => (oldestMs ?? 0) / 1_000,
+  },
+  { name: 'consumers', help: 'Consumers of the journal', value: ({ consumers }) => consumers },
+  { name: 'consumers_behind', help: 'Consumers that have something to deliver', value: ({ behind }) => behind },
+  {
+    name: 'consumers_failing',
+    help: 'Consumers whose last attempt was in vain',
+    value: ({ failing }) => failing,
+  },
+  { name: 'consumers_disabled', help: 'Consumers that were given up', value: ({ disabled }) => disabled },
+];
+
+/** Returns the registry of a delivery process. What is said of consumers is read when somebody asks. */
+export function createMetrics(db: Database): Registry {
+  const metrics = new Registry();
+  collectDefaultMetrics({ register: metrics, prefix: 'floodgate_delivery_' });
+  const gauges = LAGS.map(({ name, help, value }) => ({
+    value,
+    gauge: new Gauge({
+      name: `floodgate_delivery_${name}`,
+      help,
+      labelNames: ['kind'],
+      registers: [metrics],
+    }),
+  }));
+  const read = metrics.metrics.bind(metrics);
+  metrics.metrics = async () => {
+    const { shardsAway: _, ...lags } = await readLags(db);
+    for (const { gauge, value } of gauges) {
+      gauge.reset();
+      for (const [kind, lag] of Object.entries(lags)) gauge.set({ kind }, value(lag));
+    }
+    return read();
+  };
+  return metrics;
+}

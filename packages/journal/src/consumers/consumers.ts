@@ -1,0 +1,137 @@
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import type { ConsumerKind, Database } from '@floodgate/database';
+
+/** A reader of the journal, and how far it has come, while this process has its lease. */
+export interface Consumer {
+  shardId: number;
+  id: string;
+  eventId: number;
+  /** 0: it reads the entries of all partners. */
+  partnerId: number;
+  /** Everything up to here was delivered. */
+  cursor: number;
+  /** Where what is under way ends; null: nothing is. What is made again after a failure, ends there. */
+  until: number | null;
+  /** Attempts in vain since the last that was not, and since when. */
+  failures: number;
+  failingSince: Date | null;
+  /** Names this lease. */
+  lease: string;
+}
+
+/** How long a process that was killed keeps its consumers from the others. Longer than any single attempt takes. */
+export const LEASE_SECONDS = 25;
+
+/** Adds a consumer. It begins with the oldest that is kept, or after an offset. Returns its id. */
+export async function addConsumer(
+  db: Database,
+  consumer: { shardId: number; kind: ConsumerKind; eventId: number; partnerId: number; after?: number },
+): Promise<string> {
+  const id = randomUUID();
+  const { shardId, kind, eventId, partnerId, after = 0 } = consumer;
+  await db
+    .insertInto('journal_consumers')
+    .values({
+      shard_id: shardId,
+      id,
+      kind,
+      event_id: eventId,
+      partner_id: partnerId,
+      last_offset: after,
+      next_at: sql<Date>`now()`,
+    })
+    .execute();
+  return id;
+}
+
+/**
+ * Leases up to `most` consumers of a shard that have something to read, whose time has come and whom nobody else has, the longest
+ * waiting first.
+ */
+export async function leaseConsumers(
+  db: Database,
+  shardId: number,
+  kind: ConsumerKind,
+  most: number,
+): Promise<Consumer[]> {
+  const lease = randomUUID();
+  const { rows } = await sql<{ ids: string[] }>`
+    select lease_consumers(${shardId}, ${kind}, ${most}, ${lease}, make_interval(secs => ${LEASE_SECONDS})) as ids`.execute(
+    db,
+  );
+  const ids = rows[0]!.ids;
+  if (ids.length === 0) return [];
+  const consumers = await db
+    .selectFrom('journal_consumers')
+    .select([
+      'shard_id as shardId',
+      'id',
+      'event_id as eventId',
+      'partner_id as partnerId',
+      'last_offset as cursor',
+      'until',
+      'failures',
+      'failing_since as failingSince',
+    ])
+    .where('shard_id', '=', shardId)
+    .where('lease', '=', lease)
+    .execute();
+  return consumers.map((consumer) => ({ ...consumer, lease }));
+}
+
+/** Updates a consumer that this process has leased. Returns false where it has lost the lease: somebody else goes on then. */
+async function updateLeased(
+  db: Database,
+  { shardId, id, lease }: Consumer,
+  change: ReturnType<typeof sql>,
+): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    update journal_consumers set ${change}
+    where shard_id = ${shardId} and id = ${id} and lease = ${lease} and state = 'active'`.execute(db);
+  return Number(numAffectedRows ?? 0) > 0;
+}
+
+/**
+ * Notes that everything up to the cursor was delivered, and what is under way from now on, and renews the lease. Returns false
+ * where the lease is lost, or the consumer was paused: nothing more may be delivered then.
+ */
+export async function advance(
+  db: Database,
+  consumer: Consumer,
+  { cursor, until = null }: { cursor: number; until?: number | null },
+): Promise<boolean> {
+  const kept = await updateLeased(
+    db,
+    consumer,
+    sql`last_offset = ${cursor}, until = ${until}, failures = 0, failing_since = null,
+      leased_until = now() + make_interval(secs => ${LEASE_SECONDS})`,
+  );
+  if (kept) Object.assign(consumer, { cursor, until, failures: 0, failingSince: null });
+  return kept;
+}
+
+/** Renews the lease of a consumer whose turn takes long. Returns false where it is lost. */
+export const renew = (db: Database, consumer: Consumer): Promise<boolean> =>
+  updateLeased(db, consumer, sql`leased_until = now() + make_interval(secs => ${LEASE_SECONDS})`);
+
+/** Gives a consumer back: others have their turn before it. With `delayMs`, nobody reads for it before that time has passed. */
+export const release = (db: Database, consumer: Consumer, delayMs = 0): Promise<boolean> =>
+  updateLeased(
+    db,
+    consumer,
+    sql`lease = null, leased_until = null, next_at = now() + make_interval(secs => ${delayMs / 1000})`,
+  );
+
+/** Gives a consumer back after an attempt in vain. The next is made after `delayMs`, and ends where this one did. */
+export const postpone = (db: Database, consumer: Consumer, delayMs: number): Promise<boolean> =>
+  updateLeased(
+    db,
+    consumer,
+    sql`lease = null, leased_until = null, next_at = now() + make_interval(secs => ${delayMs / 1000}),
+      failures = failures + 1, failing_since = coalesce(failing_since, now())`,
+  );
+
+/** Gives a consumer up, until somebody resumes it. */
+export const disable = (db: Database, consumer: Consumer): Promise<boolean> =>
+  updateLeased(db, consumer, sql`lease = null, leased_until = null, state = 'disabled'`);

@@ -1,0 +1,272 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  addConsumer,
+  advance,
+  disable,
+  leaseConsumers,
+  postpone,
+  readJournal,
+  readLags,
+  release,
+  renew,
+  runConsumers,
+  type Consumer,
+} from '@floodgate/journal';
+import { reserveBatch } from '@floodgate/registrations';
+import { perform, updateTicketAction } from '@floodgate/tickets/actions';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { finalizePending } from '../harness/journal.ts';
+import { reservationOf } from '../harness/reservation.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+
+// Who reads the journal, each from a place of its own.
+
+let database: TestDatabase;
+let fixture: Fixture;
+let ticketId: number;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  // Others' consumers would be leased as well.
+  for (const table of ['journal_consumers', 'journal_segments'])
+    await sql`delete from ${sql.table(table)}`.execute(database.db);
+  fixture = await createFixture(database.db);
+  ticketId = await fixture.addTicket({ capacity: 100_000 });
+});
+
+/** Registers and confirms so many, of one partner. */
+async function confirm(count = 1, of: Pick<Fixture, 'partnerId'> = fixture) {
+  const { partnerId } = of;
+  const reservations = Array.from({ length: count }, () =>
+    reservationOf({ ...fixture, partnerId }, ticketId),
+  );
+  await reserveBatch(database.db, randomUUID(), reservations);
+  await finalizePending(database.db, fixture.shardId);
+}
+
+const add = (partnerId = fixture.partnerId, kind: 'webhook' | 'mail' = 'webhook') => {
+  const { shardId, eventId } = fixture;
+  return addConsumer(database.db, { shardId, kind, eventId, partnerId });
+};
+
+const lease = (most = 10, kind: 'webhook' | 'mail' = 'webhook') =>
+  leaseConsumers(database.db, fixture.shardId, kind, most);
+
+const idsOf = (consumers: readonly Consumer[]) => consumers.map(({ id }) => id);
+
+async function leaseOne(): Promise<Consumer> {
+  const [consumer] = await lease(1);
+  expect(consumer).toBeDefined();
+  return consumer!;
+}
+
+/** Makes all that a time is noted of be so much longer ago. */
+const passTime = (seconds: number) =>
+  sql`
+    update journal_consumers set next_at = next_at - make_interval(secs => ${seconds}),
+      leased_until = leased_until - make_interval(secs => ${seconds}),
+      failing_since = failing_since - make_interval(secs => ${seconds})
+    where shard_id = ${fixture.shardId}`.execute(database.db);
+
+describe('a lease', () => {
+  test('is given only where there is something to read, and to one reader', async () => {
+    const id = await add();
+    expect(await lease()).toEqual([]);
+    await confirm(3);
+    const consumer = await leaseOne();
+    expect(consumer).toMatchObject({ id, cursor: 0, until: null, failures: 0, failingSince: null });
+    expect(await lease()).toEqual([]);
+  });
+
+  test('is given for what is of the same kind, event and partner, or of all partners, or of its tickets', async () => {
+    const [other, stranger] = [await createFixture(database.db), await createFixture(database.db)];
+    const [own, others, all] = [await add(), await add(other.partnerId), await add(0)];
+    await add(stranger.partnerId);
+    const mail = await add(0, 'mail');
+    await confirm(1);
+    expect(idsOf(await lease()).sort()).toEqual([own, all].sort());
+    expect(idsOf(await lease(10, 'mail'))).toEqual([mail]);
+    await confirm(1, other);
+    expect(idsOf(await lease())).toEqual([others]);
+    const soldOut = { ticketId, capacity: 2 };
+    await perform(database.db, updateTicketAction, soldOut, 'test');
+    expect(await lease()).toHaveLength(1);
+  });
+
+  test('ends by itself, when its process has gone', async () => {
+    const id = await add();
+    await confirm();
+    const first = await leaseOne();
+    await passTime(24);
+    expect(await lease()).toEqual([]);
+    await passTime(1);
+    const second = await leaseOne();
+    expect(second.id).toBe(id);
+    // Whoever comes back late changes nothing any more.
+    for (const late of [
+      advance(database.db, first, { cursor: 1 }),
+      renew(database.db, first),
+      release(database.db, first),
+      postpone(database.db, first, 0),
+      disable(database.db, first),
+    ])
+      expect(await late).toBe(false);
+    expect(await advance(database.db, second, { cursor: 1 })).toBe(true);
+  });
+
+  test('goes to those who have waited longest', async () => {
+    await confirm();
+    const ids = [await add(), await add(), await add()];
+    expect(idsOf(await lease(2))).toEqual(ids.slice(0, 2));
+    expect(idsOf(await lease(2))).toEqual(ids.slice(2));
+  });
+});
+
+describe('a reader', () => {
+  test('goes on from where it was, and is not leased again when it is at the end', async () => {
+    await add();
+    await confirm(5);
+    const { shardId, eventId, partnerId } = fixture;
+    const consumer = await leaseOne();
+    const page = await readJournal(database.db, { shardId, eventId, partnerId, withTickets: true }, 0, 3);
+    if (typeof page === 'string') throw new Error(page);
+    expect(page.entries).toHaveLength(3);
+    expect(await advance(database.db, consumer, { cursor: page.cursor, until: page.cursor + 2 })).toBe(true);
+    await release(database.db, consumer);
+    const again = await leaseOne();
+    expect(again).toMatchObject({ cursor: page.cursor, until: page.cursor + 2 });
+    await advance(database.db, again, { cursor: again.until! });
+    await release(database.db, again);
+    expect(await lease()).toEqual([]);
+  });
+
+  test('that failed comes again later, and its failures are counted until one succeeds', async () => {
+    await add();
+    await confirm();
+    const first = await leaseOne();
+    await postpone(database.db, first, 60_000);
+    expect(await lease()).toEqual([]);
+    await passTime(60);
+    const second = await leaseOne();
+    expect(second.failures).toBe(1);
+    expect(Date.now() - second.failingSince!.getTime()).toBeGreaterThan(59_000);
+    await postpone(database.db, second, 0);
+    const third = await leaseOne();
+    expect(third).toMatchObject({ failures: 2, failingSince: second.failingSince });
+    await advance(database.db, third, { cursor: 0 });
+    await release(database.db, third);
+    expect(await leaseOne()).toMatchObject({ failures: 0, failingSince: null });
+  });
+
+  test('that was given up is not leased, and its lag counts among the disabled', async () => {
+    await add();
+    await confirm();
+    await disable(database.db, await leaseOne());
+    expect(await lease()).toEqual([]);
+    expect((await readLags(database.db)).webhook).toEqual({
+      consumers: 1,
+      behind: 0,
+      failing: 0,
+      disabled: 1,
+      oldestMs: null,
+    });
+  });
+
+  test('of a ticket reads of it in the same order', async () => {
+    await confirm(2);
+    await perform(database.db, updateTicketAction, { ticketId, capacity: 2 }, 'test');
+    await perform(database.db, updateTicketAction, { ticketId, capacity: 4 }, 'test');
+    await confirm(1);
+    const { shardId, eventId, partnerId } = fixture;
+    const page = await readJournal(database.db, { shardId, eventId, partnerId, withTickets: true }, 0, 10);
+    if (typeof page === 'string') throw new Error(page);
+    expect(page.entries.map(({ kind }) => kind)).toEqual([
+      'confirmed',
+      'confirmed',
+      'sold_out',
+      'reopened',
+      'confirmed',
+    ]);
+    expect(page.entries.map(({ offset }) => offset)).toEqual(
+      page.entries.map(({ offset }) => offset).sort((a, b) => a - b),
+    );
+  });
+});
+
+test('the lag is the age of the oldest that was not delivered, also of who waits or was slowed down', async () => {
+  expect(await readLags(database.db)).toEqual({});
+  await add();
+  const later = await add();
+  expect((await readLags(database.db)).webhook).toMatchObject({ behind: 0, oldestMs: null });
+  await confirm();
+  await sql`update journal_segments set at = at - interval '1 hour' where shard_id = ${fixture.shardId}`.execute(
+    database.db,
+  );
+  await confirm();
+  for (const consumer of await lease())
+    await (consumer.id === later
+      ? advance(database.db, consumer, { cursor: 1 })
+      : postpone(database.db, consumer, 3_600_000));
+  const { webhook } = await readLags(database.db);
+  expect(webhook).toMatchObject({ consumers: 2, behind: 2, failing: 1, disabled: 0 });
+  expect(webhook!.oldestMs).toBeGreaterThanOrEqual(3_600_000);
+  expect(webhook!.oldestMs).toBeLessThan(3_700_000);
+});
+
+describe('a process that runs consumers', () => {
+  /** Runs them with turns that end when they are told to. */
+  function run(slots: number) {
+    const begun: string[] = [];
+    const ends = new Map<string, (end: 'more' | 'kept') => void>();
+    const failed: Error[] = [];
+    const consumers = runConsumers({
+      db: database.db,
+      kind: 'webhook',
+      slots,
+      onError: (error) => void failed.push(error),
+      turn: (consumer, signal) =>
+        new Promise((end, fail) => {
+          begun.push(consumer.id);
+          ends.set(consumer.id, end);
+          signal.addEventListener('abort', () => fail(new Error('aborted')));
+        }),
+    });
+    onTestFinished(() => consumers.close());
+    return { ...consumers, begun, ends, failed };
+  }
+
+  test('has as many turns under way as it has slots, and each is given back when it ends', async () => {
+    await confirm();
+    const ids = [await add(), await add(), await add()];
+    const { look, begun, ends } = run(2);
+    await look();
+    await look();
+    expect(begun).toEqual(ids.slice(0, 2));
+    ends.get(ids[0]!)!('more');
+    await waitUntil('the third has its turn', async () => (await look(), begun.length === 3));
+    expect(begun[2]).toBe(ids[2]);
+    ends.get(ids[1]!)!('more');
+    await waitUntil('the first has another', async () => (await look(), begun.length === 4));
+    expect(begun[3]).toBe(ids[0]);
+  });
+
+  test('that stops aborts its turns and begins no other', async () => {
+    await confirm();
+    await add();
+    const { look, close, begun, failed } = run(1);
+    await look();
+    await close();
+    expect(failed.map(({ message }) => message)).toEqual(['aborted']);
+    await passTime(60);
+    await look();
+    await delay(0);
+    expect(begun).toHaveLength(1);
+  });
+});
