@@ -288,14 +288,16 @@ test('a redrive is noted for each of its batches', async () => {
   const { batchId } = await commitBatch(db, fixture);
   expect(await perform(db, redriveAction, { limit: 10 }, 'jane')).toEqual([]);
   await sql`update batches set state = 'failed' where id = ${batchId}`.execute(db);
-  expect(await perform(db, redriveAction, { batchId, limit: 10 }, 'jane')).toEqual([batchId]);
+  expect(await perform(db, redriveAction, { batchIds: [batchId], limit: 10 }, 'jane')).toEqual([batchId]);
   const [before, after] = [{ state: 'failed' }, { state: 'pending' }];
   expect(await noted()).toMatchObject([
     { action: 'batch.redrive', subject: `batch:${batchId}`, before, after },
   ]);
-  await expect(attempt(redriveAction, { batchId, limit: 1 })).rejects.toThrow('no failed batch has this id');
-  await expect(attempt(redriveAction, { batchId: 'x', limit: 0 })).rejects.toThrow(
-    'batchId: a UUID; limit: a whole number from 1 to 100000',
+  await expect(attempt(redriveAction, { batchIds: [batchId], limit: 1 })).rejects.toThrow(
+    'no failed batch has this id',
+  );
+  await expect(attempt(redriveAction, { batchIds: ['x'], limit: 0 })).rejects.toThrow(
+    'batchIds: UUIDs; limit: a whole number from 1 to 100000',
   );
 });
 

@@ -100,7 +100,7 @@ describe.skipIf(reasonToSkip !== '')(`docker/compose.yaml${reasonToSkip}`, () =>
     const buildArgs = process.env['DOCKER_BUILD_ARGS']?.split(' ').filter(Boolean) ?? [];
     await run('docker', 'build', ...buildArgs, '--file', DOCKERFILE, '--tag', image, ROOT);
     await compose('up', '-d');
-    await waitUntil('the API and the worker are healthy', () => allHealthy('api', 'worker'), MINUTE_MS);
+    await waitUntil('the services are healthy', () => allHealthy('api', 'worker', 'delivery'), MINUTE_MS);
 
     credentials = await createPartnerWithTicket();
     partner = new PartnerClient(`http://127.0.0.1:${port}`, credentials);
@@ -131,7 +131,7 @@ describe.skipIf(reasonToSkip !== '')(`docker/compose.yaml${reasonToSkip}`, () =>
     const apis = await containersOf('api');
     expect(apis).toHaveLength(2);
     expect(await containersOf('worker')).toHaveLength(2);
-    await waitUntil('all are healthy', () => allHealthy('api', 'worker'), MINUTE_MS);
+    await waitUntil('all are healthy', () => allHealthy('api', 'worker', 'delivery'), MINUTE_MS);
     const ports = await inspect(apis, '{{(index (index .NetworkSettings.Ports "3000/tcp") 0).HostPort}}');
     expect(new Set(ports).size).toBe(2);
     for (const port of ports) {
@@ -145,7 +145,7 @@ describe.skipIf(reasonToSkip !== '')(`docker/compose.yaml${reasonToSkip}`, () =>
     expect(await inspect([image], '{{json .Config.Healthcheck.Test}}')).toEqual([
       JSON.stringify(['CMD', ...check]),
     ]);
-    for (const service of ['api', 'worker']) {
+    for (const service of ['api', 'worker', 'delivery']) {
       await compose('exec', '-T', service, ...check);
       const elsewhere = ['-e', 'PORT=1', '-e', 'WORKER_PORT=1'];
       await expect(compose('exec', '-T', ...elsewhere, service, ...check)).rejects.toThrow();
@@ -187,8 +187,8 @@ describe.skipIf(reasonToSkip !== '')(`docker/compose.yaml${reasonToSkip}`, () =>
       ...psql,
       `select distinct usename from pg_stat_activity where application_name like 'floodgate-%' order by 1`,
     );
-    expect(users.trim().split('\n')).toEqual(['floodgate_api', 'floodgate_worker']);
-    for (const service of ['api', 'worker'])
+    expect(users.trim().split('\n')).toEqual(['floodgate_api', 'floodgate_delivery', 'floodgate_worker']);
+    for (const service of ['api', 'worker', 'delivery'])
       expect(await compose('exec', '-T', service, 'env')).not.toContain(env['POSTGRES_PASSWORD']);
   });
 

@@ -158,7 +158,7 @@ test('what is finalized twice is there once', async () => {
 test('what failed is told of, and again when it was redriven and confirmed', async () => {
   const { batchId, serials } = await commit(2);
   expect(await failBatch(database.db, fixture.shardId, batchId, '23514')).toBe(true);
-  await redriveBatches(database.db, { batchId, limit: 1 });
+  await redriveBatches(database.db, { batchIds: [batchId], limit: 1 });
   await confirm(batchId);
   const entries = await readAll([10]);
   expect(entries.map(({ kind, serial }) => [kind, serial])).toEqual([

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import {
   confirmBatches,
+  countStates,
   failBatch,
   leaseDueBatches,
+  listFailedBatches,
   readBacklog,
   redriveBatches,
   returnLease,
@@ -149,18 +151,40 @@ test('redriven are failed batches, the oldest first, as many as were asked for, 
     expect((await redriveBatches(db, { limit: 2 })).toSorted()).toEqual([older, oldest].toSorted());
     expect((await leaseDueBatches(db, 0, 100)).toSorted()).toEqual([older, oldest].toSorted());
     for (const batchId of [...others, older]) {
-      expect(await redriveBatches(db, { batchId, limit: 100 })).toEqual([]);
+      expect(await redriveBatches(db, { batchIds: [batchId], limit: 100 })).toEqual([]);
     }
     expect(await stateOf(db, young)).toBe('failed');
-    expect(await redriveBatches(db, { batchId: young, limit: 100 })).toEqual([young]);
+    expect(await redriveBatches(db, { batchIds: [young], limit: 100 })).toEqual([young]);
   }));
 
 test('only the batch that was named is redriven', () =>
   inOneMoment(async (db) => {
     const [named, other] = await addInState(db, ['failed', 'failed']);
-    expect(await redriveBatches(db, { batchId: named!, limit: 100 })).toEqual([named]);
+    expect(await redriveBatches(db, { batchIds: [named!], limit: 100 })).toEqual([named]);
     expect(await stateOf(db, other!)).toBe('failed');
   }));
+
+test('what has failed is listed, the oldest first, with whose it is and why', async () => {
+  const { db } = database;
+  const failed = { state: 'failed', failure: '23514' } as const;
+  const young = await addBatch(db, { ...failed, finished_at: ago(60), event_id: 1001, size: 3 });
+  const old = await addBatch(db, { ...failed, finished_at: ago(3_600), failure: null, event_id: 1002 });
+  await addInState(db, ['pending', 'confirmed']);
+  const all = await listFailedBatches(db, { limit: 10 });
+  expect(all.away).toEqual([]);
+  expect(all.failed).toMatchObject([
+    { batchId: old, eventIds: [1002], reason: null },
+    { batchId: young, eventIds: [1001], registrations: 3, reason: '23514' },
+  ]);
+  expect(all.failed[1]!.ageMs).toBeGreaterThanOrEqual(60_000);
+  expect(all.failed[1]!.ageMs).toBeLessThan(120_000);
+  expect((await listFailedBatches(db, { limit: 1 })).failed).toMatchObject([{ batchId: old }]);
+  expect((await listFailedBatches(db, { eventId: 1001, limit: 9 })).failed).toMatchObject([
+    { batchId: young },
+  ]);
+  expect(await redriveBatches(db, { eventId: 1001, limit: 9 })).toEqual([young]);
+  expect(await countStates(db, [young, old])).toEqual({ pending: 1, failed: 1 });
+});
 
 test('the backlog counts what is pending and what has failed, and tells how long the oldest has waited', async () => {
   const { db } = database;

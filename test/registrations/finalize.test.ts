@@ -104,9 +104,19 @@ for (const { name, missing, url } of QUEUES) {
       });
       expect(worker.output()).not.toContain('not now');
 
+      const listed = await runCli(env, 'queue', 'failed', '--event', String(fixture.eventId), '--json');
+      expect(JSON.parse(listed.output)).toMatchObject([
+        { batchId: batch.batchId, eventIds: [fixture.eventId], reason: 'P0001' },
+      ]);
+      const none = await runCli(env, 'queue', 'failed', '--event', String(fixture.eventId + 1));
+      expect(none.output).toBe('no batch has failed\n');
+
       await sql`drop trigger refuse on batches`.execute(database.db);
-      const { code, output } = await runCli(env, 'redrive', '--batch', batch.batchId);
-      expect([code, output]).toEqual([0, expect.stringContaining('redriven: 1')]);
+      const { code, output } = await runCli(env, 'redrive', batch.batchId);
+      expect([code, output]).toEqual([
+        0,
+        expect.stringContaining('redriven: 1 (1 confirmed, 0 failed again, 0 still pending)'),
+      ]);
       await batch.waitForState('confirmed');
       await waitForCounts(producer, {});
     });

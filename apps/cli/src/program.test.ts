@@ -53,7 +53,7 @@ describe('wrong input', () => {
     [['ticket', 'update', '1']],
     [['ticket', 'update', '1', '--price', '12.505']],
     [['ticket', 'update', '1', '--active', '--inactive']],
-    [['redrive', '--batch', 'x']],
+    [['redrive', 'x']],
     [['redrive', '--limit', '0']],
     [['audit', '--limit', '0']],
     [['audit', '--since', 'yesterday']],

@@ -4,6 +4,7 @@ import { ApiConfig } from '@floodgate/api';
 import { buildProgram } from '@floodgate/cli/program';
 import { CliEnvironment } from '@floodgate/command/read-settings';
 import { StandaloneConfig } from '@floodgate/standalone/config';
+import { DeliveryConfig } from '@floodgate/delivery';
 import { WorkerConfig } from '@floodgate/worker';
 import { describeCommands } from './describe-commands.ts';
 import { describeResponseCodes } from './describe-response-codes.ts';
@@ -25,6 +26,7 @@ const GENERATED = {
     describeSettings({
       API: ApiConfig,
       worker: WorkerConfig,
+      delivery: DeliveryConfig,
       command: CliEnvironment,
       '`npm start`': StandaloneConfig,
     }),

@@ -1,10 +1,10 @@
 import { Type } from '@sinclair/typebox';
-import { assertValid, defineAction, perform, text, whole } from '@floodgate/audit';
+import { assertValid, defineAction, Id, perform, text, whole } from '@floodgate/audit';
 import { UUID_PATTERN } from '@floodgate/contract';
 import { askShards, awayText, shardIds, type Database } from '@floodgate/database';
 import { Failure } from '@floodgate/service/failure';
 import { cancelRegistrations } from './change/change-registrations.ts';
-import { redriveBatches } from './finalize/batch-statements.ts';
+import { redriveBatches } from './finalize/failed-batches.ts';
 import { findByPassReference } from './list/list-registrations.ts';
 import { statusOf } from './status/route.ts';
 
@@ -32,18 +32,21 @@ export const cancelRegistrationAction = defineAction({
 
 const NO_SUCH_BATCH = 'no failed batch has this id';
 
-/** Gives failed batches another go, oldest first, or one of them. Its result are their ids. */
+/** Gives failed batches another go, oldest first: all of them, those with these ids, or those of an event. Its result are their ids. */
 export const redriveAction = defineAction({
   name: 'batch.redrive',
   input: Type.Object({
-    batchId: Type.Optional(Type.String({ pattern: UUID_PATTERN, description: 'a UUID' })),
+    batchIds: Type.Optional(
+      Type.Array(Type.String({ pattern: UUID_PATTERN }), { minItems: 1, description: 'UUIDs' }),
+    ),
+    eventId: Type.Optional(Id),
     shardId: Type.Optional(whole(0, 2_147_483_647)),
     limit: whole(1, 100_000),
   }),
   run: async (transaction, selection, note) => {
     const batchIds = await redriveBatches(transaction, selection);
     const isAnywhere = selection.shardId === undefined;
-    if (selection.batchId && isAnywhere && batchIds.length === 0) throw new Failure(NO_SUCH_BATCH);
+    if (selection.batchIds && isAnywhere && batchIds.length === 0) throw new Failure(NO_SUCH_BATCH);
     const change = { before: { state: 'failed' }, after: { state: 'pending' } };
     for (const id of batchIds) note(`batch:${id}`, change);
     return batchIds;
@@ -52,22 +55,23 @@ export const redriveAction = defineAction({
 
 /**
  * The same in all shards, each by itself: one that does not answer holds up none of the others. Returns which do not. Throws
- * InvalidInput before anything is sent to Postgres, and Failure where the batch that is wanted is not found.
+ * InvalidInput before anything is sent to Postgres, and Failure where none of the batches that are wanted is found.
  */
 export async function redriveShards(
   db: Database,
-  { limit, batchId }: { limit: number; batchId?: string },
+  { limit, ...selection }: { limit: number; batchIds?: string[]; eventId?: number },
   actor: string,
 ) {
-  const wanted = { limit, ...(batchId !== undefined && { batchId }) };
-  assertValid(redriveAction, wanted, actor);
+  assertValid(redriveAction, { ...selection, limit }, actor);
   let batchIds: string[] = [];
   const { away } = await askShards(await shardIds(db), async (shardId) => {
     const left = limit - batchIds.length;
     if (left === 0) return;
-    batchIds = batchIds.concat(await perform(db, redriveAction, { ...wanted, shardId, limit: left }, actor));
+    batchIds = batchIds.concat(
+      await perform(db, redriveAction, { ...selection, shardId, limit: left }, actor),
+    );
   });
-  if (batchId !== undefined && batchIds.length === 0)
+  if (selection.batchIds && batchIds.length === 0)
     throw new Failure([NO_SUCH_BATCH, ...(away.length > 0 ? [awayText(away)] : [])].join('; '));
   return { batchIds, away };
 }

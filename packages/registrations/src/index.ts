@@ -1,5 +1,6 @@
 export * from './change/change-registrations.ts';
 export * from './finalize/batch-statements.ts';
+export * from './finalize/failed-batches.ts';
 export * from './finalize/finalize-batches.ts';
 export * from './finalize/job.ts';
 export * from './finalize/relay.ts';

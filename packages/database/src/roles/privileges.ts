@@ -210,7 +210,15 @@ export const PRIVILEGES: Record<ServiceName, { [T in keyof Tables]: TablePrivile
     tickets: { select: ['shard_id', 'id', 'event_id', 'title'] },
     batches: { select: ['shard_id', 'id', 'state', 'finished_at'] },
     registrations: {
-      select: [...SEAT, 'reserved_at', 'held_until', 'cancelled_at', 'full_name', 'email_address', 'table_or_seat'],
+      select: [
+        ...SEAT,
+        'reserved_at',
+        'held_until',
+        'cancelled_at',
+        'full_name',
+        'email_address',
+        'table_or_seat',
+      ],
     },
     registrations_serial_seq: {},
     journal_heads: { select: '*' },

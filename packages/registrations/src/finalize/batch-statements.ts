@@ -34,35 +34,6 @@ async function writeBatches(db: Database, { shardId, batchIds }: ShardBatches, f
   return rows[0]!.written;
 }
 
-/** Which failed batches: all of them, those of one shard, or one. */
-interface Selection {
-  batchId?: string | null;
-  shardId?: number;
-  limit: number;
-}
-
-/** Makes failed batches pending again and due for the relay at once. Returns their ids. */
-export async function redriveBatches(
-  transaction: Database,
-  { batchId = null, shardId: only, limit }: Selection,
-): Promise<string[]> {
-  const redriven: string[] = [];
-  for (const shardId of only === undefined ? await shardIds(transaction) : [only]) {
-    const { rows } = await sql<{ id: string }>`
-      select id from batches
-      where shard_id = ${shardId} and state = 'failed' and (${batchId}::uuid is null or id = ${batchId}::uuid)
-      order by created_at limit ${limit - redriven.length} for update skip locked`.execute(transaction);
-    const ids = rows.map(({ id }) => id);
-    await sql`
-      update batches
-      set state = 'pending', pending_since = now(), finished_at = null, failure = null, relay_at = now(),
-        journal_offset = null
-      where shard_id = ${shardId} and id = any(${ids}::uuid[])`.execute(transaction);
-    for (const id of ids) redriven.push(id);
-  }
-  return redriven;
-}
-
 /**
  * Leases up to `limit` batches of a shard that have waited too long for their finalization, or for their place in the
  * journal. Each is left alone for a time that doubles with every enqueue (5 s up to about 5 min), so a backlog is not
