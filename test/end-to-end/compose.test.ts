@@ -147,7 +147,7 @@ describe.skipIf(reasonToSkip !== '')(`docker/compose.yaml${reasonToSkip}`, () =>
     ]);
     for (const service of ['api', 'worker', 'delivery']) {
       await compose('exec', '-T', service, ...check);
-      const elsewhere = ['-e', 'PORT=1', '-e', 'WORKER_PORT=1'];
+      const elsewhere = ['-e', 'PORT=1', '-e', 'WORKER_PORT=1', '-e', 'DELIVERY_PORT=1'];
       await expect(compose('exec', '-T', ...elsewhere, service, ...check)).rejects.toThrow();
     }
     await run('docker', 'run', '--rm', image, ...check);
