@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { assertGranted, assertMigrated, connect, explainRefusals, type Database } from '@floodgate/database';
-import { repeat, serveHealth, type Logger, type Service } from '@floodgate/service';
+import { repeat, serveHealth, throttledWarn, type Logger, type Service } from '@floodgate/service';
 import { CAPABILITIES } from './capabilities.ts';
 import type { DeliveryConfig } from './config.ts';
 import { judge, readProgress } from './health.ts';
@@ -27,7 +27,8 @@ export async function startDelivery(
   const rounds = opened
     .flatMap((one) => one.rounds)
     .map((round) => {
-      const onError = (err: Error) => log.warn({ err, task: round.name }, 'a round failed; it is repeated');
+      const warn = throttledWarn('a round failed; it is repeated');
+      const onError = (err: Error) => warn(log, { err, task: round.name });
       return { ...round, ...repeat(round.run, round.intervalMs, onError) };
     });
   const server = serveHealth({
