@@ -12,6 +12,7 @@ import {
   addRegistrationCommands,
 } from '@floodgate/registrations/cli';
 import { addTicketCommands } from '@floodgate/tickets/cli';
+import { addWebhookCommands } from '@floodgate/webhooks/cli';
 
 /** Builds the command line. It throws CommanderError where it would otherwise end the process. */
 export function buildProgram(cli: Cli): Command {
@@ -29,6 +30,7 @@ export function buildProgram(cli: Cli): Command {
   addTicketCommands(program, cli);
   addShardCommands(program, cli);
   addRegistrationCommands(program, cli);
+  addWebhookCommands(program, cli);
   addQueueCommands(program, cli);
   addRedriveCommand(program, cli);
   addReconcileCommand(program, cli);

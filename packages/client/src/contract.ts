@@ -18,6 +18,8 @@ const CATALOGUE = {
   '41': { message: 'A request with this Idempotency-Key is in progress', retryable: true },
   '50': { message: 'Too many requests', retryable: true },
   '60': { message: 'No such route', retryable: false },
+  '70': { message: 'No such webhook', retryable: false },
+  '71': { message: 'There are as many webhooks as there may be', retryable: false },
   '90': { message: 'The service is overloaded; nothing was reserved', retryable: true },
   '91': { message: 'The outcome is unknown; retry with the same Idempotency-Key', retryable: true },
   '99': { message: 'Unexpected error', retryable: true },

@@ -39,7 +39,8 @@ export type Ticket = Static<typeof Ticket>;
 
 const STATES = ['held', 'reserved', 'confirmed', 'cancelled', 'failed'] as const;
 
-const nullableTimestamp = (description: string, example: string | null) =>
+/** The same, or null. */
+export const nullableTimestamp = (description: string, example: string | null) =>
   Type.Union([Timestamp(description, example ?? undefined), Type.Null()], {
     description,
     examples: [example],

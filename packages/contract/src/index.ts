@@ -7,3 +7,4 @@ export * from './formats.ts';
 export * from './headers.ts';
 export * from './registration-request.ts';
 export * from './response-codes.ts';
+export * from './webhooks.ts';

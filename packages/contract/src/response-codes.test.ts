@@ -63,6 +63,13 @@ const PROMISED: Record<ResponseCode, Promised> = {
   },
   '50': { http: [429], retry: true, retryAfter: true, message: 'Too many requests' },
   '60': { http: [404, 405], retry: false, retryAfter: false, message: 'No such route' },
+  '70': { http: [404], retry: false, retryAfter: false, message: 'No such webhook' },
+  '71': {
+    http: [409],
+    retry: false,
+    retryAfter: false,
+    message: 'There are as many webhooks as there may be',
+  },
   '90': {
     http: [503],
     retry: true,

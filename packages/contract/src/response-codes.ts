@@ -125,6 +125,18 @@ const CATALOGUE = {
     meaning: 'No such path, the path does not answer this method, or it is for test events only.',
     remedy: 'Check path and method. A 405 names the methods in its header Allow.',
   },
+  '70': {
+    httpStatuses: [404],
+    message: 'No such webhook',
+    meaning: 'No webhook of yours under this event has this id.',
+    remedy: 'Ask List Webhooks for those that there are.',
+  },
+  '71': {
+    httpStatuses: [409],
+    message: 'There are as many webhooks as there may be',
+    meaning: 'A partner may have ten webhooks under an event, and you have them.',
+    remedy: 'Delete one that you no longer need, or change it.',
+  },
   '90': {
     httpStatuses: [503],
     message: 'The service is overloaded; nothing was reserved',

@@ -16,7 +16,7 @@ export async function listShards(db: Database) {
 
 /**
  * Moves an event with its tickets to another shard. Returns where it was; undefined where there is no such event. Throws
- * Failure where there is no such shard, or somebody has registered for it. An API may look for its tickets where they were for another 2 s.
+ * Failure where there is no such shard, or somebody has registered for it or is to be told of it. An API may look for its tickets where they were for another 2 s.
  */
 export async function moveEvent(transaction: Database, eventId: number, shardId: number) {
   await lockShardOf(transaction, eventId);
@@ -37,6 +37,11 @@ export async function moveEvent(transaction: Database, eventId: number, shardId:
   if (rows.some(({ taken }) => taken > 0) || (await history.executeTakeFirst()))
     throw new Failure(
       'somebody has registered for it, or a ticket of it was sold out, so it stays where it is',
+    );
+  const readers = transaction.selectFrom('journal_consumers').select('id').where('shard_id', '=', from);
+  if (await readers.where('event_id', '=', eventId).limit(1).executeTakeFirst())
+    throw new Failure(
+      'somebody is told of what becomes of it, by webhook or e-mail, so it stays where it is',
     );
   await sql`delete from tickets where shard_id = ${from} and event_id = ${eventId}`.execute(transaction);
   await transaction.updateTable('events').set({ shard_id: shardId }).where('id', '=', eventId).execute();

@@ -3,3 +3,4 @@ export { itemFaults } from './answer-errors.ts';
 export * from './capability.ts';
 export * from './server.ts';
 export { closeServer } from './strict/connections.ts';
+export { withoutBody } from './without-body.ts';

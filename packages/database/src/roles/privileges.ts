@@ -59,6 +59,38 @@ const SEGMENT = [
   'at',
 ] as const;
 
+const CONSUMER = [
+  'shard_id',
+  'id',
+  'kind',
+  'event_id',
+  'partner_id',
+  'last_offset',
+  'until',
+  'state',
+  'failures',
+  'failing_since',
+  'next_at',
+  'lease',
+  'leased_until',
+  'created_at',
+] as const;
+
+const ENDPOINT = [
+  'shard_id',
+  'id',
+  'event_id',
+  'partner_id',
+  'url',
+  'description',
+  'types',
+  'entry_limit',
+  'chain_offset',
+  'disabled_reason',
+  'test_message',
+  'created_at',
+] as const;
+
 /**
  * What each service may do: what its statements need, and nothing else. A table that is missing here does not compile,
  * a column that is missing is refused by Postgres. The API writes attendees' data and cannot read it back.
@@ -116,7 +148,52 @@ export const PRIVILEGES: Record<ServiceName, { [T in keyof Tables]: TablePrivile
     registrations_serial_seq: { usage: true },
     journal_heads: { select: '*' },
     journal_segments: { select: '*' },
-    journal_consumers: {},
+    // Partners manage their webhooks. What those are signed with, the API writes and cannot read back.
+    journal_consumers: {
+      select: '*',
+      insert: CONSUMER,
+      update: [
+        'last_offset',
+        'until',
+        'state',
+        'failures',
+        'failing_since',
+        'next_at',
+        'lease',
+        'leased_until',
+      ],
+      delete: true,
+    },
+    webhook_endpoints: {
+      select: '*',
+      insert: ENDPOINT,
+      update: [
+        'url',
+        'description',
+        'types',
+        'entry_limit',
+        'chain_offset',
+        'disabled_reason',
+        'test_message',
+      ],
+      delete: true,
+    },
+    webhook_secrets: {
+      select: ['shard_id', 'endpoint_id', 'id', 'public_key', 'created_at', 'ends_at'],
+      insert: [
+        'shard_id',
+        'endpoint_id',
+        'id',
+        'secret',
+        'private_key',
+        'public_key',
+        'created_at',
+        'ends_at',
+      ],
+      update: ['ends_at'],
+      delete: true,
+    },
+    webhook_attempts: { select: '*', delete: true },
     idempotency_keys: {
       select: '*',
       insert: [
@@ -192,6 +269,9 @@ export const PRIVILEGES: Record<ServiceName, { [T in keyof Tables]: TablePrivile
     journal_heads: { select: '*', update: ['last_offset'] },
     journal_segments: { select: '*', insert: SEGMENT, delete: true },
     journal_consumers: {},
+    webhook_endpoints: {},
+    webhook_secrets: {},
+    webhook_attempts: {},
     // By their time: the keys themselves are no business of the worker's. By ctid: only for the release before.
     idempotency_keys: { select: ['ctid', 'shard_id', 'created_at'], delete: true },
     rate_limit_windows: {},
@@ -235,6 +315,26 @@ export const PRIVILEGES: Record<ServiceName, { [T in keyof Tables]: TablePrivile
         'lease',
         'leased_until',
       ],
+    },
+    webhook_endpoints: { select: '*', update: ['chain_offset', 'disabled_reason', 'test_message'] },
+    webhook_secrets: { select: '*' },
+    webhook_attempts: {
+      select: '*',
+      insert: [
+        'shard_id',
+        'endpoint_id',
+        'at',
+        'id',
+        'message_id',
+        'after_offset',
+        'last_offset',
+        'entries',
+        'took_ms',
+        'outcome',
+        'http_status',
+        'error',
+      ],
+      delete: true,
     },
     idempotency_keys: {},
     rate_limit_windows: {},

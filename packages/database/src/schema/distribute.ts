@@ -17,6 +17,9 @@ const OF_EVENTS = [
   'journal_heads',
   'journal_segments',
   'journal_consumers',
+  'webhook_endpoints',
+  'webhook_secrets',
+  'webhook_attempts',
 ];
 /** Run on the shard's server, which their first argument names. Some are written anew for Citus. */
 const FUNCTIONS: Record<string, ((engine: Engine) => RawBuilder<unknown>) | null> = {
@@ -29,6 +32,7 @@ const FUNCTIONS: Record<string, ((engine: Engine) => RawBuilder<unknown>) | null
   expire_holds: null,
   lease_consumers: null,
   consumer_lags: null,
+  webhook_delivered: null,
 };
 
 export const DEFAULT_SHARDS = 32;

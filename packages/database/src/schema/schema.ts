@@ -219,6 +219,56 @@ export interface Schema {
     leased_until: Date | null;
     created_at: CreatedAt;
   };
+  /** Where a partner is told of what became of its registrations. The id is that of its consumer. */
+  webhook_endpoints: {
+    shard_id: number;
+    id: string;
+    event_id: number;
+    partner_id: number;
+    url: string;
+    description: string;
+    types: string[];
+    /** Entries of one message, at most. */
+    entry_limit: number;
+    /** Cursor of the last message that was delivered. */
+    chain_offset: number;
+    /** Why the service has given it up, where it has. */
+    disabled_reason: string | null;
+    /** Id of a message that was asked for to try the endpoint. Null: none is to be sent. */
+    test_message: string | null;
+    created_at: CreatedAt;
+  };
+  /** What its messages are signed with. The service needs them as they are. */
+  webhook_secrets: {
+    shard_id: number;
+    endpoint_id: string;
+    id: string;
+    /** Of HMAC. */
+    secret: Buffer;
+    /** Of Ed25519, 32 bytes each. */
+    private_key: Buffer;
+    public_key: Buffer;
+    created_at: CreatedAt;
+    /** Null: it is the current one. */
+    ends_at: Date | null;
+  };
+  /** Messages that were sent, or not. Kept for a while. */
+  webhook_attempts: {
+    shard_id: number;
+    endpoint_id: string;
+    at: CreatedAt;
+    id: Generated<string>;
+    message_id: string;
+    /** What the message told: what comes after the one, up to the other. Null: it was a test. */
+    after_offset: number | null;
+    last_offset: number | null;
+    entries: number;
+    took_ms: number;
+    outcome: string;
+    http_status: number | null;
+    /** A name, never a message: those hold data. */
+    error: string | null;
+  };
   idempotency_keys: {
     shard_id: Generated<number>;
     partner_id: number;

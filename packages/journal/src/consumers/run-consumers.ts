@@ -1,5 +1,9 @@
 import { inEachShard, type ConsumerKind, type Database } from '@floodgate/database';
+import { createSlots } from '@floodgate/service/slots';
 import { leaseConsumers, release, type Consumer } from './consumers.ts';
+
+/** A look that takes longer waits for a shard that does not answer, and keeps no other waiting. */
+const LOOK_PATIENCE_MS = 500;
 
 /** What became of a turn. `kept`: somebody else decides when it goes on, as the lease is given back or lost. */
 export type TurnEnd = 'more' | 'done' | 'kept';
@@ -24,28 +28,41 @@ export interface ConsumersOptions {
  */
 export function runConsumers({ db, kind, slots, onError, turn }: ConsumersOptions) {
   const stopping = new AbortController();
-  const underWay = new Set<Promise<void>>();
+  const underWay = new Set<Promise<unknown>>();
 
-  async function takeTurn(consumer: Consumer): Promise<void> {
+  async function takeTurn(consumer: Consumer): Promise<TurnEnd | 'failed'> {
     try {
       const end = await turn(consumer, stopping.signal);
       if (end !== 'kept') await release(db, consumer);
+      return end;
     } catch (error) {
       onError(error as Error, consumer);
+      return 'failed';
     }
   }
+
+  async function begin(consumer: Consumer): Promise<void> {
+    const taken = takeTurn(consumer);
+    underWay.add(taken);
+    const end = await taken;
+    underWay.delete(taken);
+    // Whose turn it is now need not wait for the next round, which repeats what fails here.
+    if (end === 'more') await inTurn(() => lookIn(consumer.shardId)).catch(() => {});
+  }
+
+  async function lookIn(shardId: number): Promise<void> {
+    const room = slots - underWay.size;
+    if (room <= 0 || stopping.signal.aborted) return;
+    for (const consumer of await leaseConsumers(db, shardId, kind, room)) void begin(consumer);
+  }
+
+  // One look at a time: two at once would both see the same room.
+  const inTurn = createSlots(1, LOOK_PATIENCE_MS);
 
   return {
     /** Begins turns for consumers that have something to read, as many as there is room for. */
     async look(): Promise<'more' | 'done'> {
-      await inEachShard(db, async (shardId) => {
-        const room = slots - underWay.size;
-        if (room <= 0 || stopping.signal.aborted) return;
-        for (const consumer of await leaseConsumers(db, shardId, kind, room)) {
-          const taken = takeTurn(consumer).finally(() => underWay.delete(taken));
-          underWay.add(taken);
-        }
-      });
+      await inEachShard(db, (shardId) => inTurn(() => lookIn(shardId)));
       return 'done';
     },
     /** Begins no further turn, and resolves when none is under way. */

@@ -9,7 +9,7 @@ import {
   success,
   type FailureCode,
 } from '@floodgate/contract';
-import type { PartnerPrincipal, Routes } from '@floodgate/http';
+import { withoutBody, type PartnerPrincipal, type Routes } from '@floodgate/http';
 import type { ChangeGroups } from './change-groups.ts';
 import type {
   Cancellation,
@@ -44,25 +44,6 @@ export function addChangeRoutes(api: Routes, { cancellations, confirmations }: C
     addChangeRoute(routes, 'cancel', CANCEL, cancellations, ({ cancelUntil: deadline }, named) => {
       return { ...named, deadline };
     });
-  });
-}
-
-/** Adds routes that read no body, whatever is sent. */
-export function withoutBody(api: Routes, add: (routes: Routes) => void): void {
-  void api.register((routes, _options, done) => {
-    // There is nothing to say in a body, and clients send one nevertheless, of any type or none.
-    routes.removeAllContentTypeParsers();
-    routes.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _body, parsed) => parsed(null));
-    routes.addHook('onRequest', (request, _reply, next) => {
-      const { headers } = request;
-      if (headers['content-length'] ?? headers['transfer-encoding'])
-        headers['content-type'] = 'application/octet-stream';
-      // Of nothing there is no type.
-      else delete headers['content-type'];
-      next();
-    });
-    add(routes);
-    done();
   });
 }
 

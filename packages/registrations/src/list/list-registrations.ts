@@ -41,15 +41,31 @@ export async function listRegistrations(
   const page = await readJournal(db, { ...of, kinds }, after, limit);
   if (typeof page === 'string') return page;
   const { entries, cursor, more } = page;
-  const queries = entries.map(({ serial }) => ({ ...of, serial: serial! }));
-  const found = await findRegistrations(db, queries);
-  const rows = entries.flatMap((entry, index) => (found[index] ? [asOf(entry, found[index])] : []));
+  const found = await registrationsOf(db, of.shardId, entries);
+  const rows = found.filter((row) => row !== undefined);
   return { rows, cursor: String(cursor), more };
+}
+
+/** Returns the registration that each entry of a page is about, as it was then. Undefined: there is none. */
+export async function registrationsOf(
+  db: Database,
+  shardId: number,
+  entries: readonly JournalEntry[],
+): Promise<(RegistrationRow | undefined)[]> {
+  const found = await findRegistrations(
+    db,
+    entries.map(({ eventId, partnerId, serial }) => ({ shardId, eventId, partnerId, serial: serial! })),
+  );
+  return found.map((row, index) => row && asOf(entries[index]!, row));
 }
 
 /** The registration as it was with this entry, whatever has happened to it since. */
 function asOf({ kind, at }: JournalEntry, row: RegistrationRow): RegistrationRow {
-  if (kind === 'cancelled') return { ...row, state: kind, cancelledAt: at };
+  if (kind === 'cancelled') {
+    // Its batch may have been finalized later, without it.
+    const finishedAt = row.finishedAt && row.finishedAt <= at ? row.finishedAt : null;
+    return { ...row, state: kind, finishedAt, cancelledAt: at };
+  }
   // Confirmed once and for all; the release before wrote that down without an entry.
   if (kind === 'confirmed') return { ...row, state: kind, cancelledAt: null };
   return { ...row, state: 'failed', finishedAt: at, cancelledAt: null };

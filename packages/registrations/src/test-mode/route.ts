@@ -1,7 +1,7 @@
 import { answersOf, BODY_LIMIT_BYTES, COMMON_FAILURES, success, TestEventReset } from '@floodgate/contract';
 import type { Database } from '@floodgate/database';
-import type { PartnerPrincipal, Routes } from '@floodgate/http';
-import { REFUSALS, withoutBody, type Changes } from '../change/routes.ts';
+import { withoutBody, type PartnerPrincipal, type Routes } from '@floodgate/http';
+import { REFUSALS, type Changes } from '../change/routes.ts';
 import { findUncancelled, forgetKeys } from './reset-event.ts';
 
 /** At once: a transaction holds up the finalization of its shard. */

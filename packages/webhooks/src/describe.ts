@@ -1,0 +1,54 @@
+import {
+  formatTimestamp,
+  type Webhook,
+  type WebhookAttempt,
+  type WebhookEventType,
+  type WebhookWithSecret,
+} from '@floodgate/contract';
+import type { Endpoint, listAttempts, NewEndpoint } from './endpoints.ts';
+import { publicKeyText, secretText } from './signatures.ts';
+
+/** Returns what a partner is told of an endpoint. */
+export function webhookOf(endpoint: Endpoint, now = Date.now()): Webhook {
+  const { state, failingSince, nextAt } = endpoint;
+  const isWaiting = state === 'active' && nextAt.getTime() > now;
+  return {
+    id: endpoint.id,
+    url: endpoint.url,
+    description: endpoint.description,
+    types: endpoint.types as WebhookEventType[],
+    entriesPerMessage: endpoint.entryLimit,
+    state,
+    disabledReason: state === 'disabled' ? (endpoint.disabledReason as Webhook['disabledReason']) : null,
+    cursor: String(endpoint.cursor),
+    failures: endpoint.failures,
+    dateFailing: failingSince && formatTimestamp(failingSince),
+    dateNextAttempt: isWaiting ? formatTimestamp(nextAt) : null,
+    publicKey: publicKeyText(endpoint.publicKey),
+    dateCreated: formatTimestamp(endpoint.createdAt),
+  };
+}
+
+/** Returns the same with the secret, right after it was made. */
+export const withSecret = ({ endpoint, keys }: NewEndpoint): WebhookWithSecret => ({
+  ...webhookOf(endpoint),
+  publicKey: publicKeyText(keys.publicKey),
+  secret: secretText(keys.secret),
+});
+
+type AttemptRow = Awaited<ReturnType<typeof listAttempts>>[number];
+
+const cursorOf = (offset: number | null) => (offset === null ? null : String(offset));
+
+/** Returns what a partner is told of an attempt. */
+export const attemptOf = (attempt: AttemptRow): WebhookAttempt => ({
+  messageId: attempt.messageId,
+  previousCursor: cursorOf(attempt.after),
+  cursor: cursorOf(attempt.until),
+  entries: attempt.entries,
+  dateAttempted: formatTimestamp(attempt.at),
+  milliseconds: attempt.tookMs,
+  outcome: attempt.outcome as WebhookAttempt['outcome'],
+  httpStatus: attempt.httpStatus,
+  error: attempt.error,
+});

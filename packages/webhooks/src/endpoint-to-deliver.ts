@@ -1,0 +1,196 @@
+import { sql } from 'kysely';
+import { LEASE_SECONDS, type Consumer } from '@floodgate/journal';
+import type { Database, Mode } from '@floodgate/database';
+import type { Message, Recipient } from './messages.ts';
+import type { Attempt } from './post-message.ts';
+import type { SigningKeys } from './signatures.ts';
+
+// What the delivery process reads and notes of endpoints.
+
+/** Why the service has given an endpoint up. */
+export type DisabledReason = 'gone' | 'failing' | 'test_event';
+
+export interface EndpointToDeliver extends Recipient {
+  shardId: number;
+  url: string;
+  mode: Mode;
+  /** Cursor of the last message that was delivered. */
+  chain: number;
+  /** Those that are valid, the newest first. */
+  keys: Pick<SigningKeys, 'secret' | 'privateKey'>[];
+  /** How long the last attempt took; null: there was none yet. */
+  lastTookMs: number | null;
+}
+
+/** Returns an endpoint with what is needed to deliver to it; undefined where it was deleted. */
+export async function loadEndpoint(
+  db: Database,
+  shardId: number,
+  id: string,
+): Promise<EndpointToDeliver | undefined> {
+  const [endpoint, keys, last] = await Promise.all([
+    db
+      .selectFrom('webhook_endpoints as endpoint')
+      .innerJoin('events', 'events.id', 'endpoint.event_id')
+      .select([
+        'endpoint.id',
+        'endpoint.shard_id as shardId',
+        'url',
+        'types',
+        'entry_limit as entryLimit',
+        'chain_offset as chain',
+        'events.ref as eventRef',
+        'events.mode',
+      ])
+      .where('endpoint.shard_id', '=', shardId)
+      .where('endpoint.id', '=', id)
+      .executeTakeFirst(),
+    validKeys(db, shardId, id),
+    db
+      .selectFrom('webhook_attempts')
+      .select('took_ms as tookMs')
+      .where('shard_id', '=', shardId)
+      .where('endpoint_id', '=', id)
+      .orderBy('at', 'desc')
+      .limit(1)
+      .executeTakeFirst(),
+  ]);
+  return endpoint && { ...endpoint, keys, lastTookMs: last?.tookMs ?? null };
+}
+
+const validKeys = (db: Database, shardId: number, id: string) =>
+  db
+    .selectFrom('webhook_secrets')
+    .select(['secret', 'private_key as privateKey'])
+    .where('shard_id', '=', shardId)
+    .where('endpoint_id', '=', id)
+    .where(({ eb, or }) => or([eb('ends_at', 'is', null), eb('ends_at', '>', sql<Date>`now()`)]))
+    .orderBy('created_at', 'desc')
+    .execute();
+
+/**
+ * Notes that a message was delivered, and where the one ends that is under way from now on (null: none is). Returns false where the
+ * lease is lost, or the endpoint was paused: nothing more may be sent then.
+ */
+export async function noteDelivered(
+  db: Database,
+  consumer: Consumer,
+  message: Message,
+  { tookMs, httpStatus }: Attempt,
+  next: number | null,
+): Promise<boolean> {
+  const { shardId, id, lease } = consumer;
+  const { rows } = await sql<{ kept: boolean }>`
+    select webhook_delivered(
+      ${shardId}, ${id}, ${lease}, make_interval(secs => ${LEASE_SECONDS}), ${message.id}, ${message.after}, ${message.until},
+      ${message.entries}, ${tookMs}, ${httpStatus}, ${next}
+    ) as kept`.execute(db);
+  const { kept } = rows[0]!;
+  if (kept) Object.assign(consumer, { cursor: message.until, until: next, failures: 0, failingSince: null });
+  return kept;
+}
+
+/** Notes an attempt by which nothing was delivered, or that was a test. */
+export async function noteAttempt(
+  db: Database,
+  { shardId, id }: Pick<EndpointToDeliver, 'shardId' | 'id'>,
+  message: Pick<Message, 'id'> & Partial<Message>,
+  { outcome, tookMs, httpStatus, error }: Attempt,
+): Promise<void> {
+  const { after = null, until = null, entries = 0 } = message;
+  await db
+    .insertInto('webhook_attempts')
+    .values({
+      shard_id: shardId,
+      endpoint_id: id,
+      message_id: message.id,
+      after_offset: after,
+      last_offset: until,
+      entries,
+      took_ms: tookMs,
+      outcome,
+      http_status: httpStatus,
+      error,
+    })
+    .execute();
+}
+
+/** Notes why an endpoint is given up. */
+export const noteReason = (
+  db: Database,
+  { shardId, id }: Pick<Consumer, 'shardId' | 'id'>,
+  reason: DisabledReason,
+) => changeEndpoint(db, shardId, id, { disabled_reason: reason });
+
+/** Has the chain of cursors begin anew: what came next is no longer kept. */
+export const breakChain = (db: Database, { shardId, id }: Pick<Consumer, 'shardId' | 'id'>) =>
+  changeEndpoint(db, shardId, id, { chain_offset: 0 });
+
+const changeEndpoint = (
+  db: Database,
+  shardId: number,
+  id: string,
+  change: { disabled_reason: DisabledReason } | { chain_offset: number },
+) =>
+  db
+    .updateTable('webhook_endpoints')
+    .set(change)
+    .where('shard_id', '=', shardId)
+    .where('id', '=', id)
+    .execute();
+
+/** Takes the tests that were asked for in a shard. Each is taken once: who does not see it arrive asks again. */
+export async function takeTests(db: Database, shardId: number) {
+  const asked = await db
+    .selectFrom('webhook_endpoints')
+    .select(['id', 'test_message as messageId'])
+    .where('shard_id', '=', shardId)
+    .where('test_message', 'is not', null)
+    .execute();
+  const taken = await Promise.all(
+    asked.map(async ({ id, messageId }) => {
+      const { numUpdatedRows } = await db
+        .updateTable('webhook_endpoints')
+        .set({ test_message: null })
+        .where('shard_id', '=', shardId)
+        .where('id', '=', id)
+        .where('test_message', '=', messageId)
+        .executeTakeFirst();
+      return numUpdatedRows > 0n ? [{ id, messageId: messageId! }] : [];
+    }),
+  );
+  return taken.flat();
+}
+
+/** Attempts that are deleted at once. */
+const DELETED_AT_ONCE = 5_000;
+
+/** Deletes attempts of a shard that are older than so many days. Returns whether there may be more. */
+export async function expireAttempts(db: Database, shardId: number, days: number): Promise<boolean> {
+  const endpoints = await db
+    .selectFrom('webhook_endpoints')
+    .select('id')
+    .where('shard_id', '=', shardId)
+    .execute();
+  let more = false;
+  for (const { id } of endpoints) {
+    const old = await db
+      .selectFrom('webhook_attempts')
+      .select('at')
+      .where('shard_id', '=', shardId)
+      .where('endpoint_id', '=', id)
+      .where('at', '<', sql<Date>`now() - make_interval(days => ${days}::integer)`)
+      .orderBy('at')
+      .limit(DELETED_AT_ONCE)
+      .execute();
+    if (old.length === 0) continue;
+    await db
+      .deleteFrom('webhook_attempts')
+      .where('shard_id', '=', shardId)
+      .where('endpoint_id', '=', id)
+      .where('at', '<=', old.at(-1)!.at)
+      .execute();
+    more ||= old.length === DELETED_AT_ONCE;
+  }
+  return more;
+}

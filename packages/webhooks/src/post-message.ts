@@ -1,0 +1,92 @@
+import { performance } from 'node:perf_hooks';
+import type { Dispatcher } from 'undici';
+import type { Message } from './messages.ts';
+import { readRetryAfterMs } from './schedule.ts';
+import type { Signer } from './signatures.ts';
+
+/** What became of an attempt. `slowed`: the receiver asked to wait. `stopped`: this process ends; nobody knows. */
+export type Outcome = 'delivered' | 'slowed' | 'gone' | 'refused' | 'failed' | 'stopped';
+
+export interface Attempt {
+  outcome: Outcome;
+  tookMs: number;
+  /** Null where there was no answer. */
+  httpStatus: number | null;
+  /** Why there was none: a code, such as ECONNREFUSED. */
+  error: string | null;
+  /** How long the receiver asked to wait. */
+  retryAfterMs: number | null;
+}
+
+const ATTEMPT_TIMEOUT_MS = 15_000;
+/** Of an answer, nobody reads more: its connection is closed. */
+const ANSWER_LIMIT_BYTES = 4_096;
+
+const GONE = 410;
+/** With Retry-After these say that the receiver is there, and has too much to do. */
+const BUSY = new Set([429, 502, 503, 504]);
+
+export interface Post {
+  url: string;
+  message: Pick<Message, 'id' | 'body'>;
+  sign: Signer;
+  dispatcher: Dispatcher;
+  /** Aborted when the process stops. */
+  signal: AbortSignal;
+}
+
+/** Sends a message once. Never rejects: what goes wrong is what became of it. */
+export async function postMessage({
+  url,
+  message: { id, body },
+  sign,
+  dispatcher,
+  signal,
+}: Post): Promise<Attempt> {
+  const startedAt = performance.now();
+  const tookMs = () => Math.round(performance.now() - startedAt);
+  const timestamp = Math.floor(Date.now() / 1_000);
+  const deadline = AbortSignal.timeout(ATTEMPT_TIMEOUT_MS);
+  try {
+    const { origin, pathname, search } = new URL(url);
+    const answer = await dispatcher.request({
+      origin,
+      path: `${pathname}${search}`,
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': 'Floodgate-Webhooks/1',
+        'webhook-id': id,
+        'webhook-timestamp': String(timestamp),
+        'webhook-signature': sign(id, timestamp, body),
+      },
+      body,
+      signal: AbortSignal.any([signal, deadline]),
+      headersTimeout: ATTEMPT_TIMEOUT_MS,
+      bodyTimeout: ATTEMPT_TIMEOUT_MS,
+    });
+    // The status says it all.
+    await answer.body.dump({ limit: ANSWER_LIMIT_BYTES }).catch(() => {});
+    const retryAfter = answer.headers['retry-after'];
+    return { tookMs: tookMs(), error: null, ...judge(answer.statusCode, [retryAfter].flat()[0]) };
+  } catch (error) {
+    const outcome = signal.aborted ? 'stopped' : 'failed';
+    const name = deadline.aborted ? 'TIMEOUT' : nameOf(error);
+    return { outcome, tookMs: tookMs(), httpStatus: null, error: name, retryAfterMs: null };
+  }
+}
+
+function judge(httpStatus: number, retryAfter: string | undefined): Omit<Attempt, 'tookMs' | 'error'> {
+  const retryAfterMs = BUSY.has(httpStatus) ? readRetryAfterMs(retryAfter) : null;
+  if (httpStatus >= 200 && httpStatus < 300) return { outcome: 'delivered', httpStatus, retryAfterMs };
+  if (httpStatus === GONE) return { outcome: 'gone', httpStatus, retryAfterMs };
+  return { outcome: retryAfterMs === null ? 'refused' : 'slowed', httpStatus, retryAfterMs };
+}
+
+/** Returns the code of an error. Its message may quote what partners keep in their URLs. */
+function nameOf(error: unknown): string {
+  const { code, name, cause } = (error ?? {}) as { code?: unknown; name?: unknown; cause?: unknown };
+  for (const text of [code, (cause as { code?: unknown } | undefined)?.code, name])
+    if (typeof text === 'string' && /^\w{1,60}$/.test(text)) return text;
+  return 'UNKNOWN';
+}

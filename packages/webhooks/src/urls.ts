@@ -1,0 +1,10 @@
+/** What an endpoint's URL has to be. */
+export const URL_RULE = 'url: an https URL of at most 2048 characters, without a user and a password';
+
+/** Returns whether messages can be sent there. Where they really go is looked at when they are sent. */
+export function isWebhookUrl(text: string, isDevelopment: boolean): boolean {
+  const url = URL.parse(text);
+  if (!url || text.length > 2_048) return false;
+  const isSecure = url.protocol === 'https:' || (isDevelopment && url.protocol === 'http:');
+  return isSecure && url.username === '' && url.password === '' && url.hostname !== '';
+}

@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import { connect, type Database } from '@floodgate/database';
+import { createLogger, repeat } from '@floodgate/service';
+import { reserveBatch } from '@floodgate/registrations';
+import { addEndpoint, webhookDelivery, type NewEndpoint, type Resolve } from '@floodgate/webhooks';
+import { Registry } from '@prometheus-io/client';
+import type { WebhookRequest } from '@floodgate/contract';
+import { Writable } from 'node:stream';
+import type { Fixture } from './fixture.ts';
+import { finalizePending } from './journal.ts';
+import { assertNothingPrivate } from './private-data.ts';
+import { reservationOf } from './reservation.ts';
+import { roleOf, withRole } from './service-roles.ts';
+
+interface Options {
+  allowPrivate?: boolean;
+  resolve?: Resolve;
+  slots?: number;
+}
+
+/** Delivers webhooks in the test's own process, with the role of the delivery process. */
+export async function deliverWebhooks(
+  url: string,
+  { allowPrivate = true, resolve, slots = 50 }: Options = {},
+) {
+  let logged = '';
+  const destination = new Writable({
+    write(chunk, _encoding, done) {
+      logged += String(chunk);
+      done();
+    },
+  });
+  const db = connect({
+    connectionString: withRole(roleOf('delivery'), url),
+    applicationName: 'floodgate-delivery',
+    maxConnections: 5,
+    prepareStatements: true,
+  });
+  const metrics = new Registry();
+  const config = { WEBHOOK_ALLOW_PRIVATE: String(allowPrivate), WEBHOOK_SLOTS: slots };
+  const log = createLogger('delivery', 'trace', destination);
+  const opened = await webhookDelivery(resolve).open({ db, log, metrics, config });
+  const failures: Error[] = [];
+  const rounds = opened.rounds.map(({ run, intervalMs }) =>
+    repeat(run, intervalMs, (error) => void failures.push(error)),
+  );
+  return {
+    metrics,
+    log: () => logged,
+    failures,
+    async close() {
+      await Promise.all([...rounds.map((round) => round.stop()), opened.close()]);
+      await db.destroy();
+      assertNothingPrivate('the log of the delivery process', logged);
+    },
+  };
+}
+
+/** Adds an endpoint of the fixture's partner and event. */
+export async function addWebhook(db: Database, of: Fixture, request: WebhookRequest): Promise<NewEndpoint> {
+  const added = await db.transaction().execute((transaction) => addEndpoint(transaction, of, request));
+  if (!added) throw new Error('there are too many');
+  return added;
+}
+
+/** Registers and confirms so many. */
+export async function confirmSome(db: Database, of: Fixture, ticketId: number, count = 1): Promise<void> {
+  const reservations = Array.from({ length: count }, () => reservationOf(of, ticketId));
+  await reserveBatch(db, randomUUID(), reservations);
+  await finalizePending(db, of.shardId);
+}
+
+/** Makes everything that an endpoint waits for be so much longer ago. */
+export const passTime = async (db: Database, shardId: number, seconds: number): Promise<void> => {
+  const { sql } = await import('kysely');
+  await sql`
+    update journal_consumers set next_at = next_at - make_interval(secs => ${seconds}),
+      leased_until = leased_until - make_interval(secs => ${seconds}),
+      failing_since = failing_since - make_interval(secs => ${seconds})
+    where shard_id = ${shardId}`.execute(db);
+};

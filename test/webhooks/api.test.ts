@@ -1,0 +1,214 @@
+import { randomUUID } from 'node:crypto';
+import type { Webhook, WebhookAttempt, WebhookWithSecret } from '@floodgate/contract';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { Webhook as Verifier } from 'standardwebhooks';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
+import { keepPrivate } from '../harness/private-data.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+import { followChain, startReceiver } from '../harness/webhook-receiver.ts';
+import { confirmSome, deliverWebhooks } from '../harness/webhooks.ts';
+
+let database: TestDatabase;
+let api: InProcessApi;
+let strict: InProcessApi;
+let fixture: Fixture;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const env = { DATABASE_URL: database.url };
+  api = await startInProcessApi({ ...env, WEBHOOK_ALLOW_PRIVATE: 'true' });
+  strict = await startInProcessApi(env);
+});
+afterAll(async () => {
+  await api.close();
+  await strict.close();
+  await database.drop();
+});
+beforeEach(async () => {
+  fixture = await createFixture(database.db);
+});
+
+interface Asked {
+  of?: Fixture;
+  at?: InProcessApi;
+}
+
+/** Asks as the partner and returns the envelope. */
+async function ask<Data>(route: string, body?: object, { of = fixture, at = api }: Asked = {}) {
+  const [method, path] = route.split(' ') as [string, string];
+  const response = await fetch(`${at.baseUrl}/api/v1/webhooks${path}`, {
+    method,
+    headers: {
+      'x-secret-key': of.secretKey,
+      'x-event-ref': of.eventRef,
+      ...(body && { 'content-type': 'application/json' }),
+    },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  const answer = (await response.json()) as {
+    responseCode: string;
+    responseMessage: string;
+    responseData: Data;
+  };
+  keepPrivate([(answer.responseData as { secret?: string } | null)?.secret]);
+  return {
+    status: response.status,
+    code: answer.responseCode,
+    message: answer.responseMessage,
+    data: answer.responseData,
+  };
+}
+
+const URL = 'https://partner.example/hook';
+const create = async (request: object = {}, asked: Asked = {}) => {
+  const { code, data } = await ask<WebhookWithSecret>('POST ', { url: URL, ...request }, asked);
+  expect(code).toBe('00');
+  return data;
+};
+
+test('a webhook is created, listed, changed and deleted; its secret is shown once', async () => {
+  const { secret, ...created } = await create({ description: 'mine', entriesPerMessage: 7 });
+  expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+  expect(created).toMatchObject({
+    url: URL,
+    description: 'mine',
+    entriesPerMessage: 7,
+    types: [
+      'registration.confirmed',
+      'registration.cancelled',
+      'registration.failed',
+      'ticket.sold_out',
+      'ticket.reopened',
+    ],
+    state: 'active',
+    disabledReason: null,
+    cursor: '0',
+    failures: 0,
+    dateFailing: null,
+    dateNextAttempt: null,
+  });
+  expect((await ask<Webhook[]>('GET ')).data).toEqual([created]);
+  const path = `/${created.id}`;
+  expect((await ask<Webhook>(`GET ${path}`)).data).toEqual(created);
+  const change = { url: 'https://partner.example/other', types: ['ticket.sold_out'] };
+  const changed = { ...created, ...change };
+  expect((await ask(`PATCH ${path}`, change)).data).toEqual(changed);
+  expect((await ask(`POST ${path}/pause`)).data).toEqual({ ...changed, state: 'paused' });
+  expect((await ask(`POST ${path}/resume`)).data).toEqual(changed);
+  expect((await ask(`DELETE ${path}`)).data).toEqual(changed);
+  expect((await ask(`GET ${path}`)).code).toBe('70');
+  expect((await ask('GET ')).data).toEqual([]);
+  for (const table of ['journal_consumers', 'webhook_endpoints', 'webhook_secrets'] as const) {
+    const column = table === 'webhook_secrets' ? 'endpoint_id' : 'id';
+    const left = database.db
+      .selectFrom(table)
+      .selectAll()
+      .where(column as never, '=', created.id as never);
+    expect(await left.execute()).toEqual([]);
+  }
+});
+
+test.for([
+  [{}, 'url: required. where messages are sent'],
+  [{ url: 'ftp://partner.example/' }, 'url: '],
+  [{ url: 'https://user:password@partner.example/' }, 'url: '],
+  [{ url: 'https://' }, 'url: '],
+  [{ url: `https://partner.example/${'a'.repeat(2_048)}` }, 'url: '],
+  [{ url: URL, types: [] }, 'types: '],
+  [{ url: URL, types: ['registration.held'] }, 'types[0]: '],
+  [{ url: URL, entriesPerMessage: 501 }, 'entriesPerMessage: '],
+  [{ url: URL, entriesPerMessage: 0 }, 'entriesPerMessage: '],
+  [{ url: URL, from: 'then' }, 'from: '],
+] as const)('a wrong request is refused with its rule: %j', async ([request, rule]) => {
+  const { status, code, message } = await ask('POST ', request);
+  expect([status, code]).toEqual([422, '11']);
+  expect(message.toLowerCase().startsWith(rule.toLowerCase())).toBe(true);
+  expect((await ask('GET ')).data).toEqual([]);
+});
+
+test('http is for development alone', async () => {
+  const url = 'http://partner.example/hook';
+  expect((await ask('POST ', { url }, { at: strict })).code).toBe('11');
+  expect((await ask('POST ', { url: URL }, { at: strict })).code).toBe('00');
+  expect((await ask('POST ', { url })).code).toBe('00');
+});
+
+test('there are ten of a partner under an event at most, however many are asked for at once', async () => {
+  const answers = await Promise.all(Array.from({ length: 14 }, () => ask('POST ', { url: URL })));
+  expect(answers.map(({ code }) => code).toSorted()).toEqual([
+    ...Array<string>(10).fill('00'),
+    ...Array<string>(4).fill('71'),
+  ]);
+});
+
+test('what does not exist is 70, on every route', async () => {
+  for (const route of ['GET', 'PATCH', 'DELETE', 'GET attempts'])
+    expect((await ask(pathOf(route, randomUUID()), route === 'PATCH' ? {} : undefined)).code).toBe('70');
+  for (const name of ['pause', 'resume', 'test', 'replay', 'rotate']) {
+    const body = { replay: { since: '2026-11-21T09:00:00Z' }, rotate: {} }[name];
+    const { status, code } = await ask(pathOf(`POST ${name}`, randomUUID()), body);
+    expect([name, status, code]).toEqual([name, 404, '70']);
+  }
+});
+
+const pathOf = (route: string, id: string) => {
+  const [method, name] = route.split(' ');
+  return `${method} /${id}${name ? `/${name}` : ''}`;
+};
+
+test('a test arrives signed, and is among the attempts; a replay tells everything again', async () => {
+  const receiver = await startReceiver();
+  onTestFinished(() => receiver.close());
+  const delivering = await deliverWebhooks(database.url);
+  onTestFinished(() => delivering.close());
+  const ticketId = await fixture.addTicket();
+  const { id, secret } = await create({ url: receiver.url });
+  const { data } = await ask<{ messageId: string }>(`POST /${id}/test`);
+  await waitUntil('the test arrives', () => receiver.deliveries.length === 1);
+  const [{ body, headers }] = receiver.deliveries as [(typeof receiver.deliveries)[number]];
+  expect(headers['webhook-id']).toBe(data.messageId);
+  expect(new Verifier(secret).verify(body, headers)).toMatchObject({
+    type: 'webhook.test',
+    data: { eventRef: fixture.eventRef },
+  });
+  const attempt = await waitUntil('it is noted', async () => {
+    const [latest] = (await ask<WebhookAttempt[]>(`GET /${id}/attempts?limit=1`)).data;
+    return latest;
+  });
+  expect(attempt).toMatchObject({
+    messageId: data.messageId,
+    outcome: 'delivered',
+    httpStatus: 204,
+    cursor: null,
+  });
+
+  const before = new Date();
+  await confirmSome(database.db, fixture, ticketId, 3);
+  const passes = () => followChain(receiver.told()).passes.length;
+  await waitUntil('three are told', () => passes() === 3);
+  await waitUntil('they are noted', async () => (await ask<Webhook>(`GET /${id}`)).data.cursor !== '0');
+  const delivered = receiver.deliveries.length;
+  expect((await ask(`POST /${id}/replay`, { since: before.toISOString() })).code).toBe('00');
+  await waitUntil('they are told again', () => receiver.deliveries.length > delivered);
+  expect(new Set(receiver.deliveries.slice(1).map((one) => one.body)).size).toBeLessThan(
+    receiver.deliveries.length - 1,
+  );
+});
+
+test('a rotated secret signs, with the one before', async () => {
+  const receiver = await startReceiver();
+  onTestFinished(() => receiver.close());
+  const delivering = await deliverWebhooks(database.url);
+  onTestFinished(() => delivering.close());
+  const { id, secret: old } = await create({ url: receiver.url });
+  const { data } = await ask<WebhookWithSecret>(`POST /${id}/rotate`, { overlapHours: 1 });
+  expect(data.secret).not.toBe(old);
+  expect((await ask<Webhook>(`GET /${id}`)).data.publicKey).toBe(data.publicKey);
+  await ask(`POST /${id}/test`);
+  await waitUntil('the test arrives', () => receiver.deliveries.length === 1);
+  const [{ body, headers }] = receiver.deliveries as [(typeof receiver.deliveries)[number]];
+  for (const secret of [old, data.secret])
+    expect(new Verifier(secret).verify(body, headers)).toMatchObject({ type: 'webhook.test' });
+});

@@ -1,0 +1,388 @@
+import { createPublicKey, verify } from 'node:crypto';
+import { listAttempts, rotateKeys, secretText, type NewEndpoint } from '@floodgate/webhooks';
+import { cancelRegistrations } from '@floodgate/registrations';
+import { perform, updateTicketAction } from '@floodgate/tickets/actions';
+import { sql } from 'kysely';
+import { Webhook } from 'standardwebhooks';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { journalOf } from '../harness/journal.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+import {
+  followChain,
+  startReceiver,
+  type Answering,
+  type Delivery,
+  type Receiver,
+} from '../harness/webhook-receiver.ts';
+import { addWebhook, confirmSome, deliverWebhooks, passTime } from '../harness/webhooks.ts';
+
+let database: TestDatabase;
+let fixture: Fixture;
+let ticketId: number;
+let receiver: Receiver;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  // Others' consumers would be served as well.
+  for (const table of ['journal_consumers', 'journal_segments', 'webhook_endpoints'])
+    await sql`delete from ${sql.table(table)}`.execute(database.db);
+  await sql`update journal_heads set last_offset = 0`.execute(database.db);
+  fixture = await createFixture(database.db);
+  ticketId = await fixture.addTicket({ capacity: 100_000 });
+  receiver = await startReceiver();
+  return () => receiver.close();
+});
+
+async function deliver(options: Parameters<typeof deliverWebhooks>[1] = {}) {
+  const delivering = await deliverWebhooks(database.url, options);
+  onTestFinished(async () => {
+    await delivering.close();
+    expect(delivering.failures).toEqual([]);
+  });
+  return delivering;
+}
+
+const confirm = (count: number, of = fixture, ticket = ticketId) =>
+  confirmSome(database.db, of, ticket, count);
+const add = (request: Partial<Parameters<typeof addWebhook>[2]> = {}, of = fixture) =>
+  addWebhook(database.db, of, { url: receiver.url, ...request });
+
+const consumerOf = ({ endpoint: { id } }: NewEndpoint) =>
+  database.db.selectFrom('journal_consumers').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+const reasonOf = async ({ endpoint: { id } }: NewEndpoint) =>
+  (
+    await database.db
+      .selectFrom('webhook_endpoints')
+      .select('disabled_reason as reason')
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow()
+  ).reason;
+
+const passesTold = () => followChain(receiver.told()).passes.length;
+const arrived = (count: number) => waitUntil(`${count} are told`, () => passesTold() >= count);
+
+/** Waits until an attempt has become known, and returns the latest. */
+const attempted = ({ endpoint }: NewEndpoint, outcome: string) =>
+  waitUntil(`an attempt ends ${outcome}`, async () => {
+    const [latest] = await listAttempts(database.db, endpoint, 1);
+    return latest?.outcome === outcome && latest;
+  });
+
+describe('a message', () => {
+  test('is signed so that standardwebhooks accepts it, and the public key as well', async () => {
+    const { keys } = await add();
+    await confirm(3);
+    await deliver();
+    await arrived(3);
+    const [{ headers, body, id }] = receiver.deliveries as [Delivery];
+    expect(new Webhook(secretText(keys.secret)).verify(body, headers)).toEqual(JSON.parse(body));
+    const signature = headers['webhook-signature']!.split(' ').find((text) => text.startsWith('v1a,'))!;
+    const publicKey = createPublicKey({
+      format: 'der',
+      type: 'spki',
+      key: Buffer.concat([Buffer.from('302a300506032b6570032100', 'hex'), keys.publicKey]),
+    });
+    const content = Buffer.from(`${id}.${headers['webhook-timestamp']}.${body}`);
+    expect(verify(null, content, publicKey, Buffer.from(signature.slice(4), 'base64'))).toBe(true);
+    expect(() => new Webhook(secretText(keys.secret)).verify(`${body} `, headers)).toThrow();
+  });
+
+  test('tells what has happened to registrations and tickets, in order, and nothing of attendees', async () => {
+    await add();
+    await confirm(2);
+    const [first] = await journalOf(database.db, fixture);
+    const { pass_code: passCode } = await database.db
+      .selectFrom('registrations')
+      .select('pass_code')
+      .where('serial', '=', first!.serial!)
+      .executeTakeFirstOrThrow();
+    await perform(database.db, updateTicketAction, { ticketId, capacity: 2 }, 'test');
+    const { partnerId, eventId, shardId } = fixture;
+    await cancelRegistrations(database.db, shardId, [
+      { partnerId, eventId, serial: first!.serial!, passCode, deadline: null },
+    ]);
+    await deliver();
+    await arrived(3);
+    const [{ type, data }] = receiver.told() as [ReturnType<Receiver['told']>[number]];
+    expect(type).toBe('event.changes');
+    expect(data).toMatchObject({ eventRef: fixture.eventRef, previousCursor: '0', cursor: '5' });
+    expect(data.entries.map((entry) => entry.type)).toEqual([
+      'registration.confirmed',
+      'registration.confirmed',
+      'ticket.sold_out',
+      'registration.cancelled',
+      'ticket.reopened',
+    ]);
+    expect(Object.keys(data.entries[0]!)).toEqual([
+      'type',
+      'passReference',
+      'state',
+      'organizedEventID',
+      'organizedEventTicketID',
+      'ticketTitle',
+      'dateReserved',
+      'dateFinalized',
+      'dateCancelled',
+    ]);
+    expect(data.entries[2]).toMatchObject({ organizedEventTicketID: ticketId });
+    expect(receiver.deliveries[0]!.body).not.toMatch(/jane/i);
+  });
+
+  test('carries as many as the endpoint takes, and no more than 20 KiB', async () => {
+    await add({ entriesPerMessage: 7 });
+    const other = await startReceiver();
+    onTestFinished(() => other.close());
+    await add({ entriesPerMessage: 500, url: other.url });
+    await confirm(150);
+    await deliver();
+    await arrived(150);
+    await waitUntil('the other has all', () => followChain(other.told()).passes.length === 150);
+    const sizes = receiver.told().map(({ data }) => data.entries.length);
+    expect(Math.max(...sizes)).toBe(7);
+    expect(sizes.filter((size) => size === 7)).toHaveLength(21);
+    const bytes = other.deliveries.map(({ body }) => Buffer.byteLength(body));
+    expect(Math.max(...bytes)).toBeLessThanOrEqual(20 * 1024);
+    expect(Math.max(...bytes)).toBeGreaterThan(18 * 1024);
+    for (const one of [receiver, other]) expect(followChain(one.told()).breaks).toEqual([]);
+  });
+
+  test('tells only what was asked for, of this partner, and the chain stays whole', async () => {
+    await add({ types: ['ticket.sold_out'] });
+    const stranger = await createFixture(database.db);
+    await confirm(10, { ...fixture, partnerId: stranger.partnerId });
+    await confirm(10);
+    await perform(database.db, updateTicketAction, { ticketId, capacity: 20 }, 'test');
+    await deliver();
+    await waitUntil('it is told', () => receiver.deliveries.length === 1);
+    await perform(database.db, updateTicketAction, { ticketId, capacity: 40 }, 'test');
+    await confirm(1);
+    await perform(database.db, updateTicketAction, { ticketId, capacity: 21 }, 'test');
+    await waitUntil('it is told again', () => receiver.deliveries.length === 2);
+    const entries = receiver.told().flatMap(({ data }) => data.entries.map(({ type }) => type));
+    expect(entries).toEqual(['ticket.sold_out', 'ticket.sold_out']);
+    expect(followChain(receiver.told()).breaks).toEqual([]);
+  });
+
+  test('begins with what comes from now on, where that was asked for', async () => {
+    await confirm(5);
+    await add({ from: 'now' });
+    await confirm(2);
+    await deliver();
+    await arrived(2);
+    expect(receiver.told()[0]!.data).toMatchObject({ previousCursor: '5', cursor: '7' });
+  });
+
+  test('after a gap of what is no longer kept begins a new chain', async () => {
+    const webhook = await add();
+    await confirm(2);
+    await deliver();
+    await arrived(2);
+    await waitUntil('it is noted', async () => (await consumerOf(webhook)).last_offset === 2);
+    await sql`update journal_consumers set state = 'paused'`.execute(database.db);
+    await confirm(2);
+    await confirm(2);
+    await sql`delete from journal_segments where last_offset <= 4`.execute(database.db);
+    await sql`update journal_consumers set state = 'active'`.execute(database.db);
+    await arrived(4);
+    expect(followChain(receiver.told())).toMatchObject({ breaks: ['2, then 0–6'], cursor: '6' });
+  });
+});
+
+describe('a message that does not arrive', () => {
+  const answers: Record<string, Answering> = {
+    'a 500': (_, response) => void response.writeHead(500).end(),
+    'a redirect': (_, response) => void response.writeHead(307, { location: receiver.url }).end(),
+    'a closed connection': (_, response) => void response.socket!.destroy(),
+    'a 503 without Retry-After': (_, response) => void response.writeHead(503).end(),
+  };
+
+  test.for(Object.keys(answers))('because of %s comes again later, the same', async (what) => {
+    const webhook = await add();
+    receiver.answerBy(answers[what]!);
+    await confirm(3);
+    await deliver();
+    await waitUntil('it has failed', async () => (await consumerOf(webhook)).failures === 1);
+    expect(receiver.deliveries).toHaveLength(1);
+    // What comes meanwhile is no part of it.
+    await confirm(2);
+    receiver.accept();
+    await passTime(database.db, fixture.shardId, 6);
+    await arrived(5);
+    const [first, again, next] = receiver.deliveries;
+    expect([again!.id, again!.body]).toEqual([first!.id, first!.body]);
+    expect(next!.id).not.toBe(first!.id);
+    expect(followChain(receiver.told()).breaks).toEqual([]);
+    await waitUntil('both are noted', async () => {
+      const attempts = await listAttempts(database.db, webhook.endpoint, 10);
+      return attempts.filter(({ outcome }) => outcome === 'delivered').length === 2;
+    });
+    expect(await consumerOf(webhook)).toMatchObject({ failures: 0, failing_since: null });
+  });
+
+  test('is given up where the receiver says 410', async () => {
+    const webhook = await add();
+    receiver.answerBy((_, response) => void response.writeHead(410).end());
+    await confirm(1);
+    await deliver();
+    await waitUntil('it is disabled', async () => (await consumerOf(webhook)).state === 'disabled');
+    expect(await reasonOf(webhook)).toBe('gone');
+  });
+
+  test('waits as long as the receiver asks for, and that is no failure', async () => {
+    const webhook = await add();
+    receiver.answerBy((_, response) => void response.writeHead(429, { 'retry-after': '120' }).end());
+    await confirm(1);
+    await deliver();
+    await attempted(webhook, 'slowed');
+    await waitUntil('it was given back', async () => (await consumerOf(webhook)).lease === null);
+    const { next_at: nextAt, failures } = await consumerOf(webhook);
+    expect(failures).toBe(0);
+    expect(nextAt.getTime() - Date.now()).toBeGreaterThan(100_000);
+    expect(nextAt.getTime() - Date.now()).toBeLessThan(121_000);
+    receiver.accept();
+    await passTime(database.db, fixture.shardId, 120);
+    await arrived(1);
+    expect(new Set(receiver.deliveries.map(({ id }) => id)).size).toBe(1);
+  });
+
+  test('is given up after five days of failures, and not before', async () => {
+    const webhook = await add();
+    receiver.answerBy((_, response) => void response.writeHead(500).end());
+    await confirm(1);
+    await deliver();
+    await waitUntil('it has failed', async () => (await consumerOf(webhook)).failures === 1);
+    await passTime(database.db, fixture.shardId, 5 * 86_400 - 600);
+    await waitUntil('it has failed again', async () => (await consumerOf(webhook)).failures === 2);
+    expect(await consumerOf(webhook)).toMatchObject({ state: 'active' });
+    await passTime(database.db, fixture.shardId, 1_200);
+    await waitUntil('it is disabled', async () => (await consumerOf(webhook)).state === 'disabled');
+    expect(await reasonOf(webhook)).toBe('failing');
+  });
+});
+
+describe('keys', () => {
+  test('both sign while both are valid, and then only the new ones', async () => {
+    const { endpoint, keys: old } = await add();
+    await confirm(1);
+    await deliver();
+    await arrived(1);
+    const renewed = await database.db
+      .transaction()
+      .execute((transaction) => rotateKeys(transaction, endpoint, 24));
+    await confirm(1);
+    await arrived(2);
+    await sql`update webhook_secrets set ends_at = now() where ends_at is not null`.execute(database.db);
+    await confirm(1);
+    await arrived(3);
+    const accepts = (secret: Buffer) =>
+      receiver.deliveries.map(({ body, headers }) => {
+        try {
+          new Webhook(secretText(secret)).verify(body, headers);
+          return true;
+        } catch {
+          return false;
+        }
+      });
+    expect(accepts(old.secret)).toEqual([true, true, false]);
+    expect(accepts(renewed.secret)).toEqual([false, true, true]);
+  });
+});
+
+describe('where messages may go', () => {
+  test('a private address is refused on every attempt, and nothing arrives', async () => {
+    const webhook = await add({ url: `https://127.0.0.1:${receiver.port}/` });
+    await confirm(1);
+    await deliver({ allowPrivate: false });
+    expect(await attempted(webhook, 'failed')).toMatchObject({
+      error: 'FORBIDDEN_ADDRESS',
+      httpStatus: null,
+    });
+    expect(receiver.deliveries).toEqual([]);
+  });
+
+  test('http is refused', async () => {
+    const webhook = await add();
+    await confirm(1);
+    await deliver({ allowPrivate: false });
+    expect(await attempted(webhook, 'failed')).toMatchObject({ error: 'HTTPS_REQUIRED' });
+  });
+
+  // The other way round, so that nobody outside is called: of a test event only who is inside may be told.
+  test('a name that stands for somebody else by the next connection is refused then, though it was fine before', async () => {
+    const trial = await createFixture(database.db, 'allow', 'test');
+    const trialTicket = await trial.addTicket();
+    const asked: string[] = [];
+    receiver.answerBy((_, response) => void response.writeHead(204, { connection: 'close' }).end());
+    const webhook = await add({ url: `http://rebinding.example:${receiver.port}/` }, trial);
+    await confirm(1, trial, trialTicket);
+    await deliver({
+      resolve: (host, callback) => {
+        asked.push(host);
+        callback(null, [{ address: asked.length === 1 ? '127.0.0.1' : '203.0.114.1', family: 4 }]);
+      },
+    });
+    await arrived(1);
+    await confirm(1, trial, trialTicket);
+    expect(await attempted(webhook, 'failed')).toMatchObject({
+      error: 'FORBIDDEN_ADDRESS',
+      httpStatus: null,
+    });
+    expect(asked).toEqual(['rebinding.example', 'rebinding.example']);
+    expect(receiver.deliveries).toHaveLength(1);
+  });
+
+  test('of a test event nobody outside is told, nor anybody inside where that is not allowed', async () => {
+    const trial = await createFixture(database.db, 'allow', 'test');
+    const trialTicket = await trial.addTicket();
+    const webhook = await add({}, trial);
+    await confirm(1, trial, trialTicket);
+    await deliver({ allowPrivate: false });
+    await waitUntil('it is disabled', async () => (await consumerOf(webhook)).state === 'disabled');
+    expect(await reasonOf(webhook)).toBe('test_event');
+    expect(receiver.deliveries).toEqual([]);
+  });
+
+  test('of a test event somebody on this machine may be told in development, and nobody outside', async () => {
+    const trial = await createFixture(database.db, 'allow', 'test');
+    const trialTicket = await trial.addTicket();
+    await add({}, trial);
+    const outside = await add({ url: 'https://outside.example/' }, trial);
+    await confirm(1, trial, trialTicket);
+    await deliver({ resolve: (_, callback) => callback(null, [{ address: '203.0.114.1', family: 4 }]) });
+    await arrived(1);
+    expect(await attempted(outside, 'failed')).toMatchObject({ error: 'FORBIDDEN_ADDRESS' });
+  });
+});
+
+test('receivers that answer slowly leave room for the others', async () => {
+  const slow = await startReceiver((_, response) => void setTimeout(() => response.end(), 1_300));
+  onTestFinished(() => slow.close());
+  const slots = 4;
+  const slowOnes: NewEndpoint[] = [];
+  const fixtures = [fixture, await createFixture(database.db)];
+  for (let index = 0; index < 8; index += 1)
+    slowOnes.push(await add({ url: slow.url, entriesPerMessage: 1 }, fixtures[index % 2]!));
+  const otherTicket = await fixtures[1]!.addTicket();
+  await confirm(50);
+  await confirm(50, fixtures[1]!, otherTicket);
+  await deliver({ slots });
+  await waitUntil('all slow ones are known to be slow', async () => {
+    const attempts = await Promise.all(
+      slowOnes.map(({ endpoint }) => listAttempts(database.db, endpoint, 1)),
+    );
+    return attempts.every(([latest]) => latest);
+  });
+  await add({ entriesPerMessage: 1 });
+  await arrived(50);
+  // Four slots: two for the slow ones, one of which sends at most one message in 1.3 s.
+  const told = (
+    await Promise.all(slowOnes.map(({ endpoint }) => listAttempts(database.db, endpoint, 100)))
+  ).flat();
+  expect(told.length).toBeLessThan(50);
+  expect(followChain(receiver.told()).breaks).toEqual([]);
+});
