@@ -1,4 +1,4 @@
-import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
+import { createPublicKey, type KeyObject, type webcrypto } from 'node:crypto';
 import { describeEventAction, perform } from '@floodgate/events/actions';
 import { parsePass, verifyPass } from '@floodgate/passes';
 import { rotatePassKeyAction } from '@floodgate/passes/actions';
@@ -53,7 +53,7 @@ const passOf = async (passReference: string) =>
 async function fetchKeys(): Promise<Map<number, KeyObject>> {
   const response = await fetch(`${api.baseUrl}/.well-known/floodgate/pass-keys.json`);
   expect(response.headers.get('cache-control')).toBe('public, max-age=300');
-  const { keys } = (await response.json()) as { keys: (JsonWebKey & { kid: string })[] };
+  const { keys } = (await response.json()) as { keys: (webcrypto.JsonWebKey & { kid: string })[] };
   return new Map(keys.map((key) => [Number(key.kid), createPublicKey({ key, format: 'jwk' })]));
 }
 

@@ -1,4 +1,4 @@
-import { createPublicKey, verify, type JsonWebKey } from 'node:crypto';
+import { createPublicKey, verify, type webcrypto } from 'node:crypto';
 import { grantEvent } from '@floodgate/events';
 import type { Revocations } from '@floodgate/passes';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -50,7 +50,7 @@ async function fetchPage(fixture: Fixture, query = ''): Promise<Revocations> {
   const [header, payload, signature] = revocations.split('.') as [string, string, string];
   const { kid } = JSON.parse(Buffer.from(header, 'base64url').toString()) as { kid: string };
   const response = await fetch(`${api.baseUrl}/.well-known/floodgate/pass-keys.json`);
-  const { keys } = (await response.json()) as { keys: (JsonWebKey & { kid: string })[] };
+  const { keys } = (await response.json()) as { keys: (webcrypto.JsonWebKey & { kid: string })[] };
   const key = createPublicKey({ key: keys.find((one) => one.kid === kid)!, format: 'jwk' });
   const isSigned = (text: string) =>
     verify(null, Buffer.from(text), key, Buffer.from(signature, 'base64url'));

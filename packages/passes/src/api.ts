@@ -29,6 +29,6 @@ function addKeysRoute(app: Routes, signer: PassSigner): void {
   app.get('/.well-known/floodgate/pass-keys.json', { schema: { hide: true } }, async (_request, reply) => {
     const set = jwkSetOf(await signer.keys());
     void reply.header('cache-control', CACHE_CONTROL).type('application/jwk-set+json');
-    return reply.send(JSON.stringify(set) as never);
+    return reply.send(JSON.stringify(set));
   });
 }
