@@ -9,6 +9,7 @@ const TAGS = [
   { name: 'Tickets', description: 'What is on sale, and from when to when.' },
   { name: 'Registrations', description: 'Seats: register attendees, and see what became of them.' },
   { name: 'Webhooks', description: 'Be told of what becomes of registrations, instead of asking.' },
+  { name: 'Passes', description: 'What lets attendees in, and which of them do so no more.' },
 ];
 
 /**
