@@ -7,6 +7,7 @@ import { withDatabase } from '../harness/database-url.ts';
 import { findFreePort } from '@floodgate/embedded-postgres';
 import {
   startApiProcess,
+  startDeliveryProcess,
   startWorkerProcess,
   type Environment,
   type ServiceProcess,
@@ -18,6 +19,7 @@ import { startRedis, type RedisProcess } from '../servers/redis.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { CitusUnderTest, type NodeUnderTest } from './citus-under-test.ts';
 import { PostgresUnderTest } from './postgres-under-test.ts';
+import { MailReceiver, WebhookReceiver } from './receivers.ts';
 
 /** Named as the tests' databases are, so that the services connect with roles of their own. */
 const DATABASE = 'floodgate_test_faults';
@@ -28,6 +30,9 @@ const TAIL = 2_000;
 const STATEMENT_TIMEOUT_MS = 10_000;
 const APIS = 2;
 const WORKERS = 2;
+const DELIVERIES = 2;
+/** What the receivers' moods follow from. */
+const RECEIVERS_SEED = 1;
 
 /** A part that can be killed and frozen. */
 export interface Breakable {
@@ -105,6 +110,7 @@ function unloggedOf(output: string): string {
 /** The wires between the parts; a fault may cut or slow each down. */
 export interface Wires {
   apiToPostgres: TcpProxy;
+  /** Also of the delivery processes. */
   workerToPostgres: TcpProxy;
   /** The fault suite's own. */
   suiteToPostgres: TcpProxy;
@@ -114,7 +120,10 @@ export interface Wires {
   partnersToApis: TcpProxy[];
 }
 
-/** The whole service with servers of its own: two APIs, two workers, Postgres, Redis, and the wires between them. */
+/**
+ * The whole service with servers of its own: two APIs, two workers, two delivery processes, Postgres, Redis, the wires between them,
+ * and those who are told outside.
+ */
 export interface Deployment extends AsyncDisposable {
   /** In a Citus cluster, its coordinator. */
   postgres: PostgresUnderTest;
@@ -125,6 +134,9 @@ export interface Deployment extends AsyncDisposable {
   cluster: RedisCluster | null;
   apis: ServiceUnderTest[];
   workers: ServiceUnderTest[];
+  deliveries: ServiceUnderTest[];
+  webhooks: WebhookReceiver;
+  mails: MailReceiver;
   wires: Wires;
   apiUrls: string[];
   /** As the owner. */
@@ -211,7 +223,19 @@ export async function deploy(kind: DeploymentKind): Promise<Deployment> {
     };
     return new ServiceUnderTest((more) => startWorkerProcess({ ...env, ...more }));
   });
-  for (const service of [...apis, ...workers]) {
+  const webhooks = started.use(await WebhookReceiver.start(RECEIVERS_SEED));
+  const mails = started.use(await MailReceiver.start(RECEIVERS_SEED));
+  const deliveries = Array.from({ length: DELIVERIES }, () => {
+    const env = {
+      LOG_LEVEL: 'trace',
+      DATABASE_URL: wires.workerToPostgres.through(databaseUrl),
+      SMTP_URL: mails.url,
+      MAIL_FROM: 'tickets@example.com',
+      WEBHOOK_ALLOW_PRIVATE: 'true',
+    };
+    return new ServiceUnderTest((more) => startDeliveryProcess({ ...env, ...more }));
+  });
+  for (const service of [...apis, ...workers, ...deliveries]) {
     started.defer(() => service.crash());
     await service.start();
   }
@@ -223,6 +247,9 @@ export async function deploy(kind: DeploymentKind): Promise<Deployment> {
     cluster,
     apis,
     workers,
+    deliveries,
+    webhooks,
+    mails,
     wires,
     apiUrls,
     db,

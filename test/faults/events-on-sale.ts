@@ -2,6 +2,7 @@ import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { nodeOf, type NodeUnderTest } from './citus-under-test.ts';
 import type { Deployment } from './deployment.ts';
 import type { Random } from './random.ts';
+import { addWebhook } from '../harness/webhooks.ts';
 
 /** An event that is sold in a round. */
 export interface EventOnSale {
@@ -22,7 +23,21 @@ const ROOMY = 1_000_000;
  * Creates an event with three tickets; in a Citus cluster, as many on each of its nodes. And a test event, wherever that is
  * stored.
  */
-export async function createEvents({ db, nodes }: Deployment, random: Random): Promise<EventOnSale[]> {
+export async function createEvents(deployment: Deployment, random: Random): Promise<EventOnSale[]> {
+  const events = await createAll(deployment, random);
+  for (const event of events) if (!event.isTest) await tellOf(deployment, event);
+  return events;
+}
+
+/** Where the partner of an event is told of it. */
+export const pathOf = ({ fixture }: EventOnSale) => `/events/${fixture.eventId}`;
+
+/** Has the partner told of what becomes of its registrations. */
+async function tellOf({ db, webhooks }: Deployment, event: EventOnSale): Promise<void> {
+  await addWebhook(db, event.fixture, { url: webhooks.urlOf(pathOf(event)) });
+}
+
+async function createAll({ db, nodes }: Deployment, random: Random): Promise<EventOnSale[]> {
   const test = await createFixture(db, 'allow', 'test');
   if (nodes.length === 0)
     return [

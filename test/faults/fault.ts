@@ -18,7 +18,7 @@ export interface FaultContext {
 export interface Fault {
   name: string;
   /** Two faults of one round never break the same part. */
-  part: 'api' | 'worker' | 'postgres' | 'redis' | 'partners';
+  part: 'api' | 'worker' | 'delivery' | 'receivers' | 'postgres' | 'redis' | 'partners';
   /** Why it cannot be tried here; null where it can. */
   missing?: () => string | null;
   /** Only in the long version: it takes a deployment of its own, or long to prepare. */
@@ -35,7 +35,7 @@ export interface Fault {
   mayTimeOut?: true;
   /** Also tried for longer than the queue's locks last. */
   outlastsLocks?: true;
-  /** Whether requests that were read may fail; by default, where the fault is not the queue's or a worker's. */
+  /** Whether requests that were read may fail; by default, where the fault is in what registering needs. */
   mayFail?: boolean;
   /** Breaks something, keeps it broken, and mends it. Resolves when the broken part runs again. */
   strike(context: FaultContext): Promise<void>;
@@ -47,11 +47,10 @@ const SINGLE_REDIS: readonly DeploymentKind[] = ['redis', 'citus'];
 export const deploymentsOf = ({ deployments = SINGLE_REDIS }: Fault): readonly DeploymentKind[] =>
   deployments;
 
-/** Registering needs neither the queue nor its workers: without them, no request may fail. */
-export const makesRequestsFail = ({
-  part,
-  mayFail = part !== 'redis' && part !== 'worker',
-}: Fault): boolean => mayFail;
+const NOT_NEEDED: readonly Fault['part'][] = ['redis', 'worker', 'delivery', 'receivers'];
+
+/** Registering needs neither the queue nor its workers, nor those who are told: without them, no request may fail. */
+export const makesRequestsFail = ({ part, mayFail = !NOT_NEEDED.includes(part) }: Fault): boolean => mayFail;
 
 const CUTS = 10;
 const CUT_EVERY_MS = 60;

@@ -43,6 +43,26 @@ export const FAULTS: readonly Fault[] = [
     strike: ({ deployment, random, holdMs }) => lose(random.pick(deployment.workers), holdMs),
   },
   {
+    name: 'delivery process killed',
+    part: 'delivery',
+    strike: ({ deployment, random, holdMs }) => lose(random.pick(deployment.deliveries), holdMs),
+  },
+  {
+    name: 'delivery process frozen',
+    part: 'delivery',
+    strike: ({ deployment, random, holdMs }) => freeze(random.pick(deployment.deliveries), holdMs),
+  },
+  {
+    name: "partner's receiver away",
+    part: 'receivers',
+    strike: ({ deployment: { webhooks }, holdMs }) => lose(webhooks, holdMs),
+  },
+  {
+    name: 'SMTP server away',
+    part: 'receivers',
+    strike: ({ deployment: { mails }, holdMs }) => lose(mails, holdMs),
+  },
+  {
     name: 'Redis killed, comes back empty',
     part: 'redis',
     strike: ({ deployment: { redis }, holdMs }) => lose(redis, holdMs),
@@ -281,8 +301,8 @@ export const FAULTS: readonly Fault[] = [
     name: 'rolling restart',
     part: 'api',
     mayFail: false,
-    strike: async ({ deployment: { apis, workers } }) => {
-      for (const service of [...apis, ...workers]) {
+    strike: async ({ deployment: { apis, workers, deliveries } }) => {
+      for (const service of [...apis, ...workers, ...deliveries]) {
         const code = await service.end('SIGTERM');
         if (code !== 0) throw new Error(`a process ended with ${code} on SIGTERM`);
         await service.start();

@@ -8,7 +8,7 @@ import { describeClientCampaign, describeRound, describeViolations, recoveryTabl
 const USAGE = `npm run test:faults -- [--rounds 200] [--seed N] [--round K] [--fault NAME] [--hold-ms 200-4000] [--citus]
 npm run test:faults -- --client [--registrations 100000] [--seed N] [--fault NAME] [--hold-ms 200-4000]
 
-Strikes a whole deployment (2 APIs, 2 workers, Postgres, Redis) with faults while partners register, and checks the
+Strikes a whole deployment (2 APIs, 2 workers, 2 delivery processes, Postgres, Redis) with faults while partners register, and checks the
 history afterwards. --citus: a Citus cluster (a coordinator, 2 worker nodes) in place of Postgres. --seed and --round run one round of an earlier campaign again.
 --client: registers through @floodgate/client while every fault strikes once.`;
 

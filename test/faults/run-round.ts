@@ -1,9 +1,12 @@
 import { reconcile } from '@floodgate/registrations';
+import { journalOf } from '../harness/journal.ts';
 import { waitUntil } from '../harness/wait-until.ts';
+import { checkChain } from './check-deliveries.ts';
 import { checkHistory, type Violation } from './check-history.ts';
 import type { Deployment } from './deployment.ts';
 import type { NodeUnderTest } from './citus-under-test.ts';
-import { createEvents, type EventOnSale } from './events-on-sale.ts';
+import { deliverNow, isDelivered } from './deliveries.ts';
+import { createEvents, pathOf, type EventOnSale } from './events-on-sale.ts';
 import { makesRequestsFail, type Fault } from './fault.ts';
 import { labelOf, type History } from './history.ts';
 import { Partners } from './partners.ts';
@@ -113,6 +116,16 @@ export async function runRound(deployment: Deployment, round: Round): Promise<Ro
   await attempt('ending the rest', () =>
     waitUntil('no prepared transaction is left', () => hasNonePrepared(deployment), RECOVER_WITHIN_MS),
   );
+  await attempt('delivering the rest', () =>
+    waitUntil(
+      'everybody was told of everything',
+      async () => {
+        await deliverNow(deployment);
+        return isDelivered(deployment);
+      },
+      RECOVER_WITHIN_MS,
+    ),
+  );
   const stored = await readStored(deployment, events);
   const differences = await reconcile(db);
   const { history } = partners;
@@ -129,10 +142,11 @@ export async function runRound(deployment: Deployment, round: Round): Promise<Ro
         mayTimeOut: round.faults.some((fault) => fault.mayTimeOut ?? fault.isOnPartnersWire ?? false),
         mayFail: round.faults.some(makesRequestsFail),
       }),
+      ...(await checkTold(deployment, events)),
       ...(isNodeAlone(round) && mendedAt - struckAt >= AWAY_FROM_MS
         ? unsold(partners, events, node, { from: struckAt, to: mendedAt })
         : []),
-      ...[...deployment.apis, ...deployment.workers]
+      ...[...deployment.apis, ...deployment.workers, ...deployment.deliveries]
         .flatMap((service) => service.misfortunes())
         .map((problem): Violation => ({ kind: 'stuck', problem: `a process ${problem}` })),
       ...differences.map(({ subject, problem }): Violation => ({
@@ -141,6 +155,15 @@ export async function runRound(deployment: Deployment, round: Round): Promise<Ro
       })),
     ],
   };
+}
+
+/** What partners were told, against what the journal tells. */
+async function checkTold({ db, webhooks }: Deployment, events: readonly EventOnSale[]): Promise<Violation[]> {
+  const live = events.filter(({ isTest }) => !isTest);
+  const journals = await Promise.all(live.map(({ fixture }) => journalOf(db, fixture)));
+  return live.flatMap((event, index) =>
+    checkChain(pathOf(event), webhooks.takenAt(pathOf(event)), journals[index]!),
+  );
 }
 
 function countEnds({ requests }: History): Record<string, number> {

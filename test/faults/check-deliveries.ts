@@ -1,0 +1,102 @@
+import { parsePassReference } from '@floodgate/contract';
+import type { JournalEntry } from '@floodgate/journal';
+import type { Violation } from './check-history.ts';
+import type { TakenMail, TakenMessage } from './receivers.ts';
+
+/** A message as a receiver reads it. */
+interface ReadMessage {
+  data: {
+    previousCursor: string;
+    cursor: string;
+    entries: { type: string; passReference?: string; organizedEventTicketID?: number }[];
+  };
+}
+
+const wrong = (problem: string): Violation => ({ kind: 'wrong', problem });
+
+/**
+ * Holds what an endpoint has taken against the journal: leaving out what came again, the messages are a chain without a gap, and tell
+ * each entry once, in order. What came again is what it was.
+ */
+export function checkChain(
+  endpoint: string,
+  taken: readonly TakenMessage[],
+  journal: readonly JournalEntry[],
+): Violation[] {
+  const violations: Violation[] = [];
+  const bodies = new Map<string, string>();
+  const told: string[] = [];
+  let cursor = '0';
+  for (const { id, body } of taken) {
+    const before = bodies.get(id);
+    if (before !== undefined && before !== body)
+      violations.push(wrong(`${endpoint}: message ${id} came again, and was another one`));
+    if (before !== undefined) continue;
+    bodies.set(id, body);
+    const { data } = JSON.parse(body) as ReadMessage;
+    if (data.previousCursor !== cursor)
+      violations.push(
+        wrong(`${endpoint}: message ${id} follows ${data.previousCursor}, and ${cursor} was the last`),
+      );
+    cursor = data.cursor;
+    told.push(...data.entries.map(nameOfTold));
+  }
+  const expected = journal.map(nameOfEntry);
+  const differing = expected.findIndex((name, index) => told[index] !== name);
+  if (differing >= 0)
+    violations.push({
+      kind: told.length < expected.length ? 'lost' : 'wrong',
+      problem: `${endpoint}: entry ${differing} was told of as ${told[differing] ?? 'nothing'}, and is ${expected[differing]}`,
+    });
+  else if (told.length > expected.length)
+    violations.push(
+      wrong(`${endpoint}: ${told.length} entries were told of, and there are ${expected.length}`),
+    );
+  return violations;
+}
+
+const nameOfTold = ({
+  type,
+  passReference,
+  organizedEventTicketID,
+}: ReadMessage['data']['entries'][number]) =>
+  passReference === undefined
+    ? `${type} ticket ${organizedEventTicketID}`
+    : `${type} ${parsePassReference(passReference)?.serial}`;
+
+const nameOfEntry = ({ kind, serial, ticketId }: JournalEntry) =>
+  serial === null ? `ticket.${kind} ticket ${ticketId}` : `registration.${kind} ${serial}`;
+
+/** Who is to have an e-mail: confirmed, and not cancelled meanwhile (then they may have one). */
+export interface Addressee {
+  address: string;
+  mayHaveNone: boolean;
+}
+
+/**
+ * Holds the e-mails that were taken against who was to have one: each exactly one. `again` of them may have come a second time, as the
+ * same message: those that were under way when somebody was killed.
+ */
+export function checkMails(
+  taken: readonly TakenMail[],
+  addressees: readonly Addressee[],
+  again: number,
+): Violation[] {
+  const byAddress = Map.groupBy(taken, ({ to }) => to);
+  const known = new Set(addressees.map(({ address }) => address));
+  const missing = addressees.filter(({ address, mayHaveNone }) => !mayHaveNone && !byAddress.has(address));
+  const repeated = [...byAddress.values()].filter((mails) => mails.length > 1);
+  const count = repeated.reduce((sum, { length }) => sum + length - 1, 0);
+  const changed = repeated.filter((mails) => new Set(mails.map(({ messageId }) => messageId)).size > 1);
+  return [
+    ...missing.slice(0, 3).map((): Violation => ({ kind: 'lost', problem: 'an attendee has had no e-mail' })),
+    ...(count > again
+      ? [{ kind: 'doubled', problem: `${count} e-mails came again, and ${again} might` } as const]
+      : []),
+    ...changed.slice(0, 3).map(() => wrong('an e-mail that came again was another message')),
+    ...[...byAddress.keys()]
+      .filter((address) => !known.has(address))
+      .slice(0, 3)
+      .map(() => wrong('somebody has had an e-mail who is not registered')),
+  ];
+}

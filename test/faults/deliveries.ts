@@ -1,0 +1,18 @@
+import { readLags } from '@floodgate/journal';
+import { sql } from 'kysely';
+import type { Deployment } from './deployment.ts';
+
+/** Has those told at once whose last attempt was in vain, as an operator does who resumes them. */
+export async function deliverNow({ db }: Deployment): Promise<void> {
+  await sql`
+    update journal_consumers set next_at = now()
+    where state = 'active' and failures > 0 and next_at > now()`
+    .execute(db)
+    .catch(() => {});
+}
+
+/** Whether nobody has anything left to be told; false where a server does not tell. */
+export async function isDelivered({ db }: Deployment): Promise<boolean> {
+  const lags = await readLags(db).catch(() => null);
+  return lags !== null && [lags.webhook, lags.mail].every((lag) => lag === undefined || lag.behind === 0);
+}
