@@ -129,7 +129,7 @@ export const postpone = (db: Database, consumer: Consumer, delayMs: number): Pro
     db,
     consumer,
     sql`lease = null, leased_until = null, next_at = now() + make_interval(secs => ${delayMs / 1000}),
-      failures = failures + 1, failing_since = coalesce(failing_since, now())`,
+      failures = failures + 1 ${consumer.failingSince ? sql`` : sql`, failing_since = now()`}`,
   );
 
 /** Gives a consumer up, until somebody resumes it. */
