@@ -6,9 +6,11 @@ export const FOLDERS_ON_CITUS = [
   'http',
   'journal',
   'partners',
+  'passes',
   'queue',
   'registrations',
   'service',
+  'webhooks',
 ];
 
 /** Files in them that do not run on Citus, by reason. */

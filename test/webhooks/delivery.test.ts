@@ -16,7 +16,8 @@ import {
   type Delivery,
   type Receiver,
 } from '../harness/webhook-receiver.ts';
-import { addWebhook, confirmSome, deliverWebhooks, passTime } from '../harness/webhooks.ts';
+import { passTime } from '../harness/journal.ts';
+import { addWebhook, confirmSome, deliverWebhooks } from '../harness/webhooks.ts';
 
 let database: TestDatabase;
 let fixture: Fixture;
