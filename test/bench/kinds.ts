@@ -28,6 +28,7 @@ import type { Servers } from './servers.ts';
 import { soak, SOAK_SECONDS } from './soak.ts';
 import { startOften, startsSeconds } from './starts/starts.ts';
 import { judgeTargets } from './targets.ts';
+import { DEFAULT_WEBHOOK_ROWS, webhookDrains, webhooksSeconds } from './webhooks/webhooks.ts';
 
 /** A kind of measurement, as the command line chose it. */
 export interface Kind {
@@ -46,6 +47,7 @@ export async function chooseKind(options: Options): Promise<Kind> {
   if (options.fair) return fairnessOf(options);
   if (options.outages) return outagesOf(options);
   if (options.history) return historyOf(options);
+  if (options.webhooks) return webhooksOf(options);
   if (options.citus) return citusOf(options);
   if (options.finalization) return finalizationOf(options);
   if (options.starts !== undefined) return startsOf(options, options.starts);
@@ -70,7 +72,7 @@ function alone(
   ) => Promise<
     Pick<
       BenchResults,
-      'soak' | 'overloads' | 'fairnesses' | 'outages' | 'finalizations' | 'citus' | 'histories'
+      'soak' | 'overloads' | 'fairnesses' | 'outages' | 'finalizations' | 'citus' | 'histories' | 'webhooks'
     >
   >,
 ): Kind {
@@ -114,6 +116,13 @@ function citusOf({ pairs = 5, seconds = 6 }: Options): Kind {
 function historyOf({ rows = DEFAULT_ROWS }: Options): Kind {
   return alone(historySeconds({ rows }), async (servers, ...on) => ({
     histories: await histories(servers, { rows }, ...on),
+  }));
+}
+
+function webhooksOf({ rows = DEFAULT_WEBHOOK_ROWS, pairs = 3 }: Options): Kind {
+  const options = { rows, rounds: pairs };
+  return alone(webhooksSeconds(options), async (servers, ...on) => ({
+    webhooks: await webhookDrains(servers, options, ...on),
   }));
 }
 

@@ -24,6 +24,8 @@ export const USAGE = `npm run bench [-- options]
                       or a program in CITUS_CLUSTER that starts one (up, down, kill 1, start 1)
   --history           pages out of a long history, and what Postgres reads for them; about 6 min
     --rows <n>              registrations of the longest (default: 10000000)
+  --webhooks          how fast webhooks tell of what is stored, and what five bad receivers cost five good ones; about 6 min
+    --rows <n>              registrations that are told (default: 300000)
   --contender <names> only these: ${allContenders.map(({ name }) => `"${name}"`).join(', ')}
   --only <workloads>  only these, e.g. "hot ticket,mix"
   --pairs <n>         pairs of runs of each comparison
@@ -47,6 +49,7 @@ const GOES_WITH: Record<string, readonly string[]> = {
   finalization: ['pairs', 'seconds'],
   citus: ['pairs', 'seconds'],
   history: ['rows'],
+  webhooks: ['rows', 'pairs'],
 };
 const GOES_WITH_FULL_PLAN = ['contender', 'only', 'pairs', 'seconds'];
 const DEFAULT_STARTS = '30';
@@ -74,6 +77,7 @@ export function parseOptions(args: readonly string[]) {
       finalization: { type: 'boolean' },
       citus: { type: 'boolean' },
       history: { type: 'boolean' },
+      webhooks: { type: 'boolean' },
       rows: { type: 'string' },
       'redis-seconds': { type: 'string' },
       'postgres-seconds': { type: 'string' },

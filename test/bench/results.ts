@@ -26,6 +26,7 @@ export interface BenchResults {
   finalizations?: Finalization[];
   citus?: Citus;
   histories?: History[];
+  webhooks?: WebhookDrain[];
   /** What Floodgate aims at, and whether this run shows it. */
   targets: Target[];
 }
@@ -63,6 +64,21 @@ export interface Run {
   residentMiB?: Partial<Record<Part, number>>;
   /** What Postgres wrote per registration: to the database, indexes included, and to the write-ahead log. */
   diskBytes?: { database: number; log: number };
+}
+
+/** Webhooks that tell of what was stored before. */
+export interface WebhookDrain {
+  name: 'one receiver' | 'five receivers' | 'five receivers beside five bad ones';
+  /** Counts from 1 within the same name. */
+  round: number;
+  /** What all receivers that are well were told together. */
+  registrations: number;
+  messages: number;
+  /** From the first message to the last. */
+  seconds: number;
+  perSecond: number;
+  /** CPU time per registration that was told. */
+  cpuMicros: Record<'delivery' | 'postgres', number>;
 }
 
 /** Lists out of a long history. */

@@ -19,6 +19,7 @@ import type {
   Run,
   Soak,
   Target,
+  WebhookDrain,
 } from './results.ts';
 import { getTickets, hotTicket, openLoop } from './workloads.ts';
 
@@ -32,6 +33,7 @@ interface Measured {
   finalizations?: readonly Finalization[] | undefined;
   citus?: Citus | undefined;
   histories?: readonly History[] | undefined;
+  webhooks?: readonly WebhookDrain[] | undefined;
 }
 
 /** What Floodgate aims at, as far as these runs can tell: a target whose figures were not measured is left out. */
@@ -46,6 +48,7 @@ export function judgeTargets(measured: Measured): Target[] {
     finalizations = [],
     citus,
     histories = [],
+    webhooks = [],
   } = measured;
   const counted = runs.filter((run) => !run.discarded);
   const ratio = (workload: string, connections: number, contender: string) =>
@@ -146,6 +149,7 @@ export function judgeTargets(measured: Measured): Target[] {
     ...fairnessTargets(fairnesses),
     ...outages.flatMap(outageTargets),
     ...finalizationTargets(finalizations),
+    ...webhookTargets(webhooks),
     ...(citus ? citusTargets(citus) : []),
     ...histories.flatMap(historyTargets),
   ].filter((target) => target !== undefined);
@@ -229,6 +233,19 @@ function finalizationTargets(finalizations: readonly Finalization[]) {
       rounds.filter(({ fault }) => fault !== '').length,
     ),
   ]);
+}
+
+/** The rate of the good ones beside bad ones, over their rate alone; by round, as neighbours. */
+function webhookTargets(drains: readonly WebhookDrain[]) {
+  const rates = (name: WebhookDrain['name']) =>
+    drains.filter((drain) => drain.name === name).map(({ perSecond }) => perSecond);
+  if (drains.length === 0) return [];
+  const alone = rates('five receivers');
+  const ratios = rates('five receivers beside five bad ones').map((rate, index) => rate / alone[index]!);
+  return [
+    atLeast('webhooks, one receiver: registrations told per second', 15_000, median(rates('one receiver'))),
+    atLeast('webhooks, five receivers: rate beside five bad ones ÷ alone', 0.95, median(ratios)),
+  ];
 }
 
 function citusTargets({ runs, nodeStop }: Citus) {

@@ -10,10 +10,10 @@ import { canRun, createProject, runBlock } from './run-block.ts';
 const guide = path.resolve(import.meta.dirname, '../../apps/docs/guide');
 /** Those that cancel what the others show. */
 const LAST = ['cancel', 'test-mode'];
-/** The client's page has a test of its own: its blocks are one program. */
+/** These pages have tests of their own: blocks of the client's are one program, and those of webhooks go on until they are stopped. */
 const PAGES = globSync('*.md', { cwd: guide })
   .map((file) => path.basename(file, '.md'))
-  .filter((page) => page !== 'client')
+  .filter((page) => page !== 'client' && page !== 'webhooks')
   .toSorted((a, b) => LAST.indexOf(a) - LAST.indexOf(b));
 /** What a program of the guide prints where all goes well. */
 const GOES_WELL = /^(?:registered (?:GALA-|once)|the sale is open)/;

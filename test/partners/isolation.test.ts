@@ -13,6 +13,7 @@ import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.
 import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
 import { recording } from '../harness/recorded-statements.ts';
 import { waitUntil } from '../harness/wait-until.ts';
+import { addWebhook } from '../harness/webhooks.ts';
 
 // Two partners with an event each, and one event that both may use. Whatever the one asks for that is the other's is
 // answered, to the last header, as if there were no such thing.
@@ -28,6 +29,25 @@ const REVOKED = 'GET /api/v1/events/passes/revoked';
 const CANCEL = `${STATUS.replace('GET', 'POST')}/cancel`;
 const CONFIRM = `${STATUS.replace('GET', 'POST')}/confirm`;
 const RESET = 'POST /api/v1/events/reset';
+const WEBHOOKS = 'GET /api/v1/webhooks';
+const CREATE_WEBHOOK = 'POST /api/v1/webhooks';
+const WEBHOOK = `${WEBHOOKS}/:webhookId`;
+const ATTEMPTS = `${WEBHOOK}/attempts`;
+const CHANGE_WEBHOOK = WEBHOOK.replace('GET', 'PATCH');
+const WEBHOOK_CHANGES = [
+  CHANGE_WEBHOOK,
+  WEBHOOK.replace('GET', 'DELETE'),
+  ...['pause', 'resume', 'test', 'replay', 'rotate'].map(
+    (name) => `${WEBHOOK.replace('GET', 'POST')}/${name}`,
+  ),
+];
+/** What is sent where it is no registration. */
+const BODIES: Record<string, object> = {
+  [CREATE_WEBHOOK]: { url: 'https://partner.example/hook' },
+  [CHANGE_WEBHOOK]: { description: 'changed' },
+  [`${WEBHOOK.replace('GET', 'POST')}/replay`]: { since: '2026-11-21T09:00:00Z' },
+  [`${WEBHOOK.replace('GET', 'POST')}/rotate`]: {},
+};
 const NO_SUCH_TICKET = 2_147_483_647;
 
 let database: TestDatabase;
@@ -44,6 +64,8 @@ let sharedTicket: number;
 let theirTicket: number;
 let theirPass: string;
 let theirSharedPass: string;
+let theirWebhook: string;
+let theirSharedWebhook: string;
 
 beforeAll(async () => {
   // The routes as the API itself registers them, so that a new one cannot be forgotten here.
@@ -71,6 +93,10 @@ beforeEach(async () => {
   theirPass = await register(theirs, theirTicket);
   theirSharedPass = await register(theirShared, sharedTicket);
   for (const { shardId } of [theirs, theirShared]) await finalizePending(database.db, shardId);
+  await sql`delete from webhook_endpoints`.execute(database.db);
+  const url = 'https://partner.example/hook';
+  theirWebhook = (await addWebhook(database.db, theirs, { url })).endpoint.id;
+  theirSharedWebhook = (await addWebhook(database.db, theirShared, { url })).endpoint.id;
 });
 
 afterAll(async () => {
@@ -91,6 +117,7 @@ interface Request {
   eventRef: string;
   ticketId?: number;
   passReference?: string;
+  webhookId?: string;
   body?: string;
 }
 
@@ -98,17 +125,20 @@ interface Request {
 async function ask(route: string, secretKey: string | null, request: Request) {
   const [method, path] = route.split(' ') as [string, string];
   const registration = attendee(request.ticketId ?? sharedTicket);
-  const asked = route === BULK ? { registrations: [registration] } : registration;
+  const asked = BODIES[route] ?? (route === BULK ? { registrations: [registration] } : registration);
   const body = request.body ?? JSON.stringify(asked);
-  const url = path.replace(':passReference', request.passReference ?? theirPass);
+  const hasBody = method === 'POST' || method === 'PATCH';
+  const url = path
+    .replace(':passReference', request.passReference ?? theirPass)
+    .replace(':webhookId', request.webhookId ?? theirWebhook);
   const response = await fetch(`${api.baseUrl}${url}`, {
     method,
     headers: {
       'x-event-ref': request.eventRef,
       ...(secretKey && { 'x-secret-key': secretKey }),
-      ...(method === 'POST' && { 'content-type': 'application/json' }),
+      ...(hasBody && { 'content-type': 'application/json' }),
     },
-    ...(method === 'POST' && { body }),
+    ...(hasBody && { body }),
   });
   const headers = Object.fromEntries(response.headers);
   for (const name of ['date', 'x-request-id']) delete headers[name];
@@ -128,7 +158,10 @@ interface Probe {
 }
 
 const head = (route: string) => route.replace('GET ', 'HEAD ');
-const readRoutes = [TICKETS, LAUNCH, LIST, REVOKED, STATUS, PASS].flatMap((route) => [route, head(route)]);
+const readRoutes = [TICKETS, LAUNCH, LIST, REVOKED, STATUS, PASS, WEBHOOKS, WEBHOOK, ATTEMPTS].flatMap((route) => [
+  route,
+  head(route),
+]);
 
 /** The pass reference with another code: what somebody would have to guess. */
 const withOtherCode = (passReference: string) =>
@@ -137,7 +170,7 @@ const withOtherCode = (passReference: string) =>
 const PROBES: Probe[] = [
   {
     what: "the other's event",
-    routes: [REGISTER, BULK, CANCEL, CONFIRM, ...readRoutes],
+    routes: [REGISTER, BULK, CANCEL, CONFIRM, CREATE_WEBHOOK, ...WEBHOOK_CHANGES, ...readRoutes],
     foreign: () => ({ eventRef: theirs.eventRef, ticketId: theirTicket, passReference: theirPass }),
     missing: () => ({ eventRef: randomUUID(), ticketId: theirTicket, passReference: theirPass }),
     owner: () => theirs,
@@ -182,6 +215,22 @@ const PROBES: Probe[] = [
     missing: () => ({ eventRef: shared.eventRef, passReference: withOtherCode(theirSharedPass) }),
     owner: () => theirShared,
     code: '34',
+  },
+  {
+    what: "a webhook of the other's event",
+    routes: [WEBHOOK, head(WEBHOOK), ATTEMPTS, head(ATTEMPTS), ...WEBHOOK_CHANGES],
+    foreign: () => ({ eventRef: mine.eventRef, webhookId: theirWebhook }),
+    missing: () => ({ eventRef: mine.eventRef, webhookId: randomUUID() }),
+    owner: () => theirs,
+    code: '70',
+  },
+  {
+    what: "the other's webhook under the shared event",
+    routes: [WEBHOOK, head(WEBHOOK), ATTEMPTS, head(ATTEMPTS), ...WEBHOOK_CHANGES],
+    foreign: () => ({ eventRef: shared.eventRef, webhookId: theirSharedWebhook }),
+    missing: () => ({ eventRef: shared.eventRef, webhookId: randomUUID() }),
+    owner: () => theirShared,
+    code: '70',
   },
 ];
 
@@ -230,6 +279,11 @@ async function everythingOfTheirs(): Promise<unknown> {
         where partner_id = ${theirs.partnerId}) as registrations,
       (select jsonb_agg(to_jsonb(i) order by key) from idempotency_keys i
         where partner_id = ${theirs.partnerId}) as keys,
+      (select jsonb_agg(to_jsonb(e) order by id) from webhook_endpoints e
+        where partner_id = ${theirs.partnerId}) as webhooks,
+      (select jsonb_agg(to_jsonb(c) order by id) from journal_consumers c
+        where partner_id = ${theirs.partnerId}) as consumers,
+      (select jsonb_agg(to_jsonb(s) order by id) from webhook_secrets s) as webhook_secrets,
       (select jsonb_agg(to_jsonb(k)) from secret_keys k
         where partner_id = ${theirs.partnerId}) as secrets`.execute(database.db);
   return rows[0];

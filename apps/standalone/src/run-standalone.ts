@@ -8,6 +8,9 @@ import { welcome } from './demo.ts';
 import { prepareDatabase } from './prepare-database.ts';
 import { claimPort, startServices, unexpectedEnd, waitUntilReady } from './services.ts';
 
+/** Receivers of webhooks are on this machine, too. */
+const DEVELOPMENT = { WEBHOOK_ALLOW_PRIVATE: 'true' };
+
 interface Setup {
   config: StandaloneConfig;
   /** Absolute. */
@@ -47,11 +50,12 @@ export async function runStandalone(setup: Setup, stop: AbortController): Promis
   const workerPort = config.WORKER_PORT || (await findFreePort());
   const deliveryPort = await claimPort(config.DELIVERY_PORT, host, wasAbandoned);
   const env = {
-    api: { ...setup.env, ...connections.api, HOST: host, PORT: String(port) },
+    api: { ...setup.env, ...connections.api, ...DEVELOPMENT, HOST: host, PORT: String(port) },
     worker: { ...setup.env, ...connections.worker, WORKER_PORT: String(workerPort) },
     delivery: {
       ...setup.env,
       ...connections.delivery,
+      ...DEVELOPMENT,
       DELIVERY_HOST: host,
       DELIVERY_PORT: String(deliveryPort),
     },

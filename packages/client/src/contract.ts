@@ -143,3 +143,41 @@ export interface LaunchState {
   serverTime: string;
   seatsLeft: number;
 }
+
+/** What a webhook tells of. */
+export type WebhookEventType =
+  | 'registration.confirmed'
+  | 'registration.cancelled'
+  | 'registration.failed'
+  | 'ticket.sold_out'
+  | 'ticket.reopened';
+
+/** What happened to a registration. It is as it was then. */
+export interface WebhookRegistrationEntry extends RegistrationStatus {
+  type: 'registration.confirmed' | 'registration.cancelled' | 'registration.failed';
+}
+
+/** What happened to a ticket. */
+export interface WebhookTicketEntry {
+  type: 'ticket.sold_out' | 'ticket.reopened';
+  organizedEventID: number;
+  organizedEventTicketID: number;
+  dateChanged: string;
+}
+
+/** What a webhook is sent. */
+export type WebhookMessage =
+  | {
+      type: 'event.changes';
+      timestamp: string;
+      data: {
+        /** The event: x-event-ref. */
+        eventRef: string;
+        /** The cursor of the message before: where it is another, something is missing in between. */
+        previousCursor: string;
+        /** List Registrations goes on from here, by `after`. */
+        cursor: string;
+        entries: (WebhookRegistrationEntry | WebhookTicketEntry)[];
+      };
+    }
+  | { type: 'webhook.test'; timestamp: string; data: { eventRef: string } };

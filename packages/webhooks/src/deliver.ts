@@ -119,7 +119,11 @@ export function createDelivery({ db, dispatcherOf, slowSlots, onAttempt }: Deliv
       if (attempt.outcome !== 'delivered') await noteAttempt(db, endpoint, message, attempt);
       return attempt;
     };
-    return deliverAll(consumer, readMessages(db, consumer, endpoint, endpoint.chain), send, signal);
+    // Of who does not answer, or answers late, only the next message is read.
+    const { outcome, tookMs } = endpoint.lastAttempt ?? { outcome: null, tookMs: 0 };
+    const isQuick = outcome === 'delivered' && tookMs < SLOW_MS;
+    const reader = readMessages(db, consumer, endpoint, { chain: endpoint.chain, readsAhead: isQuick });
+    return deliverAll(consumer, reader, send, signal);
   }
 
   /** Delivers for a while. What is slow has part of the room only, so that it keeps nobody else from being served. */
@@ -129,7 +133,7 @@ export function createDelivery({ db, dispatcherOf, slowSlots, onAttempt }: Deliv
     if (!endpoint) return 'kept';
     const dispatcher = dispatcherOf(endpoint.mode);
     if (!dispatcher) return giveUp(consumer, 'test_event');
-    const isSlow = (endpoint.lastTookMs ?? 0) >= SLOW_MS;
+    const isSlow = (endpoint.lastAttempt?.tookMs ?? 0) >= SLOW_MS;
     if (isSlow && slowUnderWay >= slowSlots) {
       await release(db, consumer, ROOM_AFTER_MS);
       return 'kept';

@@ -18,8 +18,8 @@ export interface EndpointToDeliver extends Recipient {
   chain: number;
   /** Those that are valid, the newest first. */
   keys: Pick<SigningKeys, 'secret' | 'privateKey'>[];
-  /** How long the last attempt took; null: there was none yet. */
-  lastTookMs: number | null;
+  /** Null: there was none yet. */
+  lastAttempt: { outcome: string; tookMs: number } | null;
 }
 
 /** Returns an endpoint with what is needed to deliver to it; undefined where it was deleted. */
@@ -48,14 +48,14 @@ export async function loadEndpoint(
     validKeys(db, shardId, id),
     db
       .selectFrom('webhook_attempts')
-      .select('took_ms as tookMs')
+      .select(['outcome', 'took_ms as tookMs'])
       .where('shard_id', '=', shardId)
       .where('endpoint_id', '=', id)
       .orderBy('at', 'desc')
       .limit(1)
       .executeTakeFirst(),
   ]);
-  return endpoint && { ...endpoint, keys, lastTookMs: last?.tookMs ?? null };
+  return endpoint && { ...endpoint, keys, lastAttempt: last ?? null };
 }
 
 const validKeys = (db: Database, shardId: number, id: string) =>

@@ -21,8 +21,20 @@ export interface MessageReader {
   readonly cursor: number;
 }
 
-/** Reads messages for a consumer from its cursor on. What is under way comes first, exactly as it was. `chain` is the cursor of the last that was delivered. */
-export function readMessages(db: Database, consumer: Consumer, to: Recipient, chain: number): MessageReader {
+export interface ReadOptions {
+  /** Cursor of the last message that was delivered. */
+  chain: number;
+  /** Whether more is read than the next message needs. */
+  readsAhead: boolean;
+}
+
+/** Reads messages for a consumer from its cursor on. What is under way comes first, exactly as it was. */
+export function readMessages(
+  db: Database,
+  consumer: Consumer,
+  to: Recipient,
+  { chain, readsAhead }: ReadOptions,
+): MessageReader {
   const { shardId, eventId, partnerId } = consumer;
   const scope = { shardId, eventId, partnerId, withTickets: true, kinds: kindsOf(to.types) };
   let [previous, cursor, underWay] = [chain, consumer.cursor, consumer.until];
@@ -33,7 +45,7 @@ export function readMessages(db: Database, consumer: Consumer, to: Recipient, ch
   let reading: Promise<CursorProblem | null> | null = null;
 
   async function readPage(): Promise<CursorProblem | null> {
-    const page = await readJournal(db, scope, readTo, PAGE);
+    const page = await readJournal(db, scope, readTo, readsAhead ? PAGE : to.entryLimit);
     if (typeof page === 'string') return page;
     const described = await describe(db, shardId, page.entries);
     items = items.slice(start).concat(described);
@@ -70,7 +82,7 @@ export function readMessages(db: Database, consumer: Consumer, to: Recipient, ch
       start += count;
       previous = cursor = message.until;
       // Failing here, it fails again when it is needed.
-      if (hasMore && left() < READ_AHEAD) readOnce().catch(() => {});
+      if (readsAhead && hasMore && left() < READ_AHEAD) readOnce().catch(() => {});
       return message;
     },
   };

@@ -9,6 +9,7 @@ import { countsText, figure, figureWithRange } from './figures.ts';
 import { historyTable } from './history-table.ts';
 import { startTables } from './start-tables.ts';
 import { type ByPart, type Row, type WorkloadSummary } from './summary.ts';
+import { webhooksTable } from './webhooks-table.ts';
 
 /** What was measured in a run of its own. */
 export function specialTables({
@@ -20,6 +21,7 @@ export function specialTables({
   finalizations,
   citus,
   histories,
+  webhooks,
 }: BenchResults): Table[] {
   return [
     ...(overloads ? [overloadTable(overloads)] : []),
@@ -30,6 +32,7 @@ export function specialTables({
     ...(finalizations ? [finalizationTable(finalizations)] : []),
     ...(citus ? citusTables(citus) : []),
     ...(histories ? [historyTable(histories)] : []),
+    ...(webhooks ? [webhooksTable(webhooks)] : []),
   ];
 }
 

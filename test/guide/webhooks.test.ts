@@ -1,0 +1,74 @@
+import { spawn } from 'node:child_process';
+import { writeFileSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { findFreePort } from '@floodgate/embedded-postgres';
+import { secretText } from '@floodgate/webhooks';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { startExample } from './example.ts';
+import { blocksOf, isLike } from './page.ts';
+import { createProject, runBlock } from './run-block.ts';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { createFixture } from '../harness/fixture.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+import { addWebhook, confirmSome, deliverWebhooks } from '../harness/webhooks.ts';
+
+const blocks = blocksOf('webhooks');
+let database: TestDatabase;
+let project: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  project = createProject('webhooks');
+});
+afterAll(async () => {
+  rmSync(project, { recursive: true });
+  await database.drop();
+});
+
+test('what webhooks shows of a call is what is answered', async () => {
+  const example = await startExample();
+  onTestFinished(() => example.close());
+  const [call, answer] = [
+    blocks.find(({ language }) => language === 'sh')!,
+    blocks.find(({ language }) => language === 'json')!,
+  ];
+  const printed = await runBlock(call, project, example.variables);
+  expect(isLike(JSON.parse(answer.code), JSON.parse(printed)), printed).toBe(true);
+});
+
+const receivers = blocks.filter(({ language }) => language === 'js');
+
+test('there is a receiver for each of both libraries', () => {
+  expect(receivers.map(({ code }) => /from '(standardwebhooks|@floodgate\/client)'/.exec(code)?.[1])).toEqual(
+    ['standardwebhooks', '@floodgate/client'],
+  );
+});
+
+test.for(receivers.map((block) => [block.line, block] as const))(
+  'the receiver of line %i takes what is sent, once',
+  async ([line, { code }]) => {
+    const port = await findFreePort();
+    const fixture = await createFixture(database.db);
+    const ticketId = await fixture.addTicket();
+    const url = `http://127.0.0.1:${port}/`;
+    const { keys } = await addWebhook(database.db, fixture, { url });
+    const file = path.join(project, `receiver-${line}.js`);
+    writeFileSync(file, code);
+    const env = { ...process.env, PORT: String(port), WEBHOOK_SECRET: secretText(keys.secret) };
+    const receiver = spawn(process.execPath, [file], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+    onTestFinished(() => void receiver.kill());
+    let printed = '';
+    receiver.stdout.on('data', (chunk) => (printed += String(chunk)));
+    await waitUntil('the receiver listens', () =>
+      fetch(url, { method: 'POST' }).then(
+        () => true,
+        () => null,
+      ),
+    ).catch(() => undefined);
+    const delivering = await deliverWebhooks(database.url);
+    onTestFinished(() => delivering.close());
+    await confirmSome(database.db, fixture, ticketId, 3);
+    await waitUntil('it has printed', () => printed.includes('\n'));
+    expect(printed).toBe('event.changes 3\n');
+  },
+);
