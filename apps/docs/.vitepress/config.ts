@@ -59,6 +59,7 @@ export default defineConfig({
         'rate-limits',
         'status',
         'list',
+        'passes',
         'cancel',
         'holds',
         'duplicates',
