@@ -24,15 +24,12 @@ afterAll(async () => {
 });
 
 const pathOf = (file: string) => path.join(project, file);
-const read = <Content>(file: string) => JSON.parse(readFileSync(pathOf(file), 'utf8')) as Content;
 const write = (file: string, content: unknown) => writeFileSync(pathOf(file), JSON.stringify(content));
 
-/** Runs the check on this token, or the one that was given out. */
+/** Runs the check on the pass that was given out, or on another token. */
 function checkAs(token?: string, variables: Record<string, string> = {}): Promise<string> {
-  const given = read<{ responseData: { pass: string } }>('pass.json');
   if (token !== undefined) write('scanned.json', { responseData: { pass: token } });
   const code = token === undefined ? check!.code : check!.code.replace('pass.json', 'scanned.json');
-  expect(given.responseData.pass).toMatch(/^FG1\./);
   return runBlock({ ...check!, code }, project, { ...example.variables, ...variables });
 }
 
@@ -61,8 +58,8 @@ test('it refuses what is none, forged, of an unknown key, of another event, or r
 });
 
 test('the list refuses a page that is forged', async () => {
-  const keys = read<{ keys: object[] }>('pass-keys.json');
+  const { keys } = JSON.parse(readFileSync(pathOf('pass-keys.json'), 'utf8')) as { keys: object[] };
   const { x } = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' });
-  write('pass-keys.json', { keys: keys.keys.map((key) => ({ ...key, x })) });
+  write('pass-keys.json', { keys: keys.map((key) => ({ ...key, x })) });
   await expect(runBlock(list!, project, example.variables)).rejects.toThrow('the list is forged');
 });
