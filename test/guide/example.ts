@@ -1,8 +1,7 @@
-import { confirmBatches, leaseDueBatches } from '@floodgate/registrations';
-import { sql } from 'kysely';
 import { createTestDatabase } from '../harness/database.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { startInProcessApi } from '../harness/in-process-api.ts';
+import { finalizePending } from '../harness/journal.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
 
 /** A service as the guide's examples expect it, with a test event: ticket 1 has seats, ticket 2 has none, and somebody is registered. */
@@ -13,18 +12,18 @@ export async function startExample() {
   const standard = await gala.addTicket({ title: 'Standard' });
   await gala.addTicket({ title: 'Balcony', capacity: 0 });
   const { body } = await new PartnerClient(api.baseUrl, gala).register(attendee(standard));
-  await sql`update batches set relay_at = now() where state = 'pending'`.execute(database.db);
-  const batchIds = await leaseDueBatches(database.db, gala.shardId, 1_000);
-  await confirmBatches(database.db, { shardId: gala.shardId, batchIds });
+  const finalize = () => finalizePending(database.db, gala.shardId);
+  await finalize();
   const variables = {
     BASE: api.baseUrl,
     SECRET_KEY: gala.secretKey,
     EVENT_REF: gala.eventRef,
+    EVENT_ID: String(gala.eventId),
     PASS_REFERENCE: body.responseData as string,
   };
   const close = async () => {
     await api.close();
     await database.drop();
   };
-  return { variables, close };
+  return { variables, finalize, close };
 }

@@ -178,8 +178,10 @@ test('the OpenAPI document describes the routes, and envelopes that are closed',
   const operations = operationsOf(document);
   expect(operations.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual([
     'get /api/v1/events/launch',
+    'get /api/v1/events/passes/revoked',
     'get /api/v1/events/registrations',
     'get /api/v1/events/registrations/{passReference}',
+    'get /api/v1/events/registrations/{passReference}/pass',
     'get /api/v1/events/tickets',
     'post /api/v1/events/register',
     'post /api/v1/events/register/bulk',

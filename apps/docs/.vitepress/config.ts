@@ -60,6 +60,7 @@ export default defineConfig({
         'status',
         'list',
         'webhooks',
+        'passes',
         'cancel',
         'holds',
         'duplicates',

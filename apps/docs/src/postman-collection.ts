@@ -40,6 +40,9 @@ const KEPT: Record<string, [variable: string, value: string]> = {
   listRegistrations: ['cursor', 'answer.responseData.cursor'],
 };
 
+/** Sent in order, each finds what it needs: a pass needs a registration that is confirmed, and not cancelled yet. */
+const LAST = ['getPass', 'cancelRegistration', 'resetTestEvent'];
+
 /** Values of parameters that are not their examples. */
 const VALUES: Record<string, string> = {
   'x-event-ref': '{{eventRef}}',
@@ -82,6 +85,7 @@ export function postmanCollection({ info, tags, paths }: DescribedApi): object {
       description,
       item: operations
         .filter(({ operation }) => operation.tags[0] === name)
+        .toSorted((a, b) => LAST.indexOf(a.operation.operationId) - LAST.indexOf(b.operation.operationId))
         .map(({ path, method, operation }) => describeItem(path, method, operation)),
     })),
   };

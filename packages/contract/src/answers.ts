@@ -164,10 +164,15 @@ export const RegistrationList = Type.Object(
 
 export type RegistrationList = Static<typeof RegistrationList>;
 
-// Of no key that anybody has: what they look like, not what they say.
-const EXAMPLE_TOKEN =
-  '000400000G40000000800000000000004TKOO7VG7TRJ2OSS' + 'A7K1JHV0D4S2R8GQ5M9E3B6NCUTF1P0I'.repeat(3);
-const EXAMPLE_JWS = 'eyJhbGciOiJFZERTQSIsImtpZCI6IjEifQ.eyJzZXJpYWxzIjpbMzE3XX0.b2YgNjQgYnl0ZXM';
+// Signed with a key that nobody has any more.
+const EXAMPLE_PASS =
+  'FG1.000G00042800000100000000000JQQODN6G6M44KS03R7PLGS856JQNEGKCEUGDJ5UGMSLGP823J311S0R0FDBH10EEKBUME' +
+  '7P7GEFGRNVNCQT4PR9P1B0C7RDNP3JPOT3D55CQVRIHVPI0B';
+const EXAMPLE_LIST =
+  'eyJhbGciOiJFZERTQSIsImtpZCI6IjEiLCJ0eXAiOiJmbG9vZGdhdGUtcmV2b2NhdGlvbnMifQ.eyJldmVudCI6MTA0MiwicGFyd' +
+  'G5lciI6NywiYWZ0ZXIiOiIwIiwiY3Vyc29yIjoiMTAwIiwibW9yZSI6ZmFsc2UsInNlcmlhbHMiOlszMTddLCJhdCI6IjIwMjYtM' +
+  'TItMDFUMTc6MDA6MDAuMDAwWiJ9.RjT62RnSSTBp-Ykjyg9VI_XO2A36oBmU5rRIOKsE083-DJZW4E0GftnJea2zZnddpzZ-tgW4' +
+  '_YBooOAT9irFAQ';
 
 /** The pass that lets an attendee in. */
 export const AttendeePass = Type.Object(
@@ -176,7 +181,7 @@ export const AttendeePass = Type.Object(
     pass: Type.String({
       description:
         'The pass itself: a signed token, which the QR code shows as it is. Anybody can verify it, without asking.',
-      examples: [`FG1.${EXAMPLE_TOKEN}`],
+      examples: [EXAMPLE_PASS],
     }),
     keyID: Type.String({ description: '`kid` of the key that signed it.', examples: ['1'] }),
     organizedEventID: Type.Integer({ description: 'The event.', examples: [1042] }),
@@ -204,7 +209,7 @@ export const RevokedPasses = Type.Object(
     revocations: Type.String({
       description:
         'A JWS (RFC 7515, compact, EdDSA). Its payload is JSON: `event`, `partner`, `after`, `cursor`, `more`, `serials`, `at`.',
-      examples: [EXAMPLE_JWS],
+      examples: [EXAMPLE_LIST],
     }),
     cursor: Type.String({
       description: 'Send it as `after` to read on, now or later. Treat it as opaque.',

@@ -7,9 +7,11 @@ import { nameSchemas } from './name-schemas.ts';
 /** What operations are sorted by. Each has one of these tags. */
 const TAGS = [
   { name: 'Tickets', description: 'What is on sale, and from when to when.' },
-  { name: 'Registrations', description: 'Seats: register attendees, and see what became of them.' },
+  {
+    name: 'Registrations',
+    description: 'Seats: register attendees, see what became of them, and let them in.',
+  },
   { name: 'Webhooks', description: 'Be told of what becomes of registrations, instead of asking.' },
-  { name: 'Passes', description: 'What lets attendees in, and which of them do so no more.' },
 ];
 
 /**

@@ -41,7 +41,7 @@ export function addPassRoute(api: Routes, { reads, shardReads, signer }: Depende
     {
       schema: {
         operationId: 'getPass',
-        tags: ['Passes'],
+        tags: ['Registrations'],
         summary: 'Get Pass',
         description:
           'Returns the pass of a confirmed registration that the same partner made under this event: by `Accept`, as JSON ' +

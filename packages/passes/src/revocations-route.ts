@@ -30,7 +30,7 @@ export function addRevocationsRoute(
     {
       schema: {
         operationId: 'listRevokedPasses',
-        tags: ['Passes'],
+        tags: ['Registrations'],
         summary: 'List Revoked Passes',
         description:
           'Lists the serials of the registrations that the same partner made under this event and that were cancelled since ' +
