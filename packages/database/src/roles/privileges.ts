@@ -59,6 +59,18 @@ const SEGMENT = [
   'at',
 ] as const;
 
+const MAIL_DELIVERY = [
+  'shard_id',
+  'event_id',
+  'serial',
+  'state',
+  'reason',
+  'attempts',
+  'doubtful',
+  'next_at',
+  'at',
+] as const;
+
 /**
  * What each service may do: what its statements need, and nothing else. A table that is missing here does not compile,
  * a column that is missing is refused by Postgres. The API writes attendees' data and cannot read it back.
@@ -117,6 +129,9 @@ export const PRIVILEGES: Record<ServiceName, { [T in keyof Tables]: TablePrivile
     journal_heads: { select: '*' },
     journal_segments: { select: '*' },
     journal_consumers: {},
+    mail_deliveries: {},
+    mail_suppressions: {},
+    mail_rate_windows: {},
     idempotency_keys: {
       select: '*',
       insert: [
@@ -192,6 +207,9 @@ export const PRIVILEGES: Record<ServiceName, { [T in keyof Tables]: TablePrivile
     journal_heads: { select: '*', update: ['last_offset'] },
     journal_segments: { select: '*', insert: SEGMENT, delete: true },
     journal_consumers: {},
+    mail_deliveries: {},
+    mail_suppressions: {},
+    mail_rate_windows: {},
     // By their time: the keys themselves are no business of the worker's. By ctid: only for the release before.
     idempotency_keys: { select: ['ctid', 'shard_id', 'created_at'], delete: true },
     rate_limit_windows: {},
@@ -227,6 +245,13 @@ export const PRIVILEGES: Record<ServiceName, { [T in keyof Tables]: TablePrivile
         'lease',
         'leased_until',
       ],
+    },
+    mail_deliveries: { select: '*', insert: MAIL_DELIVERY, update: MAIL_DELIVERY },
+    mail_suppressions: { select: '*', insert: ['digest', 'reason', 'event_id', 'at'] },
+    mail_rate_windows: {
+      select: '*',
+      insert: ['sender_id', 'epoch_second', 'drawn'],
+      update: ['epoch_second', 'drawn'],
     },
     idempotency_keys: {},
     rate_limit_windows: {},

@@ -7,7 +7,7 @@ import { createReserveBatch } from './reserve-batch.ts';
 import { oneAtATime } from './shard-keys.ts';
 
 /** What is small, and the same on every server. */
-const DIRECTORY = ['partners', 'secret_keys', 'shards', 'events', 'event_grants'];
+const DIRECTORY = ['partners', 'secret_keys', 'shards', 'events', 'event_grants', 'mail_suppressions'];
 /** What belongs to an event, and lies where its shard does. */
 const OF_EVENTS = [
   'tickets',
@@ -17,6 +17,7 @@ const OF_EVENTS = [
   'journal_heads',
   'journal_segments',
   'journal_consumers',
+  'mail_deliveries',
 ];
 /** Run on the shard's server, which their first argument names. Some are written anew for Citus. */
 const FUNCTIONS: Record<string, ((engine: Engine) => RawBuilder<unknown>) | null> = {

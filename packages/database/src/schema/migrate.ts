@@ -10,6 +10,7 @@ import * as journal from './migrations/0005-journal.ts';
 import * as cancellations from './migrations/0006-cancellations.ts';
 import * as modes from './migrations/0007-modes.ts';
 import * as consumers from './migrations/0008-consumers.ts';
+import * as mail from './migrations/0010-mail.ts';
 import { adoptShardKeys, buildShardKeys, hasTables } from './shard-keys.ts';
 
 /** In order, forward only, and never edited once merged. */
@@ -22,6 +23,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0006-cancellations': cancellations,
   '0007-modes': modes,
   '0008-consumers': consumers,
+  '0010-mail': mail,
 };
 
 /** The oldest that PostgreSQL itself still maintains, and the oldest that the tests have been run on. */
