@@ -9,7 +9,11 @@ const LAGS: readonly { name: string; help: string; value: (lag: Lag) => number }
     value: ({ oldestMs }) => (oldestMs ?? 0) / 1_000,
   },
   { name: 'consumers', help: 'Consumers of the journal', value: ({ consumers }) => consumers },
-  { name: 'consumers_behind', help: 'Consumers that have something to deliver', value: ({ behind }) => behind },
+  {
+    name: 'consumers_behind',
+    help: 'Consumers that have something to deliver',
+    value: ({ behind }) => behind,
+  },
   {
     name: 'consumers_failing',
     help: 'Consumers whose last attempt was in vain',

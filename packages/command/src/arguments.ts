@@ -68,5 +68,7 @@ const or = <Word extends string, Value>(word: Word, parse: (text: string) => Val
 export const parseRateLimit = or('none', parseWhole);
 /** An instant, or "none", as for a sale that never ends. */
 export const parseTimeOrNone = or('none', parseTimestamp);
+/** Words, or "none" for nothing. */
+export const parseTextOrNone = or('none', parseText);
 /** When a key ends: an instant, a duration from now, or "never". */
 export const parseExpiry = or('never', fromNow(1));

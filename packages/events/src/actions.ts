@@ -1,7 +1,8 @@
 import { Type } from '@sinclair/typebox';
-import { defineAction, Id, instantOrNull, Name, whole } from '@floodgate/audit';
+import { defineAction, Id, instantOrNull, Name, text, whole } from '@floodgate/audit';
+import { isEmailAddress } from '@floodgate/contract';
 import { Failure } from '@floodgate/service/failure';
-import { createEvent, grantEvent, revokeEvent, updateEvent } from './events.ts';
+import { createEvent, grantEvent, LANGUAGES, revokeEvent, updateEvent, type EventDetails } from './events.ts';
 import { moveEvent } from './shards.ts';
 
 export { perform } from '@floodgate/audit';
@@ -47,6 +48,68 @@ export const updateEventAction = defineAction({
     return change.after;
   },
 });
+
+const ORDER_RULE = 'the event must start before it ends';
+
+/** Words, or null for none. */
+const textOrNull = (maximum: number) =>
+  Type.Union([text(1, maximum), Type.Null()], { description: `1 to ${maximum} characters, or none` });
+
+/** Changes what is given of what attendees are told of an event, and leaves the rest. */
+export const describeEventAction = defineAction({
+  name: 'event.describe',
+  input: Type.Object({
+    eventId: Id,
+    startsAt: Type.Optional(instantOrNull('a time, or none')),
+    endsAt: Type.Optional(instantOrNull('a time, or none')),
+    venue: Type.Optional(textOrNull(255)),
+    timeZone: Type.Optional(textOrNull(64)),
+    language: Type.Optional(
+      Type.Union(
+        LANGUAGES.map((language) => Type.Literal(language)),
+        { description: LANGUAGES.join(' or ') },
+      ),
+    ),
+    replyTo: Type.Optional(textOrNull(254)),
+  }),
+  check: ({ eventId: _eventId, ...details }) => {
+    if (Object.values(details).every((value) => value === undefined))
+      return { eventId: 'nothing to change; give at least one detail' };
+    return checkDetails(details);
+  },
+  run: async (transaction, { eventId, ...details }, note) => {
+    const change = await updateEvent(transaction, eventId, details);
+    if (!change) throw new Failure('no such event');
+    const [before, after] = [detailsOf(change.before), detailsOf(change.after)];
+    // Looked at when it is written: whoever changes the other one at the same time has waited for it.
+    if (after.startsAt && after.endsAt && after.startsAt >= after.endsAt) throw new Failure(ORDER_RULE);
+    note(`event:${eventId}`, { before, after });
+    return change.after;
+  },
+});
+
+function checkDetails({ timeZone, replyTo }: Partial<EventDetails>): Record<string, string> {
+  return {
+    ...(typeof timeZone === 'string' &&
+      !isTimeZone(timeZone) && { timeZone: 'a time zone such as Europe/Berlin, or none' }),
+    ...(typeof replyTo === 'string' && !isEmailAddress(replyTo) && { replyTo: 'an e-mail address, or none' }),
+  };
+}
+
+/** Of the IANA's names: an offset such as +01:00 knows no summer. */
+function isTimeZone(name: string): boolean {
+  try {
+    return !/^[+-]/.test(name) && Boolean(new Intl.DateTimeFormat('en', { timeZone: name }));
+  } catch {
+    return false;
+  }
+}
+
+function detailsOf({ startsAt, endsAt, venue, timeZone, language, replyTo }: Described) {
+  return { startsAt, endsAt, venue, timeZone, language, replyTo };
+}
+
+type Described = NonNullable<Awaited<ReturnType<typeof updateEvent>>>['after'];
 
 const Grant = Type.Object({ eventId: Id, partnerId: Id });
 

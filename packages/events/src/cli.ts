@@ -1,7 +1,13 @@
 import { Option, type Command } from '@commander-js/extra-typings';
 import { answeringChange, answeringFromDatabase, record, tableOf, type Cli } from '@floodgate/command';
 import { timeText } from '@floodgate/command/output';
-import { parseId, parseTimeOrNone, parseText, parseWhole } from '@floodgate/command/arguments';
+import {
+  parseId,
+  parseTextOrNone,
+  parseTimeOrNone,
+  parseText,
+  parseWhole,
+} from '@floodgate/command/arguments';
 import type { listEvents } from './events.ts';
 
 const SHARED_PREFIX =
@@ -9,7 +15,7 @@ const SHARED_PREFIX =
 
 const CANCEL_UNTIL = 'until when partners may cancel registrations, e.g. 2026-12-01T00:00:00Z, or none';
 
-const edgeOf = (time: Date | 'none') => (time === 'none' ? null : time);
+const orNull = <Value>(value: Value | 'none') => (value === 'none' ? null : value);
 
 /** `floodgate event …` */
 export function addEventCommands(program: Command, cli: Cli): void {
@@ -22,10 +28,11 @@ export function addEventCommands(program: Command, cli: Cli): void {
     .requiredOption('--cancel-until <time>', CANCEL_UNTIL, parseTimeOrNone);
   answeringChange(update, cli, async (db, actor, { cancelUntil }, eventId) => {
     const { perform, updateEventAction } = await import('./actions.ts');
-    const input = { eventId, cancelUntil: edgeOf(cancelUntil) };
+    const input = { eventId, cancelUntil: orNull(cancelUntil) };
     const updated = await perform(db, updateEventAction, input, actor);
     return { document: updated, text: record({ 'event id': updated.id, ...fieldsOf(updated) }) };
   });
+  addDescribe(event, cli);
   const list = event.command('list').description('list events');
   answeringFromDatabase(list, cli, async (db) => {
     const { listEvents } = await import('./events.ts');
@@ -33,7 +40,8 @@ export function addEventCommands(program: Command, cli: Cli): void {
     const [events, shards] = [await listEvents(db), await listShards(db)];
     const placeOf = ({ shardId }: Event) => (shards.length > 1 ? { shard: shardId } : {});
     const rows = events.map((row) => {
-      return { id: row.id, ...placeOf(row), ...fieldsOf(row), created: row.createdAt };
+      const { startsAt: starts, createdAt: created } = row;
+      return { id: row.id, ...placeOf(row), ...fieldsOf(row), starts, created };
     });
     return { document: events, text: tableOf(rows) };
   });
@@ -70,13 +78,48 @@ function addCreate(event: Command, cli: Cli): void {
         mode: test ? ('test' as const) : ('live' as const),
         duplicatePolicy: duplicates,
         duplicateScope: duplicatesOf,
-        ...(cancelUntil && { cancelUntil: edgeOf(cancelUntil) }),
+        ...(cancelUntil && { cancelUntil: orNull(cancelUntil) }),
       };
       const created = await perform(db, createEventAction, input, actor);
       const fields = record({ 'event id': created.id, ...fieldsOf(created) });
       return { document: created, text: created.prefixIsShared ? `${fields}\n${SHARED_PREFIX}` : fields };
     },
   );
+}
+
+function addDescribe(event: Command, cli: Cli): void {
+  const describe = event
+    .command('describe')
+    .description('change what attendees are told of an event, and leave the rest')
+    .argument('<eventId>', 'the event', parseId)
+    .option('--starts <time>', 'e.g. 2026-11-21T19:00:00+01:00, or none', parseTimeOrNone)
+    .option('--ends <time>', 'e.g. 2026-11-21T23:00:00+01:00, or none', parseTimeOrNone)
+    .option('--venue <place>', 'where it takes place, or none', parseTextOrNone)
+    .option('--time-zone <name>', 'in which its times are told, e.g. Europe/Berlin, or none', parseTextOrNone)
+    .option('--language <code>', 'in which attendees are written to: en or de', parseText)
+    .option('--reply-to <address>', "where attendees' answers go, or none", parseTextOrNone);
+  answeringChange(describe, cli, async (db, actor, options, eventId) => {
+    const { perform, describeEventAction } = await import('./actions.ts');
+    const { starts, ends, venue, timeZone, language, replyTo } = options;
+    const details = given({ startsAt: starts, endsAt: ends, venue, timeZone, replyTo });
+    // Which there are is the action's rule.
+    const input = { eventId, ...details, ...(language !== undefined && { language: language as 'en' }) };
+    const described = await perform(db, describeEventAction, input, actor);
+    return { document: described, text: record({ 'event id': eventId, ...detailsOf(described) }) };
+  });
+}
+
+/** What was given, and null for "none". */
+function given<Options extends object>(options: Options) {
+  const entries = Object.entries(options).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries.map(([name, value]) => [name, orNull(value)])) as {
+    [Name in keyof Options]?: Exclude<Options[Name], 'none' | undefined> | null;
+  };
+}
+
+/** What attendees are told of an event. */
+function detailsOf({ startsAt, endsAt, venue, timeZone, language, replyTo }: Event) {
+  return { starts: startsAt, ends: endsAt, venue, 'time zone': timeZone, language, 'reply to': replyTo };
 }
 
 /** `floodgate shard …` */

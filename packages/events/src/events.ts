@@ -12,11 +12,33 @@ const EVENT_COLUMNS = [
   'duplicate_policy as duplicatePolicy',
   'duplicate_scope as duplicateScope',
   'cancel_until as cancelUntil',
+  'starts_at as startsAt',
+  'ends_at as endsAt',
+  'venue',
+  'time_zone as timeZone',
+  'language',
+  'reply_to as replyTo',
   'created_at as createdAt',
 ] as const;
 
+/** Languages that attendees are written to in. */
+export const LANGUAGES = ['en', 'de'] as const;
+export type Language = (typeof LANGUAGES)[number];
+
+/** What attendees are told of an event, and how. Null: it is not known. */
+export interface EventDetails {
+  startsAt: Date | null;
+  endsAt: Date | null;
+  venue: string | null;
+  /** Of the IANA's database: the times above are told in it. */
+  timeZone: string | null;
+  language: Language;
+  /** Where attendees' answers go. */
+  replyTo: string | null;
+}
+
 /** What an operator sets on an event, besides. */
-export interface EventSettings {
+export interface EventSettings extends EventDetails {
   /** Until when partners may cancel registrations. Null: at any time. */
   cancelUntil: Date | null;
 }
@@ -28,7 +50,7 @@ type NewEvent = {
   passPrefix: string;
   duplicatePolicy: DuplicatePolicy;
   duplicateScope?: DuplicateScope;
-} & Partial<EventSettings>;
+} & Partial<Pick<EventSettings, 'cancelUntil'>>;
 
 /** Creates an event with a fresh reference. Returns also whether pass references of another event begin as its own do. */
 export async function createEvent(
@@ -62,16 +84,26 @@ export async function createEvent(
 }
 
 /** Changes what is given of an event. Returns it as it was and as it is, undefined where there is none. */
-export async function updateEvent(db: Database, eventId: number, { cancelUntil }: EventSettings) {
+export async function updateEvent(db: Database, eventId: number, settings: Partial<EventSettings>) {
   const before = await db
     .selectFrom('events')
     .select(EVENT_COLUMNS)
     .where('id', '=', eventId)
     .executeTakeFirst();
   if (!before) return undefined;
+  const { cancelUntil, startsAt, endsAt, venue, timeZone, language, replyTo } = settings;
   const after = await db
     .updateTable('events')
-    .set({ cancel_until: cancelUntil })
+    // What is not given is left out.
+    .set({
+      cancel_until: cancelUntil,
+      starts_at: startsAt,
+      ends_at: endsAt,
+      venue,
+      time_zone: timeZone,
+      language,
+      reply_to: replyTo,
+    })
     .where('id', '=', eventId)
     .returning(EVENT_COLUMNS)
     .executeTakeFirstOrThrow();
@@ -108,6 +140,13 @@ export async function keepInShard(transaction: Database, eventId: number): Promi
 /** Waits until nobody keeps an event in its shard, and for others who move it. */
 export async function lockShardOf(transaction: Database, eventId: number): Promise<void> {
   await sql`select pg_advisory_xact_lock(${SHARD_LOCK}, ${eventId}::integer)`.execute(transaction);
+}
+
+/** Returns when an event takes place, as far as that is known. Throws where there is no such event. */
+export async function findEventTimes(db: Database, eventId: number) {
+  const columns = ['id', 'starts_at as startsAt', 'ends_at as endsAt'] as const;
+  const event = db.selectFrom('events').select(columns).where('id', '=', eventId);
+  return event.executeTakeFirstOrThrow();
 }
 
 /** Returns all events, oldest first. */

@@ -6,7 +6,11 @@ import { sql, type RawBuilder } from 'kysely';
  */
 export type JournalScope = { shardId: number } & (
   | { eventId?: undefined; partnerId?: undefined; withTickets?: undefined }
-  | { eventId: number; /** 0: the event's own entries, about its tickets. */ partnerId?: number | undefined; withTickets?: boolean }
+  | {
+      eventId: number;
+      /** 0: the event's own entries, about its tickets. */ partnerId?: number | undefined;
+      withTickets?: boolean;
+    }
 );
 
 /**

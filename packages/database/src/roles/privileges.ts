@@ -71,6 +71,9 @@ const MAIL_DELIVERY = [
   'at',
 ] as const;
 
+// Who signs passes needs all of a key.
+const PASS_KEY = ['id', 'private_key', 'public_key', 'created_at', 'retired_at', 'withdrawn_at'] as const;
+
 /**
  * What each service may do: what its statements need, and nothing else. A table that is missing here does not compile,
  * a column that is missing is refused by Postgres. The API writes attendees' data and cannot read it back.
@@ -95,9 +98,12 @@ export const PRIVILEGES: Record<ServiceName, { [T in keyof Tables]: TablePrivile
         'duplicate_policy',
         'duplicate_scope',
         'cancel_until',
+        'starts_at',
+        'ends_at',
       ],
     },
     event_grants: { select: ['partner_id', 'event_id'] },
+    pass_keys: { select: PASS_KEY },
     tickets: { select: ['shard_id', ...TICKET_COLUMNS], update: ['taken'] },
     batches: {
       select: ['shard_id', 'id', 'state', 'first_serial', 'last_serial', 'finished_at'],
@@ -165,6 +171,7 @@ export const PRIVILEGES: Record<ServiceName, { [T in keyof Tables]: TablePrivile
     shards: { select: ['id'] },
     events: {},
     event_grants: {},
+    pass_keys: {},
     tickets: { select: ['shard_id', 'id', 'event_id'] },
     batches: {
       select: [
@@ -223,12 +230,36 @@ export const PRIVILEGES: Record<ServiceName, { [T in keyof Tables]: TablePrivile
     secret_keys: {},
     secret_key_uses: {},
     shards: { select: ['id'] },
-    events: { select: ['id', 'ref', 'shard_id', 'name', 'pass_prefix', 'mode'] },
+    events: {
+      select: [
+        'id',
+        'ref',
+        'shard_id',
+        'name',
+        'pass_prefix',
+        'mode',
+        'starts_at',
+        'ends_at',
+        'venue',
+        'time_zone',
+        'language',
+        'reply_to',
+      ],
+    },
     event_grants: {},
+    pass_keys: { select: PASS_KEY },
     tickets: { select: ['shard_id', 'id', 'event_id', 'title'] },
     batches: { select: ['shard_id', 'id', 'state', 'finished_at'] },
     registrations: {
-      select: [...SEAT, 'reserved_at', 'held_until', 'cancelled_at', 'full_name', 'email_address', 'table_or_seat'],
+      select: [
+        ...SEAT,
+        'reserved_at',
+        'held_until',
+        'cancelled_at',
+        'full_name',
+        'email_address',
+        'table_or_seat',
+      ],
     },
     registrations_serial_seq: {},
     journal_heads: { select: '*' },

@@ -10,6 +10,7 @@ import * as journal from './migrations/0005-journal.ts';
 import * as cancellations from './migrations/0006-cancellations.ts';
 import * as modes from './migrations/0007-modes.ts';
 import * as consumers from './migrations/0008-consumers.ts';
+import * as passes from './migrations/0009-passes.ts';
 import * as mail from './migrations/0010-mail.ts';
 import { adoptShardKeys, buildShardKeys, hasTables } from './shard-keys.ts';
 
@@ -23,6 +24,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0006-cancellations': cancellations,
   '0007-modes': modes,
   '0008-consumers': consumers,
+  '0009-passes': passes,
   '0010-mail': mail,
 };
 

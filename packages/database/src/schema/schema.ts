@@ -116,11 +116,32 @@ export interface Schema {
     /** Until when partners may cancel registrations. Null: at any time. */
     cancel_until: Date | null;
     created_at: CreatedAt;
+    starts_at: Date | null;
+    ends_at: Date | null;
+    venue: string | null;
+    /** Of the IANA's database. */
+    time_zone: string | null;
+    /** Of what attendees are sent. */
+    language: Generated<string>;
+    /** Where attendees' answers go. */
+    reply_to: string | null;
   };
   event_grants: {
     partner_id: number;
     event_id: number;
     created_at: CreatedAt;
+  };
+  /** What passes are signed with. */
+  pass_keys: {
+    id: number;
+    /** Ed25519, in PKCS #8 and SPKI. */
+    private_key: Buffer;
+    public_key: Buffer;
+    created_at: CreatedAt;
+    /** Since when it signs no more. */
+    retired_at: Date | null;
+    /** Since when what it signed is not valid any more. */
+    withdrawn_at: Date | null;
   };
   tickets: TicketsTable;
   batches: {

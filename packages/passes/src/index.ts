@@ -1,0 +1,4 @@
+export { jwkSetOf, type PassKey } from './keys.ts';
+export { qrPng, qrSvg } from './qr-code.ts';
+export { createPassSigner, validityOf, type PassSigner, type PassSubject } from './signer.ts';
+export { parsePass, signPass, verifyPass, type Pass, type PassProblem } from './token.ts';

@@ -1,0 +1,68 @@
+import { createPassSigner, parsePass, verifyPass } from '@floodgate/passes';
+import { perform, rotatePassKeyAction, withdrawPassKeyAction } from '@floodgate/passes/actions';
+import { sql } from 'kysely';
+import { afterAll, expect, test } from 'vitest';
+import { createTestDatabase } from '../harness/database.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+
+const database = await createTestDatabase();
+const { db } = database;
+afterAll(() => database.drop());
+
+const SUBJECT = { event: { id: 1042, startsAt: null, endsAt: null }, ticketId: 3, serial: 317 };
+
+test('the schema brings a key along: passes can be made at once', async () => {
+  const signer = createPassSigner({ db });
+  const token = await signer.tokenFor(SUBJECT);
+  expect(await signer.tokenFor(SUBJECT)).toBe(token);
+  expect(verifyPass(token, await signer.publicKeys())).toMatchObject({
+    eventId: 1042,
+    ticketId: 3,
+    serial: 317,
+  });
+});
+
+test('a pass is valid from a day before the event to a day after it', async () => {
+  const event = { id: 1042, startsAt: new Date('2026-12-01T18:00Z'), endsAt: new Date('2026-12-01T23:00Z') };
+  const token = await createPassSigner({ db }).tokenFor({ ...SUBJECT, event });
+  expect(parsePass(token)).toMatchObject({
+    validFrom: new Date('2026-11-30T18:00Z'),
+    validUntil: new Date('2026-12-02T23:00Z'),
+  });
+});
+
+test('a new key signs soon, and what the old one signed is valid until that is withdrawn', async () => {
+  const signer = createPassSigner({ db });
+  const before = await signer.tokenFor(SUBJECT);
+  const oldId = parsePass(before)!.keyId;
+  const { id } = await perform(db, rotatePassKeyAction, {}, 'jane');
+  expect(id).toBe(oldId + 1);
+  await waitUntil('the new key signs', async () => parsePass(await signer.tokenFor(SUBJECT))!.keyId === id);
+  expect(verifyPass(before, await signer.publicKeys())).toMatchObject({ serial: 317 });
+
+  await expect(perform(db, withdrawPassKeyAction, { keyId: id }, 'jane')).rejects.toThrow(
+    'it still signs passes; rotate first',
+  );
+  await expect(perform(db, withdrawPassKeyAction, { keyId: 999 }, 'jane')).rejects.toThrow('no such key');
+  await perform(db, withdrawPassKeyAction, { keyId: oldId }, 'jane');
+  await waitUntil('the old key is gone', async () => !(await signer.publicKeys()).has(oldId));
+  expect(verifyPass(before, await signer.publicKeys())).toBe('unknown-key');
+  expect(verifyPass(await signer.tokenFor(SUBJECT), await signer.publicKeys())).toMatchObject({ keyId: id });
+});
+
+test('of rotations at once each makes a key, or says why not; one key signs, and the audit log holds none', async () => {
+  const rotations = await Promise.allSettled(
+    [1, 2, 3].map(() => perform(db, rotatePassKeyAction, {}, 'jane')),
+  );
+  const refused = rotations.filter(({ status }) => status === 'rejected');
+  for (const { reason } of refused as PromiseRejectedResult[])
+    expect((reason as Error).message).toBe('somebody else has just made a new key');
+  const signing = db.selectFrom('pass_keys').select('id').where('retired_at', 'is', null);
+  expect(await signing.execute()).toHaveLength(1);
+  const { rows } = await sql<{ text: string }>`
+    select string_agg(audit_log::text, '') as text from audit_log where action like 'pass.%'`.execute(db);
+  const keys = await db.selectFrom('pass_keys').select(['private_key', 'public_key']).execute();
+  for (const { private_key } of keys)
+    for (const encoding of ['hex', 'base64', 'base64url'] as const)
+      expect(rows[0]!.text).not.toContain(private_key.subarray(-32).toString(encoding));
+});
