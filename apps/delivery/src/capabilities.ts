@@ -1,4 +1,5 @@
 import type { DeliveryCapability } from '@floodgate/journal';
+import { mailDelivery } from '@floodgate/mail/delivery';
 
 /** Everything that is told to somebody outside. */
-export const CAPABILITIES: readonly DeliveryCapability[] = [];
+export const CAPABILITIES: readonly DeliveryCapability[] = [mailDelivery];
