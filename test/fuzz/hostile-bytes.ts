@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { attendee } from '../harness/partner-client.ts';
 import { requestText } from '../harness/raw-http.ts';
-import { REGISTER, REGISTRATIONS, TICKETS } from './judge.ts';
+import { REGISTER, REGISTRATIONS, REVOKED, TICKETS } from './judge.ts';
 import type { Target } from './target.ts';
 
 /** What a connection may carry, one character per byte. */
@@ -52,6 +52,9 @@ const bodyFor = ({ ticketIds: [ticketId] }: Target) =>
   JSON.stringify(attendee(ticketId!, { extraData1: SAME }));
 const inChunks = (body: string) => `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
 
+const PASS = `${REGISTRATIONS}GALA-1-1-1234567890/pass`;
+const ACCEPTS = ['image/png', 'image/*;q=0.5, */*;q=0', 'text/html', ';,=q/'];
+
 function wholeRequest(target: Target): Bytes {
   const body = bodyFor(target);
   return fc.constantFrom(
@@ -62,6 +65,8 @@ function wholeRequest(target: Target): Bytes {
     requestText(`HEAD ${TICKETS}`, callerOf(target)),
     requestText(`GET ${TICKETS}`, { ...callerOf(target), 'content-length': '7' }, 'GET / \r'),
     requestText(`GET ${REGISTRATIONS}GALA-1-1-1234567890`, callerOf(target)),
+    ...ACCEPTS.map((accept) => requestText(`GET ${PASS}`, { ...callerOf(target), accept })),
+    requestText(`GET ${REVOKED}?after=0&limit=5`, callerOf(target)),
     requestText('GET /api/v1/nothing', { host: 'api' }),
   );
 }
@@ -282,6 +287,13 @@ const PATHS = [
   `${REGISTRATIONS}GALA-1001-1-1234567890`,
   `${REGISTRATIONS}GALA-9999999999-999999999999999-9999999999`,
   `${REGISTRATIONS}GALA%2D1%2D1%2D1234567890`,
+  PASS,
+  `${REGISTRATIONS}%00/pass`,
+  `${REGISTRATIONS}${'a'.repeat(10_000)}/pass`,
+  REVOKED,
+  `${REVOKED}?after=0&limit=1000`,
+  `${REVOKED}?after=-1&limit=0&after=1`,
+  `${REVOKED}?after=${'9'.repeat(500)}`,
   `http://api${TICKETS}`,
   `http://evil${REGISTER}`,
   `https://[::1`,

@@ -18,6 +18,7 @@ export const BULK = `${REGISTER}/bulk`;
 export const LAUNCH = '/api/v1/events/launch';
 export const TICKETS = '/api/v1/events/tickets';
 export const REGISTRATIONS = '/api/v1/events/registrations/';
+export const REVOKED = '/api/v1/events/passes/revoked';
 
 type Code = keyof typeof RESPONSE_CODES;
 
@@ -119,7 +120,7 @@ const isRetryAfter = (value: string | null, leastSeconds: number | undefined) =>
       Number(value) <= MAX_RETRY_AFTER_SECONDS;
 
 const isEnvelopeRoute = (request: StrictRequest | undefined) =>
-  [REGISTER, TICKETS, LAUNCH, REGISTRATIONS].some((route) => request?.target.startsWith(route));
+  [REGISTER, TICKETS, LAUNCH, REVOKED, REGISTRATIONS].some((route) => request?.target.startsWith(route));
 
 function judgeAnswer(target: Target, request: StrictRequest, answer: Answer, isOnly: boolean): void {
   // A server may be stricter than the reader, but then it has to close the connection.
@@ -152,7 +153,7 @@ function judgeLastAnswer(target: Target, partial: StrictRequest | undefined, ans
 function codesBeforeBody(target: Target, head: StrictRequest): readonly Code[] {
   const refusals = [...(callerVerdict(target, head)?.codes ?? []), ...(routeVerdict(head)?.codes ?? [])];
   if (head.method === 'POST' && (isRegister(head) || changeBy(head))) return [...refusals, '10'];
-  return [...refusals, '00', '10', '34', '60'];
+  return [...refusals, '00', '10', '11', '34', '35', '60'];
 }
 
 const isRefusedAsMalformed = ({ code, headers }: Answer) =>
@@ -179,7 +180,18 @@ function verdictOn(target: Target, request: StrictRequest, answer: Answer): Verd
   if (route) return route;
   if (!['GET', 'HEAD'].includes(request.method)) return null;
   if ([TICKETS, LAUNCH].includes(pathOf(request))) return callerVerdict(target, request) ?? { codes: ['00'] };
-  return isRegistration(request) ? (callerVerdict(target, request) ?? { codes: ['00', '34'] }) : null;
+  const codes = codesOfRead(request);
+  return codes && (callerVerdict(target, request) ?? { codes });
+}
+
+/** What is answered to whoever may read of registrations; null where the path is not about them. */
+function codesOfRead(request: StrictRequest): Code[] | null {
+  if (isRegistration(request)) return ['00', '34'];
+  // A query may be right or not.
+  if (pathOf(request) === REVOKED) return request.target === REVOKED ? ['00'] : ['00', '11'];
+  if (!isPass(request)) return null;
+  // Nothing is finalized here, so nobody has a pass.
+  return headerOf(request, 'accept') === undefined ? ['34', '35'] : ['11', '34', '35'];
 }
 
 /** A name, an IPv4 address or an IPv6 address in brackets, and a port or not (RFC 3986, 3.2.2). */
@@ -210,13 +222,19 @@ const isRegistration = (request: StrictRequest) =>
   pathOf(request).startsWith(REGISTRATIONS) &&
   /^[A-Za-z0-9-]+$/.test(pathOf(request).slice(REGISTRATIONS.length));
 
+/** The same of its pass. */
+const isPass = (request: StrictRequest) =>
+  pathOf(request).startsWith(REGISTRATIONS) &&
+  /^[A-Za-z0-9-]+\/pass$/.test(pathOf(request).slice(REGISTRATIONS.length));
+
 function routeVerdict(request: StrictRequest): Verdict | null {
   const path = pathOf(request);
   if (!request.isPlain || !/^(?:\/[A-Za-z0-9_-]+)+$/.test(path)) return null;
   const method = request.method === 'HEAD' ? 'GET' : request.method;
   if (isRegister(request)) return method === 'POST' ? null : { codes: ['60'] };
-  if (path.startsWith(REGISTRATIONS) && !isRegistration(request)) return null;
-  if ([TICKETS, LAUNCH, '/api/v1/openapi.json'].includes(path) || isRegistration(request))
+  const isRead = isRegistration(request) || isPass(request);
+  if (path.startsWith(REGISTRATIONS) && !isRead) return null;
+  if ([TICKETS, LAUNCH, REVOKED, '/api/v1/openapi.json'].includes(path) || isRead)
     return method === 'GET' ? null : { codes: ['60'] };
   return path.startsWith('/api/') ? { codes: ['60'] } : null;
 }

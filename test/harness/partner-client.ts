@@ -53,6 +53,17 @@ export class PartnerClient {
     return this.request(`/api/v1/events/registrations/${encodeURIComponent(passReference)}`);
   }
 
+  /** As JSON, unless something else is asked for; pictures come by fetch. */
+  pass(passReference: string, headers: Record<string, string> = {}): Promise<Answer> {
+    return this.request(`/api/v1/events/registrations/${encodeURIComponent(passReference)}/pass`, {
+      headers,
+    });
+  }
+
+  revoked(query = ''): Promise<Answer> {
+    return this.request(`/api/v1/events/passes/revoked${query}`);
+  }
+
   cancel(passReference: string): Promise<Answer> {
     return this.request(`/api/v1/events/registrations/${encodeURIComponent(passReference)}/cancel`, {
       method: 'POST',

@@ -80,6 +80,11 @@ async function cancelTooLate(): Promise<Answer> {
   return client.cancel(String(body.responseData));
 }
 
+async function passTooEarly(): Promise<Answer> {
+  const { body } = await register();
+  return partner.pass(String(body.responseData));
+}
+
 async function withExpiredKey(): Promise<Answer> {
   const key = await issueKey(database.db, gala.partnerId, new Date(Date.now() - HOUR_MS));
   return withKey(key.secretKey);
@@ -181,6 +186,7 @@ const PROVOCATIONS: Provocation[] = [
   ['10', 431, 'the headers are too large', () => getTickets({ padding: 'x'.repeat(20_000) })],
   ['11', 422, 'a field is wrong', () => register({ fullName: ' ' })],
   ['11', 422, 'the body is an array', () => partner.register('[]')],
+  ['11', 422, 'a pass is asked for as text', () => partner.pass('GALA-1-1-1234567890', { accept: 'text/*' })],
   ['12', 400, 'x-event-ref is missing', () => getTickets({ 'x-secret-key': gala.secretKey })],
   ['12', 400, 'x-event-ref is no UUID', () => withEventRef(String(gala.eventId))],
   ['20', 401, 'x-secret-key is missing', () => getTickets({ 'x-event-ref': gala.eventRef })],
@@ -204,6 +210,7 @@ const PROVOCATIONS: Provocation[] = [
   ['32', 409, 'no seat is left', () => onTicket({ capacity: 0 })],
   ['33', 409, 'the e-mail address is registered in another case', twiceInAnotherCase],
   ['35', 409, 'the time to cancel is over', cancelTooLate],
+  ['35', 409, 'a pass is asked for before the registration is confirmed', passTooEarly],
   ['34', 404, 'the serial is unknown', () => partner.registration('GALA-1001-999999-1234567890')],
   ['34', 404, 'the reference is malformed', () => partner.registration("' or 1=1 --")],
   ['34', 404, 'the reference is long', () => partner.registration('a'.repeat(101))],

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { holdTicket } from '../harness/hold-ticket.ts';
+import { finalizePending } from '../harness/journal.ts';
 import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
 import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
 import { recording } from '../harness/recorded-statements.ts';
@@ -22,6 +23,8 @@ const TICKETS = 'GET /api/v1/events/tickets';
 const LAUNCH = 'GET /api/v1/events/launch';
 const LIST = 'GET /api/v1/events/registrations';
 const STATUS = 'GET /api/v1/events/registrations/:passReference';
+const PASS = `${STATUS}/pass`;
+const REVOKED = 'GET /api/v1/events/passes/revoked';
 const CANCEL = `${STATUS.replace('GET', 'POST')}/cancel`;
 const CONFIRM = `${STATUS.replace('GET', 'POST')}/confirm`;
 const RESET = 'POST /api/v1/events/reset';
@@ -67,6 +70,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   theirPass = await register(theirs, theirTicket);
   theirSharedPass = await register(theirShared, sharedTicket);
+  for (const { shardId } of [theirs, theirShared]) await finalizePending(database.db, shardId);
 });
 
 afterAll(async () => {
@@ -124,7 +128,7 @@ interface Probe {
 }
 
 const head = (route: string) => route.replace('GET ', 'HEAD ');
-const readRoutes = [TICKETS, LAUNCH, LIST, STATUS].flatMap((route) => [route, head(route)]);
+const readRoutes = [TICKETS, LAUNCH, LIST, REVOKED, STATUS, PASS].flatMap((route) => [route, head(route)]);
 
 /** The pass reference with another code: what somebody would have to guess. */
 const withOtherCode = (passReference: string) =>
@@ -165,7 +169,7 @@ const PROBES: Probe[] = [
   },
   {
     what: "a registration of the other's event",
-    routes: [STATUS, head(STATUS), CANCEL, CONFIRM],
+    routes: [STATUS, head(STATUS), PASS, head(PASS), CANCEL, CONFIRM],
     foreign: () => ({ eventRef: mine.eventRef, passReference: theirPass }),
     missing: () => ({ eventRef: mine.eventRef, passReference: 'GALA-1001-999999-1234567890' }),
     owner: () => theirs,
@@ -173,7 +177,7 @@ const PROBES: Probe[] = [
   },
   {
     what: "the other's registration under the shared event",
-    routes: [STATUS, head(STATUS), CANCEL, CONFIRM],
+    routes: [STATUS, head(STATUS), PASS, head(PASS), CANCEL, CONFIRM],
     foreign: () => ({ eventRef: shared.eventRef, passReference: theirSharedPass }),
     missing: () => ({ eventRef: shared.eventRef, passReference: withOtherCode(theirSharedPass) }),
     owner: () => theirShared,
@@ -182,7 +186,8 @@ const PROBES: Probe[] = [
 ];
 
 /** Those that no partner's key opens: they say the same to everybody. */
-const PUBLIC = /^(GET|HEAD) (\/|\/health\/(live|ready)|\/docs(\/.*)?|\/api\/v1\/openapi\.json)$/;
+const PUBLIC =
+  /^(GET|HEAD) (\/|\/health\/(live|ready)|\/docs(\/.*)?|\/\.well-known\/floodgate\/pass-keys\.json|\/api\/v1\/openapi\.json)$/;
 
 test('every route of the API is probed or says the same to everybody', async () => {
   const probed = new Set(PROBES.flatMap((probe) => probe.routes));

@@ -4,6 +4,7 @@ import { type Cli, endingOf } from '@floodgate/command';
 import manifest from '../package.json' with { type: 'json' };
 import { addEventCommands, addShardCommands } from '@floodgate/events/cli';
 import { addKeyCommands, addPartnerCommands } from '@floodgate/partners/cli';
+import { addPassCommands } from '@floodgate/passes/cli';
 import { addGrantCommand, addMigrateCommand } from './set-up.ts';
 import {
   addQueueCommands,
@@ -29,6 +30,7 @@ export function buildProgram(cli: Cli): Command {
   addTicketCommands(program, cli);
   addShardCommands(program, cli);
   addRegistrationCommands(program, cli);
+  addPassCommands(program, cli);
   addQueueCommands(program, cli);
   addRedriveCommand(program, cli);
   addReconcileCommand(program, cli);

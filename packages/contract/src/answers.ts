@@ -162,3 +162,59 @@ export const RegistrationList = Type.Object(
 );
 
 export type RegistrationList = Static<typeof RegistrationList>;
+
+// Of no key that anybody has: what they look like, not what they say.
+const EXAMPLE_TOKEN =
+  '000400000G40000000800000000000004TKOO7VG7TRJ2OSS' + 'A7K1JHV0D4S2R8GQ5M9E3B6NCUTF1P0I'.repeat(3);
+const EXAMPLE_JWS = 'eyJhbGciOiJFZERTQSIsImtpZCI6IjEifQ.eyJzZXJpYWxzIjpbMzE3XX0.b2YgNjQgYnl0ZXM';
+
+/** The pass that lets an attendee in. */
+export const AttendeePass = Type.Object(
+  {
+    passReference: PassReference,
+    pass: Type.String({
+      description:
+        'The pass itself: a signed token, which the QR code shows as it is. Anybody can verify it, without asking.',
+      examples: [`FG1.${EXAMPLE_TOKEN}`],
+    }),
+    keyID: Type.String({ description: '`kid` of the key that signed it.', examples: ['1'] }),
+    organizedEventID: Type.Integer({ description: 'The event.', examples: [1042] }),
+    organizedEventTicketID: Type.Integer({ description: 'The ticket.', examples: [1] }),
+    validFrom: nullableTimestamp(
+      'From when on the pass is valid, a day before the event begins; null where that is not known.',
+      '2026-11-30T18:00:00.000+00:00',
+    ),
+    validUntil: nullableTimestamp(
+      'Until when it is valid, a day after the event ends; null where that is not known.',
+      '2026-12-02T22:00:00.000+00:00',
+    ),
+  },
+  { title: 'AttendeePass', additionalProperties: false },
+);
+
+export type AttendeePass = Static<typeof AttendeePass>;
+
+/** The page of revoked passes that a caller asks for. */
+export const RevocationQuery = Type.Pick(RegistrationListQuery, ['after', 'limit']);
+
+/** A page of revoked passes. */
+export const RevokedPasses = Type.Object(
+  {
+    revocations: Type.String({
+      description:
+        'A JWS (RFC 7515, compact, EdDSA). Its payload is JSON: `event`, `partner`, `after`, `cursor`, `more`, `serials`, `at`.',
+      examples: [EXAMPLE_JWS],
+    }),
+    cursor: Type.String({
+      description: 'Send it as `after` to read on, now or later. Treat it as opaque.',
+      examples: ['100'],
+    }),
+    more: Type.Boolean({
+      description: 'Whether to ask again at once. A page may be short, or empty, although there is more.',
+      examples: [false],
+    }),
+  },
+  { title: 'RevokedPasses', additionalProperties: false },
+);
+
+export type RevokedPasses = Static<typeof RevokedPasses>;

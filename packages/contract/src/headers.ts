@@ -86,3 +86,12 @@ export const CacheControlHeader = {
     examples: ['no-store'],
   },
 } as const;
+
+/** Header of answers that are another thing by what was asked for. */
+export const VaryHeader = {
+  Vary: {
+    type: 'string',
+    description: 'Always `accept`: by that header the answer is JSON or a picture.',
+    examples: ['accept'],
+  },
+} as const;

@@ -86,8 +86,12 @@ const CATALOGUE = {
   '35': {
     httpStatuses: [409],
     message: "The registration's state does not allow this",
-    meaning: 'The time for it is over: that to cancel, or that for which the seat was held.',
-    remedy: 'To cancel, ask the operator. For a seat that is gone, register the attendee anew.',
+    meaning:
+      'The time for it is over: that to cancel, or that for which the seat was held. Or a pass was asked for, and the ' +
+      'registration is not confirmed.',
+    remedy:
+      'To cancel, ask the operator. For a seat that is gone, register the attendee anew. For a pass, wait until Get ' +
+      'Registration says confirmed.',
   },
   '36': {
     httpStatuses: [409],

@@ -36,6 +36,8 @@ export interface OpenCapability {
   guard?(api: Routes): void;
   /** Adds its routes, below /api/v1. */
   routes?(api: Routes): void;
+  /** Adds routes that no key is needed for, at paths of their own. They say the same to everybody. */
+  publicRoutes?(app: Routes): void;
   /** Resolves when what was accepted is done. Called when no further request can come, and where the start failed. */
   close?(): Promise<void>;
 }

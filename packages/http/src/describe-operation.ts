@@ -23,6 +23,8 @@ declare module 'fastify' {
     failures?: readonly FailureCode[];
     /** Headers of the operation's own answers, beside those that every answer has. */
     answerHeaders?: object;
+    /** Media types of pictures that the operation answers instead of the envelope, where they are asked for. */
+    pictures?: readonly string[];
   }
 }
 
@@ -100,6 +102,7 @@ function describeStatus(status: number, codes: ResponseCode[], operation: Operat
             : { ...failureOf(codes), title: `${name}Failure${status}` },
         examples: Object.fromEntries(examples) as object,
       },
+      ...(status === 200 && Object.fromEntries((schema.pictures ?? []).map((type) => [type, {}]))),
     },
   };
 }

@@ -8,6 +8,7 @@ import { nameSchemas } from './name-schemas.ts';
 const TAGS = [
   { name: 'Tickets', description: 'What is on sale, and from when to when.' },
   { name: 'Registrations', description: 'Seats: register attendees, and see what became of them.' },
+  { name: 'Passes', description: 'What lets attendees in, and which of them do so no more.' },
 ];
 
 /**

@@ -90,6 +90,7 @@ export async function buildApi(parts: ApiParts): Promise<Routes> {
   await openApi(app, contactUrl);
   await app.register(referencePage);
   healthRoutes(app, reads, queue, replica);
+  for (const capability of capabilities) capability.publicRoutes?.(app);
   await app.register(
     (api, _options, done) => {
       // Hooks first: a route passes those that were there before it.

@@ -1,15 +1,13 @@
-import { encode } from 'fast-png';
 import { encodeQR } from 'qr';
+import { encodePng, PIXELS_PER_MODULE } from './png.ts';
 
 // A token has 148 characters of the alphanumeric mode: a code of 41 × 41 modules, a seventh of which may be unreadable.
-const OPTIONS = { ecc: 'medium', encoding: 'alphanumeric' } as const;
-/** Modules around the code that scanners expect to be empty. */
-const QUIET_ZONE = 4;
-const PIXELS_PER_MODULE = 8;
+// Around it are the four light modules that scanners expect.
+const OPTIONS = { ecc: 'medium', encoding: 'alphanumeric', border: 4 } as const;
 
 /** Returns the QR code of a token as an SVG picture: black on white, whatever the page around it is. */
 export function qrSvg(token: string): string {
-  const rows = encodeQR(token, 'raw', { ...OPTIONS, border: QUIET_ZONE });
+  const rows = encodeQR(token, 'raw', OPTIONS);
   const size = rows.length;
   // A line for each run of dark modules.
   const path = rows
@@ -36,16 +34,4 @@ function runsOf(row: readonly boolean[]): [number, number][] {
 }
 
 /** Returns the QR code of a token as a PNG picture of one bit per pixel. */
-export function qrPng(token: string): Buffer {
-  const rows = encodeQR(token, 'raw', { ...OPTIONS, border: QUIET_ZONE, scale: PIXELS_PER_MODULE });
-  const size = rows.length;
-  const bytesPerRow = Math.ceil(size / 8);
-  const data = new Uint8Array(bytesPerRow * size);
-  rows.forEach((row, y) =>
-    row.forEach((isDark, x) => {
-      // A set bit is white.
-      if (!isDark) data[y * bytesPerRow + (x >> 3)]! |= 0x80 >> (x & 7);
-    }),
-  );
-  return Buffer.from(encode({ width: size, height: size, data, depth: 1, channels: 1 }));
-}
+export const qrPng = (token: string): Buffer => encodePng(encodeQR(token, 'raw', OPTIONS));

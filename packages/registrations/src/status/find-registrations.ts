@@ -1,3 +1,4 @@
+import { formatPassReference } from '@floodgate/contract';
 import { sql } from 'kysely';
 import { plainArray, type Database } from '@floodgate/database';
 
@@ -22,6 +23,10 @@ export interface RegistrationRow {
   finishedAt: Date | null;
   cancelledAt: Date | null;
 }
+
+/** Returns the pass reference of a registration. */
+export const passReferenceOf = ({ passPrefix: prefix, ...row }: RegistrationRow) =>
+  formatPassReference({ prefix, ...row });
 
 /**
  * Finds registrations by their serials, each if this partner made it under this event. Resolves to one row per query, in

@@ -2,7 +2,6 @@ import { Type } from '@sinclair/typebox';
 import {
   answersOf,
   COMMON_FAILURES,
-  formatPassReference,
   formatTimestamp,
   parsePassReference,
   RegistrationStatus,
@@ -10,7 +9,12 @@ import {
 } from '@floodgate/contract';
 import { shardLoader, type Database, type ShardReads } from '@floodgate/database';
 import type { Routes } from '@floodgate/http';
-import { findRegistrations, type RegistrationQuery, type RegistrationRow } from './find-registrations.ts';
+import {
+  findRegistrations,
+  passReferenceOf,
+  type RegistrationQuery,
+  type RegistrationRow,
+} from './find-registrations.ts';
 
 /** GET /events/registrations/{passReference}: how far one of the caller's own registrations is. */
 export function addStatusRoute(api: Routes, reads: Database, shardReads: ShardReads): void {
@@ -42,9 +46,9 @@ export function addStatusRoute(api: Routes, reads: Database, shardReads: ShardRe
 }
 
 /** Returns what a partner is told of a registration. */
-export function statusOf({ passPrefix: prefix, ...row }: RegistrationRow): RegistrationStatus {
+export function statusOf(row: RegistrationRow): RegistrationStatus {
   return {
-    passReference: formatPassReference({ prefix, ...row }),
+    passReference: passReferenceOf(row),
     state: row.state,
     organizedEventID: row.eventId,
     organizedEventTicketID: row.ticketId,

@@ -1,0 +1,92 @@
+import { Type } from '@sinclair/typebox';
+import {
+  answersOf,
+  AttendeePass,
+  COMMON_FAILURES,
+  formatTimestamp,
+  parsePassReference,
+  RegistrationStatus,
+  success,
+  VaryHeader,
+} from '@floodgate/contract';
+import { readThroughCache, shardLoader, type Database, type ShardReads } from '@floodgate/database';
+import { findEventTimes } from '@floodgate/events';
+import type { Routes } from '@floodgate/http';
+import { findRegistrations, passReferenceOf, type RegistrationQuery } from '@floodgate/registrations';
+import Negotiator from 'negotiator';
+import { qrPng, qrSvg } from './qr-code.ts';
+import type { PassSigner } from './signer.ts';
+import { parsePass } from './token.ts';
+
+const PICTURES = ['image/svg+xml', 'image/png'];
+/** The first where there is no preference. */
+const MEDIA_TYPES = ['application/json', ...PICTURES];
+
+const ACCEPT_RULE = `Accept: ${MEDIA_TYPES.join(', ')}`;
+
+interface Dependencies {
+  reads: Database;
+  shardReads: ShardReads;
+  signer: PassSigner;
+}
+
+/** GET /events/registrations/{passReference}/pass: what lets an attendee in, as a token or as the QR code of it. */
+export function addPassRoute(api: Routes, { reads, shardReads, signer }: Dependencies): void {
+  const findRegistration = shardLoader(shardReads, (queries: RegistrationQuery[]) =>
+    findRegistrations(reads, queries),
+  );
+  const times = readThroughCache((eventId: number) => findEventTimes(reads, eventId));
+  api.get(
+    '/events/registrations/:passReference/pass',
+    {
+      schema: {
+        operationId: 'getPass',
+        tags: ['Passes'],
+        summary: 'Get Pass',
+        description:
+          'Returns the pass of a confirmed registration that the same partner made under this event: by `Accept`, as JSON ' +
+          'with a signed token, or as a picture of its QR code, image/svg+xml or image/png. It is the same each time, ' +
+          'until the times of the event or the signing key change; those that were given before stay valid.',
+        failures: [...COMMON_FAILURES, '11', '34', '35'],
+        params: Type.Pick(RegistrationStatus, ['passReference']),
+        response: answersOf(AttendeePass),
+        pictures: PICTURES,
+        answerHeaders: VaryHeader,
+      },
+    },
+    async (request, reply) => {
+      const mediaType = new Negotiator(request).mediaType(MEDIA_TYPES);
+      if (mediaType === undefined) return reply.fail('11', { message: ACCEPT_RULE });
+      const { principal, params } = request;
+      const { shardId, partnerId, eventId } = principal;
+      const serial = parsePassReference(params.passReference)?.serial;
+      const row = serial && (await findRegistration({ shardId, serial, partnerId, eventId }));
+      // Found by its serial, then compared whole: a guessed serial alone opens nothing.
+      if (!row || passReferenceOf(row) !== params.passReference) return reply.fail('34');
+      if (row.state !== 'confirmed')
+        return reply.fail('35', {
+          message: `The registration is ${row.state}, and only a confirmed one has a pass`,
+        });
+      const event = times.get(eventId) ?? (await times.forceFetch(eventId));
+      const pass = await signer.tokenFor({ event, ticketId: row.ticketId, serial: row.serial });
+      void reply.header('vary', 'accept');
+      if (mediaType === 'application/json') return success(describePass(params.passReference, pass));
+      const picture = mediaType === 'image/png' ? qrPng(pass) : qrSvg(pass);
+      return reply.type(mediaType).send(picture as never);
+    },
+  );
+}
+
+/** Returns what a partner is told of a pass. */
+export function describePass(passReference: string, pass: string): AttendeePass {
+  const { keyId, eventId, ticketId, validFrom, validUntil } = parsePass(pass)!;
+  return {
+    passReference,
+    pass,
+    keyID: String(keyId),
+    organizedEventID: eventId,
+    organizedEventTicketID: ticketId,
+    validFrom: validFrom && formatTimestamp(validFrom),
+    validUntil: validUntil && formatTimestamp(validUntil),
+  };
+}

@@ -1,0 +1,66 @@
+import { answersOf, COMMON_FAILURES, RevocationQuery, RevokedPasses, success } from '@floodgate/contract';
+import type { Database, RecentReads } from '@floodgate/database';
+import type { Routes } from '@floodgate/http';
+import { createTurns, CURSOR_PROBLEMS } from '@floodgate/registrations';
+import { readRevocations, signRevocations } from './revocations.ts';
+import type { PassSigner } from './signer.ts';
+
+const DEFAULT_LIMIT = 1_000;
+/** A list that takes longer waits for a shard that does not answer, and keeps no other waiting. */
+const PATIENCE_MS = 500;
+/** Lists of one partner that may wait. A reader goes on from its last page, so it has one. */
+const WAITING_LIMIT = 100;
+
+interface Dependencies {
+  reads: Database;
+  recent: RecentReads;
+  answerWithinMs: number;
+  signer: PassSigner;
+}
+
+/** GET /events/passes/revoked: which of the caller's passes let nobody in any more, signed, from a cursor on. */
+export function addRevocationsRoute(
+  api: Routes,
+  { reads, recent, answerWithinMs, signer }: Dependencies,
+): void {
+  // One connection, however many ask, as for other lists.
+  const inTurn = createTurns({ patienceMs: PATIENCE_MS, answerWithinMs, waitingLimit: WAITING_LIMIT });
+  api.get(
+    '/events/passes/revoked',
+    {
+      schema: {
+        operationId: 'listRevokedPasses',
+        tags: ['Passes'],
+        summary: 'List Revoked Passes',
+        description:
+          'Lists the serials of the registrations that the same partner made under this event and that were cancelled since ' +
+          'a cursor: their passes let nobody in. Signed like the passes, so that a door can trust a copy of it.',
+        failures: [...COMMON_FAILURES, '11'],
+        querystring: RevocationQuery,
+        response: answersOf(RevokedPasses),
+      },
+    },
+    async ({ principal: { shardId, eventId, partnerId }, query: { after, limit }, raw }, reply) => {
+      const list = (db: Database) =>
+        readRevocations(
+          db,
+          { shardId, eventId, partnerId },
+          Number(after ?? 0),
+          Number(limit ?? DEFAULT_LIMIT),
+        );
+      const page = await inTurn(
+        partnerId,
+        () => !raw.socket.destroyed,
+        async () => {
+          const { value } = await recent.read(list);
+          // A replica may be behind a cursor that the primary gave.
+          return value === 'cursor-ahead' ? list(reads) : value;
+        },
+      );
+      if (typeof page === 'string') return reply.fail('11', { message: `after: ${CURSOR_PROBLEMS[page]}` });
+      const { signing } = await signer.keys();
+      const { cursor, more } = page;
+      return success({ revocations: signRevocations(page, signing), cursor, more });
+    },
+  );
+}

@@ -1,0 +1,127 @@
+import { verifyPass, type Revocations } from '@floodgate/passes';
+import { cancelRegistrationAction } from '@floodgate/registrations/actions';
+import { describeEventAction } from '@floodgate/events/actions';
+import { perform } from '@floodgate/passes/actions';
+import { findRegistrations, passReferenceOf } from '@floodgate/registrations';
+import { createPublicKey, verify } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { commitBatch } from '../harness/committed-batch.ts';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { finalizePending } from '../harness/journal.ts';
+import { runCli } from '../harness/service-process.ts';
+
+let database: TestDatabase;
+let gala: Fixture;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  gala = await createFixture(database.db);
+});
+afterAll(() => database.drop());
+
+const pass = (...args: string[]) => runCli({ DATABASE_URL: database.url }, 'pass', ...args);
+
+/** Runs a command with --json and returns its document. */
+async function documentOf<Document>(...args: string[]): Promise<Document> {
+  const { code, output } = await pass(...args, '--json');
+  expect([code, output]).toEqual([0, output]);
+  return JSON.parse(output) as Document;
+}
+
+async function registered(): Promise<string> {
+  const { serial } = await commitBatch(database.db, gala);
+  const { shardId, partnerId, eventId } = gala;
+  const [row] = await findRegistrations(database.db, [{ shardId, partnerId, eventId, serial }]);
+  return passReferenceOf(row!);
+}
+
+async function confirmed(): Promise<string> {
+  const passReference = await registered();
+  await finalizePending(database.db, gala.shardId);
+  return passReference;
+}
+
+const cancel = (passReference: string) =>
+  perform(database.db, cancelRegistrationAction, { passReference }, 'jane');
+const showToken = async (passReference: string) =>
+  (await documentOf<{ pass: string }>('show', passReference)).pass;
+
+test('a pass that is shown verifies, until its registration is cancelled', async () => {
+  const passReference = await confirmed();
+  const token = await showToken(passReference);
+  expect((await pass('show', passReference)).output).toContain(`\n${token}\n`);
+  expect(await pass('verify', token)).toEqual({
+    code: 0,
+    output: expect.stringMatching(new RegExp(`^event +${gala.eventId}\n`)) as string,
+  });
+  await cancel(passReference);
+  expect(await pass('verify', token)).toEqual({
+    code: 1,
+    output: expect.stringContaining('revoked: the registration was cancelled') as string,
+  });
+});
+
+test('what does not verify is told why, and nothing but a confirmed registration is shown', async () => {
+  const token = await showToken(await confirmed());
+  const altered = token.slice(0, -1) + (token.endsWith('0') ? '1' : '0');
+  const reasons: [string, string][] = [
+    ['FG1.ABC', 'not a pass'],
+    [altered, 'forged, or altered'],
+    [token.replace(/^FG1\.0{3}\w/, 'FG1.VVVV'), 'signed with a key that does not count here'],
+  ];
+  for (const [wrong, reason] of reasons)
+    expect(await pass('verify', wrong)).toEqual({
+      code: 1,
+      output: expect.stringContaining(reason) as string,
+    });
+  expect(await pass('show', await registered())).toEqual({
+    code: 1,
+    output: expect.stringContaining('it is reserved, and only a confirmed one has a pass') as string,
+  });
+  expect((await pass('show', 'GALA-1-1-1234567890')).output).toContain('no such registration');
+});
+
+test('a pass of an event that is over is no longer valid', async () => {
+  const passReference = await confirmed();
+  const endsAt = new Date('2020-01-01Z');
+  await perform(database.db, describeEventAction, { eventId: gala.eventId, endsAt }, 'jane');
+  expect((await pass('verify', await showToken(passReference))).output).toContain('no longer valid');
+  await perform(database.db, describeEventAction, { eventId: gala.eventId, endsAt: null }, 'jane');
+});
+
+test("the list of an event's revoked passes is signed and can be read on", async () => {
+  const key = await database.db.selectFrom('pass_keys').selectAll().executeTakeFirstOrThrow();
+  const publicKey = createPublicKey({ key: key.public_key, format: 'der', type: 'spki' });
+  const references = [await confirmed(), await confirmed()];
+  const before = await documentOf<{ cursor: string }>('revoked', String(gala.eventId));
+  for (const passReference of references) await cancel(passReference);
+  const { revocations } = await documentOf<{ revocations: string }>(
+    'revoked',
+    String(gala.eventId),
+    '--after',
+    before.cursor,
+  );
+  const [header, payload, signature] = revocations.split('.') as [string, string, string];
+  const bytes = Buffer.from(signature, 'base64url');
+  expect(verify(null, Buffer.from(`${header}.${payload}`), publicKey, bytes)).toBe(true);
+  const page = JSON.parse(Buffer.from(payload, 'base64url').toString()) as Revocations;
+  expect(page).toMatchObject({ event: gala.eventId, partner: null, after: before.cursor });
+  expect(page.serials).toEqual(references.map((reference) => Number(reference.split('-')[2])));
+  expect((await pass('revoked', '999999')).output).toContain('no such event');
+});
+
+test('keys are listed, rotated and withdrawn; what a withdrawn key signed is not valid', async () => {
+  const token = await showToken(await confirmed());
+  expect((await pass('withdraw', '1')).output).toContain('it still signs passes; rotate first');
+  const rotated = await pass('rotate', '--by', 'jane');
+  expect([rotated.code, rotated.output]).toEqual([0, expect.stringContaining('key 2 signs')]);
+  expect((await pass('verify', token)).code).toBe(0);
+  expect((await pass('withdraw', '1', '--by', 'jane')).code).toBe(0);
+  expect((await pass('verify', token)).output).toContain('was withdrawn');
+  const { output } = await pass('keys');
+  expect(output).toMatch(/^key +state.*\n +2 +signs .*\n +1 +withdrawn /);
+  const stored = await database.db.selectFrom('pass_keys').select('private_key').execute();
+  for (const { private_key } of stored) expect(output).not.toContain(private_key.toString('hex'));
+  expect(verifyPass(token, new Map())).toBe('unknown-key');
+});

@@ -1,0 +1,173 @@
+import { createPublicKey, type KeyObject, type webcrypto } from 'node:crypto';
+import { describeEventAction, perform } from '@floodgate/events/actions';
+import { parsePass, verifyPass } from '@floodgate/passes';
+import { rotatePassKeyAction } from '@floodgate/passes/actions';
+import { decode } from 'fast-png';
+import { decodeQR } from 'qr/decode.js';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { expectFailure } from '../harness/expect-failure.ts';
+import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
+import { finalizePending } from '../harness/journal.ts';
+import { attendee, PartnerClient } from '../harness/partner-client.ts';
+import { exchange, requestText } from '../harness/raw-http.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+
+let database: TestDatabase;
+let api: InProcessApi;
+let gala: Fixture;
+let partner: PartnerClient;
+let ticketId: number;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  api = await startInProcessApi({ DATABASE_URL: database.url });
+  gala = await createFixture(database.db);
+  partner = new PartnerClient(api.baseUrl, gala);
+  ticketId = await gala.addTicket();
+});
+afterAll(async () => {
+  await api.close();
+  await database.drop();
+});
+
+async function register(headers: Record<string, string> = {}): Promise<string> {
+  return String((await partner.register(attendee(ticketId), headers)).body.responseData);
+}
+
+async function confirmed(): Promise<string> {
+  const passReference = await register();
+  await finalizePending(database.db, gala.shardId);
+  return passReference;
+}
+
+interface PassData {
+  pass: string;
+  keyID: string;
+}
+const passOf = async (passReference: string) =>
+  (await partner.pass(passReference)).body.responseData as PassData;
+
+/** The keys as a scanner fetches them. */
+async function fetchKeys(): Promise<Map<number, KeyObject>> {
+  const response = await fetch(`${api.baseUrl}/.well-known/floodgate/pass-keys.json`);
+  expect(response.headers.get('cache-control')).toBe('public, max-age=300');
+  const { keys } = (await response.json()) as { keys: (webcrypto.JsonWebKey & { kid: string })[] };
+  return new Map(keys.map((key) => [Number(key.kid), createPublicKey({ key, format: 'jwk' })]));
+}
+
+const fetchPicture = (passReference: string, accept: string) =>
+  fetch(`${api.baseUrl}/api/v1/events/registrations/${passReference}/pass`, {
+    headers: { 'x-secret-key': gala.secretKey, 'x-event-ref': gala.eventRef, accept },
+  });
+
+test('a confirmed registration has a pass that verifies by the published keys alone', async () => {
+  const passReference = await confirmed();
+  const answer = await partner.pass(passReference);
+  expect(answer.headers.get('vary')).toBe('accept');
+  const { pass } = answer.body.responseData as PassData;
+  expect(answer.body.responseData).toEqual({
+    passReference,
+    pass,
+    keyID: '1',
+    organizedEventID: gala.eventId,
+    organizedEventTicketID: ticketId,
+    validFrom: null,
+    validUntil: null,
+  });
+  const serial = Number(passReference.split('-')[2]);
+  expect(verifyPass(pass, await fetchKeys())).toMatchObject({ eventId: gala.eventId, ticketId, serial });
+  expect((await passOf(passReference)).pass).toBe(pass);
+});
+
+test('the picture that is asked for shows the same pass', async () => {
+  const passReference = await confirmed();
+  const { pass } = await passOf(passReference);
+  const response = await fetchPicture(passReference, 'image/png');
+  expect([response.status, response.headers.get('content-type')]).toEqual([200, 'image/png']);
+  expect(response.headers.get('cache-control')).toBe('no-store');
+  expect(decodeQR(pixelsOf(Buffer.from(await response.arrayBuffer())))).toBe(pass);
+});
+
+/** A PNG of one bit per pixel as the reader of QR codes wants it. */
+function pixelsOf(png: Buffer) {
+  const { width, height, data } = decode(png);
+  const pixels = new Uint8Array(width * height * 4).fill(255);
+  for (let at = 0; at < width * height; at += 1) {
+    const isLight =
+      data[Math.floor(at / width) * (width / 8) + Math.floor((at % width) / 8)]! & (0x80 >> (at % 8));
+    if (!isLight) pixels.fill(0, at * 4, at * 4 + 3);
+  }
+  return { width, height, data: pixels };
+}
+
+test.for([
+  ['application/json', 'application/json; charset=utf-8'],
+  ['*/*', 'application/json; charset=utf-8'],
+  ['image/*', 'image/svg+xml'],
+  ['image/png, */*;q=0.5', 'image/png'],
+  ['image/png;q=0.2, image/svg+xml;q=0.9, application/json;q=0', 'image/svg+xml'],
+  // A browser's, for a picture.
+  ['image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8', 'image/svg+xml'],
+] as const)('Accept %s is answered %s', async ([accept, contentType]) => {
+  const response = await fetchPicture(await confirmed(), accept);
+  expect([response.status, response.headers.get('content-type')]).toEqual([200, contentType]);
+});
+
+test.for(['text/html', 'application/json;q=0', 'nonsense', ''])('Accept %o is refused', async (accept) => {
+  const answer = await partner.pass('GALA-1-1-1234567890', { accept });
+  expectFailure(answer, '11', 422);
+  expect(answer.body.responseMessage).toBe('Accept: application/json, image/svg+xml, image/png');
+});
+
+test('without Accept it is JSON', async () => {
+  const headers = { host: 'api', 'x-secret-key': gala.secretKey, 'x-event-ref': gala.eventRef };
+  const path = `/api/v1/events/registrations/${await confirmed()}/pass`;
+  const { body } = await exchange(api.baseUrl, requestText(`GET ${path}`, headers));
+  expect(body.responseCode).toBe('00');
+});
+
+test('whoever asks for a picture is refused in the envelope', async () => {
+  const response = await fetchPicture('GALA-1-999999-1234567890', 'image/png');
+  expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+  expect([response.status, ((await response.json()) as { responseCode: string }).responseCode]).toEqual([
+    404,
+    '34',
+  ]);
+});
+
+test('what is reserved, held or cancelled has no pass', async () => {
+  expectFailure(await partner.pass(await register()), '35');
+  const held = await partner.pass(await register({ 'hold-for': '60' }));
+  expectFailure(held, '35');
+  expect(held.body.responseMessage).toBe('The registration is held, and only a confirmed one has a pass');
+  const passReference = await confirmed();
+  await partner.cancel(passReference);
+  expectFailure(await partner.pass(passReference), '35');
+});
+
+test("a pass is valid around the event's time, as soon as that is known", async () => {
+  const passReference = await confirmed();
+  const times = { startsAt: new Date('2026-12-01T18:00Z'), endsAt: new Date('2026-12-01T22:00Z') };
+  await perform(database.db, describeEventAction, { eventId: gala.eventId, ...times }, 'jane');
+  await waitUntil('the times are known', async () => {
+    const { validFrom, validUntil } = parsePass((await passOf(passReference)).pass)!;
+    return validFrom !== null && validUntil !== null;
+  });
+  expect(await passOf(passReference)).toMatchObject({
+    validFrom: '2026-11-30T18:00:00.000+00:00',
+    validUntil: '2026-12-02T22:00:00.000+00:00',
+  });
+});
+
+test('after a rotation the new key signs, and both are published', async () => {
+  const passReference = await confirmed();
+  const before = await passOf(passReference);
+  const { id } = await perform(database.db, rotatePassKeyAction, {}, 'jane');
+  await waitUntil('the new key signs', async () => (await passOf(passReference)).keyID === String(id));
+  const keys = await fetchKeys();
+  const now = new Date('2026-12-01T20:00Z');
+  for (const { pass } of [before, await passOf(passReference)])
+    expect(verifyPass(pass, keys, now)).toMatchObject({ eventId: gala.eventId });
+});

@@ -1,0 +1,90 @@
+import { createPublicKey, verify, type webcrypto } from 'node:crypto';
+import { grantEvent } from '@floodgate/events';
+import type { Revocations } from '@floodgate/passes';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { expectFailure } from '../harness/expect-failure.ts';
+import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
+import { finalizePending } from '../harness/journal.ts';
+import { attendee, PartnerClient } from '../harness/partner-client.ts';
+
+let database: TestDatabase;
+let api: InProcessApi;
+let gala: Fixture;
+let other: Fixture;
+let ticketId: number;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  api = await startInProcessApi({ DATABASE_URL: database.url });
+  gala = await createFixture(database.db);
+  const { partnerId, secretKey } = await createFixture(database.db);
+  await grantEvent(database.db, partnerId, gala.eventId);
+  other = { ...gala, partnerId, secretKey };
+  ticketId = await gala.addTicket();
+});
+afterAll(async () => {
+  await api.close();
+  await database.drop();
+});
+
+const clientOf = (fixture: Fixture) => new PartnerClient(api.baseUrl, fixture);
+
+/** Registers, cancels, and returns the serial. */
+async function cancelled(fixture: Fixture): Promise<number> {
+  const { body } = await clientOf(fixture).register(attendee(ticketId));
+  const passReference = String(body.responseData);
+  await finalizePending(database.db, gala.shardId);
+  expect((await clientOf(fixture).cancel(passReference)).body.responseCode).toBe('00');
+  return Number(passReference.split('-')[2]);
+}
+
+/** Fetches a page and verifies it as a door does, by the published keys. */
+async function fetchPage(fixture: Fixture, query = ''): Promise<Revocations> {
+  const { body } = await clientOf(fixture).revoked(query);
+  expect(body.responseCode).toBe('00');
+  const { revocations, cursor, more } = body.responseData as Record<'revocations' | 'cursor', string> & {
+    more: boolean;
+  };
+  const [header, payload, signature] = revocations.split('.') as [string, string, string];
+  const { kid } = JSON.parse(Buffer.from(header, 'base64url').toString()) as { kid: string };
+  const response = await fetch(`${api.baseUrl}/.well-known/floodgate/pass-keys.json`);
+  const { keys } = (await response.json()) as { keys: (webcrypto.JsonWebKey & { kid: string })[] };
+  const key = createPublicKey({ key: keys.find((one) => one.kid === kid)!, format: 'jwk' });
+  const isSigned = (text: string) =>
+    verify(null, Buffer.from(text), key, Buffer.from(signature, 'base64url'));
+  expect(isSigned(`${header}.${payload}`)).toBe(true);
+  const page = JSON.parse(Buffer.from(payload, 'base64url').toString()) as Revocations;
+  const altered = Buffer.from(JSON.stringify({ ...page, serials: [] })).toString('base64url');
+  if (page.serials.length > 0) expect(isSigned(`${header}.${altered}`)).toBe(false);
+  expect({ cursor, more }).toEqual({ cursor: page.cursor, more: page.more });
+  return page;
+}
+
+test('a door that reads on from the cursor learns of each cancelled pass once, in order and without a gap', async () => {
+  const first = [await cancelled(gala), await cancelled(gala), await cancelled(gala)];
+  const pages = [await fetchPage(gala, '?limit=2')];
+  while (pages.at(-1)!.more) pages.push(await fetchPage(gala, `?limit=2&after=${pages.at(-1)!.cursor}`));
+  expect(pages.flatMap(({ serials }) => serials)).toEqual(first);
+  expect(pages[0]).toMatchObject({ event: gala.eventId, partner: gala.partnerId, after: '0' });
+  // The chain: each page begins where the one before ended.
+  for (const [index, { after }] of pages.slice(1).entries()) expect(after).toBe(pages[index]!.cursor);
+  const last = pages.at(-1)!.cursor;
+  expect((await fetchPage(gala, `?after=${last}`)).serials).toEqual([]);
+  const later = await cancelled(gala);
+  expect(await fetchPage(gala, `?after=${last}`)).toMatchObject({ after: last, serials: [later] });
+});
+
+test('what a partner cancelled is on its own list and no other', async () => {
+  const [mine, theirs] = [await cancelled(gala), await cancelled(other)];
+  expect((await fetchPage(gala)).serials).toContain(mine);
+  expect((await fetchPage(gala)).serials).not.toContain(theirs);
+  expect((await fetchPage(other)).serials).toEqual([theirs]);
+});
+
+test('a cursor that the history does not reach, and one that is none, are refused', async () => {
+  expectFailure(await clientOf(gala).revoked('?after=999999999'), '11');
+  expectFailure(await clientOf(gala).revoked('?after=-1'), '11');
+  expectFailure(await clientOf(gala).revoked('?limit=1001'), '11');
+});
