@@ -14,9 +14,9 @@ import { MOST_UNDER_WAY, type Deliverer, type Task } from './deliver.ts';
 import { findRecorded } from './deliveries.ts';
 import { findMailEvent, type MailEvent } from './mail-event.ts';
 
-/** E-mails of an event that are sent before others have their turn, and for how long. */
-const MOST_IN_A_TURN = 500;
+/** How long e-mails of an event are sent before others have their turn, and how many at most. */
 const TURN_MS = 2_000;
+const MOST_IN_A_TURN = 5_000;
 const RENEW_EVERY_MS = 5_000;
 /** How long before its lease ends a process sends nothing more that it does not surely hold. */
 const MARGIN_MS = 3_000;
@@ -50,12 +50,12 @@ export async function takeTurn(
   const signal = AbortSignal.any([lease.lost, AbortSignal.timeout(TURN_MS), stopping]);
   const settled = await deliverer.deliver(event, tasks, signal);
   const kept = await advance(db, consumer, { cursor: cursorAfter(page, tasks, settled), until: null });
-  if (!kept || deliverer.gate.isOpen()) return endOf(kept, page);
+  if (!kept || deliverer.gate.isOpen()) return endOf(kept, { more: page.more || settled.size < tasks.length });
   await postpone(db, consumer, deliverer.gate.opensInMs());
   return 'kept';
 }
 
-const endOf = (kept: boolean, { more }: JournalPage): TurnEnd => (!kept ? 'kept' : more ? 'more' : 'done');
+const endOf = (kept: boolean, { more }: Pick<JournalPage, 'more'>): TurnEnd => (!kept ? 'kept' : more ? 'more' : 'done');
 
 async function readPage(db: Database, log: Logger, { shardId, eventId, cursor }: Consumer) {
   const scope = { shardId, eventId, kinds: ['confirmed'] } as const;

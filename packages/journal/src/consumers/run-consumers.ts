@@ -30,27 +30,40 @@ export function runConsumers({ db, kind, slots, onError, turn }: ConsumersOption
     try {
       const end = await turn(consumer, stopping.signal);
       if (end !== 'kept') await release(db, consumer);
+      // Not with the next round: what has much to deliver would lose the time until then after each turn.
+      if (end === 'more') setImmediate(() => void look().catch((error: Error) => onError(error, consumer)));
     } catch (error) {
       onError(error as Error, consumer);
     }
   }
 
+  async function lookOnce(): Promise<'done'> {
+    await inEachShard(db, async (shardId) => {
+      const room = slots - underWay.size;
+      if (room <= 0 || stopping.signal.aborted) return;
+      for (const consumer of await leaseConsumers(db, shardId, kind, room)) {
+        const taken = takeTurn(consumer).finally(() => underWay.delete(taken));
+        underWay.add(taken);
+      }
+    });
+    return 'done';
+  }
+
+  // One after the other: two at once would fill the same slots.
+  let looking: Promise<unknown> = Promise.resolve();
+  function look(): Promise<'more' | 'done'> {
+    const looked = looking.then(lookOnce, lookOnce);
+    looking = looked;
+    return looked;
+  }
+
   return {
     /** Begins turns for consumers that have something to read, as many as there is room for. */
-    async look(): Promise<'more' | 'done'> {
-      await inEachShard(db, async (shardId) => {
-        const room = slots - underWay.size;
-        if (room <= 0 || stopping.signal.aborted) return;
-        for (const consumer of await leaseConsumers(db, shardId, kind, room)) {
-          const taken = takeTurn(consumer).finally(() => underWay.delete(taken));
-          underWay.add(taken);
-        }
-      });
-      return 'done';
-    },
+    look,
     /** Begins no further turn, and resolves when none is under way. */
     async close(): Promise<void> {
       stopping.abort();
+      await looking.catch(() => {});
       await Promise.all(underWay);
     },
   };
