@@ -19,7 +19,7 @@ const ENTRY_POINTS = {
 const FLAGS: Record<keyof typeof ENTRY_POINTS, string[]> = {
   api: SMALL_PROCESS.flags['apps/api'],
   worker: SMALL_PROCESS.flags.apps,
-  delivery: SMALL_PROCESS.flags.apps,
+  delivery: SMALL_PROCESS.flags['apps/delivery'],
   cli: SMALL_PROCESS.flags.apps,
   standalone: SMALL_PROCESS.flags['apps/standalone'],
 };

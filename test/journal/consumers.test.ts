@@ -254,6 +254,15 @@ describe('a process that runs consumers', () => {
     expect(begun[3]).toBe(ids[0]);
   });
 
+  test('goes on at once with what said that there is more', async () => {
+    await confirm();
+    const id = await add();
+    const { look, begun, ends } = run(1);
+    await look();
+    ends.get(id)!('more');
+    await waitUntil('it has another turn', () => begun.length === 2);
+  });
+
   test('that stops aborts its turns and begins no other', async () => {
     await confirm();
     await add();

@@ -14,7 +14,7 @@ const BELOW_CAPABILITIES = [
   ['http', 'command', 'embedded-postgres'],
   ['audit', 'journal'],
 ];
-const CAPABILITIES = ['partners', 'events', 'tickets', 'registrations', 'webhooks', 'passes'];
+const CAPABILITIES = ['partners', 'events', 'tickets', 'registrations', 'webhooks', 'passes', 'mail'];
 const APPS = ['api', 'worker', 'delivery', 'cli', 'standalone'];
 /** What partners install: it knows the service by its contract alone. */
 const CLIENT = 'client';

@@ -158,10 +158,9 @@ interface Probe {
 }
 
 const head = (route: string) => route.replace('GET ', 'HEAD ');
-const readRoutes = [TICKETS, LAUNCH, LIST, REVOKED, STATUS, PASS, WEBHOOKS, WEBHOOK, ATTEMPTS].flatMap((route) => [
-  route,
-  head(route),
-]);
+const readRoutes = [TICKETS, LAUNCH, LIST, REVOKED, STATUS, PASS, WEBHOOKS, WEBHOOK, ATTEMPTS].flatMap(
+  (route) => [route, head(route)],
+);
 
 /** The pass reference with another code: what somebody would have to guess. */
 const withOtherCode = (passReference: string) =>

@@ -3,6 +3,7 @@ import { addAuditCommand } from '@floodgate/audit/cli';
 import { type Cli, endingOf } from '@floodgate/command';
 import manifest from '../package.json' with { type: 'json' };
 import { addEventCommands, addShardCommands } from '@floodgate/events/cli';
+import { addMailCommands } from '@floodgate/mail/cli';
 import { addKeyCommands, addPartnerCommands } from '@floodgate/partners/cli';
 import { addPassCommands } from '@floodgate/passes/cli';
 import { addGrantCommand, addMigrateCommand } from './set-up.ts';
@@ -29,6 +30,7 @@ export function buildProgram(cli: Cli): Command {
   addKeyCommands(program, cli);
   addEventCommands(program, cli);
   addTicketCommands(program, cli);
+  addMailCommands(program, cli);
   addShardCommands(program, cli);
   addRegistrationCommands(program, cli);
   addWebhookCommands(program, cli);

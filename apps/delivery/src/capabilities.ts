@@ -1,5 +1,6 @@
 import type { DeliveryCapability } from '@floodgate/journal';
+import { mailDelivery } from '@floodgate/mail/delivery';
 import { webhooksDelivery } from '@floodgate/webhooks/delivery';
 
 /** Everything that is told to somebody outside. */
-export const CAPABILITIES: readonly DeliveryCapability[] = [webhooksDelivery];
+export const CAPABILITIES: readonly DeliveryCapability[] = [mailDelivery, webhooksDelivery];

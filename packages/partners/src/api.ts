@@ -1,6 +1,7 @@
+import { DRAW_WITHIN_MS } from '@floodgate/database/limits/draw-permits';
 import { defineApi } from '@floodgate/http';
 import { accessControl, authenticate } from './access.ts';
-import { chargeNothing, DRAW_WITHIN_MS, limitRate } from './rate-limit.ts';
+import { chargeNothing, limitRate } from './rate-limit.ts';
 
 /** Lets partners through to every other capability, each within its limit. */
 export const partnersApi = defineApi({

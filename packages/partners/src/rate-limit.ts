@@ -1,11 +1,8 @@
 import type { FastifyReply, onRequestHookHandler } from 'fastify';
-import { sql } from 'kysely';
 import type { Database } from '@floodgate/database';
-import { withDeadline, type Logger } from '@floodgate/service';
-import { QuotaLease, type Draw, type Verdict } from './quota-lease.ts';
-
-/** How long requests may wait for the shared counter before this process decides alone. */
-export const DRAW_WITHIN_MS = 500;
+import { drawInTime, drawPermits as drawFrom, type Counter } from '@floodgate/database/limits/draw-permits';
+import { QuotaLease, type Verdict } from '@floodgate/database/limits/quota-lease';
+import type { Logger } from '@floodgate/service';
 
 /**
  * Returns the hook that holds partners to their limit, whatever route they call, before a byte of the body is read. It
@@ -19,7 +16,7 @@ export function limitRate(db: Database, log: Logger): onRequestHookHandler {
   const leaseOf = (partnerId: number) => {
     const known = leases.get(partnerId);
     if (known) return known;
-    const lease = new QuotaLease((wanted) => draw(partnerId, wanted));
+    const lease = new QuotaLease((wanted) => draw(counterOf(partnerId), wanted));
     leases.set(partnerId, lease);
     return lease;
   };
@@ -48,38 +45,11 @@ function passOrRefuse(reply: FastifyReply, limit: number, verdict: Verdict): boo
   return admitted;
 }
 
-/** Returns what draws permits, or resolves to null where the counter does not answer; the log says so once. */
-function drawInTime(db: Database, log: Logger) {
-  let isAlone = false;
-  const late = () => new Error(`no answer within ${DRAW_WITHIN_MS} ms`);
-  return async (partnerId: number, wanted: number): Promise<Draw | null> => {
-    const draw = drawPermits(db, partnerId, wanted).catch((error: Error) => error);
-    const result = await withDeadline(draw, DRAW_WITHIN_MS, late);
-    const hasFailed = result instanceof Error;
-    if (hasFailed && !isAlone)
-      log.warn({ err: result }, 'rate limits are not shared: their counter does not answer');
-    if (!hasFailed && isAlone) log.info('rate limits are shared again');
-    isAlone = hasFailed;
-    return hasFailed ? null : result;
-  };
-}
+/** The counter of a partner's requests. */
+const counterOf = (partnerId: number): Counter => {
+  return { table: 'rate_limit_windows', column: 'partner_id', id: partnerId };
+};
 
-/**
- * Counts `wanted` permits against the partner's current second. It knows no limit: what lies above it the caller must
- * not spend. One clock decides for all processes, Postgres's; should it step back, a second lasts up to one longer, or
- * the count begins anew.
- */
-export async function drawPermits(db: Database, partnerId: number, wanted: number): Promise<Draw> {
-  // A draw that waited for another may have begun a second earlier than that one: it takes part in the newer second.
-  const { rows } = await sql<Draw>`
-    insert into rate_limit_windows as kept (partner_id, epoch_second, drawn)
-    values (${partnerId}, floor(extract(epoch from now())), ${wanted}::integer)
-    on conflict (partner_id) do update set
-      epoch_second = case when kept.epoch_second = excluded.epoch_second + 1
-        then kept.epoch_second else excluded.epoch_second end,
-      drawn = excluded.drawn + case when kept.epoch_second in (excluded.epoch_second, excluded.epoch_second + 1)
-        then kept.drawn else 0 end
-    returning drawn - ${wanted}::integer as "drawnBefore",
-      1000 * (epoch_second + 1 - extract(epoch from now())) as "endsInMs"`.execute(db);
-  return rows[0]!;
-}
+/** Counts `wanted` permits against the partner's current second: see `drawPermits` of the database. */
+export const drawPermits = (db: Database, partnerId: number, wanted: number) =>
+  drawFrom(db, counterOf(partnerId), wanted);

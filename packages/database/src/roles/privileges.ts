@@ -90,6 +90,18 @@ const ENDPOINT = [
   'test_message',
   'created_at',
 ] as const;
+const MAIL_DELIVERY = [
+  'shard_id',
+  'event_id',
+  'serial',
+  'state',
+  'reason',
+  'attempts',
+  'doubtful',
+  'next_at',
+  'at',
+] as const;
+
 // Who signs passes needs all of a key.
 const PASS_KEY = ['id', 'private_key', 'public_key', 'created_at', 'retired_at', 'withdrawn_at'] as const;
 
@@ -199,6 +211,9 @@ export const PRIVILEGES: Record<ServiceName, { [T in keyof Tables]: TablePrivile
       delete: true,
     },
     webhook_attempts: { select: '*', delete: true },
+    mail_deliveries: {},
+    mail_suppressions: {},
+    mail_rate_windows: {},
     idempotency_keys: {
       select: '*',
       insert: [
@@ -278,6 +293,9 @@ export const PRIVILEGES: Record<ServiceName, { [T in keyof Tables]: TablePrivile
     webhook_endpoints: {},
     webhook_secrets: {},
     webhook_attempts: {},
+    mail_deliveries: {},
+    mail_suppressions: {},
+    mail_rate_windows: {},
     // By their time: the keys themselves are no business of the worker's. By ctid: only for the release before.
     idempotency_keys: { select: ['ctid', 'shard_id', 'created_at'], delete: true },
     rate_limit_windows: {},
@@ -357,6 +375,13 @@ export const PRIVILEGES: Record<ServiceName, { [T in keyof Tables]: TablePrivile
         'error',
       ],
       delete: true,
+    },
+    mail_deliveries: { select: '*', insert: MAIL_DELIVERY, update: MAIL_DELIVERY },
+    mail_suppressions: { select: '*', insert: ['digest', 'reason', 'event_id', 'at'] },
+    mail_rate_windows: {
+      select: '*',
+      insert: ['sender_id', 'epoch_second', 'drawn'],
+      update: ['epoch_second', 'drawn'],
     },
     idempotency_keys: {},
     rate_limit_windows: {},

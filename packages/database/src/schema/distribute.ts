@@ -7,7 +7,15 @@ import { createReserveBatch } from './reserve-batch.ts';
 import { oneAtATime } from './shard-keys.ts';
 
 /** What is small, and the same on every server. */
-const DIRECTORY = ['partners', 'secret_keys', 'shards', 'events', 'event_grants', 'pass_keys'];
+const DIRECTORY = [
+  'partners',
+  'secret_keys',
+  'shards',
+  'events',
+  'event_grants',
+  'pass_keys',
+  'mail_suppressions',
+];
 /** What belongs to an event, and lies where its shard does. */
 const OF_EVENTS = [
   'tickets',
@@ -20,6 +28,7 @@ const OF_EVENTS = [
   'webhook_endpoints',
   'webhook_secrets',
   'webhook_attempts',
+  'mail_deliveries',
 ];
 /** Run on the shard's server, which their first argument names. Some are written anew for Citus. */
 const FUNCTIONS: Record<string, ((engine: Engine) => RawBuilder<unknown>) | null> = {

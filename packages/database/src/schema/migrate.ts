@@ -11,6 +11,7 @@ import * as cancellations from './migrations/0006-cancellations.ts';
 import * as modes from './migrations/0007-modes.ts';
 import * as consumers from './migrations/0008-consumers.ts';
 import * as passes from './migrations/0009-passes.ts';
+import * as mail from './migrations/0010-mail.ts';
 import * as webhooks from './migrations/0011-webhooks.ts';
 import { adoptShardKeys, buildShardKeys, hasTables } from './shard-keys.ts';
 
@@ -25,6 +26,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0007-modes': modes,
   '0008-consumers': consumers,
   '0009-passes': passes,
+  '0010-mail': mail,
   '0011-webhooks': webhooks,
 };
 

@@ -8,6 +8,8 @@ export type BatchState = 'pending' | 'confirmed' | 'failed' | 'void';
 export type JournalKind = 'confirmed' | 'cancelled' | 'failed' | 'sold_out' | 'reopened';
 /** Who reads the journal: what sends e-mails to attendees, or a partner's webhook. */
 export type ConsumerKind = 'mail' | 'webhook';
+/** Skipped: there was nothing to send, as with who has cancelled meanwhile. */
+export type MailState = 'sent' | 'undeliverable' | 'retry' | 'skipped';
 /** Paused: until somebody says otherwise. Disabled: by the service, which has given it up. */
 export type ConsumerState = 'active' | 'paused' | 'disabled';
 /** What becomes of an attendee that is registered already: a second seat, a refusal, or the first pass reference once more. */
@@ -289,6 +291,36 @@ export interface Schema {
     http_status: number | null;
     /** A name, never a message: those hold data. */
     error: string | null;
+  };
+  /** What became of the e-mail about a registration. */
+  mail_deliveries: {
+    shard_id: number;
+    event_id: number;
+    serial: number;
+    state: MailState;
+    /** Codes of the SMTP server, or a word of ours. Never its text: that quotes addresses. */
+    reason: string | null;
+    attempts: number;
+    /** It may have been sent twice: nobody knows how an earlier attempt ended. */
+    doubtful: boolean;
+    /** When it is tried again. */
+    next_at: Date | null;
+    at: CreatedAt;
+  };
+  /** Addresses that get no more e-mails. */
+  mail_suppressions: {
+    /** SHA-256 of the address. */
+    digest: string;
+    reason: string;
+    /** Of which event the refused e-mail was. */
+    event_id: number;
+    at: CreatedAt;
+  };
+  /** How much of a second's sending rate the processes have drawn; written by drawPermits alone. */
+  mail_rate_windows: {
+    sender_id: number;
+    epoch_second: number;
+    drawn: number;
   };
   idempotency_keys: {
     shard_id: Generated<number>;

@@ -1,9 +1,12 @@
-import { inEachShard, type ConsumerKind, type Database } from '@floodgate/database';
+import { shardIds, type ConsumerKind, type Database } from '@floodgate/database';
 import { createSlots } from '@floodgate/service/slots';
+import { withDeadline } from '@floodgate/service/timing';
 import { leaseConsumers, release, type Consumer } from './consumers.ts';
 
 /** A look that takes longer waits for a shard that does not answer, and keeps no other waiting. */
 const LOOK_PATIENCE_MS = 500;
+/** For no longer than that a round waits for its looks. */
+const ROUND_MS = 2_000;
 
 /** What became of a turn. `kept`: somebody else decides when it goes on, as the lease is given back or lost. */
 export type TurnEnd = 'more' | 'done' | 'kept';
@@ -29,10 +32,14 @@ export interface ConsumersOptions {
 export function runConsumers({ db, kind, slots, onError, turn }: ConsumersOptions) {
   const stopping = new AbortController();
   const underWay = new Set<Promise<unknown>>();
+  /** Shards that are looked in: of one that does not answer this is asked once. */
+  const lookingIn = new Set<number>();
+  // One look at a time: two at once would both see the same room.
+  const inTurn = createSlots(1, LOOK_PATIENCE_MS);
 
   async function takeTurn(consumer: Consumer): Promise<TurnEnd | 'failed'> {
     try {
-      const end = await turn(consumer, stopping.signal);
+      const end = stopping.signal.aborted ? 'done' : await turn(consumer, stopping.signal);
       if (end !== 'kept') await release(db, consumer);
       return end;
     } catch (error) {
@@ -47,27 +54,36 @@ export function runConsumers({ db, kind, slots, onError, turn }: ConsumersOption
     const end = await taken;
     underWay.delete(taken);
     // Whose turn it is now need not wait for the next round, which repeats what fails here.
-    if (end === 'more') await inTurn(() => lookIn(consumer.shardId)).catch(() => {});
+    if (end === 'more') await lookIn(consumer.shardId).catch(() => {});
   }
 
   async function lookIn(shardId: number): Promise<void> {
-    const room = slots - underWay.size;
-    if (room <= 0 || stopping.signal.aborted) return;
-    for (const consumer of await leaseConsumers(db, shardId, kind, room)) void begin(consumer);
+    if (lookingIn.has(shardId)) return;
+    lookingIn.add(shardId);
+    try {
+      await inTurn(async () => {
+        const room = slots - underWay.size;
+        if (room <= 0 || stopping.signal.aborted) return;
+        for (const consumer of await leaseConsumers(db, shardId, kind, room)) void begin(consumer);
+      });
+    } finally {
+      lookingIn.delete(shardId);
+    }
   }
-
-  // One look at a time: two at once would both see the same room.
-  const inTurn = createSlots(1, LOOK_PATIENCE_MS);
 
   return {
     /** Begins turns for consumers that have something to read, as many as there is room for. */
     async look(): Promise<'more' | 'done'> {
-      await inEachShard(db, (shardId) => inTurn(() => lookIn(shardId)));
+      const looks = Promise.allSettled((await shardIds(db)).map(lookIn));
+      const ended = await withDeadline(looks, ROUND_MS, () => []);
+      const failed = ended.find((look) => look.status === 'rejected');
+      if (failed) throw failed.reason;
       return 'done';
     },
     /** Begins no further turn, and resolves when none is under way. */
     async close(): Promise<void> {
       stopping.abort();
+      await inTurn(() => Promise.resolve());
       await Promise.all(underWay);
     },
   };

@@ -1,0 +1,49 @@
+import { withDeadline, type Logger } from '@floodgate/service';
+import { sql } from 'kysely';
+import type { Database } from '../connection/connect.ts';
+import type { Draw } from './quota-lease.ts';
+
+/** How long anybody may wait for a shared counter before this process decides alone. */
+export const DRAW_WITHIN_MS = 500;
+
+/** A count of permits of the current second that all processes share: a row of a table that has `epoch_second` and `drawn`. */
+export type Counter =
+  | { table: 'rate_limit_windows'; column: 'partner_id'; id: number }
+  | { table: 'mail_rate_windows'; column: 'sender_id'; id: number };
+
+/** Returns what draws permits, or resolves to null where the counter does not answer; the log says so once. */
+export function drawInTime(db: Database, log: Logger) {
+  let isAlone = false;
+  const late = () => new Error(`no answer within ${DRAW_WITHIN_MS} ms`);
+  return async (counter: Counter, wanted: number): Promise<Draw | null> => {
+    const draw = drawPermits(db, counter, wanted).catch((error: Error) => error);
+    const result = await withDeadline(draw, DRAW_WITHIN_MS, late);
+    const hasFailed = result instanceof Error;
+    if (hasFailed && !isAlone)
+      log.warn({ err: result }, 'rate limits are not shared: their counter does not answer');
+    if (!hasFailed && isAlone) log.info('rate limits are shared again');
+    isAlone = hasFailed;
+    return hasFailed ? null : result;
+  };
+}
+
+/**
+ * Counts `wanted` permits against the counter's current second. It knows no limit: what lies above it the caller must
+ * not spend. One clock decides for all processes, Postgres's; should it step back, a second lasts up to one longer, or
+ * the count begins anew.
+ */
+export async function drawPermits(db: Database, counter: Counter, wanted: number): Promise<Draw> {
+  const [table, column] = [sql.table(counter.table), sql.ref(counter.column)];
+  // A draw that waited for another may have begun a second earlier than that one: it takes part in the newer second.
+  const { rows } = await sql<Draw>`
+    insert into ${table} as kept (${column}, epoch_second, drawn)
+    values (${counter.id}, floor(extract(epoch from now())), ${wanted}::integer)
+    on conflict (${column}) do update set
+      epoch_second = case when kept.epoch_second = excluded.epoch_second + 1
+        then kept.epoch_second else excluded.epoch_second end,
+      drawn = excluded.drawn + case when kept.epoch_second in (excluded.epoch_second, excluded.epoch_second + 1)
+        then kept.drawn else 0 end
+    returning drawn - ${wanted}::integer as "drawnBefore",
+      1000 * (epoch_second + 1 - extract(epoch from now())) as "endsInMs"`.execute(db);
+  return rows[0]!;
+}

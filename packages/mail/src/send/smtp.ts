@@ -1,0 +1,85 @@
+import { Readable } from 'node:stream';
+import SMTPPool from 'nodemailer/lib/smtp-pool';
+import type { Attempt, ComposedMail, Transport } from './transport.ts';
+
+export interface SmtpOptions {
+  url: string;
+  connections: number;
+}
+
+const CONNECT_WITHIN_MS = 10_000;
+/** Servers may think about a message for long. Longer than that, and nobody knows what became of it. */
+const SILENT_FOR_MS = 60_000;
+
+/**
+ * Opens a pool of connections to an SMTP server. A connection is made when there is something to send, and kept. The pool gets
+ * messages that are composed already: its own way of composing takes longer than everything else together.
+ */
+export function openSmtp({ url, connections }: SmtpOptions): Transport {
+  const pool = new SMTPPool({
+    url,
+    maxConnections: connections,
+    maxMessages: Infinity,
+    // It would send again what may have been sent.
+    maxRequeues: 0,
+    connectionTimeout: CONNECT_WITHIN_MS,
+    greetingTimeout: CONNECT_WITHIN_MS,
+    socketTimeout: SILENT_FOR_MS,
+    // What it would log quotes addresses.
+    logger: false,
+  });
+  // Each message is told by itself.
+  pool.on('error', () => {});
+  return {
+    isOutside: true,
+    send: (mail) =>
+      new Promise((resolve) => {
+        let isHandedOver = false;
+        const message = messageOf(mail, () => (isHandedOver = true));
+        pool.send({ data: {}, message } as unknown as Parameters<typeof pool.send>[0], (error) =>
+          resolve(error ? attemptOf(error as SmtpError, isHandedOver) : { kind: 'sent' }),
+        );
+      }),
+    close: () => pool.close({ force: true }),
+  };
+}
+
+/** What the pool wants of a message. */
+function messageOf({ from, to, messageId, content }: ComposedMail, handedOver: () => void) {
+  return {
+    getEnvelope: () => ({ from, to: [to] }),
+    messageId: () => messageId,
+    getHeader: () => messageId,
+    createReadStream() {
+      const stream = Readable.from([content], { objectMode: false });
+      return stream.once('end', handedOver);
+    },
+  };
+}
+
+type SmtpError = Error & { code?: string; command?: string; response?: string; responseCode?: number };
+
+/** What a server says to everybody: slow down, come back later. */
+const FOR_ALL = new Set([421, 454]);
+/** What it says of us, not of an e-mail or its address: it does not know the command, or wants another password. */
+const OF_US = /^(?:50\d|53[0458])$/;
+
+/** Returns what an error of the pool says about the e-mail. */
+export function attemptOf(error: SmtpError, isHandedOver: boolean): Attempt {
+  const { code, command, responseCode } = error;
+  if (code === 'EENVELOPE' && command === 'API')
+    return { kind: 'refused', isPermanent: true, reason: 'address' };
+  const isOfMessage = code === 'EENVELOPE' || code === 'EMESSAGE';
+  const isOfSender = command === 'MAIL FROM' || OF_US.test(String(responseCode));
+  const reason = responseCode ? reasonOf(error) : (code ?? error.name);
+  if (!responseCode || !isOfMessage || isOfSender || FOR_ALL.has(responseCode))
+    // Whoever answers knows what became of it.
+    return { kind: 'unavailable', isDoubtful: isHandedOver && !responseCode, reason };
+  return { kind: 'refused', isPermanent: responseCode >= 500, reason };
+}
+
+/** The code and the enhanced code (RFC 3463). The text that follows quotes addresses. */
+function reasonOf({ responseCode, response = '' }: SmtpError): string {
+  const enhanced = /^\d{3}[ -](\d\.\d{1,3}\.\d{1,3})\b/.exec(response)?.[1];
+  return [responseCode, enhanced].filter(Boolean).join(' ');
+}

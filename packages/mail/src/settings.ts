@@ -1,0 +1,35 @@
+import { FormatRegistry, Type } from '@sinclair/typebox';
+import { whole } from '@floodgate/service';
+import { parseSender } from './compose.ts';
+
+FormatRegistry.Set('smtp-url', (text) => /^smtps?:\/\/[^\s/]/.test(text) && URL.canParse(text));
+FormatRegistry.Set('mail-from', (text) => !/[\r\n]/.test(text) && parseSender(text) !== null);
+
+/** What the delivery process reads for e-mails. */
+export const mailSettings = {
+  SMTP_URL: Type.Optional(
+    Type.String({
+      format: 'smtp-url',
+      description:
+        'server that takes e-mails, smtp://user:password@host:port or smtps://…; without it none are sent',
+    }),
+  ),
+  SMTP_CONNECTIONS: whole('connections to the server of SMTP_URL', { minimum: 1, maximum: 100, default: 10 }),
+  MAIL_FROM: Type.String({
+    format: 'mail-from',
+    default: 'Floodgate <floodgate@localhost>',
+    description: 'sender of e-mails, an address or Name <address>',
+  }),
+  MAIL_PER_SECOND: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 100_000,
+      description: 'e-mails a second of all delivery processes together (1 to 100000); no limit by default',
+    }),
+  ),
+  MAIL_OUTBOX: whole('e-mails that are kept in memory and shown at /outbox, where there is no SMTP_URL', {
+    minimum: 0,
+    maximum: 10_000,
+    default: 0,
+  }),
+};

@@ -1,0 +1,130 @@
+import type { Database } from '@floodgate/database';
+import {
+  advance,
+  LEASE_SECONDS,
+  postpone,
+  readJournal,
+  renew,
+  type Consumer,
+  type JournalPage,
+  type TurnEnd,
+} from '@floodgate/journal';
+import type { Logger } from '@floodgate/service';
+import { MOST_UNDER_WAY, type Deliverer, type Task } from './deliver.ts';
+import { findRecorded } from './deliveries.ts';
+import { findMailEvent, type MailEvent } from './mail-event.ts';
+
+/** How long e-mails of an event are sent before others have their turn, and how many at most. */
+const TURN_MS = 2_000;
+const MOST_IN_A_TURN = 5_000;
+const RENEW_EVERY_MS = 5_000;
+/** How long before its lease ends a process sends nothing more that it does not surely hold. */
+const MARGIN_MS = 3_000;
+
+interface TurnOptions {
+  db: Database;
+  log: Logger;
+  deliverer: Deliverer;
+  /** Whether somebody outside gets what is sent. */
+  isOutside: boolean;
+}
+
+/** Sends e-mails of an event for a while: what the journal has confirmed, and nothing was recorded of yet. */
+export async function takeTurn(
+  { db, log, deliverer, isOutside }: TurnOptions,
+  consumer: Consumer,
+  stopping: AbortSignal,
+): Promise<TurnEnd> {
+  const event = await findMailEvent(db, consumer.eventId);
+  if (!event) throw new Error('an event of which e-mails are sent is missing');
+  const page = await readPage(db, log, consumer);
+  // Nobody outside ever hears of a test event. The outbox of npm start is not outside.
+  const isSilent = isOutside && event.mode === 'test';
+  const tasks = isSilent ? [] : await tasksOf(db, consumer, page);
+  const after = { cursor: page.cursor, until: null };
+  if (tasks.length === 0) return endOf(await advance(db, consumer, after), page);
+
+  // From now on, whoever takes over knows that some of these may have been sent.
+  if (!(await advance(db, consumer, { cursor: consumer.cursor, until: page.cursor }))) return 'kept';
+  await using lease = holdLease(db, consumer, stopping);
+  const signal = AbortSignal.any([lease.lost, AbortSignal.timeout(TURN_MS), stopping]);
+  const settled = await deliverer.deliver(event, tasks, signal);
+  const kept = await advance(db, consumer, { cursor: cursorAfter(page, tasks, settled), until: null });
+  if (!kept || deliverer.gate.isOpen())
+    return endOf(kept, { more: page.more || settled.size < tasks.length });
+  await postpone(db, consumer, deliverer.gate.opensInMs());
+  return 'kept';
+}
+
+const endOf = (kept: boolean, { more }: Pick<JournalPage, 'more'>): TurnEnd =>
+  !kept ? 'kept' : more ? 'more' : 'done';
+
+async function readPage(db: Database, log: Logger, { shardId, eventId, cursor }: Consumer) {
+  const scope = { shardId, eventId, kinds: ['confirmed'] } as const;
+  const page = await readJournal(db, scope, cursor, MOST_IN_A_TURN);
+  if (typeof page !== 'string') return page;
+  log.warn(
+    { eventId, problem: page },
+    'the journal is not kept far enough back: e-mails go on with its oldest',
+  );
+  const fromOldest = await readJournal(db, scope, 0, MOST_IN_A_TURN);
+  if (typeof fromOldest === 'string') throw new Error(`the journal cannot be read: ${fromOldest}`);
+  return fromOldest;
+}
+
+/** Returns what is to be sent of a page. The first of those that were under way when their process was lost are doubtful. */
+async function tasksOf(db: Database, consumer: Consumer, { entries }: JournalPage): Promise<Task[]> {
+  if (entries.length === 0) return [];
+  const { shardId, eventId, until } = consumer;
+  const serials = entries.map(({ serial }) => serial!);
+  const recorded = await findRecorded(db, shardId, eventId, serials);
+  return entries
+    .filter(({ serial }) => !recorded.has(serial!))
+    .map(({ serial, offset }, index) => {
+      const isDoubtful = until !== null && offset <= until && index < MOST_UNDER_WAY;
+      return { serial: serial!, attempts: 0, isDoubtful };
+    });
+}
+
+/** Returns how far everything is settled. */
+function cursorAfter(page: JournalPage, tasks: readonly Task[], settled: ReadonlySet<number>): number {
+  const left = tasks.find(({ serial }) => !settled.has(serial));
+  if (!left) return page.cursor;
+  return page.entries.find(({ serial }) => serial === left.serial)!.offset - 1;
+}
+
+/** Keeps a lease until it is disposed of. `lost` is aborted when it is no longer surely ours. */
+function holdLease(db: Database, consumer: Consumer, stopping: AbortSignal) {
+  const lost = new AbortController();
+  let renewedAt = performance.now();
+  let renewing: Promise<void> = Promise.resolve();
+  const renewNow = async () => {
+    const startedAt = performance.now();
+    const isKept = await renew(db, consumer).catch(() => null);
+    if (isKept === false) lost.abort();
+    if (isKept) renewedAt = startedAt;
+  };
+  const timer = setInterval(() => {
+    if (performance.now() - renewedAt > LEASE_SECONDS * 1_000 - MARGIN_MS) lost.abort();
+    if (!stopping.aborted) renewing = renewing.then(renewNow);
+  }, RENEW_EVERY_MS);
+  return {
+    lost: lost.signal,
+    [Symbol.asyncDispose]: () => {
+      clearInterval(timer);
+      return renewing;
+    },
+  };
+}
+
+/** Groups e-mails that are to be tried again by their event, and sends them. */
+export async function sendAgain(
+  { db, deliverer, isOutside }: Pick<TurnOptions, 'db' | 'deliverer' | 'isOutside'>,
+  due: readonly (Task & { eventId: number })[],
+  stopping: AbortSignal,
+): Promise<void> {
+  for (const [eventId, tasks] of Map.groupBy(due, (one) => one.eventId)) {
+    const event: MailEvent | undefined = await findMailEvent(db, eventId);
+    if (event && !(isOutside && event.mode === 'test')) await deliverer.deliver(event, tasks, stopping);
+  }
+}

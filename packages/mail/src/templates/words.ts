@@ -1,0 +1,56 @@
+import type { Language } from '@floodgate/events';
+
+/** What e-mails say, by language. */
+export interface Words {
+  subject: (eventName: string) => string;
+  /** Shown in lists of e-mails beside the subject. */
+  preview: string;
+  greeting: (name: string) => string;
+  confirmed: (eventName: string) => string;
+  showThis: string;
+  qrAlt: string;
+  when: string;
+  where: string;
+  ticket: string;
+  seat: string;
+  passReference: string;
+  calendar: string;
+  pictureMissing: string;
+  why: (eventName: string) => string;
+}
+
+export const WORDS: Record<Language, Words> = {
+  en: {
+    subject: (eventName) => `Your pass for ${eventName}`,
+    preview: 'You are registered. Show the QR code at the door.',
+    greeting: (name) => `Hello ${name},`,
+    confirmed: (eventName) => `you are registered for ${eventName}.`,
+    showThis: 'Show this code at the door',
+    qrAlt: 'QR code of your pass',
+    when: 'When',
+    where: 'Where',
+    ticket: 'Ticket',
+    seat: 'Table or seat',
+    passReference: 'Pass reference',
+    calendar: 'The attached file adds the event to your calendar.',
+    pictureMissing: 'No code to be seen? It is attached as pass.png.',
+    why: (eventName) => `You get this e-mail because you were registered for ${eventName} with this address.`,
+  },
+  de: {
+    subject: (eventName) => `Ihre Eintrittskarte: ${eventName}`,
+    preview: 'Sie sind angemeldet. Zeigen Sie am Einlass den QR-Code.',
+    greeting: (name) => `Guten Tag ${name},`,
+    confirmed: (eventName) => `Sie sind angemeldet: ${eventName}.`,
+    showThis: 'Zeigen Sie diesen Code am Einlass',
+    qrAlt: 'QR-Code Ihrer Eintrittskarte',
+    when: 'Wann',
+    where: 'Wo',
+    ticket: 'Karte',
+    seat: 'Tisch oder Platz',
+    passReference: 'Kartennummer',
+    calendar: 'Mit der angehängten Datei kommt der Termin in Ihren Kalender.',
+    pictureMissing: 'Kein Code zu sehen? Er ist als pass.png angehängt.',
+    why: (eventName) =>
+      `Sie erhalten diese E-Mail, weil Sie mit dieser Adresse angemeldet wurden: ${eventName}.`,
+  },
+};

@@ -1,0 +1,134 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { startMailServer } from '../harness/mail-server.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+import { addresses, confirm, deliveriesOf, enable, startMails, waitForState } from './mail-process.ts';
+
+// One e-mail per registration, whatever dies; and the one window that is left.
+
+/** As deliver.ts has it. */
+const MOST_UNDER_WAY = 100;
+
+let database: TestDatabase;
+let fixture: Fixture;
+let ticketId: number;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  for (const table of ['journal_consumers', 'mail_deliveries'])
+    await sql`delete from ${sql.table(table)}`.execute(database.db);
+  fixture = await createFixture(database.db);
+  ticketId = await fixture.addTicket({ capacity: 100_000 });
+});
+
+/** Makes the leases of who was killed end now. */
+const endLeases = () =>
+  sql`update journal_consumers set leased_until = now() where lease is not null`.execute(database.db);
+
+test('a process that is killed while it sends: nobody is forgotten, and at most those under way get a second one', async () => {
+  const server = await startMailServer();
+  const [count, kills] = [1_500, 3];
+  const everybody = addresses(count);
+  await confirm(database.db, fixture, ticketId, everybody);
+  await enable(database.db, fixture);
+  let possible = 0;
+  for (let kill = 1; kill <= kills; kill += 1) {
+    const process = await startMails(database, { SMTP_URL: server.url });
+    const enough = (count / (kills + 1)) * kill;
+    await waitUntil(`${enough} were sent`, () => server.mails.length >= enough);
+    await process.end('SIGKILL');
+    possible += MOST_UNDER_WAY;
+    await endLeases();
+  }
+  await startMails(database, { SMTP_URL: server.url });
+  await waitForState(database.db, fixture, 'sent', count);
+  const mails = Map.groupBy(server.mails, ({ to }) => to);
+  expect(new Set(mails.keys())).toEqual(new Set(everybody));
+  const twice = [...mails.values()].filter((all) => all.length > 1);
+  const deliveries = await deliveriesOf(database.db, fixture);
+  const doubtful = deliveries.filter((one) => one.doubtful).length;
+  expect(server.mails.length - count).toBeLessThanOrEqual(possible);
+  // What may have been sent twice is known, and a second one is the same message.
+  expect(twice.length).toBeLessThanOrEqual(doubtful);
+  expect(doubtful).toBeLessThanOrEqual(possible);
+  for (const all of twice) expect(new Set(all.map(({ messageId }) => messageId)).size).toBe(1);
+});
+
+test('a process that stops in good order leaves nothing in doubt', async () => {
+  const server = await startMailServer();
+  await confirm(database.db, fixture, ticketId, addresses(800));
+  await enable(database.db, fixture);
+  const first = await startMails(database, { SMTP_URL: server.url });
+  await waitUntil('some were sent', () => server.mails.length >= 50);
+  expect(await first.end('SIGTERM')).toBe(0);
+  const before = server.mails.length;
+  expect(await deliveriesOf(database.db, fixture)).toHaveLength(before);
+  expect(before).toBeLessThan(800);
+  await startMails(database, { SMTP_URL: server.url });
+  await waitForState(database.db, fixture, 'sent', 800);
+  expect(server.mails).toHaveLength(800);
+  expect((await deliveriesOf(database.db, fixture)).filter(({ doubtful }) => doubtful)).toEqual([]);
+});
+
+test('an e-mail whose acceptance was not heard is sent again, and known to be in doubt', async () => {
+  const server = await startMailServer();
+  server.answers = false;
+  await confirm(database.db, fixture, ticketId, addresses(1));
+  await enable(database.db, fixture);
+  await startMails(database, { SMTP_URL: server.url });
+  expect(await waitForState(database.db, fixture, 'retry', 1)).toMatchObject([
+    { attempts: 0, doubtful: true },
+  ]);
+  server.answers = true;
+  await sql`update mail_deliveries set next_at = now()`.execute(database.db);
+  expect(await waitForState(database.db, fixture, 'sent', 1)).toMatchObject([
+    { attempts: 1, doubtful: true },
+  ]);
+  expect(server.mails).toHaveLength(2);
+  expect(server.mails[0]!.messageId).toBe(server.mails[1]!.messageId);
+});
+
+test('a connection that is lost before a message was handed over leaves no doubt', async () => {
+  const server = await startMailServer();
+  const { port } = new URL(server.url);
+  let cut = 0;
+  server.onRecipient = () => {
+    cut += 1;
+    void server.stop();
+    return undefined;
+  };
+  await confirm(database.db, fixture, ticketId, addresses(5));
+  await enable(database.db, fixture);
+  await startMails(database, { SMTP_URL: server.url });
+  await waitUntil('it was cut', () => cut > 0);
+  const again = await startMailServer(Number(port));
+  await waitForState(database.db, fixture, 'sent', 5);
+  expect(server.mails.length + again.mails.length).toBe(5);
+  expect((await deliveriesOf(database.db, fixture)).filter(({ doubtful }) => doubtful)).toEqual([]);
+});
+
+test('while Postgres takes no outcomes, no more than those under way are sent; they are written when it does', async () => {
+  const server = await startMailServer();
+  await confirm(database.db, fixture, ticketId, addresses(400));
+  await enable(database.db, fixture);
+  const refuse = sql`
+    create or replace function refuse_mails() returns trigger language plpgsql as $$
+    begin raise exception 'not now'; end $$`;
+  await refuse.execute(database.db);
+  await sql`
+    create trigger refuse_mails before insert on mail_deliveries execute function refuse_mails()`.execute(
+    database.db,
+  );
+  const { output } = await startMails(database, { SMTP_URL: server.url });
+  await waitUntil('it has sent all that it may', () => server.mails.length === MOST_UNDER_WAY);
+  await waitUntil('it says so', () => output().includes('what became of e-mails cannot be written'));
+  expect(server.mails).toHaveLength(MOST_UNDER_WAY);
+  await sql`drop trigger refuse_mails on mail_deliveries`.execute(database.db);
+  await waitForState(database.db, fixture, 'sent', 400);
+  expect(server.mails).toHaveLength(400);
+});

@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto';
+import type { Database, MailState } from '@floodgate/database';
+import { perform } from '@floodgate/audit';
+import { enableMailAction } from '@floodgate/mail/actions';
+import { reserveBatch } from '@floodgate/registrations';
+import { onTestFinished } from 'vitest';
+import type { TestDatabase } from '../harness/database.ts';
+import type { Fixture } from '../harness/fixture.ts';
+import { finalizePending } from '../harness/journal.ts';
+import { keepPrivate } from '../harness/private-data.ts';
+import { reservationOf } from '../harness/reservation.ts';
+import { startDeliveryProcess, type Environment } from '../harness/service-process.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+
+/** Registers and confirms an attendee for each of these addresses. */
+export async function confirm(
+  db: Database,
+  fixture: Fixture,
+  ticketId: number,
+  addresses: readonly string[],
+  fullName = 'Jörg <b>Müller</b>',
+): Promise<void> {
+  keepPrivate([...addresses, fullName]);
+  const reservations = addresses.map((emailAddress) =>
+    reservationOf(fixture, ticketId, { emailAddress, fullName }),
+  );
+  await reserveBatch(db, randomUUID(), reservations);
+  await finalizePending(db, fixture.shardId);
+}
+
+/** So many addresses of which no two are alike. */
+export const addresses = (count: number, name = 'guest') =>
+  Array.from({ length: count }, (_, index) => `${name}-${index}@mail.floodgate-tests.org`);
+
+/** Switches the e-mails of an event on, as an operator does. */
+export const enable = (db: Database, { eventId }: Fixture, fromNow = false) =>
+  perform(db, enableMailAction, { eventId, fromNow }, 'test');
+
+/** Starts a delivery process that sends e-mails; it ends with the test. */
+export async function startMails(database: TestDatabase, env: Environment) {
+  const process = await startDeliveryProcess({
+    DATABASE_URL: database.url,
+    DELIVERIES: 'mail',
+    MAIL_FROM: 'The Gala <gala@floodgate-tests.org>',
+    ...env,
+  });
+  onTestFinished(async () => void (await process.end('SIGTERM')));
+  return process;
+}
+
+/** What became of the e-mails of an event, by serial. */
+export const deliveriesOf = (db: Database, { shardId, eventId }: Fixture) =>
+  db
+    .selectFrom('mail_deliveries')
+    .select(['serial', 'state', 'reason', 'attempts', 'doubtful'])
+    .where('shard_id', '=', shardId)
+    .where('event_id', '=', eventId)
+    .orderBy('serial')
+    .execute();
+
+/** Waits until so many e-mails of an event have come to this. */
+export async function waitForState(db: Database, fixture: Fixture, state: MailState, count: number) {
+  return waitUntil(`${count} e-mails are ${state}`, async () => {
+    const all = (await deliveriesOf(db, fixture)).filter((one) => one.state === state);
+    return all.length >= count && all;
+  });
+}

@@ -1,0 +1,213 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { perform } from '@floodgate/audit';
+import { pauseMailAction, resumeMailAction } from '@floodgate/mail/actions';
+import { digestOf, suppress } from '@floodgate/mail/suppressions';
+import { cancelRegistrationAction } from '@floodgate/registrations/actions';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { startMailServer } from '../harness/mail-server.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+import { addresses, confirm, deliveriesOf, enable, startMails, waitForState } from './mail-process.ts';
+
+// E-mails to attendees, by real delivery processes into a real SMTP server.
+
+let database: TestDatabase;
+let fixture: Fixture;
+let ticketId: number;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  // Others' would be sent as well.
+  for (const table of ['journal_consumers', 'mail_deliveries', 'mail_suppressions'])
+    await sql`delete from ${sql.table(table)}`.execute(database.db);
+  fixture = await createFixture(database.db);
+  ticketId = await fixture.addTicket({ capacity: 100_000 });
+});
+
+const confirmThese = (these: readonly string[]) => confirm(database.db, fixture, ticketId, these);
+
+/** How often each address got an e-mail. */
+const countsOf = (mails: readonly { to: string }[]) =>
+  Object.fromEntries([...Map.groupBy(mails, ({ to }) => to)].map(([to, all]) => [to, all.length]));
+const once = (these: readonly string[]) => Object.fromEntries(these.map((to) => [to, 1]));
+
+test('everybody who is confirmed gets one e-mail, whether before it was switched on or after', async () => {
+  const server = await startMailServer();
+  const [before, after] = [addresses(3, 'before'), addresses(600, 'after')];
+  await confirmThese(before);
+  await enable(database.db, fixture);
+  await startMails(database, { SMTP_URL: server.url });
+  await confirmThese(after);
+  await waitForState(database.db, fixture, 'sent', 603);
+  expect(countsOf(server.mails)).toEqual(once([...before, ...after]));
+  expect(new Set(server.mails.map(({ messageId }) => messageId)).size).toBe(603);
+});
+
+test('who has cancelled by then, has an address that nobody can have, or is not of this event, gets none', async () => {
+  const server = await startMailServer();
+  const other = await createFixture(database.db);
+  await confirm(database.db, other, await other.addTicket(), addresses(1, 'other'));
+  await confirmThese(['a@nobody.invalid', 'b@nobody.test', 'c@nobody.example']);
+  await confirmThese(addresses(1, 'cancelled'));
+  const [last] = await database.db
+    .selectFrom('registrations')
+    .select(['serial', 'pass_code'])
+    .where('event_id', '=', fixture.eventId)
+    .orderBy('serial', 'desc')
+    .limit(1)
+    .execute();
+  const passReference = `GALA-${fixture.eventId}-${last!.serial}-${last!.pass_code}`;
+  await perform(database.db, cancelRegistrationAction, { passReference }, 'test');
+  await confirmThese(addresses(1));
+  await enable(database.db, fixture);
+  await startMails(database, { SMTP_URL: server.url });
+  await waitForState(database.db, fixture, 'sent', 1);
+  expect(countsOf(server.mails)).toEqual(once(addresses(1)));
+  expect((await deliveriesOf(database.db, fixture)).map(({ reason }) => reason)).toEqual([
+    'reserved address',
+    'reserved address',
+    'reserved address',
+    'cancelled',
+    null,
+  ]);
+});
+
+test('nothing of a test event is sent outside', async () => {
+  const server = await startMailServer();
+  const trial = await createFixture(database.db, 'allow', 'test');
+  await confirm(database.db, trial, await trial.addTicket(), addresses(5, 'trial'));
+  await enable(database.db, trial);
+  await enable(database.db, fixture);
+  await startMails(database, { SMTP_URL: server.url });
+  await confirmThese(addresses(1));
+  await waitForState(database.db, fixture, 'sent', 1);
+  await waitUntil('the test event was passed over', async () => {
+    const { last_offset } = await database.db
+      .selectFrom('journal_consumers')
+      .select('last_offset')
+      .where('event_id', '=', trial.eventId)
+      .executeTakeFirstOrThrow();
+    return last_offset > 0;
+  });
+  expect(countsOf(server.mails)).toEqual(once(addresses(1)));
+});
+
+test('what is paused waits, and goes on where it was', async () => {
+  const server = await startMailServer();
+  await enable(database.db, fixture);
+  await perform(database.db, pauseMailAction, { eventId: fixture.eventId }, 'test');
+  await confirmThese(addresses(2, 'paused'));
+  const other = await createFixture(database.db);
+  await confirm(database.db, other, await other.addTicket(), addresses(1, 'other'));
+  await enable(database.db, other);
+  await startMails(database, { SMTP_URL: server.url });
+  await waitForState(database.db, other, 'sent', 1);
+  expect(countsOf(server.mails)).toEqual(once(addresses(1, 'other')));
+  await perform(database.db, resumeMailAction, { eventId: fixture.eventId }, 'test');
+  await waitForState(database.db, fixture, 'sent', 2);
+});
+
+describe('refusals', () => {
+  test('for good: undeliverable, with the codes alone, and no more e-mails to that address', async () => {
+    const server = await startMailServer();
+    const [gone, here] = addresses(2) as [string, string];
+    server.onRecipient = (address) =>
+      address === gone ? { responseCode: 550, message: `5.1.1 <${address}>: no such user` } : undefined;
+    await enable(database.db, fixture);
+    const { output } = await startMails(database, { SMTP_URL: server.url });
+    await confirmThese([gone, here]);
+    await waitForState(database.db, fixture, 'sent', 1);
+    expect(await waitForState(database.db, fixture, 'undeliverable', 1)).toMatchObject([
+      { reason: '550 5.1.1', attempts: 1 },
+    ]);
+    let asked = 0;
+    server.onRecipient = (address) => void (asked += Number(address === gone));
+    await confirmThese([gone.toUpperCase()]);
+    const both = await waitForState(database.db, fixture, 'undeliverable', 2);
+    expect(both[1]).toMatchObject({ reason: 'suppressed', attempts: 0 });
+    expect(asked).toBe(0);
+    expect(output()).not.toContain(gone);
+  });
+
+  test('for now: tried again by its schedule, while the others go on', async () => {
+    const server = await startMailServer();
+    const [grey] = addresses(1, 'grey') as [string];
+    server.onRecipient = (address) =>
+      address === grey ? { responseCode: 451, message: '4.7.1 greylisted' } : undefined;
+    await enable(database.db, fixture);
+    await startMails(database, { SMTP_URL: server.url });
+    await confirmThese([grey, ...addresses(20)]);
+    await waitForState(database.db, fixture, 'sent', 20);
+    expect(await waitForState(database.db, fixture, 'retry', 1)).toMatchObject([
+      { reason: '451 4.7.1', attempts: 1, doubtful: false },
+    ]);
+    server.onRecipient = () => undefined;
+    await sql`update mail_deliveries set next_at = now() where state = 'retry'`.execute(database.db);
+    const sent = await waitForState(database.db, fixture, 'sent', 21);
+    expect(sent[0]).toMatchObject({ attempts: 2, doubtful: false });
+    expect(countsOf(server.mails)).toEqual(once([grey, ...addresses(20)]));
+  });
+
+  test.each([421, 454])('%s: everybody waits, and it costs no attempt', async (responseCode) => {
+    const server = await startMailServer();
+    let refused = 0;
+    const busy = () => {
+      refused += 1;
+      return { responseCode, message: '4.7.0 slow down' };
+    };
+    server.onRecipient = busy;
+    await enable(database.db, fixture);
+    const { output } = await startMails(database, { SMTP_URL: server.url });
+    await confirmThese(addresses(200));
+    await waitUntil('it was told to wait', () => output().includes('the SMTP server takes no e-mails'));
+    await waitUntil('it has tried three times', () => refused >= 3);
+    // All that were under way when the first was told, and not one of the others.
+    expect(refused).toBeLessThan(60);
+    expect(await deliveriesOf(database.db, fixture)).toEqual([]);
+    server.onRecipient = () => undefined;
+    await waitForState(database.db, fixture, 'sent', 200);
+    expect((await deliveriesOf(database.db, fixture)).every(({ attempts }) => attempts === 1)).toBe(true);
+    expect(countsOf(server.mails)).toEqual(once(addresses(200)));
+  });
+
+  test('of the sender, not of an address: everybody waits, and nobody is suppressed', async () => {
+    const server = await startMailServer(0, {
+      onMailFrom: (_address, _session, done) =>
+        done(Object.assign(new Error('sender not allowed'), { responseCode: 550 })),
+    });
+    await enable(database.db, fixture);
+    const { output } = await startMails(database, { SMTP_URL: server.url });
+    await confirmThese(addresses(2));
+    await waitUntil('it was refused', () => output().includes('the SMTP server takes no e-mails'));
+    expect(await deliveriesOf(database.db, fixture)).toEqual([]);
+    expect(await database.db.selectFrom('mail_suppressions').selectAll().execute()).toEqual([]);
+  });
+});
+
+test('a server that is away is waited for', async () => {
+  const server = await startMailServer();
+  const { port } = new URL(server.url);
+  await server.stop();
+  await enable(database.db, fixture);
+  const { output } = await startMails(database, { SMTP_URL: server.url });
+  await confirmThese(addresses(10));
+  await waitUntil('it was missed', () => output().includes('the SMTP server takes no e-mails'));
+  const again = await startMailServer(Number(port));
+  await waitForState(database.db, fixture, 'sent', 10);
+  expect(countsOf(again.mails)).toEqual(once(addresses(10)));
+});
+
+test('an address that was suppressed by hand gets none', async () => {
+  const server = await startMailServer();
+  const [one, two] = addresses(2) as [string, string];
+  await suppress(database.db, { digest: digestOf(one), reason: 'test', eventId: fixture.eventId });
+  await enable(database.db, fixture);
+  await confirmThese([one, two]);
+  await startMails(database, { SMTP_URL: server.url });
+  await waitForState(database.db, fixture, 'sent', 1);
+  expect(countsOf(server.mails)).toEqual(once([two]));
+});

@@ -1,0 +1,65 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { startMailServer } from '../harness/mail-server.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+import { addresses, confirm, enable, startMails, waitForState } from './mail-process.ts';
+
+// What delivery processes and events share.
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  for (const table of ['journal_consumers', 'mail_deliveries'])
+    await sql`delete from ${sql.table(table)}`.execute(database.db);
+});
+
+async function eventWith(count: number, name: string): Promise<Fixture> {
+  const fixture = await createFixture(database.db);
+  const ticketId = await fixture.addTicket({ capacity: 100_000 });
+  await confirm(database.db, fixture, ticketId, addresses(count, name));
+  return fixture;
+}
+
+test('two processes together send no more than MAIL_PER_SECOND in any second', async () => {
+  const server = await startMailServer();
+  const [perSecond, count] = [20, 50];
+  // An event for each process: one is sent by one of them.
+  const events = [await eventWith(count, 'one'), await eventWith(count, 'two')];
+  const seconds: number[] = [];
+  const { rows } = await sql<{ aheadMs: number }>`
+    select extract(epoch from clock_timestamp()) * 1000 - ${Date.now()}::double precision as "aheadMs"`.execute(
+    database.db,
+  );
+  // By Postgres's clock, which counts.
+  server.onMessage = () => void seconds.push(Math.floor((Date.now() + rows[0]!.aheadMs) / 1_000));
+  const env = { SMTP_URL: server.url, MAIL_PER_SECOND: String(perSecond) };
+  await Promise.all([startMails(database, env), startMails(database, env)]);
+  for (const event of events) await enable(database.db, event);
+  for (const event of events) await waitForState(database.db, event, 'sent', count);
+  const perWindow = [...Map.groupBy(seconds, (second) => second).values()].map((all) => all.length);
+  expect(server.mails).toHaveLength(2 * count);
+  // Those that were permitted at the end of a second may arrive in the next.
+  expect(Math.max(...perWindow)).toBeLessThanOrEqual(perSecond + perSecond / 2);
+  expect(perWindow.length).toBeGreaterThanOrEqual((2 * count) / perSecond - 1);
+});
+
+test('events take turns: who has little to send does not wait for who has much', async () => {
+  const server = await startMailServer();
+  const large = await eventWith(4_000, 'large');
+  const small = await eventWith(3, 'small');
+  await enable(database.db, large);
+  await startMails(database, { SMTP_URL: server.url });
+  await waitUntil('the large one is being sent', () => server.mails.length > 100);
+  await enable(database.db, small);
+  await waitForState(database.db, small, 'sent', 3);
+  const ofLarge = server.mails.filter(({ to }) => to.startsWith('large')).length;
+  expect(ofLarge).toBeLessThan(4_000);
+  await waitForState(database.db, large, 'sent', 4_000);
+  expect(server.mails).toHaveLength(4_003);
+});
