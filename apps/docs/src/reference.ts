@@ -5,7 +5,6 @@ import { buildProgram } from '@floodgate/cli/program';
 import { CliEnvironment } from '@floodgate/command/read-settings';
 import { DeliveryConfig } from '@floodgate/delivery';
 import { StandaloneConfig } from '@floodgate/standalone/config';
-import { DeliveryConfig } from '@floodgate/delivery';
 import { WorkerConfig } from '@floodgate/worker';
 import { describeCommands } from './describe-commands.ts';
 import { describeResponseCodes } from './describe-response-codes.ts';

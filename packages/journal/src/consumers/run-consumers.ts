@@ -76,8 +76,7 @@ export function runConsumers({ db, kind, slots, onError, turn }: ConsumersOption
     async look(): Promise<'more' | 'done'> {
       const looks = Promise.allSettled((await shardIds(db)).map(lookIn));
       const ended = await withDeadline(looks, ROUND_MS, () => []);
-      const failed = ended.find((look) => look.status === 'rejected');
-      if (failed) throw failed.reason;
+      for (const look of ended) if (look.status === 'rejected') throw look.reason;
       return 'done';
     },
     /** Begins no further turn, and resolves when none is under way. */
