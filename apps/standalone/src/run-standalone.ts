@@ -8,6 +8,9 @@ import { welcome } from './demo.ts';
 import { prepareDatabase } from './prepare-database.ts';
 import { claimPort, startServices, unexpectedEnd, waitUntilReady } from './services.ts';
 
+/** E-mails that can be looked at. */
+const OUTBOX_SIZE = '500';
+
 interface Setup {
   config: StandaloneConfig;
   /** Absolute. */
@@ -52,6 +55,8 @@ export async function runStandalone(setup: Setup, stop: AbortController): Promis
     delivery: {
       ...setup.env,
       ...connections.delivery,
+      // A server for e-mails is for who has named one. Else they are kept here, to be looked at.
+      MAIL_OUTBOX: setup.env['MAIL_OUTBOX'] || OUTBOX_SIZE,
       DELIVERY_HOST: host,
       DELIVERY_PORT: String(deliveryPort),
     },
@@ -59,7 +64,8 @@ export async function runStandalone(setup: Setup, stop: AbortController): Promis
   stop.signal.throwIfAborted();
   opened.use(startServices({ programs, env, host, port, stop }));
   await waitUntilReady(`${baseUrl}/health/ready`, stop.signal);
-  print(welcome(demo, demoFile, connectionFile));
+  const outboxUrl = setup.env['SMTP_URL'] ? null : `http://${hostToCall(host)}:${deliveryPort}/outbox`;
+  print(welcome(demo, { demoFile, connectionFile, outboxUrl }));
   await once(stop.signal, 'abort');
   throw stop.signal.reason;
 }
