@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { Type, type Static } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
-import { createEvent, grantEvent } from '@floodgate/events';
+import { createEvent, grantEvent, updateEvent } from '@floodgate/events';
+import { switchOn } from '@floodgate/mail/switch';
 import { createPartner, findAccess, isSecretOf, issueKey, parseSecretKey } from '@floodgate/partners';
 import { createTicket, type TicketSettings } from '@floodgate/tickets';
 import { statementFailure, type Database } from '@floodgate/database';
@@ -27,6 +28,21 @@ export type Demo = Static<typeof Demo>;
 
 const EVENT = { name: 'Winter Gala', passPrefix: 'GALA', duplicatePolicy: 'allow', mode: 'test' } as const;
 const SALE_STARTS_IN_MS = 30 * 24 * 3600 * 1000;
+
+const DAY_MS = 24 * 3600 * 1000;
+const STARTS_IN_DAYS = 60;
+const LASTS_MS = 6 * 3600 * 1000;
+
+/** What its e-mails tell of it: an evening in two months. */
+function details() {
+  const startsAt = new Date(Math.floor(Date.now() / DAY_MS + STARTS_IN_DAYS) * DAY_MS + 18 * 3600 * 1000);
+  return {
+    startsAt,
+    endsAt: new Date(startsAt.getTime() + LASTS_MS),
+    venue: 'Town Hall, Main Street 1',
+    timeZone: 'Europe/Berlin',
+  };
+}
 
 type Offer = Partial<TicketSettings> & Pick<TicketSettings, 'title' | 'capacity'> & { note: string };
 
@@ -91,6 +107,9 @@ async function insertDemo(db: Database, partnerName: string) {
     const partner = await createPartner(transaction, partnerName);
     const { secretKey } = await issueKey(transaction, partner.id, null, EVENT.mode);
     const event = await createEvent(transaction, EVENT);
+    await updateEvent(transaction, event.id, details());
+    // Nobody gets them: it is a test event, and without SMTP_URL they stay in the outbox.
+    await switchOn(transaction, { shardId: event.shardId, eventId: event.id }, false);
     await grantEvent(transaction, partner.id, event.id);
     const tickets: Demo['tickets'] = [];
     for (const { note, ...settings } of offers()) {
@@ -102,7 +121,10 @@ async function insertDemo(db: Database, partnerName: string) {
 }
 
 /** What the terminal shows when everything runs: where, and commands that work as they are. */
-export function welcome(demo: Demo, demoFile: string, connectionFile: string): string {
+export function welcome(
+  demo: Demo,
+  { demoFile, connectionFile, outboxUrl }: { demoFile: string; connectionFile: string; outboxUrl: string | null },
+): string {
   const { baseUrl, secretKey, eventRef, tickets } = demo;
   const headers = `-H 'x-secret-key: ${secretKey}' \\\n    -H 'x-event-ref: ${eventRef}'`;
   const attendee = JSON.stringify({
@@ -130,7 +152,7 @@ What became of it (put the pass reference in):
   curl -s '${baseUrl}/api/v1/events/registrations/<passReference>' \\
     ${headers}
 
-Documentation   ${baseUrl}/docs
+Documentation   ${baseUrl}/docs${outboxUrl ? `\nE-mails         ${outboxUrl}` : ''}
 The demo's key  ${demoFile}
 The command     set -a; . '${connectionFile}'; set +a; npm run floodgate -- --help
 Stop            Ctrl-C

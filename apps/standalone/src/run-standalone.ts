@@ -10,6 +10,8 @@ import { claimPort, startServices, unexpectedEnd, waitUntilReady } from './servi
 
 /** Receivers of webhooks are on this machine, too. */
 const DEVELOPMENT = { WEBHOOK_ALLOW_PRIVATE: 'true' };
+/** E-mails that can be looked at. */
+const OUTBOX_SIZE = '500';
 
 interface Setup {
   config: StandaloneConfig;
@@ -56,6 +58,8 @@ export async function runStandalone(setup: Setup, stop: AbortController): Promis
       ...setup.env,
       ...connections.delivery,
       ...DEVELOPMENT,
+      // A server for e-mails is for who has named one. Else they are kept here, to be looked at.
+      MAIL_OUTBOX: setup.env['MAIL_OUTBOX'] || OUTBOX_SIZE,
       DELIVERY_HOST: host,
       DELIVERY_PORT: String(deliveryPort),
     },
@@ -63,7 +67,8 @@ export async function runStandalone(setup: Setup, stop: AbortController): Promis
   stop.signal.throwIfAborted();
   opened.use(startServices({ programs, env, host, port, stop }));
   await waitUntilReady(`${baseUrl}/health/ready`, stop.signal);
-  print(welcome(demo, demoFile, connectionFile));
+  const outboxUrl = setup.env['SMTP_URL'] ? null : `http://${hostToCall(host)}:${deliveryPort}/outbox`;
+  print(welcome(demo, { demoFile, connectionFile, outboxUrl }));
   await once(stop.signal, 'abort');
   throw stop.signal.reason;
 }
