@@ -50,7 +50,7 @@ async function run(directory: Directory, programs: { api?: string } = {}, env: o
   const ready = Promise.withResolvers<string>();
   const ended = runStandalone(
     {
-      config: loadConfig(StandaloneConfig, { PORT: '0', DELIVERY_PORT: '0', ...env }),
+      config: loadConfig(StandaloneConfig, { PORT: '0', ...env }),
       directory: directory.file('data'),
       env: { ...process.env, NOTES: directory.file('notes') },
       programs: { api: [files.api], worker: [files.worker], delivery: [files.delivery] },

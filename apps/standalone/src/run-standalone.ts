@@ -50,7 +50,7 @@ export async function runStandalone(setup: Setup, stop: AbortController): Promis
   const connectionFile = path.join(directory, 'connection.env');
   await writePrivateFile(connectionFile, variables.join(''));
   const workerPort = config.WORKER_PORT || (await findFreePort());
-  const deliveryPort = await claimPort(config.DELIVERY_PORT, host, wasAbandoned);
+  const deliveryPort = await claimDeliveryPort(config, port, wasAbandoned);
   const env = {
     api: { ...setup.env, ...connections.api, ...DEVELOPMENT, HOST: host, PORT: String(port) },
     worker: { ...setup.env, ...connections.worker, WORKER_PORT: String(workerPort) },
@@ -84,6 +84,12 @@ async function startOwnPostgres(directory: string, stop: AbortController): Promi
   });
   void postgres.exited.then((exit) => stop.abort(unexpectedEnd('Postgres', exit, ` (log: ${logFile})`)));
   return postgres;
+}
+
+/** Near the API's port, so that it is the same each time. Nobody who did not ask for a port is kept from starting by it. */
+function claimDeliveryPort({ DELIVERY_PORT, PORT, HOST }: StandaloneConfig, apiPort: number, wasAbandoned: boolean) {
+  if (DELIVERY_PORT !== undefined) return claimPort(DELIVERY_PORT, HOST, wasAbandoned);
+  return PORT === 0 ? findFreePort() : claimPort(apiPort + 2, HOST, wasAbandoned).catch(findFreePort);
 }
 
 /** Where a host that means every address is reached from here. */
