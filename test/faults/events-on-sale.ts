@@ -1,3 +1,4 @@
+import { switchOn } from '@floodgate/mail/switch';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { nodeOf, type NodeUnderTest } from './citus-under-test.ts';
 import type { Deployment } from './deployment.ts';
@@ -32,9 +33,11 @@ export async function createEvents(deployment: Deployment, random: Random): Prom
 /** Where the partner of an event is told of it. */
 export const pathOf = ({ fixture }: EventOnSale) => `/events/${fixture.eventId}`;
 
-/** Has the partner told of what becomes of its registrations. */
+/** Has the partner told of what becomes of its registrations, and each attendee. */
 async function tellOf({ db, webhooks }: Deployment, event: EventOnSale): Promise<void> {
+  const { shardId, eventId } = event.fixture;
   await addWebhook(db, event.fixture, { url: webhooks.urlOf(pathOf(event)) });
+  await switchOn(db, { shardId, eventId }, false);
 }
 
 async function createAll({ db, nodes }: Deployment, random: Random): Promise<EventOnSale[]> {

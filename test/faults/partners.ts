@@ -49,6 +49,9 @@ interface Call {
   mode: 'each' | 'all' | null;
 }
 
+/** The e-mail address of whoever a request registers. */
+export const addressOf = (requestId: string) => `${requestId}@example.com`;
+
 /** Several clients of a partner's platform, each busy with one call at a time, that write everything down. */
 export class Partners {
   readonly history: History = { requests: [], lookups: [] };
@@ -173,7 +176,7 @@ export class Partners {
     const [first] = requests as [RequestRecord];
     const bodies = requests.map(({ id, ticketId }) => ({
       fullName: nameOf(id),
-      emailAddress: `${id}@example.com`,
+      emailAddress: addressOf(id),
       organizedEventTicketID: ticketId,
       extraData1: id,
     }));

@@ -1,15 +1,15 @@
 import { reconcile } from '@floodgate/registrations';
 import { journalOf } from '../harness/journal.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-import { checkChain } from './check-deliveries.ts';
+import { checkChain, checkMails, type Addressee } from './check-deliveries.ts';
 import { checkHistory, type Violation } from './check-history.ts';
 import type { Deployment } from './deployment.ts';
 import type { NodeUnderTest } from './citus-under-test.ts';
 import { deliverNow, isDelivered } from './deliveries.ts';
 import { createEvents, pathOf, type EventOnSale } from './events-on-sale.ts';
 import { makesRequestsFail, type Fault } from './fault.ts';
-import { labelOf, type History } from './history.ts';
-import { Partners } from './partners.ts';
+import { labelOf, type History, type Stored } from './history.ts';
+import { addressOf, Partners } from './partners.ts';
 import { Random } from './random.ts';
 import { endHolds, hasNonePrepared, isFinalized, isNoneOverdue, readNow, readStored } from './read-stored.ts';
 
@@ -46,6 +46,7 @@ export async function runRound(deployment: Deployment, round: Round): Promise<Ro
   const random = new Random(round.seed);
   const { db } = deployment;
   const events = await createEvents(deployment, random);
+  const mailsBefore = deployment.mails.taken.length;
   const node = deployment.nodes.length > 0 ? random.pick(deployment.nodes) : undefined;
   const isOnPartnersWire = round.faults.some((fault) => fault.isOnPartnersWire);
   const { apiUrls, wires } = deployment;
@@ -143,6 +144,7 @@ export async function runRound(deployment: Deployment, round: Round): Promise<Ro
         mayFail: round.faults.some(makesRequestsFail),
       }),
       ...(await checkTold(deployment, events)),
+      ...checkMails(takenInRound(deployment, mailsBefore), addresseesOf(stored, events), mayComeAgain(round)),
       ...(isNodeAlone(round) && mendedAt - struckAt >= AWAY_FROM_MS
         ? unsold(partners, events, node, { from: struckAt, to: mendedAt })
         : []),
@@ -164,6 +166,28 @@ async function checkTold({ db, webhooks }: Deployment, events: readonly EventOnS
   return live.flatMap((event, index) =>
     checkChain(pathOf(event), webhooks.takenAt(pathOf(event)), journals[index]!),
   );
+}
+
+/** Under way when a process, a server or the wire between them was lost, in each of the processes; see decision 65. */
+const UNDER_WAY = 100;
+
+/** How many e-mails may have come a second time. */
+const mayComeAgain = ({ faults }: Round) =>
+  faults.some(({ part, mayFail }) => part !== 'redis' && part !== 'worker' && mayFail !== false)
+    ? 2 * UNDER_WAY
+    : 0;
+
+const takenInRound = ({ mails }: Deployment, before: number) => mails.taken.slice(before);
+
+/** Whoever is registered under a live event. Who was cancelled may have been before the e-mail was sent. */
+function addresseesOf({ registrations }: Stored, events: readonly EventOnSale[]): Addressee[] {
+  const tickets = new Set(events.filter(({ isTest }) => !isTest).flatMap(({ ticketIds }) => ticketIds));
+  return registrations
+    .filter(({ ticketId }) => tickets.has(ticketId))
+    .map(({ requestId, changes }) => ({
+      address: addressOf(requestId),
+      mayHaveNone: !changes.includes('confirmed') || changes.includes('cancelled'),
+    }));
 }
 
 function countEnds({ requests }: History): Record<string, number> {
