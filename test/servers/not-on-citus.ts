@@ -6,6 +6,7 @@ export const FOLDERS_ON_CITUS = [
   'http',
   'journal',
   'partners',
+  'passes',
   'queue',
   'registrations',
   'service',
