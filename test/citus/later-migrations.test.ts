@@ -11,13 +11,15 @@ const missing = citusUrl === '' ? ' (no TEST_CITUS_URL)' : '';
 
 // What 0006 and those after it have made.
 const MIGRATIONS = ['0006-cancellations', '0007-modes', '0008-consumers', '0009-passes'];
+// prettier-ignore
 const COLUMNS_OF_EVENTS = [
-  ...['cancel_until', 'duplicate_scope'],
-  ...['starts_at', 'ends_at', 'venue', 'time_zone', 'language', 'reply_to'],
+  'cancel_until', 'duplicate_scope',
+  'starts_at', 'ends_at', 'venue', 'time_zone', 'language', 'reply_to',
 ];
+// prettier-ignore
 const FUNCTIONS = [
-  ...['cancel_registrations', 'confirm_registrations', 'expire_holds'],
-  ...['lease_consumers', 'consumer_lags', 'oldest_news'],
+  'cancel_registrations', 'confirm_registrations', 'expire_holds',
+  'lease_consumers', 'consumer_lags', 'oldest_news',
 ];
 const TABLES = ['journal_consumers', 'pass_keys'];
 
