@@ -9,22 +9,37 @@ import { createFixture } from '../harness/fixture.ts';
 const citusUrl = process.env['TEST_CITUS_URL'] ?? '';
 const missing = citusUrl === '' ? ' (no TEST_CITUS_URL)' : '';
 
+// What 0006 and those after it have made.
+const MIGRATIONS = ['0006-cancellations', '0007-modes', '0008-consumers', '0009-passes'];
+// prettier-ignore
+const COLUMNS_OF_EVENTS = [
+  'cancel_until', 'duplicate_scope',
+  'starts_at', 'ends_at', 'venue', 'time_zone', 'language', 'reply_to',
+];
+// prettier-ignore
+const FUNCTIONS = [
+  'cancel_registrations', 'confirm_registrations', 'expire_holds',
+  'lease_consumers', 'consumer_lags', 'oldest_news',
+];
+const TABLES = ['journal_consumers', 'pass_keys'];
+
 describe.skipIf(missing)(`migrations after tables were spread over a Citus cluster${missing}`, () => {
-  test('0006 and 0007 change what is spread', { timeout: 120_000 }, async () => {
+  test('0006 and those after it change what is spread', { timeout: 120_000 }, async () => {
     const database = await createCitusDatabase(citusUrl);
     const { db } = database;
     await migrate(db);
     await distribute(db, 4);
     for (const table of ['secret_keys', 'events'])
       await sql`alter table ${sql.table(table)} drop column mode`.execute(db);
-    for (const column of ['cancel_until', 'duplicate_scope'])
+    for (const column of COLUMNS_OF_EVENTS)
       await sql`alter table events drop column ${sql.ref(column)}`.execute(db);
-    for (const name of ['cancel_registrations', 'confirm_registrations', 'expire_holds'])
-      await sql`drop function ${sql.ref(name)}`.execute(db);
+    for (const name of FUNCTIONS) await sql`drop function ${sql.ref(name)}`.execute(db);
+    for (const name of TABLES) await sql`drop table ${sql.table(name)}`.execute(db);
     await sql`delete from kysely_migration where name > '0006'`.execute(db);
-    expect(await migrate(db)).toEqual(['0006-cancellations', '0007-modes']);
-    // The functions have to be spread again.
+    expect(await migrate(db)).toEqual(MIGRATIONS);
+    // The functions and tables have to be spread again.
     expect(await distribute(db, 4)).toBe(true);
+    expect(await distribute(db, 4)).toBe(false);
     await createFixture(db, 'allow', 'test');
     await expect(sql`update events set mode = 'other'`.execute(db)).rejects.toMatchObject({ code: '23514' });
     await database.drop();

@@ -1,8 +1,10 @@
 import { createPassSigner, parsePass, verifyPass } from '@floodgate/passes';
 import { perform, rotatePassKeyAction, withdrawPassKeyAction } from '@floodgate/passes/actions';
+import { connect, type ServiceName } from '@floodgate/database';
 import { sql } from 'kysely';
 import { afterAll, expect, test } from 'vitest';
 import { createTestDatabase } from '../harness/database.ts';
+import { roleOf, withRole } from '../harness/service-roles.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
 const database = await createTestDatabase();
@@ -20,6 +22,18 @@ test('the schema brings a key along: passes can be made at once', async () => {
     ticketId: 3,
     serial: 317,
   });
+});
+
+test('API and delivery may sign with their own roles, and the worker may not read the keys', async () => {
+  const signAs = async (service: ServiceName) => {
+    const connectionString = withRole(roleOf(service), database.url);
+    const own = connect({ connectionString, applicationName: 'tests', maxConnections: 1 });
+    return createPassSigner({ db: own })
+      .tokenFor(SUBJECT)
+      .finally(() => own.destroy());
+  };
+  expect(await signAs('delivery')).toBe(await signAs('api'));
+  await expect(signAs('worker')).rejects.toMatchObject({ code: '42501' });
 });
 
 test('a pass is valid from a day before the event to a day after it', async () => {

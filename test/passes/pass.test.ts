@@ -137,6 +137,12 @@ test('whoever asks for a picture is refused in the envelope', async () => {
   ]);
 });
 
+test('a guessed serial alone opens nothing', async () => {
+  const passReference = await confirmed();
+  for (const wrong of [passReference.replace(/\d{10}$/, '1000000000'), passReference.replace('GALA', 'BALL')])
+    expectFailure(await partner.pass(wrong), '34');
+});
+
 test('what is reserved, held or cancelled has no pass', async () => {
   expectFailure(await partner.pass(await register()), '35');
   const held = await partner.pass(await register({ 'hold-for': '60' }));

@@ -5,7 +5,7 @@ import { createTurns, CURSOR_PROBLEMS } from '@floodgate/registrations';
 import { readRevocations, signRevocations } from './revocations.ts';
 import type { PassSigner } from './signer.ts';
 
-const DEFAULT_LIMIT = 1_000;
+const DEFAULT_LIMIT = 100;
 /** A list that takes longer waits for a shard that does not answer, and keeps no other waiting. */
 const PATIENCE_MS = 500;
 /** Lists of one partner that may wait. A reader goes on from its last page, so it has one. */
