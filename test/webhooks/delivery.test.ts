@@ -366,10 +366,10 @@ test('receivers that answer slowly leave room for the others', async () => {
   const slowOnes: NewEndpoint[] = [];
   const fixtures = [fixture, await createFixture(database.db)];
   for (let index = 0; index < 8; index += 1)
-    slowOnes.push(await add({ url: slow.url, entriesPerMessage: 1 }, fixtures[index % 2]!));
+    slowOnes.push(await add({ url: slow.url, entriesPerMessage: 1 }, fixtures[index % 2]));
   const otherTicket = await fixtures[1]!.addTicket();
   await confirm(50);
-  await confirm(50, fixtures[1]!, otherTicket);
+  await confirm(50, fixtures[1], otherTicket);
   await deliver({ slots });
   await waitUntil('all slow ones are known to be slow', async () => {
     const attempts = await Promise.all(
