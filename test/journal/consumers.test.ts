@@ -20,6 +20,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { finalizePending } from '../harness/journal.ts';
+import { passTime } from '../harness/pass-time.ts';
 import { reservationOf } from '../harness/reservation.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
@@ -67,13 +68,7 @@ async function leaseOne(): Promise<Consumer> {
   return consumer!;
 }
 
-/** Makes all that a time is noted of be so much longer ago. */
-const passTime = (seconds: number) =>
-  sql`
-    update journal_consumers set next_at = next_at - make_interval(secs => ${seconds}),
-      leased_until = leased_until - make_interval(secs => ${seconds}),
-      failing_since = failing_since - make_interval(secs => ${seconds})
-    where shard_id = ${fixture.shardId}`.execute(database.db);
+const pass = (seconds: number) => passTime(database.db, fixture.shardId, seconds);
 
 describe('a lease', () => {
   test('is given only where there is something to read, and to one reader', async () => {
@@ -104,9 +99,9 @@ describe('a lease', () => {
     const id = await add();
     await confirm();
     const first = await leaseOne();
-    await passTime(24);
+    await pass(24);
     expect(await lease()).toEqual([]);
-    await passTime(1);
+    await pass(1);
     const second = await leaseOne();
     expect(second.id).toBe(id);
     // Whoever comes back late changes nothing any more.
@@ -153,7 +148,7 @@ describe('a reader', () => {
     const first = await leaseOne();
     await postpone(database.db, first, 60_000);
     expect(await lease()).toEqual([]);
-    await passTime(60);
+    await pass(60);
     const second = await leaseOne();
     expect(second.failures).toBe(1);
     expect(Date.now() - second.failingSince!.getTime()).toBeGreaterThan(59_000);
@@ -206,9 +201,11 @@ test('the lag is the age of the oldest that was not delivered, also of who waits
   const later = await add();
   expect((await readLags(database.db)).webhook).toMatchObject({ behind: 0, oldestMs: null });
   await confirm();
-  await sql`update journal_segments set at = at - interval '1 hour' where shard_id = ${fixture.shardId}`.execute(
-    database.db,
-  );
+  await database.db
+    .updateTable('journal_segments')
+    .set({ at: new Date(Date.now() - 3_600_000) } as never)
+    .where('shard_id', '=', fixture.shardId)
+    .execute();
   await confirm();
   for (const consumer of await lease())
     await (consumer.id === later
@@ -264,7 +261,7 @@ describe('a process that runs consumers', () => {
     await look();
     await close();
     expect(failed.map(({ message }) => message)).toEqual(['aborted']);
-    await passTime(60);
+    await pass(60);
     await look();
     await delay(0);
     expect(begun).toHaveLength(1);
