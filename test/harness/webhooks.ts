@@ -69,13 +69,3 @@ export async function confirmSome(db: Database, of: Fixture, ticketId: number, c
   await reserveBatch(db, randomUUID(), reservations);
   await finalizePending(db, of.shardId);
 }
-
-/** Makes everything that an endpoint waits for be so much longer ago. */
-export const passTime = async (db: Database, shardId: number, seconds: number): Promise<void> => {
-  const { sql } = await import('kysely');
-  await sql`
-    update journal_consumers set next_at = next_at - make_interval(secs => ${seconds}),
-      leased_until = leased_until - make_interval(secs => ${seconds}),
-      failing_since = failing_since - make_interval(secs => ${seconds})
-    where shard_id = ${shardId}`.execute(db);
-};

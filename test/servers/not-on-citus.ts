@@ -9,6 +9,7 @@ export const FOLDERS_ON_CITUS = [
   'queue',
   'registrations',
   'service',
+  'webhooks',
 ];
 
 /** Files in them that do not run on Citus, by reason. */

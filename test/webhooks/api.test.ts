@@ -36,6 +36,7 @@ interface Asked {
 }
 
 /** Asks as the partner and returns the envelope. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- who asks knows what is answered
 async function ask<Data>(
   route: string,
   body?: object,

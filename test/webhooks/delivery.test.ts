@@ -8,6 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { journalOf } from '../harness/journal.ts';
+import { passTime } from '../harness/pass-time.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import {
   followChain,
@@ -16,7 +17,7 @@ import {
   type Delivery,
   type Receiver,
 } from '../harness/webhook-receiver.ts';
-import { addWebhook, confirmSome, deliverWebhooks, passTime } from '../harness/webhooks.ts';
+import { addWebhook, confirmSome, deliverWebhooks } from '../harness/webhooks.ts';
 
 let database: TestDatabase;
 let fixture: Fixture;
