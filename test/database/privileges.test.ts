@@ -155,6 +155,9 @@ const FORBIDDEN = [
 const FORBIDDEN_TO: Record<ServiceName, string[]> = {
   api: [
     ...FORBIDDEN,
+    ...['secret', 'private_key'].map((column) => `select ${column} from webhook_secrets`),
+    "update webhook_secrets set secret = ''",
+    "insert into webhook_attempts (shard_id, endpoint_id, message_id, entries, took_ms, outcome) values (0, gen_random_uuid(), '', 0, 0, '')",
     ...['key_id', 'partner_id', 'secret_hash', 'created_at', 'expires_at', 'revoked_at'].map(
       (column) => `update secret_keys set ${column} = ${column}`,
     ),
@@ -208,6 +211,9 @@ const FORBIDDEN_TO: Record<ServiceName, string[]> = {
     "insert into secret_key_uses values ('', now())",
     'insert into batches (id, size, first_serial, last_serial, relay_at) values (gen_random_uuid(), 1, 1, 1, now())',
     'update batches set size = 0',
+    ...['webhook_endpoints', 'webhook_secrets', 'webhook_attempts', 'journal_consumers'].map(
+      (table) => `select count(*) from ${table}`,
+    ),
     `set role ${roleOf('api')}`,
   ],
   delivery: [
@@ -227,6 +233,10 @@ const FORBIDDEN_TO: Record<ServiceName, string[]> = {
     'delete from journal_consumers',
     'update journal_consumers set event_id = 0',
     'insert into journal_consumers (shard_id, id, kind, event_id, partner_id) values (0, gen_random_uuid(), $$mail$$, 1, 0)',
+    "update webhook_endpoints set url = ''",
+    'delete from webhook_endpoints',
+    'update webhook_secrets set ends_at = null',
+    'update webhook_attempts set entries = 0',
     `set role ${roleOf('worker')}`,
   ],
 };

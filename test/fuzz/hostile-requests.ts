@@ -5,6 +5,8 @@ import {
   formatPassReference,
   RegisterHeaders,
   RegistrationRequest,
+  WEBHOOK_EVENT_TYPES,
+  WebhookRequest,
 } from '@floodgate/contract';
 import fc from 'fast-check';
 import { gzipSync } from 'node:zlib';
@@ -12,6 +14,7 @@ import { attendee } from '../harness/partner-client.ts';
 import { likelyValueOf, nested, quoted, valueOf, type JsonText } from './hostile-values.ts';
 import { BULK, REGISTER } from './judge.ts';
 import type { Target } from './target.ts';
+import { URLS, WEBHOOKS } from './webhooks.ts';
 
 type Header = readonly [name: string, value: string];
 type Member = readonly [name: string, value: string];
@@ -82,6 +85,44 @@ export function hostileChange(target: Target): fc.Arbitrary<Buffer> {
   const change = hostileCall(asked, hostileBody(target), target, []);
   return fc.oneof(change, hostileRegistration(target), hostileRegistration(target, [], ['60', '1800']));
 }
+
+/** Webhooks that are asked for, right and wrong, and changes of such as there are not. */
+export function hostileWebhook(target: Target): fc.Arbitrary<Buffer> {
+  const fields = Object.entries<TSchema>(WebhookRequest.properties).filter(([name]) => name !== 'url');
+  const url = sometimes(
+    8,
+    fc.constantFrom(...Object.keys(URLS)).map((text): Member => ['url', JSON.stringify(text)]),
+    nested.map((value): Member => ['url', value]),
+  );
+  const others = fc
+    .subarray(fields)
+    .chain((some) =>
+      fc.tuple(...some.map(([name, schema]) => webhookValue(schema).map((value): Member => [name, value]))),
+    );
+  const document = fc
+    .tuple(sometimes(12, url, poisonMember), others, fc.array(poisonMember, { maxLength: 1 }))
+    .map(([first, rest, poison]) => [...poison, first, ...rest])
+    .map((members) => `{${members.map(([name, value]) => `"${name}":${value}`).join(',')}}`);
+  const body = sometimes(
+    10,
+    document.map((text) => Buffer.from(text)),
+    spoiled(document),
+  );
+  const id = fc.constantFrom('0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f', '0', 'constructor', '0f1e2d3c');
+  const below = fc
+    .tuple(id, fc.constantFrom('pause', 'resume', 'test', 'replay', 'rotate'))
+    .map(([one, name]) => `${WEBHOOKS}/${one}/${name}`);
+  return hostileCall(sometimes(3, fc.constant(WEBHOOKS), below), body, target, []);
+}
+
+/** Values of a field; of lists, those of its items as well. */
+const webhookValue = (schema: TSchema): JsonText =>
+  schema['items']
+    ? fc.oneof(
+        fc.subarray([...WEBHOOK_EVENT_TYPES]).map((types) => JSON.stringify(types)),
+        fc.constantFrom('["ticket.reopened","ticket.reopened"]', '["held"]', '[null]', '{}', '[[]]'),
+      )
+    : sometimes(2, likelyValueOf(schema), valueOf(schema));
 
 function hostileCall(
   path: fc.Arbitrary<string>,

@@ -12,6 +12,7 @@ import { Finding, type WireAnswer } from './read-answers.ts';
 import { headerOf, type StrictReading, type StrictRequest } from './read-strictly.ts';
 import { RULES, valueOf, wrongFields } from './registration-rules.ts';
 import type { Target } from './target.ts';
+import { codesOfWebhook, codesWithoutBody, isAboutWebhooks, WEBHOOKS } from './webhooks.ts';
 
 export const REGISTER = '/api/v1/events/register';
 export const BULK = `${REGISTER}/bulk`;
@@ -120,7 +121,7 @@ const isRetryAfter = (value: string | null, leastSeconds: number | undefined) =>
       Number(value) <= MAX_RETRY_AFTER_SECONDS;
 
 const isEnvelopeRoute = (request: StrictRequest | undefined) =>
-  [REGISTER, TICKETS, LAUNCH, REVOKED, REGISTRATIONS].some((route) => request?.target.startsWith(route));
+  [REGISTER, TICKETS, LAUNCH, REVOKED, REGISTRATIONS, WEBHOOKS].some((route) => request?.target.startsWith(route));
 
 function judgeAnswer(target: Target, request: StrictRequest, answer: Answer, isOnly: boolean): void {
   // A server may be stricter than the reader, but then it has to close the connection.
@@ -152,7 +153,8 @@ function judgeLastAnswer(target: Target, partial: StrictRequest | undefined, ans
 /** What may be answered to a head alone: what is wrong with it, and what needs no body. */
 function codesBeforeBody(target: Target, head: StrictRequest): readonly Code[] {
   const refusals = [...(callerVerdict(target, head)?.codes ?? []), ...(routeVerdict(head)?.codes ?? [])];
-  if (head.method === 'POST' && (isRegister(head) || changeBy(head))) return [...refusals, '10'];
+  if (head.method === 'POST' && (isRegister(head) || changeBy(head) || isAboutWebhooks(head)))
+    return [...refusals, '10'];
   return [...refusals, '00', '10', '11', '34', '35', '60'];
 }
 
@@ -172,6 +174,7 @@ function verdictOn(target: Target, request: StrictRequest, answer: Answer): Verd
   if (hosts.length === 1 && !isHost(hosts[0]![1])) return { codes: ['10'] };
   if (changeBy(request)) return callerVerdict(target, request) ?? { codes: codesOfChange(request) };
   if (isReset(request)) return callerVerdict(target, request) ?? { codes: codesOfReset(request) };
+  if (isAboutWebhooks(request)) return callerVerdict(target, request) ?? webhookVerdict(target, request);
   const isPassReference = answer.code === '00' && typeof answer.data === 'string';
   const asksForSeats = request.method === 'POST' && isRegister(request);
   // However the path was written: a seat was taken, so everything else has to be right.
@@ -252,6 +255,11 @@ function isUuid(text: string): boolean {
   return areHex && parts.map(({ length }) => length).join() === '8,4,4,4,12';
 }
 
+function webhookVerdict(target: Target, request: StrictRequest): Verdict {
+  const codes = codesWithoutBody(request);
+  return codes ? { codes } : bodyVerdict(target, request);
+}
+
 function bodyVerdict(target: Target, request: StrictRequest): Verdict {
   const type = headerOf(request, 'content-type');
   const isBulk = pathOf(request) === BULK;
@@ -279,6 +287,7 @@ function jsonVerdict(target: Target, request: StrictRequest): Verdict {
     return { codes: ['10'] };
   }
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return { codes: ['11'], wrong: [] };
+  if (isAboutWebhooks(request)) return { codes: codesOfWebhook(request, body) };
   const options = { key: headerOf(request, 'idempotency-key'), holdFor: headerOf(request, 'hold-for') };
   if (pathOf(request) === BULK) return bulkVerdict(target, body, options);
   const wrong = wrongFields(body);

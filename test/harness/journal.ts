@@ -15,23 +15,6 @@ export async function finalizePending(db: Database, shardId: number): Promise<vo
   await confirmBatches(db, await pendingBatches(db, shardId));
 }
 
-/** Makes all that is noted of a shard's consumers be so much longer ago. */
-export async function passTime(db: Database, shardId: number, seconds: number): Promise<void> {
-  const earlier = (date: Date | null) => date && new Date(date.getTime() - seconds * 1_000);
-  const ofShard = db.selectFrom('journal_consumers').selectAll().where('shard_id', '=', shardId);
-  for (const { id, next_at, leased_until, failing_since } of await ofShard.execute())
-    await db
-      .updateTable('journal_consumers')
-      .set({
-        next_at: earlier(next_at)!,
-        leased_until: earlier(leased_until),
-        failing_since: earlier(failing_since),
-      })
-      .where('shard_id', '=', shardId)
-      .where('id', '=', id)
-      .execute();
-}
-
 /** All that the journal tells of an event, in order. */
 export async function journalOf(
   db: Database,

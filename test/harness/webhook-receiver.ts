@@ -30,14 +30,14 @@ const accept: Answering = (_, response) => void response.writeHead(204).end();
 export async function startReceiver(answering: Answering = accept) {
   const deliveries: Delivery[] = [];
   let answer = answering;
-  const server = createServer((request, response) => {
-    void readBody(request).then((body) => {
-      const headers = request.headers as Delivery['headers'];
-      const delivery = { id: headers['webhook-id']!, headers, body, path: request.url! };
-      deliveries.push(delivery);
-      answer(delivery, response, deliveries.length);
-    });
-  });
+  const receive = async (request: IncomingMessage, response: ServerResponse) => {
+    const headers = request.headers as Delivery['headers'];
+    const body = await readBody(request);
+    const delivery = { id: headers['webhook-id']!, headers, body, path: request.url! };
+    deliveries.push(delivery);
+    answer(delivery, response, deliveries.length);
+  };
+  const server = createServer((request, response) => void receive(request, response));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

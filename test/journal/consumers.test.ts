@@ -19,7 +19,8 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
-import { finalizePending, passTime as passTimeOf } from '../harness/journal.ts';
+import { finalizePending } from '../harness/journal.ts';
+import { passTime } from '../harness/pass-time.ts';
 import { reservationOf } from '../harness/reservation.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
@@ -67,7 +68,7 @@ async function leaseOne(): Promise<Consumer> {
   return consumer!;
 }
 
-const passTime = (seconds: number) => passTimeOf(database.db, fixture.shardId, seconds);
+const pass = (seconds: number) => passTime(database.db, fixture.shardId, seconds);
 
 describe('a lease', () => {
   test('is given only where there is something to read, and to one reader', async () => {
@@ -98,9 +99,9 @@ describe('a lease', () => {
     const id = await add();
     await confirm();
     const first = await leaseOne();
-    await passTime(24);
+    await pass(24);
     expect(await lease()).toEqual([]);
-    await passTime(1);
+    await pass(1);
     const second = await leaseOne();
     expect(second.id).toBe(id);
     // Whoever comes back late changes nothing any more.
@@ -147,7 +148,7 @@ describe('a reader', () => {
     const first = await leaseOne();
     await postpone(database.db, first, 60_000);
     expect(await lease()).toEqual([]);
-    await passTime(60);
+    await pass(60);
     const second = await leaseOne();
     expect(second.failures).toBe(1);
     expect(Date.now() - second.failingSince!.getTime()).toBeGreaterThan(59_000);
@@ -200,10 +201,9 @@ test('the lag is the age of the oldest that was not delivered, also of who waits
   const later = await add();
   expect((await readLags(database.db)).webhook).toMatchObject({ behind: 0, oldestMs: null });
   await confirm();
-  const anHourAgo = new Date(Date.now() - 3_600_000);
   await database.db
     .updateTable('journal_segments')
-    .set({ at: anHourAgo as never })
+    .set({ at: new Date(Date.now() - 3_600_000) } as never)
     .where('shard_id', '=', fixture.shardId)
     .execute();
   await confirm();
@@ -213,7 +213,7 @@ test('the lag is the age of the oldest that was not delivered, also of who waits
       : postpone(database.db, consumer, 3_600_000));
   const { webhook } = await readLags(database.db);
   expect(webhook).toMatchObject({ consumers: 2, behind: 2, failing: 1, disabled: 0 });
-  expect(webhook!.oldestMs).toBeGreaterThan(3_500_000);
+  expect(webhook!.oldestMs).toBeGreaterThanOrEqual(3_600_000);
   expect(webhook!.oldestMs).toBeLessThan(3_700_000);
 });
 
@@ -254,15 +254,6 @@ describe('a process that runs consumers', () => {
     expect(begun[3]).toBe(ids[0]);
   });
 
-  test('goes on at once with what said that there is more', async () => {
-    await confirm();
-    const id = await add();
-    const { look, begun, ends } = run(1);
-    await look();
-    ends.get(id)!('more');
-    await waitUntil('it has another turn', () => begun.length === 2);
-  });
-
   test('that stops aborts its turns and begins no other', async () => {
     await confirm();
     await add();
@@ -270,7 +261,7 @@ describe('a process that runs consumers', () => {
     await look();
     await close();
     expect(failed.map(({ message }) => message)).toEqual(['aborted']);
-    await passTime(60);
+    await pass(60);
     await look();
     await delay(0);
     expect(begun).toHaveLength(1);

@@ -36,7 +36,12 @@ interface Asked {
 }
 
 /** Asks as the partner and returns the envelope. */
-async function ask<Data>(route: string, body?: object, { of = fixture, at = api }: Asked = {}) {
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- who asks knows what is answered
+async function ask<Data>(
+  route: string,
+  body?: object,
+  { of = fixture, at = api }: Asked = {},
+): Promise<{ status: number; code: string; message: string; data: Data }> {
   const [method, path] = route.split(' ') as [string, string];
   const response = await fetch(`${at.baseUrl}/api/v1/webhooks${path}`, {
     method,

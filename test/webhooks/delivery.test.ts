@@ -8,6 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { journalOf } from '../harness/journal.ts';
+import { passTime } from '../harness/pass-time.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import {
   followChain,
@@ -16,7 +17,6 @@ import {
   type Delivery,
   type Receiver,
 } from '../harness/webhook-receiver.ts';
-import { passTime } from '../harness/journal.ts';
 import { addWebhook, confirmSome, deliverWebhooks } from '../harness/webhooks.ts';
 
 let database: TestDatabase;
@@ -367,10 +367,10 @@ test('receivers that answer slowly leave room for the others', async () => {
   const slowOnes: NewEndpoint[] = [];
   const fixtures = [fixture, await createFixture(database.db)];
   for (let index = 0; index < 8; index += 1)
-    slowOnes.push(await add({ url: slow.url, entriesPerMessage: 1 }, fixtures[index % 2]!));
+    slowOnes.push(await add({ url: slow.url, entriesPerMessage: 1 }, fixtures[index % 2]));
   const otherTicket = await fixtures[1]!.addTicket();
   await confirm(50);
-  await confirm(50, fixtures[1]!, otherTicket);
+  await confirm(50, fixtures[1], otherTicket);
   await deliver({ slots });
   await waitUntil('all slow ones are known to be slow', async () => {
     const attempts = await Promise.all(

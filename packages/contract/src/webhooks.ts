@@ -36,7 +36,7 @@ const fields = {
   }),
   description: Type.String({
     maxLength: 255,
-    pattern: '^[^\\u0000-\\u001f\\u007f]*$',
+    pattern: '^[^\\x00-\\x1f\\x7f]*$',
     description: 'Optional, words for yourself: at most 255 characters, no control characters',
     examples: ['production'],
   }),

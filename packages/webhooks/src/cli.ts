@@ -58,7 +58,10 @@ function addCreate(webhook: Command, cli: Cli): void {
     const { withSecret } = await import('./describe.ts');
     const { types, entries, description, from } = options;
     const input = {
-      ...{ eventId, partnerId, url, from },
+      eventId,
+      partnerId,
+      url,
+      from,
       ...(types && { types }),
       ...(entries !== undefined && { entriesPerMessage: entries }),
       ...(description !== undefined && { description }),

@@ -34,12 +34,12 @@ export const BODY_LIMIT_BYTES = 20 * 1024;
 /** Bytes of a body that are not entries, at most. */
 const FRAME_BYTES = 256;
 
-/** Returns how many of these, from `start` on, make the next message: as many as the endpoint takes, and as fit. */
-export function fitting(items: readonly Item[], start: number, entryLimit: number): number {
-  const most = Math.min(entryLimit, items.length - start);
+/** Returns how many of these make the next message: as many as the endpoint takes, and as fit. */
+export function fitting(items: readonly Item[], entryLimit: number): number {
+  const most = Math.min(entryLimit, items.length);
   let bytes = FRAME_BYTES;
   for (let count = 0; count < most; count += 1) {
-    bytes += Buffer.byteLength(items[start + count]!.json) + 1;
+    bytes += Buffer.byteLength(items[count]!.json) + 1;
     if (bytes > BODY_LIMIT_BYTES) return Math.max(count, 1);
   }
   return most;

@@ -37,52 +37,52 @@ export function readMessages(
 ): MessageReader {
   const { shardId, eventId, partnerId } = consumer;
   const scope = { shardId, eventId, partnerId, withTickets: true, kinds: kindsOf(to.types) };
+  const page = readsAhead ? PAGE : to.entryLimit;
   let [previous, cursor, underWay] = [chain, consumer.cursor, consumer.until];
-  let items: Item[] = [];
-  let start = 0;
-  let readTo = consumer.cursor;
-  let hasMore = true;
+  /** What was read and is in no message yet, and how far that goes. */
+  const ahead = { items: [] as Item[], readTo: consumer.cursor, hasMore: true };
   let reading: Promise<CursorProblem | null> | null = null;
 
   async function readPage(): Promise<CursorProblem | null> {
-    const page = await readJournal(db, scope, readTo, readsAhead ? PAGE : to.entryLimit);
-    if (typeof page === 'string') return page;
-    const described = await describe(db, shardId, page.entries);
-    items = items.slice(start).concat(described);
-    start = 0;
-    readTo = page.cursor;
-    hasMore = page.more;
+    const read = await readJournal(db, scope, ahead.readTo, page);
+    if (typeof read === 'string') return read;
+    const items = await describe(db, shardId, read.entries);
+    ahead.items.push(...items);
+    Object.assign(ahead, { readTo: read.cursor, hasMore: read.more });
     return null;
   }
 
   const readOnce = () => (reading ??= readPage().finally(() => (reading = null)));
-  const left = () => items.length - start;
-  const hasAll = () => (underWay === null ? left() >= to.entryLimit : readTo >= underWay);
+  const isEnough = () => (underWay === null ? ahead.items.length >= to.entryLimit : ahead.readTo >= underWay);
+
+  /** Takes what the next message tells: what was under way as it was, or as much as fits. */
+  function takeItems(): Item[] {
+    const { items } = ahead;
+    const end = underWay;
+    if (end === null) return items.splice(0, fitting(items, to.entryLimit));
+    return items.splice(0, items.filter(({ offset }) => offset <= end).length);
+  }
 
   return {
     get cursor() {
       return cursor;
     },
     async next() {
-      while (hasMore && !hasAll()) {
+      while (ahead.hasMore && !isEnough()) {
         const problem = await readOnce();
         if (problem) return problem;
       }
-      const end = underWay;
-      const count =
-        end === null
-          ? fitting(items, start, to.entryLimit)
-          : items.slice(start).filter(({ offset }) => offset <= end).length;
+      const items = takeItems();
+      const passedOver = underWay ?? ahead.readTo;
       underWay = null;
-      if (count === 0) {
-        cursor = end ?? readTo;
+      if (items.length === 0) {
+        cursor = passedOver;
         return null;
       }
-      const message = createMessage(to, previous, cursor, items.slice(start, start + count));
-      start += count;
+      const message = createMessage(to, previous, cursor, items);
       previous = cursor = message.until;
       // Failing here, it fails again when it is needed.
-      if (readsAhead && hasMore && left() < READ_AHEAD) readOnce().catch(() => {});
+      if (readsAhead && ahead.hasMore && ahead.items.length < READ_AHEAD) readOnce().catch(() => {});
       return message;
     },
   };

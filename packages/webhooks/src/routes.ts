@@ -33,7 +33,7 @@ import {
   rotateKeys,
   type Endpoint,
 } from './endpoints.ts';
-import { isWebhookUrl, URL_RULE } from './urls.ts';
+import { faultIn } from './urls.ts';
 
 const DEFAULT_OVERLAP_HOURS = 24;
 const DEFAULT_ATTEMPTS = 100;
@@ -113,7 +113,8 @@ function addCreateRoute(api: Routes, db: Database, isDevelopment: boolean): void
       bodyLimit: BODY_LIMIT_BYTES,
     },
     async ({ principal, body }, reply) => {
-      if (!isWebhookUrl(body.url, isDevelopment)) return reply.fail('11', { message: URL_RULE });
+      const fault = faultIn(body, isDevelopment);
+      if (fault) return reply.fail('11', { message: fault });
       const added = await db
         .transaction()
         .execute((transaction) => addEndpoint(transaction, principal, body));
@@ -160,8 +161,8 @@ function addChangeRoute(api: Routes, db: Database, isDevelopment: boolean): void
       bodyLimit: BODY_LIMIT_BYTES,
     },
     async ({ principal, params, body }, reply) => {
-      if (body.url !== undefined && !isWebhookUrl(body.url, isDevelopment))
-        return reply.fail('11', { message: URL_RULE });
+      const fault = faultIn(body, isDevelopment);
+      if (fault) return reply.fail('11', { message: fault });
       const changed = await withEndpoint(db, principal, params.webhookId, async (transaction, endpoint) => {
         await changeEndpoint(transaction, endpoint, body);
         return afterwards(transaction, endpoint);

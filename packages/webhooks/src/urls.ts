@@ -8,3 +8,14 @@ export function isWebhookUrl(text: string, isDevelopment: boolean): boolean {
   const isSecure = url.protocol === 'https:' || (isDevelopment && url.protocol === 'http:');
   return isSecure && url.username === '' && url.password === '' && url.hostname !== '';
 }
+
+/** Returns the rule that a request breaks although it has the form of one; null: none. */
+export function faultIn(
+  { url, description }: { url?: string; description?: string },
+  isDevelopment: boolean,
+): string | null {
+  if (url !== undefined && !isWebhookUrl(url, isDevelopment)) return URL_RULE;
+  // Halves of surrogate pairs, which cannot be stored as they were sent.
+  if (description !== undefined && !description.isWellFormed()) return 'description: whole characters';
+  return null;
+}

@@ -139,7 +139,7 @@ async function addBad(db: Database, owner: Owner, at: (path: string) => string):
       shard_id: trial.shardId,
       event_id: trial.eventId,
       partner_id: 0,
-      last_offset: 0,
+      last_offset: 1,
       count: 1,
       kind: 'sold_out',
       ticket_id: trialTicket,

@@ -128,8 +128,9 @@ export const postpone = (db: Database, consumer: Consumer, delayMs: number): Pro
   updateLeased(
     db,
     consumer,
+    // Citus takes no now() inside a coalesce.
     sql`lease = null, leased_until = null, next_at = now() + make_interval(secs => ${delayMs / 1000}),
-      failures = failures + 1 ${consumer.failingSince ? sql`` : sql`, failing_since = now()`}`,
+      failures = failures + 1 ${consumer.failingSince === null ? sql`, failing_since = now()` : sql``}`,
   );
 
 /** Gives a consumer up, until somebody resumes it. */

@@ -1,0 +1,91 @@
+import type { Database } from '@floodgate/database';
+import {
+  advance,
+  disable,
+  postpone,
+  release,
+  type Consumer,
+  type CursorProblem,
+  type TurnEnd,
+} from '@floodgate/journal';
+import { breakChain, noteDelivered, noteReason, type DisabledReason } from './endpoint-to-deliver.ts';
+import type { Message } from './messages.ts';
+import type { Attempt } from './post-message.ts';
+import type { MessageReader } from './read-messages.ts';
+import { isGivenUp, retryDelayMs } from './schedule.ts';
+
+/** How long an endpoint may go on before another has its turn. */
+const TURN_MS = 1_000;
+
+export interface Turn {
+  db: Database;
+  consumer: Consumer;
+  reader: MessageReader;
+  /** Sends a message once. What was not delivered is noted already. */
+  send: (message: Message) => Promise<Attempt>;
+  /** Aborted when the process stops. */
+  signal: AbortSignal;
+}
+
+/** Delivers messages for a while, one after the other: the next is sent when the one before was accepted. */
+export async function deliverMessages(turn: Turn): Promise<TurnEnd> {
+  const { db, consumer, reader } = turn;
+  const first = await reader.next();
+  if (isProblem(first)) return beginAnew(db, consumer);
+  if (first === null) return passOver(db, consumer, reader.cursor);
+  // Before it is sent for the first time: what is made after a crash has to be the same.
+  const range = { cursor: consumer.cursor, until: first.until };
+  if (consumer.until === null && !(await advance(db, consumer, range))) return 'kept';
+  return deliverFrom(turn, first);
+}
+
+async function deliverFrom({ db, consumer, reader, send, signal }: Turn, first: Message): Promise<TurnEnd> {
+  const endsAt = performance.now() + TURN_MS;
+  for (let message: Message | null = first; message !== null;) {
+    const [attempt, next]: [Attempt, Message | CursorProblem | null] = await Promise.all([
+      send(message),
+      reader.next(),
+    ]);
+    if (attempt.outcome !== 'delivered') return afterFailure(db, consumer, attempt);
+    // What is wrong with the next is looked at when its turn comes.
+    const following: Message | null = isProblem(next) ? null : next;
+    if (!(await noteDelivered(db, consumer, message, attempt, following?.until ?? null))) return 'kept';
+    message = signal.aborted || performance.now() >= endsAt ? null : following;
+  }
+  return 'more';
+}
+
+const isProblem = (next: Message | null | CursorProblem): next is CursorProblem => typeof next === 'string';
+
+/** Gives an endpoint up, until it is resumed. */
+export async function giveUp(db: Database, consumer: Consumer, reason: DisabledReason): Promise<'kept'> {
+  await noteReason(db, consumer, reason);
+  await disable(db, consumer);
+  return 'kept';
+}
+
+/** What follows an attempt by which nothing was delivered. What was under way stays so. */
+async function afterFailure(
+  db: Database,
+  consumer: Consumer,
+  { outcome, retryAfterMs }: Attempt,
+): Promise<'kept'> {
+  if (outcome === 'gone') return giveUp(db, consumer, 'gone');
+  if (outcome === 'stopped') await release(db, consumer);
+  else if (outcome === 'slowed') await release(db, consumer, retryAfterMs!);
+  else if (isGivenUp(consumer.failingSince)) return giveUp(db, consumer, 'failing');
+  else await postpone(db, consumer, retryDelayMs(consumer.failures));
+  return 'kept';
+}
+
+/** What came next is no longer kept: a new chain begins. */
+async function beginAnew(db: Database, consumer: Consumer): Promise<TurnEnd> {
+  await breakChain(db, consumer);
+  return (await advance(db, consumer, { cursor: 0 })) ? 'more' : 'kept';
+}
+
+/** Passes over what nobody asked for. */
+async function passOver(db: Database, consumer: Consumer, cursor: number): Promise<TurnEnd> {
+  if (cursor === consumer.cursor && consumer.until === null) return 'done';
+  return (await advance(db, consumer, { cursor })) ? 'done' : 'kept';
+}
