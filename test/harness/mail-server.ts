@@ -29,7 +29,8 @@ export interface MailServer {
   stop(): Promise<void>;
 }
 
-const refusalError = ({ responseCode, message }: Refusal) => Object.assign(new Error(message), { responseCode });
+const refusalError = ({ responseCode, message }: Refusal) =>
+  Object.assign(new Error(message), { responseCode });
 
 /** Starts a real SMTP server, which lives as long as the test. */
 export async function startMailServer(port = 0, options: SMTPServerOptions = {}): Promise<MailServer> {
@@ -57,7 +58,10 @@ export async function startMailServer(port = 0, options: SMTPServerOptions = {})
     onData(stream, session, done) {
       const chunks: Buffer[] = [];
       stream.on('data', (chunk: Buffer) => chunks.push(chunk));
-      stream.on('end', () => void accept(Buffer.concat(chunks).toString(), session.envelope.rcptTo[0]!.address));
+      stream.on(
+        'end',
+        () => void accept(Buffer.concat(chunks).toString(), session.envelope.rcptTo[0]!.address),
+      );
       const accept = async (content: string, to: string) => {
         const messageId = /^Message-ID: (.*)$/im.exec(content)![1]!.trim();
         const mail = { to, messageId, content };

@@ -81,10 +81,14 @@ test('an e-mail whose acceptance was not heard is sent again, and known to be in
   await confirm(database.db, fixture, ticketId, addresses(1));
   await enable(database.db, fixture);
   await startMails(database, { SMTP_URL: server.url });
-  expect(await waitForState(database.db, fixture, 'retry', 1)).toMatchObject([{ attempts: 0, doubtful: true }]);
+  expect(await waitForState(database.db, fixture, 'retry', 1)).toMatchObject([
+    { attempts: 0, doubtful: true },
+  ]);
   server.answers = true;
   await sql`update mail_deliveries set next_at = now()`.execute(database.db);
-  expect(await waitForState(database.db, fixture, 'sent', 1)).toMatchObject([{ attempts: 1, doubtful: true }]);
+  expect(await waitForState(database.db, fixture, 'sent', 1)).toMatchObject([
+    { attempts: 1, doubtful: true },
+  ]);
   expect(server.mails).toHaveLength(2);
   expect(server.mails[0]!.messageId).toBe(server.mails[1]!.messageId);
 });

@@ -3,7 +3,15 @@ import { defineAction, Id } from '@floodgate/audit';
 import type { Database } from '@floodgate/database';
 import { findShard, keepInShard } from '@floodgate/events';
 import { Failure } from '@floodgate/service/failure';
-import { lockSwitch, readSwitch, setState, switchOff, switchOn, type MailSwitch, type SwitchedEvent } from './switch.ts';
+import {
+  lockSwitch,
+  readSwitch,
+  setState,
+  switchOff,
+  switchOn,
+  type MailSwitch,
+  type SwitchedEvent,
+} from './switch.ts';
 import { liftSuppression } from './suppressions.ts';
 
 export { perform } from '@floodgate/audit';
@@ -11,7 +19,10 @@ export { perform } from '@floodgate/audit';
 const OfEvent = Type.Object({ eventId: Id });
 
 /** Returns the event and whether its e-mails are sent, and keeps both as they are. Throws Failure where there is no such event. */
-async function lockEvent(transaction: Database, eventId: number): Promise<SwitchedEvent & { state: MailSwitch }> {
+async function lockEvent(
+  transaction: Database,
+  eventId: number,
+): Promise<SwitchedEvent & { state: MailSwitch }> {
   await keepInShard(transaction, eventId);
   const shardId = await findShard(transaction, eventId);
   if (shardId === undefined) throw new Failure('no such event');
@@ -28,7 +39,8 @@ export const enableMailAction = defineAction({
   }),
   run: async (transaction, { eventId, fromNow = false }, note) => {
     const event = await lockEvent(transaction, eventId);
-    if (event.state !== 'off') throw new Failure('they are switched on already; resume goes on with what was paused');
+    if (event.state !== 'off')
+      throw new Failure('they are switched on already; resume goes on with what was paused');
     await switchOn(transaction, event, fromNow);
     note(`event:${eventId}`, { before: { mail: 'off' }, after: { mail: 'active', fromNow } });
     return { eventId, state: 'active' as const };
@@ -66,7 +78,10 @@ export const resumeMailAction = defineChange('resume');
 export const liftSuppressionAction = defineAction({
   name: 'mail.unsuppress',
   input: Type.Object({
-    digest: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'the digest of an address, as the list has it' }),
+    digest: Type.String({
+      pattern: '^[0-9a-f]{64}$',
+      description: 'the digest of an address, as the list has it',
+    }),
   }),
   run: async (transaction, { digest }, note) => {
     if (!(await liftSuppression(transaction, digest))) throw new Failure('this address is not suppressed');

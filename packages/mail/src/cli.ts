@@ -17,7 +17,12 @@ export function addMailCommands(program: Command, cli: Cli): void {
     const document = await perform(db, enableMailAction, { eventId, fromNow }, actor);
     return { document, text: `e-mails of event ${eventId} are ${document.state}` };
   });
-  addChange(mail, cli, 'disable', 'send no more; who has an e-mail gets no second one, should they be enabled again');
+  addChange(
+    mail,
+    cli,
+    'disable',
+    'send no more; who has an e-mail gets no second one, should they be enabled again',
+  );
   addChange(mail, cli, 'pause', 'let e-mails wait');
   addChange(mail, cli, 'resume', 'go on with e-mails that were paused');
   const status = mail
@@ -78,7 +83,9 @@ function addPreview(mail: Command, cli: Cli) {
     .command('preview')
     .description('write the e-mail of an event with made-up data, as HTML, text and EML')
     .argument('<eventId>', 'the event', parseId)
-    .addOption(new Option('--language <language>', "in place of the event's own").choices(['en', 'de'] as const))
+    .addOption(
+      new Option('--language <language>', "in place of the event's own").choices(['en', 'de'] as const),
+    )
     .option('--from <sender>', 'the sender; MAIL_FROM by default', parseText)
     .option('--out <directory>', 'where to', parseText, '.');
   answeringFromDatabase(preview, cli, async (db, { language, from, out }, eventId) => {
@@ -95,7 +102,16 @@ function addPreview(mail: Command, cli: Cli) {
 /** What a person reads of an event's e-mails, among others. */
 function fieldsOf({ eventId, state, oldestMs, sent, retry, undeliverable, skipped, doubtful }: MailStatus) {
   const oldest = oldestMs === null ? null : `${Math.round(oldestMs / 1_000)} s`;
-  return { event: eventId, state, 'oldest waiting': oldest, sent, retry, undeliverable, skipped, 'maybe twice': doubtful };
+  return {
+    event: eventId,
+    state,
+    'oldest waiting': oldest,
+    sent,
+    retry,
+    undeliverable,
+    skipped,
+    'maybe twice': doubtful,
+  };
 }
 
 function statusText(status: MailStatus): string {

@@ -122,7 +122,8 @@ function skipOf({ isOutside }: Transport, { recipient, isSuppressed }: Found): O
   if (!recipient) return { state: 'skipped', reason: 'missing' };
   if (recipient.isCancelled) return { state: 'skipped', reason: 'cancelled' };
   if (isSuppressed) return { state: 'undeliverable', reason: 'suppressed' };
-  if (isOutside && isReserved(recipient.emailAddress)) return { state: 'skipped', reason: 'reserved address' };
+  if (isOutside && isReserved(recipient.emailAddress))
+    return { state: 'skipped', reason: 'reserved address' };
   return null;
 }
 
@@ -164,7 +165,16 @@ function createSending(options: DelivererOptions, event: MailEvent, gate: Gate) 
     if (isNothing) return false;
     const { shardId, id: eventId } = event;
     const { state, reason } = outcome;
-    const delivery = { shardId, eventId, serial: task.serial, state, reason, attempts, isDoubtful, retryInMs };
+    const delivery = {
+      shardId,
+      eventId,
+      serial: task.serial,
+      state,
+      reason,
+      attempts,
+      isDoubtful,
+      retryInMs,
+    };
     await outcomes.write(delivery, suppressed);
     onOutcome(state, reason);
     return true;

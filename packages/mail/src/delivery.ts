@@ -76,7 +76,11 @@ export const mailDelivery = defineDelivery({
           intervalMs: LOOK_EVERY_MS,
           run: async () => (deliverer.gate.isOpen() ? consumers.look() : 'done'),
         },
-        { name: 'mail-retries', intervalMs: RETRIES_EVERY_MS, run: () => (retrying = retry()) as ReturnType<typeof retry> },
+        {
+          name: 'mail-retries',
+          intervalMs: RETRIES_EVERY_MS,
+          run: () => (retrying = retry()) as ReturnType<typeof retry>,
+        },
       ],
       ...(outbox && { pages: [outboxPage(outbox)] }),
       async close() {
@@ -94,7 +98,10 @@ export const mailDelivery = defineDelivery({
 });
 
 /** Counts what became of e-mails, and tells the log when the server takes none. */
-function countOutcomes(metrics: Registry, log: Parameters<ReturnType<typeof throttledWarn>>[0]): DelivererOptions['onOutcome'] {
+function countOutcomes(
+  metrics: Registry,
+  log: Parameters<ReturnType<typeof throttledWarn>>[0],
+): DelivererOptions['onOutcome'] {
   const counter = new Counter({
     name: 'floodgate_delivery_mails_total',
     help: 'What became of attempts to send an e-mail',

@@ -24,7 +24,11 @@ const NO_PASS = `FG1.${'PREVIEW0'.repeat(18)}`;
  * Writes the e-mail of an event with made-up data below a directory: mail.html, mail.txt, and mail.eml as it would be sent. Returns
  * the files. Throws InvalidInput where the sender cannot be one.
  */
-export async function writePreview(event: MailEvent, from = 'Floodgate <floodgate@localhost>', directory = '.') {
+export async function writePreview(
+  event: MailEvent,
+  from = 'Floodgate <floodgate@localhost>',
+  directory = '.',
+) {
   const sender = parseSender(from);
   if (!sender) throw new InvalidInput('--from: an address or Name <address>');
   const mail = createComposer(event, sender)(MADE_UP, qrPng(NO_PASS));

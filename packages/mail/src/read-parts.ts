@@ -18,6 +18,9 @@ export function readParts(content: Buffer): MailParts {
   return {
     headers: mail.slice(0, headersEnd),
     text: bodies.get('text/plain')!.toString(),
-    html: bodies.get('text/html')!.toString().replaceAll(/cid:[^"]+/g, picture),
+    html: bodies
+      .get('text/html')!
+      .toString()
+      .replaceAll(/cid:[^"]+/g, picture),
   };
 }

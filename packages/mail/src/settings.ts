@@ -10,7 +10,8 @@ export const mailSettings = {
   SMTP_URL: Type.Optional(
     Type.String({
       format: 'smtp-url',
-      description: 'server that takes e-mails, smtp://user:password@host:port or smtps://…; without it none are sent',
+      description:
+        'server that takes e-mails, smtp://user:password@host:port or smtps://…; without it none are sent',
     }),
   ),
   SMTP_CONNECTIONS: whole('connections to the server of SMTP_URL', { minimum: 1, maximum: 100, default: 10 }),

@@ -50,18 +50,23 @@ export async function takeTurn(
   const signal = AbortSignal.any([lease.lost, AbortSignal.timeout(TURN_MS), stopping]);
   const settled = await deliverer.deliver(event, tasks, signal);
   const kept = await advance(db, consumer, { cursor: cursorAfter(page, tasks, settled), until: null });
-  if (!kept || deliverer.gate.isOpen()) return endOf(kept, { more: page.more || settled.size < tasks.length });
+  if (!kept || deliverer.gate.isOpen())
+    return endOf(kept, { more: page.more || settled.size < tasks.length });
   await postpone(db, consumer, deliverer.gate.opensInMs());
   return 'kept';
 }
 
-const endOf = (kept: boolean, { more }: Pick<JournalPage, 'more'>): TurnEnd => (!kept ? 'kept' : more ? 'more' : 'done');
+const endOf = (kept: boolean, { more }: Pick<JournalPage, 'more'>): TurnEnd =>
+  !kept ? 'kept' : more ? 'more' : 'done';
 
 async function readPage(db: Database, log: Logger, { shardId, eventId, cursor }: Consumer) {
   const scope = { shardId, eventId, kinds: ['confirmed'] } as const;
   const page = await readJournal(db, scope, cursor, MOST_IN_A_TURN);
   if (typeof page !== 'string') return page;
-  log.warn({ eventId, problem: page }, 'the journal is not kept far enough back: e-mails go on with its oldest');
+  log.warn(
+    { eventId, problem: page },
+    'the journal is not kept far enough back: e-mails go on with its oldest',
+  );
   const fromOldest = await readJournal(db, scope, 0, MOST_IN_A_TURN);
   if (typeof fromOldest === 'string') throw new Error(`the journal cannot be read: ${fromOldest}`);
   return fromOldest;

@@ -42,7 +42,9 @@ export function createOutcomeWriter(db: Database, onError: (error: Error) => voi
 
   async function writeGroup(group: readonly Waiting[]): Promise<void> {
     // A statement may write a row once. Who has lost its lease may have sent what another process gave back.
-    const bySerial = new Map(group.map(({ delivery }) => [`${delivery.eventId} ${delivery.serial}`, delivery]));
+    const bySerial = new Map(
+      group.map(({ delivery }) => [`${delivery.eventId} ${delivery.serial}`, delivery]),
+    );
     for (;;) {
       try {
         // First: else nobody would know any more that the address is to be suppressed.

@@ -80,7 +80,9 @@ function factRow([label, fact]: [string, string]): string {
     <td class="label quiet line" style="!${line};padding-right:16px;width:34%;color:#5b6573;font-size:14px">
       ${label}
     </td>
-    <td class="fact text line" style="!${line};color:#1b2430;font-size:16px;overflow-wrap:anywhere">${fact}</td>
+    <td class="fact text line" style="!${line};color:#1b2430;font-size:16px;overflow-wrap:anywhere">
+      ${fact}
+    </td>
   </tr>`;
 }
 
@@ -89,50 +91,89 @@ export function confirmationHtml(confirmation: Confirmation): string {
   const { language, eventName } = confirmation;
   const words = WORDS[language];
   return html`<!doctype html>
-<html lang="${language}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="supported-color-schemes" content="light dark">
-<title>${words.subject(eventName)}</title>
-<style>!${STYLE}</style>
-</head>
-<body class="page" style="margin:0;padding:0;background:#f1f3f6;!${FONT}">
-<div style="display:none;max-height:0;overflow:hidden">${words.preview}</div>
-<table role="presentation" class="page" width="100%" cellpadding="0" cellspacing="0" style="background:#f1f3f6">
-<tr><td align="center" style="padding:24px 12px">
-<table role="presentation" width="100%" cellpadding="0" cellspacing="0" style="max-width:560px">
-<tr><td class="card" style="background:#ffffff;border-radius:12px;padding:32px">
-!${body(confirmation)}
-</td></tr>
-<tr><td class="quiet" style="padding:16px 12px;color:#5b6573;font-size:12px;line-height:1.5;text-align:center">
-${words.why(eventName)}
-</td></tr>
-</table>
-</td></tr>
-</table>
-</body>
-</html>
-`;
+    <html lang="${language}">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="supported-color-schemes" content="light dark" />
+        <title>${words.subject(eventName)}</title>
+        <style>
+          !${STYLE}
+        </style>
+      </head>
+      <body class="page" style="margin:0;padding:0;background:#f1f3f6;!${FONT}">
+        <div style="display:none;max-height:0;overflow:hidden">${words.preview}</div>
+        <table
+          role="presentation"
+          class="page"
+          width="100%"
+          cellpadding="0"
+          cellspacing="0"
+          style="background:#f1f3f6"
+        >
+          <tr>
+            <td align="center" style="padding:24px 12px">
+              <table role="presentation" width="100%" cellpadding="0" cellspacing="0" style="max-width:560px">
+                <tr>
+                  <td class="card" style="background:#ffffff;border-radius:12px;padding:32px">
+                    !${body(confirmation)}
+                  </td>
+                </tr>
+                <tr>
+                  <td
+                    class="quiet"
+                    style="padding:16px 12px;color:#5b6573;font-size:12px;line-height:1.5;text-align:center"
+                  >
+                    ${words.why(eventName)}
+                  </td>
+                </tr>
+              </table>
+            </td>
+          </tr>
+        </table>
+      </body>
+    </html> `;
 }
 
 function body(confirmation: Confirmation): string {
   const { language, name, eventName, qrSource, hasCalendar } = confirmation;
   const words = WORDS[language];
   const hints = [words.pictureMissing, ...(hasCalendar ? [words.calendar] : [])].join(' ');
-  return html`<h1 class="text" style="margin:0 0 16px;color:#1b2430;font-size:24px;line-height:1.25;overflow-wrap:anywhere">${eventName}</h1>
-<p class="text" style="margin:0 0 24px;color:#1b2430;font-size:16px;line-height:1.5;overflow-wrap:anywhere">
-${words.greeting(name)}<br>${words.confirmed(eventName)}
-</p>
-<table role="presentation" width="100%" cellpadding="0" cellspacing="0"><tr><td align="center">
-<div style="display:inline-block;background:#ffffff;border:1px solid #e3e7ec;border-radius:12px;padding:8px">
-<img src="${qrSource}" width="240" height="240" alt="${words.qrAlt}" style="display:block;border:0;image-rendering:pixelated">
-</div>
-<p class="text" style="margin:12px 0 24px;color:#1b2430;font-size:16px;font-weight:600">${words.showThis}</p>
-</td></tr></table>
-<table role="presentation" width="100%" cellpadding="0" cellspacing="0" style="border-collapse:collapse">
-!${factsOf(confirmation).map(factRow).join('')}
-</table>
-<p class="quiet" style="margin:20px 0 0;color:#5b6573;font-size:14px;line-height:1.5">${hints}</p>`;
+  return html`<h1
+      class="text"
+      style="margin:0 0 16px;color:#1b2430;font-size:24px;line-height:1.25;overflow-wrap:anywhere"
+    >
+      ${eventName}
+    </h1>
+    <p
+      class="text"
+      style="margin:0 0 24px;color:#1b2430;font-size:16px;line-height:1.5;overflow-wrap:anywhere"
+    >
+      ${words.greeting(name)}<br />${words.confirmed(eventName)}
+    </p>
+    <table role="presentation" width="100%" cellpadding="0" cellspacing="0">
+      <tr>
+        <td align="center">
+          <div
+            style="display:inline-block;background:#ffffff;border:1px solid #e3e7ec;border-radius:12px;padding:8px"
+          >
+            <img
+              src="${qrSource}"
+              width="240"
+              height="240"
+              alt="${words.qrAlt}"
+              style="display:block;border:0;image-rendering:pixelated"
+            />
+          </div>
+          <p class="text" style="margin:12px 0 24px;color:#1b2430;font-size:16px;font-weight:600">
+            ${words.showThis}
+          </p>
+        </td>
+      </tr>
+    </table>
+    <table role="presentation" width="100%" cellpadding="0" cellspacing="0" style="border-collapse:collapse">
+      !${factsOf(confirmation).map(factRow).join('')}
+    </table>
+    <p class="quiet" style="margin:20px 0 0;color:#5b6573;font-size:14px;line-height:1.5">${hints}</p>`;
 }
