@@ -140,7 +140,13 @@ test('floodgate mail preview writes what would be sent, with made-up data', asyn
   await using directory = await temporaryDirectory();
   const { code, output } = await runCli(
     { DATABASE_URL: database.url },
-    ...['mail', 'preview', String(fixture.eventId), '--language', 'de', '--out', directory.file('preview')],
+    'mail',
+    'preview',
+    String(fixture.eventId),
+    '--language',
+    'de',
+    '--out',
+    directory.file('preview'),
   );
   expect([code, output.trim().split('\n')]).toEqual([
     0,

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { ApiConfig } from '@floodgate/api';
 import { buildProgram } from '@floodgate/cli/program';
 import { CliEnvironment } from '@floodgate/command/read-settings';
+import { DeliveryConfig } from '@floodgate/delivery';
 import { StandaloneConfig } from '@floodgate/standalone/config';
 import { WorkerConfig } from '@floodgate/worker';
 import { describeCommands } from './describe-commands.ts';
@@ -25,6 +26,7 @@ const GENERATED = {
     describeSettings({
       API: ApiConfig,
       worker: WorkerConfig,
+      delivery: DeliveryConfig,
       command: CliEnvironment,
       '`npm start`': StandaloneConfig,
     }),
