@@ -74,6 +74,7 @@ export default defineConfig({
         'command-line',
         'scale',
         'health',
+        'mail',
         'servers',
         'runbook',
       ]),
