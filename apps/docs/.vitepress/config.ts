@@ -76,6 +76,7 @@ export default defineConfig({
         'command-line',
         'scale',
         'health',
+        'mail',
         'servers',
         'webhooks',
         'runbook',

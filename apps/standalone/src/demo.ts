@@ -123,7 +123,11 @@ async function insertDemo(db: Database, partnerName: string) {
 /** What the terminal shows when everything runs: where, and commands that work as they are. */
 export function welcome(
   demo: Demo,
-  { demoFile, connectionFile, outboxUrl }: { demoFile: string; connectionFile: string; outboxUrl: string | null },
+  {
+    demoFile,
+    connectionFile,
+    outboxUrl,
+  }: { demoFile: string; connectionFile: string; outboxUrl: string | null },
 ): string {
   const { baseUrl, secretKey, eventRef, tickets } = demo;
   const headers = `-H 'x-secret-key: ${secretKey}' \\\n    -H 'x-event-ref: ${eventRef}'`;

@@ -83,7 +83,9 @@ function addPreview(mail: Command, cli: Cli) {
     .command('preview')
     .description('write the e-mail of an event with made-up data, as HTML, text and EML')
     .argument('<eventId>', 'the event', parseId)
-    .addOption(new Option('--language <language>', "in place of the event's own").choices(['en', 'de'] as const))
+    .addOption(
+      new Option('--language <language>', "in place of the event's own").choices(['en', 'de'] as const),
+    )
     .option('--from <sender>', 'the sender; MAIL_FROM by default', parseText)
     .option('--out <directory>', 'where to', parseText, '.');
   answeringFromDatabase(preview, cli, async (db, { language, from, out }, eventId) => {

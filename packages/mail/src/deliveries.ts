@@ -65,6 +65,8 @@ export interface DueDelivery {
 
 /** How long others leave alone what one process tries again. Longer than an attempt takes. */
 const CLAIM_SECONDS = 180;
+/** How long what was taken in vain waits. */
+const GIVEN_BACK_SECONDS = 10;
 
 /**
  * Takes up to `most` e-mails of a shard that are to be tried again now, the longest waiting first, of events whose e-mails are
@@ -90,4 +92,15 @@ export async function claimDue(db: Database, shardId: number, most: number): Pro
           and mail_deliveries.serial = due.serial`.execute(transaction);
     return due;
   });
+}
+
+/** Gives back what was taken and not tried, with the doubts that there were before. */
+export async function giveBack(db: Database, shardId: number, due: readonly DueDelivery[]): Promise<void> {
+  const plain = (name: 'eventId' | 'serial') => plainArray(due.map((one) => one[name]));
+  await sql`
+    update mail_deliveries set next_at = now() + make_interval(secs => ${GIVEN_BACK_SECONDS}), doubtful = due.doubtful
+    from unnest(${plain('eventId')}::integer[], ${plain('serial')}::bigint[],
+      ${plainArray(due.map(({ isDoubtful }) => (isDoubtful ? 't' : 'f')))}::boolean[]) as due (event_id, serial, doubtful)
+    where mail_deliveries.shard_id = ${shardId} and mail_deliveries.event_id = due.event_id
+      and mail_deliveries.serial = due.serial and mail_deliveries.state = 'retry'`.execute(db);
 }

@@ -1,16 +1,23 @@
 import { Counter, type Registry } from '@prometheus-io/client';
-import { inEachShard } from '@floodgate/database';
-import { defineDelivery, runConsumers, type Consumer } from '@floodgate/journal';
+import type { Static, TObject } from '@sinclair/typebox';
+import {
+  defineDelivery,
+  runConsumers,
+  type Consumer,
+  type DeliveryContext,
+  type OpenDelivery,
+} from '@floodgate/journal';
 import { createPassSigner } from '@floodgate/passes';
-import { throttledWarn } from '@floodgate/service';
+import { throttledWarn, type Page } from '@floodgate/service';
 import { parseSender } from './compose.ts';
 import { createDeliverer, type DelivererOptions } from './deliver.ts';
-import { claimDue } from './deliveries.ts';
-import { createOutcomeWriter } from './send/outcome-writer.ts';
+import { createOutcomeWriter, type OutcomeWriter } from './send/outcome-writer.ts';
 import { createSendingRate } from './send/sending-rate.ts';
 import { openSmtp } from './send/smtp.ts';
+import type { Transport } from './send/transport.ts';
 import { mailSettings } from './settings.ts';
-import { sendAgain, takeTurn } from './take-turn.ts';
+import { sendAgain } from './send-again.ts';
+import { takeTurn } from './take-turn.ts';
 import { createOutbox } from './outbox/outbox.ts';
 import { outboxPage } from './outbox/pages.ts';
 
@@ -18,7 +25,6 @@ const LOOK_EVERY_MS = 200;
 const RETRIES_EVERY_MS = 1_000;
 /** Events whose e-mails a process sends at the same time: one that is slow to load leaves the connections to others. */
 const SLOTS = 4;
-const MOST_RETRIES = 50;
 /** What is under way may end for so long when the process stops. Then it is cut off, and doubtful. */
 const END_WITHIN_MS = 5_000;
 
@@ -27,75 +33,74 @@ export const mailDelivery = defineDelivery({
   kind: 'mail',
   settings: mailSettings,
   async open({ db, log, metrics, config }) {
-    const { SMTP_URL, SMTP_CONNECTIONS, MAIL_FROM, MAIL_PER_SECOND, MAIL_OUTBOX } = config;
+    const { SMTP_URL, SMTP_CONNECTIONS, MAIL_OUTBOX } = config;
     const outbox = !SMTP_URL && MAIL_OUTBOX > 0 ? createOutbox(MAIL_OUTBOX) : null;
     const transport = SMTP_URL ? openSmtp({ url: SMTP_URL, connections: SMTP_CONNECTIONS }) : outbox;
     if (!transport) {
       log.info('no SMTP_URL: this process sends no e-mails');
       return { rounds: [], close: async () => {} };
     }
-    const outcomes = createOutcomeWriter(db, (err) =>
-      log.warn({ err }, 'what became of e-mails cannot be written; it is tried again'),
-    );
-    const deliverer = createDeliverer({
-      db,
-      transport,
-      passes: createPassSigner({ db }),
-      rate: createSendingRate(db, log, MAIL_PER_SECOND),
-      // The setting was checked.
-      sender: parseSender(MAIL_FROM)!,
-      outcomes,
-      onOutcome: countOutcomes(metrics, log),
-      onError: (err, eventId) => log.error({ err, eventId }, 'an e-mail failed; it is tried again'),
-    });
-    const turnOptions = { db, log, deliverer, isOutside: transport.isOutside };
-    const stopping = new AbortController();
-    const consumers = runConsumers({
-      db,
-      kind: 'mail',
-      slots: SLOTS,
-      onError: (err: Error, { eventId }: Consumer) =>
-        log.warn({ err, eventId }, 'e-mails of an event wait for their next turn'),
-      turn: (consumer, signal) => takeTurn(turnOptions, consumer, signal),
-    });
-    let retrying: Promise<unknown> = Promise.resolve();
-    const retry = async (): Promise<'more' | 'done'> => {
-      let most = 0;
-      await inEachShard(db, async (shardId) => {
-        if (!deliverer.gate.isOpen() || stopping.signal.aborted) return;
-        const due = await claimDue(db, shardId, MOST_RETRIES);
-        most = Math.max(most, due.length);
-        await sendAgain(turnOptions, due, stopping.signal);
-      });
-      return most === MOST_RETRIES ? 'more' : 'done';
-    };
-    return {
-      rounds: [
-        {
-          name: 'mails',
-          intervalMs: LOOK_EVERY_MS,
-          run: async () => (deliverer.gate.isOpen() ? consumers.look() : 'done'),
-        },
-        {
-          name: 'mail-retries',
-          intervalMs: RETRIES_EVERY_MS,
-          run: () => (retrying = retry()) as ReturnType<typeof retry>,
-        },
-      ],
-      ...(outbox && { pages: [outboxPage(outbox)] }),
-      async close() {
-        stopping.abort();
-        const cutOff = setTimeout(() => {
-          outcomes.stop();
-          transport.close();
-        }, END_WITHIN_MS);
-        await Promise.all([consumers.close(), retrying.catch(() => {})]);
-        clearTimeout(cutOff);
-        transport.close();
-      },
-    };
+    return startSending({ db, log, metrics, config }, transport, outbox ? [outboxPage(outbox)] : []);
   },
 });
+
+type MailContext = DeliveryContext<Static<TObject<typeof mailSettings>>>;
+
+/** Sends what there is to send, until it is closed. */
+function startSending(context: MailContext, transport: Transport, pages: readonly Page[]): OpenDelivery {
+  const { db, log } = context;
+  const outcomes = createOutcomeWriter(db, (err) =>
+    log.warn({ err }, 'what became of e-mails cannot be written; it is tried again'),
+  );
+  const deliverer = createDeliverer(delivererOptions(context, transport, outcomes));
+  const options = { db, log, deliverer, isOutside: transport.isOutside };
+  const stopping = new AbortController();
+  const consumers = runConsumers({
+    db,
+    kind: 'mail',
+    slots: SLOTS,
+    onError: (err: Error, { eventId }: Consumer) =>
+      log.warn({ err, eventId }, 'e-mails of an event wait for their next turn'),
+    turn: (consumer, signal) => takeTurn(options, consumer, signal),
+  });
+  const look = async () => (deliverer.gate.isOpen() ? consumers.look() : 'done');
+  return {
+    pages,
+    // The process ends the rounds, and waits for those that are under way.
+    rounds: [
+      { name: 'mails', intervalMs: LOOK_EVERY_MS, run: look },
+      { name: 'mail-retries', intervalMs: RETRIES_EVERY_MS, run: () => sendAgain(options, stopping.signal) },
+    ],
+    async close() {
+      stopping.abort();
+      const cutOff = setTimeout(() => {
+        outcomes.stop();
+        transport.close();
+      }, END_WITHIN_MS);
+      await Promise.all([consumers.close(), deliverer.ended()]);
+      clearTimeout(cutOff);
+      transport.close();
+    },
+  };
+}
+
+function delivererOptions(
+  { db, log, metrics, config }: MailContext,
+  transport: Transport,
+  outcomes: OutcomeWriter,
+): DelivererOptions {
+  return {
+    db,
+    transport,
+    outcomes,
+    passes: createPassSigner({ db }),
+    rate: createSendingRate(db, log, config.MAIL_PER_SECOND),
+    // The setting was checked.
+    sender: parseSender(config.MAIL_FROM)!,
+    onOutcome: countOutcomes(metrics, log),
+    onError: (err, eventId) => log.error({ err, eventId }, 'an e-mail failed; it is tried again'),
+  };
+}
 
 /** Counts what became of e-mails, and tells the log when the server takes none. */
 function countOutcomes(

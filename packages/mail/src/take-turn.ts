@@ -10,9 +10,10 @@ import {
   type TurnEnd,
 } from '@floodgate/journal';
 import type { Logger } from '@floodgate/service';
-import { MOST_UNDER_WAY, type Deliverer, type Task } from './deliver.ts';
+import { MOST_UNDER_WAY, type Deliverer } from './deliver.ts';
 import { findRecorded } from './deliveries.ts';
-import { findMailEvent, type MailEvent } from './mail-event.ts';
+import { findMailEvent } from './mail-event.ts';
+import type { Task } from './send-one.ts';
 
 /** How long e-mails of an event are sent before others have their turn, and how many at most. */
 const TURN_MS = 2_000;
@@ -21,7 +22,7 @@ const RENEW_EVERY_MS = 5_000;
 /** How long before its lease ends a process sends nothing more that it does not surely hold. */
 const MARGIN_MS = 3_000;
 
-interface TurnOptions {
+export interface TurnOptions {
   db: Database;
   log: Logger;
   deliverer: Deliverer;
@@ -115,16 +116,4 @@ function holdLease(db: Database, consumer: Consumer, stopping: AbortSignal) {
       return renewing;
     },
   };
-}
-
-/** Groups e-mails that are to be tried again by their event, and sends them. */
-export async function sendAgain(
-  { db, deliverer, isOutside }: Pick<TurnOptions, 'db' | 'deliverer' | 'isOutside'>,
-  due: readonly (Task & { eventId: number })[],
-  stopping: AbortSignal,
-): Promise<void> {
-  for (const [eventId, tasks] of Map.groupBy(due, (one) => one.eventId)) {
-    const event: MailEvent | undefined = await findMailEvent(db, eventId);
-    if (event && !(isOutside && event.mode === 'test')) await deliverer.deliver(event, tasks, stopping);
-  }
 }

@@ -24,7 +24,7 @@ export function createOutbox(most: number): Outbox {
       return Promise.resolve({ kind: 'sent' });
     },
     close: () => {},
-    list: () => [...mails.values()].reverse(),
+    list: () => [...mails.values()].toReversed(),
     find: (id) => mails.get(id),
   };
 }

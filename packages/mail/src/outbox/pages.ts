@@ -53,27 +53,40 @@ const STYLE = `
   iframe { border: 1px solid var(--line); border-radius: .5rem; height: 52rem; width: 100%; box-sizing: border-box; }
   pre { border: 1px solid var(--line); border-radius: .5rem; padding: 1rem; white-space: pre-wrap; overflow-wrap: anywhere; }`;
 
-const page = (title: string, content: string) => html`<!doctype html>
-<html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title}</title><style>!${STYLE}</style></head>
-<body>!${content}</body>
-</html>
-`;
+const page = (title: string, content: string) =>
+  html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>${title}</title>
+        <style>
+          !${STYLE}
+        </style>
+      </head>
+      <body>
+        !${content}
+      </body>
+    </html> `;
 
 const timeOf = ({ at }: KeptMail) => `${at.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 
 function listPage(mails: readonly KeptMail[]): string {
   const rows = mails.map(
-    (mail) => html`<li><a href="/outbox/${mail.id}">${mail.subject}</a><br>
-<span class="quiet">to ${mail.to}, ${timeOf(mail)}</span></li>`,
+    (mail) =>
+      html`<li>
+        <a href="/outbox/${mail.id}">${mail.subject}</a><br />
+        <span class="quiet">to ${mail.to}, ${timeOf(mail)}</span>
+      </li>`,
   );
   const none = html`<p>No e-mails yet. Register somebody, and reload this page.</p>`;
   return page(
     'Outbox',
     html`<h1>Outbox</h1>
-<p class="quiet">E-mails that would have been sent. They stay on this machine, until the process ends.</p>
-!${rows.length === 0 ? none : `<ul>${rows.join('')}</ul>`}`,
+      <p class="quiet">
+        E-mails that would have been sent. They stay on this machine, until the process ends.
+      </p>
+      !${rows.length === 0 ? none : `<ul>${rows.join('')}</ul>`}`,
   );
 }
 
@@ -82,11 +95,21 @@ function mailPage(mail: KeptMail): string {
   return page(
     mail.subject,
     html`<p><a href="/outbox">Outbox</a></p>
-<h1>${mail.subject}</h1>
-<dl><dt>From</dt><dd>${mail.from}</dd><dt>To</dt><dd>${mail.to}</dd><dt>Made</dt><dd>${timeOf(mail)}</dd></dl>
-<p><a href="/outbox/${mail.id}/mail.html">The e-mail alone</a> · <a href="/outbox/${mail.id}/mail.eml" download>As a file</a></p>
-<iframe src="/outbox/${mail.id}/mail.html" title="The e-mail" sandbox></iframe>
-<h2>As text</h2>
-<pre>${text}</pre>`,
+      <h1>${mail.subject}</h1>
+      <dl>
+        <dt>From</dt>
+        <dd>${mail.from}</dd>
+        <dt>To</dt>
+        <dd>${mail.to}</dd>
+        <dt>Made</dt>
+        <dd>${timeOf(mail)}</dd>
+      </dl>
+      <p>
+        <a href="/outbox/${mail.id}/mail.html">The e-mail alone</a> ·
+        <a href="/outbox/${mail.id}/mail.eml" download>As a file</a>
+      </p>
+      <iframe src="/outbox/${mail.id}/mail.html" title="The e-mail" sandbox></iframe>
+      <h2>As text</h2>
+      <pre>${text}</pre>`,
   );
 }

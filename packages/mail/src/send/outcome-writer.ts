@@ -68,9 +68,11 @@ export function createOutcomeWriter(db: Database, onError: (error: Error) => voi
       new Promise((resolve, reject) => {
         const one = { delivery, suppressed, resolve, reject };
         const group = waiting.get(delivery.shardId);
-        if (group) return void group.push(one);
-        waiting.set(delivery.shardId, [one]);
-        void writeAll(delivery.shardId);
+        if (group) group.push(one);
+        else {
+          waiting.set(delivery.shardId, [one]);
+          void writeAll(delivery.shardId);
+        }
       }),
     stop: () => void (isStopping = true),
   };

@@ -66,16 +66,22 @@ const OF_US = /^(?:50\d|53[0458])$/;
 
 /** Returns what an error of the pool says about the e-mail. */
 export function attemptOf(error: SmtpError, isHandedOver: boolean): Attempt {
-  const { code, command, responseCode } = error;
-  if (code === 'EENVELOPE' && command === 'API')
+  // Found by the pool itself.
+  if (error.message.startsWith('Invalid recipient'))
     return { kind: 'refused', isPermanent: true, reason: 'address' };
-  const isOfMessage = code === 'EENVELOPE' || code === 'EMESSAGE';
-  const isOfSender = command === 'MAIL FROM' || OF_US.test(String(responseCode));
-  const reason = responseCode ? reasonOf(error) : (code ?? error.name);
-  if (!responseCode || !isOfMessage || isOfSender || FOR_ALL.has(responseCode))
-    // Whoever answers knows what became of it.
-    return { kind: 'unavailable', isDoubtful: isHandedOver && !responseCode, reason };
-  return { kind: 'refused', isPermanent: responseCode >= 500, reason };
+  const { responseCode } = error;
+  if (!responseCode)
+    return { kind: 'unavailable', isDoubtful: isHandedOver, reason: error.code ?? error.name };
+  const reason = reasonOf(error);
+  if (isOfMessage(error, responseCode)) return { kind: 'refused', isPermanent: responseCode >= 500, reason };
+  // Whoever answers has not taken it.
+  return { kind: 'unavailable', isDoubtful: false, reason };
+}
+
+/** Whether a server speaks of this e-mail or its address, and of nothing else. */
+function isOfMessage({ code, command }: SmtpError, responseCode: number): boolean {
+  const isOfAll = FOR_ALL.has(responseCode) || OF_US.test(String(responseCode)) || command === 'MAIL FROM';
+  return !isOfAll && (code === 'EENVELOPE' || code === 'EMESSAGE');
 }
 
 /** The code and the enhanced code (RFC 3463). The text that follows quotes addresses. */

@@ -24,7 +24,7 @@ export const WORDS: Record<Language, Words> = {
     subject: (eventName) => `Your pass for ${eventName}`,
     preview: 'You are registered. Show the QR code at the door.',
     greeting: (name) => `Hello ${name},`,
-    confirmed: (eventName) => `you are registered for ${eventName}.`,
+    confirmed: (eventName) => `You are registered for ${eventName}.`,
     showThis: 'Show this code at the door',
     qrAlt: 'QR code of your pass',
     when: 'When',
@@ -33,7 +33,7 @@ export const WORDS: Record<Language, Words> = {
     seat: 'Table or seat',
     passReference: 'Pass reference',
     calendar: 'The attached file adds the event to your calendar.',
-    pictureMissing: 'No code to be seen? It is attached as pass.png.',
+    pictureMissing: 'No code visible? It is attached as pass.png.',
     why: (eventName) => `You get this e-mail because you were registered for ${eventName} with this address.`,
   },
   de: {

@@ -1,0 +1,38 @@
+import { inEachShard } from '@floodgate/database';
+import { claimDue, giveBack, type DueDelivery } from './deliveries.ts';
+import { findMailEvent } from './mail-event.ts';
+import type { TurnOptions } from './take-turn.ts';
+
+const MOST = 50;
+
+type Options = Pick<TurnOptions, 'db' | 'deliverer' | 'isOutside'>;
+
+/** Tries e-mails again whose time has come. Resolves to whether there may be more. */
+export async function sendAgain(options: Options, stopping: AbortSignal): Promise<'more' | 'done'> {
+  let result: 'more' | 'done' = 'done';
+  await inEachShard(options.db, async (shardId) => {
+    if (!options.deliverer.gate.isOpen() || stopping.aborted) return;
+    const due = await claimDue(options.db, shardId, MOST);
+    if (due.length === MOST) result = 'more';
+    for (const [eventId, ofEvent] of Map.groupBy(due, (one) => one.eventId))
+      await sendThese(options, shardId, eventId, ofEvent, stopping);
+  });
+  return result;
+}
+
+const NOBODY: ReadonlySet<number> = new Set();
+
+async function sendThese(
+  { db, deliverer, isOutside }: Options,
+  shardId: number,
+  eventId: number,
+  due: readonly DueDelivery[],
+  stopping: AbortSignal,
+): Promise<void> {
+  const event = await findMailEvent(db, eventId);
+  const isSilent = !event || (isOutside && event.mode === 'test');
+  const settled = isSilent ? NOBODY : await deliverer.deliver(event, due, stopping);
+  // The server takes no more, or the process stops: those were not even tried.
+  const left = due.filter(({ serial }) => !settled.has(serial));
+  if (left.length > 0) await giveBack(db, shardId, left);
+}

@@ -1,0 +1,106 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { digestOf } from '@floodgate/mail/suppressions';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { startMailServer } from '../harness/mail-server.ts';
+import { runCli } from '../harness/service-process.ts';
+import { addresses, confirm, enable, startMails, waitForState } from './mail-process.ts';
+
+let database: TestDatabase;
+let fixture: Fixture;
+let ticketId: number;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  for (const table of ['journal_consumers', 'mail_deliveries', 'mail_suppressions'])
+    await sql`delete from ${sql.table(table)}`.execute(database.db);
+  fixture = await createFixture(database.db);
+  ticketId = await fixture.addTicket();
+});
+
+const mail = (...args: string[]) => runCli({ DATABASE_URL: database.url }, 'mail', ...args);
+const ofEvent = (name: string, ...options: string[]) =>
+  mail(name, String(fixture.eventId), ...options, '--by', 'jane');
+const statusOf = async () => {
+  const { output } = await mail('status', String(fixture.eventId), '--json');
+  return (JSON.parse(output) as object[])[0];
+};
+
+test('e-mails are switched on, paused, resumed and switched off, each noted once', async () => {
+  expect((await ofEvent('pause')).output).toContain('its e-mails are not switched on');
+  expect(await ofEvent('enable')).toMatchObject({ code: 0 });
+  const again = await ofEvent('enable');
+  expect([again.code, again.output]).toEqual([1, expect.stringContaining('they are switched on already')]);
+  for (const [name, state] of [
+    ['pause', 'paused'],
+    ['pause', 'paused'],
+    ['resume', 'active'],
+    ['disable', 'off'],
+  ] as const)
+    expect((await ofEvent(name)).output).toContain(`e-mails of event ${fixture.eventId} are ${state}`);
+  const { rows } = await sql<{ action: string; actor: string }>`
+    select action, actor from audit_log where subject = ${`event:${fixture.eventId}`} and action like 'mail.%'
+    order by id`.execute(database.db);
+  expect(rows.map(({ action }) => action)).toEqual([
+    'mail.enable',
+    'mail.pause',
+    'mail.resume',
+    'mail.disable',
+  ]);
+  expect(new Set(rows.map(({ actor }) => actor))).toEqual(new Set(['jane']));
+  expect((await mail('enable', '999999')).output).toContain('no such event');
+});
+
+test('switched on again, nobody gets a second one; from now on, nobody who was confirmed before gets one', async () => {
+  const server = await startMailServer();
+  await startMails(database, { SMTP_URL: server.url });
+  await confirm(database.db, fixture, ticketId, addresses(2, 'first'));
+  await enable(database.db, fixture);
+  await waitForState(database.db, fixture, 'sent', 2);
+  await ofEvent('disable');
+  await confirm(database.db, fixture, ticketId, addresses(1, 'meanwhile'));
+  await ofEvent('enable', '--from-now');
+  await confirm(database.db, fixture, ticketId, addresses(1, 'later'));
+  await waitForState(database.db, fixture, 'sent', 3);
+  await ofEvent('disable');
+  await ofEvent('enable');
+  await waitForState(database.db, fixture, 'sent', 4);
+  expect(server.mails.map(({ to }) => to.split('-')[0])).toEqual(['first', 'first', 'later', 'meanwhile']);
+});
+
+test('the status tells what became of e-mails and why; an address can have them again', async () => {
+  const server = await startMailServer();
+  const [gone, here] = addresses(2) as [string, string];
+  server.onRecipient = (address) =>
+    address === gone ? { responseCode: 550, message: '5.1.1 no such user' } : undefined;
+  await ofEvent('enable');
+  expect(await statusOf()).toMatchObject({ state: 'active', oldestMs: null, sent: 0 });
+  await confirm(database.db, fixture, ticketId, [gone, here]);
+  expect(await statusOf()).toMatchObject({ oldestMs: expect.any(Number) });
+  const process = await startMails(database, { SMTP_URL: server.url });
+  await waitForState(database.db, fixture, 'undeliverable', 1);
+  await waitForState(database.db, fixture, 'sent', 1);
+  expect(await statusOf()).toMatchObject({
+    sent: 1,
+    undeliverable: 1,
+    doubtful: 0,
+    reasons: { '550 5.1.1': 1 },
+  });
+  const metrics = await (await fetch(`${process.baseUrl}/metrics`)).text();
+  expect(metrics).toContain('floodgate_delivery_mails_total{outcome="undeliverable"} 1');
+  const list = await mail('suppressions', 'list');
+  expect(list.output).toContain(digestOf(gone));
+  expect(list.output).not.toContain(gone);
+  const removed = await mail('suppressions', 'remove', gone.toUpperCase());
+  expect([removed.code, removed.output]).toEqual([0, 'this address gets e-mails again\n']);
+  expect((await mail('suppressions', 'remove', digestOf(gone))).code).toBe(1);
+  const { rows } = await sql<{ text: string }>`
+    select row_to_json(audit_log)::text as text from audit_log where action = 'mail.unsuppress'`.execute(
+    database.db,
+  );
+  expect(rows[0]!.text).not.toContain(gone);
+});

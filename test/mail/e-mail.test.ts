@@ -1,0 +1,161 @@
+import { createPublicKey } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { describeEventAction, perform } from '@floodgate/events/actions';
+import { jwkSetOf, verifyPass } from '@floodgate/passes';
+import { decode } from 'fast-png';
+import ICAL from 'ical.js';
+import PostalMime, { type Email } from 'postal-mime';
+import { decodeQR } from 'qr/decode.js';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { startMailServer } from '../harness/mail-server.ts';
+import { runCli } from '../harness/service-process.ts';
+import { temporaryDirectory } from '../harness/temporary-directory.ts';
+import { addresses, confirm, enable, startMails, waitForState } from './mail-process.ts';
+
+// What an e-mail holds, read by a parser that is not ours.
+
+let database: TestDatabase;
+let fixture: Fixture;
+let ticketId: number;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  for (const table of ['journal_consumers', 'mail_deliveries'])
+    await sql`delete from ${sql.table(table)}`.execute(database.db);
+  fixture = await createFixture(database.db);
+  ticketId = await fixture.addTicket({ title: 'Front row & dinner' });
+});
+
+const NAME = 'Jörg "the <b>Bold</b>" Müller';
+const [ADDRESS] = addresses(1, 'joerg') as [string];
+
+/** Has an attendee registered and confirmed, and returns the e-mail that they get. */
+async function receive(fullName = NAME): Promise<Email> {
+  const server = await startMailServer();
+  await confirm(database.db, fixture, ticketId, [ADDRESS], fullName);
+  await enable(database.db, fixture);
+  await startMails(database, { SMTP_URL: server.url });
+  await waitForState(database.db, fixture, 'sent', 1);
+  return PostalMime.parse(server.mails[0]!.content);
+}
+
+const describeEvent = (input: object) =>
+  perform(database.db, describeEventAction, { eventId: fixture.eventId, ...input }, 'test');
+
+const attachmentOf = ({ attachments }: Email, type: string) =>
+  attachments.find(({ mimeType }) => mimeType === type);
+
+const bytesOf = (mail: Email, type: string) => Buffer.from(attachmentOf(mail, type)!.content as ArrayBuffer);
+
+/** The public keys, as a door has them. */
+async function publicKeys() {
+  const rows = await database.db.selectFrom('pass_keys').select(['id', 'public_key']).execute();
+  const keys = rows.map(
+    ({ id, public_key }) => [id, createPublicKey({ key: public_key, format: 'der', type: 'spki' })] as const,
+  );
+  return new Map(keys);
+}
+
+test('its picture is a pass that verifies with the public keys alone, and the HTML shows it', async () => {
+  const mail = await receive();
+  const { width, height, data } = decode(bytesOf(mail, 'image/png'));
+  // One bit per pixel, in rows of whole bytes.
+  const isLight = (x: number, y: number) => (data[y * Math.ceil(width / 8) + (x >> 3)]! >> (7 - (x & 7))) & 1;
+  const pixels = new Uint8Array(width * height * 3);
+  for (let at = 0; at < width * height; at += 1)
+    pixels.fill(isLight(at % width, Math.floor(at / width)) * 255, at * 3, at * 3 + 3);
+  const token = decodeQR({ width, height, data: pixels });
+  const keys = await publicKeys();
+  expect(jwkSetOf({ publicKeys: keys }).keys).toHaveLength(1);
+  const { serial } = await database.db
+    .selectFrom('registrations')
+    .select('serial')
+    .where('event_id', '=', fixture.eventId)
+    .executeTakeFirstOrThrow();
+  expect(verifyPass(token, keys)).toMatchObject({ eventId: fixture.eventId, ticketId, serial });
+  const { contentId, disposition } = attachmentOf(mail, 'image/png')!;
+  expect(disposition).toBe('inline');
+  expect(mail.html).toContain(`src="cid:${contentId!.slice(1, -1)}"`);
+});
+
+test('it is addressed to the attendee, from the sender that is set, and answered by the event', async () => {
+  await describeEvent({ replyTo: 'help@floodgate-tests.org', language: 'de' });
+  const mail = await receive();
+  expect(mail.to).toEqual([{ name: NAME, address: ADDRESS }]);
+  expect(mail.from).toMatchObject({ name: 'The Gala', address: 'gala@floodgate-tests.org' });
+  expect(mail.replyTo).toMatchObject([{ address: 'help@floodgate-tests.org' }]);
+  expect(mail.subject).toBe('Ihre Eintrittskarte: Gala');
+  const headers = Object.fromEntries(mail.headers.map(({ key, value }) => [key, value]));
+  expect(headers).toMatchObject({ 'auto-submitted': 'auto-generated', 'content-language': 'de' });
+});
+
+test('what attendees and operators wrote is text, in the HTML too', async () => {
+  await describeEvent({ venue: '<img src=x onerror=alert(1)>' });
+  const mail = await receive();
+  expect(mail.html).not.toMatch(/<b>|<img src=x/);
+  expect(mail.html).toContain('&#60;b&#62;Bold');
+  expect(mail.html).toContain('Front row &#38; dinner');
+  expect(mail.text).toContain(NAME);
+  expect(mail.text).toContain('Where: <img src=x onerror=alert(1)>');
+});
+
+test('a calendar file is attached where the event has a time, and reads as the event', async () => {
+  const [startsAt, endsAt] = [new Date('2027-01-22T18:00:00Z'), new Date('2027-01-23T00:00:00Z')];
+  await describeEvent({
+    startsAt,
+    endsAt,
+    venue: 'Town Hall; Main Street 1, Bonn',
+    timeZone: 'Europe/Berlin',
+  });
+  const mail = await receive();
+  const calendar = new ICAL.Component(ICAL.parse(bytesOf(mail, 'text/calendar').toString()) as []);
+  const event = new ICAL.Event(calendar.getFirstSubcomponent('vevent')!);
+  expect(event.startDate.toJSDate()).toEqual(startsAt);
+  expect(event.endDate.toJSDate()).toEqual(endsAt);
+  expect([event.summary, event.location]).toEqual(['Gala', 'Town Hall; Main Street 1, Bonn']);
+  expect(event.uid).toBe(fixture.eventRef);
+  expect(mail.text).toMatch(/When: Friday,? 22 January 2027 at 19:00/);
+});
+
+test('without a time there is no calendar file, and nothing that speaks of one', async () => {
+  const mail = await receive();
+  expect(attachmentOf(mail, 'text/calendar')).toBeUndefined();
+  expect(mail.html).not.toContain('calendar');
+  expect(mail.text).not.toContain('When');
+});
+
+test('a name cannot add headers or recipients', async () => {
+  const mail = await receive('Eve, other@floodgate-tests.org <evil@floodgate-tests.org>;');
+  expect(mail.to).toMatchObject([{ address: ADDRESS }]);
+  expect(mail.cc ?? []).toEqual([]);
+});
+
+test('floodgate mail preview writes what would be sent, with made-up data', async () => {
+  await using directory = await temporaryDirectory();
+  const { code, output } = await runCli(
+    { DATABASE_URL: database.url },
+    'mail',
+    'preview',
+    String(fixture.eventId),
+    '--language',
+    'de',
+    '--out',
+    directory.file('preview'),
+  );
+  expect([code, output.trim().split('\n')]).toEqual([
+    0,
+    ['mail.html', 'mail.txt', 'mail.eml'].map((name) => directory.file(`preview/${name}`)),
+  ]);
+  const mail = await PostalMime.parse(await readFile(directory.file('preview/mail.eml')));
+  expect(mail.subject).toBe('Ihre Eintrittskarte: Gala');
+  expect(await readFile(directory.file('preview/mail.html'), 'utf8')).toContain(
+    'src="data:image/png;base64,',
+  );
+  expect(await readFile(directory.file('preview/mail.txt'), 'utf8')).toContain('Guten Tag Ada Lovelace');
+});
