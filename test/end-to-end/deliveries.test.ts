@@ -1,0 +1,125 @@
+import { createPublicKey } from 'node:crypto';
+import { verifyPass } from '@floodgate/passes';
+import { decode } from 'fast-png';
+import PostalMime from 'postal-mime';
+import { decodeQR } from 'qr/decode.js';
+import { Webhook } from 'standardwebhooks';
+import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { createFixture } from '../harness/fixture.ts';
+import { startMailServer } from '../harness/mail-server.ts';
+import { attendee, PartnerClient } from '../harness/partner-client.ts';
+import { keepPrivate } from '../harness/private-data.ts';
+import {
+  runCli,
+  startApiProcess,
+  startDeliveryProcess,
+  startWorkerProcess,
+} from '../harness/service-process.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+import { startReceiver, type Told } from '../harness/webhook-receiver.ts';
+
+// What follows "00", from end to end: every process, a real SMTP server, a real receiver.
+
+let database: TestDatabase;
+let env: { DATABASE_URL: string; QUEUE_URL: string; QUEUE_NAMESPACE: string };
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const queueUrl = inject('redisUrl') ?? database.url;
+  const QUEUE_NAMESPACE = queueUrl === database.url ? 'floodgate' : `deliveries_${process.pid}`;
+  env = { DATABASE_URL: database.url, QUEUE_URL: queueUrl, QUEUE_NAMESPACE };
+});
+afterAll(() => database.drop());
+
+/** What a door reads of the picture in an e-mail. */
+function readPicture(png: Uint8Array): string {
+  const { width, height, data } = decode(png);
+  const rowBytes = Math.ceil(width / 8);
+  const pixels = new Uint8Array(width * height * 4).fill(255);
+  for (let at = 0; at < width * height; at += 1) {
+    const [x, y] = [at % width, Math.floor(at / width)];
+    const isDark = (data[y * rowBytes + (x >> 3)]! & (0x80 >> (x & 7))) === 0;
+    if (isDark) pixels.fill(0, at * 4, at * 4 + 3);
+  }
+  return decodeQR({ width, height, data: pixels });
+}
+
+/** The public keys, as everybody may fetch them. */
+async function fetchKeys(baseUrl: string) {
+  const response = await fetch(`${baseUrl}/.well-known/floodgate/pass-keys.json`);
+  const { keys } = (await response.json()) as { keys: ({ kid: string } & Record<string, string>)[] };
+  return new Map(keys.map((key) => [Number(key.kid), createPublicKey({ key, format: 'jwk' })]));
+}
+
+test('registered, confirmed, the attendee has a pass that opens the door, the partner is told, and the books say so', async () => {
+  const [mailServer, receiver] = [await startMailServer(), await startReceiver()];
+  onTestFinished(() => receiver.close());
+  const [api, worker, delivery] = await Promise.all([
+    startApiProcess({ ...env, WEBHOOK_ALLOW_PRIVATE: 'true' }),
+    startWorkerProcess(env),
+    startDeliveryProcess({
+      DATABASE_URL: database.url,
+      SMTP_URL: mailServer.url,
+      MAIL_FROM: 'The Gala <gala@floodgate-tests.org>',
+      WEBHOOK_ALLOW_PRIVATE: 'true',
+    }),
+  ]);
+  const fixture = await createFixture(database.db);
+  const ticketId = await fixture.addTicket({ capacity: 2 });
+  const partner = new PartnerClient(api.baseUrl, fixture);
+  expect((await runCli(env, 'mail', 'enable', String(fixture.eventId))).code).toBe(0);
+  const created = await partner.request('/api/v1/webhooks', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ url: receiver.url }),
+  });
+  const { secret } = created.body.responseData as { secret: string };
+  keepPrivate([secret]);
+
+  const guests = ['ann', 'ben'].map((name) => ({
+    ...attendee(ticketId),
+    emailAddress: `${name}@mail.floodgate-tests.org`,
+  }));
+  keepPrivate(guests.map(({ emailAddress }) => emailAddress));
+  const registered = await Promise.all(guests.map((guest) => partner.register(guest)));
+  const references = registered.map(({ body }) => String(body.responseData));
+
+  await waitUntil('both have an e-mail', () => mailServer.mails.length === 2);
+  const keys = await fetchKeys(api.baseUrl);
+  for (const [index, { emailAddress }] of guests.entries()) {
+    const mail = mailServer.mails.find(({ to }) => to === emailAddress)!;
+    const { attachments } = await PostalMime.parse(mail.content);
+    const picture = attachments.find(({ mimeType }) => mimeType === 'image/png')!;
+    const token = readPicture(new Uint8Array(picture.content as ArrayBuffer));
+    const [, , serial] = references[index]!.split('-');
+    expect(verifyPass(token, keys)).toMatchObject({
+      eventId: fixture.eventId,
+      ticketId,
+      serial: Number(serial),
+    });
+    const shown = await partner.pass(references[index]!);
+    expect(shown.body.responseData).toMatchObject({ pass: token });
+  }
+
+  const told = () => receiver.told().flatMap(({ data }) => data.entries);
+  await waitUntil('the partner was told', () => told().length === 3);
+  expect(told().map(({ type }) => type)).toEqual([
+    'registration.confirmed',
+    'registration.confirmed',
+    'ticket.sold_out',
+  ]);
+  expect(new Set(told().flatMap(({ passReference }) => passReference ?? []))).toEqual(new Set(references));
+  for (const { body, headers } of receiver.deliveries)
+    expect((new Webhook(secret).verify(body, headers) as Told).type).toBe('event.changes');
+
+  const { output } = await runCli(env, 'queue', 'status', '--json');
+  const nothingLeft = { consumers: 1, behind: 0, failing: 0, disabled: 0, oldestMs: null };
+  expect(JSON.parse(output)).toMatchObject({ deliveries: { mail: nothingLeft, webhook: nothingLeft } });
+  const metrics = await (await fetch(`${delivery.baseUrl}/metrics`)).text();
+  for (const kind of ['mail', 'webhook'])
+    expect(metrics).toContain(`floodgate_delivery_oldest_undelivered_seconds{kind="${kind}"} 0`);
+  expect((await fetch(`${delivery.baseUrl}/health/ready`)).status).toBe(200);
+  expect((await runCli(env, 'reconcile')).code).toBe(0);
+  for (const service of [api, worker, delivery]) expect(await service.end()).toBe(0);
+});
