@@ -28,9 +28,11 @@ test('API and delivery may sign with their own roles, and the worker may not rea
   const signAs = async (service: ServiceName) => {
     const connectionString = withRole(roleOf(service), database.url);
     const own = connect({ connectionString, applicationName: 'tests', maxConnections: 1 });
-    return createPassSigner({ db: own })
-      .tokenFor(SUBJECT)
-      .finally(() => own.destroy());
+    try {
+      return await createPassSigner({ db: own }).tokenFor(SUBJECT);
+    } finally {
+      await own.destroy();
+    }
   };
   expect(await signAs('delivery')).toBe(await signAs('api'));
   await expect(signAs('worker')).rejects.toMatchObject({ code: '42501' });
