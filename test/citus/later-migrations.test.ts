@@ -10,7 +10,10 @@ const citusUrl = process.env['TEST_CITUS_URL'] ?? '';
 const missing = citusUrl === '' ? ' (no TEST_CITUS_URL)' : '';
 
 // What 0006 and those after it have made.
-const MIGRATIONS = ['0006-cancellations', '0007-modes', '0008-consumers', '0009-passes'];
+// prettier-ignore
+const MIGRATIONS = [
+  '0006-cancellations', '0007-modes', '0008-consumers', '0009-passes', '0010-mail', '0011-webhooks',
+];
 // prettier-ignore
 const COLUMNS_OF_EVENTS = [
   'cancel_until', 'duplicate_scope',
@@ -19,9 +22,13 @@ const COLUMNS_OF_EVENTS = [
 // prettier-ignore
 const FUNCTIONS = [
   'cancel_registrations', 'confirm_registrations', 'expire_holds',
-  'lease_consumers', 'consumer_lags', 'oldest_news',
+  'lease_consumers', 'consumer_lags', 'oldest_news', 'webhook_delivered',
 ];
-const TABLES = ['journal_consumers', 'pass_keys'];
+// prettier-ignore
+const TABLES = [
+  'journal_consumers', 'pass_keys', 'mail_deliveries', 'mail_suppressions', 'mail_rate_windows',
+  'webhook_endpoints', 'webhook_secrets', 'webhook_attempts',
+];
 
 describe.skipIf(missing)(`migrations after tables were spread over a Citus cluster${missing}`, () => {
   test('0006 and those after it change what is spread', { timeout: 120_000 }, async () => {

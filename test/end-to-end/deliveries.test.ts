@@ -1,4 +1,4 @@
-import { createPublicKey } from 'node:crypto';
+import { createPublicKey, type JsonWebKeyInput } from 'node:crypto';
 import { verifyPass } from '@floodgate/passes';
 import { decode } from 'fast-png';
 import PostalMime from 'postal-mime';
@@ -48,7 +48,7 @@ function readPicture(png: Uint8Array): string {
 /** The public keys, as everybody may fetch them. */
 async function fetchKeys(baseUrl: string) {
   const response = await fetch(`${baseUrl}/.well-known/floodgate/pass-keys.json`);
-  const { keys } = (await response.json()) as { keys: ({ kid: string } & Record<string, string>)[] };
+  const { keys } = (await response.json()) as { keys: ({ kid: string } & JsonWebKeyInput['key'])[] };
   return new Map(keys.map((key) => [Number(key.kid), createPublicKey({ key, format: 'jwk' })]));
 }
 
