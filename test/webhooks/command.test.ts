@@ -79,7 +79,8 @@ test.for([
   [['show', '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f'], 1, 'no such webhook'],
   [['list', '2147483647'], 1, 'no such event'],
 ] as const)('what cannot be done is said in a line: %j', async ([args, code, line]) => {
-  const given = args.map((arg) => ({ E: `${fixture.eventId}`, P: `${fixture.partnerId}` })[arg] ?? arg);
+  const ids: Record<string, string> = { E: `${fixture.eventId}`, P: `${fixture.partnerId}` };
+  const given = args.map((arg) => ids[arg] ?? arg);
   const ended = await floodgate(...given);
   expect([ended.code, ended.output.trim().split('\n').length]).toEqual([code, 1]);
   expect(ended.output).toContain(line);
