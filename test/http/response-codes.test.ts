@@ -1,6 +1,11 @@
 import { updateEvent } from '@floodgate/events';
 import { issueKey, limitPartner, revokeKey } from '@floodgate/partners';
-import { RESPONSE_CODES, type ResponseCode, type ResponseCodeEntry } from '@floodgate/contract';
+import {
+  RESPONSE_CODES,
+  WEBHOOK_LIMIT,
+  type ResponseCode,
+  type ResponseCodeEntry,
+} from '@floodgate/contract';
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -14,6 +19,7 @@ import { attendee, PartnerClient, type Answer } from '../harness/partner-client.
 import { exchange, requestText } from '../harness/raw-http.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { waitUntil } from '../harness/wait-until.ts';
+import { addWebhook } from '../harness/webhooks.ts';
 
 const REGISTER = '/api/v1/events/register';
 const TICKETS = '/api/v1/events/tickets';
@@ -106,6 +112,16 @@ async function twiceInAnotherCase(): Promise<Answer> {
   const first = await client.register(attendee(ticket, { emailAddress: 'ada@example.com' }));
   expect(first.body.responseCode).toBe('00');
   return client.register(attendee(ticket, { emailAddress: 'ADA@Example.COM', fullName: 'Ada' }));
+}
+
+/** Asks for webhooks of the kind that a partner may have ten of. */
+async function oneWebhookTooMany(): Promise<Answer> {
+  const own = await createFixture(database.db);
+  const url = 'https://partner.example/hook';
+  for (let count = 0; count < WEBHOOK_LIMIT; count += 1) await addWebhook(database.db, own, { url });
+  const body = JSON.stringify({ url });
+  const headers = { 'content-type': 'application/json' };
+  return new PartnerClient(api.baseUrl, own).request('/api/v1/webhooks', { method: 'POST', headers, body });
 }
 
 /** A registration that exists, looked up under a pass reference that was tampered with. */
@@ -227,6 +243,8 @@ const PROVOCATIONS: Provocation[] = [
   ['90', 503, 'Postgres takes too long to read', withLockedTable],
   ['91', 503, 'the answer of Postgres is lost', withSwallowedCommit],
   ['99', 500, 'Postgres refuses the row', () => register({ fullName: 'Poison' })],
+  ['70', 404, 'a webhook does not exist', () => partner.request(`/api/v1/webhooks/${randomUUID()}`)],
+  ['71', 409, 'there are ten webhooks already', oneWebhookTooMany],
 ];
 
 const provoked: { code: ResponseCode; answer: Answer }[] = [];

@@ -1,0 +1,87 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { runCli } from '../harness/service-process.ts';
+import { confirmSome } from '../harness/webhooks.ts';
+
+let database: TestDatabase;
+let fixture: Fixture;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  fixture = await createFixture(database.db);
+});
+afterAll(() => database.drop());
+
+const floodgate = (...args: string[]) => runCli({ DATABASE_URL: database.url }, 'webhook', ...args);
+
+async function json(...args: string[]) {
+  const { code, output } = await floodgate(...args, '--json');
+  expect([code, output]).toEqual([0, output]);
+  return JSON.parse(output) as Record<string, unknown> & { id: string; secret: string };
+}
+
+const URL = 'https://partner.example/hook?token=dont-tell';
+
+test('operators do what partners can, and the audit log knows it without secrets and URLs', async () => {
+  const { eventId, partnerId } = fixture;
+  const created = await json(
+    'create',
+    `${eventId}`,
+    `${partnerId}`,
+    URL,
+    '--types',
+    'ticket.sold_out,ticket.reopened',
+    '--by',
+    'ann',
+  );
+  expect(created).toMatchObject({ url: URL, types: ['ticket.sold_out', 'ticket.reopened'], state: 'active' });
+  expect(created.secret).toMatch(/^whsec_/);
+  const { id } = created;
+  expect(await json('list', `${eventId}`)).toMatchObject([{ id, partnerID: partnerId }]);
+  expect(await json('pause', id)).toEqual({ webhookId: id, state: 'paused' });
+  expect(await json('show', id)).toMatchObject({ id, state: 'paused', eventID: eventId, oldestMs: null });
+  expect(await json('resume', id)).toEqual({ webhookId: id, state: 'active' });
+  expect(await json('update', id, '--entries', '7')).toMatchObject({ entriesPerMessage: 7 });
+  const rotated = await json('rotate', id, '--overlap', '1h');
+  expect(rotated.secret).not.toBe(created.secret);
+  expect((await json('test', id))['messageId']).toMatch(/^msg_test_/);
+  await confirmSome(database.db, fixture, await fixture.addTicket(), 2);
+  expect(await json('replay', id, '--since', '1h')).toMatchObject({ cursor: '0', was: '0' });
+  expect(await json('attempts', id)).toEqual([]);
+  expect(await json('delete', id)).toEqual({ webhookId: id, state: 'deleted' });
+
+  const { rows } = await sql<{ actor: string; action: string; subject: string; text: string }>`
+    select actor, action, subject, coalesce(before::text, '') || coalesce(after::text, '') as text
+    from audit_log order by id`.execute(database.db);
+  expect(rows.map(({ action }) => action)).toEqual(
+    ['create', 'pause', 'resume', 'update', 'rotate', 'test', 'replay', 'delete'].map(
+      (name) => `webhook.${name}`,
+    ),
+  );
+  expect(rows[0]!.actor).toBe('ann');
+  for (const { subject, text } of rows) {
+    expect(subject).toBe(`webhook:${id}`);
+    expect(text).not.toMatch(/whsec_|dont-tell|partner\.example/);
+    for (const { secret } of [created, rotated]) expect(text).not.toContain(secret.slice(6));
+  }
+});
+
+test.for([
+  [['create', '1', '1', 'https://partner.example/'], 1, 'no such event'],
+  [['create', 'E', '1', 'ftp://partner.example/'], 2, 'url'],
+  [['create', 'E', 'P', 'https://partner.example/', '--types', 'ticket.sold'], 2, 'types'],
+  [['create', 'E', 'P', 'https://partner.example/', '--entries', '501'], 2, 'entriesPerMessage'],
+  [['create', 'E', '2147483647', 'https://partner.example/'], 1, 'not open to partner'],
+  [['pause', '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f'], 1, 'no such webhook'],
+  [['pause', 'hook'], 2, 'a UUID'],
+  [['show', '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f'], 1, 'no such webhook'],
+  [['list', '2147483647'], 1, 'no such event'],
+] as const)('what cannot be done is said in a line: %j', async ([args, code, line]) => {
+  const ids: Record<string, string> = { E: `${fixture.eventId}`, P: `${fixture.partnerId}` };
+  const given = args.map((arg) => ids[arg] ?? arg);
+  const ended = await floodgate(...given);
+  expect([ended.code, ended.output.trim().split('\n').length]).toEqual([code, 1]);
+  expect(ended.output).toContain(line);
+});
