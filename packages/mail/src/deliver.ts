@@ -12,7 +12,7 @@ import { digestOf, findSuppressed } from './suppressions.ts';
  * time at most.
  */
 export const MOST_UNDER_WAY = 100;
-/** Read together, right before they are sent: who has cancelled by then gets none. */
+/** Read together, while those before them are sent: who has cancelled by then gets none. */
 const CHUNK = 25;
 
 export interface DelivererOptions extends SendingOptions {
@@ -28,22 +28,32 @@ export function createDeliverer(options: DelivererOptions) {
   const room = createRoom(MOST_UNDER_WAY);
   const runs = new Set<Promise<unknown>>();
 
+  /** Resolves to the next e-mails that may be sent, and what is known of them; null: there are none. */
+  async function prepare({ event, tasks, signal }: Run, at: number) {
+    if (at >= tasks.length || !gate.isOpen()) return null;
+    const permitted = await options.rate(Math.min(CHUNK, tasks.length - at), signal);
+    if (permitted === 0) return null;
+    const chunk = tasks.slice(at, at + permitted);
+    return { chunk, found: await readChunk(options.db, event, chunk), end: at + permitted };
+  }
+
   async function begin(run: Run): Promise<void> {
-    const { event, tasks, signal } = run;
-    const sendOne = createSending(options, event, gate);
-    for (let at = 0; at < tasks.length && gate.isOpen();) {
-      const permitted = await options.rate(Math.min(CHUNK, tasks.length - at), signal);
-      if (permitted === 0) return;
-      const chunk = tasks.slice(at, (at += permitted));
-      const found = await readChunk(options.db, event, chunk);
+    const sendOne = createSending(options, run.event, gate);
+    let prepared = await prepare(run, 0);
+    while (prepared) {
+      const { chunk, found, end } = prepared;
+      // Read meanwhile: connections would wait for it.
+      const next = prepare(run, end);
+      next.catch(() => {});
       for (const task of chunk) {
         await room.enter();
         // While it waited, the server may have closed, or the process begun to stop.
-        if (signal.aborted || !gate.isOpen()) return room.leave();
+        if (run.signal.aborted || !gate.isOpen()) return room.leave();
         follow(run, task, sendOne(task, found(task)));
         // Composing takes long enough for connections to wait.
         await yieldToOthers();
       }
+      prepared = await next;
     }
   }
 
