@@ -121,7 +121,9 @@ const isRetryAfter = (value: string | null, leastSeconds: number | undefined) =>
       Number(value) <= MAX_RETRY_AFTER_SECONDS;
 
 const isEnvelopeRoute = (request: StrictRequest | undefined) =>
-  [REGISTER, TICKETS, LAUNCH, REVOKED, REGISTRATIONS, WEBHOOKS].some((route) => request?.target.startsWith(route));
+  [REGISTER, TICKETS, LAUNCH, REVOKED, REGISTRATIONS, WEBHOOKS].some((route) =>
+    request?.target.startsWith(route),
+  );
 
 function judgeAnswer(target: Target, request: StrictRequest, answer: Answer, isOnly: boolean): void {
   // A server may be stricter than the reader, but then it has to close the connection.

@@ -87,7 +87,11 @@ async function startOwnPostgres(directory: string, stop: AbortController): Promi
 }
 
 /** Near the API's port, so that it is the same each time. Nobody who did not ask for a port is kept from starting by it. */
-function claimDeliveryPort({ DELIVERY_PORT, PORT, HOST }: StandaloneConfig, apiPort: number, wasAbandoned: boolean) {
+function claimDeliveryPort(
+  { DELIVERY_PORT, PORT, HOST }: StandaloneConfig,
+  apiPort: number,
+  wasAbandoned: boolean,
+) {
   if (DELIVERY_PORT !== undefined) return claimPort(DELIVERY_PORT, HOST, wasAbandoned);
   return PORT === 0 ? findFreePort() : claimPort(apiPort + 2, HOST, wasAbandoned).catch(findFreePort);
 }
