@@ -6,8 +6,8 @@ export const PIXELS_PER_MODULE = 8;
 /** What a row is told by (PNG, 9.2): as it is, or by what differs from the one above. */
 const [AS_IS, LIKE_ABOVE] = [0, 2];
 
-/** A picture of 1.1 KB in place of one of 0.8, in a quarter of the time. */
-const FAST = { level: 1 };
+/** A picture of 1.1 KB in place of one of 0.8, in a quarter of the time. It fits into one chunk: no more memory than that is asked for. */
+const FAST = { level: 1, chunkSize: 4_096 };
 
 /**
  * Returns rows of dark and light modules as a PNG picture (RFC 2083) of one bit per pixel. No library: with zlib at hand, the
