@@ -13,6 +13,8 @@ import { addresses, confirm, enable, startMails } from './mail-process.ts';
 // from nodemailer's pool alone, of one message of the same size: the machine's speed varies, the ratio much less.
 
 const COUNT = Number(process.env['MEASURE_MAILS'] ?? 0);
+/** Among so many events. */
+const EVENTS = Number(process.env['MEASURE_EVENTS'] ?? 1);
 const SIZE = 13_000;
 const POLL_MS = 250;
 
@@ -63,10 +65,12 @@ test.runIf(COUNT > 0)(
   async () => {
     const database = await createTestDatabase();
     onTestFinished(() => database.drop());
-    const fixture = await createFixture(database.db);
-    const ticketId = await fixture.addTicket({ capacity: COUNT });
-    for (let at = 0; at < COUNT; at += 2_000)
-      await confirm(database.db, fixture, ticketId, addresses(2_000, `guest-${at}`));
+    const fixtures = await Promise.all(Array.from({ length: EVENTS }, () => createFixture(database.db)));
+    for (const fixture of fixtures) {
+      const ticketId = await fixture.addTicket({ capacity: COUNT });
+      for (let at = 0; at < COUNT / EVENTS; at += 1_000)
+        await confirm(database.db, fixture, ticketId, addresses(1_000, `guest-${fixture.eventId}-${at}`));
+    }
     const server = await startServer();
     const before = await measurePool(server.url);
     const delivery = await startMails(database, { SMTP_URL: server.url, LOG_LEVEL: 'info' });
@@ -77,7 +81,7 @@ test.runIf(COUNT > 0)(
         .select(({ fn }) => fn.countAll<number>().as('count'));
       return (await all.where('state', '=', 'sent').executeTakeFirstOrThrow()).count;
     };
-    await enable(database.db, fixture);
+    for (const fixture of fixtures) await enable(database.db, fixture);
     const first = await waitUntil('the first are sent', async () => (await count()) || null);
     const [startedAt, cpuBefore] = [performance.now(), cpuMs(delivery.child.pid!)];
     await waitUntil('all are sent', async () => (await count()) >= COUNT, 240_000);

@@ -6,20 +6,23 @@ import { qrPng, qrSvg } from './qr-code.ts';
 import { signPass } from './token.ts';
 
 const { privateKey } = generateKeyPairSync('ed25519');
-const TOKEN = signPass(
-  {
-    keyId: 65_535,
-    eventId: 2_147_483_647,
-    ticketId: 1,
-    serial: 317,
-    validFrom: null,
-    validUntil: new Date(),
-  },
-  privateKey,
+const PASS = {
+  keyId: 65_535,
+  eventId: 2_147_483_647,
+  ticketId: 1,
+  serial: 317,
+  validFrom: null,
+  validUntil: new Date(),
+};
+const TOKEN = signPass(PASS, privateKey);
+
+/** Of so many registrations. */
+const TOKENS = Array.from({ length: 40 }, (_, serial) =>
+  signPass({ ...PASS, serial: 1 + serial * 7_919 }, privateKey),
 );
 
-test('the PNG shows the token', () => {
-  const { width, height, data } = decode(qrPng(TOKEN));
+test.for([TOKEN, ...TOKENS])('the PNG shows the token %$', (token) => {
+  const { width, height, data } = decode(qrPng(token));
   expect([width, height]).toEqual([392, 392]);
   // Four bytes per pixel are what the reader of codes expects: red, green, blue and how opaque.
   const rowBytes = width / 8;
@@ -28,7 +31,7 @@ test('the PNG shows the token', () => {
     const byte = data[Math.floor(at / width) * rowBytes + Math.floor((at % width) / 8)]!;
     if (!(byte & (0x80 >> (at % 8)))) pixels.fill(0, at * 4, at * 4 + 3);
   }
-  expect(decodeQR({ width, height, data: pixels })).toBe(TOKEN);
+  expect(decodeQR({ width, height, data: pixels })).toBe(token);
 });
 
 test('the SVG shows the token, black on white', () => {

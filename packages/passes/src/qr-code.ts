@@ -2,8 +2,9 @@ import { encodeQR } from 'qr';
 import { encodePng, PIXELS_PER_MODULE } from './png.ts';
 
 // A token has 148 characters of the alphanumeric mode: a code of 41 × 41 modules, a seventh of which may be unreadable.
-// Around it are the four light modules that scanners expect.
-const OPTIONS = { ecc: 'medium', encoding: 'alphanumeric', border: 4 } as const;
+// Around it are the four light modules that scanners expect. One mask for all: a signature is as good as random, so none of the eight is
+// better than the others on the whole, and to try them all takes longer than all the rest.
+const OPTIONS = { ecc: 'medium', encoding: 'alphanumeric', border: 4, mask: 3 } as const;
 
 /** Returns the QR code of a token as an SVG picture: black on white, whatever the page around it is. */
 export function qrSvg(token: string): string {
