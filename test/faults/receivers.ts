@@ -167,7 +167,7 @@ export class MailReceiver extends Listening {
   ): Promise<void> {
     let text = '';
     for await (const chunk of stream) text += String(chunk);
-    const messageId = /^message-id: (.+)\r$/im.exec(text)?.[1] ?? '';
+    const messageId = /^message-id:\s*(\S+)/im.exec(text)?.[1] ?? '';
     this.taken.push({ to, messageId });
     answer(null);
   }

@@ -63,7 +63,7 @@ export async function startMailServer(port = 0, options: SMTPServerOptions = {})
         () => void accept(Buffer.concat(chunks).toString(), session.envelope.rcptTo[0]!.address),
       );
       const accept = async (content: string, to: string) => {
-        const messageId = /^Message-ID: (.*)$/im.exec(content)![1]!.trim();
+        const messageId = /^Message-ID:\s*(\S+)/im.exec(content)![1]!;
         const mail = { to, messageId, content };
         const refusal = await handle.onMessage(mail);
         if (refusal) return done(refusalError(refusal));

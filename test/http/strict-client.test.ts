@@ -177,17 +177,28 @@ test('the OpenAPI document describes the routes, and envelopes that are closed',
   expect(document.openapi).toMatch(/^3\.1\./);
   const operations = operationsOf(document);
   expect(operations.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual([
+    'delete /api/v1/webhooks/{webhookId}',
     'get /api/v1/events/launch',
     'get /api/v1/events/passes/revoked',
     'get /api/v1/events/registrations',
     'get /api/v1/events/registrations/{passReference}',
     'get /api/v1/events/registrations/{passReference}/pass',
     'get /api/v1/events/tickets',
+    'get /api/v1/webhooks',
+    'get /api/v1/webhooks/{webhookId}',
+    'get /api/v1/webhooks/{webhookId}/attempts',
+    'patch /api/v1/webhooks/{webhookId}',
     'post /api/v1/events/register',
     'post /api/v1/events/register/bulk',
     'post /api/v1/events/registrations/{passReference}/cancel',
     'post /api/v1/events/registrations/{passReference}/confirm',
     'post /api/v1/events/reset',
+    'post /api/v1/webhooks',
+    'post /api/v1/webhooks/{webhookId}/pause',
+    'post /api/v1/webhooks/{webhookId}/replay',
+    'post /api/v1/webhooks/{webhookId}/resume',
+    'post /api/v1/webhooks/{webhookId}/rotate',
+    'post /api/v1/webhooks/{webhookId}/test',
   ]);
   for (const { responses } of operations)
     for (const { content } of Object.values(responses))

@@ -5,6 +5,7 @@ export const FOLDERS_ON_CITUS = [
   'end-to-end',
   'http',
   'journal',
+  'mail',
   'partners',
   'passes',
   'queue',

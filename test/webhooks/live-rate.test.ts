@@ -44,9 +44,9 @@ test.skipIf(SECONDS === 0)('registered and told, a second', { timeout: 180_000 }
     await Promise.all(services.map((service) => service.end()));
   });
   const lags: number[] = [];
-  let isOver = false;
+  const over = new AbortController();
   const sampling = (async () => {
-    while (!isOver) {
+    while (!over.signal.aborted) {
       lags.push((await readLags(db)).webhook?.oldestMs ?? 0);
       await delay(SAMPLE_MS);
     }
@@ -62,7 +62,7 @@ test.skipIf(SECONDS === 0)('registered and told, a second', { timeout: 180_000 }
   const registered = answersOf(load, OK) * PER_CALL;
   await waitUntil('all is told', () => received['/live']?.cursor === registered, 60_000);
   const seconds = (performance.now() - startedAt) / 1_000;
-  isOver = true;
+  over.abort();
   await sampling;
   const { breaks, messages } = received['/live']!;
   process.stdout.write(

@@ -7,15 +7,7 @@ import { createReserveBatch } from './reserve-batch.ts';
 import { oneAtATime } from './shard-keys.ts';
 
 /** What is small, and the same on every server. */
-const DIRECTORY = [
-  'partners',
-  'secret_keys',
-  'shards',
-  'events',
-  'event_grants',
-  'pass_keys',
-  'mail_suppressions',
-];
+const DIRECTORY = ['partners', 'secret_keys', 'shards', 'events', 'event_grants', 'pass_keys'];
 /** What belongs to an event, and lies where its shard does. */
 const OF_EVENTS = [
   'tickets',
