@@ -1,5 +1,5 @@
 // Makes a Postman collection (format v2.1) of the OpenAPI document, in which a request can be sent as soon as the variables are set:
-// Get Tickets keeps a ticket's id, Register For Event a pass reference, and the others use them.
+// Get Tickets keeps a ticket's id, Register For Event a pass reference, Create Webhook its id, and the others use them.
 
 interface Content {
   'application/json': {
@@ -38,16 +38,18 @@ const KEPT: Record<string, [variable: string, value: string]> = {
   getTickets: ['ticketId', 'answer.responseData[0].id'],
   registerForEvent: ['passReference', 'answer.responseData'],
   listRegistrations: ['cursor', 'answer.responseData.cursor'],
+  createWebhook: ['webhookId', 'answer.responseData.id'],
 };
 
 /** Sent in order, each finds what it needs: a pass needs a registration that is confirmed, and not cancelled yet. */
-const LAST = ['getPass', 'cancelRegistration', 'resetTestEvent'];
+const LAST = ['getPass', 'cancelRegistration', 'resetTestEvent', 'deleteWebhook'];
 
 /** Values of parameters that are not their examples. */
 const VALUES: Record<string, string> = {
   'x-event-ref': '{{eventRef}}',
   'idempotency-key': '{{$guid}}',
   passReference: '{{passReference}}',
+  webhookId: '{{webhookId}}',
   after: '{{cursor}}',
 };
 
@@ -57,6 +59,7 @@ const VARIABLES = {
   eventRef: '',
   ticketId: '1',
   passReference: '',
+  webhookId: '',
   cursor: '0',
 };
 
