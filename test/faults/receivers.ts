@@ -117,7 +117,10 @@ export interface TakenMail {
   messageId: string;
 }
 
-/** Takes e-mails, and refuses some for now: with 421, 454 and 450. */
+/** Of a thousand recipients so many are refused for a reason that holds for all: then nothing is sent for a while. */
+const REFUSED_FOR_ALL_PER_MILLE = 1;
+
+/** Takes e-mails, and refuses some for now: with 450, and now and then with 421 or 454. */
 export class MailReceiver extends Listening {
   readonly #random: Random;
   readonly taken: TakenMail[] = [];
@@ -155,8 +158,13 @@ export class MailReceiver extends Listening {
     };
   }
 
+  #drawCode(): number | null {
+    if (this.#random.between(1, 1_000) <= REFUSED_FOR_ALL_PER_MILLE) return this.#random.pick([421, 454]);
+    return this.#random.chance(REFUSED_PERCENT) ? 450 : null;
+  }
+
   #refusal(): Error | null {
-    const code = this.#random.chance(REFUSED_PERCENT) ? this.#random.pick([421, 454, 450]) : null;
+    const code = this.#drawCode();
     return code === null ? null : Object.assign(new Error('not now'), { responseCode: code });
   }
 

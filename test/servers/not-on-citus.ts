@@ -57,6 +57,8 @@ export const FILES_NOT_ON_CITUS: Record<string, string[]> = {
     'queue/two-queues',
   ],
   'about settings': ['service/settings', 'service/wrong-settings'],
+  'about e-mails, or about what a process does with them: what is asked of the database mail/send asks as well':
+    ['mail/at-most-once', 'mail/commands', 'mail/e-mail', 'mail/outbox', 'mail/sharing', 'mail/throughput'],
 };
 
 const ONE_LOCK = 'pauses by an advisory lock, which is one server’s';
