@@ -15,7 +15,8 @@ export async function deliverNow({ db }: Deployment): Promise<void> {
   // One that somebody has just taken is left alone: it may be under way.
   await sql`
     update mail_deliveries set next_at = now()
-    where state = 'retry' and next_at > now() and next_at < now() + make_interval(secs => ${TAKEN_SECONDS})`
+    where state = 'retry' and next_at > now()
+      and next_at not between now() + make_interval(secs => ${TAKEN_SECONDS}) and now() + '181 s'::interval`
     .execute(db)
     .catch(() => {});
 }
