@@ -1,5 +1,5 @@
-// Type check, lint, format check, and two linters for the OpenAPI document, side by side. Exits 1 where any of them finds
-// something.
+// Type check, lint, format check, two linters for the OpenAPI document, and the documentation's build, side by side. Exits 1
+// where any of them finds something.
 import { spawn } from 'node:child_process';
 import process from 'node:process';
 
@@ -22,6 +22,8 @@ const CHECKS = {
   'contract by Redocly': ['node_modules/@redocly/cli/bin/cli.js', ...REDOCLY],
   'contract by Spectral': ['node_modules/@stoplight/spectral-cli/dist/index.js', ...SPECTRAL],
   format: ['node_modules/prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', '.'],
+  // A dead link, or a page that is in no sidebar, fails the site.
+  documentation: ['apps/docs/node_modules/vitepress/bin/vitepress.js', 'build', 'apps/docs'],
 };
 
 /** Nothing is told to anybody, nor asked whether there is a newer version. */
