@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { perform } from '@floodgate/audit';
 import { pauseMailAction, resumeMailAction } from '@floodgate/mail/actions';
 import { digestOf, suppress } from '@floodgate/mail/suppressions';
+import { readLags } from '@floodgate/journal';
 import { cancelRegistrationAction } from '@floodgate/registrations/actions';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
@@ -33,6 +34,7 @@ const confirmThese = (these: readonly string[]) => confirm(database.db, fixture,
 /** How often each address got an e-mail. */
 const countsOf = (mails: readonly { to: string }[]) =>
   Object.fromEntries([...Map.groupBy(mails, ({ to }) => to)].map(([to, all]) => [to, all.length]));
+const HOUR_MS = 3_600_000;
 const once = (these: readonly string[]) => Object.fromEntries(these.map((to) => [to, 1]));
 
 test('everybody who is confirmed gets one e-mail, whether before it was switched on or after', async () => {
@@ -138,18 +140,26 @@ describe('refusals', () => {
     const [grey] = addresses(1, 'grey') as [string];
     server.onRecipient = (address) =>
       address === grey ? { responseCode: 451, message: '4.7.1 greylisted' } : undefined;
+    await confirmThese([grey, ...addresses(20)]);
+    await sql`update journal_segments set at = now() - interval '1 hour' where shard_id = ${fixture.shardId}`.execute(
+      database.db,
+    );
     await enable(database.db, fixture);
     await startMails(database, { SMTP_URL: server.url });
-    await confirmThese([grey, ...addresses(20)]);
     await waitForState(database.db, fixture, 'sent', 20);
     expect(await waitForState(database.db, fixture, 'retry', 1)).toMatchObject([
       { reason: '451 4.7.1', attempts: 1, doubtful: false },
     ]);
+    // As long as it was confirmed, not as long as it was refused.
+    const { mail } = await readLags(database.db);
+    expect(mail).toMatchObject({ consumers: 1, behind: 1 });
+    expect(mail!.oldestMs).toBeGreaterThanOrEqual(HOUR_MS);
     server.onRecipient = () => undefined;
     await sql`update mail_deliveries set next_at = now() where state = 'retry'`.execute(database.db);
     const sent = await waitForState(database.db, fixture, 'sent', 21);
     expect(sent[0]).toMatchObject({ attempts: 2, doubtful: false });
     expect(countsOf(server.mails)).toEqual(once([grey, ...addresses(20)]));
+    expect((await readLags(database.db)).mail).toMatchObject({ behind: 0, oldestMs: null });
   });
 
   test.each([421, 454])('%s: everybody waits, and it costs no attempt', async (responseCode) => {
@@ -199,6 +209,29 @@ test('a server that is away is waited for', async () => {
   const again = await startMailServer(Number(port));
   await waitForState(database.db, fixture, 'sent', 10);
   expect(countsOf(again.mails)).toEqual(once(addresses(10)));
+});
+
+test('e-mails that cannot be made wait until they can, and others go on', async () => {
+  const server = await startMailServer();
+  const setTimeZone = (timeZone: string) =>
+    database.db
+      .updateTable('events')
+      .set({ starts_at: new Date(), time_zone: timeZone })
+      .where('id', '=', fixture.eventId)
+      .execute();
+  await setTimeZone('Nobody/Knows');
+  const other = await createFixture(database.db);
+  await confirmThese(addresses(3));
+  await confirm(database.db, other, await other.addTicket(), addresses(1, 'other'));
+  for (const event of [fixture, other]) await enable(database.db, event);
+  const { output } = await startMails(database, { SMTP_URL: server.url });
+  await waitForState(database.db, fixture, 'retry', 3);
+  await waitForState(database.db, other, 'sent', 1);
+  expect(output()).toContain('an e-mail could not be composed: RangeError');
+  await setTimeZone('Europe/Berlin');
+  await sql`update mail_deliveries set next_at = now() where state = 'retry'`.execute(database.db);
+  await waitForState(database.db, fixture, 'sent', 3);
+  expect(countsOf(server.mails)).toEqual(once([...addresses(3), ...addresses(1, 'other')]));
 });
 
 test('an address that was suppressed by hand gets none', async () => {

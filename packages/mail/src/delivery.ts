@@ -9,9 +9,10 @@ import {
 } from '@floodgate/journal';
 import { createPassSigner } from '@floodgate/passes';
 import { throttledWarn, type Page } from '@floodgate/service';
-import { parseSender } from './compose.ts';
-import { createDeliverer, type DelivererOptions } from './deliver.ts';
-import { createOutcomeWriter, type OutcomeWriter } from './send/outcome-writer.ts';
+import { parseSender } from './compose/compose-mail.ts';
+import { openComposing } from './compose/composing.ts';
+import { createDeliverer, type DelivererOptions } from './send-mails.ts';
+import { createOutcomeWriter } from './send/outcome-writer.ts';
 import { createSendingRate } from './send/sending-rate.ts';
 import { openSmtp } from './send/smtp.ts';
 import type { Transport } from './send/transport.ts';
@@ -52,7 +53,13 @@ function startSending(context: MailContext, transport: Transport, pages: readonl
   const outcomes = createOutcomeWriter(db, (err) =>
     log.warn({ err }, 'what became of e-mails cannot be written; it is tried again'),
   );
-  const deliverer = createDeliverer(delivererOptions(context, transport, outcomes));
+  const composing = openComposing({
+    passes: createPassSigner({ db }),
+    // The setting was checked.
+    sender: parseSender(context.config.MAIL_FROM)!,
+    onError: (err, eventId) => log.error({ err, eventId }, 'an e-mail failed; it is tried again'),
+  });
+  const deliverer = createDeliverer(delivererOptions(context, { transport, composing, outcomes }));
   const options = { db, log, deliverer, isOutside: transport.isOutside };
   const stopping = new AbortController();
   const consumers = runConsumers({
@@ -80,25 +87,20 @@ function startSending(context: MailContext, transport: Transport, pages: readonl
       await Promise.all([consumers.close(), deliverer.ended()]);
       clearTimeout(cutOff);
       transport.close();
+      await composing.close();
     },
   };
 }
 
 function delivererOptions(
   { db, log, metrics, config }: MailContext,
-  transport: Transport,
-  outcomes: OutcomeWriter,
+  parts: Pick<DelivererOptions, 'transport' | 'composing' | 'outcomes'>,
 ): DelivererOptions {
   return {
+    ...parts,
     db,
-    transport,
-    outcomes,
-    passes: createPassSigner({ db }),
     rate: createSendingRate(db, log, config.MAIL_PER_SECOND),
-    // The setting was checked.
-    sender: parseSender(config.MAIL_FROM)!,
     onOutcome: countOutcomes(metrics, log),
-    onError: (err, eventId) => log.error({ err, eventId }, 'an e-mail failed; it is tried again'),
   };
 }
 

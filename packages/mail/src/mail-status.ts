@@ -7,7 +7,7 @@ import type { MailSwitch } from './switch.ts';
 export interface MailStatus {
   eventId: number;
   state: MailSwitch;
-  /** Age of the oldest registration that waits for its first attempt; null: none does. */
+  /** Age of the oldest registration whose e-mail waits, for its first attempt or the next; null: none does. */
   oldestMs: number | null;
   sent: number;
   /** To be tried again. */

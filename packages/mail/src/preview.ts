@@ -2,10 +2,10 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { InvalidInput } from '@floodgate/service/failure';
 import { qrPng } from '@floodgate/passes';
-import { createComposer, parseSender } from './compose.ts';
+import { createComposer, parseSender } from './compose/compose-mail.ts';
 import type { MailEvent } from './mail-event.ts';
 import type { Recipient } from './recipients.ts';
-import { readParts } from './read-parts.ts';
+import { readParts } from './compose/read-parts.ts';
 
 const MADE_UP: Recipient = {
   serial: 1_234,

@@ -1,5 +1,5 @@
 import { inEachShard } from '@floodgate/database';
-import { claimDue, giveBack, type DueDelivery } from './deliveries.ts';
+import { claimDue, giveBack, type DueDelivery } from './mail-deliveries.ts';
 import { findMailEvent } from './mail-event.ts';
 import type { TurnOptions } from './take-turn.ts';
 

@@ -1,40 +1,19 @@
-import { qrPng, type PassSigner } from '@floodgate/passes';
-import { createComposer, type Sender } from './compose.ts';
-import type { Delivery } from './deliveries.ts';
+import type { Delivery } from './mail-deliveries.ts';
 import type { MailEvent } from './mail-event.ts';
-import { isReserved, type Recipient } from './recipients.ts';
+import type { PreparedMail, Task } from './prepare-mails.ts';
 import type { Gate } from './send/gate.ts';
 import type { OutcomeWriter } from './send/outcome-writer.ts';
-import type { Attempt, ComposedMail, Transport } from './send/transport.ts';
+import type { Attempt, Transport } from './send/transport.ts';
 
 /** After how long an e-mail that was refused for now is tried again, and the last time. */
 const RETRY_AFTER_MS = [1, 5, 15, 60, 3 * 60, 6 * 60, 12 * 60, 24 * 60].map((minutes) => minutes * 60_000);
 const RETRY_DOUBTFUL_AFTER_MS = RETRY_AFTER_MS[0]!;
 
-/** An e-mail that is to be sent. */
-export interface Task {
-  serial: number;
-  /** Attempts that were refused for now. */
-  attempts: number;
-  /** It may have been sent before. */
-  isDoubtful: boolean;
-}
-
 export interface SendingOptions {
   transport: Transport;
-  passes: PassSigner;
-  sender: Sender;
   outcomes: OutcomeWriter;
-  /** Told of each outcome, and of an e-mail that could not be made, for a reason of ours. */
+  /** Told of each outcome. */
   onOutcome: (state: Delivery['state'] | 'unavailable', reason: string | null) => void;
-  onError: (error: Error, eventId: number) => void;
-}
-
-/** What is known of a registration right before its e-mail is sent. */
-export interface Found {
-  recipient: Recipient | undefined;
-  digest: string;
-  isSuppressed: boolean;
 }
 
 type Outcome = Pick<Delivery, 'state' | 'reason'> &
@@ -44,41 +23,15 @@ type Outcome = Pick<Delivery, 'state' | 'reason'> &
     suppressed?: string;
   };
 
-/** Returns why there is nothing to send, if there is nothing. */
-function skipOf({ isOutside }: Transport, { recipient, isSuppressed }: Found): Outcome | null {
-  if (!recipient) return { state: 'skipped', reason: 'missing' };
-  if (recipient.isCancelled) return { state: 'skipped', reason: 'cancelled' };
-  if (isSuppressed) return { state: 'undeliverable', reason: 'suppressed' };
-  if (isOutside && isReserved(recipient.emailAddress))
-    return { state: 'skipped', reason: 'reserved address' };
-  return null;
-}
-
 /** Returns what sends one e-mail and commits what came of it. It resolves to whether nothing more is to be done. */
-export function createSending(options: SendingOptions, event: MailEvent, gate: Gate) {
-  const { transport, passes, sender, outcomes, onOutcome, onError } = options;
-  const { shardId, id: eventId } = event;
-  const compose = createComposer(event, sender);
+export function createSending(options: SendingOptions, { shardId, id: eventId }: MailEvent, gate: Gate) {
+  const { transport, outcomes, onOutcome } = options;
 
-  async function composeFor(recipient: Recipient): Promise<ComposedMail> {
-    const { ticketId, serial } = recipient;
-    return compose(recipient, qrPng(await passes.tokenFor({ event, ticketId, serial })));
-  }
-
-  async function attempt(recipient: Recipient): Promise<Attempt> {
-    let mail: ComposedMail;
-    try {
-      mail = await composeFor(recipient);
-    } catch (error) {
-      // Its message may quote the attendee.
-      onError(new Error(`an e-mail could not be composed: ${(error as Error).name}`), eventId);
-      return { kind: 'refused', isPermanent: false, reason: 'not composed' };
-    }
-    return transport.send(mail);
-  }
-
-  async function tryOne(task: Task, { recipient, digest }: Found): Promise<Outcome> {
-    const tried = await attempt(recipient!);
+  async function tryOne({ task, digest, content }: PreparedMail): Promise<Outcome> {
+    if (content && 'skip' in content) return content.skip;
+    const tried: Attempt = content
+      ? await transport.send(content.mail)
+      : { kind: 'refused', isPermanent: false, reason: 'not composed' };
     if (tried.kind === 'sent') gate.pass();
     if (tried.kind === 'unavailable') {
       gate.close();
@@ -88,10 +41,9 @@ export function createSending(options: SendingOptions, event: MailEvent, gate: G
     return { ...outcomeOf(tried, task), ...(isForGood && { suppressed: digest }) };
   }
 
-  return async function sendOne(task: Task, found: Found): Promise<boolean> {
-    const { suppressed, ...outcome } = skipOf(transport, found) ?? (await tryOne(task, found));
-    const { serial, attempts, isDoubtful } = task;
-    const delivery = { shardId, eventId, serial, attempts, isDoubtful, retryInMs: null, ...outcome };
+  return async function sendOne(prepared: PreparedMail): Promise<boolean> {
+    const { suppressed, ...outcome } = await tryOne(prepared);
+    const delivery = { ...prepared.task, shardId, eventId, retryInMs: null, ...outcome };
     // Nothing has happened yet.
     if (delivery.state === 'retry' && !delivery.isDoubtful && delivery.attempts === 0) return false;
     await outcomes.write(delivery, suppressed);

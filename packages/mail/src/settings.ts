@@ -1,6 +1,6 @@
 import { FormatRegistry, Type } from '@sinclair/typebox';
 import { whole } from '@floodgate/service';
-import { parseSender } from './compose.ts';
+import { parseSender } from './compose/compose-mail.ts';
 
 FormatRegistry.Set('smtp-url', (text) => /^smtps?:\/\/[^\s/]/.test(text) && URL.canParse(text));
 FormatRegistry.Set('mail-from', (text) => !/[\r\n]/.test(text) && parseSender(text) !== null);

@@ -10,10 +10,10 @@ import {
   type TurnEnd,
 } from '@floodgate/journal';
 import type { Logger } from '@floodgate/service';
-import { MOST_UNDER_WAY, type Deliverer } from './deliver.ts';
-import { findRecorded } from './deliveries.ts';
+import { MOST_UNDER_WAY, type Deliverer } from './send-mails.ts';
+import { findRecorded } from './mail-deliveries.ts';
 import { findMailEvent } from './mail-event.ts';
-import type { Task } from './send-one.ts';
+import type { Task } from './prepare-mails.ts';
 
 /** How long e-mails of an event are sent before others have their turn, and how many at most. */
 const TURN_MS = 2_000;
@@ -81,9 +81,9 @@ async function tasksOf(db: Database, consumer: Consumer, { entries }: JournalPag
   const recorded = await findRecorded(db, shardId, eventId, serials);
   return entries
     .filter(({ serial }) => !recorded.has(serial!))
-    .map(({ serial, offset }, index) => {
+    .map(({ serial, offset, at: since }, index) => {
       const isDoubtful = until !== null && offset <= until && index < MOST_UNDER_WAY;
-      return { serial: serial!, attempts: 0, isDoubtful };
+      return { serial: serial!, since, attempts: 0, isDoubtful };
     });
 }
 

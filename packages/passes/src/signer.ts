@@ -29,12 +29,16 @@ export function createPassSigner({ db }: { db: Database }): PassSigner {
   return {
     keys,
     publicKeys: async () => (await keys()).publicKeys,
-    async tokenFor({ event, ticketId, serial }) {
-      const { id: keyId, privateKey } = (await keys()).signing;
-      const pass = { keyId, eventId: event.id, ticketId, serial, ...validityOf(event) };
-      return signPass(pass, privateKey);
-    },
+    tokenFor: async (subject) => signPassFor(subject, (await keys()).signing),
   };
+}
+
+/** Returns the pass of a registration, signed with a key. */
+export function signPassFor(
+  { event, ticketId, serial }: PassSubject,
+  { id: keyId, privateKey }: SigningKeys['signing'],
+): string {
+  return signPass({ keyId, eventId: event.id, ticketId, serial, ...validityOf(event) }, privateKey);
 }
 
 /** From when to when passes of an event are valid: a day more on both sides, as doors open early and evenings grow long. */

@@ -99,6 +99,7 @@ const MAIL_DELIVERY = [
   'attempts',
   'doubtful',
   'next_at',
+  'since',
   'at',
 ] as const;
 

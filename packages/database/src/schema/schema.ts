@@ -305,6 +305,8 @@ export interface Schema {
     doubtful: boolean;
     /** When it is tried again. */
     next_at: Date | null;
+    /** When the registration was confirmed. */
+    since: Date;
     at: CreatedAt;
   };
   /** Addresses that get no more e-mails. */

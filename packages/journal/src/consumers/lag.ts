@@ -1,7 +1,10 @@
 import { sql } from 'kysely';
 import { askShards, shardIds, type ConsumerKind, type Database } from '@floodgate/database';
 
-/** How far the consumers of a kind are behind, all that have not ended counted: also those that wait, are slowed down or paused. */
+/**
+ * How far the consumers of a kind are behind, all that have not ended counted: also those that wait, are slowed down or paused, and
+ * e-mails that were refused for now.
+ */
 export interface Lag {
   consumers: number;
   /** How many of them have something to deliver. */

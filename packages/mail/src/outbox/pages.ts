@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Page } from '@floodgate/service';
 import { html } from 'ghtml';
-import { readParts } from '../read-parts.ts';
+import { readParts } from '../compose/read-parts.ts';
 import type { KeptMail, Outbox } from './outbox.ts';
 
 // Nothing runs and nothing is loaded from elsewhere. An e-mail is shown in a frame of its own, which may do nothing at all.

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '@floodgate/database';
-import { recordDeliveries, type Delivery } from '../deliveries.ts';
+import { recordDeliveries, type Delivery } from '../mail-deliveries.ts';
 import { suppress } from '../suppressions.ts';
 
 /** Writes what became of e-mails. */

@@ -88,21 +88,4 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       end loop;
       return leased;
     end $$`.execute(db);
-
-  // How far each consumer of a shard is behind.
-  await sql`
-    create function consumer_lags(shard integer) returns json
-    language plpgsql stable as $$
-    declare
-      one record;
-      lags json[] := '{}';
-    begin
-      for one in
-        select id, kind, event_id, partner_id, last_offset, state, failures from journal_consumers where shard_id = shard
-      loop
-        lags := lags || json_build_object('id', one.id, 'kind', one.kind, 'state', one.state, 'failures', one.failures,
-          'oldestMs', extract(epoch from now() - oldest_news(shard, one.event_id, one.partner_id, one.last_offset)) * 1000);
-      end loop;
-      return array_to_json(lags);
-    end $$`.execute(db);
 }

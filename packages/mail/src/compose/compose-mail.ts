@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto';
 import MimeNode from 'nodemailer/lib/mime-node';
 import { formatPassReference } from '@floodgate/contract';
 import { calendarOf } from './calendar.ts';
-import type { MailEvent } from './mail-event.ts';
-import type { Recipient } from './recipients.ts';
-import type { ComposedMail } from './send/transport.ts';
+import type { MailEvent } from '../mail-event.ts';
+import type { Recipient } from '../recipients.ts';
+import type { ComposedMail } from '../send/transport.ts';
 import {
   confirmationHtml,
   confirmationSubject,
   confirmationText,
   type Confirmation,
-} from './templates/confirmation.ts';
+} from '../templates/confirmation.ts';
 
 /** Who sends: a name and an address, or only the address. */
 export interface Sender {

@@ -1,22 +1,18 @@
-import { setImmediate as yieldToOthers } from 'node:timers/promises';
-import type { Database } from '@floodgate/database';
 import type { MailEvent } from './mail-event.ts';
-import { readRecipients } from './recipients.ts';
-import { createSending, type Found, type SendingOptions, type Task } from './send-one.ts';
+import { prepareMails, type PreparedMail, type PrepareOptions, type Task } from './prepare-mails.ts';
+import { createSending, type SendingOptions } from './send-one.ts';
 import { createGate } from './send/gate.ts';
 import type { SendingRate } from './send/sending-rate.ts';
-import { digestOf, findSuppressed } from './suppressions.ts';
 
 /**
  * E-mails of a process that are under way, or sent, while that is not yet committed: if it died now, so many might be sent a second
  * time at most.
  */
 export const MOST_UNDER_WAY = 100;
-/** Read together, while those before them are sent: who has cancelled by then gets none. */
+/** Prepared together, while those before them are sent: who has cancelled by then gets none. */
 const CHUNK = 25;
 
-export interface DelivererOptions extends SendingOptions {
-  db: Database;
+export interface DelivererOptions extends SendingOptions, Omit<PrepareOptions, 'isOutside'> {
   rate: SendingRate;
 }
 
@@ -28,38 +24,42 @@ export function createDeliverer(options: DelivererOptions) {
   const room = createRoom(MOST_UNDER_WAY);
   const runs = new Set<Promise<unknown>>();
 
-  /** Resolves to the next e-mails that may be sent, and what is known of them; null: there are none. */
+  const preparing: PrepareOptions = { ...options, isOutside: options.transport.isOutside };
+
+  /** Resolves to the next e-mails that may be sent; null: there are none. */
   async function prepare({ event, tasks, signal }: Run, at: number) {
     if (at >= tasks.length || !gate.isOpen()) return null;
     const permitted = await options.rate(Math.min(CHUNK, tasks.length - at), signal);
     if (permitted === 0) return null;
-    const chunk = tasks.slice(at, at + permitted);
-    return { chunk, found: await readChunk(options.db, event, chunk), end: at + permitted };
+    const end = at + permitted;
+    return { mails: await prepareMails(preparing, event, tasks.slice(at, end)), end };
   }
 
   async function begin(run: Run): Promise<void> {
     const sendOne = createSending(options, run.event, gate);
     let prepared = await prepare(run, 0);
     while (prepared) {
-      const { chunk, found, end } = prepared;
-      // Read meanwhile: connections would wait for it.
+      const { mails, end } = prepared;
+      // Meanwhile: connections would wait for it.
       const next = prepare(run, end);
       next.catch(() => {});
-      for (const task of chunk) {
+      for (const mail of mails) {
         await room.enter();
         // While it waited, the server may have closed, or the process begun to stop.
         if (run.signal.aborted || !gate.isOpen()) return room.leave();
-        follow(run, task, sendOne(task, found(task)));
-        // Composing takes long enough for connections to wait.
-        await yieldToOthers();
+        follow(run, mail, sendOne(mail));
       }
       prepared = await next;
     }
   }
 
-  function follow({ underWay, settled, failures }: Run, { serial }: Task, sending: Promise<boolean>): void {
+  function follow(
+    { underWay, settled, failures }: Run,
+    { task }: PreparedMail,
+    sending: Promise<boolean>,
+  ): void {
     const ended = sending
-      .then((isSettled) => void (isSettled && settled.add(serial)))
+      .then((isSettled) => void (isSettled && settled.add(task.serial)))
       .catch((error: Error) => void failures.push(error))
       .finally(() => (room.leave(), underWay.delete(ended)));
     underWay.add(ended);
@@ -101,22 +101,6 @@ interface Run {
   underWay: Set<Promise<void>>;
   /** Of e-mails of which nothing could be written down, as the process stops. */
   failures: Error[];
-}
-
-/** Reads what there is to know of some registrations. */
-async function readChunk(db: Database, event: MailEvent, chunk: readonly Task[]) {
-  const recipients = await readRecipients(
-    db,
-    event,
-    chunk.map(({ serial }) => serial),
-  );
-  const bySerial = new Map(recipients.map((recipient) => [recipient.serial, recipient]));
-  const digests = new Map(recipients.map(({ serial, emailAddress }) => [serial, digestOf(emailAddress)]));
-  const suppressed = await findSuppressed(db, [...digests.values()]);
-  return ({ serial }: Task): Found => {
-    const digest = digests.get(serial) ?? '';
-    return { recipient: bySerial.get(serial), digest, isSuppressed: suppressed.has(digest) };
-  };
 }
 
 /** Lets so many in at once; the others wait in line. */

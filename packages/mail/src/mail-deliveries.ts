@@ -13,6 +13,8 @@ export interface Delivery {
   isDoubtful: boolean;
   /** Where it is tried again: after how long. */
   retryInMs: number | null;
+  /** When the registration was confirmed. */
+  since: Date;
 }
 
 /**
@@ -25,15 +27,16 @@ export async function recordDeliveries(db: Database, deliveries: readonly Delive
     plainArray(deliveries.map((delivery) => delivery[name] as number | string | null));
   // Not boolean[] of booleans: array literals are written of numbers and text.
   const doubtful = plainArray(deliveries.map(({ isDoubtful }) => (isDoubtful ? 't' : 'f')));
+  const sinceMs = plainArray(deliveries.map(({ since }) => since.getTime()));
   await sql`
     insert into mail_deliveries as kept
-      (shard_id, event_id, serial, state, reason, attempts, doubtful, next_at, at)
+      (shard_id, event_id, serial, state, reason, attempts, doubtful, next_at, since, at)
     select ${shardId}::integer, event_id, serial, state, reason, attempts, doubtful,
-      now() + make_interval(secs => retry_in_ms / 1000), now()
+      now() + make_interval(secs => retry_in_ms / 1000), to_timestamp(since_ms / 1000), now()
     from unnest(${plain('eventId')}::integer[], ${plain('serial')}::bigint[], ${plain('state')}::text[],
       ${textArray(deliveries.map(({ reason }) => reason))}::text[], ${plain('attempts')}::integer[],
-      ${doubtful}::boolean[], ${plain('retryInMs')}::double precision[])
-      as delivery (event_id, serial, state, reason, attempts, doubtful, retry_in_ms)
+      ${doubtful}::boolean[], ${plain('retryInMs')}::double precision[], ${sinceMs}::double precision[])
+      as delivery (event_id, serial, state, reason, attempts, doubtful, retry_in_ms, since_ms)
     on conflict (shard_id, event_id, serial) do update set
       state = excluded.state, reason = excluded.reason, attempts = excluded.attempts, doubtful = excluded.doubtful,
       next_at = excluded.next_at, at = excluded.at
@@ -59,6 +62,7 @@ export async function findRecorded(
 export interface DueDelivery {
   eventId: number;
   serial: number;
+  since: Date;
   attempts: number;
   isDoubtful: boolean;
 }
@@ -79,7 +83,7 @@ export async function claimDue(db: Database, shardId: number, most: number): Pro
   if (active.length === 0) return [];
   return inTransaction(db, async (transaction) => {
     const { rows: due } = await sql<DueDelivery>`
-      select event_id as "eventId", serial, attempts, doubtful as "isDoubtful" from mail_deliveries
+      select event_id as "eventId", serial, since, attempts, doubtful as "isDoubtful" from mail_deliveries
       where shard_id = ${shardId} and state = 'retry' and next_at <= now()
         and event_id = any(${plainArray(active.map(({ eventId }) => eventId))}::integer[])
       order by next_at limit ${most} for update skip locked`.execute(transaction);

@@ -1,5 +1,5 @@
 import ical, { ICalCalendarMethod } from 'ical-generator';
-import type { MailEvent } from './mail-event.ts';
+import type { MailEvent } from '../mail-event.ts';
 
 /** Returns the event as a calendar file; null where nobody has said when it starts. Whoever gets it twice has it once. */
 export function calendarOf({ ref, name, startsAt, endsAt, venue }: MailEvent): string | null {
