@@ -15,7 +15,7 @@ import { addresses, confirm, enable, startMails } from './mail-process.ts';
 const COUNT = Number(process.env['MEASURE_MAILS'] ?? 0);
 /** Among so many events. */
 const EVENTS = Number(process.env['MEASURE_EVENTS'] ?? 1);
-const SIZE = 13_000;
+const SIZE = 9_200;
 const POLL_MS = 250;
 
 async function startServer() {

@@ -51,6 +51,7 @@ const STYLE = `
   dl { display: grid; grid-template-columns: max-content 1fr; gap: .2rem 1rem; }
   dt { color: var(--quiet); } dd { margin: 0; overflow-wrap: anywhere; }
   iframe { border: 1px solid var(--line); border-radius: .5rem; height: 52rem; width: 100%; box-sizing: border-box; }
+  @media (max-width: 480px) { iframe { height: 62rem; } }
   pre { border: 1px solid var(--line); border-radius: .5rem; padding: 1rem; white-space: pre-wrap; overflow-wrap: anywhere; }`;
 
 const page = (title: string, content: string) =>
