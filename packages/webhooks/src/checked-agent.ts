@@ -1,17 +1,13 @@
-import { lookup as dnsLookup, type LookupAddress } from 'node:dns';
+import { lookup as dnsLookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { Agent, buildConnector } from 'undici';
 import { isPublicAddress } from './addresses.ts';
+import { resolveOutside, type Resolve } from './resolve-outside.ts';
 
 /** Who may be reached: those outside, those inside, or both. */
 export type Reach = 'public' | 'private' | 'any';
 
-/** Finds the addresses of a host. */
-export type Resolve = (
-  host: string,
-  callback: (error: Error | null, addresses: LookupAddress[]) => void,
-) => void;
-
+/** Knows names of the network within, too. */
 const resolveBySystem: Resolve = (host, callback) => dnsLookup(host, { all: true }, callback);
 
 /** What is told where nobody may be reached. It names neither the address nor the host. */
@@ -34,7 +30,10 @@ const isWithin = (reach: Reach, address: string) =>
  * Returns what requests are sent with. Each connection is opened to an address that was looked at right then, and to no other: what
  * a name stood for before, or stands for elsewhere, does not count. Only then is it kept for further requests.
  */
-export function checkedAgent(reach: Reach, resolve: Resolve = resolveBySystem): Agent {
+export function checkedAgent(
+  reach: Reach,
+  resolve: Resolve = reach === 'public' ? resolveOutside() : resolveBySystem,
+): Agent {
   const lookup: LookupFunction = (host, options, callback) =>
     resolve(host, (error, found) => {
       if (error) return callback(error, []);

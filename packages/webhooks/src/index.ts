@@ -4,5 +4,6 @@ export * from './delivery.ts';
 export * from './endpoints.ts';
 export * from './messages.ts';
 export * from './post-message.ts';
+export * from './resolve-outside.ts';
 export * from './schedule.ts';
 export * from './signatures.ts';
