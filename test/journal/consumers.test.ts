@@ -52,9 +52,9 @@ async function confirm(count = 1, of: Pick<Fixture, 'partnerId'> = fixture) {
   await finalizePending(database.db, fixture.shardId);
 }
 
-const add = (partnerId = fixture.partnerId, kind: 'webhook' | 'mail' = 'webhook') => {
+const add = async (partnerId = fixture.partnerId, kind: 'webhook' | 'mail' = 'webhook') => {
   const { shardId, eventId } = fixture;
-  return addConsumer(database.db, { shardId, kind, eventId, partnerId });
+  return (await addConsumer(database.db, { shardId, kind, eventId, partnerId })).id;
 };
 
 const lease = (most = 10, kind: 'webhook' | 'mail' = 'webhook') =>

@@ -9,13 +9,12 @@ import {
   askForTest,
   changeEndpoint,
   deleteEndpoint,
-  findEndpointIn,
   pauseEndpoint,
   replayEndpoint,
   resumeEndpoint,
-  rotateKeys,
-  type Endpoint,
-} from './endpoints.ts';
+} from './change-endpoints.ts';
+import { rotateKeys } from './endpoint-keys.ts';
+import { findEndpointIn, type Endpoint } from './endpoints.ts';
 import { isWebhookUrl, URL_RULE } from './urls.ts';
 
 export { perform } from '@floodgate/audit';

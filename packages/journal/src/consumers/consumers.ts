@@ -23,28 +23,6 @@ export interface Consumer {
 /** How long a process that was killed keeps its consumers from the others. Longer than any single attempt takes. */
 export const LEASE_SECONDS = 25;
 
-/** Adds a consumer. It begins with the oldest that is kept, or after an offset. Returns its id. */
-export async function addConsumer(
-  db: Database,
-  consumer: { shardId: number; kind: ConsumerKind; eventId: number; partnerId: number; after?: number },
-): Promise<string> {
-  const id = randomUUID();
-  const { shardId, kind, eventId, partnerId, after = 0 } = consumer;
-  await db
-    .insertInto('journal_consumers')
-    .values({
-      shard_id: shardId,
-      id,
-      kind,
-      event_id: eventId,
-      partner_id: partnerId,
-      last_offset: after,
-      next_at: sql<Date>`now()`,
-    })
-    .execute();
-  return id;
-}
-
 /**
  * Leases up to `most` consumers of a shard that have something to read, whose time has come and whom nobody else has, the longest
  * waiting first.
