@@ -11,6 +11,7 @@ import {
   release,
   renew,
   runConsumers,
+  slowDown,
   type Consumer,
 } from '@floodgate/journal';
 import { reserveBatch } from '@floodgate/registrations';
@@ -110,6 +111,7 @@ describe('a lease', () => {
       renew(database.db, first),
       release(database.db, first),
       postpone(database.db, first, 0),
+      slowDown(database.db, first, 0),
       disable(database.db, first),
     ])
       expect(await late).toBe(false);
@@ -158,6 +160,22 @@ describe('a reader', () => {
     await advance(database.db, third, { cursor: 0 });
     await release(database.db, third);
     expect(await leaseOne()).toMatchObject({ failures: 0, failingSince: null });
+  });
+
+  test('whose receiver asked to wait comes again later, and since when nothing was delivered is known', async () => {
+    await add();
+    await confirm();
+    await slowDown(database.db, await leaseOne(), 60_000);
+    expect(await lease()).toEqual([]);
+    await pass(60);
+    const second = await leaseOne();
+    expect(second.failures).toBe(0);
+    await slowDown(database.db, second, 0);
+    const third = await leaseOne();
+    expect(third).toMatchObject({ failures: 0, failingSince: second.failingSince });
+    await advance(database.db, third, { cursor: 0 });
+    await release(database.db, third);
+    expect((await leaseOne()).failingSince).toBeNull();
   });
 
   test('that was given up is not leased, and its lag counts among the disabled', async () => {

@@ -136,16 +136,20 @@ const webhook = {
     type: ['string', 'null'],
     enum: [...REASONS, null],
     description:
-      'gone: the receiver answered 410. failing: every attempt of five days failed. test_event: this service sends nothing for test events. null: it is not disabled.',
+      'gone: the receiver answered 410. failing: for five days nothing could be delivered. test_event: this service sends nothing for test events. null: it is not disabled.',
     examples: [null],
   }),
   cursor: Type.String({
     description: 'Everything up to here was delivered. List Registrations takes it as `after`.',
     examples: ['100'],
   }),
-  failures: Type.Integer({ description: 'Attempts in vain since the last that was not.', examples: [0] }),
+  failures: Type.Integer({
+    description:
+      'Attempts in vain since the last that was not. Those that you asked to wait by Retry-After are not counted.',
+    examples: [0],
+  }),
   dateFailing: nullableTimestamp(
-    'Since when every attempt has failed; null where the last one did not.',
+    'Since when every attempt has been in vain, those that you asked to wait included; null where the last one was not.',
     null,
   ),
   dateNextAttempt: nullableTimestamp('When it is tried again; null where it waits for nothing.', null),
