@@ -170,6 +170,7 @@ describe('a reader', () => {
     await pass(60);
     const second = await leaseOne();
     expect(second.failures).toBe(0);
+    expect(second.failingSince).not.toBeNull();
     await slowDown(database.db, second, 0);
     const third = await leaseOne();
     expect(third).toMatchObject({ failures: 0, failingSince: second.failingSince });

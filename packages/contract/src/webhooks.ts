@@ -144,12 +144,11 @@ const webhook = {
     examples: ['100'],
   }),
   failures: Type.Integer({
-    description:
-      'Attempts in vain since the last that was not. Those that you asked to wait by Retry-After are not counted.',
+    description: 'Attempts in vain since the last that was not, without those that were slowed.',
     examples: [0],
   }),
   dateFailing: nullableTimestamp(
-    'Since when every attempt has been in vain, those that you asked to wait included; null where the last one was not.',
+    'Since when every attempt has been in vain, those that were slowed included; null where the last one was not.',
     null,
   ),
   dateNextAttempt: nullableTimestamp('When it is tried again; null where it waits for nothing.', null),
