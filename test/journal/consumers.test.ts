@@ -1,5 +1,3 @@
-import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import {
   addConsumer,
   advance,
@@ -14,16 +12,14 @@ import {
   slowDown,
   type Consumer,
 } from '@floodgate/journal';
-import { reserveBatch } from '@floodgate/registrations';
 import { perform, updateTicketAction } from '@floodgate/tickets/actions';
-import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { emptyTables } from '../harness/empty-tables.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
-import { finalizePending } from '../harness/journal.ts';
 import { passTime } from '../harness/pass-time.ts';
-import { reservationOf } from '../harness/reservation.ts';
 import { waitUntil } from '../harness/wait-until.ts';
+import { confirmSome } from '../harness/webhooks.ts';
 
 // Who reads the journal, each from a place of its own.
 
@@ -37,21 +33,14 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 beforeEach(async () => {
   // Others' consumers would be leased as well.
-  for (const table of ['journal_consumers', 'journal_segments'])
-    await sql`delete from ${sql.table(table)}`.execute(database.db);
+  await emptyTables(database.db, 'journal_consumers', 'journal_segments');
   fixture = await createFixture(database.db);
   ticketId = await fixture.addTicket({ capacity: 100_000 });
 });
 
 /** Registers and confirms so many, of one partner. */
-async function confirm(count = 1, of: Pick<Fixture, 'partnerId'> = fixture) {
-  const { partnerId } = of;
-  const reservations = Array.from({ length: count }, () =>
-    reservationOf({ ...fixture, partnerId }, ticketId),
-  );
-  await reserveBatch(database.db, randomUUID(), reservations);
-  await finalizePending(database.db, fixture.shardId);
-}
+const confirm = (count = 1, { partnerId }: Pick<Fixture, 'partnerId'> = fixture) =>
+  confirmSome(database.db, { ...fixture, partnerId }, ticketId, count);
 
 const add = async (partnerId = fixture.partnerId, kind: 'webhook' | 'mail' = 'webhook') => {
   const { shardId, eventId } = fixture;
@@ -282,7 +271,8 @@ describe('a process that runs consumers', () => {
     expect(failed.map(({ message }) => message)).toEqual(['aborted']);
     await pass(60);
     await look();
-    await delay(0);
+    // When this resolves, whatever was begun has ended.
+    await close();
     expect(begun).toHaveLength(1);
   });
 });

@@ -1,6 +1,7 @@
 import {
   answersOf,
   BODY_LIMIT_BYTES,
+  DEFAULT_WEBHOOK_OVERLAP_HOURS,
   success,
   Webhook,
   WebhookChange,
@@ -25,8 +26,6 @@ import { rotateKeys } from './endpoint-keys.ts';
 import { findEndpoint, type Endpoint } from './endpoints.ts';
 import { failures, ONE, tags } from './route-terms.ts';
 import { faultIn } from './urls.ts';
-
-const DEFAULT_OVERLAP_HOURS = 24;
 
 /** What is done with a webhook that is there. */
 export function addChangeRoutes(api: Routes, db: Database, isDevelopment: boolean): void {
@@ -209,7 +208,11 @@ function addRotateRoute(api: Routes, db: Database): void {
     },
     async ({ principal, params, body }, reply) => {
       const rotated = await withEndpoint(db, principal, params.webhookId, async (transaction, endpoint) => {
-        const keys = await rotateKeys(transaction, endpoint, body.overlapHours ?? DEFAULT_OVERLAP_HOURS);
+        const keys = await rotateKeys(
+          transaction,
+          endpoint,
+          body.overlapHours ?? DEFAULT_WEBHOOK_OVERLAP_HOURS,
+        );
         return withSecret({ endpoint, keys });
       });
       return rotated ? success(rotated) : reply.fail('70');

@@ -2,6 +2,7 @@ import {
   answersOf,
   BODY_LIMIT_BYTES,
   COMMON_FAILURES,
+  DEFAULT_WEBHOOK_ATTEMPTS,
   success,
   Webhook,
   WebhookAttempts,
@@ -19,8 +20,6 @@ import { attemptOf, webhookOf, withSecret } from './describe.ts';
 import { findEndpoint, listAttempts, listEndpoints } from './endpoints.ts';
 import { failures, ONE, tags } from './route-terms.ts';
 import { faultIn } from './urls.ts';
-
-const DEFAULT_ATTEMPTS = 100;
 
 /** /webhooks and below: the webhooks of a partner under an event. */
 export function addWebhookRoutes(api: Routes, db: Database, isDevelopment: boolean): void {
@@ -118,7 +117,7 @@ function addAttemptsRoute(api: Routes, db: Database): void {
     async ({ principal, params, query }, reply) => {
       const endpoint = await findEndpoint(db, principal, params.webhookId);
       if (!endpoint) return reply.fail('70');
-      const attempts = await listAttempts(db, endpoint, Number(query.limit ?? DEFAULT_ATTEMPTS));
+      const attempts = await listAttempts(db, endpoint, Number(query.limit ?? DEFAULT_WEBHOOK_ATTEMPTS));
       return success(attempts.map(attemptOf));
     },
   );
