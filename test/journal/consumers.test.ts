@@ -240,6 +240,7 @@ describe('a process that runs consumers', () => {
         new Promise((end, fail) => {
           begun.push(consumer.id);
           ends.set(consumer.id, end);
+          if (signal.aborted) fail(new Error('begun too late'));
           signal.addEventListener('abort', () => fail(new Error('aborted')));
         }),
     });
