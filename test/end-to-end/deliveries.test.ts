@@ -1,14 +1,12 @@
-import { createPublicKey, type JsonWebKeyInput } from 'node:crypto';
 import { verifyPass } from '@floodgate/passes';
-import { decode } from 'fast-png';
 import PostalMime from 'postal-mime';
-import { decodeQR } from 'qr/decode.js';
 import { Webhook } from 'standardwebhooks';
-import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { startMailServer } from '../harness/mail-server.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
+import { fetchPassKeys, readQrCode } from '../harness/passes.ts';
 import { keepPrivate } from '../harness/private-data.ts';
 import {
   runCli,
@@ -17,7 +15,8 @@ import {
   startWorkerProcess,
 } from '../harness/service-process.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-import { startReceiver, type Told } from '../harness/webhook-receiver.ts';
+import type { Told } from '../harness/webhook-receiver.ts';
+import { startReceiverInTest } from '../harness/webhooks-in-test.ts';
 
 // What follows "00", from end to end: every process, a real SMTP server, a real receiver.
 
@@ -32,29 +31,8 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** What a door reads of the picture in an e-mail. */
-function readPicture(png: Uint8Array): string {
-  const { width, height, data } = decode(png);
-  const rowBytes = Math.ceil(width / 8);
-  const pixels = new Uint8Array(width * height * 4).fill(255);
-  for (let at = 0; at < width * height; at += 1) {
-    const [x, y] = [at % width, Math.floor(at / width)];
-    const isDark = (data[y * rowBytes + (x >> 3)]! & (0x80 >> (x & 7))) === 0;
-    if (isDark) pixels.fill(0, at * 4, at * 4 + 3);
-  }
-  return decodeQR({ width, height, data: pixels });
-}
-
-/** The public keys, as everybody may fetch them. */
-async function fetchKeys(baseUrl: string) {
-  const response = await fetch(`${baseUrl}/.well-known/floodgate/pass-keys.json`);
-  const { keys } = (await response.json()) as { keys: ({ kid: string } & JsonWebKeyInput['key'])[] };
-  return new Map(keys.map((key) => [Number(key.kid), createPublicKey({ key, format: 'jwk' })]));
-}
-
 test('registered, confirmed, the attendee has a pass that opens the door, the partner is told, and the books say so', async () => {
-  const [mailServer, receiver] = [await startMailServer(), await startReceiver()];
-  onTestFinished(() => receiver.close());
+  const [mailServer, receiver] = [await startMailServer(), await startReceiverInTest()];
   const [api, worker, delivery] = await Promise.all([
     startApiProcess({ ...env, WEBHOOK_ALLOW_PRIVATE: 'true' }),
     startWorkerProcess(env),
@@ -86,12 +64,12 @@ test('registered, confirmed, the attendee has a pass that opens the door, the pa
   const references = registered.map(({ body }) => String(body.responseData));
 
   await waitUntil('both have an e-mail', () => mailServer.mails.length === 2);
-  const keys = await fetchKeys(api.baseUrl);
+  const keys = await fetchPassKeys(api.baseUrl);
   for (const [index, { emailAddress }] of guests.entries()) {
     const mail = mailServer.mails.find(({ to }) => to === emailAddress)!;
     const { attachments } = await PostalMime.parse(mail.content);
     const picture = attachments.find(({ mimeType }) => mimeType === 'image/png')!;
-    const token = readPicture(new Uint8Array(picture.content as ArrayBuffer));
+    const token = readQrCode(new Uint8Array(picture.content as ArrayBuffer));
     const [, , serial] = references[index]!.split('-');
     expect(verifyPass(token, keys)).toMatchObject({
       eventId: fixture.eventId,

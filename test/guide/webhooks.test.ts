@@ -10,7 +10,8 @@ import { createProject, runBlock } from './run-block.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-import { addWebhook, confirmSome, deliverWebhooks } from '../harness/webhooks.ts';
+import { addWebhook, confirmSome } from '../harness/webhooks.ts';
+import { deliverInTest } from '../harness/webhooks-in-test.ts';
 
 const blocks = blocksOf('webhooks');
 let database: TestDatabase;
@@ -65,8 +66,7 @@ test.for(receivers.map((block) => [block.line, block] as const))(
         () => null,
       ),
     ).catch(() => undefined);
-    const delivering = await deliverWebhooks(database.url);
-    onTestFinished(() => delivering.close());
+    await deliverInTest(database.url);
     await confirmSome(database.db, fixture, ticketId, 3);
     await waitUntil('it has printed', () => printed.includes('\n'));
     expect(printed).toBe('event.changes 3\n');

@@ -1,7 +1,6 @@
 import { ApiConfig, startApi } from '@floodgate/api';
-import { createLogger, loadConfig } from '@floodgate/service';
-import { Writable } from 'node:stream';
-import { assertNothingPrivate } from './private-data.ts';
+import { loadConfig } from '@floodgate/service';
+import { keptLog } from './kept-log.ts';
 import { underTest } from './service-roles.ts';
 
 /** An API that runs in the test's own process, with everything that it logged. */
@@ -15,23 +14,16 @@ export interface InProcessApi {
 export async function startInProcessApi(
   env: { DATABASE_URL: string } & Record<string, string>,
 ): Promise<InProcessApi> {
-  let logged = '';
-  const destination = new Writable({
-    write(chunk, _encoding, done) {
-      logged += String(chunk);
-      done();
-    },
-  });
   const given = { HOST: '127.0.0.1', PORT: '0', QUEUE_URL: env.DATABASE_URL, ...env };
   const config = loadConfig(ApiConfig, underTest('api', given));
-  const log = createLogger('api', 'trace', destination);
+  const { log, logged, assertNothingPrivate } = keptLog('API');
   const { baseUrl, close } = await startApi(config, log);
   return {
     baseUrl,
-    log: () => logged,
+    log: logged,
     close: async () => {
       await close();
-      assertNothingPrivate('the log of the API', logged);
+      assertNothingPrivate();
     },
   };
 }

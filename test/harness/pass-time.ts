@@ -1,4 +1,5 @@
 import type { Database } from '@floodgate/database';
+import { sql } from 'kysely';
 
 /** Makes every time that is noted of a shard's consumers be so much longer ago. By constants: Citus reckons with no columns. */
 export async function passTime(db: Database, shardId: number, seconds: number): Promise<void> {
@@ -19,4 +20,9 @@ export async function passTime(db: Database, shardId: number, seconds: number): 
       .where('shard_id', '=', shardId)
       .where('id', '=', id)
       .execute();
+}
+
+/** Has all leases end now: nobody waits for those of who was killed. */
+export async function endLeases(db: Database): Promise<void> {
+  await sql`update journal_consumers set leased_until = now() where leased_until is not null`.execute(db);
 }

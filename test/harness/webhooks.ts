@@ -1,18 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import { connect, type Database } from '@floodgate/database';
-import { createLogger, repeat } from '@floodgate/service';
+import { repeat } from '@floodgate/service';
 import { reserveBatch } from '@floodgate/registrations';
-import { addEndpoint, webhookDelivery, type NewEndpoint, type Resolve } from '@floodgate/webhooks';
+import {
+  addEndpoint,
+  webhookDelivery,
+  type NewEndpoint,
+  type Owner,
+  type Resolve,
+} from '@floodgate/webhooks';
 import { Registry } from '@prometheus-io/client';
 import type { WebhookRequest } from '@floodgate/contract';
-import { Writable } from 'node:stream';
 import type { Fixture } from './fixture.ts';
 import { finalizePending } from './journal.ts';
-import { assertNothingPrivate } from './private-data.ts';
+import { keptLog } from './kept-log.ts';
 import { reservationOf } from './reservation.ts';
 import { roleOf, withRole } from './service-roles.ts';
 
-interface Options {
+export interface DeliverOptions {
   allowPrivate?: boolean;
   resolve?: Resolve;
   slots?: number;
@@ -21,15 +26,8 @@ interface Options {
 /** Delivers webhooks in the test's own process, with the role of the delivery process. */
 export async function deliverWebhooks(
   url: string,
-  { allowPrivate = true, resolve, slots = 50 }: Options = {},
+  { allowPrivate = true, resolve, slots = 50 }: DeliverOptions = {},
 ) {
-  let logged = '';
-  const destination = new Writable({
-    write(chunk, _encoding, done) {
-      logged += String(chunk);
-      done();
-    },
-  });
   const db = connect({
     connectionString: withRole(roleOf('delivery'), url),
     applicationName: 'floodgate-delivery',
@@ -38,7 +36,7 @@ export async function deliverWebhooks(
   });
   const metrics = new Registry();
   const config = { WEBHOOK_ALLOW_PRIVATE: String(allowPrivate), WEBHOOK_SLOTS: slots };
-  const log = createLogger('delivery', 'trace', destination);
+  const { log, logged, assertNothingPrivate } = keptLog('delivery process');
   const opened = await webhookDelivery(resolve).open({ db, log, metrics, config });
   const failures: Error[] = [];
   const rounds = opened.rounds.map(({ run, intervalMs }) =>
@@ -46,18 +44,18 @@ export async function deliverWebhooks(
   );
   return {
     metrics,
-    log: () => logged,
+    log: logged,
     failures,
     async close() {
       await Promise.all([...rounds.map((round) => round.stop()), opened.close()]);
       await db.destroy();
-      assertNothingPrivate('the log of the delivery process', logged);
+      assertNothingPrivate();
     },
   };
 }
 
-/** Adds an endpoint of the fixture's partner and event. */
-export async function addWebhook(db: Database, of: Fixture, request: WebhookRequest): Promise<NewEndpoint> {
+/** Adds an endpoint of a partner under an event. */
+export async function addWebhook(db: Database, of: Owner, request: WebhookRequest): Promise<NewEndpoint> {
   const added = await db.transaction().execute((transaction) => addEndpoint(transaction, of, request));
   if (!added) throw new Error('there are too many');
   return added;

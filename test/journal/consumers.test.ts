@@ -1,5 +1,3 @@
-import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import {
   addConsumer,
   advance,
@@ -11,18 +9,17 @@ import {
   release,
   renew,
   runConsumers,
+  slowDown,
   type Consumer,
 } from '@floodgate/journal';
-import { reserveBatch } from '@floodgate/registrations';
 import { perform, updateTicketAction } from '@floodgate/tickets/actions';
-import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { emptyTables } from '../harness/empty-tables.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
-import { finalizePending } from '../harness/journal.ts';
 import { passTime } from '../harness/pass-time.ts';
-import { reservationOf } from '../harness/reservation.ts';
 import { waitUntil } from '../harness/wait-until.ts';
+import { confirmSome } from '../harness/webhooks.ts';
 
 // Who reads the journal, each from a place of its own.
 
@@ -36,25 +33,18 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 beforeEach(async () => {
   // Others' consumers would be leased as well.
-  for (const table of ['journal_consumers', 'journal_segments'])
-    await sql`delete from ${sql.table(table)}`.execute(database.db);
+  await emptyTables(database.db, 'journal_consumers', 'journal_segments');
   fixture = await createFixture(database.db);
   ticketId = await fixture.addTicket({ capacity: 100_000 });
 });
 
 /** Registers and confirms so many, of one partner. */
-async function confirm(count = 1, of: Pick<Fixture, 'partnerId'> = fixture) {
-  const { partnerId } = of;
-  const reservations = Array.from({ length: count }, () =>
-    reservationOf({ ...fixture, partnerId }, ticketId),
-  );
-  await reserveBatch(database.db, randomUUID(), reservations);
-  await finalizePending(database.db, fixture.shardId);
-}
+const confirm = (count = 1, { partnerId }: Pick<Fixture, 'partnerId'> = fixture) =>
+  confirmSome(database.db, { ...fixture, partnerId }, ticketId, count);
 
-const add = (partnerId = fixture.partnerId, kind: 'webhook' | 'mail' = 'webhook') => {
+const add = async (partnerId = fixture.partnerId, kind: 'webhook' | 'mail' = 'webhook') => {
   const { shardId, eventId } = fixture;
-  return addConsumer(database.db, { shardId, kind, eventId, partnerId });
+  return (await addConsumer(database.db, { shardId, kind, eventId, partnerId })).id;
 };
 
 const lease = (most = 10, kind: 'webhook' | 'mail' = 'webhook') =>
@@ -110,6 +100,7 @@ describe('a lease', () => {
       renew(database.db, first),
       release(database.db, first),
       postpone(database.db, first, 0),
+      slowDown(database.db, first, 0),
       disable(database.db, first),
     ])
       expect(await late).toBe(false);
@@ -158,6 +149,23 @@ describe('a reader', () => {
     await advance(database.db, third, { cursor: 0 });
     await release(database.db, third);
     expect(await leaseOne()).toMatchObject({ failures: 0, failingSince: null });
+  });
+
+  test('whose receiver asked to wait comes again later, and since when nothing was delivered is known', async () => {
+    await add();
+    await confirm();
+    await slowDown(database.db, await leaseOne(), 60_000);
+    expect(await lease()).toEqual([]);
+    await pass(60);
+    const second = await leaseOne();
+    expect(second.failures).toBe(0);
+    expect(second.failingSince).not.toBeNull();
+    await slowDown(database.db, second, 0);
+    const third = await leaseOne();
+    expect(third).toMatchObject({ failures: 0, failingSince: second.failingSince });
+    await advance(database.db, third, { cursor: 0 });
+    await release(database.db, third);
+    expect((await leaseOne()).failingSince).toBeNull();
   });
 
   test('that was given up is not leased, and its lag counts among the disabled', async () => {
@@ -232,6 +240,7 @@ describe('a process that runs consumers', () => {
         new Promise((end, fail) => {
           begun.push(consumer.id);
           ends.set(consumer.id, end);
+          if (signal.aborted) fail(new Error('begun too late'));
           signal.addEventListener('abort', () => fail(new Error('aborted')));
         }),
     });
@@ -263,7 +272,8 @@ describe('a process that runs consumers', () => {
     expect(failed.map(({ message }) => message)).toEqual(['aborted']);
     await pass(60);
     await look();
-    await delay(0);
+    // When this resolves, whatever was begun has ended.
+    await close();
     expect(begun).toHaveLength(1);
   });
 });

@@ -128,3 +128,15 @@ test("an app knows a capability by its face, and tests know no app's sources", (
     [],
   );
 });
+
+test('the journal alone writes who reads it', () => {
+  const writes =
+    /(?:insertInto|updateTable|deleteFrom)\('journal_consumers|(?:insert into|update|delete from) journal_consumers/;
+  const files = globSync('{packages,apps}/*/src/**/*.ts', { cwd: ROOT }).filter(
+    (file) => !file.includes('.test') && !file.includes('/migrations/'),
+  );
+  const writers = files.filter((file) => writes.test(readFileSync(path.join(ROOT, file), 'utf8')));
+  expect(writers.filter((file) => !file.startsWith('packages/journal/'))).toEqual([]);
+  // Else it would look for what nobody writes.
+  expect(writers).not.toEqual([]);
+});

@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { Webhook, WebhookAttempt, WebhookWithSecret } from '@floodgate/contract';
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { Webhook as Verifier } from 'standardwebhooks';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
 import { keepPrivate } from '../harness/private-data.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-import { followChain, startReceiver } from '../harness/webhook-receiver.ts';
-import { confirmSome, deliverWebhooks } from '../harness/webhooks.ts';
+import { followChain } from '../harness/webhook-receiver.ts';
+import { confirmSome } from '../harness/webhooks.ts';
+import { deliverInTest, startReceiverInTest } from '../harness/webhooks-in-test.ts';
 
 let database: TestDatabase;
 let api: InProcessApi;
@@ -164,10 +165,8 @@ const pathOf = (route: string, id: string) => {
 };
 
 test('a test arrives signed, and is among the attempts; a replay tells everything again', async () => {
-  const receiver = await startReceiver();
-  onTestFinished(() => receiver.close());
-  const delivering = await deliverWebhooks(database.url);
-  onTestFinished(() => delivering.close());
+  const receiver = await startReceiverInTest();
+  await deliverInTest(database.url);
   const ticketId = await fixture.addTicket();
   const { id, secret } = await create({ url: receiver.url });
   const { data } = await ask<{ messageId: string }>(`POST /${id}/test`);
@@ -203,10 +202,8 @@ test('a test arrives signed, and is among the attempts; a replay tells everythin
 });
 
 test('a rotated secret signs, with the one before', async () => {
-  const receiver = await startReceiver();
-  onTestFinished(() => receiver.close());
-  const delivering = await deliverWebhooks(database.url);
-  onTestFinished(() => delivering.close());
+  const receiver = await startReceiverInTest();
+  await deliverInTest(database.url);
   const { id, secret: old } = await create({ url: receiver.url });
   const { data } = await ask<WebhookWithSecret>(`POST /${id}/rotate`, { overlapHours: 1 });
   expect(data.secret).not.toBe(old);

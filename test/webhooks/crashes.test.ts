@@ -1,14 +1,15 @@
 import { secretText } from '@floodgate/webhooks';
-import { sql } from 'kysely';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { createFixture } from '../harness/fixture.ts';
+import { endLeases } from '../harness/pass-time.ts';
 import { keepPrivate } from '../harness/private-data.ts';
 import { startDeliveryProcess } from '../harness/service-process.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-import { followChain, startReceiver, type Delivery, type Told } from '../harness/webhook-receiver.ts';
+import { followChain, type Delivery, type Told } from '../harness/webhook-receiver.ts';
 import { addWebhook, confirmSome } from '../harness/webhooks.ts';
+import { startReceiverInTest } from '../harness/webhooks-in-test.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -35,10 +36,9 @@ test(
     const isLast = ({ body }: Delivery) => (JSON.parse(body) as Told).data.cursor === String(all);
     // The last message is not answered, so it is under way when the process is killed.
     let isHeld = true;
-    const receiver = await startReceiver((delivery, response) => {
+    const receiver = await startReceiverInTest((delivery, response) => {
       if (!isHeld || !isLast(delivery)) response.writeHead(204).end();
     });
-    onTestFinished(() => receiver.close());
     const { endpoint, keys } = await addWebhook(db, fixture, { url: receiver.url, entriesPerMessage: 3 });
     keepPrivate([secretText(keys.secret), keys.secret.toString('base64')]);
     await confirm();
@@ -48,8 +48,7 @@ test(
       await killed.end('SIGKILL');
       // There was room for more in it. Made once more, it must not grow.
       await confirm();
-      // Nobody waits for the lease of who is dead.
-      await sql`update journal_consumers set leased_until = now() where leased_until is not null`.execute(db);
+      await endLeases(db);
     }
     isHeld = false;
     const last = await startDeliveryProcess(env);

@@ -1,11 +1,19 @@
 import { createPublicKey, verify } from 'node:crypto';
-import { listAttempts, rotateKeys, secretText, type NewEndpoint } from '@floodgate/webhooks';
+import {
+  listAttempts,
+  pauseEndpoint,
+  resumeEndpoint,
+  rotateKeys,
+  secretText,
+  type NewEndpoint,
+} from '@floodgate/webhooks';
 import { cancelRegistrations } from '@floodgate/registrations';
 import { perform, updateTicketAction } from '@floodgate/tickets/actions';
 import { sql } from 'kysely';
 import { Webhook } from 'standardwebhooks';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { emptyTables } from '../harness/empty-tables.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { journalOf } from '../harness/journal.ts';
 import { passTime } from '../harness/pass-time.ts';
@@ -17,7 +25,8 @@ import {
   type Delivery,
   type Receiver,
 } from '../harness/webhook-receiver.ts';
-import { addWebhook, confirmSome, deliverWebhooks } from '../harness/webhooks.ts';
+import { addWebhook, confirmSome } from '../harness/webhooks.ts';
+import { deliverInTest, startReceiverInTest } from '../harness/webhooks-in-test.ts';
 
 let database: TestDatabase;
 let fixture: Fixture;
@@ -30,8 +39,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 beforeEach(async () => {
   // Others' consumers would be served as well.
-  for (const table of ['journal_consumers', 'journal_segments', 'webhook_endpoints'])
-    await sql`delete from ${sql.table(table)}`.execute(database.db);
+  await emptyTables(database.db, 'journal_consumers', 'journal_segments', 'webhook_endpoints');
   await sql`update journal_heads set last_offset = 0`.execute(database.db);
   fixture = await createFixture(database.db);
   ticketId = await fixture.addTicket({ capacity: 100_000 });
@@ -39,15 +47,7 @@ beforeEach(async () => {
   return () => receiver.close();
 });
 
-async function deliver(options: Parameters<typeof deliverWebhooks>[1] = {}) {
-  const delivering = await deliverWebhooks(database.url, options);
-  onTestFinished(async () => {
-    await delivering.close();
-    expect(delivering.failures).toEqual([]);
-  });
-  return delivering;
-}
-
+const deliver = (options?: Parameters<typeof deliverInTest>[1]) => deliverInTest(database.url, options);
 const confirm = (count: number, of = fixture, ticket = ticketId) =>
   confirmSome(database.db, of, ticket, count);
 const add = (request: Partial<Parameters<typeof addWebhook>[2]> = {}, of = fixture) =>
@@ -136,8 +136,7 @@ describe('a message', () => {
 
   test('carries as many as the endpoint takes, and no more than 20 KiB', async () => {
     await add({ entriesPerMessage: 7 });
-    const other = await startReceiver();
-    onTestFinished(() => other.close());
+    const other = await startReceiverInTest();
     await add({ entriesPerMessage: 500, url: other.url });
     await confirm(150);
     await deliver();
@@ -186,11 +185,11 @@ describe('a message', () => {
     await deliver();
     await arrived(2);
     await waitUntil('it is noted', async () => (await consumerOf(webhook)).last_offset === 2);
-    await sql`update journal_consumers set state = 'paused'`.execute(database.db);
+    await pauseEndpoint(database.db, webhook.endpoint);
     await confirm(2);
     await confirm(2);
     await sql`delete from journal_segments where last_offset <= 4`.execute(database.db);
-    await sql`update journal_consumers set state = 'active'`.execute(database.db);
+    await resumeEndpoint(database.db, webhook.endpoint);
     await arrived(4);
     expect(followChain(receiver.told())).toMatchObject({ breaks: ['2, then 0–6'], cursor: '6' });
   });
@@ -243,28 +242,44 @@ describe('a message that does not arrive', () => {
     await deliver();
     await attempted(webhook, 'slowed');
     await waitUntil('it was given back', async () => (await consumerOf(webhook)).lease === null);
-    const { next_at: nextAt, failures } = await consumerOf(webhook);
+    const { next_at: nextAt, failing_since: failingSince, failures } = await consumerOf(webhook);
     expect(failures).toBe(0);
-    expect(nextAt.getTime() - Date.now()).toBeGreaterThan(100_000);
-    expect(nextAt.getTime() - Date.now()).toBeLessThan(121_000);
+    // By one clock: both are when it was given back.
+    expect(nextAt.getTime() - failingSince!.getTime()).toBe(120_000);
     receiver.accept();
     await passTime(database.db, fixture.shardId, 120);
     await arrived(1);
     expect(new Set(receiver.deliveries.map(({ id }) => id)).size).toBe(1);
+    await waitUntil('it is noted', async () => (await consumerOf(webhook)).failing_since === null);
   });
 
-  test('is given up after five days of failures, and not before', async () => {
+  test.for([
+    ['fails', 500],
+    ['asks to wait', 503],
+    ['fails now and then, and asks to wait', 500, 429],
+  ] as const)('is given up where the receiver %s for five days, and not before', async ([, ...statuses]) => {
     const webhook = await add();
-    receiver.answerBy((_, response) => void response.writeHead(500).end());
+    receiver.answerBy((_, response, attempt) => {
+      const status = statuses[(attempt - 1) % statuses.length]!;
+      response.writeHead(status, status === 500 ? {} : { 'retry-after': '60' }).end();
+    });
     await confirm(1);
     await deliver();
-    await waitUntil('it has failed', async () => (await consumerOf(webhook)).failures === 1);
+    const givenBack = (attempts: number) =>
+      waitUntil('it has waited for an answer, and waits for its time', async () => {
+        const consumer = await consumerOf(webhook);
+        return receiver.deliveries.length === attempts && consumer.lease === null && consumer;
+      });
+    const { failing_since: since } = await givenBack(1);
     await passTime(database.db, fixture.shardId, 5 * 86_400 - 600);
-    await waitUntil('it has failed again', async () => (await consumerOf(webhook)).failures === 2);
-    expect(await consumerOf(webhook)).toMatchObject({ state: 'active' });
+    const { state, failures, failing_since: again } = await givenBack(2);
+    expect(state).toBe('active');
+    expect(failures).toBe(statuses.length > 1 ? 1 : statuses[0] === 500 ? 2 : 0);
+    expect(again!.getTime()).toBe(since!.getTime() - (5 * 86_400 - 600) * 1_000);
     await passTime(database.db, fixture.shardId, 1_200);
     await waitUntil('it is disabled', async () => (await consumerOf(webhook)).state === 'disabled');
     expect(await reasonOf(webhook)).toBe('failing');
+    expect(receiver.deliveries).toHaveLength(3);
   });
 });
 
@@ -301,10 +316,13 @@ describe('where messages may go', () => {
     const webhook = await add({ url: `https://127.0.0.1:${receiver.port}/` });
     await confirm(1);
     await deliver({ allowPrivate: false });
-    expect(await attempted(webhook, 'failed')).toMatchObject({
-      error: 'FORBIDDEN_ADDRESS',
-      httpStatus: null,
-    });
+    for (const failures of [1, 2]) {
+      await waitUntil('it has failed', async () => (await consumerOf(webhook)).failures === failures);
+      await passTime(database.db, fixture.shardId, 600);
+    }
+    const attempts = await listAttempts(database.db, webhook.endpoint, 2);
+    const refused = { outcome: 'failed', error: 'FORBIDDEN_ADDRESS', httpStatus: null };
+    expect(attempts).toMatchObject([refused, refused]);
     expect(receiver.deliveries).toEqual([]);
   });
 
@@ -365,7 +383,7 @@ describe('where messages may go', () => {
 test('receivers that answer slowly leave room for the others', async () => {
   const [slots, slowSlots] = [4, 2];
   let [underWay, most] = [0, 0];
-  const slow = await startReceiver((_, response) => {
+  const slow = await startReceiverInTest((_, response) => {
     underWay += 1;
     most = Math.max(most, underWay);
     setTimeout(() => {
@@ -373,7 +391,6 @@ test('receivers that answer slowly leave room for the others', async () => {
       response.end();
     }, 1_300);
   });
-  onTestFinished(() => slow.close());
   const slowOnes: NewEndpoint[] = [];
   for (let index = 0; index < 8; index += 1)
     slowOnes.push(await add({ url: slow.url, entriesPerMessage: 1 }));

@@ -1,12 +1,10 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readLags } from '@floodgate/journal';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { callOf } from '../bench/contenders/bulk.ts';
 import { generateLoad } from '../bench/load/generate.ts';
 import { answersOf, OK } from '../bench/load/load.ts';
-import type { Received } from '../bench/webhooks/webhooks.ts';
+import { startReceiver } from '../bench/webhooks/webhooks.ts';
 import { registerRequest } from '../bench/workloads.ts';
 import { createTestDatabase } from '../harness/database.ts';
 import { createFixture } from '../harness/fixture.ts';
@@ -27,11 +25,8 @@ test.skipIf(SECONDS === 0)('registered and told, a second', { timeout: 180_000 }
   onTestFinished(() => database.drop());
   const { db, url } = database;
   const fixture = await createFixture(db);
-  const receiver = fork(new URL('../bench/webhooks/receiver-main.ts', import.meta.url));
-  const [{ port }] = (await once(receiver, 'message')) as [{ port: number }];
-  let received: Record<string, Received> = {};
-  receiver.on('message', (message) => ({ received } = message as { received: Record<string, Received> }));
-  await addWebhook(db, fixture, { url: `http://127.0.0.1:${port}/live` });
+  const receiver = await startReceiver();
+  await addWebhook(db, fixture, { url: `http://127.0.0.1:${receiver.port}/live` });
   const env = { DATABASE_URL: url, LOG_LEVEL: 'warn' };
   const queue = { QUEUE_URL: inject('redisUrl') ?? url, QUEUE_NAMESPACE: `live_${process.pid}` };
   const services = await Promise.all([
@@ -40,7 +35,7 @@ test.skipIf(SECONDS === 0)('registered and told, a second', { timeout: 180_000 }
     startDeliveryProcess({ ...env, WEBHOOK_ALLOW_PRIVATE: 'true', LOG_LEVEL: 'info' }),
   ]);
   onTestFinished(async () => {
-    receiver.kill();
+    receiver.end();
     await Promise.all(services.map((service) => service.end()));
   });
   const lags: number[] = [];
@@ -60,11 +55,11 @@ test.skipIf(SECONDS === 0)('registered and told, a second', { timeout: 180_000 }
     arrivalsPerSecond: CALLS_PER_SECOND,
   });
   const registered = answersOf(load, OK) * PER_CALL;
-  await waitUntil('all is told', () => received['/live']?.cursor === registered, 60_000);
+  await waitUntil('all is told', () => receiver.received()['/live']?.cursor === registered, 60_000);
   const seconds = (performance.now() - startedAt) / 1_000;
   over.abort();
   await sampling;
-  const { breaks, messages } = received['/live']!;
+  const { breaks, messages } = receiver.received()['/live']!;
   process.stdout.write(
     `${Math.round(registered / seconds)} registrations/s told within ${seconds.toFixed(1)} s of the first call, ${messages} messages; ` +
       `oldest undelivered: ${Math.max(...lags).toFixed(0)} ms at most\n`,

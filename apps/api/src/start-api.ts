@@ -1,12 +1,4 @@
-import {
-  assertGranted,
-  assertMigrated,
-  connect,
-  createShardReads,
-  explainRefusals,
-  isCluster,
-  readAtOnce,
-} from '@floodgate/database';
+import { assertReady, createShardReads, isCluster, openServicePool, readAtOnce } from '@floodgate/database';
 import { buildApi, closeServer, type ApiContext, type OpenCapability } from '@floodgate/http';
 import { Producer, queueOptions, watchQueue } from '@floodgate/queue';
 import type { Logger, Service } from '@floodgate/service';
@@ -28,21 +20,13 @@ const SLOW_CLIENTS_SHARE = 0.25;
 export async function startApi(config: ApiConfig, log: Logger): Promise<Service & { baseUrl: string }> {
   // Closed in reverse, here where the start fails, and else by close().
   await using opened = new AsyncDisposableStack();
-  const openPool: ApiContext['openPool'] = ({ purpose, ...options }) => {
-    const db = connect({
-      connectionString: config.DATABASE_URL,
-      applicationName: `floodgate-api ${purpose}`.trimEnd(),
-      prepareStatements: true,
-      onIdleError: (err) => log.warn({ err }, 'an idle Postgres connection was lost'),
-      onRefusal: explainRefusals('api', log),
-      ...options,
-    });
+  const openPool: ApiContext['openPool'] = (options) => {
+    const db = openServicePool({ service: 'api', connectionString: config.DATABASE_URL, log }, options);
     return opened.adopt(db, () => db.destroy());
   };
   const answerWithinMs = config.ANSWER_WITHIN_MS;
   const start = openPool({ purpose: 'start', maxConnections: 1, statementTimeoutMs: answerWithinMs });
-  await assertGranted(start, 'api');
-  await assertMigrated(start);
+  await assertReady(start, 'api');
   const readWithinMs = Math.min(answerWithinMs, READ_WITHIN_MS);
   const cluster = await isCluster(start);
   const shardReads = cluster ? createShardReads(config.READ_CONNECTIONS) : readAtOnce;

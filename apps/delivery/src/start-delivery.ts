@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import { assertGranted, assertMigrated, connect, explainRefusals, type Database } from '@floodgate/database';
-import { repeat, serveHealth, throttledWarn, type Logger, type Service } from '@floodgate/service';
+import { connectService } from '@floodgate/database';
+import { serveHealth, startRounds, type Logger, type Service } from '@floodgate/service';
 import { CAPABILITIES } from './capabilities.ts';
 import type { DeliveryConfig } from './config.ts';
 import { judge, readProgress } from './health.ts';
@@ -16,7 +16,10 @@ export async function startDelivery(
   log: Logger,
   capabilities = CAPABILITIES,
 ): Promise<Service> {
-  const db = await openDatabase(config, log);
+  const db = await connectService(
+    { service: 'delivery', connectionString: config.DATABASE_URL, log },
+    { maxConnections: MAX_CONNECTIONS, statementTimeoutMs: STATEMENT_TIMEOUT_MS },
+  );
   const metrics = createMetrics(db);
   const kinds = config.DELIVERIES.split(',');
   const opened = await Promise.all(
@@ -24,13 +27,10 @@ export async function startDelivery(
       .filter(({ kind }) => kinds.includes(kind))
       .map((capability) => capability.open({ db, log, metrics, config })),
   );
-  const rounds = opened
-    .flatMap((one) => one.rounds)
-    .map((round) => {
-      const warn = throttledWarn('a round failed; it is repeated');
-      const onError = (err: Error) => warn(log, { err, task: round.name });
-      return { ...round, ...repeat(round.run, round.intervalMs, onError) };
-    });
+  const rounds = startRounds(
+    opened.flatMap((one) => one.rounds),
+    log,
+  );
   const server = serveHealth({
     readHealth: async () => judge(await readProgress(db, rounds), config.STALLED_AFTER_MS),
     readMetrics: () => metrics.metrics(),
@@ -42,25 +42,10 @@ export async function startDelivery(
 
   return {
     close: async () => {
-      await Promise.all([...rounds.map((round) => round.stop()), ...opened.map((one) => one.close())]);
+      await Promise.all([rounds.stop(), ...opened.map((one) => one.close())]);
       server.close();
       server.closeAllConnections();
       await db.destroy();
     },
   };
-}
-
-async function openDatabase(config: DeliveryConfig, log: Logger): Promise<Database> {
-  const db = connect({
-    connectionString: config.DATABASE_URL,
-    applicationName: 'floodgate-delivery',
-    maxConnections: MAX_CONNECTIONS,
-    prepareStatements: true,
-    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
-    onIdleError: (err) => log.warn({ err }, 'an idle Postgres connection was lost'),
-    onRefusal: explainRefusals('delivery', log),
-  });
-  await assertGranted(db, 'delivery');
-  await assertMigrated(db);
-  return db;
 }

@@ -1,5 +1,5 @@
 import type { Consumer, Producer, QueueBacklog, QueueCounts } from '@floodgate/queue';
-import { withDeadline, type Health, type Repetition, type Round } from '@floodgate/service';
+import { isHanging, withDeadline, type Health, type Rounds, type RoundsProgress } from '@floodgate/service';
 
 /** How one queue that this worker consumes goes on. */
 export interface QueueProgress {
@@ -16,8 +16,7 @@ export interface Progress {
   queue: 'up' | 'down';
   /** Why it is down. */
   queueProblem: string | null;
-  /** By name. A round that has ended, well or not, is repeated after its interval. */
-  rounds: Record<string, { sinceLastMs: number; intervalMs: number }>;
+  rounds: RoundsProgress;
   queues: Record<string, QueueProgress>;
 }
 
@@ -29,15 +28,13 @@ const COUNT_WITHIN_MS = 500;
 interface Moving {
   consumer: Consumer;
   producer: Producer;
-  rounds: readonly (Round & Repetition)[];
+  rounds: Rounds;
   backlogs: Record<string, () => Promise<QueueBacklog>>;
 }
 
 /** Returns how everything goes on. What does not answer reads null. */
 export async function readProgress({ consumer, producer, rounds, backlogs }: Moving): Promise<Progress> {
   const queueProblem = consumer.problem();
-  const readRound = ({ name, intervalMs, sinceLastRoundMs }: Round & Repetition) =>
-    [name, { sinceLastMs: Math.round(sinceLastRoundMs()), intervalMs }] as const;
   const readQueue = async ([queue, idleMs]: [string, number]): Promise<[string, QueueProgress]> => {
     const [jobs, backlog] = await Promise.all([
       queueProblem === null ? countJobs(producer, queue) : null,
@@ -48,7 +45,7 @@ export async function readProgress({ consumer, producer, rounds, backlogs }: Mov
   return {
     queue: queueProblem === null ? 'up' : 'down',
     queueProblem,
-    rounds: Object.fromEntries(rounds.map(readRound)),
+    rounds: rounds.progress(),
     queues: Object.fromEntries(await Promise.all(Object.entries(consumer.idleMs()).map(readQueue))),
   };
 }
@@ -60,10 +57,8 @@ async function countJobs(producer: Producer, queue: string): Promise<QueueCounts
 
 /** Judges a worker by its progress, each queue by itself: a busy one does not hide one that is stuck. */
 export function judge(progress: Progress, stalledAfterMs: number): WorkerHealth {
-  const rounds = Object.values(progress.rounds);
   const queues = Object.values(progress.queues);
-  const hangs = rounds.some(({ sinceLastMs, intervalMs }) => sinceLastMs > intervalMs + stalledAfterMs);
-  if (hangs) return { status: 'stalled', progress };
+  if (isHanging(progress.rounds, stalledAfterMs)) return { status: 'stalled', progress };
   const isBlocked = progress.queue === 'down' || queues.some(({ backlog }) => backlog === null);
   if (isBlocked) return { status: 'blocked', progress };
   return { status: queues.some((queue) => isStuck(queue, stalledAfterMs)) ? 'stalled' : 'ok', progress };

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import { type Logger, type Service, repeat, serveHealth } from '@floodgate/service';
-import { assertGranted, assertMigrated, connect, explainRefusals, type Database } from '@floodgate/database';
+import { connectService } from '@floodgate/database';
+import { serveHealth, startRounds, type Logger, type Service } from '@floodgate/service';
 import { Consumer, Producer, queueOptions, watchQueue } from '@floodgate/queue';
 import { CAPABILITIES } from './capabilities.ts';
 import type { WorkerConfig } from './config.ts';
@@ -17,7 +17,10 @@ export async function startWorker(
   capabilities = CAPABILITIES,
 ): Promise<Service> {
   const definitions = capabilities.flatMap((capability) => capability.jobs);
-  const db = await openDatabase(config, log);
+  const db = await connectService(
+    { service: 'worker', connectionString: config.DATABASE_URL, log },
+    { maxConnections: MAX_CONNECTIONS, statementTimeoutMs: STATEMENT_TIMEOUT_MS },
+  );
   const producer = new Producer(queueOptions(config, definitions, log));
   const works = capabilities.map((capability) => capability.open({ db, log, producer, config }));
   const queues = config.WORKER_QUEUES.split(',');
@@ -27,12 +30,10 @@ export async function startWorker(
     onJobFailed: ({ error, ...job }) => log.warn({ err: error, ...job }, 'a job failed'),
   });
   const unwatch = await watchQueue(consumer, log);
-  const rounds = works
-    .flatMap((work) => work.rounds)
-    .map((round) => {
-      const onError = (err: Error) => log.warn({ err, task: round.name }, 'a round failed; it is repeated');
-      return { ...round, ...repeat(round.run, round.intervalMs, onError) };
-    });
+  const rounds = startRounds(
+    works.flatMap((work) => work.rounds),
+    log,
+  );
   const backlogs = Object.fromEntries(works.flatMap((work) => Object.entries(work.backlogs ?? {})));
   const moving = { consumer, producer, rounds, backlogs };
   const health = serveHealth({
@@ -46,7 +47,7 @@ export async function startWorker(
     close: async () => {
       // A little less than the process is given, so that connections can still be closed in order.
       const consumed = consumer.close(config.SHUTDOWN_TIMEOUT_MS * 0.8);
-      await Promise.all([consumed, ...rounds.map((round) => round.stop())]);
+      await Promise.all([consumed, rounds.stop()]);
       unwatch();
       health.close();
       health.closeAllConnections();
@@ -54,19 +55,4 @@ export async function startWorker(
       await db.destroy();
     },
   };
-}
-
-async function openDatabase(config: WorkerConfig, log: Logger): Promise<Database> {
-  const db = connect({
-    connectionString: config.DATABASE_URL,
-    applicationName: 'floodgate-worker',
-    maxConnections: MAX_CONNECTIONS,
-    prepareStatements: true,
-    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
-    onIdleError: (err) => log.warn({ err }, 'an idle Postgres connection was lost'),
-    onRefusal: explainRefusals('worker', log),
-  });
-  await assertGranted(db, 'worker');
-  await assertMigrated(db);
-  return db;
 }

@@ -15,6 +15,10 @@ export type WebhookEventType = (typeof WEBHOOK_EVENT_TYPES)[number];
 export const WEBHOOK_LIMIT = 10;
 export const WEBHOOK_ENTRY_LIMIT = 500;
 export const DEFAULT_WEBHOOK_ENTRY_LIMIT = 100;
+/** How long the secret before is good for, where nothing is said, and at most. */
+export const DEFAULT_WEBHOOK_OVERLAP_HOURS = 24;
+export const WEBHOOK_OVERLAP_LIMIT_HOURS = 720;
+export const DEFAULT_WEBHOOK_ATTEMPTS = 100;
 const EXAMPLE_ID = '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f';
 const ID_DESCRIPTION = 'Id of the webhook.';
 
@@ -99,10 +103,9 @@ export const WebhookRotation = Type.Object(
     overlapHours: Type.Optional(
       Type.Integer({
         minimum: 0,
-        maximum: 720,
-        description:
-          'Optional, for how many hours messages are signed with the secret before as well, from 0 to 720; 24 where nothing is said',
-        examples: [24],
+        maximum: WEBHOOK_OVERLAP_LIMIT_HOURS,
+        description: `Optional, for how many hours messages are signed with the secret before as well, from 0 to ${WEBHOOK_OVERLAP_LIMIT_HOURS}; ${DEFAULT_WEBHOOK_OVERLAP_HOURS} where nothing is said`,
+        examples: [DEFAULT_WEBHOOK_OVERLAP_HOURS],
       }),
     ),
   },
@@ -136,16 +139,19 @@ const webhook = {
     type: ['string', 'null'],
     enum: [...REASONS, null],
     description:
-      'gone: the receiver answered 410. failing: every attempt of five days failed. test_event: this service sends nothing for test events. null: it is not disabled.',
+      'gone: the receiver answered 410. failing: for five days nothing could be delivered. test_event: this service sends nothing for test events. null: it is not disabled.',
     examples: [null],
   }),
   cursor: Type.String({
     description: 'Everything up to here was delivered. List Registrations takes it as `after`.',
     examples: ['100'],
   }),
-  failures: Type.Integer({ description: 'Attempts in vain since the last that was not.', examples: [0] }),
+  failures: Type.Integer({
+    description: 'Attempts in vain since the last that was not, without those that were slowed.',
+    examples: [0],
+  }),
   dateFailing: nullableTimestamp(
-    'Since when every attempt has failed; null where the last one did not.',
+    'Since when every attempt has been in vain, those that were slowed included; null where the last one was not.',
     null,
   ),
   dateNextAttempt: nullableTimestamp('When it is tried again; null where it waits for nothing.', null),
@@ -227,8 +233,8 @@ export const WebhookAttemptsQuery = Type.Object({
   limit: Type.Optional(
     Type.String({
       pattern: '^(?:[1-9][0-9]{0,2}|1000)$',
-      description: 'Optional, how many attempts at most, from 1 to 1000; 100 where it is missing',
-      examples: ['100'],
+      description: `Optional, how many attempts at most, from 1 to 1000; ${DEFAULT_WEBHOOK_ATTEMPTS} where it is missing`,
+      examples: [String(DEFAULT_WEBHOOK_ATTEMPTS)],
     }),
   ),
 });

@@ -1,5 +1,5 @@
 import type { ConsumerState, Database } from '@floodgate/database';
-import { addConsumer } from '@floodgate/journal';
+import { addConsumer, deleteConsumer, pauseConsumer, resumeConsumer } from '@floodgate/journal';
 import { sql } from 'kysely';
 
 /** Whether e-mails of an event are sent. Off: nobody has switched them on. */
@@ -11,17 +11,19 @@ export interface SwitchedEvent {
   eventId: number;
 }
 
-const consumerOf = (db: Database, { shardId, eventId }: SwitchedEvent) =>
+/** Returns the reader that sends the e-mails of an event; undefined: nobody has switched them on. */
+const findReader = (db: Database, { shardId, eventId }: SwitchedEvent) =>
   db
     .selectFrom('journal_consumers')
+    .select(['shard_id as shardId', 'id', 'state'])
     .where('shard_id', '=', shardId)
     .where('event_id', '=', eventId)
-    .where('kind', '=', 'mail');
+    .where('kind', '=', 'mail')
+    .executeTakeFirst();
 
 /** Returns whether e-mails of an event are sent. */
 export async function readSwitch(db: Database, event: SwitchedEvent): Promise<MailSwitch> {
-  const consumer = await consumerOf(db, event).select('state').executeTakeFirst();
-  return consumer?.state ?? 'off';
+  return (await findReader(db, event))?.state ?? 'off';
 }
 
 // Spells "mail". Two that switch on at once would add two readers.
@@ -34,25 +36,23 @@ export async function lockSwitch(transaction: Database, { eventId }: SwitchedEve
 
 /** Has e-mails of an event sent, to all who are confirmed, or only to those who are from now on. */
 export async function switchOn(db: Database, event: SwitchedEvent, fromNow: boolean): Promise<void> {
-  const heads = db.selectFrom('journal_heads').select('last_offset').where('shard_id', '=', event.shardId);
-  const after = fromNow ? (await heads.executeTakeFirstOrThrow()).last_offset : 0;
-  await addConsumer(db, { ...event, kind: 'mail', partnerId: 0, after });
+  await addConsumer(db, { ...event, kind: 'mail', partnerId: 0, fromNow });
 }
 
 /** Has no more e-mails of an event sent. What was sent stays noted: nobody gets a second one. */
-export async function switchOff(db: Database, { shardId, eventId }: SwitchedEvent): Promise<void> {
-  await sql`
-    delete from journal_consumers
-    where shard_id = ${shardId} and event_id = ${eventId} and kind = 'mail'`.execute(db);
+export async function switchOff(db: Database, event: SwitchedEvent): Promise<void> {
+  const reader = await findReader(db, event);
+  if (reader) await deleteConsumer(db, reader);
 }
+
+const CHANGES = { active: resumeConsumer, paused: pauseConsumer };
 
 /** Has the e-mails of an event wait, or go on. Whoever has the lease notices before it sends the next. */
 export async function setState(
   db: Database,
-  { shardId, eventId }: SwitchedEvent,
-  state: 'active' | 'paused',
+  event: SwitchedEvent,
+  state: keyof typeof CHANGES,
 ): Promise<void> {
-  await sql`
-    update journal_consumers set state = ${state}, lease = null, leased_until = null, next_at = now()
-    where shard_id = ${shardId} and event_id = ${eventId} and kind = 'mail'`.execute(db);
+  const reader = await findReader(db, event);
+  if (reader) await CHANGES[state](db, reader);
 }

@@ -1,6 +1,11 @@
 import { Type } from '@sinclair/typebox';
 import { defineAction, Id, text, whole } from '@floodgate/audit';
-import { UUID_PATTERN, WEBHOOK_ENTRY_LIMIT, WEBHOOK_EVENT_TYPES } from '@floodgate/contract';
+import {
+  UUID_PATTERN,
+  WEBHOOK_ENTRY_LIMIT,
+  WEBHOOK_EVENT_TYPES,
+  WEBHOOK_OVERLAP_LIMIT_HOURS,
+} from '@floodgate/contract';
 import { askShards, shardIds, type Database } from '@floodgate/database';
 import { findShard } from '@floodgate/events';
 import { Failure } from '@floodgate/service/failure';
@@ -9,13 +14,12 @@ import {
   askForTest,
   changeEndpoint,
   deleteEndpoint,
-  findEndpointIn,
   pauseEndpoint,
   replayEndpoint,
   resumeEndpoint,
-  rotateKeys,
-  type Endpoint,
-} from './endpoints.ts';
+} from './change-endpoints.ts';
+import { rotateKeys } from './endpoint-keys.ts';
+import { findEndpointIn, type Endpoint } from './endpoints.ts';
 import { isWebhookUrl, URL_RULE } from './urls.ts';
 
 export { perform } from '@floodgate/audit';
@@ -139,12 +143,10 @@ export const replayWebhookAction = defineAction({
   },
 });
 
-const MAX_OVERLAP_HOURS = 720;
-
 /** Gives a webhook a new secret. Messages are signed with the one before as well, for so many hours. */
 export const rotateWebhookAction = defineAction({
   name: 'webhook.rotate',
-  input: Type.Object({ webhookId: WebhookId, overlapHours: whole(0, MAX_OVERLAP_HOURS) }),
+  input: Type.Object({ webhookId: WebhookId, overlapHours: whole(0, WEBHOOK_OVERLAP_LIMIT_HOURS) }),
   run: async (transaction, { webhookId, overlapHours }, note) => {
     const endpoint = await requireEndpoint(transaction, webhookId);
     const keys = await rotateKeys(transaction, endpoint, overlapHours);

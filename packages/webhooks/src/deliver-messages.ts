@@ -4,6 +4,7 @@ import {
   disable,
   postpone,
   release,
+  slowDown,
   type Consumer,
   type CursorProblem,
   type TurnEnd,
@@ -72,8 +73,8 @@ async function afterFailure(
 ): Promise<'kept'> {
   if (outcome === 'gone') return giveUp(db, consumer, 'gone');
   if (outcome === 'stopped') await release(db, consumer);
-  else if (outcome === 'slowed') await release(db, consumer, retryAfterMs!);
   else if (isGivenUp(consumer.failingSince)) return giveUp(db, consumer, 'failing');
+  else if (outcome === 'slowed') await slowDown(db, consumer, retryAfterMs!);
   else await postpone(db, consumer, retryDelayMs(consumer.failures));
   return 'kept';
 }

@@ -5,7 +5,8 @@ import {
   type WebhookEventType,
   type WebhookWithSecret,
 } from '@floodgate/contract';
-import type { Endpoint, listAttempts, NewEndpoint } from './endpoints.ts';
+import type { NewEndpoint } from './change-endpoints.ts';
+import type { Endpoint, listAttempts } from './endpoints.ts';
 import { publicKeyText, secretText } from './signatures.ts';
 
 /** Returns what a partner is told of an endpoint. */

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import type { Webhook } from '@floodgate/contract';
 import { LEASE_SECONDS, type Consumer } from '@floodgate/journal';
 import type { Database, Mode } from '@floodgate/database';
 import type { Message, Recipient } from './messages.ts';
@@ -8,7 +9,7 @@ import type { SigningKeys } from './signatures.ts';
 // What the delivery process reads and notes of endpoints.
 
 /** Why the service has given an endpoint up. */
-export type DisabledReason = 'gone' | 'failing' | 'test_event';
+export type DisabledReason = NonNullable<Webhook['disabledReason']>;
 
 export interface EndpointToDeliver extends Recipient {
   shardId: number;

@@ -1,11 +1,12 @@
 import { performance } from 'node:perf_hooks';
+import type { WebhookAttempt } from '@floodgate/contract';
 import type { Dispatcher } from 'undici';
 import type { Message } from './messages.ts';
 import { readRetryAfterMs } from './schedule.ts';
 import type { Signer } from './signatures.ts';
 
 /** What became of an attempt. `slowed`: the receiver asked to wait. `stopped`: this process ends; nobody knows. */
-export type Outcome = 'delivered' | 'slowed' | 'gone' | 'refused' | 'failed' | 'stopped';
+export type Outcome = WebhookAttempt['outcome'];
 
 export interface Attempt {
   outcome: Outcome;

@@ -2,78 +2,33 @@ import {
   answersOf,
   BODY_LIMIT_BYTES,
   COMMON_FAILURES,
+  DEFAULT_WEBHOOK_ATTEMPTS,
   success,
   Webhook,
   WebhookAttempts,
   WebhookAttemptsQuery,
-  WebhookChange,
   WebhookList,
   WebhookPath,
-  WebhookReplay,
   WebhookRequest,
-  WebhookRotation,
-  WebhookTest,
   WebhookWithSecret,
-  type FailureCode,
 } from '@floodgate/contract';
 import type { Database } from '@floodgate/database';
-import { withoutBody, type PartnerPrincipal, type Routes } from '@floodgate/http';
+import type { Routes } from '@floodgate/http';
+import { addEndpoint } from './change-endpoints.ts';
+import { addChangeRoutes } from './change-routes.ts';
 import { attemptOf, webhookOf, withSecret } from './describe.ts';
-import {
-  addEndpoint,
-  askForTest,
-  changeEndpoint,
-  deleteEndpoint,
-  findEndpoint,
-  listAttempts,
-  listEndpoints,
-  pauseEndpoint,
-  replayEndpoint,
-  resumeEndpoint,
-  rotateKeys,
-  type Endpoint,
-} from './endpoints.ts';
+import { findEndpoint, listAttempts, listEndpoints } from './endpoints.ts';
+import { failures, ONE, tags } from './route-terms.ts';
 import { faultIn } from './urls.ts';
-
-const DEFAULT_OVERLAP_HOURS = 24;
-const DEFAULT_ATTEMPTS = 100;
-
-const tags = ['Webhooks'];
-const failures: FailureCode[] = [...COMMON_FAILURES, '11', '70'];
-const ONE = '/webhooks/:webhookId';
 
 /** /webhooks and below: the webhooks of a partner under an event. */
 export function addWebhookRoutes(api: Routes, db: Database, isDevelopment: boolean): void {
   addListRoute(api, db);
   addCreateRoute(api, db, isDevelopment);
   addGetRoute(api, db);
-  addChangeRoute(api, db, isDevelopment);
-  withoutBody(api, (routes) => {
-    addStateRoute(routes, db, 'pause');
-    addStateRoute(routes, db, 'resume');
-    addTestRoute(routes, db);
-    addDeleteRoute(routes, db);
-  });
   addAttemptsRoute(api, db);
-  addReplayRoute(api, db);
-  addRotateRoute(api, db);
+  addChangeRoutes(api, db, isDevelopment);
 }
-
-/** Does something with a webhook, in a transaction. Returns null where the caller has none of this id. */
-const withEndpoint = <Result>(
-  db: Database,
-  principal: PartnerPrincipal,
-  id: string,
-  work: (transaction: Database, endpoint: Endpoint) => Promise<Result>,
-): Promise<Result | null> =>
-  db.transaction().execute(async (transaction) => {
-    const endpoint = await findEndpoint(transaction, principal, id);
-    return endpoint ? work(transaction, endpoint) : null;
-  });
-
-/** Returns a webhook as it is after a change. */
-const afterwards = async (db: Database, endpoint: Endpoint) =>
-  webhookOf((await findEndpoint(db, endpoint, endpoint.id))!);
 
 function addListRoute(api: Routes, db: Database): void {
   api.get(
@@ -144,110 +99,6 @@ function addGetRoute(api: Routes, db: Database): void {
   );
 }
 
-function addChangeRoute(api: Routes, db: Database, isDevelopment: boolean): void {
-  api.patch(
-    ONE,
-    {
-      schema: {
-        operationId: 'changeWebhook',
-        tags,
-        summary: 'Change Webhook',
-        description: 'Changes what is named of a webhook. If it is active, its next attempt is made at once.',
-        failures,
-        params: WebhookPath,
-        body: WebhookChange,
-        response: answersOf(Webhook),
-      },
-      bodyLimit: BODY_LIMIT_BYTES,
-    },
-    async ({ principal, params, body }, reply) => {
-      const fault = faultIn(body, isDevelopment);
-      if (fault) return reply.fail('11', { message: fault });
-      const changed = await withEndpoint(db, principal, params.webhookId, async (transaction, endpoint) => {
-        await changeEndpoint(transaction, endpoint, body);
-        return afterwards(transaction, endpoint);
-      });
-      return changed ? success(changed) : reply.fail('70');
-    },
-  );
-}
-
-function addDeleteRoute(api: Routes, db: Database): void {
-  api.delete(
-    ONE,
-    {
-      schema: {
-        operationId: 'deleteWebhook',
-        tags,
-        summary: 'Delete Webhook',
-        description: 'Deletes a webhook with its secrets and attempts. Answers it as it was.',
-        failures,
-        params: WebhookPath,
-        response: answersOf(Webhook),
-      },
-    },
-    async ({ principal, params }, reply) => {
-      const deleted = await withEndpoint(db, principal, params.webhookId, async (transaction, endpoint) => {
-        await deleteEndpoint(transaction, endpoint);
-        return webhookOf(endpoint);
-      });
-      return deleted ? success(deleted) : reply.fail('70');
-    },
-  );
-}
-
-const STATE_CHANGES = {
-  pause: {
-    change: pauseEndpoint,
-    operationId: 'pauseWebhook',
-    summary: 'Pause Webhook',
-    description: 'Stops the messages of a webhook. What happens meanwhile is told later. Safe to repeat.',
-  },
-  resume: {
-    change: resumeEndpoint,
-    operationId: 'resumeWebhook',
-    summary: 'Resume Webhook',
-    description: 'Has messages go on where they stopped, whoever stopped them. Safe to repeat.',
-  },
-};
-
-function addStateRoute(api: Routes, db: Database, name: keyof typeof STATE_CHANGES): void {
-  const { change, ...description } = STATE_CHANGES[name];
-  api.post(
-    `${ONE}/${name}`,
-    { schema: { ...description, tags, failures, params: WebhookPath, response: answersOf(Webhook) } },
-    async ({ principal, params }, reply) => {
-      const changed = await withEndpoint(db, principal, params.webhookId, async (transaction, endpoint) => {
-        await change(transaction, endpoint);
-        return afterwards(transaction, endpoint);
-      });
-      return changed ? success(changed) : reply.fail('70');
-    },
-  );
-}
-
-function addTestRoute(api: Routes, db: Database): void {
-  api.post(
-    `${ONE}/test`,
-    {
-      schema: {
-        operationId: 'testWebhook',
-        tags,
-        summary: 'Test Webhook',
-        description:
-          'Sends a signed message of the type webhook.test, whatever the state of the webhook. What became of it is in List Attempts.',
-        failures,
-        params: WebhookPath,
-        response: answersOf(WebhookTest),
-      },
-    },
-    async ({ principal, params }, reply) => {
-      const messageId = await withEndpoint(db, principal, params.webhookId, askForTest);
-      return messageId ? success({ messageId }) : reply.fail('70');
-    },
-  );
-}
-
 function addAttemptsRoute(api: Routes, db: Database): void {
   api.get(
     `${ONE}/attempts`,
@@ -266,64 +117,8 @@ function addAttemptsRoute(api: Routes, db: Database): void {
     async ({ principal, params, query }, reply) => {
       const endpoint = await findEndpoint(db, principal, params.webhookId);
       if (!endpoint) return reply.fail('70');
-      const attempts = await listAttempts(db, endpoint, Number(query.limit ?? DEFAULT_ATTEMPTS));
+      const attempts = await listAttempts(db, endpoint, Number(query.limit ?? DEFAULT_WEBHOOK_ATTEMPTS));
       return success(attempts.map(attemptOf));
-    },
-  );
-}
-
-function addReplayRoute(api: Routes, db: Database): void {
-  api.post(
-    `${ONE}/replay`,
-    {
-      schema: {
-        operationId: 'replayWebhook',
-        tags,
-        summary: 'Replay Webhook',
-        description: 'Has everything that happened since a time told once more, as far as it is kept.',
-        failures,
-        params: WebhookPath,
-        body: WebhookReplay,
-        response: answersOf(Webhook),
-      },
-      bodyLimit: BODY_LIMIT_BYTES,
-    },
-    async ({ principal, params, body }, reply) => {
-      const since = new Date(body.since);
-      // A leap second is a time, but none that JavaScript knows.
-      if (Number.isNaN(since.getTime())) return reply.fail('11', { message: 'since: a time with an offset' });
-      const replayed = await withEndpoint(db, principal, params.webhookId, async (transaction, endpoint) => {
-        await replayEndpoint(transaction, endpoint, since);
-        return afterwards(transaction, endpoint);
-      });
-      return replayed ? success(replayed) : reply.fail('70');
-    },
-  );
-}
-
-function addRotateRoute(api: Routes, db: Database): void {
-  api.post(
-    `${ONE}/rotate`,
-    {
-      schema: {
-        operationId: 'rotateWebhookSecret',
-        tags,
-        summary: 'Rotate Webhook Secret',
-        description:
-          'Makes a new secret and a new key, shown this once. For a while messages are signed with those before as well.',
-        failures,
-        params: WebhookPath,
-        body: WebhookRotation,
-        response: answersOf(WebhookWithSecret),
-      },
-      bodyLimit: BODY_LIMIT_BYTES,
-    },
-    async ({ principal, params, body }, reply) => {
-      const rotated = await withEndpoint(db, principal, params.webhookId, async (transaction, endpoint) => {
-        const keys = await rotateKeys(transaction, endpoint, body.overlapHours ?? DEFAULT_OVERLAP_HOURS);
-        return withSecret({ endpoint, keys });
-      });
-      return rotated ? success(rotated) : reply.fail('70');
     },
   );
 }

@@ -17,7 +17,7 @@ const RETRY_AFTER_MS = [
 /** So that those who failed together do not come back together. */
 const JITTER = 0.2;
 
-/** An endpoint that has failed for so long is given up. */
+/** An endpoint that nothing could be delivered to for so long is given up. */
 const GIVE_UP_AFTER_MS = 5 * 24 * HOUR_MS;
 
 /** What a receiver that is overloaded may ask for. */

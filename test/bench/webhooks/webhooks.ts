@@ -1,10 +1,11 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import type { Database } from '@floodgate/database';
-import { addEndpoint, deleteEndpoint, type Endpoint, type Owner } from '@floodgate/webhooks';
+import type { Owner } from '@floodgate/webhooks';
 import { createFixture } from '../../harness/fixture.ts';
 import { startDeliveryProcess } from '../../harness/service-process.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
+import { addWebhook } from '../../harness/webhooks.ts';
 import { storeHistory } from '../history/store.ts';
 import { createManyEvents } from '../many-events.ts';
 import { cpuMicrosOfTree } from '../process-usage.ts';
@@ -34,7 +35,7 @@ const OVERHEAD_SECONDS = 10;
 const ROWS_PER_SECOND = 10_000;
 
 const LIVE = [1, 2, 3, 4, 5].map((number) => `/live-${number}`);
-/** Two that answer slowly, two whose connection ends, and one that may not be reached: each fails in a way of its own. */
+/** Two that answer slowly, and one that cuts the connection. addBad adds one where nobody listens, and one that may not be reached. */
 const BAD = ['/slow-1', '/slow-2', '/cut'];
 
 interface Case {
@@ -68,7 +69,11 @@ export async function webhookDrains(
     for (const one of round % 2 === 1 ? CASES : CASES.toReversed()) {
       signal.throwIfAborted();
       progress.say(`webhooks, ${one.name}, round ${round}`);
-      drains.push({ name: one.name, round, ...(await drain(servers, one, options.rows * one.share)) });
+      drains.push({
+        name: one.name,
+        round,
+        ...(await drain(servers, one, Math.ceil(options.rows * one.share))),
+      });
       progress.add(webhooksSeconds({ rounds: 1, rows: options.rows }) / CASES.length);
     }
   return drains;
@@ -83,8 +88,8 @@ async function drain(servers: Servers, { live, isTroubled }: Case, rows: number)
   const owner = { shardId: event.shardId, eventId: event.id, partnerId: partner.id };
   const receiver = await startReceiver();
   const at = (path: string) => `http://127.0.0.1:${receiver.port}${path}`;
-  const added = await Promise.all(live.map((path) => add(db, owner, at(path))));
-  if (isTroubled) added.push(...(await addBad(db, owner, at)));
+  await Promise.all(live.map((path) => addWebhook(db, owner, { url: at(path) })));
+  if (isTroubled) await addBad(db, owner, at);
   await servers.checkpoint();
   const delivery = await startDeliveryProcess({ DATABASE_URL: url, WEBHOOK_ALLOW_PRIVATE: 'true' });
   const cpu = async () => ({
@@ -117,19 +122,13 @@ async function drain(servers: Servers, { live, isTroubled }: Case, rows: number)
   } finally {
     await delivery.end();
     receiver.end();
-    for (const endpoint of added) await deleteEndpoint(db, endpoint);
   }
 }
 
-async function add(db: Database, owner: Owner, url: string): Promise<Endpoint> {
-  const added = await db.transaction().execute((transaction) => addEndpoint(transaction, owner, { url }));
-  return added!.endpoint;
-}
-
-async function addBad(db: Database, owner: Owner, at: (path: string) => string): Promise<Endpoint[]> {
-  const bad = await Promise.all(BAD.map((path) => add(db, owner, at(path))));
+async function addBad(db: Database, owner: Owner, at: (path: string) => string): Promise<void> {
+  await Promise.all(BAD.map((path) => addWebhook(db, owner, { url: at(path) })));
   // Nobody listens there.
-  bad.push(await add(db, owner, 'http://127.0.0.1:1/'));
+  await addWebhook(db, owner, { url: 'http://127.0.0.1:1/' });
   // Of a test event nobody outside may be told: refused when it is connected to, as a name is that rebinds.
   const trial = await createFixture(db, 'allow', 'test');
   const trialTicket = await trial.addTicket();
@@ -148,11 +147,11 @@ async function addBad(db: Database, owner: Owner, at: (path: string) => string):
       serials: null,
     })
     .execute();
-  bad.push(await add(db, trial, 'https://203.0.114.1/'));
-  return bad;
+  await addWebhook(db, trial, { url: 'https://203.0.114.1/' });
 }
 
-async function startReceiver() {
+/** Starts a receiver in a process of its own. */
+export async function startReceiver() {
   const child: ChildProcess = fork(new URL('receiver-main.ts', import.meta.url));
   const [{ port }] = (await once(child, 'message')) as [{ port: number }];
   let received: Record<string, Received> = {};

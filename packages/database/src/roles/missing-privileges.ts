@@ -46,7 +46,7 @@ interface Lack {
 const FUNCTIONS: Record<ServiceName, string[]> = {
   api: ['reserve_batch'],
   worker: ['finalize_batches', 'lease_batches'],
-  delivery: ['lease_consumers', 'consumer_lags'],
+  delivery: ['lease_consumers', 'consumer_lags', 'webhook_delivered'],
 };
 
 function sentenceOf({ table, privilege, column, isThere }: Lack, service: ServiceName): string {

@@ -59,12 +59,8 @@ const SEGMENT = [
   'at',
 ] as const;
 
-const CONSUMER = [
-  'shard_id',
-  'id',
-  'kind',
-  'event_id',
-  'partner_id',
+// How far a consumer has come: who manages it changes that, and who delivers.
+const CONSUMER_PROGRESS = [
   'last_offset',
   'until',
   'state',
@@ -73,6 +69,14 @@ const CONSUMER = [
   'next_at',
   'lease',
   'leased_until',
+] as const;
+const CONSUMER = [
+  'shard_id',
+  'id',
+  'kind',
+  'event_id',
+  'partner_id',
+  ...CONSUMER_PROGRESS,
   'created_at',
 ] as const;
 
@@ -170,16 +174,7 @@ export const PRIVILEGES: Record<ServiceName, { [T in keyof Tables]: TablePrivile
     journal_consumers: {
       select: '*',
       insert: CONSUMER,
-      update: [
-        'last_offset',
-        'until',
-        'state',
-        'failures',
-        'failing_since',
-        'next_at',
-        'lease',
-        'leased_until',
-      ],
+      update: CONSUMER_PROGRESS,
       delete: true,
     },
     webhook_endpoints: {
@@ -346,16 +341,7 @@ export const PRIVILEGES: Record<ServiceName, { [T in keyof Tables]: TablePrivile
     journal_segments: { select: '*' },
     journal_consumers: {
       select: '*',
-      update: [
-        'last_offset',
-        'until',
-        'state',
-        'failures',
-        'failing_since',
-        'next_at',
-        'lease',
-        'leased_until',
-      ],
+      update: CONSUMER_PROGRESS,
     },
     webhook_endpoints: { select: '*', update: ['chain_offset', 'disabled_reason', 'test_message'] },
     webhook_secrets: { select: '*' },

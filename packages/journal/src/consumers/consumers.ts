@@ -13,8 +13,9 @@ export interface Consumer {
   cursor: number;
   /** Where what is under way ends; null: nothing is. What is made again after a failure, ends there. */
   until: number | null;
-  /** Attempts in vain since the last that was not, and since when. */
+  /** Attempts in vain since the last that was not. */
   failures: number;
+  /** Since when nothing was delivered though it was tried; null: the last attempt was not in vain. */
   failingSince: Date | null;
   /** Names this lease. */
   lease: string;
@@ -22,28 +23,6 @@ export interface Consumer {
 
 /** How long a process that was killed keeps its consumers from the others. Longer than any single attempt takes. */
 export const LEASE_SECONDS = 25;
-
-/** Adds a consumer. It begins with the oldest that is kept, or after an offset. Returns its id. */
-export async function addConsumer(
-  db: Database,
-  consumer: { shardId: number; kind: ConsumerKind; eventId: number; partnerId: number; after?: number },
-): Promise<string> {
-  const id = randomUUID();
-  const { shardId, kind, eventId, partnerId, after = 0 } = consumer;
-  await db
-    .insertInto('journal_consumers')
-    .values({
-      shard_id: shardId,
-      id,
-      kind,
-      event_id: eventId,
-      partner_id: partnerId,
-      last_offset: after,
-      next_at: sql<Date>`now()`,
-    })
-    .execute();
-  return id;
-}
 
 /**
  * Leases up to `most` consumers of a shard that have something to read, whose time has come and whom nobody else has, the longest
@@ -115,23 +94,31 @@ export async function advance(
 export const renew = (db: Database, consumer: Consumer): Promise<boolean> =>
   updateLeased(db, consumer, sql`leased_until = now() + make_interval(secs => ${LEASE_SECONDS})`);
 
+const givenBack = (delayMs: number) =>
+  sql`lease = null, leased_until = null, next_at = now() + make_interval(secs => ${delayMs / 1000})`;
+
 /** Gives a consumer back: others have their turn before it. With `delayMs`, nobody reads for it before that time has passed. */
 export const release = (db: Database, consumer: Consumer, delayMs = 0): Promise<boolean> =>
-  updateLeased(
-    db,
-    consumer,
-    sql`lease = null, leased_until = null, next_at = now() + make_interval(secs => ${delayMs / 1000})`,
-  );
+  updateLeased(db, consumer, givenBack(delayMs));
+
+// Citus takes no now() inside a coalesce.
+const failingSinceNow = ({ failingSince }: Consumer) =>
+  failingSince === null ? sql`, failing_since = now()` : sql``;
 
 /** Gives a consumer back after an attempt in vain. The next is made after `delayMs`, and ends where this one did. */
 export const postpone = (db: Database, consumer: Consumer, delayMs: number): Promise<boolean> =>
   updateLeased(
     db,
     consumer,
-    // Citus takes no now() inside a coalesce.
-    sql`lease = null, leased_until = null, next_at = now() + make_interval(secs => ${delayMs / 1000}),
-      failures = failures + 1 ${consumer.failingSince === null ? sql`, failing_since = now()` : sql``}`,
+    sql`${givenBack(delayMs)}, failures = failures + 1 ${failingSinceNow(consumer)}`,
   );
+
+/**
+ * Gives a consumer back whose receiver asked to wait. That counts no failure, but since when nothing was delivered is known, as after
+ * one.
+ */
+export const slowDown = (db: Database, consumer: Consumer, delayMs: number): Promise<boolean> =>
+  updateLeased(db, consumer, sql`${givenBack(delayMs)} ${failingSinceNow(consumer)}`);
 
 /** Gives a consumer up, until somebody resumes it. */
 export const disable = (db: Database, consumer: Consumer): Promise<boolean> =>

@@ -1,0 +1,56 @@
+import type { Database } from '@floodgate/database';
+import { advance, leaseConsumers } from '@floodgate/journal';
+import {
+  changeEndpoint,
+  deleteEndpoint,
+  replayEndpoint,
+  resumeEndpoint,
+  type Endpoint,
+} from '@floodgate/webhooks';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { createFixture } from '../harness/fixture.ts';
+import { waitForLockWaiters } from '../harness/lock-waiters.ts';
+import { addWebhook, confirmSome } from '../harness/webhooks.ts';
+
+// What partners change while somebody delivers.
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+const CHANGES: Record<string, (db: Database, endpoint: Endpoint) => Promise<unknown>> = {
+  change: (db, endpoint) => changeEndpoint(db, endpoint, { url: 'https://partner.example/other' }),
+  resume: resumeEndpoint,
+  replay: (db, endpoint) => replayEndpoint(db, endpoint, new Date(0)),
+  delete: deleteEndpoint,
+};
+
+test.for(Object.entries(CHANGES))(
+  'a %s waits for a delivery that is being noted, and the delivery never for it',
+  async ([, change]) => {
+    const { db } = database;
+    const fixture = await createFixture(db);
+    const { shardId } = fixture;
+    const { endpoint } = await addWebhook(db, fixture, { url: 'https://partner.example/' });
+    await confirmSome(db, fixture, await fixture.addTicket());
+    const consumers = await leaseConsumers(db, shardId, 'webhook', 10);
+    const consumer = consumers.find(({ id }) => id === endpoint.id)!;
+    let changed: Promise<unknown> | undefined;
+    await db.transaction().execute(async (noting) => {
+      expect(await advance(noting, consumer, { cursor: 0 })).toBe(true);
+      changed = db.transaction().execute((changing) => change(changing, endpoint));
+      await waitForLockWaiters(db, 1);
+      await sql`
+        update webhook_endpoints set chain_offset = 0 where shard_id = ${shardId} and id = ${endpoint.id}`.execute(
+        noting,
+      );
+    });
+    await changed;
+    // Whoever delivered goes no further.
+    expect(await advance(db, consumer, { cursor: 0 })).toBe(false);
+  },
+);
