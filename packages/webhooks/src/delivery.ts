@@ -1,7 +1,7 @@
 import { Counter, type Registry } from '@prometheus-io/client';
 import { inEachShard, type Database } from '@floodgate/database';
 import { defineDelivery, runConsumers } from '@floodgate/journal';
-import { whole } from '@floodgate/service';
+import { whole, type Logger } from '@floodgate/service';
 import { checkedAgent, type Reach, type Resolve } from './checked-agent.ts';
 import { createDelivery, type DeliverOptions } from './deliver.ts';
 import { expireAttempts, loadEndpoint, noteAttempt, takeTests } from './endpoint-to-deliver.ts';
@@ -47,6 +47,7 @@ export const webhookDelivery = (resolve?: Resolve) =>
           dispatcherOf,
           slowSlots: Math.floor(config.WEBHOOK_SLOTS / 2),
           onAttempt,
+          onGivenUp: warnOfGivenUp(log),
         }),
       });
       const sendTest = testSender({ db, dispatcherOf, onAttempt }, stopping.signal);
@@ -78,7 +79,7 @@ async function sendTests(db: Database, sendTest: SendTest): Promise<'done'> {
 
 /** Returns what sends a message that was asked for to try an endpoint. Whatever its state, and once. */
 function testSender(
-  { db, dispatcherOf, onAttempt }: Omit<DeliverOptions, 'slowSlots'>,
+  { db, dispatcherOf, onAttempt }: Omit<DeliverOptions, 'slowSlots' | 'onGivenUp'>,
   signal: AbortSignal,
 ): SendTest {
   return async ({ shardId, id, messageId }) => {
@@ -107,6 +108,13 @@ async function expire(db: Database): Promise<'more' | 'done'> {
   });
   return more ? 'more' : 'done';
 }
+
+/** Returns what tells the log that an endpoint was given up. Its URL may hold a secret. */
+const warnOfGivenUp =
+  (log: Logger): DeliverOptions['onGivenUp'] =>
+  ({ id, eventId }, reason) => {
+    if (reason !== 'test_event') log.warn({ webhook: id, eventId, reason }, 'a webhook was given up');
+  };
 
 /** Returns what counts attempts. To which endpoints they were is in Postgres. */
 function countAttempts(metrics: Registry): DeliverOptions['onAttempt'] {

@@ -219,7 +219,7 @@ export async function resumeEndpoint(transaction: Database, endpoint: EndpointId
     .execute();
 }
 
-/** Deletes an endpoint, with its secrets and attempts. */
+/** Deletes an endpoint, with its secrets, its attempts and what its partner was to be told of it. */
 export async function deleteEndpoint(transaction: Database, { shardId, id }: EndpointId): Promise<void> {
   for (const table of ['webhook_attempts', 'webhook_secrets'] as const)
     await transaction
@@ -227,7 +227,7 @@ export async function deleteEndpoint(transaction: Database, { shardId, id }: End
       .where('shard_id', '=', shardId)
       .where('endpoint_id', '=', id)
       .execute();
-  for (const table of ['webhook_endpoints', 'journal_consumers'] as const)
+  for (const table of ['webhook_endpoints', 'journal_consumers', 'webhook_notices'] as const)
     await transaction.deleteFrom(table).where('shard_id', '=', shardId).where('id', '=', id).execute();
 }
 
