@@ -16,6 +16,7 @@ import { createSendingRate } from './send/sending-rate.ts';
 import { openSmtp } from './send/smtp.ts';
 import type { Transport } from './send/transport.ts';
 import { mailSettings } from './settings.ts';
+import { createNotices } from './notices/send-notices.ts';
 import { sendAgain } from './send-again.ts';
 import { takeTurn } from './take-turn.ts';
 import { createOutbox } from './outbox/outbox.ts';
@@ -23,6 +24,7 @@ import { outboxPage } from './outbox/pages.ts';
 
 const LOOK_EVERY_MS = 200;
 const RETRIES_EVERY_MS = 1_000;
+const NOTICES_EVERY_MS = 2_000;
 /** Events whose e-mails a process sends at the same time: one that is slow to load leaves the connections to others. */
 const SLOTS = 4;
 /** What is under way may end for so long when the process stops. Then it is cut off, and doubtful. */
@@ -52,9 +54,11 @@ function startSending(context: MailContext, transport: Transport, pages: readonl
   const outcomes = createOutcomeWriter(db, (err) =>
     log.warn({ err }, 'what became of e-mails cannot be written; it is tried again'),
   );
-  const deliverer = createDeliverer(delivererOptions(context, transport, outcomes));
+  const sending = delivererOptions(context, transport, outcomes);
+  const deliverer = createDeliverer(sending);
   const options = { db, log, deliverer, isOutside: transport.isOutside };
   const stopping = new AbortController();
+  const notices = createNotices({ ...sending, log, gate: deliverer.gate }, stopping.signal);
   const consumers = runConsumers({
     db,
     kind: 'mail',
@@ -70,6 +74,7 @@ function startSending(context: MailContext, transport: Transport, pages: readonl
     rounds: [
       { name: 'mails', intervalMs: LOOK_EVERY_MS, run: look },
       { name: 'mail-retries', intervalMs: RETRIES_EVERY_MS, run: () => sendAgain(options, stopping.signal) },
+      { name: 'notices', intervalMs: NOTICES_EVERY_MS, run: notices.send },
     ],
     async close() {
       stopping.abort();
@@ -77,7 +82,7 @@ function startSending(context: MailContext, transport: Transport, pages: readonl
         outcomes.stop();
         transport.close();
       }, END_WITHIN_MS);
-      await Promise.all([consumers.close(), deliverer.ended()]);
+      await Promise.all([consumers.close(), deliverer.ended(), notices.ended()]);
       clearTimeout(cutOff);
       transport.close();
     },
