@@ -1,3 +1,4 @@
+import { claimNotice } from '@floodgate/mail/notices/notices';
 import { contactPartnerAction, perform } from '@floodgate/partners/actions';
 import { addNotice, findNotice, resumeEndpoint, type Endpoint } from '@floodgate/webhooks';
 import PostalMime from 'postal-mime';
@@ -5,10 +6,12 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { waitForLockWaiters } from '../harness/lock-waiters.ts';
 import { startMailServer } from '../harness/mail-server.ts';
 import { passTime } from '../harness/pass-time.ts';
 import { keepPrivate } from '../harness/private-data.ts';
 import { waitUntil } from '../harness/wait-until.ts';
+import { runCli } from '../harness/service-process.ts';
 import { startReceiver } from '../harness/webhook-receiver.ts';
 import { addWebhook, confirmSome } from '../harness/webhooks.ts';
 import { startMails } from './mail-process.ts';
@@ -114,11 +117,11 @@ test('a receiver that has failed for five days: its partner gets one e-mail, whi
   }
   expect(html).toContain('production &#60;b&#62;');
   expect(mail!.content + text! + html!).not.toContain('s3cret-of-theirs');
+  for (const process of processes) expect(await process.end('SIGTERM')).toBe(0);
   const logs = processes.map(({ output }) => output()).join('');
   expect(logs.match(/a webhook was given up/g)).toHaveLength(1);
   expect(logs.match(/a partner was told/g)).toHaveLength(1);
   expect(logs).not.toContain(CONTACT);
-  for (const process of processes) expect(await process.end('SIGTERM')).toBe(0);
   expect(server.mails).toHaveLength(1);
 });
 
@@ -134,6 +137,22 @@ test('two processes that see many send one e-mail each, and the audit log knows 
     select row_to_json(audit_log)::text as text from audit_log`.execute(database.db);
   expect(rows.length).toBeGreaterThan(0);
   expect(rows.map(({ text }) => text).join('\n')).not.toContain(CONTACT);
+});
+
+test('of two that take the same at once, one has it', async () => {
+  const { shardId, id } = await addGivenUp();
+  const { db } = database;
+  const claims = await db.transaction().execute(async (transaction) => {
+    await sql`select from webhook_notices where shard_id = ${shardId} and id = ${id} for update`.execute(
+      transaction,
+    );
+    const both = [claimNotice(db, shardId), claimNotice(db, shardId)];
+    // Both have seen it, and wait for its row.
+    await waitForLockWaiters(db, 2);
+    return both;
+  });
+  const claimed = (await Promise.all(claims)).filter((claim) => claim !== null);
+  expect(claimed).toMatchObject([{ id }]);
 });
 
 test('who is killed while the server thinks loses no notice; the second e-mail is the same message', async () => {
@@ -256,6 +275,21 @@ test('given up again within the hour, it is told an hour after the e-mail before
   await ended(endpoint, 'sent');
   const ids = server.mails.map(({ messageId }) => messageId);
   expect([ids.length, new Set(ids).size]).toEqual([3, 3]);
+});
+
+test('the operator sees what became of it', async () => {
+  const endpoint = await addGivenUp();
+  await setContact(null);
+  const show = async () =>
+    (await runCli({ DATABASE_URL: database.url }, 'webhook', 'show', endpoint.id)).output;
+  expect(await show()).toMatch(/e-mail to the partner\s+waiting\n/);
+  await startMails(database, { MAIL_OUTBOX: '1' });
+  await ended(endpoint, 'waiting', 'no contact');
+  expect(await show()).toMatch(/e-mail to the partner\s+waiting, no contact\n/);
+  await setContact(CONTACT);
+  await makeDue(endpoint);
+  await ended(endpoint, 'sent');
+  expect(await show()).toMatch(/e-mail to the partner\s+sent\n/);
 });
 
 test('without a server it waits; in the outbox it is shown', async () => {

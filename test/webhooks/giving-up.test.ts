@@ -1,4 +1,4 @@
-import { findNotice, resumeEndpoint } from '@floodgate/webhooks';
+import { deleteEndpoint, findNotice, resumeEndpoint } from '@floodgate/webhooks';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
@@ -68,6 +68,8 @@ test('its partner is to be told, and the log says which it was, without its URL'
     { level: 40, webhook: endpoint.id, eventId: fixture.eventId, reason: 'gone' },
   ]);
   expect(log()).not.toMatch(/s3cret-of-theirs|127\.0\.0\.1/);
+  await database.db.transaction().execute((transaction) => deleteEndpoint(transaction, endpoint));
+  expect(await noticeOf(endpoint)).toBeUndefined();
 });
 
 test('where the notice cannot be written it is not given up either; both follow when it can', async () => {
