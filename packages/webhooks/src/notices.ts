@@ -8,21 +8,16 @@ export async function addNotice(
   transaction: Database,
   { shardId, id, failingSince }: Pick<Consumer, 'shardId' | 'id' | 'failingSince'>,
 ): Promise<void> {
-  const now = sql<Date>`now()`;
-  const notice = {
-    message_id: randomUUID(),
-    failing_since: failingSince,
-    given_up_at: now,
-    state: 'waiting',
-    reason: null,
-    attempts: 0,
-    next_at: now,
-  } as const;
-  await transaction
-    .insertInto('webhook_notices')
-    .values({ shard_id: shardId, id, ...notice })
-    .onConflict((conflict) => conflict.columns(['shard_id', 'id']).doUpdateSet(notice))
-    .execute();
+  // What is replaced is named: Citus takes no now() there. When the last e-mail was sent, stays.
+  await sql`
+    insert into webhook_notices
+      (shard_id, id, message_id, failing_since, given_up_at, state, reason, attempts, next_at)
+    values (${shardId}, ${id}, ${randomUUID()}, ${failingSince}, now(), 'waiting', null, 0, now())
+    on conflict (shard_id, id) do update set
+      message_id = excluded.message_id, failing_since = excluded.failing_since, given_up_at = excluded.given_up_at,
+      state = excluded.state, reason = excluded.reason, attempts = excluded.attempts, next_at = excluded.next_at`.execute(
+    transaction,
+  );
 }
 
 /** What became of telling a partner that an endpoint was given up; undefined: it never was. */
