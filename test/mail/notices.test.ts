@@ -179,6 +179,33 @@ test('who is killed while the server thinks loses no notice; the second e-mail i
   expect(asked[1]).not.toBe(asked[0]);
 });
 
+test('while the server thinks the round goes on: the process does not look stuck', async () => {
+  const server = await startMailServer();
+  const endpoint = await addGivenUp();
+  let answer: (() => void) | null = null;
+  server.onMessage = () => new Promise((resolve) => (answer = () => resolve(undefined)));
+  const { baseUrl } = await startMails(database, { SMTP_URL: server.url });
+  await waitUntil('it is under way', () => answer);
+  const sinceLastRound = async () => {
+    const { progress } = (await (await fetch(`${baseUrl}/health/ready`)).json()) as {
+      progress: { rounds: Record<string, { sinceLastMs: number }> };
+    };
+    return progress.rounds['notices']!.sinceLastMs;
+  };
+  let [before, repeated] = [0, 0];
+  await waitUntil('rounds have ended and begun again', async () => {
+    const now = await sinceLastRound();
+    repeated += Number(now < before);
+    before = now;
+    return repeated >= 2;
+  });
+  expect(server.mails).toEqual([]);
+  expect(await stateOf(endpoint)).toMatchObject({ state: 'waiting' });
+  answer!();
+  await ended(endpoint, 'sent');
+  expect(server.mails).toHaveLength(1);
+});
+
 test('an e-mail whose outcome cannot be written is not sent again while its process lives', async () => {
   const server = await startMailServer();
   const endpoint = await addGivenUp();

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { inEachShard, type Database, type MailState } from '@floodgate/database';
 import type { Logger } from '@floodgate/service';
+import { withDeadline } from '@floodgate/service/timing';
 import type { Sender } from '../compose.ts';
 import { isReserved } from '../recipients.ts';
 import type { Gate } from '../send/gate.ts';
@@ -26,6 +27,8 @@ const LOOK_AGAIN_MS = MINUTE_MS;
 /** For so long a process tries to note what became of an e-mail, and how often. */
 const NOTE_WITHIN_MS = 30_000;
 const NOTE_AGAIN_MS = 200;
+/** For so long a round waits: a server that is silent makes no process look stuck. */
+const ROUND_MS = 2_000;
 
 export interface NoticesOptions {
   db: Database;
@@ -41,7 +44,7 @@ export interface NoticesOptions {
 /** Returns what tells partners of webhooks that were given up, one after the other. */
 export function createNotices(options: NoticesOptions, stopping: AbortSignal) {
   const { db, gate } = options;
-  let running: Promise<unknown> = Promise.resolve();
+  let underWay: Promise<void> | null = null;
 
   async function sendOfShard(shardId: number): Promise<void> {
     while (gate.isOpen() && !stopping.aborted) {
@@ -52,15 +55,19 @@ export function createNotices(options: NoticesOptions, stopping: AbortSignal) {
   }
 
   return {
-    /** Sends what is to be sent now. */
+    /** Sends what is to be sent now, or goes on waiting for what is under way. */
     async send(): Promise<'done'> {
-      const sending = inEachShard(db, sendOfShard);
-      running = sending.catch(() => {});
-      await sending;
+      underWay ??= inEachShard(db, sendOfShard);
+      let isOver = true;
+      try {
+        await withDeadline(underWay, ROUND_MS, () => void (isOver = false));
+      } finally {
+        if (isOver) underWay = null;
+      }
       return 'done';
     },
     /** Resolves when nothing is under way. */
-    ended: () => running,
+    ended: () => Promise.allSettled([underWay]),
   };
 }
 
