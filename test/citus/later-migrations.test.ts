@@ -13,6 +13,7 @@ const missing = citusUrl === '' ? ' (no TEST_CITUS_URL)' : '';
 // prettier-ignore
 const MIGRATIONS = [
   '0006-cancellations', '0007-modes', '0008-consumers', '0009-passes', '0010-mail', '0011-webhooks',
+  '0012-notices',
 ];
 // prettier-ignore
 const COLUMNS_OF_EVENTS = [
@@ -28,6 +29,7 @@ const FUNCTIONS = [
 const TABLES = [
   'journal_consumers', 'pass_keys', 'mail_deliveries', 'mail_suppressions', 'mail_rate_windows',
   'webhook_endpoints', 'webhook_secrets', 'webhook_attempts',
+  'webhook_notices',
 ];
 
 describe.skipIf(missing)(`migrations after tables were spread over a Citus cluster${missing}`, () => {
@@ -40,6 +42,7 @@ describe.skipIf(missing)(`migrations after tables were spread over a Citus clust
       await sql`alter table ${sql.table(table)} drop column mode`.execute(db);
     for (const column of COLUMNS_OF_EVENTS)
       await sql`alter table events drop column ${sql.ref(column)}`.execute(db);
+    await sql`alter table partners drop column contact_email`.execute(db);
     for (const name of FUNCTIONS) await sql`drop function ${sql.ref(name)}`.execute(db);
     for (const name of TABLES) await sql`drop table ${sql.table(name)}`.execute(db);
     await sql`delete from kysely_migration where name > '0006'`.execute(db);

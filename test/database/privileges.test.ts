@@ -180,6 +180,10 @@ const FORBIDDEN_TO: Record<ServiceName, string[]> = {
     ),
     'select * from registrations',
     'select name from partners',
+    'select contact_email from partners',
+    "update partners set contact_email = ''",
+    ...['state', 'reason', 'given_up_at'].map((column) => `select ${column} from webhook_notices`),
+    'insert into webhook_notices (shard_id, id, message_id) values (0, gen_random_uuid(), gen_random_uuid())',
     'select name from events',
     `set role ${roleOf('worker')}`,
   ],
@@ -211,16 +215,23 @@ const FORBIDDEN_TO: Record<ServiceName, string[]> = {
     "insert into secret_key_uses values ('', now())",
     'insert into batches (id, size, first_serial, last_serial, relay_at) values (gen_random_uuid(), 1, 1, 1, now())',
     'update batches set size = 0',
-    ...['webhook_endpoints', 'webhook_secrets', 'webhook_attempts', 'journal_consumers'].map(
-      (table) => `select count(*) from ${table}`,
-    ),
+    ...[
+      'webhook_endpoints',
+      'webhook_secrets',
+      'webhook_attempts',
+      'webhook_notices',
+      'journal_consumers',
+    ].map((table) => `select count(*) from ${table}`),
     `set role ${roleOf('api')}`,
   ],
   delivery: [
     ...FORBIDDEN,
-    ...['partners', 'event_grants', 'secret_keys', 'rate_limit_windows', 'idempotency_keys'].map(
+    ...['event_grants', 'secret_keys', 'rate_limit_windows', 'idempotency_keys'].map(
       (table) => `select count(*) from ${table}`,
     ),
+    ...['name', 'weight', 'requests_per_second'].map((column) => `select ${column} from partners`),
+    "update partners set contact_email = ''",
+    'delete from webhook_notices',
     ...['phone_number', 'gender', 'extra_data_1', 'extra_data_2', 'attendee_digest'].map(
       (column) => `select ${column} from registrations`,
     ),

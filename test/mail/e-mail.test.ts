@@ -158,4 +158,9 @@ test('floodgate mail preview writes what would be sent, with made-up data', asyn
     'src="data:image/png;base64,',
   );
   expect(await readFile(directory.file('preview/mail.txt'), 'utf8')).toContain('Guten Tag Ada Lovelace');
+
+  const ofNotice = ['preview', String(fixture.eventId), '--notice', '--out', directory.file('notice')];
+  expect(await runCli({ DATABASE_URL: database.url }, 'mail', ...ofNotice)).toMatchObject({ code: 0 });
+  const notice = await PostalMime.parse(await readFile(directory.file('notice/mail.eml')));
+  expect(notice.subject).toBe('Your webhook for Gala was switched off');
 });

@@ -102,9 +102,12 @@ async function createDemo(db: Database) {
   }
 }
 
+// Shown in the outbox. It is nobody's.
+const CONTACT = 'webhooks@partner.example';
+
 async function insertDemo(db: Database, partnerName: string) {
   return db.transaction().execute(async (transaction) => {
-    const partner = await createPartner(transaction, partnerName);
+    const partner = await createPartner(transaction, partnerName, CONTACT);
     const { secretKey } = await issueKey(transaction, partner.id, null, EVENT.mode);
     const event = await createEvent(transaction, EVENT);
     await updateEvent(transaction, event.id, details());

@@ -86,15 +86,17 @@ function addPreview(mail: Command, cli: Cli) {
     .addOption(
       new Option('--language <language>', "in place of the event's own").choices(['en', 'de'] as const),
     )
+    .option('--notice', 'that to a partner whose webhook was given up, in place of that to an attendee')
     .option('--from <sender>', 'the sender; MAIL_FROM by default', parseText)
     .option('--out <directory>', 'where to', parseText, '.');
-  answeringFromDatabase(preview, cli, async (db, { language, from, out }, eventId) => {
-    const { writePreview } = await import('./preview.ts');
+  answeringFromDatabase(preview, cli, async (db, { language, notice, from, out }, eventId) => {
+    const { writePreview, writeNoticePreview } = await import('./preview.ts');
     const { findMailEvent } = await import('./mail-event.ts');
     const event = await findMailEvent(db, eventId);
     if (!event) throw new Failure('no such event');
     const sender = from ?? cli.env['MAIL_FROM'];
-    const files = await writePreview({ ...event, ...(language && { language }) }, sender, out);
+    const write = notice ? writeNoticePreview : writePreview;
+    const files = await write({ ...event, ...(language && { language }) }, sender, out);
     return { document: { files }, text: files.join('\n') };
   });
 }

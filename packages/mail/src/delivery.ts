@@ -17,6 +17,7 @@ import { createSendingRate } from './send/sending-rate.ts';
 import { openSmtp } from './send/smtp.ts';
 import type { Transport } from './send/transport.ts';
 import { mailSettings } from './settings.ts';
+import { createNotices } from './notices/send-notices.ts';
 import { sendAgain } from './send-again.ts';
 import { takeTurn } from './take-turn.ts';
 import { createOutbox } from './outbox/outbox.ts';
@@ -24,6 +25,7 @@ import { outboxPage } from './outbox/pages.ts';
 
 const LOOK_EVERY_MS = 200;
 const RETRIES_EVERY_MS = 1_000;
+const NOTICES_EVERY_MS = 2_000;
 /** Events whose e-mails a process sends at the same time: one that is slow to load leaves the connections to others. */
 const SLOTS = 4;
 /** What is under way may end for so long when the process stops. Then it is cut off, and doubtful. */
@@ -53,15 +55,18 @@ function startSending(context: MailContext, transport: Transport, pages: readonl
   const outcomes = createOutcomeWriter(db, (err) =>
     log.warn({ err }, 'what became of e-mails cannot be written; it is tried again'),
   );
+  // The setting was checked.
+  const sender = parseSender(context.config.MAIL_FROM)!;
   const composing = openComposing({
     passes: createPassSigner({ db }),
-    // The setting was checked.
-    sender: parseSender(context.config.MAIL_FROM)!,
+    sender,
     onError: (err, eventId) => log.error({ err, eventId }, 'an e-mail failed; it is tried again'),
   });
-  const deliverer = createDeliverer(delivererOptions(context, { transport, composing, outcomes }));
+  const sending = delivererOptions(context, { transport, composing, outcomes });
+  const deliverer = createDeliverer(sending);
   const options = { db, log, deliverer, isOutside: transport.isOutside };
   const stopping = new AbortController();
+  const notices = createNotices({ ...sending, sender, log, gate: deliverer.gate }, stopping.signal);
   const consumers = runConsumers({
     db,
     kind: 'mail',
@@ -77,6 +82,7 @@ function startSending(context: MailContext, transport: Transport, pages: readonl
     rounds: [
       { name: 'mails', intervalMs: LOOK_EVERY_MS, run: look },
       { name: 'mail-retries', intervalMs: RETRIES_EVERY_MS, run: () => sendAgain(options, stopping.signal) },
+      { name: 'notices', intervalMs: NOTICES_EVERY_MS, run: notices.send },
     ],
     async close() {
       stopping.abort();
@@ -84,7 +90,7 @@ function startSending(context: MailContext, transport: Transport, pages: readonl
         outcomes.stop();
         transport.close();
       }, END_WITHIN_MS);
-      await Promise.all([consumers.close(), deliverer.ended()]);
+      await Promise.all([consumers.close(), deliverer.ended(), notices.ended()]);
       clearTimeout(cutOff);
       transport.close();
       await composing.close();

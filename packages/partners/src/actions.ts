@@ -1,19 +1,48 @@
 import { Type } from '@sinclair/typebox';
-import { defineAction, Id, instantOrNull, Name, whole } from '@floodgate/audit';
+import { defineAction, Id, instantOrNull, Name, text, whole } from '@floodgate/audit';
+import { isEmailAddress } from '@floodgate/contract';
 import { Failure } from '@floodgate/service/failure';
 import { issueKey, revokeKey, rotateKey } from './keys.ts';
-import { createPartner, limitPartner, weighPartner } from './partners.ts';
+import { createPartner, limitPartner, setContact, weighPartner } from './partners.ts';
 
 export { perform } from '@floodgate/audit';
 
+const CONTACT_RULE = 'an e-mail address, or none';
+const ContactOrNull = Type.Union([text(1, 254), Type.Null()], { description: CONTACT_RULE });
+
+const checkContact = ({ contactEmail }: { contactEmail?: string | null }): Record<string, string> =>
+  typeof contactEmail === 'string' && !isEmailAddress(contactEmail) ? { contactEmail: CONTACT_RULE } : {};
+
+/** What the audit log keeps of a contact: that there is one. Who it is, is about a person. */
+const auditedContact = (contactEmail: string | null) => (contactEmail === null ? 'none' : 'set');
+
 export const createPartnerAction = defineAction({
   name: 'partner.create',
-  input: Type.Object({ name: Name }),
+  input: Type.Object({ name: Name, contactEmail: Type.Optional(ContactOrNull) }),
+  check: checkContact,
   refusals: { partners_name_key: 'a partner of this name already exists' },
-  run: async (transaction, { name }, note) => {
-    const partner = await createPartner(transaction, name);
-    note(`partner:${partner.id}`, { after: { name } });
+  run: async (transaction, { name, contactEmail = null }, note) => {
+    const partner = await createPartner(transaction, name, contactEmail);
+    const contact = contactEmail === null ? {} : { contact: auditedContact(contactEmail) };
+    note(`partner:${partner.id}`, { after: { name, ...contact } });
     return partner;
+  },
+});
+
+/** Sets who is told when something of a partner's needs care; null: nobody. */
+export const contactPartnerAction = defineAction({
+  name: 'partner.contact',
+  input: Type.Object({ partnerId: Id, contactEmail: ContactOrNull }),
+  check: checkContact,
+  run: async (transaction, { partnerId, contactEmail }, note) => {
+    const before = await setContact(transaction, partnerId, contactEmail);
+    if (!before) throw new Failure('no such partner');
+    const change = {
+      before: { contact: auditedContact(before.contactEmail) },
+      after: { contact: before.contactEmail && contactEmail ? 'changed' : auditedContact(contactEmail) },
+    };
+    if (before.contactEmail !== contactEmail) note(`partner:${partnerId}`, change);
+    return { partnerId, contactEmail };
   },
 });
 

@@ -6,6 +6,7 @@ import {
   parseId,
   parseRateLimit,
   parseText,
+  parseTextOrNone,
   parseWhole,
 } from '@floodgate/command/arguments';
 import { Failure } from '@floodgate/service/failure';
@@ -17,21 +18,25 @@ export function addPartnerCommands(program: Command, cli: Cli): void {
   const create = partner
     .command('create')
     .description('add a partner')
-    .argument('<name>', 'its name, unique', parseText);
-  answeringChange(create, cli, async (db, actor, _options, name) => {
+    .argument('<name>', 'its name, unique', parseText)
+    .option('--contact <address>', 'e-mail address of who is told when a webhook is given up', parseText);
+  answeringChange(create, cli, async (db, actor, { contact = null }, name) => {
     const { perform, createPartnerAction } = await import('./actions.ts');
-    const created = await perform(db, createPartnerAction, { name }, actor);
-    return { document: created, text: record({ 'partner id': created.id, name: created.name }) };
+    const created = await perform(db, createPartnerAction, { name, contactEmail: contact }, actor);
+    const text = record({ 'partner id': created.id, name: created.name, contact: created.contactEmail });
+    return { document: created, text };
   });
+  addContact(partner, cli);
   const list = partner
     .command('list')
-    .description('list partners, with their limits, weights, open keys and granted events');
+    .description('list partners, with their contacts, limits, weights, open keys and granted events');
   answeringFromDatabase(list, cli, async (db) => {
     const { listPartners } = await import('./partners.ts');
     const partners = await listPartners(db);
     const rows = partners.map((row) => ({
       id: row.id,
       name: row.name,
+      contact: row.contactEmail,
       'requests/s': row.requestsPerSecond,
       weight: row.weight,
       'open keys': row.openKeys,
@@ -61,6 +66,20 @@ export function addPartnerCommands(program: Command, cli: Cli): void {
     const { perform, weighPartnerAction } = await import('./actions.ts');
     const weighed = await perform(db, weighPartnerAction, { partnerId, weight }, actor);
     return { document: weighed, text: `partner ${partnerId}: weight ${weight}` };
+  });
+}
+
+function addContact(partner: Command, cli: Cli): void {
+  const contact = partner
+    .command('contact')
+    .description('set who is told when a webhook of a partner is given up')
+    .argument('<partnerId>', 'the partner', parseId)
+    .argument('<address>', 'an e-mail address, or "none"', parseTextOrNone);
+  answeringChange(contact, cli, async (db, actor, _options, partnerId, given) => {
+    const contactEmail = given === 'none' ? null : given;
+    const { perform, contactPartnerAction } = await import('./actions.ts');
+    const changed = await perform(db, contactPartnerAction, { partnerId, contactEmail }, actor);
+    return { document: changed, text: `partner ${partnerId}: ${contactEmail ?? 'nobody'} is told` };
   });
 }
 

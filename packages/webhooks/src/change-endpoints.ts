@@ -101,7 +101,7 @@ export async function resumeEndpoint(transaction: Database, endpoint: ConsumerId
   await updateEndpoint(transaction, endpoint).set({ disabled_reason: null }).execute();
 }
 
-/** Deletes an endpoint, with its secrets and attempts. */
+/** Deletes an endpoint, with its secrets, its attempts and what its partner was to be told of it. */
 export async function deleteEndpoint(transaction: Database, endpoint: ConsumerId): Promise<void> {
   const { shardId, id } = endpoint;
   await deleteConsumer(transaction, endpoint);
@@ -111,11 +111,8 @@ export async function deleteEndpoint(transaction: Database, endpoint: ConsumerId
       .where('shard_id', '=', shardId)
       .where('endpoint_id', '=', id)
       .execute();
-  await transaction
-    .deleteFrom('webhook_endpoints')
-    .where('shard_id', '=', shardId)
-    .where('id', '=', id)
-    .execute();
+  for (const table of ['webhook_endpoints', 'webhook_notices'] as const)
+    await transaction.deleteFrom(table).where('shard_id', '=', shardId).where('id', '=', id).execute();
 }
 
 /**

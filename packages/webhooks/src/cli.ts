@@ -112,14 +112,17 @@ function addReading(webhook: Command, cli: Cli): void {
   answeringFromDatabase(show, cli, async (db, _options, id) => {
     const { requireEndpoint } = await import('./actions.ts');
     const { webhookOf } = await import('./describe.ts');
+    const { findNotice } = await import('./notices.ts');
     const { lagOf } = await import('@floodgate/journal');
     const endpoint = await requireEndpoint(db, id);
     const oldestMs = await lagOf(db, endpoint);
+    const notice = await findNotice(db, endpoint);
     const document = {
       ...webhookOf(endpoint),
       partnerID: endpoint.partnerId,
       eventID: endpoint.eventId,
       oldestMs,
+      notice: notice ?? null,
     };
     const { description, types, entriesPerMessage, publicKey } = document;
     const text = record({
@@ -130,6 +133,7 @@ function addReading(webhook: Command, cli: Cli): void {
       'entries of a message': entriesPerMessage,
       'public key': publicKey,
       'oldest undelivered': oldestMs === null ? null : `${(oldestMs / 1_000).toFixed(1)} s`,
+      'e-mail to the partner': notice ? [notice.state, notice.reason].filter(Boolean).join(', ') : null,
     });
     return { document, text };
   });

@@ -1,4 +1,5 @@
 import type { Database } from '@floodgate/database';
+import { inTransaction } from '@floodgate/database/connection/in-transaction';
 import {
   advance,
   disable,
@@ -11,6 +12,7 @@ import {
 } from '@floodgate/journal';
 import { breakChain, noteDelivered, noteReason, type DisabledReason } from './endpoint-to-deliver.ts';
 import type { Message } from './messages.ts';
+import { addNotice } from './notices.ts';
 import type { Attempt } from './post-message.ts';
 import type { MessageReader } from './read-messages.ts';
 import { isGivenUp, retryDelayMs } from './schedule.ts';
@@ -24,6 +26,7 @@ export interface Turn {
   reader: MessageReader;
   /** Sends a message once. What was not delivered is noted already. */
   send: (message: Message) => Promise<Attempt>;
+  onGivenUp: (reason: DisabledReason) => void;
   /** Aborted when the process stops. */
   signal: AbortSignal;
 }
@@ -40,14 +43,15 @@ export async function deliverMessages(turn: Turn): Promise<TurnEnd> {
   return deliverFrom(turn, first);
 }
 
-async function deliverFrom({ db, consumer, reader, send, signal }: Turn, first: Message): Promise<TurnEnd> {
+async function deliverFrom(turn: Turn, first: Message): Promise<TurnEnd> {
+  const { db, consumer, reader, send, signal } = turn;
   const endsAt = performance.now() + TURN_MS;
   for (let message: Message | null = first; message !== null;) {
     const [attempt, next]: [Attempt, Message | CursorProblem | null] = await Promise.all([
       send(message),
       reader.next(),
     ]);
-    if (attempt.outcome !== 'delivered') return afterFailure(db, consumer, attempt);
+    if (attempt.outcome !== 'delivered') return afterFailure(turn, attempt);
     // What is wrong with the next is looked at when its turn comes.
     const following: Message | null = isProblem(next) ? null : next;
     if (!(await noteDelivered(db, consumer, message, attempt, following?.until ?? null))) return 'kept';
@@ -58,22 +62,32 @@ async function deliverFrom({ db, consumer, reader, send, signal }: Turn, first: 
 
 const isProblem = (next: Message | null | CursorProblem): next is CursorProblem => typeof next === 'string';
 
-/** Gives an endpoint up, until it is resumed. */
-export async function giveUp(db: Database, consumer: Consumer, reason: DisabledReason): Promise<'kept'> {
-  await noteReason(db, consumer, reason);
-  await disable(db, consumer);
+/**
+ * Gives an endpoint up, until it is resumed, and has its partner told: both or neither. Nothing happens where somebody else has it
+ * by now.
+ */
+export async function giveUp(
+  { db, consumer, onGivenUp }: Pick<Turn, 'db' | 'consumer' | 'onGivenUp'>,
+  reason: DisabledReason,
+): Promise<'kept'> {
+  const isGivenUpHere = await inTransaction(db, async (transaction) => {
+    // Before the endpoint, as those do who change endpoints: else one could wait for the other.
+    if (!(await disable(transaction, consumer))) return false;
+    await noteReason(transaction, consumer, reason);
+    // That of a test event is known beforehand.
+    if (reason !== 'test_event') await addNotice(transaction, consumer);
+    return true;
+  });
+  if (isGivenUpHere) onGivenUp(reason);
   return 'kept';
 }
 
 /** What follows an attempt by which nothing was delivered. What was under way stays so. */
-async function afterFailure(
-  db: Database,
-  consumer: Consumer,
-  { outcome, retryAfterMs }: Attempt,
-): Promise<'kept'> {
-  if (outcome === 'gone') return giveUp(db, consumer, 'gone');
+async function afterFailure(turn: Turn, { outcome, retryAfterMs }: Attempt): Promise<'kept'> {
+  const { db, consumer } = turn;
+  if (outcome === 'gone') return giveUp(turn, 'gone');
   if (outcome === 'stopped') await release(db, consumer);
-  else if (isGivenUp(consumer.failingSince)) return giveUp(db, consumer, 'failing');
+  else if (isGivenUp(consumer.failingSince)) return giveUp(turn, 'failing');
   else if (outcome === 'slowed') await slowDown(db, consumer, retryAfterMs!);
   else await postpone(db, consumer, retryDelayMs(consumer.failures));
   return 'kept';

@@ -2,7 +2,12 @@ import type { Database } from '@floodgate/database';
 import { release, type Consumer, type TurnEnd } from '@floodgate/journal';
 import type { Dispatcher } from 'undici';
 import { deliverMessages, giveUp, type Turn } from './deliver-messages.ts';
-import { loadEndpoint, noteAttempt, type EndpointToDeliver } from './endpoint-to-deliver.ts';
+import {
+  loadEndpoint,
+  noteAttempt,
+  type DisabledReason,
+  type EndpointToDeliver,
+} from './endpoint-to-deliver.ts';
 import type { Message } from './messages.ts';
 import { postMessage, type Attempt } from './post-message.ts';
 import { readMessages } from './read-messages.ts';
@@ -20,14 +25,16 @@ export interface DeliverOptions {
   /** How many turns slow endpoints may have under way at once. */
   slowSlots: number;
   onAttempt: (attempt: Attempt, message: Pick<Message, 'id'> & Partial<Message>) => void;
+  onGivenUp: (webhook: Pick<Consumer, 'id' | 'eventId'>, reason: DisabledReason) => void;
 }
 
 /**
  * Returns what delivers to an endpoint for a while. Slow endpoints have part of the room only, so that they keep nobody else from
  * being served.
  */
-export function createDelivery({ db, dispatcherOf, slowSlots, onAttempt }: DeliverOptions) {
+export function createDelivery({ db, dispatcherOf, slowSlots, onAttempt, ...options }: DeliverOptions) {
   let slowUnderWay = 0;
+  const givenUp = (consumer: Consumer) => (reason: DisabledReason) => options.onGivenUp(consumer, reason);
 
   function deliver(
     consumer: Consumer,
@@ -47,7 +54,7 @@ export function createDelivery({ db, dispatcherOf, slowSlots, onAttempt }: Deliv
     // Of who does not answer, or answers late, only the next message is read.
     const readsAhead = lastAttempt?.outcome === 'delivered' && lastAttempt.tookMs < SLOW_MS;
     const reader = readMessages(db, consumer, endpoint, { chain, readsAhead });
-    return deliverMessages({ db, consumer, reader, send, signal });
+    return deliverMessages({ db, consumer, reader, send, onGivenUp: givenUp(consumer), signal });
   }
 
   return async function turn(consumer: Consumer, signal: AbortSignal): Promise<TurnEnd> {
@@ -55,7 +62,7 @@ export function createDelivery({ db, dispatcherOf, slowSlots, onAttempt }: Deliv
     // It was deleted meanwhile, and its consumer with it.
     if (!endpoint) return 'kept';
     const dispatcher = dispatcherOf(endpoint.mode);
-    if (!dispatcher) return giveUp(db, consumer, 'test_event');
+    if (!dispatcher) return giveUp({ db, consumer, onGivenUp: givenUp(consumer) }, 'test_event');
     const isSlow = (endpoint.lastAttempt?.tookMs ?? 0) >= SLOW_MS;
     if (isSlow && slowUnderWay >= slowSlots) {
       await release(db, consumer, ROOM_AFTER_MS);

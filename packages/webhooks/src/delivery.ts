@@ -1,7 +1,7 @@
 import { Counter, type Registry } from '@prometheus-io/client';
 import { inEachShard, type Database } from '@floodgate/database';
 import { defineDelivery, runConsumers } from '@floodgate/journal';
-import { whole } from '@floodgate/service';
+import { whole, type Logger } from '@floodgate/service';
 import { checkedAgent, type Reach } from './checked-agent.ts';
 import type { Resolve } from './resolve-outside.ts';
 import { createDelivery, type DeliverOptions } from './deliver.ts';
@@ -48,6 +48,7 @@ export const webhookDelivery = (resolve?: Resolve) =>
           dispatcherOf,
           slowSlots: Math.floor(config.WEBHOOK_SLOTS / 2),
           onAttempt,
+          onGivenUp: warnOfGivenUp(log),
         }),
       });
       const sendTest = testSender({ db, dispatcherOf, onAttempt }, stopping.signal);
@@ -79,7 +80,7 @@ async function sendTests(db: Database, sendTest: SendTest): Promise<'done'> {
 
 /** Returns what sends a message that was asked for to try an endpoint. Whatever its state, and once. */
 function testSender(
-  { db, dispatcherOf, onAttempt }: Omit<DeliverOptions, 'slowSlots'>,
+  { db, dispatcherOf, onAttempt }: Omit<DeliverOptions, 'slowSlots' | 'onGivenUp'>,
   signal: AbortSignal,
 ): SendTest {
   return async ({ shardId, id, messageId }) => {
@@ -108,6 +109,13 @@ async function expire(db: Database): Promise<'more' | 'done'> {
   });
   return more ? 'more' : 'done';
 }
+
+/** Returns what tells the log that an endpoint was given up. Its URL may hold a secret. */
+const warnOfGivenUp =
+  (log: Logger): DeliverOptions['onGivenUp'] =>
+  ({ id, eventId }, reason) => {
+    if (reason !== 'test_event') log.warn({ webhook: id, eventId, reason }, 'a webhook was given up');
+  };
 
 /** Returns what counts attempts. To which endpoints they were is in Postgres. */
 function countAttempts(metrics: Registry): DeliverOptions['onAttempt'] {

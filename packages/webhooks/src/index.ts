@@ -5,6 +5,7 @@ export * from './delivery.ts';
 export * from './endpoint-keys.ts';
 export * from './endpoints.ts';
 export * from './messages.ts';
+export * from './notices.ts';
 export * from './post-message.ts';
 export * from './resolve-outside.ts';
 export * from './schedule.ts';

@@ -94,6 +94,18 @@ const ENDPOINT = [
   'test_message',
   'created_at',
 ] as const;
+const NOTICE = [
+  'shard_id',
+  'id',
+  'message_id',
+  'failing_since',
+  'given_up_at',
+  'state',
+  'reason',
+  'attempts',
+  'next_at',
+  'sent_at',
+] as const;
 const MAIL_DELIVERY = [
   'shard_id',
   'event_id',
@@ -207,6 +219,8 @@ export const PRIVILEGES: Record<ServiceName, { [T in keyof Tables]: TablePrivile
       delete: true,
     },
     webhook_attempts: { select: '*', delete: true },
+    // It goes with its endpoint.
+    webhook_notices: { select: ['shard_id', 'id'], delete: true },
     mail_deliveries: {},
     mail_suppressions: {},
     mail_rate_windows: {},
@@ -289,6 +303,7 @@ export const PRIVILEGES: Record<ServiceName, { [T in keyof Tables]: TablePrivile
     webhook_endpoints: {},
     webhook_secrets: {},
     webhook_attempts: {},
+    webhook_notices: {},
     mail_deliveries: {},
     mail_suppressions: {},
     mail_rate_windows: {},
@@ -301,7 +316,8 @@ export const PRIVILEGES: Record<ServiceName, { [T in keyof Tables]: TablePrivile
   },
   // It tells attendees and partners what became of registrations, so it may read who they are. It changes none.
   delivery: {
-    partners: {},
+    // Whom to tell.
+    partners: { select: ['id', 'contact_email'] },
     secret_keys: {},
     secret_key_uses: {},
     shards: { select: ['id'] },
@@ -363,6 +379,7 @@ export const PRIVILEGES: Record<ServiceName, { [T in keyof Tables]: TablePrivile
       ],
       delete: true,
     },
+    webhook_notices: { select: '*', insert: NOTICE, update: NOTICE },
     mail_deliveries: { select: '*', insert: MAIL_DELIVERY, update: MAIL_DELIVERY },
     mail_suppressions: { select: '*', insert: ['digest', 'reason', 'event_id', 'at'] },
     mail_rate_windows: {

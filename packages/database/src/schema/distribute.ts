@@ -20,6 +20,7 @@ const OF_EVENTS = [
   'webhook_endpoints',
   'webhook_secrets',
   'webhook_attempts',
+  'webhook_notices',
   'mail_deliveries',
 ];
 /** Run on the shard's server, which their first argument names. Some are written anew for Citus. */

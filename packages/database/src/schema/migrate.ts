@@ -13,6 +13,7 @@ import * as consumers from './migrations/0008-consumers.ts';
 import * as passes from './migrations/0009-passes.ts';
 import * as mail from './migrations/0010-mail.ts';
 import * as webhooks from './migrations/0011-webhooks.ts';
+import * as notices from './migrations/0012-notices.ts';
 import { adoptShardKeys, buildShardKeys, hasTables } from './shard-keys.ts';
 
 /** In order, forward only, and never edited once merged. */
@@ -28,6 +29,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0009-passes': passes,
   '0010-mail': mail,
   '0011-webhooks': webhooks,
+  '0012-notices': notices,
 };
 
 /** The oldest that PostgreSQL itself still maintains, and the oldest that the tests have been run on. */

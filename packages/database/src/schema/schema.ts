@@ -10,6 +10,8 @@ export type JournalKind = 'confirmed' | 'cancelled' | 'failed' | 'sold_out' | 'r
 export type ConsumerKind = 'mail' | 'webhook';
 /** Skipped: there was nothing to send, as with who has cancelled meanwhile. */
 export type MailState = 'sent' | 'undeliverable' | 'retry' | 'skipped';
+/** Skipped: nobody needs to be told any more, or nobody could be. */
+export type NoticeState = 'waiting' | 'sent' | 'undeliverable' | 'skipped';
 /** Paused: until somebody says otherwise. Disabled: by the service, which has given it up. */
 export type ConsumerState = 'active' | 'paused' | 'disabled';
 /** What becomes of an attendee that is registered already: a second seat, a refusal, or the first pass reference once more. */
@@ -71,6 +73,8 @@ export interface Schema {
     /** Its share where partners compete, relative to others'. */
     weight: Generated<number>;
     created_at: CreatedAt;
+    /** Who is told when something of its own needs care. */
+    contact_email: string | null;
   };
   /** How much of a second's limit the processes have drawn; written by drawPermits alone. */
   rate_limit_windows: {
@@ -291,6 +295,25 @@ export interface Schema {
     http_status: number | null;
     /** A name, never a message: those hold data. */
     error: string | null;
+  };
+  /** What a partner is told of a webhook that was given up: the newest of each. The id is that of the endpoint. */
+  webhook_notices: {
+    shard_id: number;
+    id: string;
+    /** Of this notice, however often it is sent. */
+    message_id: string;
+    /** Null: it had not failed before. */
+    failing_since: Date | null;
+    given_up_at: Generated<Date>;
+    state: Generated<NoticeState>;
+    /** Codes of the SMTP server, or a word of ours. */
+    reason: string | null;
+    /** Those that were refused for now, and the last. */
+    attempts: Generated<number>;
+    /** When somebody may take it. */
+    next_at: Generated<Date>;
+    /** When the last e-mail about this endpoint was sent, whichever notice that was. */
+    sent_at: Date | null;
   };
   /** What became of the e-mail about a registration. */
   mail_deliveries: {

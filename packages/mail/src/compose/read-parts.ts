@@ -2,7 +2,7 @@
 export interface MailParts {
   headers: string;
   text: string;
-  /** With the picture in it. */
+  /** With the picture in it, where there is one. */
   html: string;
 }
 
@@ -14,7 +14,7 @@ export function readParts(content: Buffer): MailParts {
   const headersEnd = mail.indexOf('\r\n\r\n');
   const bodies = new Map<string, Buffer>();
   for (const [, type, body] of mail.matchAll(PART)) bodies.set(type!, Buffer.from(body!, 'base64'));
-  const picture = `data:image/png;base64,${bodies.get('image/png')!.toString('base64')}`;
+  const picture = `data:image/png;base64,${bodies.get('image/png')?.toString('base64')}`;
   return {
     headers: mail.slice(0, headersEnd),
     text: bodies.get('text/plain')!.toString(),

@@ -1,0 +1,334 @@
+import { claimNotice } from '@floodgate/mail/notices/notices';
+import { contactPartnerAction, perform } from '@floodgate/partners/actions';
+import { addNotice, findNotice, resumeEndpoint, type Endpoint } from '@floodgate/webhooks';
+import PostalMime from 'postal-mime';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { waitForLockWaiters } from '../harness/lock-waiters.ts';
+import { startMailServer } from '../harness/mail-server.ts';
+import { passTime } from '../harness/pass-time.ts';
+import { keepPrivate } from '../harness/private-data.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+import { runCli } from '../harness/service-process.ts';
+import { startReceiver } from '../harness/webhook-receiver.ts';
+import { addWebhook, confirmSome } from '../harness/webhooks.ts';
+import { startMails } from './mail-process.ts';
+
+// A partner is told that a webhook of its own was given up: once, whatever dies, and nobody else learns its address.
+
+const CONTACT = 'ops@partner.floodgate-tests.org';
+const FIVE_DAYS = 5 * 86_400;
+
+let database: TestDatabase;
+let fixture: Fixture;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  keepPrivate([CONTACT]);
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  for (const table of ['journal_consumers', 'webhook_endpoints', 'webhook_notices', 'mail_suppressions'])
+    await sql`delete from ${sql.table(table)}`.execute(database.db);
+  fixture = await createFixture(database.db);
+  await setContact(CONTACT);
+});
+
+const setContact = (contactEmail: string | null, { partnerId } = fixture) =>
+  perform(database.db, contactPartnerAction, { partnerId, contactEmail }, 'test');
+
+/** A webhook that was given up, and of which its partner is to be told. */
+async function addGivenUp(of = fixture): Promise<Endpoint> {
+  const { endpoint } = await addWebhook(database.db, of, {
+    url: 'https://partner.example/hook?token=s3cret-of-theirs',
+    description: 'production <b>',
+  });
+  await confirmSome(database.db, of, await of.addTicket(), 3);
+  await giveUp(endpoint);
+  return endpoint;
+}
+
+/** As the webhooks' own turns do it. */
+async function giveUp(endpoint: Endpoint): Promise<void> {
+  const { shardId, id } = endpoint;
+  const of = { shard_id: shardId, id };
+  await database.db.transaction().execute(async (transaction) => {
+    for (const [table, set] of [
+      ['webhook_endpoints', sql`disabled_reason = 'gone'`],
+      ['journal_consumers', sql`state = 'disabled'`],
+    ] as const)
+      await sql`update ${sql.table(table)} set ${set} where shard_id = ${of.shard_id} and id = ${of.id}`.execute(
+        transaction,
+      );
+    await addNotice(transaction, { shardId, id, failingSince: null });
+  });
+}
+
+const stateOf = (endpoint: Endpoint) => findNotice(database.db, endpoint);
+const ended = (endpoint: Endpoint, state: string, reason: string | null = null) =>
+  waitUntil(`its notice is ${state}, ${reason}`, async () => {
+    const notice = await stateOf(endpoint);
+    return notice?.state === state && notice.reason === reason;
+  });
+/** What waits for its time, or was taken by who is dead, may be taken now. */
+const makeDue = ({ shardId }: Endpoint) =>
+  sql`update webhook_notices set next_at = now() where shard_id = ${shardId}`.execute(database.db);
+
+test('a receiver that has failed for five days: its partner gets one e-mail, which says how to go on', async () => {
+  const receiver = await startReceiver((_, response) => void response.writeHead(500).end());
+  onTestFinished(() => receiver.close());
+  const { endpoint } = await addWebhook(database.db, fixture, {
+    url: `${receiver.url}?token=s3cret-of-theirs`,
+    description: 'production <b>',
+  });
+  await confirmSome(database.db, fixture, await fixture.addTicket(), 3);
+  const server = await startMailServer();
+  const env = { SMTP_URL: server.url, WEBHOOK_ALLOW_PRIVATE: 'true', DELIVERIES: 'mail,webhook' };
+  const processes = [await startMails(database, env), await startMails(database, env)];
+  await waitUntil('it has failed', () => receiver.deliveries.length === 1);
+  await waitUntil('that is noted', async () => {
+    const consumers = database.db.selectFrom('journal_consumers').select('failures');
+    return (await consumers.where('id', '=', endpoint.id).executeTakeFirstOrThrow()).failures === 1;
+  });
+  await passTime(database.db, fixture.shardId, FIVE_DAYS);
+  await ended(endpoint, 'sent');
+
+  const [mail] = server.mails;
+  const { subject, text, html, from, headers } = await new PostalMime().parse(mail!.content);
+  expect([mail!.to, subject, from?.address]).toEqual([
+    CONTACT,
+    'Your webhook for Gala was switched off',
+    'gala@floodgate-tests.org',
+  ]);
+  expect(headers.find(({ key }) => key === 'auto-submitted')?.value).toBe('auto-generated');
+  for (const part of [
+    endpoint.id,
+    `127.0.0.1:${receiver.port}/hook`,
+    fixture.eventRef,
+    'For five days',
+    'Failing since',
+    '3 changes',
+    `POST /api/v1/webhooks/${endpoint.id}/resume`,
+  ]) {
+    expect(text).toContain(part);
+    expect(html).toContain(part);
+  }
+  expect(html).toContain('production &#60;b&#62;');
+  expect(mail!.content + text! + html!).not.toContain('s3cret-of-theirs');
+  for (const process of processes) expect(await process.end('SIGTERM')).toBe(0);
+  const logs = processes.map(({ output }) => output()).join('');
+  expect(logs.match(/a webhook was given up/g)).toHaveLength(1);
+  expect(logs.match(/a partner was told/g)).toHaveLength(1);
+  expect(logs).not.toContain(CONTACT);
+  expect(server.mails).toHaveLength(1);
+});
+
+test('two processes that see many send one e-mail each, and the audit log knows no address', async () => {
+  const server = await startMailServer();
+  const endpoints: Endpoint[] = [];
+  for (let index = 0; index < 8; index += 1) endpoints.push(await addGivenUp());
+  await Promise.all([1, 2].map(() => startMails(database, { SMTP_URL: server.url })));
+  for (const endpoint of endpoints) await ended(endpoint, 'sent');
+  const ids = server.mails.map(({ messageId }) => messageId);
+  expect([ids.length, new Set(ids).size]).toEqual([endpoints.length, endpoints.length]);
+  const { rows } = await sql<{ text: string }>`
+    select row_to_json(audit_log)::text as text from audit_log`.execute(database.db);
+  expect(rows.length).toBeGreaterThan(0);
+  expect(rows.map(({ text }) => text).join('\n')).not.toContain(CONTACT);
+});
+
+test('of two that take the same at once, one has it', async () => {
+  const { shardId, id } = await addGivenUp();
+  const { db } = database;
+  const claims = await db.transaction().execute(async (transaction) => {
+    await sql`select from webhook_notices where shard_id = ${shardId} and id = ${id} for update`.execute(
+      transaction,
+    );
+    const both = [claimNotice(db, shardId), claimNotice(db, shardId)];
+    // Both have seen it, and wait for its row.
+    await waitForLockWaiters(db, 2);
+    return both;
+  });
+  const claimed = (await Promise.all(claims)).filter((claim) => claim !== null);
+  expect(claimed).toMatchObject([{ id }]);
+});
+
+test('who is killed while the server thinks loses no notice; the second e-mail is the same message', async () => {
+  const server = await startMailServer();
+  const endpoint = await addGivenUp();
+  const asked: string[] = [];
+  server.onMessage = ({ messageId }) => {
+    asked.push(messageId);
+    return asked.length === 1 ? new Promise(() => {}) : undefined;
+  };
+  const killed = await startMails(database, { SMTP_URL: server.url });
+  await waitUntil('it is under way', () => asked.length === 1);
+  await killed.end('SIGKILL');
+  expect(await stateOf(endpoint)).toMatchObject({ state: 'waiting' });
+  // Others leave it alone for a while: it may have been sent.
+  await startMails(database, { SMTP_URL: server.url });
+  const other = await addGivenUp();
+  await ended(other, 'sent');
+  expect(asked).toHaveLength(2);
+  await makeDue(endpoint);
+  await ended(endpoint, 'sent');
+  expect(server.mails).toHaveLength(2);
+  expect(asked).toEqual([asked[0], asked[1], asked[0]]);
+  expect(asked[1]).not.toBe(asked[0]);
+});
+
+test('while the server thinks the round goes on: the process does not look stuck', async () => {
+  const server = await startMailServer();
+  const endpoint = await addGivenUp();
+  let answer: (() => void) | null = null;
+  server.onMessage = () => new Promise((resolve) => (answer = () => resolve(undefined)));
+  const { baseUrl } = await startMails(database, { SMTP_URL: server.url });
+  await waitUntil('it is under way', () => answer);
+  const sinceLastRound = async () => {
+    const { progress } = (await (await fetch(`${baseUrl}/health/ready`)).json()) as {
+      progress: { rounds: Record<string, { sinceLastMs: number }> };
+    };
+    return progress.rounds['notices']!.sinceLastMs;
+  };
+  let [before, repeated] = [0, 0];
+  await waitUntil('rounds have ended and begun again', async () => {
+    const now = await sinceLastRound();
+    repeated += Number(now < before);
+    before = now;
+    return repeated >= 2;
+  });
+  expect(server.mails).toEqual([]);
+  expect(await stateOf(endpoint)).toMatchObject({ state: 'waiting' });
+  answer!();
+  await ended(endpoint, 'sent');
+  expect(server.mails).toHaveLength(1);
+});
+
+test('an e-mail whose outcome cannot be written is not sent again while its process lives', async () => {
+  const server = await startMailServer();
+  const endpoint = await addGivenUp();
+  await sql`alter table webhook_notices add constraint not_now check (state <> 'sent')`.execute(database.db);
+  const { output } = await startMails(database, { SMTP_URL: server.url });
+  await waitUntil('it says so', () => output().includes('what became of an e-mail to a partner cannot be'));
+  await makeDue(endpoint);
+  await sql`alter table webhook_notices drop constraint not_now`.execute(database.db);
+  await ended(endpoint, 'sent');
+  expect(server.mails).toHaveLength(1);
+});
+
+test('without a contact it waits for one, for 30 days', async () => {
+  const server = await startMailServer();
+  const stranger = await createFixture(database.db);
+  await setContact(null);
+  const [soon, old] = [await addGivenUp(), await addGivenUp(stranger)];
+  await sql`
+    update webhook_notices set given_up_at = ${new Date(Date.now() - 31 * 86_400_000)}
+    where shard_id = ${old.shardId} and id = ${old.id}`.execute(database.db);
+  await startMails(database, { SMTP_URL: server.url });
+  await ended(soon, 'waiting', 'no contact');
+  await ended(old, 'skipped', 'no contact');
+  for (const partner of [fixture, stranger]) await setContact(CONTACT, partner);
+  await makeDue(soon);
+  await ended(soon, 'sent');
+  expect(server.mails).toHaveLength(1);
+});
+
+test('refused for now it comes again; refused for good it ends, and the address gets no more', async () => {
+  const server = await startMailServer();
+  let refusal = { responseCode: 450, message: `4.2.2 <${CONTACT}> is full` };
+  server.onRecipient = () => refusal;
+  const endpoint = await addGivenUp();
+  const { output } = await startMails(database, { SMTP_URL: server.url });
+  await ended(endpoint, 'waiting', '450 4.2.2');
+  refusal = { responseCode: 550, message: `5.1.1 <${CONTACT}> is nobody` };
+  await makeDue(endpoint);
+  await ended(endpoint, 'undeliverable', '550 5.1.1');
+  await waitUntil('the log says so', () => output().includes('a partner cannot be told'));
+  const next = await addGivenUp();
+  await ended(next, 'undeliverable', 'suppressed');
+  expect(server.mails).toEqual([]);
+});
+
+test('a server that is away costs no attempt', async () => {
+  const server = await startMailServer();
+  const endpoint = await addGivenUp();
+  await server.stop();
+  await startMails(database, { SMTP_URL: server.url });
+  await waitUntil('it was tried', async () => (await stateOf(endpoint))?.reason === 'ESOCKET');
+  const again = await startMailServer(Number(new URL(server.url).port));
+  await makeDue(endpoint);
+  await ended(endpoint, 'sent');
+  const { attempts } = await database.db
+    .selectFrom('webhook_notices')
+    .select('attempts')
+    .where('id', '=', endpoint.id)
+    .executeTakeFirstOrThrow();
+  expect([attempts, again.mails.length]).toEqual([1, 1]);
+});
+
+test('nobody is told of what was resumed, of a test event, or at an address that leads nowhere', async () => {
+  const server = await startMailServer();
+  const trial = await createFixture(database.db, 'allow', 'test');
+  await setContact(CONTACT, trial);
+  const nowhere = await createFixture(database.db);
+  await setContact('ops@partner.example', nowhere);
+  const [resumed, ofTest, reserved] = [
+    await addGivenUp(),
+    await addGivenUp(trial),
+    await addGivenUp(nowhere),
+  ];
+  await database.db.transaction().execute((transaction) => resumeEndpoint(transaction, resumed));
+  await startMails(database, { SMTP_URL: server.url });
+  await ended(resumed, 'skipped', 'resumed');
+  await ended(ofTest, 'skipped', 'test event');
+  await ended(reserved, 'waiting', 'no contact');
+  expect(server.mails).toEqual([]);
+});
+
+test('given up again within the hour, it is told an hour after the e-mail before', async () => {
+  const server = await startMailServer();
+  const endpoint = await addGivenUp();
+  await startMails(database, { SMTP_URL: server.url });
+  await ended(endpoint, 'sent');
+  await giveUp(endpoint);
+  const other = await addGivenUp();
+  await ended(other, 'sent');
+  expect(await stateOf(endpoint)).toMatchObject({ state: 'waiting' });
+  await sql`
+    update webhook_notices set sent_at = ${new Date(Date.now() - 3_601_000)}
+    where shard_id = ${endpoint.shardId} and id = ${endpoint.id}`.execute(database.db);
+  await ended(endpoint, 'sent');
+  const ids = server.mails.map(({ messageId }) => messageId);
+  expect([ids.length, new Set(ids).size]).toEqual([3, 3]);
+});
+
+test('the operator sees what became of it', async () => {
+  const endpoint = await addGivenUp();
+  await setContact(null);
+  const show = async () =>
+    (await runCli({ DATABASE_URL: database.url }, 'webhook', 'show', endpoint.id)).output;
+  expect(await show()).toMatch(/e-mail to the partner\s+waiting\n/);
+  await startMails(database, { MAIL_OUTBOX: '1' });
+  await ended(endpoint, 'waiting', 'no contact');
+  expect(await show()).toMatch(/e-mail to the partner\s+waiting, no contact\n/);
+  await setContact(CONTACT);
+  await makeDue(endpoint);
+  await ended(endpoint, 'sent');
+  expect(await show()).toMatch(/e-mail to the partner\s+sent\n/);
+});
+
+test('without a server it waits; in the outbox it is shown', async () => {
+  const endpoint = await addGivenUp();
+  const silent = await startMails(database, {});
+  expect(silent.output()).toContain('no SMTP_URL');
+  expect(await silent.end('SIGTERM')).toBe(0);
+  expect(await stateOf(endpoint)).toMatchObject({ state: 'waiting', reason: null });
+  const { baseUrl } = await startMails(database, { MAIL_OUTBOX: '3' });
+  await ended(endpoint, 'sent');
+  const page = await (await fetch(`${baseUrl}/outbox/1`)).text();
+  expect(page).toContain('Your webhook for Gala was switched off');
+  const mail = await (await fetch(`${baseUrl}/outbox/1/mail.html`)).text();
+  expect(mail).toContain(`POST /api/v1/webhooks/${endpoint.id}/resume`);
+});

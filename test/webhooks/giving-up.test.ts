@@ -1,0 +1,121 @@
+import { deleteEndpoint, findNotice, resumeEndpoint } from '@floodgate/webhooks';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { passTime } from '../harness/pass-time.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+import { startReceiver, type Receiver } from '../harness/webhook-receiver.ts';
+import { addWebhook, confirmSome, deliverWebhooks } from '../harness/webhooks.ts';
+
+// What becomes of a webhook that is given up, and of what its partner is to be told.
+
+let database: TestDatabase;
+let fixture: Fixture;
+let ticketId: number;
+let receiver: Receiver;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  for (const table of ['journal_consumers', 'webhook_endpoints', 'webhook_notices'])
+    await sql`delete from ${sql.table(table)}`.execute(database.db);
+  fixture = await createFixture(database.db);
+  ticketId = await fixture.addTicket({ capacity: 100_000 });
+  receiver = await startReceiver((_, response) => void response.writeHead(410).end());
+  return () => receiver.close();
+});
+
+async function deliver() {
+  const delivering = await deliverWebhooks(database.url);
+  onTestFinished(() => delivering.close());
+  return delivering;
+}
+
+async function addGone(of = fixture, ticket = ticketId) {
+  const { endpoint } = await addWebhook(database.db, of, { url: `${receiver.url}?token=s3cret-of-theirs` });
+  await confirmSome(database.db, of, ticket);
+  return endpoint;
+}
+
+type Endpoint = Awaited<ReturnType<typeof addGone>>;
+
+const stateOf = async ({ id }: Endpoint) =>
+  database.db
+    .selectFrom('journal_consumers as consumer')
+    .innerJoin('webhook_endpoints as endpoint', (join) =>
+      join.onRef('endpoint.shard_id', '=', 'consumer.shard_id').onRef('endpoint.id', '=', 'consumer.id'),
+    )
+    .select(['consumer.state', 'endpoint.disabled_reason as reason'])
+    .where('consumer.id', '=', id)
+    .executeTakeFirstOrThrow();
+const isDisabled = (endpoint: Endpoint) =>
+  waitUntil('it is disabled', async () => (await stateOf(endpoint)).state === 'disabled');
+const noticeOf = (endpoint: Endpoint) => findNotice(database.db, endpoint);
+
+test('its partner is to be told, and the log says which it was, without its URL', async () => {
+  const endpoint = await addGone();
+  const { log } = await deliver();
+  await isDisabled(endpoint);
+  expect(await noticeOf(endpoint)).toMatchObject({ state: 'waiting', sentAt: null });
+  await waitUntil('the log says so', () => log().includes('a webhook was given up'));
+  const lines = log()
+    .split('\n')
+    .filter((line) => line.includes('given up'));
+  expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([
+    { level: 40, webhook: endpoint.id, eventId: fixture.eventId, reason: 'gone' },
+  ]);
+  expect(log()).not.toMatch(/s3cret-of-theirs|127\.0\.0\.1/);
+  await database.db.transaction().execute((transaction) => deleteEndpoint(transaction, endpoint));
+  expect(await noticeOf(endpoint)).toBeUndefined();
+});
+
+test('where the notice cannot be written it is not given up either; both follow when it can', async () => {
+  const endpoint = await addGone();
+  await sql`alter table webhook_notices add constraint not_now check (state <> 'waiting')`.execute(
+    database.db,
+  );
+  const delivering = await deliver();
+  await waitUntil('it was tried in vain', () => delivering.log().includes('a turn of a webhook failed'));
+  expect(await stateOf(endpoint)).toEqual({ state: 'active', reason: null });
+  expect(await noticeOf(endpoint)).toBeUndefined();
+  expect(delivering.log()).not.toContain('a webhook was given up');
+  await sql`alter table webhook_notices drop constraint not_now`.execute(database.db);
+  // Nobody waits for the lease.
+  await passTime(database.db, fixture.shardId, 60);
+  await isDisabled(endpoint);
+  expect(await noticeOf(endpoint)).toMatchObject({ state: 'waiting' });
+});
+
+test('who was resumed while the last attempt was under way is not given up', async () => {
+  const endpoint = await addGone();
+  receiver.answerBy(
+    (_, response) =>
+      void database.db
+        .transaction()
+        .execute((transaction) => resumeEndpoint(transaction, endpoint))
+        .then(() => receiver.accept())
+        .then(() => response.writeHead(410).end()),
+  );
+  const { log } = await deliver();
+  await waitUntil('it is told after all', async () => {
+    const consumers = database.db.selectFrom('journal_consumers').select('last_offset');
+    return (await consumers.where('id', '=', endpoint.id).executeTakeFirstOrThrow()).last_offset > 0;
+  });
+  expect(await stateOf(endpoint)).toEqual({ state: 'active', reason: null });
+  expect(await noticeOf(endpoint)).toBeUndefined();
+  expect(log()).not.toContain('a webhook was given up');
+});
+
+test('of a test event nobody is told', async () => {
+  const trial = await createFixture(database.db, 'allow', 'test');
+  const endpoint = await addGone(trial, await trial.addTicket());
+  const delivering = await deliverWebhooks(database.url, { allowPrivate: false });
+  onTestFinished(() => delivering.close());
+  await isDisabled(endpoint);
+  expect(await stateOf(endpoint)).toMatchObject({ reason: 'test_event' });
+  expect(await noticeOf(endpoint)).toBeUndefined();
+  expect(delivering.log()).not.toContain('a webhook was given up');
+});
