@@ -1,8 +1,10 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { emptyTables } from '../harness/empty-tables.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { startMailServer } from '../harness/mail-server.ts';
+import { endLeases } from '../harness/pass-time.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { addresses, confirm, deliveriesOf, enable, startMails, waitForState } from './mail-process.ts';
 
@@ -20,15 +22,10 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 beforeEach(async () => {
-  for (const table of ['journal_consumers', 'mail_deliveries'])
-    await sql`delete from ${sql.table(table)}`.execute(database.db);
+  await emptyTables(database.db, 'journal_consumers', 'mail_deliveries');
   fixture = await createFixture(database.db);
   ticketId = await fixture.addTicket({ capacity: 100_000 });
 });
-
-/** Makes the leases of who was killed end now. */
-const endLeases = () =>
-  sql`update journal_consumers set leased_until = now() where lease is not null`.execute(database.db);
 
 test('a process that is killed while it sends: nobody is forgotten, and at most those under way get a second one', async () => {
   const server = await startMailServer();
@@ -43,7 +40,7 @@ test('a process that is killed while it sends: nobody is forgotten, and at most 
     await waitUntil(`${enough} were sent`, () => server.mails.length >= enough);
     await process.end('SIGKILL');
     possible += MOST_UNDER_WAY;
-    await endLeases();
+    await endLeases(database.db);
   }
   await startMails(database, { SMTP_URL: server.url });
   await waitForState(database.db, fixture, 'sent', count);

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { digestOf } from '@floodgate/mail/suppressions';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { emptyTables } from '../harness/empty-tables.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { startMailServer } from '../harness/mail-server.ts';
 import { runCli } from '../harness/service-process.ts';
@@ -16,8 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 beforeEach(async () => {
-  for (const table of ['journal_consumers', 'mail_deliveries', 'mail_suppressions'])
-    await sql`delete from ${sql.table(table)}`.execute(database.db);
+  await emptyTables(database.db, 'journal_consumers', 'mail_deliveries', 'mail_suppressions');
   fixture = await createFixture(database.db);
   ticketId = await fixture.addTicket();
 });

@@ -2,15 +2,14 @@ import { createPublicKey } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { describeEventAction, perform } from '@floodgate/events/actions';
 import { jwkSetOf, verifyPass } from '@floodgate/passes';
-import { decode } from 'fast-png';
 import ICAL from 'ical.js';
 import PostalMime, { type Email } from 'postal-mime';
-import { decodeQR } from 'qr/decode.js';
-import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { emptyTables } from '../harness/empty-tables.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { startMailServer } from '../harness/mail-server.ts';
+import { readQrCode } from '../harness/passes.ts';
 import { runCli } from '../harness/service-process.ts';
 import { temporaryDirectory } from '../harness/temporary-directory.ts';
 import { addresses, confirm, enable, startMails, waitForState } from './mail-process.ts';
@@ -26,8 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 beforeEach(async () => {
-  for (const table of ['journal_consumers', 'mail_deliveries'])
-    await sql`delete from ${sql.table(table)}`.execute(database.db);
+  await emptyTables(database.db, 'journal_consumers', 'mail_deliveries');
   fixture = await createFixture(database.db);
   ticketId = await fixture.addTicket({ title: 'Front row & dinner' });
 });
@@ -64,13 +62,7 @@ async function publicKeys() {
 
 test('its picture is a pass that verifies with the public keys alone, and the HTML shows it', async () => {
   const mail = await receive();
-  const { width, height, data } = decode(bytesOf(mail, 'image/png'));
-  // One bit per pixel, in rows of whole bytes.
-  const isLight = (x: number, y: number) => (data[y * Math.ceil(width / 8) + (x >> 3)]! >> (7 - (x & 7))) & 1;
-  const pixels = new Uint8Array(width * height * 3);
-  for (let at = 0; at < width * height; at += 1)
-    pixels.fill(isLight(at % width, Math.floor(at / width)) * 255, at * 3, at * 3 + 3);
-  const token = decodeQR({ width, height, data: pixels });
+  const token = readQrCode(bytesOf(mail, 'image/png'));
   const keys = await publicKeys();
   expect(jwkSetOf({ publicKeys: keys }).keys).toHaveLength(1);
   const { serial } = await database.db

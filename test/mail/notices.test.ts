@@ -5,6 +5,7 @@ import PostalMime from 'postal-mime';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { emptyTables } from '../harness/empty-tables.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { waitForLockWaiters } from '../harness/lock-waiters.ts';
 import { startMailServer } from '../harness/mail-server.ts';
@@ -30,8 +31,13 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 beforeEach(async () => {
-  for (const table of ['journal_consumers', 'webhook_endpoints', 'webhook_notices', 'mail_suppressions'])
-    await sql`delete from ${sql.table(table)}`.execute(database.db);
+  await emptyTables(
+    database.db,
+    'journal_consumers',
+    'webhook_endpoints',
+    'webhook_notices',
+    'mail_suppressions',
+  );
   fixture = await createFixture(database.db);
   await setContact(CONTACT);
 });

@@ -6,6 +6,7 @@ import { digestOf, suppress } from '@floodgate/mail/suppressions';
 import { readLags } from '@floodgate/journal';
 import { cancelRegistrationAction } from '@floodgate/registrations/actions';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { emptyTables } from '../harness/empty-tables.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { startMailServer } from '../harness/mail-server.ts';
 import { waitUntil } from '../harness/wait-until.ts';
@@ -23,8 +24,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 beforeEach(async () => {
   // Others' would be sent as well.
-  for (const table of ['journal_consumers', 'mail_deliveries', 'mail_suppressions'])
-    await sql`delete from ${sql.table(table)}`.execute(database.db);
+  await emptyTables(database.db, 'journal_consumers', 'mail_deliveries', 'mail_suppressions');
   fixture = await createFixture(database.db);
   ticketId = await fixture.addTicket({ capacity: 100_000 });
 });

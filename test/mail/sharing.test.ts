@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { emptyTables } from '../harness/empty-tables.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { startMailServer } from '../harness/mail-server.ts';
 import { waitUntil } from '../harness/wait-until.ts';
@@ -15,8 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 beforeEach(async () => {
-  for (const table of ['journal_consumers', 'mail_deliveries'])
-    await sql`delete from ${sql.table(table)}`.execute(database.db);
+  await emptyTables(database.db, 'journal_consumers', 'mail_deliveries');
 });
 
 async function eventWith(count: number, name: string): Promise<Fixture> {
