@@ -9,13 +9,7 @@ import {
   type CursorProblem,
   type TurnEnd,
 } from '@floodgate/journal';
-import {
-  breakChain,
-  lockEndpoint,
-  noteDelivered,
-  noteReason,
-  type DisabledReason,
-} from './endpoint-to-deliver.ts';
+import { breakChain, noteDelivered, noteReason, type DisabledReason } from './endpoint-to-deliver.ts';
 import type { Message } from './messages.ts';
 import { addNotice } from './notices.ts';
 import type { Attempt } from './post-message.ts';
@@ -76,8 +70,7 @@ export async function giveUp(
   reason: DisabledReason,
 ): Promise<'kept'> {
   const isGivenUpHere = await inTransaction(db, async (transaction) => {
-    // First, as those do who change endpoints: else one could wait for the other.
-    await lockEndpoint(transaction, consumer);
+    // The consumer first, as those do who change endpoints: else one could wait for the other.
     if (!(await disable(transaction, consumer))) return false;
     await noteReason(transaction, consumer, reason);
     // That of a test event is known beforehand.

@@ -122,16 +122,6 @@ export const noteReason = (
   reason: DisabledReason,
 ) => changeEndpoint(db, shardId, id, { disabled_reason: reason });
 
-/** Keeps others from changing an endpoint until the transaction ends. */
-export const lockEndpoint = (transaction: Database, { shardId, id }: Pick<Consumer, 'shardId' | 'id'>) =>
-  transaction
-    .selectFrom('webhook_endpoints')
-    .select('id')
-    .where('shard_id', '=', shardId)
-    .where('id', '=', id)
-    .forUpdate()
-    .execute();
-
 /** Has the chain of cursors begin anew: what came next is no longer kept. */
 export const breakChain = (db: Database, { shardId, id }: Pick<Consumer, 'shardId' | 'id'>) =>
   changeEndpoint(db, shardId, id, { chain_offset: 0 });

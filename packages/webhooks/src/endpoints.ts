@@ -12,7 +12,8 @@ import { sql } from 'kysely';
 import { testMessageId } from './messages.ts';
 import { createSigningKeys, type SigningKeys } from './signatures.ts';
 
-// What partners and operators do with endpoints. `db` is a transaction where more than one row changes.
+// What partners and operators do with endpoints. `db` is a transaction where more than one row changes: the consumer's first, as
+// where messages are delivered.
 
 /** Whose an endpoint has to be. */
 export interface Owner {
@@ -197,11 +198,11 @@ export async function changeEndpoint(
     ...(entryLimit !== undefined && { entry_limit: entryLimit }),
   };
   if (Object.keys(set).length === 0) return;
-  await endpointOf(transaction, endpoint).set(set).execute();
   // With other types, what was under way is another message.
   await consumerOf(transaction, endpoint)
     .set({ ...afresh, ...(types && { until: null }) })
     .execute();
+  await endpointOf(transaction, endpoint).set(set).execute();
 }
 
 /** Stops messages until the endpoint is resumed. */
@@ -213,10 +214,10 @@ export async function pauseEndpoint(db: Database, endpoint: EndpointId): Promise
 
 /** Has messages go on where they stopped, whoever stopped them. */
 export async function resumeEndpoint(transaction: Database, endpoint: EndpointId): Promise<void> {
-  await endpointOf(transaction, endpoint).set({ disabled_reason: null }).execute();
   await consumerOf(transaction, endpoint)
     .set({ state: 'active', ...afresh })
     .execute();
+  await endpointOf(transaction, endpoint).set({ disabled_reason: null }).execute();
 }
 
 /** Deletes an endpoint, with its secrets, its attempts and what its partner was to be told of it. */
@@ -227,7 +228,7 @@ export async function deleteEndpoint(transaction: Database, { shardId, id }: End
       .where('shard_id', '=', shardId)
       .where('endpoint_id', '=', id)
       .execute();
-  for (const table of ['webhook_endpoints', 'journal_consumers', 'webhook_notices'] as const)
+  for (const table of ['journal_consumers', 'webhook_endpoints', 'webhook_notices'] as const)
     await transaction.deleteFrom(table).where('shard_id', '=', shardId).where('id', '=', id).execute();
 }
 
@@ -272,10 +273,10 @@ export async function replayEndpoint(
     .where('at', '>=', since)
     .executeTakeFirst();
   const cursor = first?.before ?? (await headOf(transaction, shardId));
-  await endpointOf(transaction, { shardId, id }).set({ chain_offset: cursor }).execute();
   await consumerOf(transaction, { shardId, id })
     .set({ ...afresh, last_offset: cursor, until: null })
     .execute();
+  await endpointOf(transaction, { shardId, id }).set({ chain_offset: cursor }).execute();
   return cursor;
 }
 
