@@ -9,8 +9,10 @@ import type { SendingRate } from './send/sending-rate.ts';
  * time at most.
  */
 export const MOST_UNDER_WAY = 100;
-/** Prepared together, while those before them are sent: who has cancelled by then gets none. */
+/** Prepared together: who has cancelled by then gets none. */
 const CHUNK = 25;
+/** So many times as many are prepared while those before them are sent: some are read while others are composed. */
+const AHEAD = 2;
 
 export interface DelivererOptions extends SendingOptions, Omit<PrepareOptions, 'isOutside'> {
   rate: SendingRate;
@@ -26,30 +28,43 @@ export function createDeliverer(options: DelivererOptions) {
 
   const preparing: PrepareOptions = { ...options, isOutside: options.transport.isOutside };
 
-  /** Resolves to the next e-mails that may be sent; null: there are none. */
-  async function prepare({ event, tasks, signal }: Run, at: number) {
-    if (at >= tasks.length || !gate.isOpen()) return null;
-    const permitted = await options.rate(Math.min(CHUNK, tasks.length - at), signal);
-    if (permitted === 0) return null;
-    const end = at + permitted;
-    return { mails: await prepareMails(preparing, event, tasks.slice(at, end)), end };
+  /** Returns what resolves to the next e-mails that may be sent, call by call; none: there are no more. */
+  function preparer({ event, tasks, signal }: Run): () => Promise<PreparedMail[]> {
+    let at = 0;
+    let taken: Promise<readonly Task[]> = Promise.resolve([]);
+    const take = async () => {
+      if (at >= tasks.length || !gate.isOpen()) return [];
+      const permitted = await options.rate(Math.min(CHUNK, tasks.length - at), signal);
+      return tasks.slice(at, (at += permitted));
+    };
+    return () => {
+      // One call begins where the one before has ended.
+      taken = taken.then(take);
+      return taken.then((chunk) => (chunk.length === 0 ? [] : prepareMails(preparing, event, chunk)));
+    };
   }
 
   async function begin(run: Run): Promise<void> {
     const sendOne = createSending(options, run.event, gate);
-    let prepared = await prepare(run, 0);
-    while (prepared) {
-      const { mails, end } = prepared;
-      // Meanwhile: connections would wait for it.
-      const next = prepare(run, end);
-      next.catch(() => {});
+    const prepareNext = preparer(run);
+    const ahead: Promise<PreparedMail[]>[] = [];
+    const goAhead = () => {
+      const mails = prepareNext();
+      // Nobody waits for it where an earlier one has ended the run.
+      mails.catch(() => {});
+      ahead.push(mails);
+    };
+    for (let count = 0; count < AHEAD; count += 1) goAhead();
+    for (;;) {
+      const mails = await ahead.shift()!;
+      if (mails.length === 0) return;
+      goAhead();
       for (const mail of mails) {
         await room.enter();
         // While it waited, the server may have closed, or the process begun to stop.
         if (run.signal.aborted || !gate.isOpen()) return room.leave();
         follow(run, mail, sendOne(mail));
       }
-      prepared = await next;
     }
   }
 

@@ -25,6 +25,8 @@ export function openComposing({ passes, sender, onError }: ComposingOptions) {
     minThreads: 0,
     // One composes faster than this process sends.
     maxThreads: 1,
+    // The next waits in the thread: else it would wait for this one.
+    concurrentTasksPerWorker: 2,
     idleTimeout: IDLE_MS,
     recordTiming: false,
   });
