@@ -1,5 +1,6 @@
 import type { MailEvent } from './mail-event.ts';
-import { prepareMails, type PreparedMail, type PrepareOptions, type Task } from './prepare-mails.ts';
+import { prepareAhead } from './prepare-ahead.ts';
+import type { PreparedMail, PrepareOptions, Task } from './prepare-mails.ts';
 import { createSending, type SendingOptions } from './send-one.ts';
 import { createGate } from './send/gate.ts';
 import type { SendingRate } from './send/sending-rate.ts';
@@ -9,11 +10,6 @@ import type { SendingRate } from './send/sending-rate.ts';
  * time at most.
  */
 export const MOST_UNDER_WAY = 100;
-/** Prepared together: who has cancelled by then gets none. */
-const CHUNK = 25;
-/** So many times as many are prepared while those before them are sent: some are read while others are composed. */
-const AHEAD = 2;
-
 export interface DelivererOptions extends SendingOptions, Omit<PrepareOptions, 'isOutside'> {
   rate: SendingRate;
 }
@@ -26,46 +22,17 @@ export function createDeliverer(options: DelivererOptions) {
   const room = createRoom(MOST_UNDER_WAY);
   const runs = new Set<Promise<unknown>>();
 
-  const preparing: PrepareOptions = { ...options, isOutside: options.transport.isOutside };
-
-  /** Returns what resolves to the next e-mails that may be sent, call by call; none: there are no more. */
-  function preparer({ event, tasks, signal }: Run): () => Promise<PreparedMail[]> {
-    let at = 0;
-    let taken: Promise<readonly Task[]> = Promise.resolve([]);
-    const take = async () => {
-      if (at >= tasks.length || !gate.isOpen()) return [];
-      const permitted = await options.rate(Math.min(CHUNK, tasks.length - at), signal);
-      return tasks.slice(at, (at += permitted));
-    };
-    return () => {
-      // One call begins where the one before has ended.
-      taken = taken.then(take);
-      return taken.then((chunk) => (chunk.length === 0 ? [] : prepareMails(preparing, event, chunk)));
-    };
-  }
-
   async function begin(run: Run): Promise<void> {
-    const sendOne = createSending(options, run.event, gate);
-    const prepareNext = preparer(run);
-    const ahead: Promise<PreparedMail[]>[] = [];
-    const goAhead = () => {
-      const mails = prepareNext();
-      // Nobody waits for it where an earlier one has ended the run.
-      mails.catch(() => {});
-      ahead.push(mails);
-    };
-    for (let count = 0; count < AHEAD; count += 1) goAhead();
-    for (;;) {
-      const mails = await ahead.shift()!;
-      if (mails.length === 0) return;
-      goAhead();
+    const { event, tasks, signal } = run;
+    const sendOne = createSending(options, event, gate);
+    const preparing = { ...options, gate, isOutside: options.transport.isOutside };
+    for await (const mails of prepareAhead(preparing, event, tasks, signal))
       for (const mail of mails) {
         await room.enter();
         // While it waited, the server may have closed, or the process begun to stop.
-        if (run.signal.aborted || !gate.isOpen()) return room.leave();
+        if (signal.aborted || !gate.isOpen()) return room.leave();
         follow(run, mail, sendOne(mail));
       }
-    }
   }
 
   function follow(
