@@ -25,14 +25,17 @@ export function createDeliverer(options: DelivererOptions) {
   async function begin(run: Run): Promise<void> {
     const { event, tasks, signal } = run;
     const sendOne = createSending(options, event, gate);
-    const preparing = { ...options, gate, isOutside: options.transport.isOutside };
-    for await (const mails of prepareAhead(preparing, event, tasks, signal))
+    const { rate, transport } = options;
+    const preparing = { ...options, isOutside: transport.isOutside };
+    for await (const mails of prepareAhead(preparing, event, tasks, rate.atOnce)) {
+      if (!(await rate.take(mails.length, signal))) return;
       for (const mail of mails) {
         await room.enter();
         // While it waited, the server may have closed, or the process begun to stop.
         if (signal.aborted || !gate.isOpen()) return room.leave();
         follow(run, mail, sendOne(mail));
       }
+    }
   }
 
   function follow(

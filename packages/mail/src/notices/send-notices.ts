@@ -110,7 +110,7 @@ async function tell(
   const digest = digestOf(found.contact!);
   if ((await findSuppressed(db, [digest])).has(digest))
     return { state: 'undeliverable', reason: 'suppressed', attempts, againInMs: 0 };
-  if ((await rate(1, stopping)) === 0) return { state: 'waiting', reason: null, attempts, againInMs: 0 };
+  if (!(await rate.take(1, stopping))) return { state: 'waiting', reason: null, attempts, againInMs: 0 };
   const attempt = await tryOnce(options, claimed, found);
   if (attempt.kind === 'sent') gate.pass();
   if (attempt.kind === 'unavailable') gate.close();
