@@ -10,6 +10,7 @@ import type { SendingRate } from './send/sending-rate.ts';
  * time at most.
  */
 export const MOST_UNDER_WAY = 100;
+
 export interface DelivererOptions extends SendingOptions, Omit<PrepareOptions, 'isOutside'> {
   rate: SendingRate;
 }
