@@ -10,7 +10,6 @@ const stateOf = ({ retiredAt, withdrawnAt }: PassKey) => ({ retiredAt, withdrawn
 export const rotatePassKeyAction = defineAction({
   name: 'pass.rotate',
   input: Type.Object({}),
-  refusals: { pass_keys_pkey: 'somebody else has just made a new key' },
   run: async (transaction, _input, note) => {
     const key = await rotatePassKey(transaction);
     note(`pass-key:${key.id}`, { after: stateOf(key) });

@@ -62,8 +62,12 @@ export async function listPassKeys(db: Database): Promise<PassKey[]> {
   return db.selectFrom('pass_keys').select(PASS_KEY_COLUMNS).orderBy('id', 'desc').execute();
 }
 
-/** Adds a key that signs from now on, and retires the others. Two at once: one of them violates the primary key. */
+// Spells "pass". Two that rotate at once would make keys of the same id, and in a cluster wait for each other.
+const ROTATE_LOCK = 0x70617373;
+
+/** Adds a key that signs from now on, and retires the others. Who rotates at the same time, does so afterwards. */
 export async function rotatePassKey(transaction: Database): Promise<PassKey> {
+  await sql`select pg_advisory_xact_lock(${ROTATE_LOCK})`.execute(transaction);
   const [newest] = await listPassKeys(transaction);
   const { privateKey, publicKey } = generateKeyPairSync('ed25519', {
     privateKeyEncoding: { type: 'pkcs8', format: 'der' },
