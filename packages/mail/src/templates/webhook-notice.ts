@@ -34,7 +34,7 @@ const summary = ({ eventName, reason }: WebhookNotice) =>
 const resumeCall = ({ webhookId }: WebhookNotice) => `POST /api/v1/webhooks/${webhookId}/resume`;
 const HOW_TO_RESUME = 'When your receiver is ready, have messages go on where they stopped:';
 const WITH_HEADERS =
-  'With your x-secret-key, and the x-event-ref above. Nothing is missing then, while it is kept: do not wait for long. GET …/attempts says what was tried.';
+  'With your x-secret-key, and the x-event-ref above. You are told of everything that is still kept, so do not wait for long. GET …/attempts says what was tried.';
 
 function factsOf(notice: WebhookNotice): [string, string][] {
   const facts: [string, string | null][] = [
