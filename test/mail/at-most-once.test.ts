@@ -1,3 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { perform } from '@floodgate/audit';
+import { disableMailAction, pauseMailAction, resumeMailAction } from '@floodgate/mail/actions';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
@@ -10,7 +13,7 @@ import { addresses, confirm, deliveriesOf, enable, startMails, waitForState } fr
 
 // One e-mail per registration, whatever dies; and the one window that is left.
 
-/** As deliver.ts has it. */
+/** As send-mails.ts has it. */
 const MOST_UNDER_WAY = 100;
 
 let database: TestDatabase;
@@ -79,15 +82,54 @@ test('an e-mail whose acceptance was not heard is sent again, and known to be in
   await enable(database.db, fixture);
   await startMails(database, { SMTP_URL: server.url });
   expect(await waitForState(database.db, fixture, 'retry', 1)).toMatchObject([
-    { attempts: 0, doubtful: true },
+    { attempts: 1, doubtful: true },
   ]);
   server.answers = true;
   await sql`update mail_deliveries set next_at = now()`.execute(database.db);
   expect(await waitForState(database.db, fixture, 'sent', 1)).toMatchObject([
-    { attempts: 1, doubtful: true },
+    { attempts: 2, doubtful: true },
   ]);
   expect(server.mails).toHaveLength(2);
   expect(server.mails[0]!.messageId).toBe(server.mails[1]!.messageId);
+});
+
+test('an e-mail whose acceptance is never heard is handed over three times, and no more', async () => {
+  const server = await startMailServer();
+  server.answers = false;
+  await confirm(database.db, fixture, ticketId, addresses(1));
+  await enable(database.db, fixture);
+  await startMails(database, { SMTP_URL: server.url });
+  for (const attempts of [1, 2]) {
+    await waitUntil(`attempt ${attempts}`, async () =>
+      (await deliveriesOf(database.db, fixture)).some((one) => one.attempts === attempts),
+    );
+    await sql`update mail_deliveries set next_at = now()`.execute(database.db);
+  }
+  expect(await waitForState(database.db, fixture, 'sent', 1)).toMatchObject([
+    { attempts: 3, doubtful: true, reason: expect.stringContaining('3 times') },
+  ]);
+  expect(server.mails).toHaveLength(3);
+});
+
+test('paused and resumed, or switched off and on, while it sends: nobody gets a second one', async () => {
+  const server = await startMailServer();
+  server.onMessage = () => delay(30, undefined);
+  await confirm(database.db, fixture, ticketId, addresses(600));
+  await enable(database.db, fixture);
+  await Promise.all([1, 2].map(() => startMails(database, { SMTP_URL: server.url })));
+  const act = (action: typeof pauseMailAction) =>
+    perform(database.db, action, { eventId: fixture.eventId }, 'test');
+  const sendsMore = (before = server.mails.length) =>
+    waitUntil('some more were sent', () => server.mails.length >= before + 50);
+  await sendsMore();
+  await act(pauseMailAction);
+  await act(resumeMailAction);
+  await sendsMore();
+  await act(disableMailAction);
+  await enable(database.db, fixture);
+  await waitForState(database.db, fixture, 'sent', 600);
+  expect(new Set(server.mails.map(({ to }) => to)).size).toBe(600);
+  expect(server.mails).toHaveLength(600);
 });
 
 test('a connection that is lost before a message was handed over leaves no doubt', async () => {

@@ -184,6 +184,40 @@ describe('refusals', () => {
     expect(countsOf(server.mails)).toEqual(once(addresses(200)));
   });
 
+  test('of one address alone, whatever the server says it is about: that one waits, and keeps nobody', async () => {
+    const server = await startMailServer();
+    const [first, ...others] = addresses(21) as [string, ...string[]];
+    server.onRecipient = (address) =>
+      address === first ? { responseCode: 454, message: '4.7.1 relay access denied' } : undefined;
+    await confirmThese([first, ...others]);
+    await enable(database.db, fixture);
+    await startMails(database, { SMTP_URL: server.url });
+    await waitForState(database.db, fixture, 'sent', 20);
+    // It has its row as soon as others were taken since it was refused.
+    await confirmThese(addresses(1, 'later'));
+    await waitForState(database.db, fixture, 'sent', 21);
+    expect(await waitForState(database.db, fixture, 'retry', 1)).toMatchObject([
+      { reason: '454 4.7.1', attempts: 0, doubtful: false },
+    ]);
+    server.onRecipient = () => undefined;
+    await sql`update mail_deliveries set next_at = now() where state = 'retry'`.execute(database.db);
+    await waitForState(database.db, fixture, 'sent', 22);
+    expect(countsOf(server.mails)).toEqual(once([first, ...others, ...addresses(1, 'later')]));
+  });
+
+  test('of us, by its policy: everybody waits, and nobody is undeliverable or suppressed', async () => {
+    const server = await startMailServer();
+    server.onRecipient = () => ({ responseCode: 554, message: '5.7.1 client host blocked' });
+    await enable(database.db, fixture);
+    const { output } = await startMails(database, { SMTP_URL: server.url });
+    await confirmThese(addresses(20));
+    await waitUntil('it was refused', () => output().includes('the SMTP server takes no e-mails'));
+    server.onRecipient = () => undefined;
+    await waitForState(database.db, fixture, 'sent', 20);
+    expect(await database.db.selectFrom('mail_suppressions').selectAll().execute()).toEqual([]);
+    expect(countsOf(server.mails)).toEqual(once(addresses(20)));
+  });
+
   test('of the sender, not of an address: everybody waits, and nobody is suppressed', async () => {
     const server = await startMailServer(0, {
       onMailFrom: (_address, _session, done) =>

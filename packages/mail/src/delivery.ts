@@ -18,6 +18,7 @@ import { openSmtp } from './send/smtp.ts';
 import type { Transport } from './send/transport.ts';
 import { mailSettings } from './settings.ts';
 import { createNotices } from './notices/send-notices.ts';
+import { longRound } from './long-round.ts';
 import { sendAgain } from './send-again.ts';
 import { takeTurn } from './take-turn.ts';
 import { createOutbox } from './outbox/outbox.ts';
@@ -57,10 +58,11 @@ function startSending(context: MailContext, transport: Transport, pages: readonl
   );
   // The setting was checked.
   const sender = parseSender(context.config.MAIL_FROM)!;
+  const warnOfMail = throttledWarn('an e-mail failed; it is tried again');
   const composing = openComposing({
     passes: createPassSigner({ db }),
     sender,
-    onError: (err, eventId) => log.error({ err, eventId }, 'an e-mail failed; it is tried again'),
+    onError: (err, eventId) => warnOfMail(log, { err, eventId }),
   });
   const sending = delivererOptions(context, { transport, composing, outcomes });
   const deliverer = createDeliverer(sending);
@@ -75,14 +77,15 @@ function startSending(context: MailContext, transport: Transport, pages: readonl
       log.warn({ err, eventId }, 'e-mails of an event wait for their next turn'),
     turn: (consumer, signal) => takeTurn(options, consumer, signal),
   });
+  const retries = longRound(() => sendAgain(options, stopping.signal));
   const look = async () => (deliverer.gate.isOpen() ? consumers.look() : 'done');
   return {
     pages,
     // The process ends the rounds, and waits for those that are under way.
     rounds: [
       { name: 'mails', intervalMs: LOOK_EVERY_MS, run: look },
-      { name: 'mail-retries', intervalMs: RETRIES_EVERY_MS, run: () => sendAgain(options, stopping.signal) },
-      { name: 'notices', intervalMs: NOTICES_EVERY_MS, run: notices.send },
+      { name: 'mail-retries', intervalMs: RETRIES_EVERY_MS, run: retries.run },
+      { name: 'notices', intervalMs: NOTICES_EVERY_MS, run: notices.run },
     ],
     async close() {
       stopping.abort();
@@ -90,7 +93,7 @@ function startSending(context: MailContext, transport: Transport, pages: readonl
         outcomes.stop();
         transport.close();
       }, END_WITHIN_MS);
-      await Promise.all([consumers.close(), deliverer.ended(), notices.ended()]);
+      await Promise.all([consumers.close(), deliverer.ended(), retries.ended(), notices.ended()]);
       clearTimeout(cutOff);
       transport.close();
       await composing.close();

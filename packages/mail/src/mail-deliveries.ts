@@ -67,8 +67,8 @@ export interface DueDelivery {
   isDoubtful: boolean;
 }
 
-/** How long others leave alone what one process tries again. Longer than an attempt takes. */
-const CLAIM_SECONDS = 180;
+/** How long others leave alone what one process tries again, where it does not say that it still does. */
+export const CLAIM_SECONDS = 180;
 /** How long what was taken in vain waits. */
 const GIVEN_BACK_SECONDS = 10;
 
@@ -96,6 +96,18 @@ export async function claimDue(db: Database, shardId: number, most: number): Pro
           and mail_deliveries.serial = due.serial`.execute(transaction);
     return due;
   });
+}
+
+/** Has others leave alone for longer what this process still tries again. */
+export async function renewClaim(db: Database, shardId: number, due: readonly DueDelivery[]): Promise<void> {
+  await sql`
+    update mail_deliveries set next_at = now() + make_interval(secs => ${CLAIM_SECONDS})
+    from unnest(${plainArray(due.map(({ eventId }) => eventId))}::integer[],
+      ${plainArray(due.map(({ serial }) => serial))}::bigint[]) as due (event_id, serial)
+    where mail_deliveries.shard_id = ${shardId} and mail_deliveries.event_id = due.event_id
+      and mail_deliveries.serial = due.serial and mail_deliveries.state = 'retry'
+      -- What was tried in vain meanwhile, and is to be tried later, stays so.
+      and mail_deliveries.next_at <= now() + make_interval(secs => ${CLAIM_SECONDS})`.execute(db);
 }
 
 /** Gives back what was taken and not tried, with the doubts that there were before. */

@@ -1,5 +1,5 @@
 import { inEachShard } from '@floodgate/database';
-import { claimDue, giveBack, type DueDelivery } from './mail-deliveries.ts';
+import { claimDue, CLAIM_SECONDS, giveBack, renewClaim, type DueDelivery } from './mail-deliveries.ts';
 import { findMailEvent } from './mail-event.ts';
 import type { TurnOptions } from './take-turn.ts';
 
@@ -20,7 +20,7 @@ export async function sendAgain(options: Options, stopping: AbortSignal): Promis
   return result;
 }
 
-const NOBODY: ReadonlySet<number> = new Set();
+const NOBODY: Promise<ReadonlySet<number>> = Promise.resolve(new Set<number>());
 
 async function sendThese(
   { db, deliverer, isOutside }: Options,
@@ -31,7 +31,14 @@ async function sendThese(
 ): Promise<void> {
   const event = await findMailEvent(db, eventId);
   const isSilent = !event || (isOutside && event.mode === 'test');
-  const settled = isSilent ? NOBODY : await deliverer.deliver(event, due, stopping);
+  // A server may think for longer than others leave these alone. Where a renewal fails, the next does not.
+  const renewing = setInterval(
+    () => void renewClaim(db, shardId, due).catch(() => {}),
+    (CLAIM_SECONDS / 4) * 1_000,
+  );
+  const settled = await (isSilent ? NOBODY : deliverer.deliver(event, due, stopping)).finally(() =>
+    clearInterval(renewing),
+  );
   // The server takes no more, or the process stops: those were not even tried.
   const left = due.filter(({ serial }) => !settled.has(serial));
   if (left.length > 0) await giveBack(db, shardId, left);

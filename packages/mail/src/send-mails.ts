@@ -22,10 +22,10 @@ export function createDeliverer(options: DelivererOptions) {
   const gate = createGate();
   const room = createRoom(MOST_UNDER_WAY);
   const runs = new Set<Promise<unknown>>();
+  const sendOne = createSending(options, gate);
 
   async function begin(run: Run): Promise<void> {
     const { event, tasks, signal } = run;
-    const sendOne = createSending(options, event, gate);
     const { rate, transport } = options;
     const preparing = { ...options, isOutside: transport.isOutside };
     for await (const mails of prepareAhead(preparing, event, tasks, rate.atOnce)) {
@@ -34,7 +34,7 @@ export function createDeliverer(options: DelivererOptions) {
         await room.enter();
         // While it waited, the server may have closed, or the process begun to stop.
         if (signal.aborted || !gate.isOpen()) return room.leave();
-        follow(run, mail, sendOne(mail));
+        follow(run, mail, sendOne(event, mail));
       }
     }
   }

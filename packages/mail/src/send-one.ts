@@ -7,7 +7,11 @@ import type { Attempt, Transport } from './send/transport.ts';
 
 /** After how long an e-mail that was refused for now is tried again, and the last time. */
 const RETRY_AFTER_MS = [1, 5, 15, 60, 3 * 60, 6 * 60, 12 * 60, 24 * 60].map((minutes) => minutes * 60_000);
-const RETRY_DOUBTFUL_AFTER_MS = RETRY_AFTER_MS[0]!;
+const HOUR_MS = 3_600_000;
+/** For so long after its confirmation an e-mail is tried that the server takes from nobody, or not now. */
+const GIVEN_UP_AFTER_MS = 5 * 24 * HOUR_MS;
+/** An e-mail is handed over whole so many times at most, where the server never says that it has it. */
+const MOST_IN_DOUBT = 3;
 
 export interface SendingOptions {
   transport: Transport;
@@ -23,11 +27,21 @@ type Outcome = Pick<Delivery, 'state' | 'reason'> &
     suppressed?: string;
   };
 
-/** Returns what sends one e-mail and commits what came of it. It resolves to whether nothing more is to be done. */
-export function createSending(options: SendingOptions, { shardId, id: eventId }: MailEvent, gate: Gate) {
-  const { transport, outcomes, onOutcome } = options;
+/** Of e-mails that were not taken, nor noted: how many others were taken before that. By event and registration. */
+type Passed = Map<string, number>;
 
-  async function tryOne({ task, digest, content }: PreparedMail): Promise<Outcome> {
+/** Returns what sends e-mails, one by one, and commits what came of each. All of a process go through one. */
+export function createSending({ transport, outcomes, onOutcome }: SendingOptions, gate: Gate) {
+  const passedBefore: Passed = new Map();
+
+  /** Whether others were taken since this one was not: then it is about this one, whatever the server says. */
+  function isAboutThis(key: string): boolean {
+    const before = passedBefore.get(key);
+    if (before === undefined) passedBefore.set(key, gate.passed());
+    return before !== undefined && gate.passed() > before;
+  }
+
+  async function tryOne(key: string, { task, digest, content }: PreparedMail): Promise<Outcome | null> {
     if (content && 'skip' in content) return content.skip;
     const tried: Attempt = content
       ? await transport.send(content.mail)
@@ -36,16 +50,25 @@ export function createSending(options: SendingOptions, { shardId, id: eventId }:
     if (tried.kind === 'unavailable') {
       gate.close();
       onOutcome('unavailable', tried.reason);
+      // Nothing has happened yet, and it is tried first when the server takes e-mails again.
+      const isUntouched = !tried.isDoubtful && !task.isDoubtful && task.attempts === 0;
+      if (isUntouched && !isAboutThis(key)) return null;
     }
     const isForGood = tried.kind === 'refused' && tried.isPermanent;
     return { ...outcomeOf(tried, task), ...(isForGood && { suppressed: digest }) };
   }
 
-  return async function sendOne(prepared: PreparedMail): Promise<boolean> {
-    const { suppressed, ...outcome } = await tryOne(prepared);
-    const delivery = { ...prepared.task, shardId, eventId, retryInMs: null, ...outcome };
-    // Nothing has happened yet.
-    if (delivery.state === 'retry' && !delivery.isDoubtful && delivery.attempts === 0) return false;
+  /** Resolves to whether nothing more is to be done. */
+  return async function sendOne(
+    { shardId, id: eventId }: Pick<MailEvent, 'shardId' | 'id'>,
+    prepared: PreparedMail,
+  ): Promise<boolean> {
+    const key = `${eventId} ${prepared.task.serial}`;
+    const outcome = await tryOne(key, prepared);
+    if (!outcome) return false;
+    passedBefore.delete(key);
+    const { suppressed, ...became } = outcome;
+    const delivery = { ...prepared.task, shardId, eventId, retryInMs: null, ...became };
     await outcomes.write(delivery, suppressed);
     onOutcome(delivery.state, delivery.reason);
     return true;
@@ -54,17 +77,24 @@ export function createSending(options: SendingOptions, { shardId, id: eventId }:
 
 function outcomeOf(attempt: Attempt, task: Task): Outcome {
   if (attempt.kind === 'sent') return { state: 'sent', reason: null, attempts: task.attempts + 1 };
+  if (attempt.kind === 'unavailable' && !attempt.isDoubtful) return notTaken(attempt, task);
   const { reason } = attempt;
-  // Costs no attempt.
-  if (attempt.kind === 'unavailable')
-    return {
-      state: 'retry',
-      reason,
-      retryInMs: RETRY_DOUBTFUL_AFTER_MS,
-      isDoubtful: attempt.isDoubtful || task.isDoubtful,
-    };
   const attempts = task.attempts + 1;
+  const isDoubtful = task.isDoubtful || attempt.kind === 'unavailable';
+  // It was handed over whole, again and again: whoever gets it has it.
+  if (attempt.kind === 'unavailable' && attempts >= MOST_IN_DOUBT)
+    return { state: 'sent', reason: `${reason}, ${attempts} times`, attempts, isDoubtful };
   const retryInMs = RETRY_AFTER_MS[task.attempts];
-  if (attempt.isPermanent || retryInMs === undefined) return { state: 'undeliverable', reason, attempts };
-  return { state: 'retry', reason, attempts, retryInMs };
+  const isPermanent = attempt.kind === 'refused' && attempt.isPermanent;
+  if (isPermanent || retryInMs === undefined) return { state: 'undeliverable', reason, attempts, isDoubtful };
+  return { state: 'retry', reason, attempts, isDoubtful, retryInMs };
+}
+
+/** What becomes of an e-mail that the server does not take, while it may take others. It costs no attempt, and ends nevertheless. */
+function notTaken(
+  { isPermanent, reason }: Attempt & { kind: 'unavailable' },
+  { since, isDoubtful }: Task,
+): Outcome {
+  if (Date.now() - since.getTime() > GIVEN_UP_AFTER_MS) return { state: 'undeliverable', reason, isDoubtful };
+  return { state: 'retry', reason, isDoubtful, retryInMs: isPermanent ? HOUR_MS : RETRY_AFTER_MS[0]! };
 }

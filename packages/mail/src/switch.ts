@@ -34,9 +34,20 @@ export async function lockSwitch(transaction: Database, { eventId }: SwitchedEve
   await sql`select pg_advisory_xact_lock(${SWITCH_LOCK}, ${eventId}::integer)`.execute(transaction);
 }
 
+/** When e-mails that were under way as they were switched off have ended, and are noted. */
+const SETTLED_AFTER_SECONDS = 5;
+
 /** Has e-mails of an event sent, to all who are confirmed, or only to those who are from now on. */
 export async function switchOn(db: Database, event: SwitchedEvent, fromNow: boolean): Promise<void> {
-  await addConsumer(db, { ...event, kind: 'mail', partnerId: 0, fromNow });
+  const wasOn = await db
+    .selectFrom('mail_deliveries')
+    .select('serial')
+    .where('shard_id', '=', event.shardId)
+    .where('event_id', '=', event.eventId)
+    .limit(1)
+    .executeTakeFirst();
+  const startsInSeconds = wasOn ? SETTLED_AFTER_SECONDS : 0;
+  await addConsumer(db, { ...event, kind: 'mail', partnerId: 0, fromNow, startsInSeconds });
 }
 
 /** Has no more e-mails of an event sent. What was sent stays noted: nobody gets a second one. */
@@ -47,12 +58,12 @@ export async function switchOff(db: Database, event: SwitchedEvent): Promise<voi
 
 const CHANGES = { active: resumeConsumer, paused: pauseConsumer };
 
-/** Has the e-mails of an event wait, or go on. Whoever has the lease notices before it sends the next. */
+/** Has the e-mails of an event wait, or go on. Those that are under way are sent, and noted, before anybody sends others. */
 export async function setState(
   db: Database,
   event: SwitchedEvent,
   state: keyof typeof CHANGES,
 ): Promise<void> {
   const reader = await findReader(db, event);
-  if (reader) await CHANGES[state](db, reader);
+  if (reader) await CHANGES[state](db, reader, 'stays');
 }

@@ -1,7 +1,9 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '@floodgate/database';
 import {
   advance,
   LEASE_SECONDS,
+  letGo,
   postpone,
   readJournal,
   renew,
@@ -18,9 +20,11 @@ import type { Task } from './prepare-mails.ts';
 /** How long e-mails of an event are sent before others have their turn, and how many at most. */
 const TURN_MS = 2_000;
 const MOST_IN_A_TURN = 5_000;
-const RENEW_EVERY_MS = 5_000;
+/** So soon a process notices that e-mails were paused. */
+const RENEW_EVERY_MS = 500;
 /** How long before its lease ends a process sends nothing more that it does not surely hold. */
 const MARGIN_MS = 3_000;
+const OTHERS_WRITE_WITHIN_MS = 1_500;
 
 export interface TurnOptions {
   db: Database;
@@ -38,6 +42,8 @@ export async function takeTurn(
 ): Promise<TurnEnd> {
   const event = await findMailEvent(db, consumer.eventId);
   if (!event) throw new Error('an event of which e-mails are sent is missing');
+  // Who was here before may still have outcomes to write: it tries several times a second.
+  if (consumer.until !== null) await delay(OTHERS_WRITE_WITHIN_MS, undefined, { signal: stopping });
   const page = await readPage(db, log, consumer);
   // Nobody outside ever hears of a test event. The outbox of npm start is not outside.
   const isSilent = isOutside && event.mode === 'test';
@@ -51,6 +57,7 @@ export async function takeTurn(
   const signal = AbortSignal.any([lease.lost, AbortSignal.timeout(TURN_MS), stopping]);
   const settled = await deliverer.deliver(event, tasks, signal);
   const kept = await advance(db, consumer, { cursor: cursorAfter(page, tasks, settled), until: null });
+  if (!kept) await letGo(db, consumer);
   if (!kept || deliverer.gate.isOpen())
     return endOf(kept, { more: page.more || settled.size < tasks.length });
   await postpone(db, consumer, deliverer.gate.opensInMs());

@@ -90,9 +90,23 @@ export async function advance(
   return kept;
 }
 
-/** Renews the lease of a consumer whose turn takes long. Returns false where it is lost. */
-export const renew = (db: Database, consumer: Consumer): Promise<boolean> =>
-  updateLeased(db, consumer, sql`leased_until = now() + make_interval(secs => ${LEASE_SECONDS})`);
+/**
+ * Renews the lease of a consumer whose turn takes long. Returns false where it is lost, or the consumer was paused: then the lease
+ * lasts for what is under way.
+ */
+export async function renew(db: Database, { shardId, id, lease }: Consumer): Promise<boolean> {
+  const { rows } = await sql<{ state: string }>`
+    update journal_consumers set leased_until = now() + make_interval(secs => ${LEASE_SECONDS})
+    where shard_id = ${shardId} and id = ${id} and lease = ${lease} returning state`.execute(db);
+  return rows[0]?.state === 'active';
+}
+
+/** Ends the lease of a consumer that was paused meanwhile: nothing of this turn is under way any more. */
+export async function letGo(db: Database, { shardId, id, lease }: Consumer): Promise<void> {
+  await sql`
+    update journal_consumers set lease = null, leased_until = null
+    where shard_id = ${shardId} and id = ${id} and lease = ${lease}`.execute(db);
+}
 
 const givenBack = (delayMs: number) =>
   sql`lease = null, leased_until = null, next_at = now() + make_interval(secs => ${delayMs / 1000})`;

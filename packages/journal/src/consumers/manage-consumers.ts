@@ -19,18 +19,28 @@ export interface NewConsumer {
   partnerId: number;
   /** Whether it begins with what comes from now on, and not with the oldest that is kept. */
   fromNow?: boolean;
+  /** Nobody reads for it before so much time has passed. */
+  startsInSeconds?: number;
 }
 
 /** Adds a consumer. Returns its id, and the cursor that it begins after. */
 export async function addConsumer(
   db: Database,
-  { shardId, kind, eventId, partnerId, fromNow = false }: NewConsumer,
+  { shardId, kind, eventId, partnerId, fromNow = false, startsInSeconds = 0 }: NewConsumer,
 ): Promise<{ id: string; after: number }> {
   const id = randomUUID();
   const after = fromNow ? await journalHead(db, shardId) : 0;
   await db
     .insertInto('journal_consumers')
-    .values({ shard_id: shardId, id, kind, event_id: eventId, partner_id: partnerId, last_offset: after })
+    .values({
+      shard_id: shardId,
+      id,
+      kind,
+      event_id: eventId,
+      partner_id: partnerId,
+      last_offset: after,
+      next_at: sql<Date>`now() + make_interval(secs => ${startsInSeconds})`,
+    })
     .execute();
   return { id, after };
 }
@@ -46,20 +56,33 @@ const consumerOf = (db: Database, { shardId, id }: ConsumerId) =>
 
 /** Whoever delivers now goes no further. */
 const WITHOUT_LEASE = { lease: null, leased_until: null } as const;
-/** It is tried at once, as if it had never failed. */
-const AFRESH = { failures: 0, failing_since: null, next_at: sql<Date>`now()`, ...WITHOUT_LEASE } as const;
+/** As if it had never failed. */
+const WELL = { failures: 0, failing_since: null, next_at: sql<Date>`now()` } as const;
+/** It is tried at once. */
+const AFRESH = { ...WELL, ...WITHOUT_LEASE } as const;
+
+/** What becomes of who delivers now. Stays: what is under way ends before anybody else begins. */
+export type LeaseThen = 'ends' | 'stays';
 
 /** Stops a consumer until it is resumed. */
-export async function pauseConsumer(db: Database, consumer: ConsumerId): Promise<void> {
+export async function pauseConsumer(
+  db: Database,
+  consumer: ConsumerId,
+  lease: LeaseThen = 'ends',
+): Promise<void> {
   await consumerOf(db, consumer)
-    .set({ state: 'paused', ...WITHOUT_LEASE })
+    .set({ state: 'paused', ...(lease === 'ends' && WITHOUT_LEASE) })
     .execute();
 }
 
 /** Has a consumer go on where it stopped, whoever stopped it. */
-export async function resumeConsumer(db: Database, consumer: ConsumerId): Promise<void> {
+export async function resumeConsumer(
+  db: Database,
+  consumer: ConsumerId,
+  lease: LeaseThen = 'ends',
+): Promise<void> {
   await consumerOf(db, consumer)
-    .set({ state: 'active', ...AFRESH })
+    .set({ state: 'active', ...(lease === 'ends' ? AFRESH : WELL) })
     .execute();
 }
 

@@ -8,6 +8,9 @@ const LOOK_PATIENCE_MS = 500;
 /** For no longer than that a round waits for its looks. */
 const ROUND_MS = 2_000;
 
+/** When a consumer comes again whose turn before that has not ended. */
+const AFTER_OLD_TURN_MS = 500;
+
 /** What became of a turn. `kept`: somebody else decides when it goes on, as the lease is given back or lost. */
 export type TurnEnd = 'more' | 'done' | 'kept';
 
@@ -31,7 +34,7 @@ export interface ConsumersOptions {
  */
 export function runConsumers({ db, kind, slots, onError, turn }: ConsumersOptions) {
   const stopping = new AbortController();
-  const underWay = new Set<Promise<unknown>>();
+  const underWay = new Map<string, Promise<unknown>>();
   /** Shards that are looked in: of one that does not answer this is asked once. */
   const lookingIn = new Set<number>();
   // One look at a time: two at once would both see the same room.
@@ -49,10 +52,12 @@ export function runConsumers({ db, kind, slots, onError, turn }: ConsumersOption
   }
 
   async function begin(consumer: Consumer): Promise<void> {
+    // Its lease has ended under a turn of this process, which may have something under way still.
+    if (underWay.has(consumer.id)) return void (await release(db, consumer, AFTER_OLD_TURN_MS).catch(() => {}));
     const taken = takeTurn(consumer);
-    underWay.add(taken);
+    underWay.set(consumer.id, taken);
     const end = await taken;
-    underWay.delete(taken);
+    underWay.delete(consumer.id);
     // Whose turn it is now need not wait for the next round, which repeats what fails here.
     if (end === 'more') await lookIn(consumer.shardId).catch(() => {});
   }
@@ -83,7 +88,7 @@ export function runConsumers({ db, kind, slots, onError, turn }: ConsumersOption
     async close(): Promise<void> {
       stopping.abort();
       await inTurn(() => Promise.resolve());
-      await Promise.all(underWay);
+      await Promise.all(underWay.values());
     },
   };
 }

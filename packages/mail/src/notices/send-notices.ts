@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { inEachShard, type Database, type MailState } from '@floodgate/database';
 import type { Logger } from '@floodgate/service';
-import { withDeadline } from '@floodgate/service/timing';
 import type { Sender } from '../compose/compose-mail.ts';
+import { longRound } from '../long-round.ts';
 import { isReserved } from '../recipients.ts';
 import type { Gate } from '../send/gate.ts';
 import type { SendingRate } from '../send/sending-rate.ts';
@@ -27,8 +27,6 @@ const LOOK_AGAIN_MS = MINUTE_MS;
 /** For so long a process tries to note what became of an e-mail, and how often. */
 const NOTE_WITHIN_MS = 30_000;
 const NOTE_AGAIN_MS = 200;
-/** For so long a round waits: a server that is silent makes no process look stuck. */
-const ROUND_MS = 2_000;
 
 export interface NoticesOptions {
   db: Database;
@@ -44,8 +42,6 @@ export interface NoticesOptions {
 /** Returns what tells partners of webhooks that were given up, one after the other. */
 export function createNotices(options: NoticesOptions, stopping: AbortSignal) {
   const { db, gate } = options;
-  let underWay: Promise<void> | null = null;
-
   async function sendOfShard(shardId: number): Promise<void> {
     while (gate.isOpen() && !stopping.aborted) {
       const claimed = await claimNotice(db, shardId);
@@ -54,21 +50,10 @@ export function createNotices(options: NoticesOptions, stopping: AbortSignal) {
     }
   }
 
-  return {
-    /** Sends what is to be sent now, or goes on waiting for what is under way. */
-    async send(): Promise<'done'> {
-      underWay ??= inEachShard(db, sendOfShard);
-      let isOver = true;
-      try {
-        await withDeadline(underWay, ROUND_MS, () => void (isOver = false));
-      } finally {
-        if (isOver) underWay = null;
-      }
-      return 'done';
-    },
-    /** Resolves when nothing is under way. */
-    ended: () => Promise.allSettled([underWay]),
-  };
+  return longRound(async () => {
+    await inEachShard(db, sendOfShard);
+    return 'done';
+  });
 }
 
 async function settle(options: NoticesOptions, claimed: ClaimedNotice, stopping: AbortSignal): Promise<void> {

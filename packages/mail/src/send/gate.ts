@@ -7,6 +7,8 @@ export interface Gate {
   close(): void;
   /** Something went through. */
   pass(): void;
+  /** How much went through so far. */
+  passed(): number;
 }
 
 const FIRST_MS = 500;
@@ -16,6 +18,7 @@ const LONGEST_MS = 60_000;
 export function createGate(now = () => performance.now()): Gate {
   let opensAt = -Infinity;
   let closings = 0;
+  let passed = 0;
   const opensInMs = () => Math.max(0, opensAt - now());
   return {
     opensInMs,
@@ -27,6 +30,10 @@ export function createGate(now = () => performance.now()): Gate {
       // Processes that were turned away together do not come back together.
       opensAt = now() + ms * (0.75 + Math.random() / 2);
     },
-    pass: () => void (closings = 0),
+    pass() {
+      closings = 0;
+      passed += 1;
+    },
+    passed: () => passed,
   };
 }

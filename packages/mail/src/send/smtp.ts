@@ -8,8 +8,8 @@ export interface SmtpOptions {
 }
 
 const CONNECT_WITHIN_MS = 10_000;
-/** Servers may think about a message for long. Longer than that, and nobody knows what became of it. */
-const SILENT_FOR_MS = 60_000;
+/** Servers may think about a message for long (RFC 5321, 4.5.3.2.6). Longer than that, and nobody knows what became of it. */
+const SILENT_FOR_MS = 600_000;
 
 /**
  * Opens a pool of connections to an SMTP server. A connection is made when there is something to send, and kept. The pool gets
@@ -63,6 +63,8 @@ type SmtpError = Error & { code?: string; command?: string; response?: string; r
 const FOR_ALL = new Set([421, 454]);
 /** What it says of us, not of an e-mail or its address: it does not know the command, or wants another password. */
 const OF_US = /^(?:50\d|53[0458])$/;
+/** The same by enhanced codes (RFC 3463): its system, its limits, its policy. We may be blocked, or have used up our quota. */
+const OF_US_ENHANCED = /^\d{3} 5\.(?:3\.|4\.5$|7\.)/;
 
 /** Returns what an error of the pool says about the e-mail. */
 export function attemptOf(error: SmtpError, isHandedOver: boolean): Attempt {
@@ -71,11 +73,18 @@ export function attemptOf(error: SmtpError, isHandedOver: boolean): Attempt {
     return { kind: 'refused', isPermanent: true, reason: 'address' };
   const { responseCode } = error;
   if (!responseCode)
-    return { kind: 'unavailable', isDoubtful: isHandedOver, reason: error.code ?? error.name };
+    return {
+      kind: 'unavailable',
+      isDoubtful: isHandedOver,
+      isPermanent: false,
+      reason: error.code ?? error.name,
+    };
   const reason = reasonOf(error);
-  if (isOfMessage(error, responseCode)) return { kind: 'refused', isPermanent: responseCode >= 500, reason };
+  const isPermanent = responseCode >= 500;
+  if (isOfMessage(error, responseCode) && !OF_US_ENHANCED.test(reason))
+    return { kind: 'refused', isPermanent, reason };
   // Whoever answers has not taken it.
-  return { kind: 'unavailable', isDoubtful: false, reason };
+  return { kind: 'unavailable', isDoubtful: false, isPermanent, reason };
 }
 
 /** Whether a server speaks of this e-mail or its address, and of nothing else. */

@@ -15,9 +15,10 @@ export type Attempt =
   /** The server wants nothing of this e-mail: for good, or for now. */
   | { kind: 'refused'; isPermanent: boolean; reason: string }
   /**
-   * No e-mail gets through at present. Doubtful: it was handed over whole, and nobody knows what became of it.
+   * No e-mail gets through at present, as it seems. Doubtful: it was handed over whole, and nobody knows what became of it.
+   * Permanent: the server says so, of us.
    */
-  | { kind: 'unavailable'; isDoubtful: boolean; reason: string };
+  | { kind: 'unavailable'; isDoubtful: boolean; isPermanent: boolean; reason: string };
 
 /** What takes e-mails away. */
 export interface Transport {
