@@ -3,8 +3,10 @@ import { advance, leaseConsumers } from '@floodgate/journal';
 import {
   changeEndpoint,
   deleteEndpoint,
+  listEndpoints,
   replayEndpoint,
   resumeEndpoint,
+  rotateKeys,
   type Endpoint,
 } from '@floodgate/webhooks';
 import { sql } from 'kysely';
@@ -54,3 +56,32 @@ test.for(Object.entries(CHANGES))(
     expect(await advance(db, consumer, { cursor: 0 })).toBe(false);
   },
 );
+
+test('of rotations at once one secret is current, and the webhook is listed once', async () => {
+  const { db } = database;
+  const fixture = await createFixture(db);
+  const { endpoint } = await addWebhook(db, fixture, { url: 'https://partner.example/' });
+  const rotate = () => db.transaction().execute((transaction) => rotateKeys(transaction, endpoint, 1));
+  let others: ReturnType<typeof rotate>[] = [];
+  await db.transaction().execute(async (first) => {
+    await rotateKeys(first, endpoint, 1);
+    others = [rotate(), rotate()];
+    await waitForLockWaiters(db, 2);
+  });
+  await Promise.all(others);
+  const current = db
+    .selectFrom('webhook_secrets')
+    .select('id')
+    .where('endpoint_id', '=', endpoint.id)
+    .where('ends_at', 'is', null);
+  expect(await current.execute()).toHaveLength(1);
+  expect((await listEndpoints(db, fixture)).map(({ id }) => id)).toEqual([endpoint.id]);
+});
+
+test('a webhook that was deleted meanwhile gets no keys', async () => {
+  const { db } = database;
+  const fixture = await createFixture(db);
+  const { endpoint } = await addWebhook(db, fixture, { url: 'https://partner.example/' });
+  await deleteEndpoint(db, endpoint);
+  expect(await rotateKeys(db, endpoint, 1)).toBeNull();
+});

@@ -289,9 +289,9 @@ describe('keys', () => {
     await confirm(1);
     await deliver();
     await arrived(1);
-    const renewed = await database.db
+    const renewed = (await database.db
       .transaction()
-      .execute((transaction) => rotateKeys(transaction, endpoint, 24));
+      .execute((transaction) => rotateKeys(transaction, endpoint, 24)))!;
     await confirm(1);
     await arrived(2);
     await sql`update webhook_secrets set ends_at = now() where ends_at is not null`.execute(database.db);

@@ -33,11 +33,13 @@ const Types = Type.Array(Type.Union(WEBHOOK_EVENT_TYPES.map((type) => Type.Liter
   description: `some of ${WEBHOOK_EVENT_TYPES.join(', ')}`,
 });
 
+const noSuchWebhook = () => new Failure('no such webhook');
+
 /** Returns the endpoint of this id, wherever it is. Throws Failure where there is none. */
 export async function requireEndpoint(db: Database, id: string): Promise<Endpoint> {
   const { answers } = await askShards(await shardIds(db), (shardId) => findEndpointIn(db, shardId, id));
   const found = answers.find((endpoint) => endpoint !== undefined);
-  if (!found) throw new Failure('no such webhook');
+  if (!found) throw noSuchWebhook();
   return found;
 }
 
@@ -150,6 +152,7 @@ export const rotateWebhookAction = defineAction({
   run: async (transaction, { webhookId, overlapHours }, note) => {
     const endpoint = await requireEndpoint(transaction, webhookId);
     const keys = await rotateKeys(transaction, endpoint, overlapHours);
+    if (!keys) throw noSuchWebhook();
     note(subjectOf(webhookId), { after: { rotated: true, overlapHours } });
     return { endpoint, keys };
   },

@@ -213,7 +213,7 @@ function addRotateRoute(api: Routes, db: Database): void {
           endpoint,
           body.overlapHours ?? DEFAULT_WEBHOOK_OVERLAP_HOURS,
         );
-        return withSecret({ endpoint, keys });
+        return keys && withSecret({ endpoint, keys });
       });
       return rotated ? success(rotated) : reply.fail('70');
     },
