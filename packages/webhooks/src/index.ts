@@ -7,6 +7,7 @@ export * from './endpoints.ts';
 export * from './messages.ts';
 export * from './notices.ts';
 export * from './post-message.ts';
+export { readMessages } from './read-messages.ts';
 export * from './resolve-outside.ts';
 export * from './schedule.ts';
 export * from './signatures.ts';
