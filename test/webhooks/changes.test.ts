@@ -3,7 +3,9 @@ import { advance, leaseConsumers } from '@floodgate/journal';
 import {
   changeEndpoint,
   deleteEndpoint,
+  deliverMessages,
   listEndpoints,
+  readMessages,
   replayEndpoint,
   resumeEndpoint,
   rotateKeys,
@@ -84,4 +86,39 @@ test('a webhook that was deleted meanwhile gets no keys', async () => {
   const { endpoint } = await addWebhook(db, fixture, { url: 'https://partner.example/' });
   await deleteEndpoint(db, endpoint);
   expect(await rotateKeys(db, endpoint, 1)).toBeNull();
+});
+
+test('who finds its history gone, and lost the lease to a replay, leaves the chain of that alone', async () => {
+  const { db } = database;
+  const fixture = await createFixture(db);
+  const { shardId } = fixture;
+  const ticketId = await fixture.addTicket();
+  const { endpoint } = await addWebhook(db, fixture, { url: 'https://partner.example/' });
+  for (const count of [1, 1, 1]) await confirmSome(db, fixture, ticketId, count);
+  const consumer = (await leaseConsumers(db, shardId, 'webhook', 10)).find(({ id }) => id === endpoint.id)!;
+  const { rows } = await sql<{ last: number }>`
+    select last_offset as last from journal_segments
+    where shard_id = ${shardId} and event_id = ${fixture.eventId} order by last_offset`.execute(db);
+  const [first, second] = rows.map(({ last }) => last) as [number, number];
+  consumer.cursor = first;
+  await sql`delete from journal_segments where shard_id = ${shardId} and last_offset <= ${second}`.execute(
+    db,
+  );
+  const replayed = await db
+    .transaction()
+    .execute((transaction) => replayEndpoint(transaction, endpoint, new Date(0)));
+  expect(replayed).toBe(second);
+  const to = { ...endpoint, eventRef: fixture.eventRef };
+  const reader = readMessages(db, consumer, to, { chain: first, readsAhead: false });
+  const turn = {
+    db,
+    consumer,
+    reader,
+    send: () => Promise.reject(new Error('nothing is sent')),
+    onGivenUp: () => {},
+    signal: new AbortController().signal,
+  };
+  expect(await deliverMessages(turn)).toBe('kept');
+  const chain = db.selectFrom('webhook_endpoints').select('chain_offset').where('id', '=', endpoint.id);
+  expect(await chain.executeTakeFirst()).toEqual({ chain_offset: second });
 });

@@ -94,10 +94,13 @@ async function afterFailure(turn: Turn, { outcome, retryAfterMs }: Attempt): Pro
 }
 
 /** What came next is no longer kept: a new chain begins. */
-async function beginAnew(db: Database, consumer: Consumer): Promise<TurnEnd> {
-  await breakChain(db, consumer);
-  return (await advance(db, consumer, { cursor: 0 })) ? 'more' : 'kept';
-}
+const beginAnew = (db: Database, consumer: Consumer): Promise<TurnEnd> =>
+  inTransaction(db, async (transaction) => {
+    // First: whoever has the lease by now, or replays, has a chain of its own.
+    if (!(await advance(transaction, consumer, { cursor: 0 }))) return 'kept';
+    await breakChain(transaction, consumer);
+    return 'more';
+  });
 
 /** Passes over what nobody asked for. */
 async function passOver({ db, consumer, reader: { cursor, hasMore } }: Turn): Promise<TurnEnd> {

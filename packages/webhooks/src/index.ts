@@ -1,6 +1,7 @@
 export * from './addresses.ts';
 export * from './change-endpoints.ts';
 export * from './checked-agent.ts';
+export { deliverMessages } from './deliver-messages.ts';
 export * from './delivery.ts';
 export * from './endpoint-keys.ts';
 export * from './endpoints.ts';
