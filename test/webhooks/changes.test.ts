@@ -4,7 +4,9 @@ import {
   changeEndpoint,
   deleteEndpoint,
   deliverMessages,
+  expireAttempts,
   listEndpoints,
+  noteAttempt,
   readMessages,
   replayEndpoint,
   resumeEndpoint,
@@ -121,4 +123,38 @@ test('who finds its history gone, and lost the lease to a replay, leaves the cha
   expect(await deliverMessages(turn)).toBe('kept');
   const chain = db.selectFrom('webhook_endpoints').select('chain_offset').where('id', '=', endpoint.id);
   expect(await chain.executeTakeFirst()).toEqual({ chain_offset: second });
+});
+
+const FAILED = { outcome: 'failed', tookMs: 7, httpStatus: 500, error: null, retryAfterMs: null } as const;
+const attemptsOf = (db: Database, { id }: Endpoint) =>
+  db.selectFrom('webhook_attempts').select('message_id').where('endpoint_id', '=', id).execute();
+
+test('an attempt is noted, but not of a webhook that is deleted at that moment', async () => {
+  const { db } = database;
+  const fixture = await createFixture(db);
+  const { endpoint } = await addWebhook(db, fixture, { url: 'https://partner.example/' });
+  await noteAttempt(db, endpoint, { id: 'msg_1' }, FAILED);
+  expect(await attemptsOf(db, endpoint)).toEqual([{ message_id: 'msg_1' }]);
+  let noted: Promise<unknown> | undefined;
+  await db.transaction().execute(async (deleting) => {
+    await deleteEndpoint(deleting, endpoint);
+    noted = noteAttempt(db, endpoint, { id: 'msg_2' }, FAILED);
+    await waitForLockWaiters(db, 1);
+  });
+  await noted;
+  expect(await attemptsOf(db, endpoint)).toEqual([]);
+});
+
+test('attempts expire to the microsecond', async () => {
+  const { db } = database;
+  const fixture = await createFixture(db);
+  const { endpoint } = await addWebhook(db, fixture, { url: 'https://partner.example/' });
+  for (const id of ['msg_1', 'msg_2']) await noteAttempt(db, endpoint, { id }, FAILED);
+  await sql`
+    update webhook_attempts set at = '2025-01-01 00:00:00.000123Z'
+    where shard_id = ${endpoint.shardId} and endpoint_id = ${endpoint.id} and message_id = 'msg_1'`.execute(
+    db,
+  );
+  expect(await expireAttempts(db, endpoint.shardId, 30)).toBe(false);
+  expect(await attemptsOf(db, endpoint)).toEqual([{ message_id: 'msg_2' }]);
 });

@@ -4,6 +4,7 @@ export * from './checked-agent.ts';
 export { deliverMessages } from './deliver-messages.ts';
 export * from './delivery.ts';
 export * from './endpoint-keys.ts';
+export { expireAttempts, noteAttempt } from './endpoint-to-deliver.ts';
 export * from './endpoints.ts';
 export * from './messages.ts';
 export * from './notices.ts';
