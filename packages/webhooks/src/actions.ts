@@ -126,7 +126,8 @@ export const updateWebhookAction = defineAction({
   run: async (transaction, { webhookId, ...change }, note) => {
     const before = await requireEndpoint(transaction, webhookId);
     await changeEndpoint(transaction, before, change);
-    const after = (await findEndpointIn(transaction, before.shardId, webhookId))!;
+    const after = await findEndpointIn(transaction, before.shardId, webhookId);
+    if (!after) throw noSuchWebhook();
     const url = change.url === undefined ? {} : { url: 'changed' };
     note(subjectOf(webhookId), { before: audited(before), after: { ...audited(after), ...url } });
     return after;
