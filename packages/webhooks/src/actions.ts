@@ -44,8 +44,8 @@ export async function requireEndpoint(db: Database, id: string): Promise<Endpoin
 }
 
 /** What of an endpoint the audit log keeps. */
-const audited = ({ eventId, partnerId, types, entryLimit, state }: Endpoint) => {
-  return { eventId, partnerId, types, entryLimit, state };
+const audited = ({ eventId, partnerId, types, entryLimit, state, failures, failingSince }: Endpoint) => {
+  return { eventId, partnerId, types, entryLimit, state, failures, failingSince };
 };
 const subjectOf = (id: string) => `webhook:${id}`;
 
