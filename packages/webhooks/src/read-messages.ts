@@ -59,6 +59,16 @@ export function readMessages(
   const readOnce = () => (reading ??= readPage().finally(() => (reading = null)));
   const isEnough = () => (underWay === null ? ahead.items.length >= to.entryLimit : ahead.readTo >= underWay);
 
+  async function readEnough(): Promise<CursorProblem | null> {
+    // What was under way is read to its end: it has to be the same.
+    const most = underWay === null ? PASSED_OVER_AT_ONCE : Infinity;
+    for (let pages = 0; pages < most && ahead.hasMore && !isEnough(); pages += 1) {
+      const problem = await readOnce();
+      if (problem) return problem;
+    }
+    return null;
+  }
+
   /** Takes what the next message tells: what was under way as it was, or as much as fits. */
   function takeItems(): Item[] {
     const { items } = ahead;
@@ -75,12 +85,8 @@ export function readMessages(
       return ahead.hasMore;
     },
     async next() {
-      // What was under way is read to its end: it has to be the same.
-      for (let pages = 0; ahead.hasMore && !isEnough(); pages += 1) {
-        if (underWay === null && pages === PASSED_OVER_AT_ONCE) break;
-        const problem = await readOnce();
-        if (problem) return problem;
-      }
+      const problem = await readEnough();
+      if (problem) return problem;
       const items = takeItems();
       const passedOver = underWay ?? ahead.readTo;
       underWay = null;
