@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Webhook, WebhookAttempt, WebhookWithSecret } from '@floodgate/contract';
+import { deleteEndpoint } from '@floodgate/webhooks';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { Webhook as Verifier } from 'standardwebhooks';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
 import { keepPrivate } from '../harness/private-data.ts';
+import { waitForLockWaiters } from '../harness/lock-waiters.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { followChain } from '../harness/webhook-receiver.ts';
 import { confirmSome } from '../harness/webhooks.ts';
@@ -214,3 +216,22 @@ test('a rotated secret signs, with the one before', async () => {
   for (const secret of [old, data.secret])
     expect(new Verifier(secret).verify(body, headers)).toMatchObject({ type: 'webhook.test' });
 });
+
+test.for(['PATCH', 'POST pause', 'POST resume', 'POST replay', 'POST rotate'])(
+  'what is deleted at that moment is 70: %s',
+  async (route) => {
+    const { id } = await create();
+    const body = {
+      PATCH: { url: URL },
+      'POST replay': { since: '2026-11-21T09:00:00Z' },
+      'POST rotate': {},
+    }[route];
+    let asked: ReturnType<typeof ask> | undefined;
+    await database.db.transaction().execute(async (deleting) => {
+      await deleteEndpoint(deleting, { shardId: fixture.shardId, id });
+      asked = ask(pathOf(route, id), body);
+      await waitForLockWaiters(database.db, 1);
+    });
+    expect((await asked)!.code).toBe('70');
+  },
+);

@@ -3,8 +3,14 @@ import { advance, leaseConsumers } from '@floodgate/journal';
 import {
   changeEndpoint,
   deleteEndpoint,
+  deliverMessages,
+  expireAttempts,
+  listEndpoints,
+  noteAttempt,
+  readMessages,
   replayEndpoint,
   resumeEndpoint,
+  rotateKeys,
   type Endpoint,
 } from '@floodgate/webhooks';
 import { sql } from 'kysely';
@@ -54,3 +60,101 @@ test.for(Object.entries(CHANGES))(
     expect(await advance(db, consumer, { cursor: 0 })).toBe(false);
   },
 );
+
+test('of rotations at once one secret is current, and the webhook is listed once', async () => {
+  const { db } = database;
+  const fixture = await createFixture(db);
+  const { endpoint } = await addWebhook(db, fixture, { url: 'https://partner.example/' });
+  const rotate = () => db.transaction().execute((transaction) => rotateKeys(transaction, endpoint, 1));
+  let others: ReturnType<typeof rotate>[] = [];
+  await db.transaction().execute(async (first) => {
+    await rotateKeys(first, endpoint, 1);
+    others = [rotate(), rotate()];
+    await waitForLockWaiters(db, 2);
+  });
+  await Promise.all(others);
+  const current = db
+    .selectFrom('webhook_secrets')
+    .select('id')
+    .where('endpoint_id', '=', endpoint.id)
+    .where('ends_at', 'is', null);
+  expect(await current.execute()).toHaveLength(1);
+  expect((await listEndpoints(db, fixture)).map(({ id }) => id)).toEqual([endpoint.id]);
+});
+
+test('a webhook that was deleted meanwhile gets no keys', async () => {
+  const { db } = database;
+  const fixture = await createFixture(db);
+  const { endpoint } = await addWebhook(db, fixture, { url: 'https://partner.example/' });
+  await deleteEndpoint(db, endpoint);
+  expect(await rotateKeys(db, endpoint, 1)).toBeNull();
+});
+
+test('who finds its history gone, and lost the lease to a replay, leaves the chain of that alone', async () => {
+  const { db } = database;
+  const fixture = await createFixture(db);
+  const { shardId } = fixture;
+  const ticketId = await fixture.addTicket();
+  const { endpoint } = await addWebhook(db, fixture, { url: 'https://partner.example/' });
+  for (const count of [1, 1, 1]) await confirmSome(db, fixture, ticketId, count);
+  const consumer = (await leaseConsumers(db, shardId, 'webhook', 10)).find(({ id }) => id === endpoint.id)!;
+  const { rows } = await sql<{ last: number }>`
+    select last_offset as last from journal_segments
+    where shard_id = ${shardId} and event_id = ${fixture.eventId} order by last_offset`.execute(db);
+  const [first, second] = rows.map(({ last }) => last) as [number, number];
+  consumer.cursor = first;
+  await sql`delete from journal_segments where shard_id = ${shardId} and last_offset <= ${second}`.execute(
+    db,
+  );
+  const replayed = await db
+    .transaction()
+    .execute((transaction) => replayEndpoint(transaction, endpoint, new Date(0)));
+  expect(replayed).toBe(second);
+  const to = { ...endpoint, eventRef: fixture.eventRef };
+  const reader = readMessages(db, consumer, to, { chain: first, readsAhead: false });
+  const turn = {
+    db,
+    consumer,
+    reader,
+    send: () => Promise.reject(new Error('nothing is sent')),
+    onGivenUp: () => {},
+    signal: new AbortController().signal,
+  };
+  expect(await deliverMessages(turn)).toBe('kept');
+  const chain = db.selectFrom('webhook_endpoints').select('chain_offset').where('id', '=', endpoint.id);
+  expect(await chain.executeTakeFirst()).toEqual({ chain_offset: second });
+});
+
+const FAILED = { outcome: 'failed', tookMs: 7, httpStatus: 500, error: null, retryAfterMs: null } as const;
+const attemptsOf = (db: Database, { id }: Endpoint) =>
+  db.selectFrom('webhook_attempts').select('message_id').where('endpoint_id', '=', id).execute();
+
+test('an attempt is noted, but not of a webhook that is deleted at that moment', async () => {
+  const { db } = database;
+  const fixture = await createFixture(db);
+  const { endpoint } = await addWebhook(db, fixture, { url: 'https://partner.example/' });
+  await noteAttempt(db, endpoint, { id: 'msg_1' }, FAILED);
+  expect(await attemptsOf(db, endpoint)).toEqual([{ message_id: 'msg_1' }]);
+  let noted: Promise<unknown> | undefined;
+  await db.transaction().execute(async (deleting) => {
+    await deleteEndpoint(deleting, endpoint);
+    noted = noteAttempt(db, endpoint, { id: 'msg_2' }, FAILED);
+    await waitForLockWaiters(db, 1);
+  });
+  await noted;
+  expect(await attemptsOf(db, endpoint)).toEqual([]);
+});
+
+test('attempts expire to the microsecond', async () => {
+  const { db } = database;
+  const fixture = await createFixture(db);
+  const { endpoint } = await addWebhook(db, fixture, { url: 'https://partner.example/' });
+  for (const id of ['msg_1', 'msg_2']) await noteAttempt(db, endpoint, { id }, FAILED);
+  await sql`
+    update webhook_attempts set at = '2025-01-01 00:00:00.000123Z'
+    where shard_id = ${endpoint.shardId} and endpoint_id = ${endpoint.id} and message_id = 'msg_1'`.execute(
+    db,
+  );
+  expect(await expireAttempts(db, endpoint.shardId, 30)).toBe(false);
+  expect(await attemptsOf(db, endpoint)).toEqual([{ message_id: 'msg_2' }]);
+});

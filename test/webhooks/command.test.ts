@@ -87,3 +87,19 @@ test.for([
   expect([ended.code, ended.output.trim().split('\n').length]).toEqual([code, 1]);
   expect(ended.output).toContain(line);
 });
+
+test('a resume that only ends failures is in the audit log, one that changes nothing is not', async () => {
+  const { id } = await json('create', `${fixture.eventId}`, `${fixture.partnerId}`, URL);
+  await json('resume', id);
+  await sql`
+    update journal_consumers set failures = 3, failing_since = '2026-01-01T00:00:00Z' where id = ${id}`.execute(
+    database.db,
+  );
+  await json('resume', id);
+  const { rows } = await sql<object>`
+    select before, after from audit_log
+    where action = 'webhook.resume' and subject = ${`webhook:${id}`}`.execute(database.db);
+  expect(rows).toMatchObject([
+    { before: { state: 'active', failures: 3 }, after: { failures: 0, failingSince: null } },
+  ]);
+});

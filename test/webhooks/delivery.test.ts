@@ -2,6 +2,7 @@ import { createPublicKey, verify } from 'node:crypto';
 import {
   listAttempts,
   pauseEndpoint,
+  readMessages,
   resumeEndpoint,
   rotateKeys,
   secretText,
@@ -289,9 +290,9 @@ describe('keys', () => {
     await confirm(1);
     await deliver();
     await arrived(1);
-    const renewed = await database.db
+    const renewed = (await database.db
       .transaction()
-      .execute((transaction) => rotateKeys(transaction, endpoint, 24));
+      .execute((transaction) => rotateKeys(transaction, endpoint, 24)))!;
     await confirm(1);
     await arrived(2);
     await sql`update webhook_secrets set ends_at = now() where ends_at is not null`.execute(database.db);
@@ -410,4 +411,23 @@ test('receivers that answer slowly leave room for the others', async () => {
   await waitUntil('slow ones have had their turns', () => slow.deliveries.length >= sent + 2 * slowSlots);
   expect(most).toBe(slowSlots);
   expect(followChain(receiver.told()).breaks).toEqual([]);
+});
+
+test('of a long history that nobody asked for, a part is passed over at once', async () => {
+  const { endpoint } = await add({ types: ['ticket.sold_out'] });
+  const { shardId, eventId } = fixture;
+  await sql`
+    insert into journal_segments
+      (shard_id, event_id, partner_id, last_offset, count, kind, ticket_id, first_serial, last_serial)
+    select ${shardId}, ${eventId}, 0, place, 1, case when place = 41000 then 'sold_out' else 'reopened' end, ${ticketId}, null, null
+    from generate_series(1, 41000) as place`.execute(database.db);
+  await sql`update journal_heads set last_offset = 41000 where shard_id = ${shardId}`.execute(database.db);
+  const consumer = { ...endpoint, until: null, lease: '' };
+  const to = { ...endpoint, eventRef: fixture.eventRef };
+  const reader = readMessages(database.db, consumer, to, { chain: 0, readsAhead: false });
+  expect(await reader.next()).toBeNull();
+  expect([reader.cursor, reader.hasMore]).toEqual([40_000, true]);
+  expect(await reader.next()).toMatchObject({ after: 40_000, until: 41_000, entries: 1 });
+  await deliver();
+  await waitUntil('it arrives', () => receiver.deliveries.length === 1);
 });

@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Gauge, Registry } from '@prometheus-io/client';
 import type { Database } from '@floodgate/database';
-import { readLags, type Lag } from '@floodgate/journal';
+import { readLags, type Lag, type Lags } from '@floodgate/journal';
 
 const LAGS: readonly { name: string; help: string; value: (lag: Lag) => number }[] = [
   {
@@ -37,7 +37,8 @@ export function createMetrics(db: Database): Registry {
   }));
   const read = metrics.metrics.bind(metrics);
   metrics.metrics = async () => {
-    const { shardsAway: _, ...lags } = await readLags(db);
+    // While Postgres is away that is not known. What was counted is.
+    const { shardsAway: _, ...lags } = await readLags(db).catch((): Lags => ({}));
     for (const { gauge, value } of gauges) {
       gauge.reset();
       for (const [kind, lag] of Object.entries(lags)) gauge.set({ kind }, value(lag));

@@ -33,17 +33,19 @@ const Types = Type.Array(Type.Union(WEBHOOK_EVENT_TYPES.map((type) => Type.Liter
   description: `some of ${WEBHOOK_EVENT_TYPES.join(', ')}`,
 });
 
+const noSuchWebhook = () => new Failure('no such webhook');
+
 /** Returns the endpoint of this id, wherever it is. Throws Failure where there is none. */
 export async function requireEndpoint(db: Database, id: string): Promise<Endpoint> {
   const { answers } = await askShards(await shardIds(db), (shardId) => findEndpointIn(db, shardId, id));
   const found = answers.find((endpoint) => endpoint !== undefined);
-  if (!found) throw new Failure('no such webhook');
+  if (!found) throw noSuchWebhook();
   return found;
 }
 
 /** What of an endpoint the audit log keeps. */
-const audited = ({ eventId, partnerId, types, entryLimit, state }: Endpoint) => {
-  return { eventId, partnerId, types, entryLimit, state };
+const audited = ({ eventId, partnerId, types, entryLimit, state, failures, failingSince }: Endpoint) => {
+  return { eventId, partnerId, types, entryLimit, state, failures, failingSince };
 };
 const subjectOf = (id: string) => `webhook:${id}`;
 
@@ -124,7 +126,8 @@ export const updateWebhookAction = defineAction({
   run: async (transaction, { webhookId, ...change }, note) => {
     const before = await requireEndpoint(transaction, webhookId);
     await changeEndpoint(transaction, before, change);
-    const after = (await findEndpointIn(transaction, before.shardId, webhookId))!;
+    const after = await findEndpointIn(transaction, before.shardId, webhookId);
+    if (!after) throw noSuchWebhook();
     const url = change.url === undefined ? {} : { url: 'changed' };
     note(subjectOf(webhookId), { before: audited(before), after: { ...audited(after), ...url } });
     return after;
@@ -150,6 +153,7 @@ export const rotateWebhookAction = defineAction({
   run: async (transaction, { webhookId, overlapHours }, note) => {
     const endpoint = await requireEndpoint(transaction, webhookId);
     const keys = await rotateKeys(transaction, endpoint, overlapHours);
+    if (!keys) throw noSuchWebhook();
     note(subjectOf(webhookId), { after: { rotated: true, overlapHours } });
     return { endpoint, keys };
   },

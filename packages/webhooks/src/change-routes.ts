@@ -52,9 +52,11 @@ const withEndpoint = <Result>(
     return endpoint ? work(transaction, endpoint) : null;
   });
 
-/** Returns a webhook as it is after a change. */
-const afterwards = async (db: Database, endpoint: Endpoint) =>
-  webhookOf((await findEndpoint(db, endpoint, endpoint.id))!);
+/** Returns a webhook as it is after a change; null where it was deleted meanwhile. */
+async function afterwards(db: Database, endpoint: Endpoint) {
+  const found = await findEndpoint(db, endpoint, endpoint.id);
+  return found ? webhookOf(found) : null;
+}
 
 function addChangeRoute(api: Routes, db: Database, isDevelopment: boolean): void {
   api.patch(
@@ -213,7 +215,7 @@ function addRotateRoute(api: Routes, db: Database): void {
           endpoint,
           body.overlapHours ?? DEFAULT_WEBHOOK_OVERLAP_HOURS,
         );
-        return withSecret({ endpoint, keys });
+        return keys && withSecret({ endpoint, keys });
       });
       return rotated ? success(rotated) : reply.fail('70');
     },

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { checkedAgent, type Reach } from './checked-agent.ts';
 import type { Resolve } from './resolve-outside.ts';
@@ -75,4 +75,21 @@ test('in development everything is reached', async () => {
   const { port } = await listen();
   expect(await ask('any', `http://127.0.0.1:${port}/`)).toBe(200);
   expect(await ask('any', `http://partner.example:${port}/`, resolvingTo('127.0.0.1'))).toBe(200);
+});
+
+test('HTTP/2 is not offered', async () => {
+  let offered = '';
+  const server = createTcpServer((socket) =>
+    socket
+      .on('error', () => {})
+      .once('data', (hello) => {
+        offered = hello.toString('latin1');
+        socket.destroy();
+      }),
+  ).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  await ask('private', `https://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  expect(offered).toContain('\x08http/1.1');
+  expect(offered).not.toContain('\x02h2');
 });

@@ -42,7 +42,7 @@ export function checkedAgent(
       if (options.all) return callback(null, allowed);
       callback(null, allowed[0]!.address, allowed[0]!.family);
     });
-  const connect = buildConnector({ timeout: CONNECT_TIMEOUT_MS, lookup });
+  const connect = buildConnector({ timeout: CONNECT_TIMEOUT_MS, lookup, allowH2: false });
   return new Agent({
     // An address is not looked up, so it is looked at here.
     connect: (options, callback) => {
@@ -53,6 +53,8 @@ export function checkedAgent(
       connect(options, callback);
     },
     keepAliveTimeout: KEEP_ALIVE_MS,
+    // By HTTP/2, a request that was given up could leave a connection in use that is dead.
+    allowH2: false,
     // What is on its way is not followed by another: there is one message at a time.
     pipelining: 1,
   });

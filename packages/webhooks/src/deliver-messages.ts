@@ -36,7 +36,7 @@ export async function deliverMessages(turn: Turn): Promise<TurnEnd> {
   const { db, consumer, reader } = turn;
   const first = await reader.next();
   if (isProblem(first)) return beginAnew(db, consumer);
-  if (first === null) return passOver(db, consumer, reader.cursor);
+  if (first === null) return passOver(turn);
   // Before it is sent for the first time: what is made after a crash has to be the same.
   const range = { cursor: consumer.cursor, until: first.until };
   if (consumer.until === null && !(await advance(db, consumer, range))) return 'kept';
@@ -94,13 +94,17 @@ async function afterFailure(turn: Turn, { outcome, retryAfterMs }: Attempt): Pro
 }
 
 /** What came next is no longer kept: a new chain begins. */
-async function beginAnew(db: Database, consumer: Consumer): Promise<TurnEnd> {
-  await breakChain(db, consumer);
-  return (await advance(db, consumer, { cursor: 0 })) ? 'more' : 'kept';
-}
+const beginAnew = (db: Database, consumer: Consumer): Promise<TurnEnd> =>
+  inTransaction(db, async (transaction) => {
+    // First: whoever has the lease by now, or replays, has a chain of its own.
+    if (!(await advance(transaction, consumer, { cursor: 0 }))) return 'kept';
+    await breakChain(transaction, consumer);
+    return 'more';
+  });
 
 /** Passes over what nobody asked for. */
-async function passOver(db: Database, consumer: Consumer, cursor: number): Promise<TurnEnd> {
+async function passOver({ db, consumer, reader: { cursor, hasMore } }: Turn): Promise<TurnEnd> {
   if (cursor === consumer.cursor && consumer.until === null) return 'done';
-  return (await advance(db, consumer, { cursor })) ? 'done' : 'kept';
+  if (!(await advance(db, consumer, { cursor }))) return 'kept';
+  return hasMore ? 'more' : 'done';
 }

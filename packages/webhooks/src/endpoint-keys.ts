@@ -25,13 +25,22 @@ export async function addKeys(transaction: Database, { shardId, id }: ConsumerId
 
 /**
  * Gives an endpoint new keys. Messages are signed with those before as well, for so many hours; those before these have ended.
- * Returns the new ones.
+ * Returns the new ones; null where the endpoint was deleted meanwhile.
  */
 export async function rotateKeys(
   transaction: Database,
   endpoint: ConsumerId,
   overlapHours: number,
-): Promise<SigningKeys> {
+): Promise<SigningKeys | null> {
+  // Who rotates at the same time sees these keys then, and ends them: one is current.
+  const consumer = await transaction
+    .selectFrom('journal_consumers')
+    .select('id')
+    .where('shard_id', '=', endpoint.shardId)
+    .where('id', '=', endpoint.id)
+    .forUpdate()
+    .executeTakeFirst();
+  if (!consumer) return null;
   const ofEndpoint = () =>
     transaction
       .updateTable('webhook_secrets')

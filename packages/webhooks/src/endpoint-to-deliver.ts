@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Webhook } from '@floodgate/contract';
 import { LEASE_SECONDS, type Consumer } from '@floodgate/journal';
@@ -91,7 +92,7 @@ export async function noteDelivered(
   return kept;
 }
 
-/** Notes an attempt by which nothing was delivered, or that was a test. */
+/** Notes an attempt by which nothing was delivered, or that was a test. Of an endpoint that was deleted meanwhile none is kept. */
 export async function noteAttempt(
   db: Database,
   { shardId, id }: Pick<EndpointToDeliver, 'shardId' | 'id'>,
@@ -99,21 +100,15 @@ export async function noteAttempt(
   { outcome, tookMs, httpStatus, error }: Attempt,
 ): Promise<void> {
   const { after = null, until = null, entries = 0 } = message;
-  await db
-    .insertInto('webhook_attempts')
-    .values({
-      shard_id: shardId,
-      endpoint_id: id,
-      message_id: message.id,
-      after_offset: after,
-      last_offset: until,
-      entries,
-      took_ms: tookMs,
-      outcome,
-      http_status: httpStatus,
-      error,
-    })
-    .execute();
+  // Who deletes an endpoint begins with its consumer, and waits for this lock.
+  await sql`
+    insert into webhook_attempts (
+      shard_id, endpoint_id, at, id, message_id, after_offset, last_offset, entries, took_ms, outcome, http_status, error
+    )
+    select shard_id, id, now(), ${randomUUID()}::uuid, ${message.id}::text, ${after}::bigint, ${until}::bigint,
+      ${entries}::integer, ${tookMs}::integer, ${outcome}::text, ${httpStatus}::integer, ${error}::text
+    from journal_consumers where shard_id = ${shardId} and id = ${id}
+    for key share`.execute(db);
 }
 
 /** Notes why an endpoint is given up. */
@@ -175,23 +170,17 @@ export async function expireAttempts(db: Database, shardId: number, days: number
     .execute();
   let more = false;
   for (const { id } of endpoints) {
-    const old = await db
-      .selectFrom('webhook_attempts')
-      .select('at')
-      .where('shard_id', '=', shardId)
-      .where('endpoint_id', '=', id)
-      .where('at', '<', sql<Date>`now() - make_interval(days => ${days}::integer)`)
-      .orderBy('at')
-      .limit(DELETED_AT_ONCE)
-      .execute();
-    if (old.length === 0) continue;
-    await db
-      .deleteFrom('webhook_attempts')
-      .where('shard_id', '=', shardId)
-      .where('endpoint_id', '=', id)
-      .where('at', '<=', old.at(-1)!.at)
-      .execute();
-    more ||= old.length === DELETED_AT_ONCE;
+    // Compared by Postgres: a Date knows no microseconds.
+    const { numAffectedRows } = await sql`
+      delete from webhook_attempts
+      where shard_id = ${shardId} and endpoint_id = ${id} and at <= (
+        select max(at) from (
+          select at from webhook_attempts
+          where shard_id = ${shardId} and endpoint_id = ${id} and at < now() - make_interval(days => ${days}::integer)
+          order by at limit ${DELETED_AT_ONCE}
+        ) old
+      )`.execute(db);
+    more ||= Number(numAffectedRows) >= DELETED_AT_ONCE;
   }
   return more;
 }

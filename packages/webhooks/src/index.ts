@@ -1,12 +1,15 @@
 export * from './addresses.ts';
 export * from './change-endpoints.ts';
 export * from './checked-agent.ts';
+export { deliverMessages } from './deliver-messages.ts';
 export * from './delivery.ts';
 export * from './endpoint-keys.ts';
+export { expireAttempts, noteAttempt } from './endpoint-to-deliver.ts';
 export * from './endpoints.ts';
 export * from './messages.ts';
 export * from './notices.ts';
 export * from './post-message.ts';
+export { readMessages } from './read-messages.ts';
 export * from './resolve-outside.ts';
 export * from './schedule.ts';
 export * from './signatures.ts';

@@ -7,18 +7,22 @@ import { createMessage, fitting, type Item, type Message, type Recipient } from 
 
 /** Entries that are read at once: many messages, so that few reads wait for Postgres. */
 const PAGE = 1_000;
+/** Pages that are passed over at once, of 2,000 segments each: the turn ends before its lease does, and others have theirs. */
+const PASSED_OVER_AT_ONCE = 20;
 /** So many are there before the next message is made, where there are. The rest is read while others are sent. */
 const READ_AHEAD = 500;
 
 /** What an endpoint has to be told next. */
 export interface MessageReader {
   /**
-   * Returns the next message; null: nothing is left to tell. What was passed over, as nobody asked for it, is in `cursor`. Returns
-   * why there is none where what came next is no longer kept.
+   * Returns the next message; null: nothing is left to tell, or much was passed over. What was passed over, as nobody asked for it,
+   * is in `cursor`. Returns why there is none where what came next is no longer kept.
    */
   next(): Promise<Message | null | CursorProblem>;
   /** Everything up to here is in messages that were returned, or was passed over. */
   readonly cursor: number;
+  /** Whether there may be more to read. */
+  readonly hasMore: boolean;
 }
 
 export interface ReadOptions {
@@ -55,6 +59,16 @@ export function readMessages(
   const readOnce = () => (reading ??= readPage().finally(() => (reading = null)));
   const isEnough = () => (underWay === null ? ahead.items.length >= to.entryLimit : ahead.readTo >= underWay);
 
+  async function readEnough(): Promise<CursorProblem | null> {
+    // What was under way is read to its end: it has to be the same.
+    const most = underWay === null ? PASSED_OVER_AT_ONCE : Infinity;
+    for (let pages = 0; pages < most && ahead.hasMore && !isEnough(); pages += 1) {
+      const problem = await readOnce();
+      if (problem) return problem;
+    }
+    return null;
+  }
+
   /** Takes what the next message tells: what was under way as it was, or as much as fits. */
   function takeItems(): Item[] {
     const { items } = ahead;
@@ -67,11 +81,12 @@ export function readMessages(
     get cursor() {
       return cursor;
     },
+    get hasMore() {
+      return ahead.hasMore;
+    },
     async next() {
-      while (ahead.hasMore && !isEnough()) {
-        const problem = await readOnce();
-        if (problem) return problem;
-      }
+      const problem = await readEnough();
+      if (problem) return problem;
       const items = takeItems();
       const passedOver = underWay ?? ahead.readTo;
       underWay = null;

@@ -1,0 +1,16 @@
+import { connect } from '@floodgate/database';
+import { expect, onTestFinished, test } from 'vitest';
+import { createMetrics } from './metrics.ts';
+
+test('while Postgres is away, what it would tell is left out and the rest is there', async () => {
+  // Nobody listens on this port.
+  const db = connect({
+    connectionString: 'postgres://nobody@127.0.0.1:1/nothing',
+    applicationName: 'tests',
+    maxConnections: 1,
+  });
+  onTestFinished(() => db.destroy());
+  const told = await createMetrics(db).metrics();
+  expect(told).toMatch(/^floodgate_delivery_process_cpu_seconds_total \d/m);
+  expect(told).not.toMatch(/^floodgate_delivery_consumers/m);
+});
