@@ -201,6 +201,9 @@ test('a test arrives signed, and is among the attempts; a replay tells everythin
   expect(new Set(receiver.deliveries.slice(1).map((one) => one.body)).size).toBeLessThan(
     receiver.deliveries.length - 1,
   );
+  // By other messages: receivers drop those that they know.
+  const ids = receiver.deliveries.map(({ headers }) => headers['webhook-id']);
+  expect(new Set(ids).size).toBe(ids.length);
 });
 
 test('a rotated secret signs, with the one before', async () => {

@@ -110,7 +110,7 @@ test('who finds its history gone, and lost the lease to a replay, leaves the cha
     .transaction()
     .execute((transaction) => replayEndpoint(transaction, endpoint, new Date(0)));
   expect(replayed).toBe(second);
-  const to = { ...endpoint, eventRef: fixture.eventRef };
+  const to = { ...endpoint, eventRef: fixture.eventRef, replays: 0 };
   const reader = readMessages(db, consumer, to, { chain: first, readsAhead: false });
   const turn = {
     db,

@@ -27,6 +27,10 @@ type Outcome = Pick<Delivery, 'state' | 'reason'> &
     suppressed?: string;
   };
 
+const NOT_COMPOSED: Attempt = { kind: 'refused', isPermanent: false, reason: 'not composed' };
+
+const isUntouched = ({ isDoubtful, attempts }: Task) => !isDoubtful && attempts === 0;
+
 /** Of e-mails that were not taken, nor noted: how many others were taken before that. By event and registration. */
 type Passed = Map<string, number>;
 
@@ -41,19 +45,21 @@ export function createSending({ transport, outcomes, onOutcome }: SendingOptions
     return before !== undefined && gate.passed() > before;
   }
 
+  /** Tells others what an attempt says about the server. */
+  function tell(tried: Attempt): void {
+    if (tried.kind === 'sent') gate.pass();
+    if (tried.kind !== 'unavailable') return;
+    gate.close();
+    onOutcome('unavailable', tried.reason);
+  }
+
+  /** Resolves to what became of an e-mail. Null: nothing has happened yet, and it is tried first when the server takes e-mails again. */
   async function tryOne(key: string, { task, digest, content }: PreparedMail): Promise<Outcome | null> {
     if (content && 'skip' in content) return content.skip;
-    const tried: Attempt = content
-      ? await transport.send(content.mail)
-      : { kind: 'refused', isPermanent: false, reason: 'not composed' };
-    if (tried.kind === 'sent') gate.pass();
-    if (tried.kind === 'unavailable') {
-      gate.close();
-      onOutcome('unavailable', tried.reason);
-      // Nothing has happened yet, and it is tried first when the server takes e-mails again.
-      const isUntouched = !tried.isDoubtful && !task.isDoubtful && task.attempts === 0;
-      if (isUntouched && !isAboutThis(key)) return null;
-    }
+    const tried = content ? await transport.send(content.mail) : NOT_COMPOSED;
+    tell(tried);
+    const isWaiting = tried.kind === 'unavailable' && !tried.isDoubtful && isUntouched(task);
+    if (isWaiting && !isAboutThis(key)) return null;
     const isForGood = tried.kind === 'refused' && tried.isPermanent;
     return { ...outcomeOf(tried, task), ...(isForGood && { suppressed: digest }) };
   }

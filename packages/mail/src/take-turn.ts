@@ -42,8 +42,7 @@ export async function takeTurn(
 ): Promise<TurnEnd> {
   const event = await findMailEvent(db, consumer.eventId);
   if (!event) throw new Error('an event of which e-mails are sent is missing');
-  // Who was here before may still have outcomes to write: it tries several times a second.
-  if (consumer.until !== null) await delay(OTHERS_WRITE_WITHIN_MS, undefined, { signal: stopping });
+  await othersHaveWritten(consumer, stopping);
   const page = await readPage(db, log, consumer);
   // Nobody outside ever hears of a test event. The outbox of npm start is not outside.
   const isSilent = isOutside && event.mode === 'test';
@@ -57,12 +56,17 @@ export async function takeTurn(
   const signal = AbortSignal.any([lease.lost, AbortSignal.timeout(TURN_MS), stopping]);
   const settled = await deliverer.deliver(event, tasks, signal);
   const kept = await advance(db, consumer, { cursor: cursorAfter(page, tasks, settled), until: null });
+  if (kept && !deliverer.gate.isOpen()) {
+    await postpone(db, consumer, deliverer.gate.opensInMs());
+    return 'kept';
+  }
   if (!kept) await letGo(db, consumer);
-  if (!kept || deliverer.gate.isOpen())
-    return endOf(kept, { more: page.more || settled.size < tasks.length });
-  await postpone(db, consumer, deliverer.gate.opensInMs());
-  return 'kept';
+  return endOf(kept, { more: page.more || settled.size < tasks.length });
 }
+
+/** Waits where something was under way: who was here before may still have outcomes to write, and tries several times a second. */
+const othersHaveWritten = async ({ until }: Consumer, stopping: AbortSignal) =>
+  until === null ? undefined : delay(OTHERS_WRITE_WITHIN_MS, undefined, { signal: stopping });
 
 const endOf = (kept: boolean, { more }: Pick<JournalPage, 'more'>): TurnEnd =>
   !kept ? 'kept' : more ? 'more' : 'done';

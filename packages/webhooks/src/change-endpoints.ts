@@ -133,7 +133,10 @@ export async function replayEndpoint(
     .executeTakeFirst();
   const cursor = first?.before ?? (await journalHead(transaction, shardId));
   await retryConsumer(transaction, { shardId, id }, { cursor, until: null });
-  await updateEndpoint(transaction, { shardId, id }).set({ chain_offset: cursor }).execute();
+  await updateEndpoint(transaction, { shardId, id })
+    // Receivers drop messages that they know by their ids.
+    .set(({ eb, ref }) => ({ chain_offset: cursor, replays: eb(ref('replays'), '+', 1) }))
+    .execute();
   return cursor;
 }
 

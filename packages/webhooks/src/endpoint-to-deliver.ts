@@ -41,6 +41,7 @@ export async function loadEndpoint(
         'types',
         'entry_limit as entryLimit',
         'chain_offset as chain',
+        'replays',
         'events.ref as eventRef',
         'events.mode',
       ])

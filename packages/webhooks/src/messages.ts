@@ -11,7 +11,7 @@ export interface Item {
 
 /** What is sent at once. */
 export interface Message {
-  /** Of the same endpoint and range it is the same. */
+  /** Of the same endpoint and range it is the same, until a replay is asked for. */
   id: string;
   body: string;
   /** It tells of what comes after the one, up to the other. */
@@ -27,6 +27,8 @@ export interface Recipient {
   types: readonly string[];
   /** Entries of one message, at most. */
   entryLimit: number;
+  /** How often it was asked for everything once more: that is told by other messages. */
+  replays: number;
 }
 
 /** Largest body that is made of more than one entry, as Standard Webhooks recommends. */
@@ -62,7 +64,7 @@ export function createMessage(
     `"cursor":"${last.offset}"`,
     `"entries":[${items.map(({ json }) => json).join(',')}]`,
   ];
-  const name = [to.id, previous, last.offset, ...to.types.toSorted()].join(' ');
+  const name = [to.id, to.replays, previous, last.offset, ...to.types.toSorted()].join(' ');
   return {
     id: `msg_${createHash('sha256').update(name).digest('base64url').slice(0, 27)}`,
     body: bodyOf('event.changes', last.at, data.join(',')),

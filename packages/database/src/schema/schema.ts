@@ -259,6 +259,8 @@ export interface Schema {
     entry_limit: number;
     /** Cursor of the last message that was delivered. */
     chain_offset: number;
+    /** How often everything was asked for once more. */
+    replays: Generated<number>;
     /** Why the service has given it up, where it has. */
     disabled_reason: string | null;
     /** Id of a message that was asked for to try the endpoint. Null: none is to be sent. */

@@ -53,7 +53,8 @@ export function runConsumers({ db, kind, slots, onError, turn }: ConsumersOption
 
   async function begin(consumer: Consumer): Promise<void> {
     // Its lease has ended under a turn of this process, which may have something under way still.
-    if (underWay.has(consumer.id)) return void (await release(db, consumer, AFTER_OLD_TURN_MS).catch(() => {}));
+    if (underWay.has(consumer.id))
+      return void (await release(db, consumer, AFTER_OLD_TURN_MS).catch(() => {}));
     const taken = takeTurn(consumer);
     underWay.set(consumer.id, taken);
     const end = await taken;

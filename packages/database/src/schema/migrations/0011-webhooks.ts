@@ -15,6 +15,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       types text[] not null,
       entry_limit integer not null,
       chain_offset bigint not null,
+      replays integer not null default 0,
       disabled_reason text,
       test_message text,
       created_at timestamptz not null default now(),
