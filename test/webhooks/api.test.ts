@@ -202,7 +202,7 @@ test('a test arrives signed, and is among the attempts; a replay tells everythin
     receiver.deliveries.length - 1,
   );
   // By other messages: receivers drop those that they know.
-  const ids = receiver.deliveries.map(({ headers }) => headers['webhook-id']);
+  const ids = receiver.deliveries.map((one) => one.headers['webhook-id']);
   expect(new Set(ids).size).toBe(ids.length);
 });
 

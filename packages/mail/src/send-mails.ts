@@ -1,3 +1,4 @@
+import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { MailEvent } from './mail-event.ts';
 import { prepareAhead } from './prepare-ahead.ts';
 import type { PreparedMail, PrepareOptions, Task } from './prepare-mails.ts';
@@ -35,6 +36,8 @@ export function createDeliverer(options: DelivererOptions) {
         // While it waited, the server may have closed, or the process begun to stop.
         if (signal.aborted || !gate.isOpen()) return room.leave();
         follow(run, mail, sendOne(event, mail));
+        // What the server says to those before is heard before the next is handed over.
+        await yieldToOthers();
       }
     }
   }
