@@ -130,6 +130,7 @@ test('paused and resumed, or switched off and on, while it sends: nobody gets a 
   await waitForState(database.db, fixture, 'sent', 600);
   expect(new Set(server.mails.map(({ to }) => to)).size).toBe(600);
   expect(server.mails).toHaveLength(600);
+  expect((await deliveriesOf(database.db, fixture)).filter(({ doubtful }) => doubtful)).toEqual([]);
 });
 
 test('a connection that is lost before a message was handed over leaves no doubt', async () => {

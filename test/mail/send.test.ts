@@ -197,7 +197,7 @@ describe('refusals', () => {
     await confirmThese(addresses(1, 'later'));
     await waitForState(database.db, fixture, 'sent', 21);
     expect(await waitForState(database.db, fixture, 'retry', 1)).toMatchObject([
-      { reason: '454 4.7.1', attempts: 0, doubtful: false },
+      { reason: '454 4.7.1', attempts: 1, doubtful: false },
     ]);
     server.onRecipient = () => undefined;
     await sql`update mail_deliveries set next_at = now() where state = 'retry'`.execute(database.db);

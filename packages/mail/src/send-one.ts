@@ -7,9 +7,6 @@ import type { Attempt, Transport } from './send/transport.ts';
 
 /** After how long an e-mail that was refused for now is tried again, and the last time. */
 const RETRY_AFTER_MS = [1, 5, 15, 60, 3 * 60, 6 * 60, 12 * 60, 24 * 60].map((minutes) => minutes * 60_000);
-const HOUR_MS = 3_600_000;
-/** For so long after its confirmation an e-mail is tried that the server takes from nobody, or not now. */
-const GIVEN_UP_AFTER_MS = 5 * 24 * HOUR_MS;
 /** An e-mail is handed over whole so many times at most, where the server never says that it has it. */
 const MOST_IN_DOUBT = 3;
 
@@ -31,7 +28,7 @@ const NOT_COMPOSED: Attempt = { kind: 'refused', isPermanent: false, reason: 'no
 
 const isUntouched = ({ isDoubtful, attempts }: Task) => !isDoubtful && attempts === 0;
 
-/** Of e-mails that were not taken, nor noted: how many others were taken before that. By event and registration. */
+/** Of e-mails that were not taken: how many others had been, the first time. By event and registration. */
 type Passed = Map<string, number>;
 
 /** Returns what sends e-mails, one by one, and commits what came of each. All of a process go through one. */
@@ -58,8 +55,10 @@ export function createSending({ transport, outcomes, onOutcome }: SendingOptions
     if (content && 'skip' in content) return content.skip;
     const tried = content ? await transport.send(content.mail) : NOT_COMPOSED;
     tell(tried);
-    const isWaiting = tried.kind === 'unavailable' && !tried.isDoubtful && isUntouched(task);
-    if (isWaiting && !isAboutThis(key)) return null;
+    if (tried.kind === 'unavailable' && !tried.isDoubtful && !isAboutThis(key))
+      return isUntouched(task)
+        ? null
+        : { state: 'retry', reason: tried.reason, retryInMs: RETRY_AFTER_MS[0]! };
     const isForGood = tried.kind === 'refused' && tried.isPermanent;
     return { ...outcomeOf(tried, task), ...(isForGood && { suppressed: digest }) };
   }
@@ -72,8 +71,8 @@ export function createSending({ transport, outcomes, onOutcome }: SendingOptions
     const key = `${eventId} ${prepared.task.serial}`;
     const outcome = await tryOne(key, prepared);
     if (!outcome) return false;
-    passedBefore.delete(key);
     const { suppressed, ...became } = outcome;
+    if (became.state !== 'retry') passedBefore.delete(key);
     const delivery = { ...prepared.task, shardId, eventId, retryInMs: null, ...became };
     await outcomes.write(delivery, suppressed);
     onOutcome(delivery.state, delivery.reason);
@@ -82,25 +81,16 @@ export function createSending({ transport, outcomes, onOutcome }: SendingOptions
 }
 
 function outcomeOf(attempt: Attempt, task: Task): Outcome {
-  if (attempt.kind === 'sent') return { state: 'sent', reason: null, attempts: task.attempts + 1 };
-  if (attempt.kind === 'unavailable' && !attempt.isDoubtful) return notTaken(attempt, task);
-  const { reason } = attempt;
   const attempts = task.attempts + 1;
-  const isDoubtful = task.isDoubtful || attempt.kind === 'unavailable';
+  if (attempt.kind === 'sent') return { state: 'sent', reason: null, attempts };
+  const { reason } = attempt;
+  const isInDoubt = attempt.kind === 'unavailable' && attempt.isDoubtful;
+  const isDoubtful = task.isDoubtful || isInDoubt;
   // It was handed over whole, again and again: whoever gets it has it.
-  if (attempt.kind === 'unavailable' && attempts >= MOST_IN_DOUBT)
+  if (isInDoubt && attempts >= MOST_IN_DOUBT)
     return { state: 'sent', reason: `${reason}, ${attempts} times`, attempts, isDoubtful };
   const retryInMs = RETRY_AFTER_MS[task.attempts];
   const isPermanent = attempt.kind === 'refused' && attempt.isPermanent;
   if (isPermanent || retryInMs === undefined) return { state: 'undeliverable', reason, attempts, isDoubtful };
   return { state: 'retry', reason, attempts, isDoubtful, retryInMs };
-}
-
-/** What becomes of an e-mail that the server does not take, while it may take others. It costs no attempt, and ends nevertheless. */
-function notTaken(
-  { isPermanent, reason }: Attempt & { kind: 'unavailable' },
-  { since, isDoubtful }: Task,
-): Outcome {
-  if (Date.now() - since.getTime() > GIVEN_UP_AFTER_MS) return { state: 'undeliverable', reason, isDoubtful };
-  return { state: 'retry', reason, isDoubtful, retryInMs: isPermanent ? HOUR_MS : RETRY_AFTER_MS[0]! };
 }

@@ -101,10 +101,10 @@ export async function renew(db: Database, { shardId, id, lease }: Consumer): Pro
   return rows[0]?.state === 'active';
 }
 
-/** Ends the lease of a consumer that was paused meanwhile: nothing of this turn is under way any more. */
+/** Ends the lease of a consumer that was paused meanwhile: nothing of this turn is under way any more, nor in doubt. */
 export async function letGo(db: Database, { shardId, id, lease }: Consumer): Promise<void> {
   await sql`
-    update journal_consumers set lease = null, leased_until = null
+    update journal_consumers set lease = null, leased_until = null, until = null
     where shard_id = ${shardId} and id = ${id} and lease = ${lease}`.execute(db);
 }
 

@@ -73,18 +73,12 @@ export function attemptOf(error: SmtpError, isHandedOver: boolean): Attempt {
     return { kind: 'refused', isPermanent: true, reason: 'address' };
   const { responseCode } = error;
   if (!responseCode)
-    return {
-      kind: 'unavailable',
-      isDoubtful: isHandedOver,
-      isPermanent: false,
-      reason: error.code ?? error.name,
-    };
+    return { kind: 'unavailable', isDoubtful: isHandedOver, reason: error.code ?? error.name };
   const reason = reasonOf(error);
-  const isPermanent = responseCode >= 500;
   if (isOfMessage(error, responseCode) && !OF_US_ENHANCED.test(reason))
-    return { kind: 'refused', isPermanent, reason };
+    return { kind: 'refused', isPermanent: responseCode >= 500, reason };
   // Whoever answers has not taken it.
-  return { kind: 'unavailable', isDoubtful: false, isPermanent, reason };
+  return { kind: 'unavailable', isDoubtful: false, reason };
 }
 
 /** Whether a server speaks of this e-mail or its address, and of nothing else. */

@@ -16,9 +16,8 @@ export type Attempt =
   | { kind: 'refused'; isPermanent: boolean; reason: string }
   /**
    * No e-mail gets through at present, as it seems. Doubtful: it was handed over whole, and nobody knows what became of it.
-   * Permanent: the server says so, of us.
    */
-  | { kind: 'unavailable'; isDoubtful: boolean; isPermanent: boolean; reason: string };
+  | { kind: 'unavailable'; isDoubtful: boolean; reason: string };
 
 /** What takes e-mails away. */
 export interface Transport {
