@@ -151,31 +151,55 @@ test('a counter that goes away within a second gives nobody a second limit', asy
   expect(await takeMany(lease, 30, 20)).toBe(5);
 });
 
+test('permits that are spent while a draw is on its way are not given back by it', async () => {
+  const limit = 100;
+  const lease = new QuotaLease(new Counter(20).draw);
+  const singles = takeMany(lease, 48, limit);
+  await vi.runAllTimersAsync();
+  // Eight are at hand, twelve more are drawn, and the eight are spent meanwhile.
+  const bulk = lease.take(limit, 20);
+  const meanwhile = takeMany(lease, 8, limit);
+  await vi.runAllTimersAsync();
+  const rest = takeMany(lease, limit, limit);
+  await vi.runAllTimersAsync();
+  expect(performance.now()).toBeLessThan(WINDOW_MS);
+  const bulkPermits = (await bulk).admitted ? 20 : 0;
+  expect((await singles) + (await meanwhile) + bulkPermits + (await rest)).toBe(limit);
+});
+
 interface Burst {
   process: number;
   requests: number;
+  /** How many permits each of them takes. */
+  permits: number;
   pauseMs: number;
 }
 
 test('whatever the traffic of several processes, no second admits more than the limit', async () => {
   const traffic: fc.Arbitrary<Burst[]> = fc.array(
-    fc.record({ process: fc.nat(3), requests: fc.integer({ min: 1, max: 40 }), pauseMs: fc.nat(300) }),
+    fc.record({
+      process: fc.nat(3),
+      requests: fc.integer({ min: 1, max: 40 }),
+      permits: fc.oneof(fc.constant(1), fc.integer({ min: 2, max: 30 })),
+      pauseMs: fc.nat(300),
+    }),
     { minLength: 1, maxLength: 60 },
   );
   const property = async (limit: number, roundTripMs: number, bursts: Burst[]) => {
     const counter = new Counter(roundTripMs);
     const leases = Array.from({ length: 4 }, () => new QuotaLease(counter.draw));
     const admitted = new Map<number, number>();
-    const count = (verdict: { admitted: boolean }) => {
+    const take = async (lease: QuotaLease, permits: number) => {
+      const verdict = await lease.take(limit, permits);
       const second = Math.floor(performance.now() / WINDOW_MS);
-      if (verdict.admitted) admitted.set(second, (admitted.get(second) ?? 0) + 1);
+      if (verdict.admitted) admitted.set(second, (admitted.get(second) ?? 0) + permits);
     };
-    for (const { process, requests, pauseMs } of bursts) {
-      for (let index = 0; index < requests; index++) void leases[process]!.take(limit).then(count);
+    for (const { process, requests, permits, pauseMs } of bursts) {
+      for (let index = 0; index < requests; index++) void take(leases[process]!, permits);
       await vi.advanceTimersByTimeAsync(pauseMs);
     }
     await vi.runAllTimersAsync();
-    expect(Math.max(...admitted.values())).toBeLessThanOrEqual(limit);
+    expect(Math.max(0, ...admitted.values())).toBeLessThanOrEqual(limit);
   };
   const limits = fc.integer({ min: 1, max: 100 });
   await fc.assert(fc.asyncProperty(limits, fc.nat(200), traffic, property), { numRuns: 200 });

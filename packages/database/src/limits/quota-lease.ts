@@ -86,17 +86,18 @@ export class QuotaLease {
   async #drawMore(limit: number): Promise<void> {
     const startedAt = performance.now();
     const isOver = startedAt >= this.#endsAt;
-    if (isOver) this.#spent = this.#refused = 0;
-    const atHand = isOver ? 0 : this.#permits;
+    if (isOver) this.#spent = this.#refused = this.#permits = 0;
     const ahead = Math.min(this.#spent, Math.ceil(limit / CHUNKS_PER_WINDOW));
-    const wanted = Math.max(this.#waiting - atHand, ahead);
+    const wanted = Math.max(this.#waiting - this.#permits, ahead);
     const draw = await this.#draw(wanted);
     if (draw === null) return this.#limitAlone(limit);
     // Counted from before the draw was sent: the second ends here a little early rather than late.
     const endsAt = startedAt + draw.endsInMs;
     const isSameSecond = !isOver && endsAt < this.#endsAt + WINDOW_MS / 2;
     this.#endsAt = endsAt;
-    this.#permits = (isSameSecond ? atHand : 0) + Math.max(0, Math.min(wanted, limit - draw.drawnBefore));
+    // Requests may have spent permits while the draw was on its way: add to what is left now.
+    if (!isSameSecond) this.#permits = 0;
+    this.#permits += Math.max(0, Math.min(wanted, limit - draw.drawnBefore));
     this.#drawn = draw.drawnBefore + wanted;
   }
 
