@@ -5,6 +5,7 @@ import { floodgate } from './contenders/floodgate.ts';
 import { citus, citusSeconds } from './citus/citus.ts';
 import { fairnesses, fairnessSeconds } from './fairness.ts';
 import { finalizations, finalizationSeconds } from './finalization.ts';
+import { hostiles, hostileSeconds } from './hostile.ts';
 import { DEFAULT_ROWS, histories, historySeconds } from './history/history.ts';
 import type { Options } from './options.ts';
 import { outages, outageSeconds } from './outages.ts';
@@ -45,6 +46,7 @@ export async function chooseKind(options: Options): Promise<Kind> {
   if (options.overload)
     return alone(OVERLOAD_SECONDS, async (...on) => ({ overloads: await overloads(...on) }));
   if (options.fair) return fairnessOf(options);
+  if (options.hostile) return hostileOf(options);
   if (options.outages) return outagesOf(options);
   if (options.history) return historyOf(options);
   if (options.webhooks) return webhooksOf(options);
@@ -72,7 +74,15 @@ function alone(
   ) => Promise<
     Pick<
       BenchResults,
-      'soak' | 'overloads' | 'fairnesses' | 'outages' | 'finalizations' | 'citus' | 'histories' | 'webhooks'
+      | 'soak'
+      | 'overloads'
+      | 'fairnesses'
+      | 'hostiles'
+      | 'outages'
+      | 'finalizations'
+      | 'citus'
+      | 'histories'
+      | 'webhooks'
     >
   >,
 ): Kind {
@@ -89,6 +99,13 @@ function fairnessOf({ pairs = 2, seconds = 8 }: Options): Kind {
   const options = { rounds: pairs, seconds };
   return alone(fairnessSeconds(options), async (servers, ...on) => ({
     fairnesses: await fairnesses(servers, options, ...on),
+  }));
+}
+
+function hostileOf({ pairs = 1, seconds = 6 }: Options): Kind {
+  const options = { rounds: pairs, seconds };
+  return alone(hostileSeconds(options), async (servers, ...on) => ({
+    hostiles: await hostiles(servers, options, ...on),
   }));
 }
 

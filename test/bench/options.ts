@@ -15,6 +15,7 @@ export const USAGE = `npm run bench [-- options]
   --soak              ten minutes of steady load, memory of every process
   --overload          three times of what the service can do; under 2 min
   --fair              a partner beside another one who takes all there is: a flood of single calls, full bulk calls; about 2 min
+  --hostile           a partner beside one that sends junk, unfinished bodies, resets, webhook and PNG calls; about 5 min
   --outages           Redis and Postgres crash under load and come back; under 4 min
     --redis-seconds <n>     how long Redis stays away (default: 60)
     --postgres-seconds <n>  how long Postgres stays away (default: 10)
@@ -45,6 +46,7 @@ const GOES_WITH: Record<string, readonly string[]> = {
   soak: [],
   overload: [],
   fair: ['pairs', 'seconds'],
+  hostile: ['pairs', 'seconds'],
   outages: ['redis-seconds', 'postgres-seconds', 'rate'],
   finalization: ['pairs', 'seconds'],
   citus: ['pairs', 'seconds'],
@@ -73,6 +75,7 @@ export function parseOptions(args: readonly string[]) {
       soak: { type: 'boolean' },
       overload: { type: 'boolean' },
       fair: { type: 'boolean' },
+      hostile: { type: 'boolean' },
       outages: { type: 'boolean' },
       finalization: { type: 'boolean' },
       citus: { type: 'boolean' },

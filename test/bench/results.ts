@@ -19,6 +19,7 @@ export interface BenchResults {
   soak?: Soak;
   overloads?: Overload[];
   fairnesses?: Fairness[];
+  hostiles?: Hostile[];
   outages?: Outage[];
   /** This checkout against another, by workload. */
   checkouts?: CheckoutComparison[];
@@ -236,6 +237,21 @@ export interface Fairness {
   otherServed: number;
   /** Empty where the books balance. */
   fault: string;
+}
+
+/** A partner beside a hostile one, and alone before. */
+export interface Hostile {
+  /** What the hostile one sends. */
+  name: string;
+  /** Counts from 1 within the same name. */
+  round: number;
+  alone: Served & { maxMs: number };
+  beside: Served & { maxMs: number };
+  /** Calls of the hostile one that were answered, and how many of them with HTTP 200. */
+  otherPerSecond: number;
+  otherServed: number;
+  /** Highest resident memory of the API meanwhile, less that before. */
+  addedMiB: number;
 }
 
 /** A server that went away under load, and came back. */

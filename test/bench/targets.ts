@@ -13,6 +13,7 @@ import type {
   Fairness,
   Finalization,
   History,
+  Hostile,
   NodeStop,
   Outage,
   Overload,
@@ -29,6 +30,7 @@ interface Measured {
   soak?: Soak | undefined;
   overloads?: readonly Overload[] | undefined;
   fairnesses?: readonly Fairness[] | undefined;
+  hostiles?: readonly Hostile[] | undefined;
   outages?: readonly Outage[] | undefined;
   finalizations?: readonly Finalization[] | undefined;
   citus?: Citus | undefined;
@@ -44,6 +46,7 @@ export function judgeTargets(measured: Measured): Target[] {
     soak,
     overloads = [],
     fairnesses = [],
+    hostiles = [],
     outages = [],
     finalizations = [],
     citus,
@@ -147,6 +150,7 @@ export function judgeTargets(measured: Measured): Target[] {
     atMost('soak, memory of API + worker', 300, highest((soak?.samples ?? []).map(memory)), 'MiB'),
     ...overloads.flatMap(overloadTargets),
     ...fairnessTargets(fairnesses),
+    ...hostileTargets(hostiles),
     ...outages.flatMap(outageTargets),
     ...finalizationTargets(finalizations),
     ...webhookTargets(webhooks),
@@ -186,6 +190,44 @@ function fairnessTargets(fairnesses: readonly Fairness[]) {
       rounds.filter(({ fault }) => fault !== '').length,
     ),
   ]);
+}
+
+function hostileTargets(hostiles: readonly Hostile[]) {
+  return [...Map.groupBy(hostiles, ({ name }) => name)].flatMap(([name, rounds]) => {
+    const of = (read: (one: Hostile) => number) => median(rounds.map(read));
+    const p99 = of(({ beside }) => beside.p99Ms);
+    return [
+      atLeast(
+        `beside ${name}: answered 00`,
+        1,
+        of(({ beside }) => beside.share),
+      ),
+      name.startsWith('one bulk call')
+        ? atMost(
+            `beside ${name}: longest wait`,
+            100,
+            of(({ beside }) => beside.maxMs),
+            'ms',
+          )
+        : undefined,
+      name === 'four callers of junk' ? atMost(`beside ${name}: p99`, 300, p99, 'ms') : undefined,
+      name.startsWith('1,500')
+        ? atMost(
+            `beside ${name}: API memory`,
+            200,
+            of(({ addedMiB }) => addedMiB),
+            'MiB',
+          )
+        : undefined,
+      name.startsWith('200 callers')
+        ? atMost(
+            `beside ${name}: p99 ÷ alone`,
+            5,
+            of(({ alone, beside }) => beside.p99Ms / alone.p99Ms),
+          )
+        : undefined,
+    ];
+  });
 }
 
 const DURING_OUTAGE = new Set(['00', '90', '91', 'cut']);

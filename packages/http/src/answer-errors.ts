@@ -10,7 +10,7 @@ import type { TSchema } from '@sinclair/typebox';
 import { statementFailure, TooManyReads } from '@floodgate/database';
 import { throttledWarn, type Logger } from '@floodgate/service';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { UnsupportedBody } from './strict/requests.ts';
+import { RefusedBody } from './strict/requests.ts';
 
 /** What may differ from the catalogue's entry: the message, which of the code's statuses, and when to come back. */
 interface Specifics {
@@ -115,7 +115,7 @@ const MALFORMED: Record<string, Specifics> = {
 
 // Messages that are not ours may quote the request, or speak of a body where there is none.
 function malformed(error: FastifyError, { routeOptions }: FastifyRequest): Specifics {
-  if (error instanceof UnsupportedBody) return { status: 415, message: error.message };
+  if (error instanceof RefusedBody) return { status: error.statusCode, message: error.message };
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE')
     return { status: 413, message: `The body is larger than ${routeOptions.bodyLimit / 1024} KiB` };
   return MALFORMED[error.code] ?? {};

@@ -79,9 +79,9 @@ declare module 'fastify' {
     /** Who makes the request. Set by the one hook that authenticates, on every route behind it. */
     principal: PartnerPrincipal;
     /**
-     * Counts so many more requests against the partner's limit. Resolves to false where they are too many: then the request
-     * is answered.
+     * Counts this request as so many against the partner's limit, including what it was counted as before. Resolves to false
+     * when they are too many: then the request is answered.
      */
-    charge(requests: number): Promise<boolean>;
+    countAs(requests: number): Promise<boolean>;
   }
 }

@@ -1,5 +1,6 @@
-export type { onRequestHookHandler } from 'fastify';
+export type { onRequestHookHandler, preValidationAsyncHookHandler } from 'fastify';
 export { itemFaults } from './answer-errors.ts';
+export { announcedBytes, requestsOf } from './bodies/admit-body.ts';
 export * from './capability.ts';
 export * from './server.ts';
 export { closeServer } from './strict/connections.ts';

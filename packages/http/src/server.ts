@@ -4,6 +4,7 @@ import { isEmailAddress } from '@floodgate/contract';
 import { ping, type Database } from '@floodgate/database';
 import type { Logger } from '@floodgate/service';
 import Fastify, { type FastifyInstance } from 'fastify';
+import { admitBody } from './bodies/admit-body.ts';
 import { answerErrors, errorAnswerer, fail, nextRequestId } from './answer-errors.ts';
 import type { ApiContext, OpenCapability } from './capability.ts';
 import { openApi } from './openapi.ts';
@@ -95,6 +96,7 @@ export async function buildApi(parts: ApiParts): Promise<Routes> {
     (api, _options, done) => {
       // Hooks first: a route passes those that were there before it.
       for (const capability of capabilities) capability.guard?.(api);
+      api.addHook('onRequest', admitBody());
       for (const capability of capabilities) capability.routes?.(api);
       done();
     },

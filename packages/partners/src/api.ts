@@ -1,7 +1,7 @@
 import { DRAW_WITHIN_MS } from '@floodgate/database/limits/draw-permits';
 import { defineApi } from '@floodgate/http';
 import { accessControl, authenticate } from './access.ts';
-import { chargeNothing, limitRate } from './rate-limit.ts';
+import { countNothing, limitRate } from './rate-limit.ts';
 
 /** Lets partners through to every other capability, each within its limit. */
 export const partnersApi = defineApi({
@@ -12,7 +12,7 @@ export const partnersApi = defineApi({
     return {
       guard(api) {
         api.decorateRequest('principal', null as never);
-        api.decorateRequest('charge', chargeNothing);
+        api.decorateRequest('countAs', countNothing);
         api.addHook('onRequest', authenticate(accessControl(reads)));
         api.addHook('onRequest', limitRate(counters, log));
       },

@@ -1,13 +1,14 @@
 import type { FastifyReply, onRequestHookHandler } from 'fastify';
 import type { Database } from '@floodgate/database';
+import { announcedBytes, requestsOf } from '@floodgate/http';
 import { drawInTime, drawPermits as drawFrom, type Counter } from '@floodgate/database/limits/draw-permits';
 import { QuotaLease, type Verdict } from '@floodgate/database/limits/quota-lease';
 import type { Logger } from '@floodgate/service';
 
 /**
  * Returns the hook that holds partners to their limit, whatever route they call, before a byte of the body is read. It
- * counts over all processes: closely, but without a round trip for every request. `db` is where the shared counter is:
- * connections of its own, or the reads of the partner to be limited block it.
+ * counts over all processes, without a round trip for every request. `db` has the shared counter: it needs connections of its
+ * own, because the reads of the partner to be limited would block it.
  */
 export function limitRate(db: Database, log: Logger): onRequestHookHandler {
   const draw = drawInTime(db, log);
@@ -25,15 +26,21 @@ export function limitRate(db: Database, log: Logger): onRequestHookHandler {
     // Most partners have none, and are spared the promise.
     if (requestsPerSecond === null) return done();
     const lease = leaseOf(partnerId);
-    const charge = async (requests: number) =>
-      passOrRefuse(reply, requestsPerSecond, await lease.take(requestsPerSecond, requests));
-    request.charge = charge;
-    charge(1).then((isPassed) => isPassed && done(), done);
+    let counted = 0;
+    request.countAs = async (requests: number) => {
+      const more = requests - counted;
+      if (more <= 0) return true;
+      counted = requests;
+      return passOrRefuse(reply, requestsPerSecond, await lease.take(requestsPerSecond, more));
+    };
+    request
+      .countAs(requestsOf(request, announcedBytes(request) ?? 0))
+      .then((isPassed) => isPassed && done(), done);
   };
 }
 
-/** Of who has no limit. */
-export const chargeNothing = () => Promise.resolve(true);
+/** For partners without a limit. */
+export const countNothing = () => Promise.resolve(true);
 
 function passOrRefuse(reply: FastifyReply, limit: number, verdict: Verdict): boolean {
   const { admitted, remaining, endsInMs, retryAfterSeconds = 1 } = verdict;

@@ -13,6 +13,8 @@ export interface Load {
   requests: RequestShape[];
   /** In a closed loop all of them are busy all the time. In an open loop: opened as they are needed, up to this many. */
   connections: number;
+  /** Closed loop: a connection that the server has closed is opened again. */
+  reconnects?: true;
   /** Closed loop: requests that each connection has under way; 1 where absent. */
   depth?: number;
   seconds: number;

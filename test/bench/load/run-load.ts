@@ -72,13 +72,22 @@ async function runClosedLoop(
   let unanswered = 0;
   const next = (connection: Connection) => {
     const sentAt = performance.now();
-    if (sentAt >= endsAt || !connection.isOpen) return;
+    if (sentAt >= endsAt) return;
+    if (!connection.isOpen) {
+      if (load.reconnects) void reopen();
+      return;
+    }
     unanswered += 1;
     connection.send(requests[sent++ % requests.length]!, (status) => {
       unanswered -= 1;
       tally.add(status, sentAt);
       next(connection);
     });
+  };
+  const reopen = async () => {
+    const [connection] = await openConnections(load.baseUrl, 1);
+    connections.push(connection!);
+    next(connection!);
   };
   for (let depth = 0; depth < (load.depth ?? 1); depth++) connections.forEach(next);
   await delay(load.seconds * 1000);

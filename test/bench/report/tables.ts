@@ -6,6 +6,7 @@ import { left, right, tableOf, type Column, type Table } from './columns.ts';
 import { fairnessTable } from './fairness-table.ts';
 import { finalizationTable } from './finalization-table.ts';
 import { countsText, figure, figureWithRange } from './figures.ts';
+import { hostileTable } from './hostile-table.ts';
 import { historyTable } from './history-table.ts';
 import { startTables } from './start-tables.ts';
 import { type ByPart, type Row, type WorkloadSummary } from './summary.ts';
@@ -18,6 +19,7 @@ export function specialTables({
   checkouts,
   starts,
   fairnesses,
+  hostiles,
   finalizations,
   citus,
   histories,
@@ -29,6 +31,7 @@ export function specialTables({
     ...(checkouts ? [checkoutTable(checkouts)] : []),
     ...(starts ? startTables(starts) : []),
     ...(fairnesses ? [fairnessTable(fairnesses)] : []),
+    ...(hostiles ? [hostileTable(hostiles)] : []),
     ...(finalizations ? [finalizationTable(finalizations)] : []),
     ...(citus ? citusTables(citus) : []),
     ...(histories ? [historyTable(histories)] : []),

@@ -1,6 +1,14 @@
 import { isUtf8 } from 'node:buffer';
 import type { Socket } from 'node:net';
-import { errorCodes, type FastifyInstance, type FastifyRequest, type onRequestHookHandler } from 'fastify';
+import { announcedBytes, requestsOf } from '../bodies/admit-body.ts';
+import { hasMoreValues } from '../bodies/count-values.ts';
+import {
+  errorCodes,
+  type FastifyBodyParser,
+  type FastifyInstance,
+  type FastifyRequest,
+  type onRequestHookHandler,
+} from 'fastify';
 
 /** Connections on which a head was refused: who knows where its message ends, and whose the next one is. */
 const distrusted = new WeakSet<Socket>();
@@ -42,9 +50,17 @@ function faultOf({ headers, raw: { httpVersion } }: FastifyRequest): string | nu
 const JSON_TYPE = /^application\/json[\t ]*(?:;|$)/i;
 const WIDE_CHARSET = /;[\t ]*charset="?(?:utf-?16|utf-?32|ucs-?2)/i;
 
-/** A body in a form that nobody here reads. The message is the caller's to read. */
-export class UnsupportedBody extends Error {
-  readonly statusCode = 415;
+/** Values that a body may have: 64 for each registration of a full bulk call, unknown fields included. */
+const MOST_VALUES = 64 * 1024;
+
+/** A body that is not parsed. The caller reads the message. */
+export class RefusedBody extends Error {
+  readonly statusCode: number;
+
+  constructor(statusCode: number, message: string) {
+    super(message);
+    this.statusCode = statusCode;
+  }
 }
 
 /**
@@ -55,15 +71,28 @@ export function readJsonBodies(app: FastifyInstance): void {
   // Unknown fields are ignored, and "__proto__" is one.
   const parse = app.getDefaultJsonParser('remove', 'remove');
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+  const read: FastifyBodyParser<Buffer> = (request, body, done) => {
     const type = request.headers['content-type']!;
     const coding = request.headers['content-encoding'];
     if (!JSON_TYPE.test(type)) done(new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE(type));
     else if (coding !== undefined && coding.toLowerCase() !== 'identity')
-      done(new UnsupportedBody('The body must not be compressed (Content-Encoding)'));
-    else if (isWide(body) || WIDE_CHARSET.test(type)) done(new UnsupportedBody('The body must be UTF-8'));
-    else if (isUtf8(body)) void parse(request, body.toString(), done);
-    else done(new errorCodes.FST_ERR_CTP_INVALID_JSON_BODY());
+      done(new RefusedBody(415, 'The body must not be compressed (Content-Encoding)'));
+    else if (isWide(body) || WIDE_CHARSET.test(type)) done(new RefusedBody(415, 'The body must be UTF-8'));
+    else if (!isUtf8(body)) done(new errorCodes.FST_ERR_CTP_INVALID_JSON_BODY());
+    else if (hasMoreValues(body, MOST_VALUES))
+      done(new RefusedBody(413, `The body has more than ${MOST_VALUES} values`));
+    else void parse(request, body.toString(), done);
+  };
+  /** Only now is the size of a chunked body known. */
+  const countChunked: typeof read = (request, body, done) => {
+    request
+      .countAs(requestsOf(request, body.length))
+      .then((isPassed) => isPassed && read(request, body, done), done);
+  };
+  app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+    const isChunked = announcedBytes(request) === null;
+    if (isChunked && request.routeOptions.config.countsBySize) countChunked(request, body, done);
+    else read(request, body, done);
   });
 }
 

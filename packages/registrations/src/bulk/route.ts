@@ -1,6 +1,7 @@
 import {
   answersOf,
   BULK_BODY_LIMIT_BYTES,
+  BULK_LIMIT,
   BulkRegistrationAnswers,
   BulkRegistrationRequest,
   COMMON_FAILURES,
@@ -10,7 +11,7 @@ import {
   success,
   trimFullName,
 } from '@floodgate/contract';
-import { itemFaults, type Routes } from '@floodgate/http';
+import { itemFaults, type preValidationAsyncHookHandler, type Routes } from '@floodgate/http';
 import { answerTo, codeOf, type Refused } from '../register/answer-to.ts';
 import { refuseAll } from '../register/outcome.ts';
 import { refuseEarly } from '../register/refuse-early.ts';
@@ -45,26 +46,19 @@ export function addBulkRoute(
         response: answersOf(BulkRegistrationAnswers),
       },
       bodyLimit: BULK_BODY_LIMIT_BYTES,
+      config: { countsBySize: true },
       // What is wrong with one of them keeps the others from nothing.
       attachValidation: true,
       // Made for a thousand unions, a serializer of the schema's own would be slower.
       serializerCompiler: () => JSON.stringify,
       onRequest: refuseEarly(registrar),
-      preValidation: async ({ body, principal }, reply) => {
-        const { registrations } = (body ?? {}) as { registrations?: unknown };
-        if (!Array.isArray(registrations)) return;
-        registrations.forEach(trimFullName);
-        if (registrations.length >= LARGE && !(await turns.wait(principal, reply.raw)))
-          reply.fail('90', { retryAfterSeconds: registrar.retryAfterSeconds(principal) });
-      },
+      preValidation: admitItems(registrar, turns),
     },
     async (request, reply) => {
       const faults = itemFaults(request, 'registrations');
       if (faults.ofCall.length > 0) return reply.fail('11', { message: faults.ofCall.join('; ') });
       const { principal, headers } = request;
       const { registrations, mode } = request.body;
-      // The first was counted before the body was read.
-      if (!(await request.charge(registrations.length - 1))) return reply;
       const valid = registrations.filter((_, index) => !faults.byIndex.has(index));
       const isAll = mode === 'all';
       const isRefused = valid.length === 0 || (isAll && valid.length < registrations.length);
@@ -84,4 +78,25 @@ export function addBulkRoute(
       return success(registrations.map((_, index) => answerAt(faults.byIndex.get(index))));
     },
   );
+}
+
+/** Returns the hook that counts the items of a call and lets large calls take turns, before the validator looks at any of them. */
+function admitItems(
+  registrar: Pick<Registrar, 'retryAfterSeconds'>,
+  turns: ReturnType<typeof createTurns>,
+): preValidationAsyncHookHandler {
+  return async (request, reply) => {
+    const body = (request.body ?? {}) as { registrations?: unknown };
+    const { registrations } = body;
+    if (!Array.isArray(registrations)) return;
+    if (registrations.length > BULK_LIMIT) {
+      // The validator then names the list, and everything else that is wrong, without looking at the items.
+      body.registrations = Array(BULK_LIMIT + 1);
+      return;
+    }
+    if (!(await request.countAs(registrations.length))) return;
+    registrations.forEach(trimFullName);
+    if (registrations.length >= LARGE && !(await turns.wait(request.principal, reply.raw)))
+      reply.fail('90', { retryAfterSeconds: registrar.retryAfterSeconds(request.principal) });
+  };
 }

@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { limitPartner } from '@floodgate/partners';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { expectFailure } from '../harness/expect-failure.ts';
+import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
+import { attendee, PartnerClient } from '../harness/partner-client.ts';
+import { RawConnection, requestText } from '../harness/raw-http.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+
+const MEBIBYTE = 1024 * 1024;
+const BULK = '/api/v1/events/register/bulk';
+
+let database: TestDatabase;
+let api: InProcessApi;
+let gala: Fixture;
+let partner: PartnerClient;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  api = await startInProcessApi({ DATABASE_URL: database.url });
+});
+
+afterAll(async () => {
+  await api.close();
+  await database.drop();
+});
+
+beforeEach(async () => {
+  gala = await createFixture(database.db);
+  partner = new PartnerClient(api.baseUrl, gala);
+});
+
+const callBulk = (body: string) =>
+  partner.request(BULK, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+
+/** A bulk call of a mebibyte that holds one item as often as it fits. */
+function fullOf(item: string): string {
+  const count = Math.floor((MEBIBYTE - 30) / (item.length + 1));
+  return `{"registrations":[${Array(count).fill(item).join(',')}]}`;
+}
+
+test.each(['1', '{}', '[]', '""'])('a mebibyte of %s is answered 413 and is not parsed', async (item) => {
+  const answer = await callBulk(fullOf(item));
+  expectFailure(answer, '10', 413);
+  expect(answer.body.responseMessage).toBe('The body has more than 65536 values');
+});
+
+test('a body that is nested half a million times is answered 413 and is not parsed', async () => {
+  expectFailure(await callBulk(`${'['.repeat(MEBIBYTE / 2)}${']'.repeat(MEBIBYTE / 2)}`), '10', 413);
+});
+
+test('of more than a thousand registrations none is looked at, and everything else that is wrong is named', async () => {
+  const registrations = Array.from({ length: 1_001 }, () => ({ fullName: 1 }));
+  const answer = await partner.request(BULK, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'hold-for': 'long' },
+    body: JSON.stringify({ registrations, mode: 'some' }),
+  });
+  expectFailure(answer, '11');
+  for (const field of ['registrations: required, 1 to 1000', 'mode: ', 'Hold-For: '])
+    expect(answer.body.responseMessage).toContain(field);
+  expect(answer.body.responseMessage).not.toContain('fullName');
+});
+
+const headOf = ({ secretKey, eventRef }: Fixture, headers: Record<string, string>) =>
+  requestText(`POST ${BULK}`, {
+    host: 'api',
+    'x-secret-key': secretKey,
+    'x-event-ref': eventRef,
+    'content-type': 'application/json',
+    ...headers,
+  });
+
+/** Begins a call whose body never ends. */
+async function begin(caller: Fixture, headers: Record<string, string>): Promise<RawConnection> {
+  const connection = await RawConnection.open(api.baseUrl);
+  onTestFinished(() => connection.close());
+  connection.send(headOf(caller, { expect: '100-continue', ...headers }));
+  return connection;
+}
+
+const invited = (connection: RawConnection) => connection.received('HTTP/1.1 100 Continue\r\n\r\n');
+
+test.each([
+  ['announced', { 'content-length': String(MEBIBYTE) }],
+  ['chunked', { 'transfer-encoding': 'chunked' }],
+])('one partner holds 16 MiB of bodies that are %s, and keeps no other out', async (_how, size) => {
+  const connections = await Promise.all(Array.from({ length: 16 }, () => begin(gala, size)));
+  await Promise.all(connections.map(invited));
+  const refused = await (await begin(gala, size)).answer();
+  expectFailure(refused, '90');
+  expect(refused.headers.has('retry-after')).toBe(true);
+  // Small bodies need no room, and others have their own.
+  const ticketId = await gala.addTicket();
+  expect((await partner.register(attendee(ticketId))).body.responseCode).toBe('00');
+  await invited(await begin(await createFixture(database.db), size));
+
+  connections[0]!.close();
+  await waitUntil('there is room again', async () => {
+    const next = await begin(gala, size);
+    return invited(next).then(
+      () => true,
+      () => false,
+    );
+  });
+});
+
+test('an answered call gives its room back', async () => {
+  const ticketId = await gala.addTicket({ capacity: 1_000 });
+  const padding = 'x'.repeat(MEBIBYTE - 1_000);
+  const body = JSON.stringify({ registrations: [{ ...attendee(ticketId), padding }] });
+  for (let call = 0; call < 20; call += 1) expect((await callBulk(body)).body.responseCode).toBe('00');
+});
+
+async function limitTo(requestsPerSecond: number): Promise<void> {
+  await limitPartner(database.db, gala.partnerId, requestsPerSecond);
+  await waitUntil('the limit is known', async () =>
+    (await partner.tickets()).headers.has('ratelimit-policy'),
+  );
+}
+
+test('a large body counts as one request for every 4 KiB, before it is read', async () => {
+  await limitTo(255);
+  expectFailure(await (await begin(gala, { 'content-length': String(MEBIBYTE) })).answer(), '50');
+  await limitPartner(database.db, gala.partnerId, 256);
+  await waitUntil('a mebibyte is invited', async () => {
+    const connection = await begin(gala, { 'content-length': String(MEBIBYTE) });
+    return invited(connection).then(
+      () => true,
+      () => false,
+    );
+  });
+});
+
+test('a chunked body counts when its size is known, before it is parsed', async () => {
+  await limitTo(40);
+  const connection = await begin(gala, { 'transfer-encoding': 'chunked' });
+  await invited(connection);
+  const bytes = 200 * 1024;
+  connection.send(`${bytes.toString(16)}\r\n${'{'.repeat(bytes)}\r\n0\r\n\r\n`);
+  expectFailure(await connection.answer(), '50');
+});
