@@ -212,7 +212,11 @@ test('a standby that was promoted is not read, nor when it calls itself a standb
 }, 120_000);
 
 async function expectUnread(problem: string): Promise<void> {
-  await waitUntil(problem, async () => String((await health()).body['replicaProblem']).startsWith(problem));
+  await waitUntil(problem, async () => {
+    const { body } = await health();
+    // Only the log says why.
+    return body['replica'] === 'down' && api.log().includes(`"reason":"${problem}`);
+  });
   const before = servers.standby.statements('list') + servers.standby.statements('tickets');
   await finalize(servers.db);
   for (let round = 0; round < 20; round += 1) {

@@ -129,16 +129,11 @@ export function healthRoutes(
     return {
       status: postgres ? 'ok' : 'unavailable',
       postgres: postgres ? 'up' : 'down',
-      ...describePart('queue', queue.problem()),
-      ...(replicaProblem !== undefined && describePart('replica', replicaProblem)),
+      // Anybody may ask, so the reason is only in the log: it can name hosts.
+      queue: upOrDown(queue.problem()),
+      ...(replicaProblem !== undefined && { replica: upOrDown(replicaProblem) }),
     };
   });
 }
 
-/** What is reported of a part: whether it is up, and why it is not. */
-function describePart(name: string, problem: string | null) {
-  return {
-    [name]: problem === null ? 'up' : 'down',
-    ...(problem !== null && { [`${name}Problem`]: problem }),
-  };
-}
+const upOrDown = (problem: string | null) => (problem === null ? 'up' : 'down');

@@ -44,6 +44,12 @@ test('a process is restarted only where it is stalled', async () => {
   }
 });
 
+test('a judgement that cannot be read is not ready, no reason to restart, and does not end the process', async () => {
+  const { baseUrl } = await listen({ readHealth: () => Promise.reject(new Error('no luck')) });
+  const statusOf = async (path: string) => (await fetch(`${baseUrl}${path}`)).status;
+  expect([await statusOf('/health/live'), await statusOf('/health/ready')]).toEqual([200, 503]);
+});
+
 test('metrics and pages are served where there are some', async () => {
   const readHealth = () => Promise.resolve(well);
   const bare = await listen({ readHealth });

@@ -39,7 +39,9 @@ function once<Answer>(read: () => Promise<Answer>): () => Promise<Answer> {
 }
 
 async function answerHealth(response: ServerResponse, path: string, read: Promise<Health>): Promise<void> {
-  const health = await read;
+  const health = await read.catch(() => null);
+  // The answer rests on nothing, so it is no reason to restart the process.
+  if (health === null) return void response.writeHead(path === '/health/live' ? 200 : 503).end();
   const isWell = path === '/health/live' ? health.status !== 'stalled' : health.status === 'ok';
   response.writeHead(isWell ? 200 : 503, { 'content-type': 'application/json; charset=utf-8' });
   response.end(JSON.stringify(health));
