@@ -37,6 +37,8 @@ test('the health of a worker is good while there is nothing to do', async () => 
   expect(await ask('/health/live')).toBe('200 ok');
   expect(await ask('/health/ready?from=probe')).toBe('200 ok');
   expect((await fetch(`http://127.0.0.1:${port}/health`)).status).toBe(404);
+  const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  expect(metrics).toContain('floodgate_worker_pending_batches{queue="finalize"} 0\n');
 });
 
 test('it is stalled while batches wait and nothing moves', async () => {

@@ -5,6 +5,7 @@ import { Consumer, Producer, queueOptions, watchQueue } from '@floodgate/queue';
 import { CAPABILITIES } from './capabilities.ts';
 import type { WorkerConfig } from './config.ts';
 import { judge, readProgress } from './health.ts';
+import { metricsText } from './metrics.ts';
 
 const STATEMENT_TIMEOUT_MS = 10_000;
 /** Of handlers, rounds and health together. They are opened as they are needed. */
@@ -38,6 +39,7 @@ export async function startWorker(
   const moving = { consumer, producer, rounds, backlogs };
   const health = serveHealth({
     readHealth: async () => judge(await readProgress(moving), config.STALLED_AFTER_MS),
+    readMetrics: async () => metricsText(await readProgress(moving)),
   });
   health.listen(config.WORKER_PORT, config.WORKER_HOST);
   await once(health, 'listening');

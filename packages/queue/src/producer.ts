@@ -88,6 +88,11 @@ export class Producer {
     return Object.fromEntries(totals) as QueueCounts;
   }
 
+  /** Returns how many workers are connected to the queue: to the part with the fewest, where it has several. */
+  async workers(name: string): Promise<number> {
+    return Math.min(...(await this.#inEachPart(name, (queue) => queue.getWorkersCount())));
+  }
+
   /** Closes the connections. Adds under way that take too long may be lost to the queue, never to the outbox. */
   async close(): Promise<void> {
     await withDeadline(Promise.allSettled(this.#adds), LAST_ADDS_MS, () => {});

@@ -28,6 +28,8 @@ const STATUS_DEADLINE_MS = 3_000;
 const TIDY_UP_DEADLINE_MS = 5_000;
 /** How often a redrive looks what has become of its batches. */
 const LOOK_INTERVAL_MS = 100;
+/** A batch is finalized within a second. One that is retried needs longer, and an operator should know of it. */
+const MAX_AGE_S = 60;
 
 type QueueState = 'up' | 'unsafe' | 'down';
 
@@ -38,8 +40,16 @@ export function addQueueCommands(program: Command, cli: Cli): void {
     .description('what waits: for the worker, and to be delivered to attendees and partners');
   const status = commands
     .command('status')
-    .description('what is waiting, as Postgres and the queue know it, and what was not delivered yet');
-  answering(status, cli, async () => {
+    .description(
+      'what is waiting, as Postgres and the queue know it, and what was not delivered yet; exit 1 where batches wait too long, batches have failed, no worker is connected, or something is down',
+    )
+    .option(
+      '--max-age <seconds>',
+      'exit 1 where the oldest pending batch is older than this',
+      parseSeconds,
+      MAX_AGE_S,
+    );
+  answering(status, cli, async ({ maxAge }) => {
     const { readBacklog } = await import('./batch-statements.ts');
     const { readLags } = await import('@floodgate/journal');
     const settings = await loadSettingsWithQueue(cli.env);
@@ -49,7 +59,7 @@ export function addQueueCommands(program: Command, cli: Cli): void {
       }),
       readQueue(settings.queue),
     ]);
-    const problems = [...(queue.state === 'down' ? ['the queue is down'] : []), ...awayLines(backlog)];
+    const problems = [...queueProblems(queue), ...backlogProblems(backlog, maxAge), ...awayLines(backlog)];
     const { shardsAway: _, ...deliveries } = lags;
     return {
       document: { postgres: backlog, queues: [queue], deliveries },
@@ -98,7 +108,26 @@ function deliveriesText(lags: Omit<Lags, 'shardsAway'>): string[] {
   return rows.length === 0 ? [] : [tableOf(rows)];
 }
 
-/** How the queue is, and why it is not simply up. Never rejects: that it is down is what an operator wants to see. */
+function queueProblems({ state, workers }: QueueReading): string[] {
+  if (state === 'down') return ['the queue is down'];
+  return [
+    ...(state === 'unsafe' ? ['the queue could lose jobs'] : []),
+    ...(workers === 0 ? ['no worker is connected to the queue'] : []),
+  ];
+}
+
+function backlogProblems({ failedBatches, oldestPendingMs }: Backlog, maxAgeS: number): string[] {
+  const isLate = oldestPendingMs !== null && oldestPendingMs > maxAgeS * 1_000;
+  return [
+    ...(failedBatches > 0 ? [`${failedBatches} failed batches, see floodgate queue failed`] : []),
+    ...(isLate ? [`the oldest pending batch is ${secondsText(oldestPendingMs)} old`] : []),
+  ];
+}
+
+/** How the queue is, and why it is not simply up. `workers` null: unknown. */
+type QueueReading = Awaited<ReturnType<typeof readQueue>>;
+
+/** Never rejects: that the queue is down is what an operator wants to see. */
 async function readQueue(settings: QueueSettings) {
   const { UnsafeQueueError } = await import('@floodgate/queue');
   const name = (await import('./job.ts')).finalizeBatchesJob.queue;
@@ -110,10 +139,15 @@ async function readQueue(settings: QueueSettings) {
     return await withQueue(settings, STATUS_DEADLINE_MS, async (queue) => {
       const problem = await queue.verify().then(() => null, problemOf);
       const state: QueueState = problem === null ? 'up' : 'unsafe';
-      return { name, state, problem, counts: await queue.counts(name) };
+      const [counts, workers] = await Promise.all([
+        queue.counts(name),
+        // Some servers do not let everybody list their clients.
+        queue.workers(name).catch(() => null),
+      ]);
+      return { name, state, problem, counts, workers };
     });
   } catch (error) {
-    return { name, state: 'down' as QueueState, problem: reasonOf(error), counts: null };
+    return { name, state: 'down' as QueueState, problem: reasonOf(error), counts: null, workers: null };
   }
 }
 
@@ -128,10 +162,12 @@ function backlogText({ pendingBatches, failedBatches, oldestPendingMs }: Backlog
   });
 }
 
-function queueText({ name, state, problem, counts }: Awaited<ReturnType<typeof readQueue>>): string {
-  const numbers = [counts?.waiting, counts?.active, counts?.delayed, counts?.failed].map((n) => n ?? null);
+function queueText({ name, state, problem, counts, workers }: QueueReading): string {
+  const numbers = [counts?.waiting, counts?.active, counts?.delayed, counts?.failed, workers].map(
+    (n) => n ?? null,
+  );
   const row = [name, ...numbers, problem === null ? state : `${state} (${problem})`];
-  return table(['queue', 'waiting', 'active', 'delayed', 'failed', 'state'], [row]);
+  return table(['queue', 'waiting', 'active', 'delayed', 'failed', 'workers', 'state'], [row]);
 }
 
 /** `floodgate redrive` */

@@ -1,0 +1,87 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { commitBatch } from '../harness/committed-batch.ts';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { QUEUE_BACKENDS, titleOf, useQueue } from '../harness/queue-backends.ts';
+import { runCli, startWorkerProcess, type Environment } from '../harness/service-process.ts';
+import type { TestQueue } from '../harness/test-queue.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+
+let database: TestDatabase;
+let fixture: Fixture;
+let env: Environment;
+let queue: TestQueue;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  fixture = await createFixture(database.db);
+});
+afterAll(() => database.drop());
+
+const useBackend = (backend: (typeof QUEUE_BACKENDS)[number]) => {
+  useQueue(backend, (given) => ({ queue } = given));
+  beforeEach(async () => {
+    await sql`truncate batches, registrations`.execute(database.db);
+    env = { DATABASE_URL: database.url, QUEUE_URL: queue.url, QUEUE_NAMESPACE: queue.namespace };
+  });
+};
+
+const status = (...options: string[]) => runCli(env, 'queue', 'status', ...options);
+const NO_WORKER = 'no worker is connected to the queue';
+
+for (const backend of QUEUE_BACKENDS) {
+  describe.skipIf(backend.missing)(titleOf(backend), { timeout: 90_000 }, () => {
+    useBackend(backend);
+
+    test('a worker that is killed is missed', async () => {
+      expect(await status()).toMatchObject({ code: 1, output: expect.stringContaining(NO_WORKER) });
+      const worker = await startWorkerProcess(env);
+      onTestFinished(async () => void (await worker.end('SIGKILL')));
+      // The command gives up after 3 s, which a busy machine may need.
+      await waitUntil('the worker is seen', async () => (await status()).code === 0);
+      await worker.end('SIGKILL');
+      const { output } = await waitUntil('the worker is missed', async () => {
+        const answer = await status('--json');
+        return answer.output.includes(NO_WORKER) && answer;
+      });
+      expect(output).toContain('"workers": 0');
+    });
+  });
+}
+
+const postgres = QUEUE_BACKENDS.find(({ name }) => name === 'Postgres')!;
+
+describe('what waits', { timeout: 90_000 }, () => {
+  useBackend(postgres);
+  beforeEach(async () => {
+    queue.consume();
+    await waitUntil('the worker is seen', async () => (await status()).code === 0);
+  });
+
+  test('for too long fails the command', async () => {
+    const { batchId } = await commitBatch(database.db, fixture, { relayInSeconds: 3_600 });
+    expect(await status()).toMatchObject({ code: 0 });
+    const { db } = database;
+    await sql`update batches set pending_since = now() - interval '90 s' where id = ${batchId}`.execute(db);
+    const late = await status();
+    expect(late).toMatchObject({
+      code: 1,
+      output: expect.stringMatching(/^floodgate: the oldest pending batch is 9\d\.\d s old$/m),
+    });
+    expect(late.output).not.toContain(NO_WORKER);
+    expect(await status('--max-age', '3600')).toMatchObject({ code: 0 });
+    expect(await status('--max-age', 'long')).toMatchObject({ code: 2 });
+  });
+
+  test('for an operator fails the command', async () => {
+    const { batchId } = await commitBatch(database.db, fixture);
+    await sql`
+      update batches set state = 'failed', finished_at = now(), failure = 'P0001'
+      where id = ${batchId}`.execute(database.db);
+    expect(await status()).toMatchObject({
+      code: 1,
+      output: expect.stringMatching(/^floodgate: 1 failed batches, see floodgate queue failed$/m),
+    });
+  });
+});
