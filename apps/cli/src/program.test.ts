@@ -69,6 +69,27 @@ describe('wrong input', () => {
   });
 
   test.each([
+    [['partner', 'create', 'a\nb'], '<name>: 1 to 255 characters'],
+    [['partner', 'create', 'a', '--contact', 'b', '--by', ''], '--by: 1 to 255 characters'],
+    [['partner', 'create', 'a', '--contact', 'b'], '--contact: an e-mail address'],
+    [['partner', 'contact', '1', 'b'], '<contact>: an e-mail address'],
+    [['partner', 'limit', '1', '0'], '<requestsPerSecond>: a whole number'],
+    [['key', 'issue', '1', '--expires', '0h'], '--expires: a time that is still to come'],
+    [['key', 'rotate', 'fg_0123456789abcdef_s3cret'], '<keyId>: 16 of 0–9'],
+    [['event', 'create', 'Gala', '--prefix', 'g'], '--prefix: 2 to 8 of A–Z'],
+    [['event', 'describe', '1', '--time-zone', 'Mars'], '--time-zone: a time zone such as'],
+    [['event', 'describe', '1', '--reply-to', 'nobody'], '--reply-to: an e-mail address'],
+    [['ticket', 'create', '1', '--title', 'VIP', '--capacity', '1', ...BACKWARDS], '--sale-starts: the sale'],
+    [['redrive', 'x'], '<batchIds>: UUIDs'],
+  ])('%j names what was typed', async (args, problem) => {
+    const { exitCode, stderr } = await run(args);
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 2,
+      stderr: expect.stringContaining(`floodgate: ${problem}`),
+    });
+  });
+
+  test.each([
     [{}, 'DATABASE_URL is not set'],
     [{ DATABASE_URL: 'mysql://user:s3cret@host/db' }, 'DATABASE_URL is not valid'],
     [{ DATABASE_URL: 'postgres://user:s3cret@host:port/db' }, 'DATABASE_URL is not valid'],

@@ -95,6 +95,6 @@ export function assertValid<Input extends TObject>(
 ) {
   const wrong = { ...wrongFields(action.input, input), ...wrongFields(Signature, { by }) };
   // A check reads fields that are right each by itself.
-  const rules = Object.entries(Object.keys(wrong).length === 0 ? (action.check?.(input) ?? {}) : wrong);
-  if (rules.length > 0) throw new InvalidInput(rules.map(([name, rule]) => `${name}: ${rule}`).join('; '));
+  const rules = Object.keys(wrong).length === 0 ? (action.check?.(input) ?? {}) : wrong;
+  if (Object.keys(rules).length > 0) throw new InvalidInput(rules);
 }

@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
-import type { Command, OptionValues } from '@commander-js/extra-typings';
+import type { Command, CommandUnknownOpts, OptionValues } from '@commander-js/extra-typings';
 import type { Database } from '@floodgate/database';
-import { Failure } from '@floodgate/service/failure';
+import { Failure, InvalidInput } from '@floodgate/service/failure';
 import { parseText } from './arguments.ts';
 import type { Answer } from './output.ts';
 import { loadSettings, withDatabase } from './servers.ts';
@@ -26,12 +26,30 @@ export function answering<Args extends unknown[], Options extends OptionValues>(
 ): void {
   const withJson = command.option('--json', 'print one JSON document');
   withJson.action(async () => {
-    const answer = await work(command.opts(), ...command.processedArgs);
+    const answer = await work(command.opts(), ...command.processedArgs).catch((error: unknown) => {
+      throw error instanceof InvalidInput ? error.named((field) => typedName(command, field)) : error;
+    });
     const isJson = 'json' in withJson.opts();
     cli.stdout.write(`${isJson ? JSON.stringify(answer.document, null, 2) : answer.text}\n`);
     if (answer.failure !== undefined) throw new Failure(answer.failure);
   });
 }
+
+/**
+ * Returns the option or argument that an action's field comes from: one with the field's name, or one whose name is a part of it
+ * (`--expires` of expiresAt, `--prefix` of passPrefix, `--by` of lastModifiedBy).
+ */
+function typedName(command: CommandUnknownOpts, field: string): string {
+  const typed = [
+    ...command.options.map((option) => ({ name: option.attributeName(), as: option.long! })),
+    ...command.registeredArguments.map((argument) => ({ name: argument.name(), as: `<${argument.name()}>` })),
+  ];
+  const isPart = (name: string) => `_${words(field)}_`.includes(`_${words(name)}_`);
+  const found = typed.find(({ name }) => name === field) ?? typed.find(({ name }) => isPart(name));
+  return found?.as ?? field;
+}
+
+const words = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** The same for work on the database of DATABASE_URL, which is open only that long. */
 export function answeringFromDatabase<Args extends unknown[], Options extends OptionValues>(

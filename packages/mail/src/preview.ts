@@ -50,7 +50,7 @@ export async function writeNoticePreview({ name, ref }: MailEvent, from?: string
 
 function senderOf(from = 'Floodgate <floodgate@localhost>') {
   const sender = parseSender(from);
-  if (!sender) throw new InvalidInput('--from: an address or Name <address>');
+  if (!sender) throw new InvalidInput({ '--from': 'an address or Name <address>' });
   return sender;
 }
 

@@ -74,7 +74,7 @@ function addContact(partner: Command, cli: Cli): void {
     .command('contact')
     .description('set who is told when a webhook of a partner is given up')
     .argument('<partnerId>', 'the partner', parseId)
-    .argument('<address>', 'an e-mail address, or "none"', parseTextOrNone);
+    .argument('<contact>', 'an e-mail address, or "none"', parseTextOrNone);
   answeringChange(contact, cli, async (db, actor, _options, partnerId, given) => {
     const contactEmail = given === 'none' ? null : given;
     const { perform, contactPartnerAction } = await import('./actions.ts');

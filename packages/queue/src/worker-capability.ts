@@ -14,6 +14,8 @@ export interface WorkerContext<Config> {
 
 /** What waits for the jobs of a queue, as Postgres knows it. */
 export interface QueueBacklog {
+  pendingBatches: number;
+  failedBatches: number;
   /** For how long the oldest has been waiting; null where nothing is. */
   oldestPendingMs: number | null;
 }

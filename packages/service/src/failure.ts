@@ -11,6 +11,22 @@ export class Failure extends Error {
 /** What an operator gave is wrong. The message names every wrong field with its rule, and never a value. */
 export class InvalidInput extends Error {
   override name = 'InvalidInput';
+  readonly #rules: Record<string, string>;
+
+  constructor(rules: Record<string, string>) {
+    super(
+      Object.entries(rules)
+        .map(([field, rule]) => `${field}: ${rule}`)
+        .join('; '),
+    );
+    this.#rules = rules;
+  }
+
+  /** Returns the same error with other names for its fields. */
+  named(nameOf: (field: string) => string): InvalidInput {
+    const rules = Object.entries(this.#rules).map(([field, rule]) => [nameOf(field), rule]);
+    return new InvalidInput(Object.fromEntries(rules));
+  }
 }
 
 // No class of SQLSTATEs begins with an E, as the codes of Node.js do: EPIPE is none.

@@ -62,10 +62,10 @@ export async function distribute(db: Database, shards = DEFAULT_SHARDS): Promise
 /** Throws InvalidInput where there cannot be so many shards. Changes nothing. */
 export async function assertShards(db: Database, shards: number): Promise<void> {
   if (!(await isCluster(db)))
-    throw new InvalidInput('--shards: only on a Citus cluster; this Postgres has one shard');
+    throw new InvalidInput({ '--shards': 'only on a Citus cluster; this Postgres has one shard' });
   const there = await countShards(db);
   if (there > 0 && there !== shards)
-    throw new InvalidInput(`--shards: there are ${there} already, and their number stays`);
+    throw new InvalidInput({ '--shards': `there are ${there} already, and their number stays` });
 }
 
 /** Returns whether this is a Citus cluster. */

@@ -54,8 +54,6 @@ export async function returnLease(db: Database, { shardId, batchIds }: ShardBatc
 
 /** What is waiting for finalization, as Postgres knows it. `oldestPendingMs` of a redriven batch counts from its redrive. */
 export interface Backlog extends QueueBacklog {
-  pendingBatches: number;
-  failedBatches: number;
   /** What waits in these is not known; missing where all shards answer. */
   shardsAway?: number[];
 }
