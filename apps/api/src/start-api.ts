@@ -1,5 +1,12 @@
+import { readFile } from 'node:fs/promises';
 import { assertReady, createShardReads, isCluster, openServicePool, readAtOnce } from '@floodgate/database';
-import { buildApi, closeServer, type ApiContext, type OpenCapability } from '@floodgate/http';
+import {
+  buildApi,
+  closeServer,
+  parseReferenceDemo,
+  type ApiContext,
+  type OpenCapability,
+} from '@floodgate/http';
 import { Producer, queueOptions, watchQueue } from '@floodgate/queue';
 import type { Logger, Service } from '@floodgate/service';
 import { CAPABILITIES, JOBS } from './capabilities.ts';
@@ -49,7 +56,8 @@ export async function startApi(config: ApiConfig, log: Logger): Promise<Service 
     capabilities.push(capability);
   }
   const contactUrl = config.CONTACT_URL;
-  const app = await buildApi({ log, reads, queue: producer, replica, capabilities, contactUrl });
+  const demo = config.DEMO_FILE ? parseReferenceDemo(await readFile(config.DEMO_FILE, 'utf8')) : undefined;
+  const app = await buildApi({ log, reads, queue: producer, replica, capabilities, contactUrl, demo });
   opened.defer(() => closeServer(app, config.SHUTDOWN_TIMEOUT_MS * SLOW_CLIENTS_SHARE));
   const baseUrl = await app.listen({ host: config.HOST, port: config.PORT, backlog: BACKLOG });
   log.info(`listening at ${baseUrl}`);

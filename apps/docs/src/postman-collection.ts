@@ -13,7 +13,8 @@ interface Parameter {
   name: string;
   required: boolean;
   description: string;
-  example: string;
+  /** Missing if it is optional. */
+  example?: string;
 }
 
 interface Operation {
@@ -44,10 +45,13 @@ const KEPT: Record<string, [variable: string, value: string]> = {
 /** Sent in order, each finds what it needs: a pass needs a registration that is confirmed, and not cancelled yet. */
 const LAST = ['getPass', 'cancelRegistration', 'resetTestEvent', 'deleteWebhook'];
 
-/** Values of parameters that are not their examples. */
+/** Values of parameters: of optional ones, and of those whose example is not what to send. */
 const VALUES: Record<string, string> = {
   'x-event-ref': '{{eventRef}}',
   'idempotency-key': '{{$guid}}',
+  'hold-for': '900',
+  limit: '100',
+  state: 'confirmed',
   passReference: '{{passReference}}',
   webhookId: '{{webhookId}}',
   after: '{{cursor}}',
@@ -125,8 +129,8 @@ function describeRequest(
         key: name,
         value: VALUES[name] ?? example,
         description: words,
-        // Shown, and sent where it is ticked: a filter would hide what the reader looks for.
-        ...(!required && place === 'query' && { disabled: true }),
+        // Shown, but sent only if it is ticked: a filter hides entries, and Hold-For makes a seat expire.
+        ...(!required && { disabled: true }),
       }));
   const asVariables = path.replaceAll(/\{(\w+)\}/g, ':$1');
   return {

@@ -10,6 +10,7 @@ import { claimPort, startServices, unexpectedEnd, waitUntilReady } from './servi
 
 /** Receivers of webhooks are on this machine, too. */
 const DEVELOPMENT = { WEBHOOK_ALLOW_PRIVATE: 'true' };
+const LOOPBACK = ['127.0.0.1', '::1', 'localhost'];
 /** E-mails that can be looked at. */
 const OUTBOX_SIZE = '500';
 
@@ -52,7 +53,15 @@ export async function runStandalone(setup: Setup, stop: AbortController): Promis
   const workerPort = config.WORKER_PORT || (await findFreePort());
   const deliveryPort = await claimDeliveryPort(config, port, wasAbandoned);
   const env = {
-    api: { ...setup.env, ...connections.api, ...DEVELOPMENT, HOST: host, PORT: String(port) },
+    api: {
+      ...setup.env,
+      ...connections.api,
+      ...DEVELOPMENT,
+      HOST: host,
+      PORT: String(port),
+      // The page at /docs shows the demo's key, so only to this machine.
+      DEMO_FILE: LOOPBACK.includes(host) ? demoFile : '',
+    },
     worker: { ...setup.env, ...connections.worker, WORKER_PORT: String(workerPort) },
     delivery: {
       ...setup.env,

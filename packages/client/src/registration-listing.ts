@@ -1,7 +1,7 @@
 import type { RegistrationList, RegistrationStatus } from './contract.ts';
 
 export interface ListOptions {
-  /** The cursor to go on from; without it the history begins anew. */
+  /** The cursor to go on from; without it the list starts at the beginning. */
   after?: string | undefined;
   /** Leaves out what has another state. */
   state?: 'confirmed' | 'cancelled' | 'failed';

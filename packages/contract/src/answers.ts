@@ -125,15 +125,13 @@ export const RegistrationListQuery = Type.Object({
   after: Type.Optional(
     Type.String({
       pattern: '^(?:0|[1-9][0-9]{0,14})$',
-      description: 'Optional, the cursor of the page before; without it the history begins anew',
-      examples: ['0'],
+      description: 'Optional, the cursor of the page before; without it the list starts at the beginning',
     }),
   ),
   limit: Type.Optional(
     Type.String({
       pattern: '^(?:[1-9][0-9]{0,2}|1000)$',
       description: 'Optional, how many entries at most, from 1 to 1000; 100 where it is missing',
-      examples: ['100'],
     }),
   ),
   state: Type.Optional(
@@ -141,7 +139,6 @@ export const RegistrationListQuery = Type.Object({
       type: 'string',
       enum: ['confirmed', 'cancelled', 'failed'],
       description: 'Optional, only entries of this state: confirmed, cancelled or failed',
-      examples: ['confirmed'],
     }),
   ),
 });

@@ -1,15 +1,21 @@
 import { Type } from '@sinclair/typebox';
 
+/** The event in examples. It exists nowhere. */
+export const EXAMPLE_EVENT_REF = '01234567-89ab-4cde-8f01-23456789abcd';
+
 /** Header that names the event on every operation. Checked by the hook that authenticates, before any schema. */
 export const CallerHeaders = Type.Object({
   'x-event-ref': Type.String({
     format: 'uuid',
     description: "The event's reference, a UUID.",
-    examples: ['01234567-89ab-4cde-8f01-23456789abcd'],
+    examples: [EXAMPLE_EVENT_REF],
   }),
 });
 
-/** Headers of Register For Event, besides. The title is the sentence that a caller reads when the header is wrong. */
+/**
+ * Optional headers of Register For Event. The title is the sentence that a caller reads when the header is wrong. They have no
+ * examples: tools put examples into the requests that they send.
+ */
 export const RegisterHeaders = Type.Object({
   'idempotency-key': Type.Optional(
     Type.String({
@@ -20,7 +26,6 @@ export const RegisterHeaders = Type.Object({
       description:
         'Makes a retry safe: for 24 hours the same key with the same request answers the first answer again ' +
         '(with the header Idempotent-Replayed: true). 1 to 255 visible ASCII characters, scoped to partner and event.',
-      examples: ['order-1042-seat-1'],
     }),
   ),
   'hold-for': Type.Optional(
@@ -30,7 +35,6 @@ export const RegisterHeaders = Type.Object({
       description:
         'Holds the seats for so many seconds, from 60 to 1800, by the clock of the service. Confirm Registration keeps ' +
         'them; otherwise they can be sold again after that. Without it a seat is registered for good.',
-      examples: ['900'],
     }),
   ),
 });

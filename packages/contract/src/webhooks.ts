@@ -234,7 +234,6 @@ export const WebhookAttemptsQuery = Type.Object({
     Type.String({
       pattern: '^(?:[1-9][0-9]{0,2}|1000)$',
       description: `Optional, how many attempts at most, from 1 to 1000; ${DEFAULT_WEBHOOK_ATTEMPTS} where it is missing`,
-      examples: [String(DEFAULT_WEBHOOK_ATTEMPTS)],
     }),
   ),
 });

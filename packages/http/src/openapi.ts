@@ -3,6 +3,7 @@ import { CONTRACT_VERSION, RESPONSE_CODES } from '@floodgate/contract';
 import type { FastifyInstance } from 'fastify';
 import { describeOperation } from './describe-operation.ts';
 import { nameSchemas } from './name-schemas.ts';
+import { documentWithDemo, type ReferenceDemo } from './reference-demo.ts';
 
 /** What operations are sorted by. Each has one of these tags. */
 const TAGS = [
@@ -14,11 +15,14 @@ const TAGS = [
   { name: 'Webhooks', description: 'Be told of what becomes of registrations, instead of asking.' },
 ];
 
-/**
- * Describes the routes that are registered after it at /api/v1/openapi.json. `contactUrl` is where partners reach the
- * operator.
- */
-export async function openApi(app: FastifyInstance, contactUrl: string | undefined): Promise<void> {
+interface Description {
+  /** Where partners reach the operator. */
+  contactUrl?: string | undefined;
+  demo?: ReferenceDemo | undefined;
+}
+
+/** Describes the routes that are registered after it at /api/v1/openapi.json. */
+export async function openApi(app: FastifyInstance, { contactUrl, demo }: Description): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -50,7 +54,7 @@ export async function openApi(app: FastifyInstance, contactUrl: string | undefin
   let text: string | undefined;
   app.get('/api/v1/openapi.json', { schema: { hide: true } }, (_request, reply) => {
     void reply.type('application/json; charset=utf-8');
-    reply.send((text ??= JSON.stringify(nameSchemas(app.swagger()))));
+    reply.send((text ??= documentWithDemo(nameSchemas(app.swagger()), demo)));
   });
 }
 

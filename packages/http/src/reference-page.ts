@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import staticFiles from '@fastify/static';
 import type { FastifyInstance } from 'fastify';
+import type { ReferenceDemo } from './reference-demo.ts';
 
 /** The folder of the scripts for browsers, which the package does not export. */
 const root = fileURLToPath(new URL('browser/', import.meta.resolve('@scalar/api-reference')));
@@ -29,33 +30,54 @@ const CONTENT_SECURITY_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src 'self' data:; " +
   "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
+/** The same as apps/docs/public/favicon.svg. */
+const ICON =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#3451b2"/>' +
+  '<path d="M8 7v18M16 7v18M24 7v18M5 12h22" stroke="#fff" stroke-width="3" stroke-linecap="round"/></svg>';
+
 // Paths without a leading slash: a proxy may put all of it below a path of its own.
-const PAGE = `<!doctype html>
+const pageWith = (settings: object) => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>Floodgate API</title>
-<link rel="icon" href="data:,">
+<link rel="icon" href="favicon.ico">
 </head>
 <body>
 <noscript>This page needs JavaScript; the document that it shows is <a href="api/v1/openapi.json">here</a>.</noscript>
 <script id="api-reference" type="application/json" data-url="api/v1/openapi.json"
-  data-configuration='${JSON.stringify(SETTINGS)}'></script>
+  data-configuration='${JSON.stringify(settings)}'></script>
 <script src="docs/reference.js"></script>
 </body>
 </html>
 `;
 
+/** The settings that fill in the key of the demo. */
+const signedIn = ({ secretKey }: ReferenceDemo) => ({
+  authentication: {
+    preferredSecurityScheme: 'secretKey',
+    securitySchemes: { secretKey: { value: secretKey } },
+  },
+});
+
 /** Serves the page at /docs, from files of our own, and leads there from /. */
-export async function referencePage(app: FastifyInstance): Promise<void> {
+export async function referencePage(
+  app: FastifyInstance,
+  { demo }: { demo?: ReferenceDemo | undefined },
+): Promise<void> {
   const hidden = { schema: { hide: true } };
+  const page = pageWith({ ...SETTINGS, ...(demo && signedIn(demo)) });
   await app.register(staticFiles, { serve: false, root, maxAge: '1d' });
   app.get('/', hidden, (_request, reply) => void reply.redirect('docs', 302));
   app.get('/docs', hidden, (_request, reply) => {
     void reply.type('text/html; charset=utf-8').header('content-security-policy', CONTENT_SECURITY_POLICY);
-    reply.send(PAGE);
+    reply.send(page);
+  });
+  app.get('/favicon.ico', hidden, (_request, reply) => {
+    void reply.type('image/svg+xml').header('cache-control', 'public, max-age=86400');
+    reply.send(ICON);
   });
   // Streamed from the disk: it is as large as all other code together.
   app.get('/docs/reference.js', hidden, (_request, reply) => void reply.sendFile('standalone.js'));

@@ -8,6 +8,7 @@ import { admitBody } from './bodies/admit-body.ts';
 import { answerErrors, errorAnswerer, fail, nextRequestId } from './answer-errors.ts';
 import type { ApiContext, OpenCapability } from './capability.ts';
 import { openApi } from './openapi.ts';
+import type { ReferenceDemo } from './reference-demo.ts';
 import { referencePage } from './reference-page.ts';
 import {
   answerMalformedHttp,
@@ -82,14 +83,15 @@ interface ApiParts extends Pick<ApiContext, 'log' | 'reads'> {
   capabilities: readonly OpenCapability[];
   /** Where partners reach the operator, for the documentation. */
   contactUrl?: string | undefined;
+  demo?: ReferenceDemo | undefined;
 }
 
 /** Builds the partners' HTTP API of what the capabilities bring. The caller listens, and closes it with closeServer. */
 export async function buildApi(parts: ApiParts): Promise<Routes> {
-  const { log, reads, queue, replica, capabilities, contactUrl } = parts;
+  const { log, reads, queue, replica, capabilities, contactUrl, demo } = parts;
   const app = createServer(log);
-  await openApi(app, contactUrl);
-  await app.register(referencePage);
+  await openApi(app, { contactUrl, demo });
+  await app.register(referencePage, { demo });
   healthRoutes(app, reads, queue, replica);
   for (const capability of capabilities) capability.publicRoutes?.(app);
   await app.register(

@@ -16,8 +16,8 @@ export const REGISTRATION_KINDS = ['confirmed', 'cancelled', 'failed'] as const 
 
 /** What a reader is told that cannot go on. */
 export const CURSOR_PROBLEMS: Record<CursorProblem, string> = {
-  'cursor-expired': 'what follows this cursor is no longer kept; without it the history begins anew',
-  'cursor-ahead': 'the history does not reach this cursor; without it the history begins anew',
+  'cursor-expired': 'what follows this cursor is no longer kept; without it the list starts at the beginning',
+  'cursor-ahead': 'the history does not reach this cursor; without it the list starts at the beginning',
 };
 
 interface Selection {
