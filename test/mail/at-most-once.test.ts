@@ -59,6 +59,29 @@ test('a process that is killed while it sends: nobody is forgotten, and at most 
   for (const all of twice) expect(new Set(all.map(({ messageId }) => messageId)).size).toBe(1);
 });
 
+test('two journal entries of one registration lead to one e-mail', async () => {
+  const server = await startMailServer();
+  await confirm(database.db, fixture, ticketId, addresses(3));
+  // Releases that published a confirmation twice have left such entries.
+  await sql`
+    insert into journal_segments
+      (shard_id, event_id, partner_id, last_offset, count, kind, first_serial, last_serial, serials)
+    select shard_id, event_id, partner_id, last_offset + count, count, kind, first_serial, last_serial, serials
+    from journal_segments where shard_id = ${fixture.shardId} and event_id = ${fixture.eventId}`.execute(
+    database.db,
+  );
+  await sql`
+    update journal_heads set last_offset = last_offset + 3 where shard_id = ${fixture.shardId}`.execute(
+    database.db,
+  );
+  await enable(database.db, fixture);
+  const process = await startMails(database, { SMTP_URL: server.url });
+  await waitForState(database.db, fixture, 'sent', 3);
+  expect(await process.end('SIGTERM')).toBe(0);
+  expect(server.mails.map(({ to }) => to).toSorted()).toEqual(addresses(3));
+  expect(await deliveriesOf(database.db, fixture)).toHaveLength(3);
+});
+
 test('a process that stops in good order leaves nothing in doubt', async () => {
   const server = await startMailServer();
   await confirm(database.db, fixture, ticketId, addresses(800));

@@ -88,10 +88,11 @@ async function readPage(db: Database, log: Logger, { shardId, eventId, cursor }:
 async function tasksOf(db: Database, consumer: Consumer, { entries }: JournalPage): Promise<Task[]> {
   if (entries.length === 0) return [];
   const { shardId, eventId, until } = consumer;
-  const serials = entries.map(({ serial }) => serial!);
-  const recorded = await findRecorded(db, shardId, eventId, serials);
+  // The first entry of each registration: a journal may hold several, and the attendee gets one e-mail.
+  const firstEntries = new Map(entries.toReversed().map((entry) => [entry.serial!, entry]));
+  const recorded = await findRecorded(db, shardId, eventId, [...firstEntries.keys()]);
   return entries
-    .filter(({ serial }) => !recorded.has(serial!))
+    .filter((entry) => firstEntries.get(entry.serial!) === entry && !recorded.has(entry.serial!))
     .map(({ serial, offset, at: since }, index) => {
       const isDoubtful = until !== null && offset <= until && index < MOST_UNDER_WAY;
       return { serial: serial!, since, attempts: 0, isDoubtful };
