@@ -4,6 +4,7 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { createFixture } from '../harness/fixture.ts';
+import { journalOf, pendingBatches } from '../harness/journal.ts';
 import { startMailServer } from '../harness/mail-server.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
 import { fetchPassKeys, readQrCode } from '../harness/passes.ts';
@@ -100,4 +101,70 @@ test('registered, confirmed, the attendee has a pass that opens the door, the pa
   expect((await fetch(`${delivery.baseUrl}/health/ready`)).status).toBe(200);
   expect((await runCli(env, 'reconcile')).code).toBe(0);
   for (const service of [api, worker, delivery]) expect(await service.end()).toBe(0);
+});
+
+test('four callers confirm each hold at two APIs under load: journal, list, webhook and e-mail have it once', async () => {
+  const [holds, callers, others] = [100, 4, 200];
+  const [mailServer, receiver] = [await startMailServer(), await startReceiverInTest()];
+  const apis = await Promise.all(
+    [1, 2].map(() => startApiProcess({ ...env, WEBHOOK_ALLOW_PRIVATE: 'true' })),
+  );
+  const worker = await startWorkerProcess(env);
+  const fixture = await createFixture(database.db);
+  const ticketId = await fixture.addTicket();
+  const partners = apis.map(({ baseUrl }) => new PartnerClient(baseUrl, fixture));
+  const [partner] = partners as [PartnerClient];
+  const guests = Array.from({ length: holds + others }, (_, index) => ({
+    ...attendee(ticketId),
+    emailAddress: `guest-${index}@mail.floodgate-tests.org`,
+  }));
+  keepPrivate(guests.map(({ emailAddress }) => emailAddress));
+  expect((await runCli(env, 'mail', 'enable', String(fixture.eventId))).code).toBe(0);
+  const { body: webhook } = await partner.request('/api/v1/webhooks', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ url: receiver.url }),
+  });
+  keepPrivate([(webhook.responseData as { secret: string }).secret]);
+  const { body: held } = await partner.registerBulk(guests.slice(0, holds), 'all', { 'hold-for': '600' });
+  const references = (held.responseData as (typeof held)[]).map(({ responseData }) => String(responseData));
+  const isFinalized = async () => (await pendingBatches(database.db, fixture.shardId)).batchIds.length === 0;
+  await waitUntil('the holds are finalized', isFinalized);
+
+  const answers = await Promise.all([
+    ...references.flatMap((reference) =>
+      Array.from({ length: callers }, (_, caller) => partners[caller % 2]!.confirm(reference)),
+    ),
+    ...guests.slice(holds).map((guest, index) => partners[index % 2]!.register(guest)),
+  ]);
+  expect(new Set(answers.map(({ body }) => body.responseCode))).toEqual(new Set(['00']));
+  const registered = answers.slice(holds * callers).map(({ body }) => String(body.responseData));
+  const all = [...references, ...registered].toSorted();
+  await waitUntil('the rest is finalized', isFinalized);
+  const entries = await journalOf(database.db, fixture);
+  expect(entries.map(({ kind }) => kind)).toEqual(all.map(() => 'confirmed'));
+  expect(new Set(entries.map(({ serial }) => serial)).size).toBe(all.length);
+  const listed = await partner.request('/api/v1/events/registrations?limit=1000');
+  const list = listed.body.responseData as { registrations: { passReference: string }[] };
+  expect(list.registrations.map(({ passReference }) => passReference).toSorted()).toEqual(all);
+
+  const delivery = await startDeliveryProcess({
+    DATABASE_URL: database.url,
+    SMTP_URL: mailServer.url,
+    MAIL_FROM: 'The Gala <gala@floodgate-tests.org>',
+    WEBHOOK_ALLOW_PRIVATE: 'true',
+  });
+  await waitUntil('everything is delivered', async () => {
+    const { output } = await runCli(env, 'queue', 'status', '--json');
+    const { deliveries } = JSON.parse(output) as {
+      deliveries: Record<'mail' | 'webhook', { behind: number }>;
+    };
+    return deliveries.mail.behind + deliveries.webhook.behind === 0;
+  });
+  const told = receiver.told().flatMap(({ data }) => data.entries);
+  expect(told.map(({ passReference }) => String(passReference)).toSorted()).toEqual(all);
+  expect(mailServer.mails.map(({ to }) => to).toSorted()).toEqual(
+    guests.map(({ emailAddress }) => emailAddress).toSorted(),
+  );
+  for (const service of [...apis, worker, delivery]) expect(await service.end()).toBe(0);
 });

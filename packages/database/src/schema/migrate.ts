@@ -14,6 +14,7 @@ import * as passes from './migrations/0009-passes.ts';
 import * as mail from './migrations/0010-mail.ts';
 import * as webhooks from './migrations/0011-webhooks.ts';
 import * as notices from './migrations/0012-notices.ts';
+import * as confirmOnce from './migrations/0013-confirm-once.ts';
 import { adoptShardKeys, buildShardKeys, hasTables } from './shard-keys.ts';
 
 /** In order, forward only, and never edited once merged. */
@@ -30,6 +31,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0010-mail': mail,
   '0011-webhooks': webhooks,
   '0012-notices': notices,
+  '0013-confirm-once': confirmOnce,
 };
 
 /** The oldest that PostgreSQL itself still maintains, and the oldest that the tests have been run on. */

@@ -1,0 +1,101 @@
+import type { Database } from '@floodgate/database';
+import {
+  cancelRegistrations,
+  confirmRegistrations,
+  expireHolds,
+  reconcile,
+  reserveBatch,
+} from '@floodgate/registrations';
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { finalizePending, journalOf } from '../harness/journal.ts';
+import { countLockWaiters } from '../harness/lock-waiters.ts';
+import { reservationOf } from '../harness/reservation.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+
+// Two transactions change the same held registration at the same time. The first holds its locks until the second waits for them.
+
+let database: TestDatabase;
+let gala: Fixture;
+let named: { partnerId: number; eventId: number; serial: number; passCode: number };
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(async () => {
+  expect(await reconcile(database.db)).toEqual([]);
+  await database.drop();
+});
+beforeEach(async () => {
+  gala = await createFixture(database.db);
+  const ticketId = await gala.addTicket({ capacity: 1 });
+  const reservation = reservationOf(gala, ticketId, { holdSeconds: 60 });
+  const [seat] = await reserveBatch(database.db, randomUUID(), [reservation]);
+  if (seat?.kind !== 'registered') throw new Error('no seat');
+  const { partnerId, eventId } = gala;
+  named = { partnerId, eventId, serial: seat.serial, passCode: seat.passCode };
+});
+
+const CHANGES: Record<string, (db: Database) => Promise<unknown>> = {
+  confirm: (db) => confirmRegistrations(db, gala.shardId, [named]),
+  cancel: (db) => cancelRegistrations(db, gala.shardId, [{ ...named, deadline: null }]),
+  expire: (db) => expireHolds(db, gala.shardId, 1_000),
+  finalize: (db) => finalizePending(db, gala.shardId),
+};
+const CASES = [false, true].flatMap((isFinalized) =>
+  Object.keys(CHANGES).flatMap((first) =>
+    Object.keys(CHANGES).map((second) => ({ isFinalized, first, second })),
+  ),
+);
+
+const endHold = () =>
+  sql`
+    update registrations set held_until = now()
+    where shard_id = ${gala.shardId} and serial = ${named.serial}`.execute(database.db);
+
+const published = async () =>
+  (await journalOf(database.db, gala)).filter(({ serial }) => serial !== null).map(({ kind }) => kind);
+
+async function isCancelled(): Promise<boolean> {
+  const row = database.db.selectFrom('registrations').select('cancelled_at');
+  const { cancelled_at } = await row
+    .where('shard_id', '=', gala.shardId)
+    .where('serial', '=', named.serial)
+    .executeTakeFirstOrThrow();
+  return cancelled_at !== null;
+}
+
+describe.for(CASES)(
+  'finalized before: $isFinalized, $first, then $second',
+  ({ isFinalized, first, second }) => {
+    test('each state is published once', async () => {
+      if (isFinalized) await finalizePending(database.db, gala.shardId);
+      if ([first, second].includes('expire')) await endHold();
+      await using server = await database.openShard(gala.shardId);
+      const transaction = await server.startTransaction().execute();
+      await CHANGES[first]!(transaction);
+      let hasEnded = false;
+      const waiting = CHANGES[second]!(database.db).finally(() => (hasEnded = true));
+      // Some pairs share no lock. Then the second ends before the first commits.
+      await waitUntil(
+        'the second waits',
+        async () => hasEnded || (await countLockWaiters(database.db)) === 1,
+      );
+      await transaction.commit().execute();
+      const outcome = await waiting;
+      await finalizePending(database.db, gala.shardId);
+      // Repeats change nothing.
+      for (const change of ['confirm', 'expire']) await CHANGES[change]!(database.db);
+
+      const isConfirmed = [first, second].includes('confirm') && ![first, second].includes('expire');
+      if (await isCancelled()) {
+        const wasConfirmedFirst = first === 'confirm' && isConfirmed && isFinalized;
+        expect(await published()).toEqual(wasConfirmedFirst ? ['confirmed', 'cancelled'] : ['cancelled']);
+      } else expect(await published()).toEqual(['confirmed']);
+      if (second === 'confirm') expect(outcome).toEqual([(await isCancelled()) ? 'too-late' : 'confirmed']);
+    });
+  },
+);
