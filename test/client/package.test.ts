@@ -76,7 +76,7 @@ beforeAll(async () => {
     // With the registry that this machine uses.
     ...process.env,
     PATH: `${path.dirname(process.execPath)}${path.delimiter}${process.env['PATH']}`,
-    BASE_URL: api.baseUrl,
+    BASE: api.baseUrl,
     SECRET_KEY: secretKey,
     EVENT_REF: eventRef,
     TICKET_ID: String(await addTicket()),
@@ -93,7 +93,7 @@ afterAll(async () => {
 });
 
 const USE = `
-const { BASE_URL: baseUrl, SECRET_KEY: secretKey, EVENT_REF: eventRef, TICKET_ID } = process.env;
+const { BASE: baseUrl, SECRET_KEY: secretKey, EVENT_REF: eventRef, TICKET_ID } = process.env;
 const client = createClient({ baseUrl, secretKey, eventRef });
 const organizedEventTicketID = Number(TICKET_ID);
 const emails = ['a@example.com', 'b@example.com', 'c@example.com'];
@@ -200,8 +200,8 @@ function say(result: RegisterResult): string {
   });
 
   test("the README's snippet holds", async () => {
-    const { BASE_URL, SECRET_KEY, EVENT_REF } = environment;
-    const given = `const [baseUrl, secretKey, eventRef] = ${JSON.stringify([BASE_URL, SECRET_KEY, EVENT_REF])} as const;`;
+    const { BASE, SECRET_KEY, EVENT_REF } = environment;
+    const given = `const [baseUrl, secretKey, eventRef] = ${JSON.stringify([BASE, SECRET_KEY, EVENT_REF])} as const;`;
     const snippet = await snippetsOf('packages/client/README.md');
     await writeFile(path.join(project, 'readme.mts'), `${given}\n${snippet}\nawait client.close();`);
     expect(await tsc('readme.mts')).toBe('');

@@ -91,8 +91,12 @@ describe('npm start', () => {
 
     expect(await shownAtDocs(first.demo)).toContain(first.demo.secretKey);
 
-    const curl = /curl -s '[^']*\/register'[^]*?-d '[^']*'/.exec(first.process.output())?.[0];
-    const pasted = spawn('sh', ['-c', curl!]);
+    const printed = first.process.output();
+    const lines = [
+      ...(printed.match(/^export .*$/gm) ?? []),
+      /curl -s [^ ]*\/register"[^]*?-d '[^']*'/.exec(printed)?.[0],
+    ];
+    const pasted = spawn('sh', ['-c', lines.join('\n')]);
     const [answer] = (await once(pasted.stdout, 'data')) as [Buffer];
     expect(JSON.parse(String(answer))).toMatchObject({ responseCode: '00', responseMessage: 'Successful' });
     expect(await usersConnected()).toEqual(['floodgate_api', 'floodgate_worker']);

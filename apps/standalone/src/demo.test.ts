@@ -1,6 +1,6 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { connect, migrate } from '@floodgate/database';
-import { listEvents } from '@floodgate/events';
+import { findEventTimes, listEvents, updateEvent } from '@floodgate/events';
 import { listPartners } from '@floodgate/partners';
 import { listTickets } from '@floodgate/tickets';
 import { startPostgres } from '@floodgate/embedded-postgres';
@@ -18,7 +18,7 @@ test('the demo is created once, found again, and created anew where the file or 
     settings: { fsync: 'off' },
   });
   const db = connect({ connectionString: server.url(), applicationName: 'test', maxConnections: 2 });
-  await using _ = { [Symbol.asyncDispose]: () => db.destroy() };
+  await using _db = { [Symbol.asyncDispose]: () => db.destroy() };
   await migrate(db);
   const file = directory.file('demo.json');
   const read = async () => JSON.parse(await readFile(file, 'utf8')) as Demo;
@@ -27,7 +27,12 @@ test('the demo is created once, found again, and created anew where the file or 
   expect(await read()).toEqual(first);
   expect((await stat(file)).mode & 0o777).toBe(0o600);
   const [event] = await listEvents(db);
-  expect(event).toMatchObject({ ref: first.eventRef, passPrefix: 'GALA' });
+  expect(event).toMatchObject({ ref: first.eventRef, id: first.eventId, passPrefix: 'GALA' });
+  const isRunning = async () => {
+    const { startsAt, endsAt } = await findEventTimes(db, first.eventId);
+    return startsAt! <= new Date() && new Date() < endsAt!;
+  };
+  expect(await isRunning()).toBe(true);
   const tickets = await listTickets(db, event!.id);
   expect(tickets.map(({ id }) => id)).toEqual(first.tickets.map(({ id }) => id));
   expect(tickets.map(({ capacity, active }) => [capacity, active])).toEqual([
@@ -42,6 +47,18 @@ test('the demo is created once, found again, and created anew where the file or 
   expect(again).toEqual({ ...first, baseUrl: 'http://127.0.0.1:4000' });
   expect(await read()).toEqual(again);
   expect(await listPartners(db)).toHaveLength(1);
+
+  // As an older version left it: without the event's id, and the event does not run.
+  const { eventId: _, ...older } = first;
+  for (const [startsAt, endsAt] of [
+    ['2090-01-01', '2090-01-02'],
+    ['2020-01-01', '2020-01-02'],
+  ] as const) {
+    await writeFile(file, JSON.stringify(older));
+    await updateEvent(db, first.eventId, { startsAt: new Date(startsAt), endsAt: new Date(endsAt) });
+    expect(await ensureDemo(db, file, first.baseUrl)).toEqual(first);
+    expect(await isRunning()).toBe(true);
+  }
 
   const { secretKey } = first;
   const forged = `${secretKey.slice(0, -1)}${secretKey.endsWith('A') ? 'E' : 'A'}`;

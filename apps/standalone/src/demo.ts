@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { Type, type Static } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
-import { createEvent, grantEvent, updateEvent } from '@floodgate/events';
+import { createEvent, findEventTimes, grantEvent, updateEvent } from '@floodgate/events';
 import { switchOn } from '@floodgate/mail/switch';
 import { createPartner, findAccess, isSecretOf, issueKey, parseSecretKey } from '@floodgate/partners';
 import { createTicket, type TicketSettings } from '@floodgate/tickets';
@@ -21,27 +21,27 @@ const Demo = Type.Object({
   baseUrl: Type.String(),
   secretKey: Type.String(),
   eventRef: Type.String({ pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' }),
+  eventId: Type.Integer(),
   tickets: Type.Array(DemoTicket, { minItems: 1 }),
 });
 
 export type Demo = Static<typeof Demo>;
 
+/** Files of older versions lack the event's id. The database knows it. */
+const StoredDemo = Type.Omit(Demo, ['eventId']);
+
 const EVENT = { name: 'Winter Gala', passPrefix: 'GALA', duplicatePolicy: 'allow', mode: 'test' } as const;
 const SALE_STARTS_IN_MS = 30 * 24 * 3600 * 1000;
 
 const DAY_MS = 24 * 3600 * 1000;
-const STARTS_IN_DAYS = 60;
-const LASTS_MS = 6 * 3600 * 1000;
+const LASTS_MS = 7 * DAY_MS;
 
-/** What its e-mails tell of it: an evening in two months. */
-function details() {
-  const startsAt = new Date(Math.floor(Date.now() / DAY_MS + STARTS_IN_DAYS) * DAY_MS + 18 * 3600 * 1000);
-  return {
-    startsAt,
-    endsAt: new Date(startsAt.getTime() + LASTS_MS),
-    venue: 'Town Hall, Main Street 1',
-    timeZone: 'Europe/Berlin',
-  };
+const PLACE = { venue: 'Town Hall, Main Street 1', timeZone: 'Europe/Berlin' };
+
+/** The event is running, so that its passes are valid now. */
+function runningNow() {
+  const startsAt = new Date(Math.floor(Date.now() / DAY_MS) * DAY_MS);
+  return { startsAt, endsAt: new Date(startsAt.getTime() + LASTS_MS) };
 }
 
 type Offer = Partial<TicketSettings> & Pick<TicketSettings, 'title' | 'capacity'> & { note: string };
@@ -78,6 +78,7 @@ const offers = (): Offer[] => [
  */
 export async function ensureDemo(db: Database, file: string, baseUrl: string): Promise<Demo> {
   const demo = { ...((await readDemo(db, file)) ?? (await createDemo(db))), baseUrl };
+  await keepRunning(db, demo.eventId);
   await writePrivateFile(file, `${JSON.stringify(demo, null, 2)}\n`);
   return demo;
 }
@@ -86,11 +87,19 @@ async function readDemo(db: Database, file: string): Promise<Demo | null> {
   const content: unknown = await readFile(file, 'utf8')
     .then(JSON.parse)
     .catch(() => null);
-  if (!Value.Check(Demo, content)) return null;
+  if (!Value.Check(StoredDemo, content)) return null;
   const key = parseSecretKey(content.secretKey);
   const [access] = key ? await findAccess(db, [{ keyId: key.keyId, eventRef: content.eventRef }]) : [];
-  const isUsable = key && access?.eventId && !access.closed && isSecretOf(key.secret, access.secretHash);
-  return isUsable ? content : null;
+  if (!key || !access?.eventId || access.closed || !isSecretOf(key.secret, access.secretHash)) return null;
+  return { ...content, eventId: access.eventId };
+}
+
+/** Moves an event that has not begun, or is over, to today. An older version let it begin in two months. */
+async function keepRunning(db: Database, eventId: number): Promise<void> {
+  const { startsAt, endsAt } = await findEventTimes(db, eventId);
+  const now = new Date();
+  const isRunning = (startsAt === null || startsAt <= now) && (endsAt === null || now < endsAt);
+  if (!isRunning) await updateEvent(db, eventId, runningNow());
 }
 
 async function createDemo(db: Database) {
@@ -110,7 +119,7 @@ async function insertDemo(db: Database, partnerName: string) {
     const partner = await createPartner(transaction, partnerName, CONTACT);
     const { secretKey } = await issueKey(transaction, partner.id, null, EVENT.mode);
     const event = await createEvent(transaction, EVENT);
-    await updateEvent(transaction, event.id, details());
+    await updateEvent(transaction, event.id, { ...PLACE, ...runningNow() });
     // Nobody gets them: it is a test event, and without SMTP_URL they stay in the outbox.
     await switchOn(transaction, { shardId: event.shardId, eventId: event.id }, false);
     await grantEvent(transaction, partner.id, event.id);
@@ -119,7 +128,7 @@ async function insertDemo(db: Database, partnerName: string) {
       const { id, title, capacity } = await createTicket(transaction, event.id, settings, 'demo');
       tickets.push({ id, ticketTitle: title, capacity, note });
     }
-    return { secretKey, eventRef: event.ref, tickets };
+    return { secretKey, eventRef: event.ref, eventId: event.id, tickets };
   });
 }
 
@@ -132,8 +141,8 @@ export function welcome(
     outboxUrl,
   }: { demoFile: string; connectionFile: string; outboxUrl: string | null },
 ): string {
-  const { baseUrl, secretKey, eventRef, tickets } = demo;
-  const headers = `-H 'x-secret-key: ${secretKey}' \\\n    -H 'x-event-ref: ${eventRef}'`;
+  const { baseUrl, secretKey, eventRef, eventId, tickets } = demo;
+  const headers = '-H "x-secret-key: $SECRET_KEY" -H "x-event-ref: $EVENT_REF"';
   const attendee = JSON.stringify({
     fullName: 'Ada Lovelace',
     emailAddress: 'ada@example.com',
@@ -142,21 +151,28 @@ export function welcome(
   return `
 Floodgate is listening on ${baseUrl}
 
+Paste these lines into another terminal. The examples of the documentation use the same names:
+
+export BASE='${baseUrl}'
+export SECRET_KEY='${secretKey}'
+export EVENT_REF='${eventRef}'
+export EVENT_ID='${eventId}'
+
 Which tickets are on sale:
 
-  curl -s '${baseUrl}/api/v1/events/tickets' \\
+  curl -s "$BASE/api/v1/events/tickets" \\
     ${headers}
 
 Register for one of them (responseData is the pass reference):
 
-  curl -s '${baseUrl}/api/v1/events/register' \\
+  curl -s "$BASE/api/v1/events/register" \\
     ${headers} \\
     -H 'Content-Type: application/json' \\
     -d '${attendee}'
 
 What became of it (put the pass reference in):
 
-  curl -s '${baseUrl}/api/v1/events/registrations/<passReference>' \\
+  curl -s "$BASE/api/v1/events/registrations/<passReference>" \\
     ${headers}
 
 Documentation   ${baseUrl}/docs${outboxUrl ? `\nE-mails         ${outboxUrl}` : ''}
