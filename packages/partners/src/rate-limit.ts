@@ -31,7 +31,7 @@ export function limitRate(db: Database, log: Logger): onRequestHookHandler {
       const more = requests - counted;
       if (more <= 0) return true;
       counted = requests;
-      return passOrRefuse(reply, requestsPerSecond, await lease.take(requestsPerSecond, more));
+      return passOrRefuse(reply, requests, requestsPerSecond, await lease.take(requestsPerSecond, more));
     };
     request
       .countAs(requestsOf(request, announcedBytes(request) ?? 0))
@@ -42,12 +42,13 @@ export function limitRate(db: Database, log: Logger): onRequestHookHandler {
 /** For partners without a limit. */
 export const countNothing = () => Promise.resolve(true);
 
-function passOrRefuse(reply: FastifyReply, limit: number, verdict: Verdict): boolean {
+function passOrRefuse(reply: FastifyReply, requests: number, limit: number, verdict: Verdict): boolean {
   const { admitted, remaining, endsInMs, retryAfterSeconds = 1 } = verdict;
   // draft-ietf-httpapi-ratelimit-headers: quota and window, then what remains and the seconds until it is renewed.
   void reply.header('ratelimit-policy', `"partner";q=${limit};w=1`);
   void reply.header('ratelimit', `"partner";r=${remaining};t=${Math.ceil(endsInMs / 1_000)}`);
-  const message = `Too many requests: at most ${limit} a second`;
+  const size = requests > 1 ? `, and this call counts as ${requests}` : '';
+  const message = `Too many requests: at most ${limit} a second${size}`;
   if (!admitted) reply.fail('50', { message, retryAfterSeconds });
   return admitted;
 }
