@@ -1,6 +1,8 @@
 import {
   assertGranted,
   connect,
+  ensureLoginRole,
+  migrate,
   PRIVILEGES,
   SERVICES,
   type Database,
@@ -9,10 +11,11 @@ import {
 } from '@floodgate/database';
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
 import { commitBatch } from '../harness/committed-batch.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { sumOverServers } from '../harness/lock-waiters.ts';
 import { runCli, startProcess } from '../harness/service-process.ts';
 import { grantServiceRoles, roleOf, underTest } from '../harness/service-roles.ts';
 
@@ -308,6 +311,114 @@ describe.for(SERVICES)('the role of the %s', (service) => {
     );
     await grantServiceRoles(database.db);
     await expect(assertGranted(connections[service], service)).resolves.toBeUndefined();
+  });
+});
+
+/** Who may execute each of our functions, besides the owner. A new function has to be listed here. */
+const EXECUTED_BY: Record<string, ServiceName[]> = {
+  reserve_batch: ['api'],
+  cancel_registrations: ['api'],
+  confirm_registrations: ['api'],
+  finalize_batches: ['worker'],
+  lease_batches: ['worker'],
+  expire_holds: ['worker'],
+  // Operators' commands run as the owner.
+  tell_of_ticket: [],
+  lease_consumers: ['delivery'],
+  oldest_news: ['delivery'],
+  consumer_lags: ['delivery'],
+  webhook_delivered: ['delivery'],
+  ...(inject('engine') === 'citus' && { hold_shard: ['api', 'worker'], shard_table: ['api', 'worker'] }),
+};
+const USERS_OF_THE_QUEUE: ServiceName[] = ['api', 'worker'];
+
+describe('functions', () => {
+  /** A call of every function, with null for each argument except the shard. */
+  async function callsIn(schema: string) {
+    const { rows } = await sql<{ name: string; call: string }>`
+      select proname as name, format('select %s(%s)', oid::regproc, (
+        select string_agg(
+          format(case when place = 1 and proargnames[1] = 'shard' then '0::%s' else 'null::%s' end, format_type(type, null)),
+          ', ' order by place)
+        from unnest(proargtypes) with ordinality as _ (type, place)
+      )) as call
+      from pg_proc
+      where pronamespace = ${schema}::regnamespace
+        and not exists (select from pg_depend where objid = pg_proc.oid and deptype = 'e')`.execute(
+      database.db,
+    );
+    return rows;
+  }
+
+  /** Whether Postgres lets this connection execute what it calls, whatever becomes of the call. */
+  async function mayCall(db: Database, call: string): Promise<boolean> {
+    const transaction = await db.startTransaction().execute();
+    const refusal = await sql
+      .raw(call)
+      .execute(transaction)
+      .then(
+        () => '',
+        ({ code, message }: Error & { code?: string }) => (code === INSUFFICIENT_PRIVILEGE ? message : ''),
+      );
+    await transaction.rollback().execute();
+    return !/ (function|schema) /.test(refusal);
+  }
+
+  test('of ours are executed by the services that call them, and by nobody else', async () => {
+    const url = new URL(database.url);
+    const nobody = `floodgate_test_nobody_${randomBytes(6).toString('hex')}`;
+    await ensureLoginRole(database.db, nobody, decodeURIComponent(url.password));
+    const connectionString = Object.assign(new URL(url), { username: nobody }).href;
+    const stranger = connect({ connectionString, applicationName: 'tests', maxConnections: 1 });
+    const callers = { ...connections, nobody: stranger };
+    const [ours, ofQueue] = [await callsIn('public'), await callsIn(QUEUE_SCHEMA)];
+    expect(ours.map(({ name }) => name).toSorted()).toEqual(Object.keys(EXECUTED_BY).toSorted());
+    expect(ofQueue.length).toBeGreaterThan(0);
+    const expected = [
+      ...ours.map(({ name, call }) => ({ call, by: EXECUTED_BY[name] })),
+      ...ofQueue.map(({ call }) => ({ call, by: USERS_OF_THE_QUEUE })),
+    ];
+    const found = [];
+    for (const { call } of expected) {
+      const by = [];
+      for (const [caller, db] of Object.entries(callers)) if (await mayCall(db, call)) by.push(caller);
+      found.push({ call, by });
+    }
+    await stranger.destroy();
+    await sql`drop role ${sql.id(nobody)}`.execute(database.db);
+    expect(found).toEqual(expected);
+  });
+
+  test('of ours cannot be executed by everybody, on whichever server', async () => {
+    const open = `
+      select count(*) from pg_proc
+      where pronamespace in ('public'::regnamespace, '${QUEUE_SCHEMA}'::regnamespace)
+        and has_function_privilege('public', oid, 'execute')
+        and not exists (select from pg_depend where objid = pg_proc.oid and deptype = 'e')`;
+    // The queue is on the coordinator alone.
+    const ours = open.replace(`, '${QUEUE_SCHEMA}'::regnamespace`, '');
+    expect((await sql.raw(open).execute(database.db)).rows).toEqual([{ count: 0 }]);
+    expect(await sumOverServers(database.db, ours)).toBe(0);
+  });
+
+  test('that a migration makes belong to the owner alone', async () => {
+    await sql`create function mine() returns integer language sql as 'select 1'`.execute(database.db);
+    await sql`delete from kysely_migration where name = '0013-functions'`.execute(database.db);
+    expect(await mayCall(connections.api, 'select mine()')).toBe(true);
+    await migrate(database.db);
+    expect(await mayCall(connections.api, 'select mine()')).toBe(false);
+    await sql`drop function mine()`.execute(database.db);
+  });
+
+  test('are still executed by the services after a migration from the release that granted none', async () => {
+    for (const service of SERVICES)
+      await sql`revoke all on all functions in schema public from ${sql.id(roleOf(service))}`.execute(
+        database.db,
+      );
+    await sql`delete from kysely_migration where name = '0013-functions'`.execute(database.db);
+    await expect(assertGranted(connections.api, 'api')).rejects.toThrow(/may not execute/);
+    await migrate(database.db);
+    for (const service of SERVICES) await assertGranted(connections[service], service);
   });
 });
 

@@ -55,9 +55,9 @@ test.each([
   ],
   [
     'the batch function',
-    `revoke execute on all functions in schema public from public`,
-    'grant execute on all functions in schema public to public',
-    'may not execute reserve_batch, as the api must; as the owner, run \\"grant execute on function reserve_batch to <role>\\"',
+    `revoke execute on all functions in schema public from ${roleOf('api')}`,
+    null,
+    `may not execute cancel_registrations, as the api must; ${GRANT}`,
   ],
   [
     'a table',

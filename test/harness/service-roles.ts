@@ -2,6 +2,7 @@ import {
   ensureLoginRole,
   grantPrivileges,
   SERVICES,
+  usesQueue,
   type Database,
   type ServiceName,
 } from '@floodgate/database';
@@ -30,7 +31,8 @@ export async function grantServiceRoles(db: Database): Promise<void> {
 
 /** The same for a queue, where that is in Postgres. */
 export async function grantQueueToServiceRoles(queueUrl: string, namespace: string): Promise<void> {
-  for (const service of SERVICES) await grantQueue(parseQueueUrl(queueUrl), roleOf(service), namespace);
+  for (const service of SERVICES)
+    await grantQueue(parseQueueUrl(queueUrl), roleOf(service), namespace, usesQueue(service));
 }
 
 /**

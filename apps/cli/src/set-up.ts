@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Argument, type Command } from '@commander-js/extra-typings';
 import { ConnectionFailed } from '@floodgate/database/connection/failures';
-import { SERVICES } from '@floodgate/database/roles/privileges';
+import { SERVICES, usesQueue } from '@floodgate/database/roles/privileges';
 import type * as Queue from '@floodgate/queue';
 import { Failure, sqlStateOf } from '@floodgate/service/failure';
 import { answering, answeringChange, type Answer, type Cli } from '@floodgate/command';
@@ -82,8 +82,10 @@ export function addGrantCommand(program: Command, cli: Cli): void {
     // The role was granted what it needs, and this stays.
     if (outcome === 'may-still-create') throw new Failure(MAY_STILL_CREATE);
     const { queue } = await loadSettings(cli.env);
-    if (queue) await onQueue(({ grantQueue }) => grantQueue(queue.target, role, queue.namespace));
-    const document = { service, role, queue: queue?.target.kind === 'postgres' ? 'granted' : null };
+    const isUser = usesQueue(service);
+    if (queue) await onQueue(({ grantQueue }) => grantQueue(queue.target, role, queue.namespace, isUser));
+    const isGranted = isUser && queue?.target.kind === 'postgres';
+    const document = { service, role, queue: isGranted ? 'granted' : null };
     return { document, text: `${role} may do what the ${service} needs, and nothing else` };
   });
 }

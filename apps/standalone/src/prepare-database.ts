@@ -5,6 +5,7 @@ import {
   ensureLoginRole,
   grantPrivileges,
   migrate,
+  usesQueue,
   type Database,
   type ServiceName,
 } from '@floodgate/database';
@@ -57,7 +58,7 @@ async function openServiceRole(db: Database, owner: Connection, service: Service
   if (outcome !== 'granted') throw new Failure(`the database user ${role} cannot be used: ${outcome}`);
   const DATABASE_URL = Object.assign(new URL(owner.DATABASE_URL), { username: role, password }).href;
   if (owner.QUEUE_URL !== owner.DATABASE_URL) return { ...owner, DATABASE_URL };
-  await grantQueue(parseQueueUrl(owner.QUEUE_URL), role, owner.QUEUE_NAMESPACE);
+  await grantQueue(parseQueueUrl(owner.QUEUE_URL), role, owner.QUEUE_NAMESPACE, usesQueue(service));
   return { ...owner, DATABASE_URL, QUEUE_URL: DATABASE_URL };
 }
 

@@ -63,26 +63,50 @@ class ListenedClient extends Client {
 
 /** Prepares the place where the queue lives. Redis needs nothing; Postgres gets BullMQ's schema. Safe to repeat. */
 export async function migrateQueue(target: QueueTarget, namespace: string): Promise<void> {
-  await onPostgres(target, (client) => runMigrations(client, postgresSchema(namespace)));
+  await onPostgres(target, async (client) => {
+    const schema = postgresSchema(namespace);
+    await runMigrations(client, schema);
+    await revokeFromPublic(client, schema);
+  });
+}
+
+/** Postgres lets everybody execute a new function. Those who use the schema keep what they call until the next grant. */
+async function revokeFromPublic(client: Client, schema: string): Promise<void> {
+  const { rows } = await client.query<{ role: string }>(
+    `select rolname as role from pg_namespace cross join aclexplode(nspacl) join pg_roles on pg_roles.oid = grantee
+     where nspname = $1 and privilege_type = 'USAGE'`,
+    [schema],
+  );
+  const functions = `execute on all functions in schema ${escapeIdentifier(schema)}`;
+  const grants = rows.map(({ role }) => `grant ${functions} to ${escapeIdentifier(role)}`);
+  await client.query([...grants, `revoke ${functions} from public`].join('; '));
 }
 
 /**
- * Gives an existing role what producers and consumers need of a queue in Postgres, and takes away whatever else it had
- * there. Which tables BullMQ writes to is its own matter: all but the list of its migrations. Safe to repeat; on Redis
+ * Gives an existing role what producers and consumers need of a queue in Postgres, or nothing where it `isUser` of none, and
+ * takes away whatever else it had there. Which tables BullMQ writes to is its own matter: all but the list of its migrations. Safe to repeat; on Redis
  * there is nothing to do.
  */
-export async function grantQueue(target: QueueTarget, role: string, namespace: string): Promise<void> {
+export async function grantQueue(
+  target: QueueTarget,
+  role: string,
+  namespace: string,
+  isUser = true,
+): Promise<void> {
   const [schema, to] = [escapeIdentifier(postgresSchema(namespace)), escapeIdentifier(role)];
   // Several statements in one text are one transaction.
-  const statements = `
+  const revoke = `
     revoke all on schema ${schema} from ${to};
     revoke all on all tables in schema ${schema} from ${to};
     revoke all on all sequences in schema ${schema} from ${to};
+    revoke all on all functions in schema ${schema} from ${to};`;
+  const grant = `
     grant usage on schema ${schema} to ${to};
     grant select, insert, update, delete on all tables in schema ${schema} to ${to};
     grant usage on all sequences in schema ${schema} to ${to};
+    grant execute on all functions in schema ${schema} to ${to};
     revoke insert, update, delete on ${schema}.migration from ${to}`;
-  await onPostgres(target, (client) => client.query(statements));
+  await onPostgres(target, (client) => client.query(isUser ? revoke + grant : revoke));
 }
 
 async function onPostgres(target: QueueTarget, act: (client: Client) => Promise<unknown>): Promise<void> {

@@ -1,7 +1,8 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { Database } from '../connection/connect.ts';
 import { inTransaction } from '../connection/in-transaction.ts';
-import { privilegesOf, type ServiceName } from './privileges.ts';
+import { findFunctions, revokeFunctionsFromPublic } from './functions.ts';
+import { FUNCTIONS, privilegesOf, type ServiceName } from './privileges.ts';
 
 type Sql = RawBuilder<unknown>;
 
@@ -17,7 +18,7 @@ const GRANT_LOCK = 0x67726e74;
 /**
  * Gives an existing login role exactly what a service needs in this database (PRIVILEGES), and takes away whatever else
  * it was granted here: one transaction, which those who are connected do not notice. Safe to repeat.
- * Nobody but the owner keeps the right to create anything, temporary tables included.
+ * Nobody but the owner keeps the right to create anything, temporary tables included, or to execute functions that were not granted.
  */
 export function grantPrivileges(db: Database, service: ServiceName, role: string): Promise<GrantOutcome> {
   return inTransaction(db, async (transaction) => {
@@ -27,6 +28,10 @@ export function grantPrivileges(db: Database, service: ServiceName, role: string
     if (found.isPowerful) return 'too-powerful';
     const statements = grant(service, sql.id(role), sql.id(found.database), sql.id(found.schema));
     for (const statement of statements) await statement.execute(transaction);
+    await revokeFunctionsFromPublic(transaction);
+    for (const { name, signature } of await findFunctions(transaction))
+      if (FUNCTIONS[service].includes(name))
+        await sql`grant execute on function ${sql.raw(signature)} to ${sql.id(role)}`.execute(transaction);
     return (await mayCreate(transaction, role)) ? 'may-still-create' : 'granted';
   });
 }

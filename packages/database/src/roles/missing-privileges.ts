@@ -1,7 +1,7 @@
 import type { Logger } from '@floodgate/service';
 import { sql } from 'kysely';
 import type { ConnectOptions, Database } from '../connection/connect.ts';
-import { privilegesOf, type ServiceName } from './privileges.ts';
+import { FUNCTIONS, privilegesOf, type ServiceName } from './privileges.ts';
 
 /**
  * Throws, saying what to do, where the connected role lacks a privilege of this service. The owner lacks none. What does
@@ -42,19 +42,7 @@ interface Lack {
   isThere: boolean;
 }
 
-/** What each service calls. Everybody may, unless somebody has revoked it. */
-const FUNCTIONS: Record<ServiceName, string[]> = {
-  api: ['reserve_batch'],
-  worker: ['finalize_batches', 'lease_batches'],
-  delivery: ['lease_consumers', 'consumer_lags', 'webhook_delivered'],
-};
-
 function sentenceOf({ table, privilege, column, isThere }: Lack, service: ServiceName): string {
-  if (privilege === 'execute')
-    return (
-      `the user in DATABASE_URL may not execute ${table}, as the ${service} must; ` +
-      `as the owner, run "grant execute on function ${table} to <role>"`
-    );
   const place = column === null ? table : `${table} (${column})`;
   return isThere
     ? `the user in DATABASE_URL may not ${privilege} ${place}, as the ${service} must; ` +

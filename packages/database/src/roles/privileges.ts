@@ -4,6 +4,9 @@ import { TICKET_COLUMNS, type Schema } from '../schema/schema.ts';
 export const SERVICES = ['api', 'worker', 'delivery'] as const;
 export type ServiceName = (typeof SERVICES)[number];
 
+/** The delivery process reads the journal, not the queue. */
+export const usesQueue = (service: ServiceName) => service !== 'delivery';
+
 type Tables = Schema & {
   kysely_migration: { name: string };
   kysely_migration_lock: object;
@@ -395,6 +398,16 @@ export const PRIVILEGES: Record<ServiceName, { [T in keyof Tables]: TablePrivile
     kysely_migration: { select: ['name'] },
     kysely_migration_lock: {},
   },
+};
+
+// Called by what is written for Citus, on every server. Elsewhere they do not exist.
+const ON_CITUS = ['hold_shard', 'shard_table'];
+
+/** The functions that each service calls, and those that they call with its rights. Nobody else may execute them, except the owner. */
+export const FUNCTIONS: Record<ServiceName, readonly string[]> = {
+  api: ['reserve_batch', 'cancel_registrations', 'confirm_registrations', ...ON_CITUS],
+  worker: ['finalize_batches', 'lease_batches', 'expire_holds', ...ON_CITUS],
+  delivery: ['lease_consumers', 'oldest_news', 'consumer_lags', 'webhook_delivered'],
 };
 
 /** Returns what a service may do, by table and privilege; `columns` null stands for the whole table. */

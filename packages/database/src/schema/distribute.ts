@@ -1,6 +1,7 @@
 import { Failure, InvalidInput } from '@floodgate/service/failure';
 import { sql, type RawBuilder } from 'kysely';
 import type { Database } from '../connection/connect.ts';
+import { revokeFunctionsFromPublic } from '../roles/functions.ts';
 import { CITUS, CITUS_FUNCTIONS, type Engine } from './engines.ts';
 import { createFinalizeBatches } from './finalize-batches.ts';
 import { createReserveBatch } from './reserve-batch.ts';
@@ -54,6 +55,7 @@ export async function distribute(db: Database, shards = DEFAULT_SHARDS): Promise
   return oneAtATime(db, async (connection) => {
     const tables = await spreadTables(connection, shards);
     const functions = await spreadFunctions(connection);
+    if (functions > 0) await revokeFunctionsFromPublic(connection);
     const added = await addShards(connection);
     return tables + functions + added > 0;
   });

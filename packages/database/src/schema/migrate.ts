@@ -14,7 +14,8 @@ import * as passes from './migrations/0009-passes.ts';
 import * as mail from './migrations/0010-mail.ts';
 import * as webhooks from './migrations/0011-webhooks.ts';
 import * as notices from './migrations/0012-notices.ts';
-import * as confirmOnce from './migrations/0013-confirm-once.ts';
+import * as functions from './migrations/0013-functions.ts';
+import { revokeFunctionsFromPublic } from '../roles/functions.ts';
 import { adoptShardKeys, buildShardKeys, hasTables } from './shard-keys.ts';
 
 /** In order, forward only, and never edited once merged. */
@@ -31,8 +32,20 @@ const MIGRATIONS: Record<string, Migration> = {
   '0010-mail': mail,
   '0011-webhooks': webhooks,
   '0012-notices': notices,
-  '0013-confirm-once': confirmOnce,
+  '0013-functions': functions,
 };
+
+/** Functions that a migration creates are nobody's but the owner's from the start. */
+const revoking = ({ up }: Migration): Migration => ({
+  up: async (db) => {
+    await up(db);
+    await revokeFunctionsFromPublic(db as Database);
+  },
+});
+const getMigrations = () =>
+  Promise.resolve(
+    Object.fromEntries(Object.entries(MIGRATIONS).map(([name, migration]) => [name, revoking(migration)])),
+  );
 
 /** The oldest that PostgreSQL itself still maintains, and the oldest that the tests have been run on. */
 const OLDEST_VERSION = 15;
@@ -48,7 +61,7 @@ export async function migrate(db: Database): Promise<string[]> {
   await assertSupported(db);
   const isNew = !(await hasTables(db));
   await buildShardKeys(db);
-  const migrator = new Migrator({ db, provider: { getMigrations: () => Promise.resolve(MIGRATIONS) } });
+  const migrator = new Migrator({ db, provider: { getMigrations } });
   const { error, results } = await migrator.migrateToLatest();
   // To Kysely, a migration that this release does not know is an error. Here it is one only where another is missing.
   if (error && !(await isMigrated(db))) throw error;

@@ -2,8 +2,41 @@ import { sql, type Kysely } from 'kysely';
 import { PLAIN } from '../engines.ts';
 import { INSERT_LISTS } from '../segments.ts';
 
-/** A hold that several callers confirm at the same time is published once. */
+/** By a table that only this service adds rows to: the functions that it calls. */
+const CALLED_BY_WHO_INSERTS = {
+  registrations: [
+    'reserve_batch',
+    'cancel_registrations',
+    'confirm_registrations',
+    'hold_shard',
+    'shard_table',
+  ],
+  journal_segments: ['finalize_batches', 'lease_batches', 'expire_holds', 'hold_shard', 'shard_table'],
+  webhook_attempts: ['lease_consumers', 'oldest_news', 'consumer_lags', 'webhook_delivered'],
+};
+
 export async function up(db: Kysely<unknown>): Promise<void> {
+  await publishConfirmationOnce(db);
+  for (const [table, functions] of Object.entries(CALLED_BY_WHO_INSERTS))
+    await grantToServices(db, table, functions);
+}
+
+/**
+ * Every migration revokes the functions from PUBLIC. Until now the services have executed them by that, and they go on until the
+ * operator repeats the grant.
+ */
+async function grantToServices(db: Kysely<unknown>, table: string, functions: string[]): Promise<void> {
+  const { rows } = await sql<{ signature: string; role: string }>`
+    select distinct pg_proc.oid::regprocedure::text as signature, rolname as role
+    from pg_attribute cross join aclexplode(attacl) join pg_roles on pg_roles.oid = grantee, pg_proc
+    where attrelid = ${table}::regclass and privilege_type = 'INSERT'
+      and proname = any(${functions}) and pronamespace = current_schema()::regnamespace`.execute(db);
+  for (const { signature, role } of rows)
+    await sql`grant execute on function ${sql.raw(signature)} to ${sql.id(role)}`.execute(db);
+}
+
+/** A hold that several callers confirm at the same time is published once. */
+async function publishConfirmationOnce(db: Kysely<unknown>): Promise<void> {
   // By position: 'confirmed', also where it was not held, 'too-late', or null where there is no such registration. The
   // finalization publishes what it has not finalized yet.
   await sql`
