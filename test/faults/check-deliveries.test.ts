@@ -1,6 +1,6 @@
 import type { JournalEntry } from '@floodgate/journal';
 import { expect, test } from 'vitest';
-import { checkChain, checkMails } from './check-deliveries.ts';
+import { checkChain, checkMails, findRepeats } from './check-deliveries.ts';
 
 const at = new Date(0);
 const entry = (offset: number, kind: JournalEntry['kind'], serial: number | null): JournalEntry => ({
@@ -55,6 +55,14 @@ test('what is missing, out of the chain, or another message under the same id is
   ]);
   expect(problemsOf(message(0, 2), message(2, 4), message(4, 5))).toEqual([]);
   expect(checkChain('endpoint', [message(0, 2), message(2, 4)], JOURNAL.slice(0, 3))).not.toEqual([]);
+});
+
+test('a state that was published twice is found', () => {
+  const names = ['registration.confirmed 11', 'ticket.sold_out ticket 7', 'registration.cancelled 11'];
+  expect(findRepeats('list', [...names, 'ticket.sold_out ticket 7'])).toEqual([]);
+  expect(findRepeats('list', [...names, names[0]!])).toEqual([
+    { kind: 'published twice', problem: 'list: registration.confirmed 11 was published 2 times' },
+  ]);
 });
 
 test('each attendee has one e-mail', () => {

@@ -41,6 +41,7 @@ export function checkChain(
     cursor = data.cursor;
     told.push(...data.entries.map(nameOfTold));
   }
+  violations.push(...findRepeats(endpoint, told));
   const expected = journal.map(nameOfEntry);
   const differing = expected.findIndex((name, index) => told[index] !== name);
   if (differing >= 0)
@@ -55,6 +56,18 @@ export function checkChain(
   return violations;
 }
 
+/** Every state of a registration is published once. (A ticket may be sold out several times.) */
+export function findRepeats(where: string, published: readonly string[]): Violation[] {
+  const states = published.filter((name) => name.startsWith('registration.'));
+  return [...Map.groupBy(states, (name) => name)]
+    .filter(([, all]) => all.length > 1)
+    .slice(0, 3)
+    .map(([name, { length }]) => ({
+      kind: 'published twice',
+      problem: `${where}: ${name} was published ${length} times`,
+    }));
+}
+
 const nameOfTold = ({
   type,
   passReference,
@@ -64,7 +77,7 @@ const nameOfTold = ({
     ? `${type} ticket ${organizedEventTicketID}`
     : `${type} ${parsePassReference(passReference)?.serial}`;
 
-const nameOfEntry = ({ kind, serial, ticketId }: JournalEntry) =>
+export const nameOfEntry = ({ kind, serial, ticketId }: JournalEntry) =>
   serial === null ? `ticket.${kind} ticket ${ticketId}` : `registration.${kind} ${serial}`;
 
 /** Who is to have an e-mail: confirmed, and not cancelled meanwhile (then they may have one). */

@@ -10,7 +10,7 @@ export interface Tolerance {
 
 /** A broken promise. */
 export interface Violation {
-  kind: 'lost' | 'doubled' | 'oversold' | 'stuck' | 'wrong';
+  kind: 'lost' | 'doubled' | 'oversold' | 'published twice' | 'stuck' | 'wrong';
   problem: string;
   /** The request it shows on. */
   request?: RequestRecord;

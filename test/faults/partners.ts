@@ -28,7 +28,11 @@ const GROUP_PERCENT = 50;
 const CANCEL_PERCENT = 20;
 const HOLD_PERCENT = 20;
 /** Of those that are held. */
-const CONFIRM_PERCENT = 70;
+const CONFIRM_PERCENT = 40;
+/** The others are confirmed by several callers at every API at the same time, when most of them are finalized. */
+const RUSH_AFTER_MS = 1_000;
+const CALLERS_PER_API = 2;
+const RUSH_CANCEL_PERCENT = 30;
 const TIMEOUT_MS = 5_000;
 const BACKOFF_MS = { from: 10, to: 150 };
 const THINK_MS = 4;
@@ -60,6 +64,8 @@ export class Partners {
   readonly #clients: Promise<void>[];
   /** Events of which a reset may still be under way. */
   readonly #maybeReset = new Set<number>();
+  /** What is left for a rush, the oldest first. */
+  readonly #held: { request: RequestRecord; passReference: string; since: number }[] = [];
   #isOver = false;
   #count = 0;
 
@@ -118,8 +124,12 @@ export class Partners {
       if (passReference && random.chance(LOOKUP_PERCENT))
         await this.#lookUp(event, passReference, `/api/v1/events/registrations/${passReference}`);
       if (random.chance(LAUNCH_PERCENT)) await this.#lookUp(event, 'the launch', '/api/v1/events/launch');
-      if (passReference && request.isHeld && random.chance(CONFIRM_PERCENT))
-        await this.#change(request, passReference, 'confirm', request.confirmations);
+      if (passReference && request.isHeld) {
+        if (random.chance(CONFIRM_PERCENT))
+          await this.#change(request, passReference, 'confirm', request.confirmations);
+        else this.#held.push({ request, passReference, since: this.now() });
+      }
+      await this.#rush();
       if (passReference && this.#mayGiveBack(request) && random.chance(CANCEL_PERCENT))
         await this.#change(request, passReference, 'cancel', request.cancellations);
       if (this.#options.events[event]!.isTest && random.chance(RESET_PERCENT)) await this.#reset(event);
@@ -203,17 +213,40 @@ export class Partners {
     return ticketId !== this.#options.events[event]!.ticketIds.at(-1);
   }
 
+  /** Confirms a hold by several callers at every API at the same time, and sometimes cancels it there as well. */
+  async #rush(): Promise<void> {
+    const { random, apiUrls } = this.#options;
+    const [oldest] = this.#held;
+    if (!oldest || this.now() - oldest.since < RUSH_AFTER_MS) return;
+    this.#held.shift();
+    const { request, passReference } = oldest;
+    const isCancelled = random.chance(RUSH_CANCEL_PERCENT);
+    await Promise.all(
+      [...apiUrls.keys()].flatMap((api) => [
+        ...Array.from({ length: CALLERS_PER_API }, () =>
+          this.#change(request, passReference, 'confirm', request.confirmations, api),
+        ),
+        ...(isCancelled ? [this.#change(request, passReference, 'cancel', request.cancellations, api)] : []),
+      ]),
+    );
+  }
+
   /** Repeats it until there is a final answer, and now and then once more after that. */
   async #change(
     request: RequestRecord,
     passReference: string,
     name: 'confirm' | 'cancel',
     ends: AttemptEnd[],
+    firstApi?: number,
   ): Promise<void> {
     const { random, apiUrls } = this.#options;
     const path = `/api/v1/events/registrations/${passReference}/${name}`;
-    for (const giveUpAt = this.now() + PERSIST_MS; this.now() < giveUpAt;) {
-      const api = random.between(0, apiUrls.length - 1);
+    let api = firstApi ?? random.between(0, apiUrls.length - 1);
+    for (
+      const giveUpAt = this.now() + PERSIST_MS;
+      this.now() < giveUpAt;
+      api = random.between(0, apiUrls.length - 1)
+    ) {
       const [end] = await this.#send(api, request.event, path, { method: 'POST', headers: {} });
       ends.push(end!);
       const isFinal = end!.kind === 'answered' && !RETRY_CODES.has(end!.code);

@@ -4,7 +4,7 @@ import type { ClientCampaignResult } from './client-campaign.ts';
 import type { RoundResult } from './run-round.ts';
 
 const SHOWN = 5;
-const KINDS: Violation['kind'][] = ['lost', 'doubled', 'oversold', 'stuck', 'wrong'];
+const KINDS: Violation['kind'][] = ['lost', 'doubled', 'oversold', 'published twice', 'stuck', 'wrong'];
 
 const namesOf = (result: RoundResult) => result.faults.map(({ name }) => name).join(' + ');
 const seconds = (ms = Number.NaN) => `${(ms / 1000).toFixed(2)} s`;

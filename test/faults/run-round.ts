@@ -1,7 +1,7 @@
 import { reconcile } from '@floodgate/registrations';
 import { journalOf } from '../harness/journal.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-import { checkChain, checkMails, type Addressee } from './check-deliveries.ts';
+import { checkChain, checkMails, findRepeats, nameOfEntry, type Addressee } from './check-deliveries.ts';
 import { checkHistory, type Violation } from './check-history.ts';
 import type { Deployment } from './deployment.ts';
 import type { NodeUnderTest } from './citus-under-test.ts';
@@ -11,6 +11,7 @@ import { makesRequestsFail, type Fault } from './fault.ts';
 import { labelOf, type History, type Stored } from './history.ts';
 import { addressOf, Partners } from './partners.ts';
 import { Random } from './random.ts';
+import { readList } from './read-list.ts';
 import { endHolds, hasNonePrepared, isFinalized, isNoneOverdue, readNow, readStored } from './read-stored.ts';
 
 /** What happens in a round; everything else follows from its seed. */
@@ -144,6 +145,7 @@ export async function runRound(deployment: Deployment, round: Round): Promise<Ro
         mayFail: round.faults.some(makesRequestsFail),
       }),
       ...(await checkTold(deployment, events)),
+      ...(await checkPublished(deployment, events)),
       ...checkMails(takenInRound(deployment, mailsBefore), addresseesOf(stored, events), mayComeAgain(round)),
       ...(isNodeAlone(round) && mendedAt - struckAt >= AWAY_FROM_MS
         ? unsold(partners, events, node, { from: struckAt, to: mendedAt })
@@ -166,6 +168,22 @@ async function checkTold({ db, webhooks }: Deployment, events: readonly EventOnS
   return live.flatMap((event, index) =>
     checkChain(pathOf(event), webhooks.takenAt(pathOf(event)), journals[index]!),
   );
+}
+
+/** Every state of a registration is in the journal once, and in the list of its partner. */
+async function checkPublished({ db, apiUrls }: Deployment, events: readonly EventOnSale[]) {
+  const violations: Violation[] = [];
+  for (const event of events) {
+    const { fixture } = event;
+    const journal = (await journalOf(db, fixture)).map(nameOfEntry);
+    const list = await readList(trimSlash(apiUrls[0]!), event);
+    violations.push(...findRepeats(`journal of event ${fixture.eventId}`, journal));
+    violations.push(...findRepeats(`list of event ${fixture.eventId}`, list));
+    const expected = journal.filter((name) => name.startsWith('registration.'));
+    if (list.join() !== expected.join())
+      violations.push({ kind: 'wrong', problem: `the list of event ${fixture.eventId} is not its journal` });
+  }
+  return violations;
 }
 
 /** Under way when a process, a server or the wire between them was lost, in each of the processes; see decision 65. */

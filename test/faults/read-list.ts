@@ -1,0 +1,28 @@
+import { parsePassReference } from '@floodgate/contract';
+import type { EventOnSale } from './events-on-sale.ts';
+
+interface Page {
+  registrations: { passReference: string; state: string }[];
+  cursor: string;
+  more: boolean;
+}
+
+/** Reads the whole list of a partner's registrations, each entry as "registration.confirmed 17". */
+export async function readList(apiUrl: string, { fixture }: EventOnSale): Promise<string[]> {
+  const headers = { 'x-secret-key': fixture.secretKey, 'x-event-ref': fixture.eventRef };
+  const names: string[] = [];
+  for (let [after, more] = ['0', true]; more;) {
+    const response = await fetch(`${apiUrl}/api/v1/events/registrations?limit=1000&after=${after}`, {
+      headers,
+    });
+    if (!response.ok) throw new Error(`the list was answered ${response.status}`);
+    const page = ((await response.json()) as { responseData: Page }).responseData;
+    names.push(
+      ...page.registrations.map(
+        ({ passReference, state }) => `registration.${state} ${parsePassReference(passReference)?.serial}`,
+      ),
+    );
+    [after, more] = [page.cursor, page.more];
+  }
+  return names;
+}
