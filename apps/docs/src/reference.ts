@@ -14,22 +14,25 @@ import { postmanCollection, type DescribedApi } from './postman-collection.ts';
 const folder = path.resolve(import.meta.dirname, '../reference');
 const published = path.resolve(import.meta.dirname, '../public');
 
+const service = path.resolve(import.meta.dirname, '../../../packages/service/src');
+
 /** What the API serves: test/http/contract.test.ts writes it. */
 const readContract = () =>
   JSON.parse(readFileSync(path.join(published, 'openapi.json'), 'utf8')) as DescribedApi;
+
+const SETTINGS = {
+  API: ApiConfig,
+  worker: WorkerConfig,
+  delivery: DeliveryConfig,
+  command: CliEnvironment,
+  '`npm start`': StandaloneConfig,
+};
 
 const GENERATED = {
   // The commands are described, not run: they need nothing of what they would be given.
   'cli.md': () => describeCommands(buildProgram({} as never)),
   'response-codes.md': () => describeResponseCodes(readContract()),
-  'settings.md': () =>
-    describeSettings({
-      API: ApiConfig,
-      worker: WorkerConfig,
-      delivery: DeliveryConfig,
-      command: CliEnvironment,
-      '`npm start`': StandaloneConfig,
-    }),
+  'settings.md': () => describeSettings(SETTINGS),
 };
 
 /** Where the introduction of a page ends, which is written by hand. */
@@ -44,7 +47,7 @@ export interface ReferencePage {
   wanted: string;
 }
 
-/** Returns the pages of the reference, and the collection. Throws where one has no place for what is generated. */
+/** Returns the pages of the reference, the collection and the names of settings. Throws where one has no place for what is generated. */
 export function referencePages(): ReferencePage[] {
   return [
     ...Object.entries(GENERATED).map(([name, generate]) => {
@@ -55,13 +58,17 @@ export function referencePages(): ReferencePage[] {
       const generated = `<!-- prettier-ignore-start -->\n\n${generate()}\n<!-- prettier-ignore-end -->\n`;
       return { name, file, written, wanted: `${written.slice(0, end)}${MARK}\n\n${generated}` };
     }),
-    collectionFile(),
+    jsonFile(published, 'floodgate.postman_collection.json', postmanCollection(readContract())),
+    jsonFile(service, 'setting-names.json', settingNames()),
   ];
 }
 
-function collectionFile(): ReferencePage {
-  const name = 'floodgate.postman_collection.json';
-  const file = path.join(published, name);
+/** Names of the settings of all processes: each of them knows those of the others, so that it does not take them for mistakes. */
+const settingNames = () =>
+  [...new Set(Object.values(SETTINGS).flatMap(({ properties }) => Object.keys(properties)))].toSorted();
+
+function jsonFile(directory: string, name: string, content: unknown): ReferencePage {
+  const file = path.join(directory, name);
   const written = existsSync(file) ? readFileSync(file, 'utf8') : '';
-  return { name, file, written, wanted: `${JSON.stringify(postmanCollection(readContract()), null, 2)}\n` };
+  return { name, file, written, wanted: `${JSON.stringify(content, null, 2)}\n` };
 }

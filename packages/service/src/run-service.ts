@@ -2,6 +2,7 @@ import { Type, type Static, type TObject } from '@sinclair/typebox';
 import { ConfigError } from './failure.ts';
 import { loadConfig, whole } from './load-config.ts';
 import { createLogger, describeError, type Logger } from './log.ts';
+import { mistypedSettings } from './mistyped-settings.ts';
 
 export interface Service {
   /** Ends the service in good order; what is under way is finished first. */
@@ -28,6 +29,8 @@ export async function runService<Schema extends TObject>(
   const config = readConfigOrExit(name, schema);
   const { LOG_LEVEL, SHUTDOWN_TIMEOUT_MS } = config as unknown as Static<TObject<typeof processSettings>>;
   const log = createLogger(name, LOG_LEVEL);
+  for (const { name: setting, likely } of mistypedSettings(Object.keys(schema.properties), process.env))
+    log.warn({ setting, likely }, 'this variable is no setting of Floodgate; is another name meant?');
   const fail = (error: unknown): never => {
     // For a person at a terminal one clear line; for whoever searches logs, the error with its stack.
     process.stderr.write(`${name}: ${describeError(error).message}\n`);
