@@ -229,9 +229,8 @@ const FORBIDDEN_TO: Record<ServiceName, string[]> = {
   ],
   delivery: [
     ...FORBIDDEN,
-    ...['event_grants', 'secret_keys', 'rate_limit_windows', 'idempotency_keys'].map(
-      (table) => `select count(*) from ${table}`,
-    ),
+    ...['rate_limit_windows', 'idempotency_keys'].map((table) => `select count(*) from ${table}`),
+    ...['key_id', 'secret_hash'].map((column) => `select ${column} from secret_keys`),
     ...['name', 'weight', 'requests_per_second'].map((column) => `select ${column} from partners`),
     "update partners set contact_email = ''",
     'delete from webhook_notices',

@@ -1,5 +1,8 @@
 import { createPublicKey, verify } from 'node:crypto';
+import { grantEvent, revokeEvent } from '@floodgate/events';
+import { issueKey, revokeKey } from '@floodgate/partners';
 import {
+  askForTest,
   listAttempts,
   pauseEndpoint,
   readMessages,
@@ -379,6 +382,65 @@ describe('where messages may go', () => {
     await arrived(1);
     expect(await attempted(outside, 'failed')).toMatchObject({ error: 'FORBIDDEN_ADDRESS' });
   });
+});
+
+describe('a webhook whose partner lost access to the event', () => {
+  type Loss = [string, { lose: () => Promise<unknown>; regain: () => Promise<unknown> }];
+  const losses: Loss[] = [
+    [
+      'the event was revoked',
+      {
+        lose: () => revokeEvent(database.db, fixture.partnerId, fixture.eventId),
+        regain: () => grantEvent(database.db, fixture.partnerId, fixture.eventId),
+      },
+    ],
+    [
+      'all its keys were revoked',
+      {
+        lose: () => revokeKey(database.db, fixture.keyId),
+        regain: () => issueKey(database.db, fixture.partnerId),
+      },
+    ],
+  ];
+
+  test.for(losses)(
+    'sends nothing, and continues where it stopped when access is back: %s',
+    async ([, { lose, regain }]) => {
+      const webhook = await add();
+      await confirm(1);
+      await deliver();
+      await arrived(1);
+      await lose();
+      await confirm(2);
+      await waitUntil('it waits for access', async () => {
+        const { next_at: nextAt, lease } = await consumerOf(webhook);
+        return lease === null && nextAt.getTime() > Date.now();
+      });
+      await askForTest(database.db, webhook.endpoint);
+      expect(await attempted(webhook, 'failed')).toMatchObject({ error: 'NO_ACCESS' });
+      expect(receiver.deliveries).toHaveLength(1);
+      // What happened in between is delivered, once.
+      await regain();
+      await passTime(database.db, fixture.shardId, 60);
+      await arrived(3);
+      expect(followChain(receiver.told())).toMatchObject({ breaks: [], cursor: '3' });
+      expect(receiver.told().flatMap(({ data }) => data.entries)).toHaveLength(3);
+      await waitUntil('it is recorded', async () => (await consumerOf(webhook)).last_offset === 3);
+    },
+  );
+});
+
+test('a test whose receiver hangs delays no other test', async () => {
+  const hanging = await startReceiverInTest(() => {});
+  const { endpoint } = await add({ url: hanging.url });
+  const other = await add();
+  await deliver();
+  await askForTest(database.db, endpoint);
+  await waitUntil('the first test hangs', () => hanging.deliveries.length === 1);
+  await askForTest(database.db, other.endpoint);
+  await waitUntil('the second test arrives', () => receiver.deliveries.length === 1);
+  expect(await attempted(other, 'delivered')).toMatchObject({ httpStatus: 204 });
+  expect(await listAttempts(database.db, endpoint, 1)).toEqual([]);
 });
 
 test('receivers that answer slowly leave room for the others', async () => {

@@ -17,6 +17,8 @@ import { createSigner } from './signatures.ts';
 const SLOW_MS = 1_000;
 /** When a slow one comes again for which there was no room. */
 const ROOM_AFTER_MS = 1_000;
+/** How often a webhook without access is checked for a new grant or key. */
+const CHECK_ACCESS_AFTER_MS = 5_000;
 
 export interface DeliverOptions {
   db: Database;
@@ -61,6 +63,11 @@ export function createDelivery({ db, dispatcherOf, slowSlots, onAttempt, ...opti
     const endpoint = await loadEndpoint(db, consumer.shardId, consumer.id);
     // It was deleted meanwhile, and its consumer with it.
     if (!endpoint) return 'kept';
+    // The cursor stays, so a new grant loses nothing.
+    if (!endpoint.hasAccess) {
+      await release(db, consumer, CHECK_ACCESS_AFTER_MS);
+      return 'kept';
+    }
     const dispatcher = dispatcherOf(endpoint.mode);
     if (!dispatcher) return giveUp({ db, consumer, onGivenUp: givenUp(consumer) }, 'test_event');
     const isSlow = (endpoint.lastAttempt?.tookMs ?? 0) >= SLOW_MS;

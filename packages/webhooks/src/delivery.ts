@@ -5,11 +5,9 @@ import { whole, type Logger } from '@floodgate/service';
 import { checkedAgent, type Reach } from './checked-agent.ts';
 import type { Resolve } from './resolve-outside.ts';
 import { createDelivery, type DeliverOptions } from './deliver.ts';
-import { expireAttempts, loadEndpoint, noteAttempt, takeTests } from './endpoint-to-deliver.ts';
-import { createTestMessage } from './messages.ts';
-import { postMessage } from './post-message.ts';
+import { expireAttempts } from './endpoint-to-deliver.ts';
+import { createTestSender } from './send-tests.ts';
 import { allowPrivateSetting } from './settings.ts';
-import { createSigner } from './signatures.ts';
 
 const LOOK_INTERVAL_MS = 200;
 const TEST_INTERVAL_MS = 500;
@@ -36,7 +34,6 @@ export const webhookDelivery = (resolve?: Resolve) =>
       const dispatcherOf: DeliverOptions['dispatcherOf'] = (mode) =>
         mode === 'test' && !isDevelopment ? null : agents[mode];
       const onAttempt = countAttempts(metrics);
-      const stopping = new AbortController();
       const consumers = runConsumers({
         db,
         kind: 'webhook',
@@ -51,56 +48,26 @@ export const webhookDelivery = (resolve?: Resolve) =>
           onGivenUp: warnOfGivenUp(log),
         }),
       });
-      const sendTest = testSender({ db, dispatcherOf, onAttempt }, stopping.signal);
+      const tests = createTestSender({
+        db,
+        dispatcherOf,
+        onAttempt,
+        onError: (err, id) => log.warn({ err, webhook: id }, 'a test of a webhook failed'),
+      });
       const rounds = [
         { name: 'webhooks', intervalMs: LOOK_INTERVAL_MS, run: consumers.look },
-        { name: 'webhook tests', intervalMs: TEST_INTERVAL_MS, run: () => sendTests(db, sendTest) },
+        { name: 'webhook tests', intervalMs: TEST_INTERVAL_MS, run: tests.look },
         { name: 'webhook attempts', intervalMs: EXPIRY_INTERVAL_MS, run: () => expire(db) },
       ];
       return Promise.resolve({
         rounds,
         async close() {
-          stopping.abort();
-          await consumers.close();
+          await Promise.all([consumers.close(), tests.close()]);
           await Promise.all(Object.values(agents).map((agent) => agent.destroy()));
         },
       });
     },
   });
-
-type SendTest = (test: { shardId: number; id: string; messageId: string }) => Promise<void>;
-
-async function sendTests(db: Database, sendTest: SendTest): Promise<'done'> {
-  await inEachShard(db, async (shardId) => {
-    const taken = await takeTests(db, shardId);
-    await Promise.all(taken.map((test) => sendTest({ shardId, ...test })));
-  });
-  return 'done';
-}
-
-/** Returns what sends a message that was asked for to try an endpoint. Whatever its state, and once. */
-function testSender(
-  { db, dispatcherOf, onAttempt }: Omit<DeliverOptions, 'slowSlots' | 'onGivenUp'>,
-  signal: AbortSignal,
-): SendTest {
-  return async ({ shardId, id, messageId }) => {
-    const endpoint = await loadEndpoint(db, shardId, id);
-    const dispatcher = endpoint && dispatcherOf(endpoint.mode);
-    if (!endpoint) return;
-    const message = createTestMessage(messageId, endpoint.eventRef);
-    const attempt = dispatcher
-      ? await postMessage({
-          url: endpoint.url,
-          message,
-          sign: createSigner(endpoint.keys),
-          dispatcher,
-          signal,
-        })
-      : { outcome: 'failed' as const, tookMs: 0, httpStatus: null, error: 'TEST_EVENT', retryAfterMs: null };
-    onAttempt(attempt, message);
-    await noteAttempt(db, endpoint, message, attempt);
-  };
-}
 
 async function expire(db: Database): Promise<'more' | 'done'> {
   let more = false;

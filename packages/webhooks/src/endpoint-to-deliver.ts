@@ -16,6 +16,8 @@ export interface EndpointToDeliver extends Recipient {
   shardId: number;
   url: string;
   mode: Mode;
+  /** Whether its partner may use the event: it has the grant and a valid key of the event's mode. */
+  hasAccess: boolean;
   /** Cursor of the last message that was delivered. */
   chain: number;
   /** Those that are valid, the newest first. */
@@ -23,6 +25,15 @@ export interface EndpointToDeliver extends Recipient {
   /** Null: there was none yet. */
   lastAttempt: { outcome: string; tookMs: number } | null;
 }
+
+// The same rule as for a request to the API.
+const hasAccess = sql<boolean>`exists (
+  select from event_grants
+  join secret_keys on secret_keys.partner_id = event_grants.partner_id
+  where event_grants.event_id = endpoint.event_id and event_grants.partner_id = endpoint.partner_id
+    and secret_keys.mode = events.mode and secret_keys.revoked_at is null
+    and coalesce(secret_keys.expires_at > now(), true)
+)`;
 
 /** Returns an endpoint with what is needed to deliver to it; undefined where it was deleted. */
 export async function loadEndpoint(
@@ -44,6 +55,7 @@ export async function loadEndpoint(
         'replays',
         'events.ref as eventRef',
         'events.mode',
+        hasAccess.as('hasAccess'),
       ])
       .where('endpoint.shard_id', '=', shardId)
       .where('endpoint.id', '=', id)
@@ -136,8 +148,11 @@ const changeEndpoint = (
     .where('id', '=', id)
     .execute();
 
-/** Takes the tests that were asked for in a shard. Each is taken once: who does not see it arrive asks again. */
-export async function takeTests(db: Database, shardId: number) {
+/**
+ * Takes the tests that were asked for in a shard, but not those of `except`. Each is taken once: a caller that does not see it arrive
+ * asks again.
+ */
+export async function takeTests(db: Database, shardId: number, except: readonly string[]) {
   const asked = await db
     .selectFrom('webhook_endpoints')
     .select(['id', 'test_message as messageId'])
@@ -145,16 +160,18 @@ export async function takeTests(db: Database, shardId: number) {
     .where('test_message', 'is not', null)
     .execute();
   const taken = await Promise.all(
-    asked.map(async ({ id, messageId }) => {
-      const { numUpdatedRows } = await db
-        .updateTable('webhook_endpoints')
-        .set({ test_message: null })
-        .where('shard_id', '=', shardId)
-        .where('id', '=', id)
-        .where('test_message', '=', messageId)
-        .executeTakeFirst();
-      return numUpdatedRows > 0n ? [{ id, messageId: messageId! }] : [];
-    }),
+    asked
+      .filter(({ id }) => !except.includes(id))
+      .map(async ({ id, messageId }) => {
+        const { numUpdatedRows } = await db
+          .updateTable('webhook_endpoints')
+          .set({ test_message: null })
+          .where('shard_id', '=', shardId)
+          .where('id', '=', id)
+          .where('test_message', '=', messageId)
+          .executeTakeFirst();
+        return numUpdatedRows > 0n ? [{ id, messageId: messageId! }] : [];
+      }),
   );
   return taken.flat();
 }

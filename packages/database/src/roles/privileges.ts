@@ -323,7 +323,8 @@ export const PRIVILEGES: Record<ServiceName, { [T in keyof Tables]: TablePrivile
   delivery: {
     // Whom to tell.
     partners: { select: ['id', 'contact_email'] },
-    secret_keys: {},
+    // A webhook is delivered only while its partner has access to the event.
+    secret_keys: { select: ['partner_id', 'mode', 'expires_at', 'revoked_at'] },
     secret_key_uses: {},
     shards: { select: ['id'] },
     events: {
@@ -342,7 +343,7 @@ export const PRIVILEGES: Record<ServiceName, { [T in keyof Tables]: TablePrivile
         'reply_to',
       ],
     },
-    event_grants: {},
+    event_grants: { select: ['partner_id', 'event_id'] },
     pass_keys: { select: PASS_KEY },
     tickets: { select: ['shard_id', 'id', 'event_id', 'title'] },
     batches: { select: ['shard_id', 'id', 'state', 'finished_at'] },
