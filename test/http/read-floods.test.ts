@@ -110,6 +110,23 @@ test('a partner that asks for thousands of registrations keeps nobody from being
   expect(['34', '34,90']).toContain(codes(await answers).join());
 });
 
+test('of a partner that calls the webhook routes thousands of times few requests wait, and no other partner is delayed', async () => {
+  const held = await holdTable('webhook_endpoints');
+  const answers = flood(Array<string>(FLOOD).fill('/api/v1/webhooks'), () => ({
+    'x-secret-key': theirs.secretKey,
+    'x-event-ref': theirs.eventRef,
+  }));
+  await waitUntil('one waits for the table', async () => (await held.waiters()) > 0);
+  const { secretKey, eventRef } = mine;
+  const headers = { 'x-secret-key': secretKey, 'x-event-ref': eventRef };
+  const other = fetch(`${api.baseUrl}/api/v1/webhooks`, { headers });
+  await held.release();
+  expect((await other).status).toBe(200);
+  // No more of one partner wait than the queue has places for.
+  const refused = (await answers).filter(({ body }) => body.responseCode === '90');
+  expect(refused.length).toBeGreaterThan(0);
+});
+
 test('however many ask whether the API is ready, Postgres is asked once at a time', async () => {
   const statements: string[] = [];
   const app = Fastify();

@@ -2,6 +2,7 @@ export type { onRequestHookHandler, preValidationAsyncHookHandler } from 'fastif
 export { itemFaults } from './answer-errors.ts';
 export { announcedBytes, requestsOf } from './bodies/admit-body.ts';
 export * from './capability.ts';
+export { createFairQueue } from './fair-queue.ts';
 export { parseReferenceDemo } from './reference-demo.ts';
 export * from './server.ts';
 export { closeServer } from './strict/connections.ts';

@@ -1,15 +1,11 @@
 import { answersOf, COMMON_FAILURES, RevocationQuery, RevokedPasses, success } from '@floodgate/contract';
 import type { Database, RecentReads } from '@floodgate/database';
-import type { Routes } from '@floodgate/http';
-import { createTurns, CURSOR_PROBLEMS } from '@floodgate/registrations';
+import { createFairQueue, type Routes } from '@floodgate/http';
+import { CURSOR_PROBLEMS } from '@floodgate/registrations';
 import { readRevocations, signRevocations } from './revocations.ts';
 import type { PassSigner } from './signer.ts';
 
 const DEFAULT_LIMIT = 100;
-/** A list that takes longer waits for a shard that does not answer, and keeps no other waiting. */
-const PATIENCE_MS = 500;
-/** Lists of one partner that may wait. A reader goes on from its last page, so it has one. */
-const WAITING_LIMIT = 100;
 
 interface Dependencies {
   reads: Database;
@@ -24,7 +20,7 @@ export function addRevocationsRoute(
   { reads, recent, answerWithinMs, signer }: Dependencies,
 ): void {
   // One connection, however many ask, as for other lists.
-  const inTurn = createTurns({ patienceMs: PATIENCE_MS, answerWithinMs, waitingLimit: WAITING_LIMIT });
+  const inTurn = createFairQueue({ answerWithinMs });
   api.get(
     '/events/passes/revoked',
     {

@@ -6,7 +6,6 @@ export * from './finalize/job.ts';
 export * from './finalize/relay.ts';
 export * from './idempotency/expired-keys.ts';
 export * from './list/list-registrations.ts';
-export * from './list/turns.ts';
 export * from './reconcile/reconcile.ts';
 export * from './register/commit-batch.ts';
 export * from './register/outcome.ts';

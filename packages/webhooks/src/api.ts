@@ -1,8 +1,9 @@
-import { defineApi } from '@floodgate/http';
+import { createFairQueue, defineApi } from '@floodgate/http';
+import type { InTurn } from './route-terms.ts';
 import { addWebhookRoutes } from './routes.ts';
 import { allowPrivateSetting } from './settings.ts';
 
-/** Partners manage these few and seldom: they may take turns. */
+/** One for the fair queue, and one more while the first waits for a lock. */
 const CONNECTIONS = 2;
 
 /** Lets partners manage their webhooks. Who delivers to them is another process. */
@@ -15,6 +16,13 @@ export const webhooksApi = defineApi({
       connectTimeoutMs: answerWithinMs,
       statementTimeoutMs: answerWithinMs,
     });
-    return { routes: (api) => addWebhookRoutes(api, db, WEBHOOK_ALLOW_PRIVATE === 'true') };
+    const queue = createFairQueue({ answerWithinMs, abandonsStarted: false });
+    const inTurn: InTurn = ({ principal, raw }, work) =>
+      queue(
+        principal.partnerId,
+        () => !raw.socket.destroyed,
+        () => work(db),
+      );
+    return { routes: (api) => addWebhookRoutes(api, inTurn, WEBHOOK_ALLOW_PRIVATE === 'true') };
   },
 });

@@ -12,7 +12,7 @@ import {
   WebhookWithSecret,
 } from '@floodgate/contract';
 import type { Database } from '@floodgate/database';
-import { withoutBody, type PartnerPrincipal, type Routes } from '@floodgate/http';
+import { withoutBody, type Routes } from '@floodgate/http';
 import {
   askForTest,
   changeEndpoint,
@@ -24,33 +24,34 @@ import {
 import { webhookOf, withSecret } from './describe.ts';
 import { rotateKeys } from './endpoint-keys.ts';
 import { findEndpoint, type Endpoint } from './endpoints.ts';
-import { failures, ONE, tags } from './route-terms.ts';
+import { failures, ONE, tags, type Caller, type InTurn } from './route-terms.ts';
 import { faultIn } from './urls.ts';
 
 /** What is done with a webhook that is there. */
-export function addChangeRoutes(api: Routes, db: Database, isDevelopment: boolean): void {
-  addChangeRoute(api, db, isDevelopment);
+export function addChangeRoutes(api: Routes, inTurn: InTurn, isDevelopment: boolean): void {
+  addChangeRoute(api, inTurn, isDevelopment);
   withoutBody(api, (routes) => {
-    addStateRoute(routes, db, 'pause');
-    addStateRoute(routes, db, 'resume');
-    addTestRoute(routes, db);
-    addDeleteRoute(routes, db);
+    addStateRoute(routes, inTurn, 'pause');
+    addStateRoute(routes, inTurn, 'resume');
+    addTestRoute(routes, inTurn);
+    addDeleteRoute(routes, inTurn);
   });
-  addReplayRoute(api, db);
-  addRotateRoute(api, db);
+  addReplayRoute(api, inTurn);
+  addRotateRoute(api, inTurn);
 }
 
 /** Does something with a webhook, in a transaction. Returns null where the caller has none of this id. */
 const withEndpoint = <Result>(
-  db: Database,
-  principal: PartnerPrincipal,
-  id: string,
+  inTurn: InTurn,
+  caller: Caller & { params: { webhookId: string } },
   work: (transaction: Database, endpoint: Endpoint) => Promise<Result>,
 ): Promise<Result | null> =>
-  db.transaction().execute(async (transaction) => {
-    const endpoint = await findEndpoint(transaction, principal, id);
-    return endpoint ? work(transaction, endpoint) : null;
-  });
+  inTurn(caller, (db) =>
+    db.transaction().execute(async (transaction) => {
+      const endpoint = await findEndpoint(transaction, caller.principal, caller.params.webhookId);
+      return endpoint ? work(transaction, endpoint) : null;
+    }),
+  );
 
 /** Returns a webhook as it is after a change; null where it was deleted meanwhile. */
 async function afterwards(db: Database, endpoint: Endpoint) {
@@ -58,7 +59,7 @@ async function afterwards(db: Database, endpoint: Endpoint) {
   return found ? webhookOf(found) : null;
 }
 
-function addChangeRoute(api: Routes, db: Database, isDevelopment: boolean): void {
+function addChangeRoute(api: Routes, inTurn: InTurn, isDevelopment: boolean): void {
   api.patch(
     ONE,
     {
@@ -74,10 +75,11 @@ function addChangeRoute(api: Routes, db: Database, isDevelopment: boolean): void
       },
       bodyLimit: BODY_LIMIT_BYTES,
     },
-    async ({ principal, params, body }, reply) => {
+    async (request, reply) => {
+      const { body } = request;
       const fault = faultIn(body, isDevelopment);
       if (fault) return reply.fail('11', { message: fault });
-      const changed = await withEndpoint(db, principal, params.webhookId, async (transaction, endpoint) => {
+      const changed = await withEndpoint(inTurn, request, async (transaction, endpoint) => {
         await changeEndpoint(transaction, endpoint, body);
         return afterwards(transaction, endpoint);
       });
@@ -86,7 +88,7 @@ function addChangeRoute(api: Routes, db: Database, isDevelopment: boolean): void
   );
 }
 
-function addDeleteRoute(api: Routes, db: Database): void {
+function addDeleteRoute(api: Routes, inTurn: InTurn): void {
   api.delete(
     ONE,
     {
@@ -99,9 +101,10 @@ function addDeleteRoute(api: Routes, db: Database): void {
         params: WebhookPath,
         response: answersOf(Webhook),
       },
+      bodyLimit: BODY_LIMIT_BYTES,
     },
-    async ({ principal, params }, reply) => {
-      const deleted = await withEndpoint(db, principal, params.webhookId, async (transaction, endpoint) => {
+    async (request, reply) => {
+      const deleted = await withEndpoint(inTurn, request, async (transaction, endpoint) => {
         await deleteEndpoint(transaction, endpoint);
         return webhookOf(endpoint);
       });
@@ -125,13 +128,16 @@ const STATE_CHANGES = {
   },
 };
 
-function addStateRoute(api: Routes, db: Database, name: keyof typeof STATE_CHANGES): void {
+function addStateRoute(api: Routes, inTurn: InTurn, name: keyof typeof STATE_CHANGES): void {
   const { change, ...description } = STATE_CHANGES[name];
   api.post(
     `${ONE}/${name}`,
-    { schema: { ...description, tags, failures, params: WebhookPath, response: answersOf(Webhook) } },
-    async ({ principal, params }, reply) => {
-      const changed = await withEndpoint(db, principal, params.webhookId, async (transaction, endpoint) => {
+    {
+      schema: { ...description, tags, failures, params: WebhookPath, response: answersOf(Webhook) },
+      bodyLimit: BODY_LIMIT_BYTES,
+    },
+    async (request, reply) => {
+      const changed = await withEndpoint(inTurn, request, async (transaction, endpoint) => {
         await change(transaction, endpoint);
         return afterwards(transaction, endpoint);
       });
@@ -140,7 +146,7 @@ function addStateRoute(api: Routes, db: Database, name: keyof typeof STATE_CHANG
   );
 }
 
-function addTestRoute(api: Routes, db: Database): void {
+function addTestRoute(api: Routes, inTurn: InTurn): void {
   api.post(
     `${ONE}/test`,
     {
@@ -154,15 +160,16 @@ function addTestRoute(api: Routes, db: Database): void {
         params: WebhookPath,
         response: answersOf(WebhookTest),
       },
+      bodyLimit: BODY_LIMIT_BYTES,
     },
-    async ({ principal, params }, reply) => {
-      const messageId = await withEndpoint(db, principal, params.webhookId, askForTest);
+    async (request, reply) => {
+      const messageId = await withEndpoint(inTurn, request, askForTest);
       return messageId ? success({ messageId }) : reply.fail('70');
     },
   );
 }
 
-function addReplayRoute(api: Routes, db: Database): void {
+function addReplayRoute(api: Routes, inTurn: InTurn): void {
   api.post(
     `${ONE}/replay`,
     {
@@ -178,11 +185,12 @@ function addReplayRoute(api: Routes, db: Database): void {
       },
       bodyLimit: BODY_LIMIT_BYTES,
     },
-    async ({ principal, params, body }, reply) => {
+    async (request, reply) => {
+      const { body } = request;
       const since = new Date(body.since);
       // A leap second is a time, but none that JavaScript knows.
       if (Number.isNaN(since.getTime())) return reply.fail('11', { message: 'since: a time with an offset' });
-      const replayed = await withEndpoint(db, principal, params.webhookId, async (transaction, endpoint) => {
+      const replayed = await withEndpoint(inTurn, request, async (transaction, endpoint) => {
         await replayEndpoint(transaction, endpoint, since);
         return afterwards(transaction, endpoint);
       });
@@ -191,7 +199,7 @@ function addReplayRoute(api: Routes, db: Database): void {
   );
 }
 
-function addRotateRoute(api: Routes, db: Database): void {
+function addRotateRoute(api: Routes, inTurn: InTurn): void {
   api.post(
     `${ONE}/rotate`,
     {
@@ -208,8 +216,9 @@ function addRotateRoute(api: Routes, db: Database): void {
       },
       bodyLimit: BODY_LIMIT_BYTES,
     },
-    async ({ principal, params, body }, reply) => {
-      const rotated = await withEndpoint(db, principal, params.webhookId, async (transaction, endpoint) => {
+    async (request, reply) => {
+      const { body } = request;
+      const rotated = await withEndpoint(inTurn, request, async (transaction, endpoint) => {
         const keys = await rotateKeys(
           transaction,
           endpoint,

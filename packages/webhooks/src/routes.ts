@@ -12,25 +12,24 @@ import {
   WebhookRequest,
   WebhookWithSecret,
 } from '@floodgate/contract';
-import type { Database } from '@floodgate/database';
 import type { Routes } from '@floodgate/http';
 import { addEndpoint } from './change-endpoints.ts';
 import { addChangeRoutes } from './change-routes.ts';
 import { attemptOf, webhookOf, withSecret } from './describe.ts';
 import { findEndpoint, listAttempts, listEndpoints } from './endpoints.ts';
-import { failures, ONE, tags } from './route-terms.ts';
+import { failures, ONE, tags, type InTurn } from './route-terms.ts';
 import { faultIn } from './urls.ts';
 
 /** /webhooks and below: the webhooks of a partner under an event. */
-export function addWebhookRoutes(api: Routes, db: Database, isDevelopment: boolean): void {
-  addListRoute(api, db);
-  addCreateRoute(api, db, isDevelopment);
-  addGetRoute(api, db);
-  addAttemptsRoute(api, db);
-  addChangeRoutes(api, db, isDevelopment);
+export function addWebhookRoutes(api: Routes, inTurn: InTurn, isDevelopment: boolean): void {
+  addListRoute(api, inTurn);
+  addCreateRoute(api, inTurn, isDevelopment);
+  addGetRoute(api, inTurn);
+  addAttemptsRoute(api, inTurn);
+  addChangeRoutes(api, inTurn, isDevelopment);
 }
 
-function addListRoute(api: Routes, db: Database): void {
+function addListRoute(api: Routes, inTurn: InTurn): void {
   api.get(
     '/webhooks',
     {
@@ -43,14 +42,14 @@ function addListRoute(api: Routes, db: Database): void {
         response: answersOf(WebhookList),
       },
     },
-    async ({ principal }) => {
-      const endpoints = await listEndpoints(db, principal);
+    async (request) => {
+      const endpoints = await inTurn(request, (db) => listEndpoints(db, request.principal));
       return success(endpoints.map((endpoint) => webhookOf(endpoint)));
     },
   );
 }
 
-function addCreateRoute(api: Routes, db: Database, isDevelopment: boolean): void {
+function addCreateRoute(api: Routes, inTurn: InTurn, isDevelopment: boolean): void {
   api.post(
     '/webhooks',
     {
@@ -67,18 +66,19 @@ function addCreateRoute(api: Routes, db: Database, isDevelopment: boolean): void
       },
       bodyLimit: BODY_LIMIT_BYTES,
     },
-    async ({ principal, body }, reply) => {
+    async (request, reply) => {
+      const { principal, body } = request;
       const fault = faultIn(body, isDevelopment);
       if (fault) return reply.fail('11', { message: fault });
-      const added = await db
-        .transaction()
-        .execute((transaction) => addEndpoint(transaction, principal, body));
+      const added = await inTurn(request, (db) =>
+        db.transaction().execute((transaction) => addEndpoint(transaction, principal, body)),
+      );
       return added ? success(withSecret(added)) : reply.fail('71');
     },
   );
 }
 
-function addGetRoute(api: Routes, db: Database): void {
+function addGetRoute(api: Routes, inTurn: InTurn): void {
   api.get(
     ONE,
     {
@@ -92,14 +92,15 @@ function addGetRoute(api: Routes, db: Database): void {
         response: answersOf(Webhook),
       },
     },
-    async ({ principal, params }, reply) => {
-      const endpoint = await findEndpoint(db, principal, params.webhookId);
+    async (request, reply) => {
+      const { principal, params } = request;
+      const endpoint = await inTurn(request, (db) => findEndpoint(db, principal, params.webhookId));
       return endpoint ? success(webhookOf(endpoint)) : reply.fail('70');
     },
   );
 }
 
-function addAttemptsRoute(api: Routes, db: Database): void {
+function addAttemptsRoute(api: Routes, inTurn: InTurn): void {
   api.get(
     `${ONE}/attempts`,
     {
@@ -114,11 +115,14 @@ function addAttemptsRoute(api: Routes, db: Database): void {
         response: answersOf(WebhookAttempts),
       },
     },
-    async ({ principal, params, query }, reply) => {
-      const endpoint = await findEndpoint(db, principal, params.webhookId);
-      if (!endpoint) return reply.fail('70');
-      const attempts = await listAttempts(db, endpoint, Number(query.limit ?? DEFAULT_WEBHOOK_ATTEMPTS));
-      return success(attempts.map(attemptOf));
+    async (request, reply) => {
+      const { principal, params, query } = request;
+      const limit = Number(query.limit ?? DEFAULT_WEBHOOK_ATTEMPTS);
+      const attempts = await inTurn(request, async (db) => {
+        const endpoint = await findEndpoint(db, principal, params.webhookId);
+        return endpoint && listAttempts(db, endpoint, limit);
+      });
+      return attempts ? success(attempts.map(attemptOf)) : reply.fail('70');
     },
   );
 }

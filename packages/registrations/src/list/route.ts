@@ -6,16 +6,11 @@ import {
   success,
 } from '@floodgate/contract';
 import type { Database, RecentReads } from '@floodgate/database';
-import type { Routes } from '@floodgate/http';
+import { createFairQueue, type Routes } from '@floodgate/http';
 import { statusOf } from '../status/route.ts';
 import { CURSOR_PROBLEMS, listRegistrations } from './list-registrations.ts';
-import { createTurns } from './turns.ts';
 
 const DEFAULT_LIMIT = 100;
-/** A list that takes longer waits for a shard that does not answer, and keeps no other waiting. */
-const PATIENCE_MS = 500;
-/** Lists of one partner that may wait. A reader goes on from its last page, so it has one. */
-const WAITING_LIMIT = 100;
 
 interface Dependencies {
   reads: Database;
@@ -26,11 +21,7 @@ interface Dependencies {
 /** GET /events/registrations: what became of the caller's own registrations, in order, from a cursor on. */
 export function addListRoute(api: Routes, { reads, recent, answerWithinMs }: Dependencies): void {
   // One connection, however many ask: what keys open, and tickets, must not wait for lists.
-  const inTurn = createTurns({
-    patienceMs: PATIENCE_MS,
-    answerWithinMs,
-    waitingLimit: WAITING_LIMIT,
-  });
+  const inTurn = createFairQueue({ answerWithinMs });
   api.get(
     '/events/registrations',
     {
