@@ -16,6 +16,8 @@ export interface HostileOptions {
   rounds: number;
   /** Of each load. */
   seconds: number;
+  /** Only the cases whose name has one of these in it; all where absent. */
+  only?: readonly string[] | undefined;
 }
 
 /** What a hostile partner sends, all the time, while another partner registers attendees. */
@@ -120,8 +122,11 @@ const CASES: readonly Case[] = [
 
 const secondsOf = ({ seconds }: HostileOptions) => 2 * (seconds + FILLING_SECONDS) + OVERHEAD_SECONDS;
 
+const casesOf = ({ only }: HostileOptions) =>
+  CASES.filter(({ name }) => !only || only.some((part) => name.includes(part)));
+
 export const hostileSeconds = (options: HostileOptions): number =>
-  options.rounds * CASES.length * secondsOf(options);
+  options.rounds * casesOf(options).length * secondsOf(options);
 
 /** How long one partner waits beside another one that does harm, against how long it waits alone. */
 export async function hostiles(
@@ -132,7 +137,7 @@ export async function hostiles(
 ): Promise<Hostile[]> {
   const results: Hostile[] = [];
   for (let round = 1; round <= options.rounds; round += 1)
-    for (const one of CASES) {
+    for (const one of casesOf(options)) {
       signal.throwIfAborted();
       progress.say(`beside ${one.name}, round ${round}`);
       results.push({ name: one.name, round, ...(await measureCase(servers, one, options.seconds)) });

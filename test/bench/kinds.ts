@@ -102,8 +102,8 @@ function fairnessOf({ pairs = 2, seconds = 8 }: Options): Kind {
   }));
 }
 
-function hostileOf({ pairs = 1, seconds = 6 }: Options): Kind {
-  const options = { rounds: pairs, seconds };
+function hostileOf({ pairs = 1, seconds = 6, workloads: only }: Options): Kind {
+  const options = { rounds: pairs, seconds, only };
   return alone(hostileSeconds(options), async (servers, ...on) => ({
     hostiles: await hostiles(servers, options, ...on),
   }));

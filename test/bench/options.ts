@@ -46,7 +46,7 @@ const GOES_WITH: Record<string, readonly string[]> = {
   soak: [],
   overload: [],
   fair: ['pairs', 'seconds'],
-  hostile: ['pairs', 'seconds'],
+  hostile: ['only', 'pairs', 'seconds'],
   outages: ['redis-seconds', 'postgres-seconds', 'rate'],
   finalization: ['pairs', 'seconds'],
   citus: ['pairs', 'seconds'],

@@ -67,12 +67,13 @@ async function holdTable(table: string) {
 async function flood(
   paths: string[],
   headersOf: (index: number) => Record<string, string>,
+  method = 'GET',
 ): Promise<Answer[]> {
   const connection = await RawConnection.open(api.baseUrl);
   onTestFinished(() => connection.close());
   const requests = paths.map((path, index) => {
     const lines = Object.entries(headersOf(index)).map(([name, value]) => `${name}: ${value}\r\n`);
-    return `GET ${path} HTTP/1.1\r\nhost: api\r\n${lines.join('')}\r\n`;
+    return `${method} ${path} HTTP/1.1\r\nhost: api\r\n${lines.join('')}\r\n`;
   });
   connection.send(requests.join(''));
   const answers: Answer[] = [];
@@ -125,6 +126,22 @@ test('of a partner that calls the webhook routes thousands of times few requests
   // No more of one partner wait than the queue has places for.
   const refused = (await answers).filter(({ body }) => body.responseCode === '90');
   expect(refused.length).toBeGreaterThan(0);
+});
+
+test('however many reset a test event, one of them is at work, on a connection of its own', async () => {
+  const trial = await createFixture(database.db, 'allow', 'test');
+  const ticketId = await mine.addTicket();
+  const held = await holdTable('idempotency_keys');
+  const answers = flood(
+    Array<string>(100).fill('/api/v1/events/reset'),
+    () => ({ 'x-secret-key': trial.secretKey, 'x-event-ref': trial.eventRef }),
+    'POST',
+  );
+  const register = async () =>
+    expect((await clientOf(mine).register(attendee(ticketId))).body.responseCode).toBe('00');
+  expect(await held.mostWaitersDuring(register)).toBe(1);
+  await held.release();
+  expect(['00', '00,90']).toContain(codes(await answers).join());
 });
 
 test('however many ask whether the API is ready, Postgres is asked once at a time', async () => {

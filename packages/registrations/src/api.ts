@@ -55,6 +55,11 @@ export const registrationsApi = defineApi({
       maxConnections: CONNECTIONS,
       statementTimeoutMs: Math.round(answerWithinMs * BATCH_SHARE),
     });
+    const resets = openPool({
+      purpose: 'reset',
+      maxConnections: 1,
+      statementTimeoutMs: answerWithinMs,
+    });
     const notifier = createQueueNotifier((batches) => {
       // Not awaited and allowed to fail: the batch row is the outbox, and the relay tells the queue again.
       producer.enqueue(job(finalizeBatchesJob, batches)).catch(() => {});
@@ -96,7 +101,7 @@ export const registrationsApi = defineApi({
         addRegisterRoute(api, registrar);
         addBulkRoute(api, registrar, turns);
         addChangeRoutes(api, changes);
-        addResetRoute(api, db, changes);
+        addResetRoute(api, { db: resets, cancellations: changes.cancellations, answerWithinMs });
         addStatusRoute(api, reads, shardReads);
         addListRoute(api, { reads, recent, answerWithinMs });
       },

@@ -1,22 +1,34 @@
-import { answersOf, BODY_LIMIT_BYTES, COMMON_FAILURES, success, TestEventReset } from '@floodgate/contract';
+import {
+  answersOf,
+  BODY_LIMIT_BYTES,
+  COMMON_FAILURES,
+  success,
+  TestEventReset,
+  type FailureCode,
+} from '@floodgate/contract';
 import type { Database } from '@floodgate/database';
-import { withoutBody, type PartnerPrincipal, type Routes } from '@floodgate/http';
+import { createFairQueue, withoutBody, type PartnerPrincipal, type Routes } from '@floodgate/http';
 import { REFUSALS, type Changes } from '../change/routes.ts';
 import { findUncancelled, forgetKeys } from './reset-event.ts';
 
-/** At once: a transaction holds up the finalization of its shard. */
+/** One transaction holds up the finalization of its shard: this bounds how long. */
 const PER_GROUP = 500;
 const GROUPS = 20;
 const KEYS = 10_000;
 
-/** POST /events/reset: cancels what the caller has registered under a test event, and forgets its keys. */
-export function addResetRoute(
-  api: Routes,
-  db: Database,
-  { cancellations }: Pick<Changes, 'cancellations'>,
-): void {
-  /** Cancels a group of them. Resolves to how many, whether there may be more, and why not all of the group, where not. */
-  async function cancelSome(principal: PartnerPrincipal) {
+interface Dependencies {
+  /** A pool of its own: live registrations must not wait for the connections of a reset. */
+  db: Database;
+  cancellations: Changes['cancellations'];
+  answerWithinMs: number;
+}
+
+/** POST /events/reset: cancels what the caller has registered under a test event, and deletes its idempotency keys. */
+export function addResetRoute(api: Routes, { db, cancellations, answerWithinMs }: Dependencies): void {
+  const inTurn = createFairQueue({ answerWithinMs, abandonsStarted: false, patienceMs: answerWithinMs });
+
+  /** Cancels one group. Resolves to how many, whether there may be more, and the first refusal, if any. */
+  async function cancelGroup(principal: PartnerPrincipal) {
     const { partnerId, eventId } = principal;
     const found = await findUncancelled(db, principal, PER_GROUP);
     const outcomes = await Promise.all(
@@ -27,38 +39,39 @@ export function addResetRoute(
     return { count, more: found.length === PER_GROUP, refusal };
   }
 
+  /** Resolves to what was reset, or to why nothing was. */
+  async function reset(principal: PartnerPrincipal) {
+    let cancelled = 0;
+    for (let group = 0; group < GROUPS; group += 1) {
+      const { count, more, refusal } = await cancelGroup(principal);
+      cancelled += count;
+      // The queue is full. What was cancelled stays cancelled.
+      if (refusal === 'overloaded' && cancelled > 0) break;
+      if (refusal) return refusal;
+      if (!more) return { cancelled, more: (await forgetKeys(db, principal, KEYS)) === KEYS };
+    }
+    return { cancelled, more: true };
+  }
+
   withoutBody(api, (routes) =>
-    routes.post(
-      '/events/reset',
-      {
-        schema: {
-          operationId: 'resetTestEvent',
-          tags: ['Registrations'],
-          summary: 'Reset Test Event',
-          description:
-            'Cancels the registrations that the same partner made under this test event, up to 10,000 in one call, and then forgets ' +
-            'the Idempotency-Keys. Safe to repeat; do so while `more` is true. A live event has no such route: 60.',
-          failures: [...COMMON_FAILURES, '60', '91'],
-          response: answersOf(TestEventReset),
-        },
-        bodyLimit: BODY_LIMIT_BYTES,
-      },
-      async ({ principal }, reply) => {
-        if (principal.mode !== 'test') return reply.fail('60', { message: 'Only a test event can be reset' });
-        let cancelled = 0;
-        for (let group = 0; group < GROUPS; group += 1) {
-          const { count, more, refusal } = await cancelSome(principal);
-          cancelled += count;
-          // There is room for fewer at once. What was done is done.
-          if (refusal === 'overloaded' && cancelled > 0) break;
-          if (refusal)
-            return reply.fail(REFUSALS[refusal], {
-              retryAfterSeconds: cancellations.retryAfterSeconds(principal),
-            });
-          if (!more) return success({ cancelled, more: (await forgetKeys(db, principal, KEYS)) === KEYS });
-        }
-        return success({ cancelled, more: true });
-      },
-    ),
+    routes.post('/events/reset', { schema: SCHEMA, bodyLimit: BODY_LIMIT_BYTES }, async (request, reply) => {
+      const { principal, raw } = request;
+      if (principal.mode !== 'test') return reply.fail('60', { message: 'Only a test event can be reset' });
+      const isWanted = () => !raw.socket.destroyed;
+      const done = await inTurn(principal.partnerId, isWanted, () => reset(principal));
+      if (typeof done === 'object') return success(done);
+      return reply.fail(REFUSALS[done], { retryAfterSeconds: cancellations.retryAfterSeconds(principal) });
+    }),
   );
 }
+
+const SCHEMA = {
+  operationId: 'resetTestEvent',
+  tags: ['Registrations'],
+  summary: 'Reset Test Event',
+  description:
+    'Cancels the registrations that the same partner made under this test event, up to 10,000 in one call, and then forgets ' +
+    'the Idempotency-Keys. Safe to repeat; do so while `more` is true. A live event has no such route: 60.',
+  failures: [...COMMON_FAILURES, '60', '91'] satisfies FailureCode[],
+  response: answersOf(TestEventReset),
+};
