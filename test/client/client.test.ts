@@ -113,7 +113,10 @@ test('registrations of one turn go as one bulk call, each answered as itself', a
   wanted.push({ ...guest(5), emailAddress: 'nobody' });
   const results = await Promise.all(wanted.map((one) => client.register(one)));
   expect(results.map(({ code }) => code)).toEqual(['00', '00', '32', '30', '00', '11']);
-  expect(results[5]).toMatchObject({ message: expect.stringContaining('emailAddress') as string });
+  expect(results[5]).toMatchObject({
+    message: expect.stringContaining('emailAddress') as string,
+    invalidFields: [{ field: 'emailAddress', rule: 'format' }],
+  });
   const { registration } = (await client.registration(passOf(results[1]!))) as never;
   expect(registration).toMatchObject({ organizedEventTicketID: few });
   expect(await callSizes()).toEqual([5]);
@@ -242,6 +245,7 @@ test('refusals are results', async () => {
     open({ baseUrl: `${api.baseUrl}/elsewhere` }).launch(),
   ]);
   expect(results.map(({ code }) => code)).toEqual(['20', '12', '34', '11', 'other']);
+  expect(results[3]).toMatchObject({ invalidFields: [{ field: 'registrations', rule: 'minItems' }] });
   expect(results[4]).toMatchObject({ responseCode: '60', status: 404 });
 });
 

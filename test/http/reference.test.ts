@@ -71,6 +71,7 @@ test('each operation names the headers that it reads', () => {
     ['x-event-ref', true],
     ['idempotency-key', false],
     ['hold-for', false],
+    ['x-error-details', false],
   ]);
   expect(headersOf('getTickets')).toEqual([['x-event-ref', true]]);
   expect(headersOf('getRegistration')).toEqual([
@@ -89,6 +90,7 @@ test('each answer names the headers that it may carry', () => {
   expect(headersOf(401)).toEqual(wanted(...known));
   expect(headersOf(409)).toEqual(wanted(...counted, 'Idempotent-Replayed', 'Retry-After'));
   expect(headersOf(415)).toEqual(wanted(...counted));
+  expect(headersOf(422)).toEqual(wanted(...counted, 'Idempotent-Replayed', 'X-Invalid-Fields'));
   expect(headersOf(429)).toEqual(wanted(...counted, 'Retry-After'));
   expect(headersOf(431)).toEqual(['x-request-id']);
 });

@@ -5,6 +5,7 @@ import type { Settings } from './options.ts';
 import { persist } from './persist.ts';
 import { readAnswer, type Results } from './read-answer.ts';
 import { listRegistrations } from './registration-listing.ts';
+import type { InvalidField } from './results.ts';
 import type { Call, Transport } from './transport.ts';
 
 /** What needs no Idempotency-Key: to ask twice is as good as once. */
@@ -58,7 +59,10 @@ export function createAsking(
 const pathOf = (passReference: string) => `/registrations/${encodeURIComponent(passReference)}`;
 
 /** What a list, which has no results, throws. */
-function refusal(what: string, result: { code: string; message?: string; reason?: string }): FloodgateError {
+function refusal(
+  what: string,
+  result: { code: string; message?: string; reason?: string; invalidFields?: readonly InvalidField[] },
+): FloodgateError {
   const why = result.message ?? result.reason ?? '';
-  return new FloodgateError(`${what} ended with ${result.code}: ${why}`, result.code);
+  return new FloodgateError(`${what} ended with ${result.code}: ${why}`, result.code, result.invalidFields);
 }

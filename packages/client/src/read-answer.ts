@@ -5,6 +5,7 @@ import type {
   BulkResult,
   CancelResult,
   ConfirmResult,
+  InvalidField,
   LaunchResult,
   RegisterResult,
   RegistrationListResult,
@@ -12,6 +13,7 @@ import type {
   ResetResult,
   TicketsResult,
 } from './results.ts';
+import type { Answer } from './transport.ts';
 
 /** The result of each operation. */
 export interface Results {
@@ -49,23 +51,33 @@ export function readAnswer(operation: Operation, outcome: Told): unknown {
     const message = `HTTP status ${status} without the service's envelope`;
     return { code: 'other', responseCode: null, status, message, requestId: null };
   }
-  const { code, message, requestId, data } = outcome;
+  const { code, message, requestId, data, invalidFields } = outcome;
   if (code === '00') {
-    const value = operation === 'registerInBulk' ? readItems(data as Envelope[], requestId) : data;
+    const value = operation === 'registerInBulk' ? readItems(data as Envelope[], outcome) : data;
     return { code, message, requestId, [DATA_FIELD[operation]]: value };
   }
   const isKnown = (OPERATION_FAILURES[operation] as readonly string[]).includes(code);
-  if (isKnown) return { code, message, requestId };
+  if (isKnown) return { code, message, requestId, ...(invalidFields.length > 0 && { invalidFields }) };
   return { code: 'other', responseCode: code, status, message, requestId };
 }
 
 const ITEM_FAILURES: readonly string[] = BULK_ITEM_FAILURES;
 
 /** Returns what became of each registration of a bulk call. */
-function readItems(envelopes: Envelope[], requestId: string | null): BulkItemResult[] {
-  return envelopes.map(({ responseCode: code, responseMessage: message, responseData }) => {
+function readItems(envelopes: Envelope[], { requestId, invalidFields }: Answer): BulkItemResult[] {
+  return envelopes.map(({ responseCode: code, responseMessage: message, responseData }, index) => {
     if (code === '00') return { code, message, requestId, passReference: responseData as string };
-    if (ITEM_FAILURES.includes(code)) return { code, message, requestId } as BulkItemResult;
+    const own = fieldsOfItem(invalidFields, index);
+    if (ITEM_FAILURES.includes(code))
+      return { code, message, requestId, ...(own.length > 0 && { invalidFields: own }) } as BulkItemResult;
     return { code: 'other', responseCode: code, status: 200, message, requestId };
   });
+}
+
+/** Returns the invalid fields of one registration of a bulk call, by the names that they have in a call of their own. */
+function fieldsOfItem(invalidFields: readonly InvalidField[], index: number): InvalidField[] {
+  const item = new RegExp(`^registrations/${index}(?:/|$)`);
+  return invalidFields
+    .filter(({ field }) => item.test(field))
+    .map(({ field, rule }) => ({ field: field.replace(item, ''), rule }));
 }

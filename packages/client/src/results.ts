@@ -9,6 +9,14 @@ import type {
   Ticket,
 } from './contract.ts';
 
+/** A field of a request, and the rule that it breaks. */
+export interface InvalidField {
+  /** As `emailAddress`, `registrations/3/emailAddress` or `header/hold-for`. */
+  field: string;
+  /** As `required`, `type`, `maxLength` or `format`. */
+  rule: string;
+}
+
 /** What every answer of the service tells. */
 export interface Answered {
   /** Says what is wrong, in words for a person. */
@@ -23,7 +31,12 @@ export interface Succeeded extends Answered {
 }
 
 /** The service did not. One member for each code, so that a `switch` tells them apart. */
-export type Refused<Code extends string> = Code extends string ? Answered & { code: Code } : never;
+export type Refused<Code extends string> = Code extends string ? Answered & Detailed & { code: Code } : never;
+
+/** What code 11 lists for programs: the first invalid fields, 50 at most. */
+interface Detailed {
+  invalidFields?: readonly InvalidField[];
+}
 
 /** An answer that this version does not know: a newer code (`responseCode`), or one that is not the service's (null). */
 export interface Other extends Answered {

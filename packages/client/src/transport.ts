@@ -1,6 +1,7 @@
 import { Pool } from 'undici';
 import type { Envelope } from './contract.ts';
 import type { Settings } from './options.ts';
+import type { InvalidField } from './results.ts';
 
 /** One request, as it is sent however often. */
 export interface Call {
@@ -23,6 +24,7 @@ export interface Answer {
   message: string;
   data: unknown;
   requestId: string | null;
+  invalidFields: InvalidField[];
   retryAfterMs: number;
   /** Requests per second that were agreed; null where none were. */
   rateLimit: number | null;
@@ -61,7 +63,7 @@ export function createTransport(settings: Settings): Transport {
   const { baseUrl, secretKey, eventRef, connections, pipelining } = settings;
   const { origin, pathname } = new URL(baseUrl);
   const prefix = `${pathname.replace(/\/+$/, '')}/api/v1/events`;
-  const access = { 'x-secret-key': secretKey, 'x-event-ref': eventRef };
+  const access = { 'x-secret-key': secretKey, 'x-event-ref': eventRef, 'x-error-details': 'json' };
   const pool = new Pool(origin, {
     connections,
     pipelining,
@@ -145,9 +147,19 @@ function readAnswer(status: number, headers: Headers, text: string): AttemptEnd 
     message: envelope.responseMessage,
     data: envelope.responseData,
     requestId: headers['x-request-id'] === undefined ? null : String(headers['x-request-id']),
+    invalidFields: parseInvalidFields(headers['x-invalid-fields']),
     retryAfterMs,
     rateLimit: quota === undefined ? null : Number(quota),
   };
+}
+
+// A proxy may have cut the header.
+function parseInvalidFields(header: string | string[] | undefined): InvalidField[] {
+  try {
+    return header === undefined ? [] : (JSON.parse(String(header)) as InvalidField[]);
+  } catch {
+    return [];
+  }
 }
 
 function parseEnvelope(text: string): Envelope | null {

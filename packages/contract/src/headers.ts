@@ -99,3 +99,25 @@ export const VaryHeader = {
     examples: ['accept'],
   },
 } as const;
+
+/** Header by which a caller asks for the next one. Any other value is ignored. */
+export const ErrorDetailsHeader = {
+  'x-error-details': Type.Optional(
+    Type.Unsafe<'json'>({
+      type: 'string',
+      enum: ['json'],
+      description: '`json` adds the header X-Invalid-Fields to an answer with code 11.',
+    }),
+  ),
+};
+
+/** Header of code 11, for callers that asked for it. */
+export const InvalidFieldsHeader = {
+  'X-Invalid-Fields': {
+    type: 'string',
+    description:
+      'Only if the request had `X-Error-Details: json`: the invalid fields as a JSON array of `field` and `rule`, in ASCII. ' +
+      'It lists the first 50 at most, in at most 4 KiB, and never holds the values that were sent.',
+    examples: ['[{"field":"fullName","rule":"required"},{"field":"emailAddress","rule":"format"}]'],
+  },
+} as const;

@@ -10,6 +10,7 @@ import type { TSchema } from '@sinclair/typebox';
 import { statementFailure, TooManyReads } from '@floodgate/database';
 import { throttledWarn, type Logger } from '@floodgate/service';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { invalidFields, listInvalidFields, type InvalidField } from './invalid-fields.ts';
 import { RefusedBody } from './strict/requests.ts';
 
 /** What may differ from the catalogue's entry: the message, which of the code's statuses, and when to come back. */
@@ -18,6 +19,8 @@ interface Specifics {
   status?: number;
   /** The least; heeded where the code tells when to come back at all. */
   retryAfterSeconds?: number;
+  /** On code 11: what is wrong, for programs. */
+  invalidFields?: readonly InvalidField[];
 }
 
 declare module 'fastify' {
@@ -35,6 +38,7 @@ export function fail(reply: FastifyReply, code: FailureCode, specifics: Specific
     const leastSeconds = Math.max(retryAfterSeconds, specifics.retryAfterSeconds ?? 0);
     void reply.header('retry-after', drawRetryAfter(leastSeconds));
   }
+  listInvalidFields(reply, specifics.invalidFields ?? []);
   return reply.send(failure(code, specifics.message));
 }
 
@@ -87,7 +91,7 @@ export function errorAnswerer(log: Logger): ErrorAnswerer {
     // Errors of the framework itself come past the hook that sets it.
     void reply.header('x-request-id', request.id);
     const status = error.statusCode ?? 500;
-    if (error.validation) fail(reply, '11', { message: brokenRules(error, request) });
+    if (error.validation) fail(reply, '11', brokenRules(error, request));
     else if (error instanceof TooManyReads) fail(reply, '90');
     // What a route does not find, or does not show.
     else if (status === 403 || status === 404) fail(reply, '60');
@@ -121,25 +125,35 @@ function malformed(error: FastifyError, { routeOptions }: FastifyRequest): Speci
   return MALFORMED[error.code] ?? {};
 }
 
-/** The sentences of all rules that a request breaks. Fastify stops before its headers where another part is wrong. */
-function brokenRules(error: FastifyError, request: FastifyRequest): string {
-  const { schema = {} } = request.routeOptions;
-  const part = error.validationContext ?? 'body';
-  const rules = sentences(schema[part], error.validation);
-  return [...rules, ...(part === 'headers' ? [] : brokenHeaderRules(request))].join('; ');
+/** All rules that a request breaks, as sentences and as fields. Fastify stops before its headers where another part is wrong. */
+function brokenRules(
+  { validation, validationContext: part = 'body' }: FastifyError,
+  request: FastifyRequest,
+) {
+  const rules = sentences(request.routeOptions.schema?.[part], validation);
+  const fields = invalidFields(validation, part);
+  const headers = part === 'headers' ? NOTHING_BROKEN : brokenHeaderRules(request);
+  return {
+    message: [...rules, ...headers.rules].join('; '),
+    invalidFields: [...fields, ...headers.fields],
+  };
 }
 
-function brokenHeaderRules(request: FastifyRequest): string[] {
+const NOTHING_BROKEN = { rules: [] as string[], fields: [] as InvalidField[] };
+
+function brokenHeaderRules(request: FastifyRequest): typeof NOTHING_BROKEN {
   const check = request.getValidationFunction('headers');
-  return check && !check(request.headers)
-    ? sentences(request.routeOptions.schema?.headers, check.errors)
-    : [];
+  if (!check || check(request.headers)) return NOTHING_BROKEN;
+  const rules = sentences(request.routeOptions.schema?.headers, check.errors);
+  return { rules, fields: invalidFields(check.errors, 'headers') };
 }
 
 /** What is wrong with a request: the sentences that are about all of it, and those about one item of a list. */
 export interface ItemFaults {
   ofCall: string[];
   byIndex: Map<number, string[]>;
+  /** All of them, for programs. */
+  fields: InvalidField[];
 }
 
 /**
@@ -152,7 +166,8 @@ export function itemFaults(request: FastifyRequest, list: string): ItemFaults {
   const item = new RegExp(`^/${list}/([0-9]+)(?=/|$)`);
   const ofItems = Map.groupBy(validation ?? [], ({ instancePath }) => item.exec(instancePath)?.[1]);
   const ofCall = sentences(schema, ofItems.get(undefined));
-  if (validationContext !== 'headers') ofCall.push(...brokenHeaderRules(request));
+  const headers = validationContext === 'headers' ? NOTHING_BROKEN : brokenHeaderRules(request);
+  ofCall.push(...headers.rules);
   ofItems.delete(undefined);
   const itemSchema = (schema['properties'] as Record<string, TSchema> | undefined)?.[list]?.[
     'items'
@@ -161,7 +176,8 @@ export function itemFaults(request: FastifyRequest, list: string): ItemFaults {
     const own = faults.map((fault) => ({ ...fault, instancePath: fault.instancePath.replace(item, '') }));
     return [Number(index), sentences(itemSchema, own)];
   });
-  return { ofCall, byIndex: new Map(byIndex) };
+  const fields = [...invalidFields(validation, validationContext), ...headers.fields];
+  return { ofCall, byIndex: new Map(byIndex), fields };
 }
 
 function sentences(schema: unknown, faults: FastifyError['validation'] | null): string[] {

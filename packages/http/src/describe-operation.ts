@@ -4,9 +4,11 @@ import {
   CacheControlHeader,
   CallerHeaders,
   COMMON_FAILURES,
+  ErrorDetailsHeader,
   failure,
   FailureEnvelope,
   fieldRule,
+  InvalidFieldsHeader,
   RateLimitHeaders,
   RequestIdHeader,
   RESPONSE_CODES,
@@ -21,6 +23,8 @@ declare module 'fastify' {
   interface FastifySchema {
     /** Every failure that the operation may answer. */
     failures?: readonly FailureCode[];
+    /** Failures of one item of a call that itself is answered "00". */
+    itemFailures?: readonly FailureCode[];
     /** Headers of the operation's own answers, beside those that every answer has. */
     answerHeaders?: object;
     /** Media types of pictures that the operation answers instead of the envelope, where they are asked for. */
@@ -55,7 +59,12 @@ export const describeOperation: SwaggerTransform = ({ schema, url, route }) => {
     schema,
     bodyLimit: route.bodyLimit ?? DEFAULT_BODY_LIMIT,
   };
-  const headers = { ...CallerHeaders, properties: { ...CallerHeaders.properties, ...own?.['properties'] } };
+  const properties = {
+    ...CallerHeaders.properties,
+    ...own?.['properties'],
+    ...(schema.failures.includes('11') && ErrorDetailsHeader),
+  };
+  const headers = { ...CallerHeaders, properties };
   const example = body && { body: { ...body, examples: [exampleOf(body)] } };
   const description = `${String(schema['description'])}${body ? ` The body may have at most ${operation.bodyLimit / 1024} KiB.` : ''}`;
   return {
@@ -113,7 +122,12 @@ function failureOf(codes: ResponseCode[]): object {
   return { ...FailureEnvelope, properties: { ...FailureEnvelope.properties, responseCode } };
 }
 
-function headersOf(status: number, codes: ResponseCode[], { answerHeaders }: FastifySchema): object {
+function headersOf(
+  status: number,
+  codes: ResponseCode[],
+  { answerHeaders, itemFailures = [] }: FastifySchema,
+): object {
+  const namesFields = [...codes, ...(status === 200 ? itemFailures : [])].includes('11');
   const isOwn = codes.some((code) => !(COMMON_FAILURES as ResponseCode[]).includes(code));
   const isTimed = codes.some((code) => RESPONSE_CODES[code].retryAfterSeconds !== undefined);
   return {
@@ -121,6 +135,7 @@ function headersOf(status: number, codes: ResponseCode[], { answerHeaders }: Fas
     ...(!UNREAD.includes(status) && CacheControlHeader),
     ...(!UNCOUNTED.includes(status) && RateLimitHeaders),
     ...(isTimed && RetryAfterHeader),
+    ...(namesFields && InvalidFieldsHeader),
     ...(isOwn && answerHeaders),
   };
 }

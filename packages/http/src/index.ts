@@ -4,6 +4,7 @@ export { announcedBytes, requestsOf } from './bodies/admit-body.ts';
 export * from './capability.ts';
 export { createFairQueue } from './fair-queue.ts';
 export { parseReferenceDemo } from './reference-demo.ts';
+export { listInvalidFields } from './invalid-fields.ts';
 export * from './server.ts';
 export { closeServer } from './strict/connections.ts';
 export { withoutBody } from './without-body.ts';

@@ -56,7 +56,11 @@ export function addPassRoute(api: Routes, { reads, shardReads, signer }: Depende
     },
     async (request, reply) => {
       const mediaType = new Negotiator(request).mediaType(MEDIA_TYPES);
-      if (mediaType === undefined) return reply.fail('11', { message: ACCEPT_RULE });
+      if (mediaType === undefined)
+        return reply.fail('11', {
+          message: ACCEPT_RULE,
+          invalidFields: [{ field: 'header/accept', rule: 'enum' }],
+        });
       const { principal, params } = request;
       const { shardId, partnerId, eventId } = principal;
       const serial = parsePassReference(params.passReference)?.serial;

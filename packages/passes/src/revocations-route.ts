@@ -53,7 +53,11 @@ export function addRevocationsRoute(
           return value === 'cursor-ahead' ? list(reads) : value;
         },
       );
-      if (typeof page === 'string') return reply.fail('11', { message: `after: ${CURSOR_PROBLEMS[page]}` });
+      if (typeof page === 'string')
+        return reply.fail('11', {
+          message: `after: ${CURSOR_PROBLEMS[page]}`,
+          invalidFields: [{ field: 'after', rule: page }],
+        });
       const { signing } = await signer.keys();
       const { cursor, more } = page;
       return success({ revocations: signRevocations(page, signing), cursor, more });

@@ -78,7 +78,7 @@ function addChangeRoute(api: Routes, inTurn: InTurn, isDevelopment: boolean): vo
     async (request, reply) => {
       const { body } = request;
       const fault = faultIn(body, isDevelopment);
-      if (fault) return reply.fail('11', { message: fault });
+      if (fault) return reply.fail('11', fault);
       const changed = await withEndpoint(inTurn, request, async (transaction, endpoint) => {
         await changeEndpoint(transaction, endpoint, body);
         return afterwards(transaction, endpoint);
@@ -189,7 +189,11 @@ function addReplayRoute(api: Routes, inTurn: InTurn): void {
       const { body } = request;
       const since = new Date(body.since);
       // A leap second is a time, but none that JavaScript knows.
-      if (Number.isNaN(since.getTime())) return reply.fail('11', { message: 'since: a time with an offset' });
+      if (Number.isNaN(since.getTime()))
+        return reply.fail('11', {
+          message: 'since: a time with an offset',
+          invalidFields: [{ field: 'since', rule: 'format' }],
+        });
       const replayed = await withEndpoint(inTurn, request, async (transaction, endpoint) => {
         await replayEndpoint(transaction, endpoint, since);
         return afterwards(transaction, endpoint);

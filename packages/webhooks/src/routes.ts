@@ -69,7 +69,7 @@ function addCreateRoute(api: Routes, inTurn: InTurn, isDevelopment: boolean): vo
     async (request, reply) => {
       const { principal, body } = request;
       const fault = faultIn(body, isDevelopment);
-      if (fault) return reply.fail('11', { message: fault });
+      if (fault) return reply.fail('11', fault);
       const added = await inTurn(request, (db) =>
         db.transaction().execute((transaction) => addEndpoint(transaction, principal, body)),
       );

@@ -9,13 +9,15 @@ export function isWebhookUrl(text: string, isDevelopment: boolean): boolean {
   return isSecure && url.username === '' && url.password === '' && url.hostname !== '';
 }
 
-/** Returns the rule that a request breaks although it has the form of one; null: none. */
+/** Returns what is wrong with a request that has the right form; null: nothing. */
 export function faultIn(
   { url, description }: { url?: string; description?: string },
   isDevelopment: boolean,
-): string | null {
-  if (url !== undefined && !isWebhookUrl(url, isDevelopment)) return URL_RULE;
+): { message: string; invalidFields: { field: string; rule: string }[] } | null {
+  const fault = (field: string, message: string) => ({ message, invalidFields: [{ field, rule: 'format' }] });
+  if (url !== undefined && !isWebhookUrl(url, isDevelopment)) return fault('url', URL_RULE);
   // Halves of surrogate pairs, which cannot be stored as they were sent.
-  if (description !== undefined && !description.isWellFormed()) return 'description: whole characters';
+  if (description !== undefined && !description.isWellFormed())
+    return fault('description', 'description: whole characters');
   return null;
 }

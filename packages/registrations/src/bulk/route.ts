@@ -1,6 +1,7 @@
 import {
   answersOf,
   BULK_BODY_LIMIT_BYTES,
+  BULK_ITEM_FAILURES,
   BULK_LIMIT,
   BulkRegistrationAnswers,
   BulkRegistrationRequest,
@@ -11,7 +12,12 @@ import {
   success,
   trimFullName,
 } from '@floodgate/contract';
-import { itemFaults, type preValidationAsyncHookHandler, type Routes } from '@floodgate/http';
+import {
+  itemFaults,
+  listInvalidFields,
+  type preValidationAsyncHookHandler,
+  type Routes,
+} from '@floodgate/http';
 import { answerTo, codeOf, type Refused } from '../register/answer-to.ts';
 import { refuseAll } from '../register/outcome.ts';
 import { refuseEarly } from '../register/refuse-early.ts';
@@ -41,6 +47,7 @@ export function addBulkRoute(
           'answered 36. An Idempotency-Key is that of the whole call.',
         headers: RegisterHeaders,
         answerHeaders: ReplayedHeader,
+        itemFailures: BULK_ITEM_FAILURES,
         failures: [...COMMON_FAILURES, '11', '40', '41', '91'],
         body: BulkRegistrationRequest,
         response: answersOf(BulkRegistrationAnswers),
@@ -56,7 +63,8 @@ export function addBulkRoute(
     },
     async (request, reply) => {
       const faults = itemFaults(request, 'registrations');
-      if (faults.ofCall.length > 0) return reply.fail('11', { message: faults.ofCall.join('; ') });
+      if (faults.ofCall.length > 0)
+        return reply.fail('11', { message: faults.ofCall.join('; '), invalidFields: faults.fields });
       const { principal, headers } = request;
       const { registrations, mode } = request.body;
       const valid = registrations.filter((_, index) => !faults.byIndex.has(index));
@@ -72,6 +80,7 @@ export function addBulkRoute(
         });
       }
       if (outcome.replayed) void reply.header('idempotent-replayed', 'true');
+      listInvalidFields(reply, faults.fields);
       const answers = outcome.outcomes.values();
       const answerAt = (rules?: readonly string[]) =>
         rules ? failure('11', rules.join('; ')) : answerTo(principal, answers.next().value!);

@@ -49,7 +49,11 @@ export function addListRoute(api: Routes, { reads, recent, answerWithinMs }: Dep
         // A replica may be behind a cursor that the primary gave.
         return value === 'cursor-ahead' ? list(reads) : value;
       });
-      if (typeof page === 'string') return reply.fail('11', { message: `after: ${CURSOR_PROBLEMS[page]}` });
+      if (typeof page === 'string')
+        return reply.fail('11', {
+          message: `after: ${CURSOR_PROBLEMS[page]}`,
+          invalidFields: [{ field: 'after', rule: page }],
+        });
       const { rows, cursor, more } = page;
       return success({ registrations: rows.map(statusOf), cursor, more });
     },
