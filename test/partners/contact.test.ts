@@ -40,7 +40,7 @@ test('a contact is set, changed and cleared, and the audit log knows no address'
 
 test('what is no address is refused, and no partner has none', async () => {
   const wrong = await partner('create', 'Nobody', '--contact', 'nobody at all');
-  expect([wrong.code, wrong.output]).toEqual([2, 'floodgate: contactEmail: an e-mail address, or none\n']);
+  expect([wrong.code, wrong.output]).toEqual([2, 'floodgate: --contact: an e-mail address, or none\n']);
   expect(await partner('contact', '1', 'nobody')).toMatchObject({ code: 2 });
   const missing = await partner('contact', '999999', SECOND);
   expect([missing.code, missing.output]).toEqual([1, 'floodgate: no such partner\n']);

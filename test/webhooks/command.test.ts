@@ -74,7 +74,7 @@ test.for([
   [['create', '1', '1', 'https://partner.example/'], 1, 'no such event'],
   [['create', 'E', '1', 'ftp://partner.example/'], 2, 'url'],
   [['create', 'E', 'P', 'https://partner.example/', '--types', 'ticket.sold'], 2, 'types'],
-  [['create', 'E', 'P', 'https://partner.example/', '--entries', '501'], 2, 'entriesPerMessage'],
+  [['create', 'E', 'P', 'https://partner.example/', '--entries', '501'], 2, '--entries: '],
   [['create', 'E', '2147483647', 'https://partner.example/'], 1, 'not open to partner'],
   [['pause', '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f'], 1, 'no such webhook'],
   [['pause', 'hook'], 2, 'a UUID'],

@@ -1,10 +1,10 @@
-import { assertDurable, isCluster } from '@floodgate/database';
+import { assertDurable, isCluster, type Database } from '@floodgate/database';
 import { defineApi } from '@floodgate/http';
 import { job } from '@floodgate/queue';
 import { whole } from '@floodgate/service';
 import { addBulkRoute } from './bulk/route.ts';
 import { createTurns, watchSingleCalls } from './bulk/turns.ts';
-import { createChangeGroups } from './change/change-groups.ts';
+import { createChangeGroups, type ChangeGroupsOptions } from './change/change-groups.ts';
 import {
   cancelRegistrations,
   confirmRegistrations,
@@ -71,16 +71,7 @@ export const registrationsApi = defineApi({
       waitingLimit: settings.WAITING_LIMIT,
       answerWithinMs,
     };
-    const changes = {
-      cancellations: createChangeGroups(grouping, (shardId, some: readonly Cancellation[], lockWithinMs) =>
-        cancelRegistrations(db, shardId, some, lockWithinMs),
-      ),
-      confirmations: createChangeGroups(
-        grouping,
-        (shardId, some: readonly NamedRegistration[], lockWithinMs) =>
-          confirmRegistrations(db, shardId, some, lockWithinMs),
-      ),
-    };
+    const changes = openChanges(db, grouping);
     const singleCalls = watchSingleCalls(
       createRegistrar({
         ...grouping,
@@ -112,3 +103,15 @@ export const registrationsApi = defineApi({
     };
   },
 });
+
+/** Opens the groups that cancel and confirm. */
+function openChanges(db: Database, grouping: ChangeGroupsOptions) {
+  return {
+    cancellations: createChangeGroups(grouping, (shardId, some: readonly Cancellation[], lockWithinMs) =>
+      cancelRegistrations(db, shardId, some, lockWithinMs),
+    ),
+    confirmations: createChangeGroups(grouping, (shardId, some: readonly NamedRegistration[], lockWithinMs) =>
+      confirmRegistrations(db, shardId, some, lockWithinMs),
+    ),
+  };
+}
