@@ -51,7 +51,7 @@ export function hostileBulk(target: Target, keys: readonly string[] = []): fc.Ar
     .map((items) => `[${items.join(',')}]`);
   const document = fc
     .record({
-      list: sometimes(12, list, nested),
+      list: sometimes(12, list, fc.oneof(nested, junkList)),
       mode: fc.constantFrom(null, null, '"each"', '"all"', '"all"', '"none"', '7'),
     })
     .map(({ list: items, mode }) => `{"registrations":${items}${mode === null ? '' : `,"mode":${mode}`}}`);
@@ -62,6 +62,14 @@ export function hostileBulk(target: Target, keys: readonly string[] = []): fc.Ar
   );
   return hostileCall(fc.constant(BULK), body, target, keys);
 }
+
+/** Long lists of one item, up to more than a body may have. */
+const junkList = fc
+  .tuple(
+    fc.constantFrom('1', '{}', '[]', '""', 'null', '"\\",[{"', '[[]]', '{"fullName":1}'),
+    fc.constantFrom(1_000, 1_001, 8_000, 32_768, 65_535, 65_536, 200_000),
+  )
+  .map(([item, count]) => `[${Array<string>(count).fill(item).join(',')}]`);
 
 /** Resets of an event that is none for tests, cancellations and confirmations of what is registered by then, of what is not, and registrations that there may be more. */
 export function hostileChange(target: Target): fc.Arbitrary<Buffer> {

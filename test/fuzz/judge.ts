@@ -288,6 +288,7 @@ function jsonVerdict(target: Target, request: StrictRequest): Verdict {
   } catch {
     return { codes: ['10'] };
   }
+  if (countOfValues(request.body) > (pathOf(request) === BULK ? 65_536 : 1_024)) return { codes: ['10'] };
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return { codes: ['11'], wrong: [] };
   if (isAboutWebhooks(request)) return { codes: codesOfWebhook(request, body) };
   const options = { key: headerOf(request, 'idempotency-key'), holdFor: headerOf(request, 'hold-for') };
@@ -296,6 +297,14 @@ function jsonVerdict(target: Target, request: StrictRequest): Verdict {
   if (wrong.length > 0 || !areRight(options)) return { codes: ['11'], wrong };
   return { codes: OUTCOMES, reservation: reservationOf(target, body, options) };
 }
+
+/** How many values well-formed JSON has, where an empty object or list counts as two. */
+const countOfValues = (json: Buffer): number =>
+  1 +
+  (json
+    .toString('latin1')
+    .replaceAll(/"(?:[^"\\]|\\.)*"/gs, '')
+    .match(/[,[{]/g)?.length ?? 0);
 
 function bulkVerdict(target: Target, body: object, options: CallOptions): Verdict {
   const list = valueOf(body, 'registrations');

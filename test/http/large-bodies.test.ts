@@ -50,6 +50,15 @@ test('a body that is nested half a million times is answered 413 and is not pars
   expectFailure(await callBulk(`${'['.repeat(MEBIBYTE / 2)}${']'.repeat(MEBIBYTE / 2)}`), '10', 413);
 });
 
+test('a list of two thousand types of messages is answered 413 and is not validated', async () => {
+  const answer = await partner.request('/api/v1/webhooks', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ url: 'https://partner.example/', types: Array(2_000).fill(1) }),
+  });
+  expectFailure(answer, '10', 413);
+});
+
 test('of more than a thousand registrations none is looked at, and everything else that is wrong is named', async () => {
   const registrations = Array.from({ length: 1_001 }, () => ({ fullName: 1 }));
   const answer = await partner.request(BULK, {

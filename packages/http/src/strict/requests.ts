@@ -50,8 +50,8 @@ function faultOf({ headers, raw: { httpVersion } }: FastifyRequest): string | nu
 const JSON_TYPE = /^application\/json[\t ]*(?:;|$)/i;
 const WIDE_CHARSET = /;[\t ]*charset="?(?:utf-?16|utf-?32|ucs-?2)/i;
 
-/** Values that a body may have: 64 for each registration of a full bulk call, unknown fields included. */
-const MOST_VALUES = 64 * 1024;
+/** Values that a body may have, unknown fields included. A bulk call may have 64 for each of 1,000 registrations. */
+const mostValues = ({ routeOptions }: FastifyRequest) => (routeOptions.config.countsBySize ? 65_536 : 1_024);
 
 /** A body that is not parsed. The caller reads the message. */
 export class RefusedBody extends Error {
@@ -79,8 +79,8 @@ export function readJsonBodies(app: FastifyInstance): void {
       done(new RefusedBody(415, 'The body must not be compressed (Content-Encoding)'));
     else if (isWide(body) || WIDE_CHARSET.test(type)) done(new RefusedBody(415, 'The body must be UTF-8'));
     else if (!isUtf8(body)) done(new errorCodes.FST_ERR_CTP_INVALID_JSON_BODY());
-    else if (hasMoreValues(body, MOST_VALUES))
-      done(new RefusedBody(413, `The body has more than ${MOST_VALUES} values`));
+    else if (hasMoreValues(body, mostValues(request)))
+      done(new RefusedBody(413, `The body has more than ${mostValues(request)} values`));
     else void parse(request, body.toString(), done);
   };
   /** Only now is the size of a chunked body known. */
