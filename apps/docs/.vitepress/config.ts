@@ -79,6 +79,8 @@ export default defineConfig({
         'mail',
         'servers',
         'webhooks',
+        'backup',
+        'upgrade',
         'runbook',
       ]),
       section('Reference', 'reference', ['response-codes', 'settings', 'cli']),

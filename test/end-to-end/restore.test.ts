@@ -1,0 +1,135 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { connect, type Database } from '@floodgate/database';
+import { reconcile } from '@floodgate/registrations';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { DATABASE_PREFIX, templateOf, withDatabase } from '../harness/database-url.ts';
+import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { startInProcessApi } from '../harness/in-process-api.ts';
+import { finalizePending } from '../harness/journal.ts';
+import { attendee, PartnerClient } from '../harness/partner-client.ts';
+import { runCli } from '../harness/service-process.ts';
+import { grantServiceRoles } from '../harness/service-roles.ts';
+
+// The drill of apps/docs/operate/backup.md. A copy of a database is what a dump of it would restore.
+
+const page = readFileSync(new URL('../../apps/docs/operate/backup.md', import.meta.url), 'utf8');
+const moveCounters = /```sql\n(.*?)```/s.exec(page)![1]!;
+
+const serverUrl = inject('serverUrls')[0]!;
+const names: string[] = [];
+let server: Database;
+
+beforeAll(() => {
+  server = connect({ connectionString: serverUrl, applicationName: 'tests', maxConnections: 1 });
+});
+afterAll(async () => {
+  for (const name of names) await sql`drop database if exists ${sql.id(name)}`.execute(server);
+  await server.destroy();
+});
+
+async function copyOf(source: string): Promise<string> {
+  const name = DATABASE_PREFIX.postgres + randomBytes(6).toString('hex');
+  await sql`create database ${sql.id(name)} template ${sql.id(source)}`.execute(server);
+  names.push(name);
+  return name;
+}
+
+/** Runs an API on the database. Afterwards nobody is connected, so that it can be copied. */
+async function withApi<Result>(
+  name: string,
+  work: (baseUrl: string, db: Database) => Promise<Result>,
+): Promise<Result> {
+  const url = withDatabase(serverUrl, name);
+  await using db = connect({ connectionString: url, applicationName: 'tests', maxConnections: 2 });
+  await grantServiceRoles(db);
+  const api = await startInProcessApi({ DATABASE_URL: url });
+  try {
+    return await work(api.baseUrl, db);
+  } finally {
+    await api.close();
+  }
+}
+
+/** What partners see of an event. */
+function useEvent(baseUrl: string, db: Database, { ticketId, ...fixture }: Fixture & { ticketId: number }) {
+  const partner = new PartnerClient(baseUrl, fixture);
+  return {
+    partner,
+    register: async () => {
+      const reference = String((await partner.register(attendee(ticketId))).body.responseData);
+      await finalizePending(db, fixture.shardId);
+      return reference;
+    },
+    list: async (after: string) => {
+      const { body } = await partner.request(`/api/v1/events/registrations?after=${after}`);
+      const data = body.responseData as { registrations: { passReference: string }[]; cursor: string } | null;
+      return {
+        code: body.responseCode,
+        references: data?.registrations.map(({ passReference }) => passReference),
+        cursor: data?.cursor ?? '',
+      };
+    },
+  };
+}
+
+/** As an operator checks a pass, with the database. */
+const verifyAtDoor = (name: string, pass: string) =>
+  runCli({ DATABASE_URL: withDatabase(serverUrl, name) }, 'pass', 'verify', pass);
+
+const serialOf = (reference: string) => Number(reference.split('-')[2]);
+
+/** Sells on, after a backup, and returns the backup and what a restore of it loses. */
+async function backUpAndSell() {
+  const live = await copyOf(templateOf('postgres'));
+  const { gala, kept } = await withApi(live, async (baseUrl, db) => {
+    const fixture = await createFixture(db);
+    const event = { ...fixture, ticketId: await fixture.addTicket() };
+    const { register } = useEvent(baseUrl, db, event);
+    return { gala: event, kept: [await register(), await register()] };
+  });
+  const backup = await copyOf(live);
+  const lost = await withApi(live, async (baseUrl, db) => {
+    const { register, list, partner } = useEvent(baseUrl, db, gala);
+    const reference = await register();
+    const { pass } = (await partner.pass(reference)).body.responseData as { pass: string };
+    return { reference, pass, cursor: (await list('0')).cursor };
+  });
+  return { gala, kept, backup, lost };
+}
+
+describe.skipIf(inject('engine') === 'citus')('a restore of an older state', { timeout: 60_000 }, () => {
+  test('gives no serial and no cursor again, once the counters are moved', async () => {
+    const { gala, kept, backup, lost } = await backUpAndSell();
+    const restored = await copyOf(backup);
+    await withApi(restored, async (baseUrl, db) => {
+      await sql.raw(moveCounters).execute(db);
+      const { register, list, partner } = useEvent(baseUrl, db, gala);
+      expect(await list(lost.cursor)).toMatchObject({ code: '00', references: [] });
+      expect((await partner.registration(lost.reference)).body.responseCode).toBe('34');
+      const next = await register();
+      expect(serialOf(next)).toBeGreaterThan(serialOf(lost.reference));
+      expect(await list(lost.cursor)).toMatchObject({ code: '00', references: [next] });
+      expect(await list('0')).toMatchObject({ code: '00', references: [...kept, next] });
+      expect((await verifyAtDoor(restored, lost.pass)).code).toBe(1);
+      const other = await createFixture(db);
+      expect(other.eventId).toBeGreaterThan(gala.eventId + 999);
+      expect(await reconcile(db)).toEqual([]);
+    });
+  });
+
+  test('does as bad as its page says, where they are not moved', async () => {
+    const { gala, backup, lost } = await backUpAndSell();
+    const restored = await copyOf(backup);
+    await withApi(restored, async (baseUrl, db) => {
+      const { register, list } = useEvent(baseUrl, db, gala);
+      expect(await list(lost.cursor)).toMatchObject({ code: '11' });
+      expect(serialOf(await register())).toBe(serialOf(lost.reference));
+      await register();
+      expect((await list(lost.cursor)).references).toHaveLength(1);
+      // The serial is somebody else's now.
+      expect(await verifyAtDoor(restored, lost.pass)).toMatchObject({ code: 0 });
+    });
+  });
+});
