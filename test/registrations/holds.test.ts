@@ -91,11 +91,18 @@ test('what is confirmed is kept, whether it is finalized before or after, and to
     expect(await stateOf(passReference)).toMatchObject({ state: 'confirmed' });
 });
 
+const EXPIRED = 'The hold has expired, and the registration is cancelled';
+
+function expectRefused(answer: Answer, message: string): void {
+  expectFailure(answer, '35', 409);
+  expect(answer.body.responseMessage).toBe(message);
+}
+
 test('the seat goes back when the time is over: from then on it cannot be confirmed, and can be sold', async () => {
   const passReference = await hold();
   await finalize();
   await endHolds();
-  expectFailure(await partner.confirm(passReference), '35', 409);
+  expectRefused(await partner.confirm(passReference), EXPIRED);
   expect(await stateOf(passReference)).toMatchObject({
     state: 'cancelled',
     dateCancelled: expect.any(String) as string,
@@ -106,14 +113,14 @@ test('the seat goes back when the time is over: from then on it cannot be confir
     async () => codeOf(await partner.register(attendee(ticketId))) === '00',
   );
   expect(await worker.end(), worker.output()).toBe(0);
-  expectFailure(await partner.confirm(passReference), '35', 409);
+  expectRefused(await partner.confirm(passReference), EXPIRED);
   expect((await told())[0]).toBe('cancelled');
 });
 
 test('what is held can be cancelled at once', async () => {
   const passReference = await hold();
   expect(codeOf(await partner.cancel(passReference))).toBe('00');
-  expectFailure(await partner.confirm(passReference), '35', 409);
+  expectRefused(await partner.confirm(passReference), 'The registration is cancelled');
   expect(codeOf(await partner.register(attendee(ticketId)))).toBe('00');
   await endHolds();
   expect(await expireHolds(database.db, gala.shardId, 1_000)).toBe(0);

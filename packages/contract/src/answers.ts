@@ -15,7 +15,11 @@ export const Ticket = Type.Object(
   {
     id: Type.Integer({ description: 'Send it as organizedEventTicketID when registering.', examples: [1] }),
     ticketTitle: Type.String({ description: 'Ticket name.', examples: ['Dinner'] }),
-    ticketPrice: Type.Number({ description: 'Ticket price, a decimal.', examples: [49.5] }),
+    ticketPrice: Type.Number({
+      description:
+        'Ticket price, a decimal, in the currency that you agreed with the operator. The API names no currency.',
+      examples: [49.5],
+    }),
     ticketBenefits: Type.String({
       description: 'Free text describing the benefits.',
       examples: ['Three courses and a seat at a table'],
@@ -55,18 +59,18 @@ export const RegistrationStatus = Type.Object(
       enum: STATES,
       examples: ['confirmed'],
       description:
-        'held: the seat is held for a while, and waits to be confirmed by you. reserved: the seat is held and finalization is under way. confirmed: finalized. ' +
-        'failed: finalization gave up; the seat stays held. cancelled: the seat was released.',
+        'held: the seat is yours until the hold expires or you confirm it. reserved: the seat is yours, and finalization follows. ' +
+        'confirmed: finalized. failed: finalization failed, and the seat stays yours. cancelled: the seat was released.',
     }),
     organizedEventID: Type.Integer({ description: 'The event.', examples: [1042] }),
     organizedEventTicketID: Type.Integer({ description: 'The ticket.', examples: [1] }),
     ticketTitle: Type.String({ description: 'Ticket name.', examples: ['Dinner'] }),
     dateReserved: Timestamp('When the seat was reserved.'),
     dateFinalized: nullableTimestamp(
-      'When finalization confirmed the registration or gave up; null before.',
+      'When finalization confirmed the registration or failed; null before.',
       '2026-11-21T09:00:00.210+00:00',
     ),
-    dateCancelled: nullableTimestamp('When the registration was cancelled; null where it was not.', null),
+    dateCancelled: nullableTimestamp('When the registration was cancelled; null if it was not.', null),
   },
   { title: 'RegistrationStatus', additionalProperties: false },
 );
@@ -85,14 +89,11 @@ export const LaunchState = Type.Object(
         'closed: no ticket is on sale any more.',
     }),
     opensAt: nullableTimestamp(
-      'When the first ticket goes on sale; null where one needs no opening.',
+      'When the first ticket goes on sale; null if a ticket has no opening time.',
       '2026-11-21T10:00:00.000+00:00',
     ),
-    closesAt: nullableTimestamp('When the last ticket is taken off sale; null where one never is.', null),
-    serverTime: Timestamp(
-      'What the clock of the service says, which decides.',
-      '2026-11-21T09:59:57.412+00:00',
-    ),
+    closesAt: nullableTimestamp('When the last sale ends; null if a ticket has no end.', null),
+    serverTime: Timestamp('The time of the service. Its clock decides.', '2026-11-21T09:59:57.412+00:00'),
     seatsLeft: Type.Integer({
       examples: [120],
       description: 'Seats that remain on tickets whose sale is not over. At most 1 s old.',

@@ -24,7 +24,7 @@ export const RegisterHeaders = Type.Object({
       pattern: '^[\\x21-\\x7e]*$',
       title: 'Idempotency-Key: 1 to 255 visible ASCII characters',
       description:
-        'Makes a retry safe: for 24 hours the same key with the same request answers the first answer again ' +
+        'Makes a retry safe: for 24 hours the same key with the same request returns the first answer again ' +
         '(with the header Idempotent-Replayed: true). 1 to 255 visible ASCII characters, scoped to partner and event.',
     }),
   ),
@@ -33,8 +33,8 @@ export const RegisterHeaders = Type.Object({
       pattern: '^(?:[6-9][0-9]|[1-9][0-9]{2}|1[0-7][0-9]{2}|1800)$',
       title: 'Hold-For: seconds, a whole number from 60 to 1800',
       description:
-        'Holds the seats for so many seconds, from 60 to 1800, by the clock of the service. Confirm Registration keeps ' +
-        'them; otherwise they can be sold again after that. Without it a seat is registered for good.',
+        'Holds the seats for this many seconds, from 60 to 1800, by the clock of the service. Confirm Registration keeps ' +
+        'them. Otherwise they are cancelled when the hold expires. Without this header the registration is permanent.',
     }),
   ),
 });
@@ -60,24 +60,23 @@ export const RateLimitHeaders = {
 
 export const MAX_RETRY_AFTER_SECONDS = 30;
 
-/** Header of answers that tell when to come back. */
+/** Header of answers that say when to retry. */
 export const RetryAfterHeader = {
   'Retry-After': {
     type: 'integer',
     minimum: 1,
     maximum: MAX_RETRY_AFTER_SECONDS,
-    description:
-      'Seconds after which a retry makes sense: by how quickly those who wait are served, with some randomness.',
+    description: 'Seconds to wait before a retry, estimated from the current backlog, with some randomness.',
     examples: [2],
   },
 } as const;
 
-/** Header of what is answered once more to an Idempotency-Key. */
+/** Header of an answer that is repeated for an Idempotency-Key. */
 export const ReplayedHeader = {
   'Idempotent-Replayed': {
     type: 'string',
     enum: ['true'],
-    description: '`true` where the first answer is given again.',
+    description: '`true` if this is the first answer again.',
     examples: ['true'],
   },
 } as const;
@@ -86,16 +85,16 @@ export const ReplayedHeader = {
 export const CacheControlHeader = {
   'Cache-Control': {
     type: 'string',
-    description: 'Always `no-store`: no cache on the way may keep the answer.',
+    description: 'Always `no-store`: no cache may store the answer.',
     examples: ['no-store'],
   },
 } as const;
 
-/** Header of answers that are another thing by what was asked for. */
+/** Header of answers whose media type depends on the request. */
 export const VaryHeader = {
   Vary: {
     type: 'string',
-    description: 'Always `accept`: by that header the answer is JSON or a picture.',
+    description: 'Always `accept`: that request header decides between JSON and a picture.',
     examples: ['accept'],
   },
 } as const;

@@ -19,21 +19,22 @@ const CATALOGUE = {
     httpStatuses: [200],
     message: 'Successful',
     meaning: 'The request succeeded. On register: the seat and the pass reference are safely stored.',
-    remedy: 'Nothing. Keep what was answered.',
+    remedy: 'Nothing. Store the pass reference.',
   },
   '10': {
     httpStatuses: [400, 413, 415, 431],
     message: 'The request is not well-formed',
     meaning:
-      'Malformed HTTP, a body that is not JSON, larger than the operation takes or of another type, or headers too large.',
+      'The HTTP is malformed, the headers are too large, or the body is too large, not JSON or of another media type.',
     remedy:
-      'Mend the request: JSON in UTF-8, sent as application/json, uncompressed and not too large. The message says what it was.',
+      'Send JSON in UTF-8, uncompressed, as application/json, within the size limit. The message says what is wrong.',
   },
   '11': {
     httpStatuses: [422],
     message: 'The request has invalid fields',
-    meaning: 'The body is not an object, or fields are invalid. The message names every field that is wrong.',
-    remedy: "Mend the fields that the message names. If people typed them, show them the message's words.",
+    meaning: 'The body is not a JSON object, or fields are invalid. The message names every invalid field.',
+    remedy:
+      'Correct the fields that the message names. The request header X-Error-Details: json adds them in a form for programs.',
   },
   '12': {
     httpStatuses: [400],
@@ -45,71 +46,71 @@ const CATALOGUE = {
     httpStatuses: [401],
     message: 'x-secret-key is not valid',
     meaning: 'The x-secret-key header is missing, unknown, expired or revoked.',
-    remedy: 'Check that the key is sent whole, as x-secret-key. If it is, ask the operator for a new one.',
+    remedy: 'Check that x-secret-key holds the complete key. If it does, ask the operator for a new key.',
   },
   '21': {
     httpStatuses: [404],
     message: 'No such event',
-    meaning: 'No event with this x-event-ref is open to this key.',
-    remedy: 'Check the reference. If it is right, ask the operator to grant the event to you.',
+    meaning: 'This key has no access to an event with this x-event-ref.',
+    remedy: 'Check the reference. If it is right, ask the operator to grant you the event.',
   },
   '30': {
     httpStatuses: [404],
     message: 'No such ticket under this event',
     meaning: 'organizedEventTicketID names no ticket of the event.',
-    remedy: 'Ask Get Tickets for the ids of today, and send one of them.',
+    remedy: 'Call Get Tickets and send one of the ids that it lists.',
   },
   '31': {
     httpStatuses: [409],
     message: 'The ticket is not on sale',
-    meaning: 'The ticket is inactive, or the time is outside its sales window.',
-    remedy: 'Ask Get Launch when the sale opens, and come back then.',
+    meaning: 'The ticket is inactive, or its sale has not started or has ended.',
+    remedy: 'Call Get Launch to see when the sale opens, and register then.',
   },
   '32': {
     httpStatuses: [409],
     message: 'The ticket is sold out',
     meaning: 'No seats are left on the ticket.',
-    remedy: 'Offer another ticket of Get Tickets. A seat may come back when somebody cancels.',
+    remedy: 'Offer another ticket from Get Tickets. A cancellation can free a seat.',
   },
   '33': {
     httpStatuses: [409],
     message: 'This e-mail address is already registered for the event',
-    meaning: 'The event allows one registration per e-mail address, and this address has one.',
-    remedy: 'Tell the attendee that the place is theirs already. The first registration stands.',
+    meaning: 'The event allows one registration per e-mail address, and this address is already registered.',
+    remedy: 'Tell the attendee that they are already registered. The first registration is unchanged.',
   },
   '34': {
     httpStatuses: [404],
     message: 'No such registration',
     meaning: 'No registration of yours under this event has this pass reference.',
-    remedy: 'Check that the pass reference is whole, and of the event that you name.',
+    remedy: 'Check that the pass reference is complete and belongs to the event in x-event-ref.',
   },
   '35': {
     httpStatuses: [409],
     message: "The registration's state does not allow this",
     meaning:
-      'The time for it is over: that to cancel, or that for which the seat was held. Or a pass was asked for, and the ' +
-      'registration is not confirmed.',
+      'The cancellation deadline has passed, the hold has expired, or a pass was requested for a registration that is not ' +
+      'confirmed. The message names the state of the registration.',
     remedy:
-      'To cancel, ask the operator. For a seat that is gone, register the attendee anew. For a pass, wait until Get ' +
-      'Registration says confirmed.',
+      'To cancel after the deadline, ask the operator. After a hold has expired, register the attendee again. For a pass, wait ' +
+      'until Get Registration answers confirmed.',
   },
   '36': {
     httpStatuses: [409],
     message: 'Not registered: another one of the group was refused',
-    meaning: 'All or none was asked for, and another registration of the call was refused.',
+    meaning: 'The call had mode "all", and another registration in it was refused.',
     remedy:
-      'Nothing is wrong with this one. Mend or leave out those with another code, then send the group again with a new key.',
+      'This registration is valid. Correct or remove those with another code, then send the group again with a new Idempotency-Key.',
   },
   '40': {
     httpStatuses: [422],
     message: 'The Idempotency-Key was used with a different request',
     meaning: 'This Idempotency-Key was used in the last 24 hours with a different request.',
-    remedy: 'Give each registration a key of its own, and send a retry as it was.',
+    remedy: 'Use a new key for each registration, and do not change the request when you retry it.',
   },
   '41': {
     httpStatuses: [409],
     message: 'A request with this Idempotency-Key is in progress',
-    meaning: 'Another request with this Idempotency-Key has not been answered yet.',
+    meaning: 'Another request with this Idempotency-Key is still being processed.',
     remedy: 'Wait for Retry-After, then send the same request with the same key.',
     retryable: true,
     retryAfterSeconds: 1,
@@ -119,33 +120,33 @@ const CATALOGUE = {
     message: 'Too many requests',
     meaning: 'The rate limit is exceeded.',
     remedy:
-      'Wait for Retry-After, then send the same request. If it comes often, send fewer at once or ask for a higher limit.',
+      'Wait for Retry-After, then send the same request. If this happens often, send fewer requests at once or ask for a higher limit.',
     retryable: true,
     retryAfterSeconds: 1,
   },
   '60': {
     httpStatuses: [404, 405],
     message: 'No such route',
-    meaning: 'No such path, the path does not answer this method, or it is for test events only.',
-    remedy: 'Check path and method. A 405 names the methods in its header Allow.',
+    meaning: 'The path does not exist, does not support this method, or is for test events only.',
+    remedy: 'Check the path and the method. The header Allow of a 405 lists the methods.',
   },
   '70': {
     httpStatuses: [404],
     message: 'No such webhook',
-    meaning: 'No webhook of yours under this event has this id.',
-    remedy: 'Ask List Webhooks for those that there are.',
+    meaning: 'You have no webhook with this id under this event.',
+    remedy: 'Call List Webhooks for the ids of your webhooks.',
   },
   '71': {
     httpStatuses: [409],
     message: 'There are as many webhooks as there may be',
-    meaning: 'A partner may have ten webhooks under an event, and you have them.',
-    remedy: 'Delete one that you no longer need, or change it.',
+    meaning: 'You already have ten webhooks under this event, which is the limit.',
+    remedy: 'Delete a webhook that you no longer need, or change it.',
   },
   '90': {
     httpStatuses: [503],
     message: 'The service is overloaded; nothing was reserved',
-    meaning: 'Overloaded, or a dependency is down. Nothing was reserved.',
-    remedy: 'Wait for Retry-After, then send the same request; double the wait each time.',
+    meaning: 'The service is overloaded, or a dependency is down. Nothing was reserved.',
+    remedy: 'Wait for Retry-After, then send the same request. Double the wait after each failure.',
     retryable: true,
     retryAfterSeconds: 1,
   },
@@ -154,16 +155,16 @@ const CATALOGUE = {
     message: 'The outcome is unknown; retry with the same Idempotency-Key',
     meaning: 'The outcome is unknown. A retry with the same Idempotency-Key is safe.',
     remedy:
-      'Send the same request with the same Idempotency-Key until another code comes. Without a key, ask the operator before you retry.',
+      'Send the same request with the same Idempotency-Key until you get another code. Without a key, ask the operator before you retry.',
     retryable: true,
     retryAfterSeconds: 1,
   },
   '99': {
     httpStatuses: [500],
     message: 'Unexpected error',
-    meaning: 'Unexpected error, logged under the x-request-id of the answer.',
+    meaning: 'An unexpected error. It is logged under the x-request-id of the answer.',
     remedy:
-      'Send the same request with the same Idempotency-Key. If it comes again, tell the operator the x-request-id.',
+      'Send the same request with the same Idempotency-Key. If the error repeats, send the operator the x-request-id.',
     retryable: true,
   },
 } as const satisfies Record<string, ResponseCodeEntry>;

@@ -7,12 +7,15 @@ import { documentWithDemo, type ReferenceDemo } from './reference-demo.ts';
 
 /** What operations are sorted by. Each has one of these tags. */
 const TAGS = [
-  { name: 'Tickets', description: 'What is on sale, and from when to when.' },
+  { name: 'Tickets', description: 'Tickets, their sales windows, and the state of the launch.' },
   {
     name: 'Registrations',
-    description: 'Seats: register attendees, see what became of them, and let them in.',
+    description: 'Register attendees, read the state of registrations, change them, and get passes.',
   },
-  { name: 'Webhooks', description: 'Be told of what becomes of registrations, instead of asking.' },
+  {
+    name: 'Webhooks',
+    description: 'Notify your server when registrations and tickets change, so that you do not have to poll.',
+  },
 ];
 
 interface Description {
@@ -61,10 +64,10 @@ export async function openApi(app: FastifyInstance, { contactUrl, demo }: Descri
 const INTRODUCTION = `Registers attendees for events and lists the tickets of an event.
 
 Every answer has the fields \`responseCode\`, \`responseMessage\` and \`responseData\`, and carries an \`x-request-id\`.
-Where a retry makes sense, \`Retry-After\` may say when.
+If a retry makes sense, \`Retry-After\` can say when.
 
-Where a limit of requests per second was agreed, \`RateLimit-Policy\` states it and \`RateLimit\` what remains of it;
-requests above it are answered 50. Without a limit neither is sent.
+If a limit of requests per second was agreed, \`RateLimit-Policy\` states it and \`RateLimit\` says what remains. Requests above
+the limit are answered 50. Without a limit neither header is sent.
 
 | code | HTTP | meaning | retry |
 |---|---|---|---|

@@ -45,8 +45,8 @@ export function addPassRoute(api: Routes, { reads, shardReads, signer }: Depende
         summary: 'Get Pass',
         description:
           'Returns the pass of a confirmed registration that the same partner made under this event: by `Accept`, as JSON ' +
-          'with a signed token, or as a picture of its QR code, image/svg+xml or image/png. It is the same each time, ' +
-          'until the times of the event or the signing key change; those that were given before stay valid.',
+          'with a signed token, or as a picture of its QR code, image/svg+xml or image/png. It stays the same ' +
+          'until the times of the event or the signing key change. Earlier passes stay valid.',
         failures: [...COMMON_FAILURES, '11', '34', '35'],
         params: Type.Pick(RegistrationStatus, ['passReference']),
         response: answersOf(AttendeePass),

@@ -29,8 +29,8 @@ export function addRevocationsRoute(
         tags: ['Registrations'],
         summary: 'List Revoked Passes',
         description:
-          'Lists the serials of the registrations that the same partner made under this event and that were cancelled since ' +
-          'a cursor: their passes let nobody in. Signed like the passes, so that a door can trust a copy of it.',
+          'Lists the serials of registrations of the same partner under this event that were cancelled after a cursor. Their ' +
+          'passes are no longer valid. The list is signed like the passes, so that a door can trust a copy of it.',
         failures: [...COMMON_FAILURES, '11'],
         querystring: RevocationQuery,
         response: answersOf(RevokedPasses),

@@ -12,6 +12,7 @@ import {
   type NamedRegistration,
 } from './change/change-registrations.ts';
 import { addChangeRoutes } from './change/routes.ts';
+import { createWhyTooLate } from './change/why-too-late.ts';
 import { finalizeBatchesJob } from './finalize/job.ts';
 import { retentionSettings } from './idempotency/retention.ts';
 import { addListRoute } from './list/route.ts';
@@ -55,11 +56,7 @@ export const registrationsApi = defineApi({
       maxConnections: CONNECTIONS,
       statementTimeoutMs: Math.round(answerWithinMs * BATCH_SHARE),
     });
-    const resets = openPool({
-      purpose: 'reset',
-      maxConnections: 1,
-      statementTimeoutMs: answerWithinMs,
-    });
+    const resets = openPool({ purpose: 'reset', maxConnections: 1, statementTimeoutMs: answerWithinMs });
     const notifier = createQueueNotifier((batches) => {
       // Not awaited and allowed to fail: the batch row is the outbox, and the relay tells the queue again.
       producer.enqueue(job(finalizeBatchesJob, batches)).catch(() => {});
@@ -91,7 +88,7 @@ export const registrationsApi = defineApi({
       routes(api) {
         addRegisterRoute(api, registrar);
         addBulkRoute(api, registrar, turns);
-        addChangeRoutes(api, changes);
+        addChangeRoutes(api, changes, createWhyTooLate(reads, shardReads));
         addResetRoute(api, { db: resets, cancellations: changes.cancellations, answerWithinMs });
         addStatusRoute(api, reads, shardReads);
         addListRoute(api, { reads, recent, answerWithinMs });

@@ -42,9 +42,9 @@ export function addBulkRoute(
         tags: ['Registrations'],
         summary: 'Register In Bulk',
         description:
-          'Registers up to 1,000 attendees of one event. On "00" `responseData` holds an envelope for each, in order: what ' +
-          'Register For Event would have answered. With "all", every one of them is 00, or none is: who was not refused is ' +
-          'answered 36. An Idempotency-Key is that of the whole call.',
+          'Registers up to 1,000 attendees of one event. On "00" `responseData` holds an envelope for each, in order, as ' +
+          'Register For Event would answer it. With mode "all" either every registration is 00 or none is: those that would ' +
+          'have succeeded are answered 36. An Idempotency-Key covers the whole call.',
         headers: RegisterHeaders,
         answerHeaders: ReplayedHeader,
         itemFailures: BULK_ITEM_FAILURES,

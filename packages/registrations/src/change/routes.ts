@@ -17,6 +17,7 @@ import type {
   ConfirmOutcome,
   NamedRegistration,
 } from './change-registrations.ts';
+import type { WhyTooLate } from './why-too-late.ts';
 
 /** What makes changes that partners ask for. */
 export interface Changes {
@@ -37,11 +38,17 @@ export const REFUSALS = {
  * POST /events/registrations/{passReference}/cancel: gives a seat back.
  * POST /events/registrations/{passReference}/confirm: keeps one that is held for a while.
  */
-export function addChangeRoutes(api: Routes, { cancellations, confirmations }: Changes): void {
+export function addChangeRoutes(
+  api: Routes,
+  { cancellations, confirmations }: Changes,
+  whyTooLate: WhyTooLate,
+): void {
   withoutBody(api, (routes) => {
     // What a reader tries in order can be done in order.
-    addChangeRoute(routes, 'confirm', CONFIRM, confirmations, (_principal, named) => named);
-    addChangeRoute(routes, 'cancel', CANCEL, cancellations, ({ cancelUntil: deadline }, named) => {
+    const keep = { name: 'confirm', description: CONFIRM, whyTooLate } as const;
+    addChangeRoute(routes, keep, confirmations, (_principal, named) => named);
+    const giveBack = { name: 'cancel', description: CANCEL, whyTooLate } as const;
+    addChangeRoute(routes, giveBack, cancellations, ({ cancelUntil: deadline }, named) => {
       return { ...named, deadline };
     });
   });
@@ -52,21 +59,26 @@ const CANCEL = {
   summary: 'Cancel Registration',
   description:
     'Cancels a registration that the same partner made under this event. Its seat can be sold again at once. ' +
-    'Safe to repeat: what is cancelled already is answered "00" as well.',
+    'Safe to repeat: a cancelled registration is answered "00" again.',
 };
 
 const CONFIRM = {
   operationId: 'confirmRegistration',
   summary: 'Confirm Registration',
   description:
-    'Keeps a registration whose seat is held for a while (Hold-For). Safe to repeat: what is kept already is answered "00" ' +
-    'as well. Afterwards the seat is gone: 35.',
+    'Confirms a held registration (Hold-For), so that it no longer expires. Safe to repeat: a confirmed registration is ' +
+    'answered "00" again. After the hold has expired, the answer is 35.',
 };
+
+interface ChangeRoute {
+  name: 'cancel' | 'confirm';
+  description: typeof CANCEL;
+  whyTooLate: WhyTooLate;
+}
 
 function addChangeRoute<Change>(
   api: Routes,
-  name: string,
-  description: typeof CANCEL,
+  { name, description, whyTooLate }: ChangeRoute,
   groups: Groups<Change, CancelOutcome | ConfirmOutcome>,
   changeOf: (principal: PartnerPrincipal, registration: NamedRegistration) => Change,
 ): void {
@@ -93,7 +105,11 @@ function addChangeRoute<Change>(
       if (outcome === 'cancelled' || outcome === 'confirmed') return success(params.passReference);
       if (outcome === 'failed') throw new Error(`to ${name} a registration failed`);
       if (outcome === null) return reply.fail('34');
-      return reply.fail(REFUSALS[outcome], { retryAfterSeconds: groups.retryAfterSeconds(principal) });
+      const message = outcome === 'too-late' ? await whyTooLate(name, principal, serial) : undefined;
+      return reply.fail(REFUSALS[outcome], {
+        ...(message && { message }),
+        retryAfterSeconds: groups.retryAfterSeconds(principal),
+      });
     },
   );
 }

@@ -30,8 +30,8 @@ export function addListRoute(api: Routes, { reads, recent, answerWithinMs }: Dep
         tags: ['Registrations'],
         summary: 'List Registrations',
         description:
-          'Lists what became of the registrations that the same partner made under this event: an entry for each change, ' +
-          'in order. Read on from the cursor to skip nothing and see nothing twice.',
+          'Lists the changes of the registrations that the same partner made under this event, one entry for each change, in ' +
+          'order. Continue from the cursor to miss nothing and see nothing twice.',
         failures: [...COMMON_FAILURES, '11'],
         querystring: RegistrationListQuery,
         response: answersOf(RegistrationList),

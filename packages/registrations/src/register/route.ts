@@ -51,7 +51,7 @@ export function addRegisterRoute(
         tags: ['Registrations'],
         summary: 'Register For Event',
         description:
-          'Registers an attendee. On "00" the seat and the pass reference are safely stored; finalization follows by itself.',
+          'Registers an attendee. On "00" the seat and the pass reference are safely stored; finalization follows automatically.',
         headers: RegisterHeaders,
         answerHeaders: ReplayedHeader,
         failures: REGISTER_FAILURES,

@@ -22,6 +22,8 @@ export interface RegistrationRow {
   /** When its batch was confirmed or given up. */
   finishedAt: Date | null;
   cancelledAt: Date | null;
+  /** Whether it is cancelled because its hold was not confirmed in time. */
+  isExpired: boolean;
 }
 
 /** Returns the pass reference of a registration. */
@@ -57,6 +59,7 @@ async function selectRegistrations(db: Database, shardId: number, queries: reado
       r.ticket_id as "ticketId", t.title as "ticketTitle", r.reserved_at as "reservedAt",
       case when r.held_until is null then b.finished_at end as "finishedAt",
       coalesce(r.cancelled_at, case when r.held_until <= now() then r.held_until end) as "cancelledAt",
+      coalesce(r.held_until <= coalesce(r.cancelled_at, now()), false) as "isExpired",
       case
         when r.cancelled_at is not null or r.held_until <= now() then 'cancelled'
         when r.held_until is not null then 'held'

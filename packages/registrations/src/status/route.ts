@@ -28,7 +28,7 @@ export function addStatusRoute(api: Routes, reads: Database, shardReads: ShardRe
         operationId: 'getRegistration',
         tags: ['Registrations'],
         summary: 'Get Registration',
-        description: 'Tells the state of a registration that the same partner made under this event.',
+        description: 'Returns the state of a registration that the same partner made under this event.',
         failures: [...COMMON_FAILURES, '34'],
         params: Type.Pick(RegistrationStatus, ['passReference']),
         response: answersOf(RegistrationStatus),
