@@ -1,4 +1,5 @@
-// An SMTP server in a process of its own, which throws away what it accepts. Prints its address, and how many it was when it ends.
+// An SMTP server in its own process. It throws away the e-mails that it accepts, and refuses addresses that begin with "blocked".
+// Prints its address at the start, and at the end how many e-mails it accepted.
 import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
 
@@ -7,6 +8,10 @@ const server = new SMTPServer({
   authOptional: true,
   disabledCommands: ['STARTTLS', 'AUTH'],
   disableReverseLookup: true,
+  onRcptTo({ address }, _session, done) {
+    const isBlocked = address.startsWith('blocked');
+    done(isBlocked ? Object.assign(new Error('5.7.1 blocked'), { responseCode: 550 }) : undefined);
+  },
   onData(stream, _session, done) {
     stream.resume().on('end', () => {
       accepted += 1;

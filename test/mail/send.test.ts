@@ -205,17 +205,53 @@ describe('refusals', () => {
     expect(countsOf(server.mails)).toEqual(once([first, ...others, ...addresses(1, 'later')]));
   });
 
-  test('of us, by its policy: everybody waits, and nobody is undeliverable or suppressed', async () => {
+  const BY_POLICY = { responseCode: 554, message: '5.7.1 blocked' };
+
+  test('of some addresses by its policy: they wait, the others are sent without a pause, and nobody is suppressed', async () => {
     const server = await startMailServer();
-    server.onRecipient = () => ({ responseCode: 554, message: '5.7.1 client host blocked' });
+    server.onRecipient = (address) => (address.startsWith('blocked') ? BY_POLICY : undefined);
     await enable(database.db, fixture);
     const { output } = await startMails(database, { SMTP_URL: server.url });
-    await confirmThese(addresses(20));
-    await waitUntil('it was refused', () => output().includes('the SMTP server takes no e-mails'));
-    server.onRecipient = () => undefined;
-    await waitForState(database.db, fixture, 'sent', 20);
+    await confirmThese(addresses(1, 'first'));
+    await waitForState(database.db, fixture, 'sent', 1);
+    const others = [1, 2, 3, 4, 5].flatMap((part) => [
+      ...addresses(10, `blocked-${part}`),
+      ...addresses(30, `part-${part}`),
+    ]);
+    await confirmThese(others);
+    await waitForState(database.db, fixture, 'sent', 151);
+    const refused = await waitForState(database.db, fixture, 'retry', 50);
+    expect(refused.every(({ reason, attempts }) => reason === '554 5.7.1' && attempts === 1)).toBe(true);
+    // It would say so if e-mails had waited.
+    expect(output()).not.toContain('the SMTP server takes no e-mails');
     expect(await database.db.selectFrom('mail_suppressions').selectAll().execute()).toEqual([]);
-    expect(countsOf(server.mails)).toEqual(once(addresses(20)));
+  });
+
+  test('of us, by its policy: everybody waits, and nobody is undeliverable or suppressed', async () => {
+    const server = await startMailServer();
+    await enable(database.db, fixture);
+    const { output } = await startMails(database, { SMTP_URL: server.url });
+    await confirmThese(addresses(1, 'first'));
+    await waitForState(database.db, fixture, 'sent', 1);
+    let refused = 0;
+    server.onRecipient = () => ((refused += 1), BY_POLICY);
+    await confirmThese(addresses(40));
+    await waitUntil('it was refused', () => output().includes('the SMTP server takes no e-mails'));
+    // As if a minute had passed, for those that are not being tried now.
+    const tryNow = sql`update mail_deliveries set next_at = now() where state = 'retry' and not doubtful`;
+    await waitUntil('they were tried again', async () => {
+      await tryNow.execute(database.db);
+      return refused >= 45;
+    });
+    const attempts = (await deliveriesOf(database.db, fixture)).slice(1).map((one) => one.attempts);
+    expect(attempts.reduce((sum, one) => sum + one, 0)).toBeLessThan(20);
+    server.onRecipient = () => undefined;
+    await waitUntil('all are sent', async () => {
+      await tryNow.execute(database.db);
+      return (await deliveriesOf(database.db, fixture)).filter(({ state }) => state === 'sent').length === 41;
+    });
+    expect(await database.db.selectFrom('mail_suppressions').selectAll().execute()).toEqual([]);
+    expect(countsOf(server.mails)).toEqual(once([...addresses(1, 'first'), ...addresses(40)]));
   });
 
   test('of the sender, not of an address: everybody waits, and nobody is suppressed', async () => {

@@ -26,6 +26,9 @@ type Outcome = Pick<Delivery, 'state' | 'reason'> &
 
 const NOT_COMPOSED: Attempt = { kind: 'refused', isPermanent: false, reason: 'not composed' };
 
+/** It is tried again soon, and has as many attempts left as before. */
+const atNoCost = (reason: string): Outcome => ({ state: 'retry', reason, retryInMs: RETRY_AFTER_MS[0]! });
+
 const isUntouched = ({ isDoubtful, attempts }: Task) => !isDoubtful && attempts === 0;
 
 /** Of e-mails that were not taken: how many others had been, the first time. By event and registration. */
@@ -42,12 +45,18 @@ export function createSending({ transport, outcomes, onOutcome }: SendingOptions
     return before !== undefined && gate.passed() > before;
   }
 
+  /** Whether the server may have said it to any e-mail. */
+  function isOfAll(key: string, tried: Attempt): boolean {
+    // Judged again when it is tried again.
+    if (tried.kind === 'policy') return !gate.takesOthers();
+    return tried.kind === 'unavailable' && !tried.isDoubtful && !isAboutThis(key);
+  }
+
   /** Tells others what an attempt says about the server. */
   function tell(tried: Attempt): void {
-    if (tried.kind === 'sent') gate.pass();
-    if (tried.kind !== 'unavailable') return;
-    gate.close();
-    onOutcome('unavailable', tried.reason);
+    gate.hear(tried);
+    if (tried.kind === 'unavailable' || (tried.kind === 'policy' && !gate.isOpen()))
+      onOutcome('unavailable', tried.reason);
   }
 
   /** Resolves to what became of an e-mail. Null: nothing has happened yet, and it is tried first when the server takes e-mails again. */
@@ -55,10 +64,8 @@ export function createSending({ transport, outcomes, onOutcome }: SendingOptions
     if (content && 'skip' in content) return content.skip;
     const tried = content ? await transport.send(content.mail) : NOT_COMPOSED;
     tell(tried);
-    if (tried.kind === 'unavailable' && !tried.isDoubtful && !isAboutThis(key))
-      return isUntouched(task)
-        ? null
-        : { state: 'retry', reason: tried.reason, retryInMs: RETRY_AFTER_MS[0]! };
+    if (tried.kind !== 'sent' && isOfAll(key, tried))
+      return tried.kind === 'unavailable' && isUntouched(task) ? null : atNoCost(tried.reason);
     const isForGood = tried.kind === 'refused' && tried.isPermanent;
     return { ...outcomeOf(tried, task), ...(isForGood && { suppressed: digest }) };
   }

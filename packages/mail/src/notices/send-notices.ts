@@ -97,13 +97,15 @@ async function tell(
     return { state: 'undeliverable', reason: 'suppressed', attempts, againInMs: 0 };
   if (!(await rate.take(1, stopping))) return { state: 'waiting', reason: null, attempts, againInMs: 0 };
   const attempt = await tryOnce(options, claimed, found);
-  if (attempt.kind === 'sent') gate.pass();
-  if (attempt.kind === 'unavailable') gate.close();
+  gate.hear(attempt);
+  const isOfAll = attempt.kind === 'unavailable' || (attempt.kind === 'policy' && !gate.takesOthers());
   if (attempt.kind === 'refused' && attempt.isPermanent)
     await suppress(db, { digest, reason: attempt.reason, eventId: found.eventId });
-  const outcome = outcomeOf(attempt, attempts);
+  const outcome: NoticeOutcome = isOfAll
+    ? { state: 'waiting', reason: attempt.reason, attempts, againInMs: LOOK_AGAIN_MS }
+    : outcomeOf(attempt, attempts);
   const counted = outcome.state === 'waiting' ? 'retry' : outcome.state;
-  onOutcome(attempt.kind === 'unavailable' ? 'unavailable' : counted, outcome.reason);
+  onOutcome(isOfAll ? 'unavailable' : counted, outcome.reason);
   return outcome;
 }
 
@@ -130,10 +132,8 @@ async function tryOnce(
 function outcomeOf(attempt: Attempt, attempts: number): NoticeOutcome {
   if (attempt.kind === 'sent') return { state: 'sent', reason: null, attempts: attempts + 1, againInMs: 0 };
   const { reason } = attempt;
-  // Costs no attempt.
-  if (attempt.kind === 'unavailable') return { state: 'waiting', reason, attempts, againInMs: LOOK_AGAIN_MS };
   const againInMs = RETRY_AFTER_MS[attempts];
-  const isOver = attempt.isPermanent || againInMs === undefined;
+  const isOver = (attempt.kind === 'refused' && attempt.isPermanent) || againInMs === undefined;
   return {
     state: isOver ? 'undeliverable' : 'waiting',
     reason,

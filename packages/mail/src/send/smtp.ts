@@ -63,8 +63,8 @@ type SmtpError = Error & { code?: string; command?: string; response?: string; r
 const FOR_ALL = new Set([421, 454]);
 /** What it says of us, not of an e-mail or its address: it does not know the command, or wants another password. */
 const OF_US = /^(?:50\d|53[0458])$/;
-/** The same by enhanced codes (RFC 3463): its system, its limits, its policy. We may be blocked, or have used up our quota. */
-const OF_US_ENHANCED = /^\d{3} 5\.(?:3\.|4\.5$|7\.)/;
+/** Enhanced codes (RFC 3463) of its system, its limits and its policy. They may be about the address, or about all that we send. */
+const POLICY = /^\d{3} 5\.(?:3\.|4\.5$|7\.)/;
 
 /** Returns what an error of the pool says about the e-mail. */
 export function attemptOf(error: SmtpError, isHandedOver: boolean): Attempt {
@@ -75,10 +75,10 @@ export function attemptOf(error: SmtpError, isHandedOver: boolean): Attempt {
   if (!responseCode)
     return { kind: 'unavailable', isDoubtful: isHandedOver, reason: error.code ?? error.name };
   const reason = reasonOf(error);
-  if (isOfMessage(error, responseCode) && !OF_US_ENHANCED.test(reason))
-    return { kind: 'refused', isPermanent: responseCode >= 500, reason };
   // Whoever answers has not taken it.
-  return { kind: 'unavailable', isDoubtful: false, reason };
+  if (!isOfMessage(error, responseCode)) return { kind: 'unavailable', isDoubtful: false, reason };
+  if (POLICY.test(reason)) return { kind: 'policy', reason };
+  return { kind: 'refused', isPermanent: responseCode >= 500, reason };
 }
 
 /** Whether a server speaks of this e-mail or its address, and of nothing else. */

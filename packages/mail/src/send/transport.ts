@@ -14,6 +14,8 @@ export type Attempt =
   | { kind: 'sent' }
   /** The server wants nothing of this e-mail: for good, or for now. */
   | { kind: 'refused'; isPermanent: boolean; reason: string }
+  /** The server refused this e-mail by a policy or a limit. Either this address is blocked, or we are. */
+  | { kind: 'policy'; reason: string }
   /**
    * No e-mail gets through at present, as it seems. Doubtful: it was handed over whole, and nobody knows what became of it.
    */
