@@ -57,7 +57,12 @@ const syntax = fc.constantFrom(
 );
 const control = fc.oneof(codePoint(0, 0x1f), codePoint(0x7f, 0x9f));
 const halfPair = fc.integer({ min: 0xd800, max: 0xdfff }).map((unit) => String.fromCharCode(unit));
-const odd = fc.oneof(control, halfPair, shifty, syntax, anyPlane);
+const textDirection = fc.oneof(
+  fc.constantFrom('\u061c', '\u200e', '\u200f'),
+  codePoint(0x202a, 0x202e),
+  codePoint(0x2066, 0x2069),
+);
+const odd = fc.oneof(control, halfPair, textDirection, shifty, syntax, anyPlane);
 
 /** Digits and what stands between them, for patterns of numbers. */
 const telephone = fc.constantFrom(...'0123456789+-(). '.split(''));

@@ -36,12 +36,18 @@ export function valueOf(body: object, name: string): unknown {
 
 const isAbsent = (value: unknown) => value === undefined || value === null;
 
+// The marks ALM, LRM and RLM, then embeddings, overrides, isolates and the ends of these.
+const TEXT_DIRECTION = new Set([
+  0x061c, 0x200e, 0x200f, 0x202a, 0x202b, 0x202c, 0x202d, 0x202e, 0x2066, 0x2067, 0x2068, 0x2069,
+]);
+
 function wrongText(value: unknown, least: number, most: number): string | null {
   if (typeof value !== 'string') return 'no text';
   let characters = 0;
   for (const character of value) {
     const point = character.codePointAt(0)!;
     if (point < 0x20 || (point >= 0x7f && point < 0xa0)) return 'a control character';
+    if (TEXT_DIRECTION.has(point)) return 'a text direction character';
     if (point >= 0xd800 && point < 0xe000) return 'half a surrogate pair';
     characters += 1;
   }

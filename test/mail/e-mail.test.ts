@@ -128,6 +128,28 @@ test('a name cannot add headers or recipients', async () => {
   expect(mail.cc ?? []).toEqual([]);
 });
 
+test.for([
+  'Win a prize at https://prizes.floodgate-tests.org/now',
+  'Claim your refund: www.floodgate-tests.org',
+  'You won, see floodgate-tests.org/prize',
+  'Ask prizes@floodgate-tests.org',
+])('a name with a URL is neither in the greeting nor in the address: %s', async (name) => {
+  const mail = await receive(name);
+  expect(mail.to).toEqual([{ name: '', address: ADDRESS }]);
+  expect(mail.text).toMatch(/^Hello,\r?\n/);
+  expect(mail.html).toMatch(/>\s*Hello,</);
+  for (const part of [mail.text, mail.html]) expect(part).not.toContain(name);
+});
+
+test.for(['שרה לוי', 'محمد علي', 'Dr. Anne-Marie O’Neil Jr.', 'J. R. R. Tolkien'])(
+  'a name of any language is in the greeting and in the address: %s',
+  async (name) => {
+    const mail = await receive(name);
+    expect(mail.to).toEqual([{ name, address: ADDRESS }]);
+    expect(mail.text).toContain(`Hello ${name},`);
+  },
+);
+
 test('floodgate mail preview writes what would be sent, with made-up data', async () => {
   await using directory = await temporaryDirectory();
   const { code, output } = await runCli(

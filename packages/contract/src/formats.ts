@@ -11,10 +11,10 @@ export function isUuid(value: unknown): value is string {
 }
 
 /**
- * Part of a pattern: halves of surrogate pairs on their own. Only JavaScript's strings can hold them, and other languages'
- * patterns cannot name them, so it is left out of the patterns that are published.
+ * Part of a pattern: lone surrogates, which only JavaScript's strings can hold, and the characters that change the direction of
+ * the text after them. Patterns of some other languages cannot name them, so it is left out of the patterns that are published.
  */
-export const LONE_SURROGATES = '\\ud800-\\udfff';
+export const NOT_PORTABLE = '\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff';
 
 /** An instant with fractional seconds and an explicit offset, e.g. 2026-11-21T09:00:00.123+00:00. */
 export const Timestamp = (description: string, example = '2026-11-21T09:00:00.123+00:00') =>

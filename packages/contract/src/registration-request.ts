@@ -1,12 +1,13 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { LONE_SURROGATES } from './formats.ts';
+import { NOT_PORTABLE } from './formats.ts';
 
 // Patterns are written without \p, look-ahead and the like, so that the tools of other languages can read them (Python's re
 // and pydantic, Go, Rust, Java).
 
 // Control characters: Postgres text cannot hold NUL, and the rest only harms whoever prints it.
-// Lone surrogates have no UTF-8 form and would be stored as something else than was sent.
-const PRINTABLE = `^[^\\x00-\\x1f\\x7f-\\x9f${LONE_SURROGATES}]*$`;
+// Characters that change the text direction (U+202E and the like) make a name look different from what it is. Hebrew and Arabic
+// letters need none of them. Lone surrogates have no UTF-8 form and would be stored as something else than was sent.
+const PRINTABLE = `^[^\\x00-\\x1f\\x7f-\\x9f${NOT_PORTABLE}]*$`;
 
 const MARK = '[+\\-(). ]';
 const DIGIT_OR_MARK = '[0-9+\\-(). ]';
@@ -23,7 +24,7 @@ const freeText = (maxLength: number, example: string) =>
     maxLength,
     examples: [example],
     pattern: PRINTABLE,
-    description: `Optional free text of at most ${maxLength} characters, no control characters`,
+    description: `Optional free text of at most ${maxLength} characters, no control or text direction characters`,
   });
 
 /**
@@ -36,7 +37,7 @@ export const RegistrationRequest = Type.Object(
       minLength: 1,
       maxLength: 255,
       pattern: PRINTABLE,
-      description: 'Required, 1 to 255 characters after trimming, no control characters',
+      description: 'Required, 1 to 255 characters after trimming, no control or text direction characters',
       examples: ['Jane Doe'],
     }),
     emailAddress: Type.String({

@@ -1,4 +1,4 @@
-import { LONE_SURROGATES } from '@floodgate/contract';
+import { NOT_PORTABLE } from '@floodgate/contract';
 
 type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 type JsonObject = Record<string, Json>;
@@ -35,7 +35,7 @@ const isTitle = (key: string, part: Json) => key === 'title' && typeof part === 
 
 function visitPart(node: JsonObject, key: string, part: Json, named: JsonObject): Json {
   if (VALUES.includes(key)) return part;
-  if (key === 'pattern' && typeof part === 'string') return part.replace(LONE_SURROGATES, '');
+  if (key === 'pattern' && typeof part === 'string') return part.replace(NOT_PORTABLE, '');
   // A parameter has taken description and example out of its schema: what is left goes by no name.
   const isNameless = key === 'schema' && 'in' in node;
   return visit(isNameless ? { ...(part as JsonObject), title: '' } : part, named);

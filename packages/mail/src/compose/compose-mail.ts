@@ -53,7 +53,7 @@ export function createComposer(event: MailEvent, sender: Sender) {
     eventName: event.name,
     when,
     venue: event.venue,
-    name: recipient.fullName,
+    name: safeName(recipient),
     ticket: recipient.ticketTitle,
     seat: recipient.seat,
     passReference: formatPassReference({ ...recipient, prefix: event.passPrefix, eventId: event.id }),
@@ -86,6 +86,12 @@ export function createComposer(event: MailEvent, sender: Sender) {
   };
 }
 
+/** A URL, or what e-mail programs take for one: "win.example". */
+const URL_LIKE = /:\/\/|\bwww\.|[\p{L}\p{N}][.\u3002\uff0e\uff61]\p{L}{2,}/iu;
+
+/** Returns the name; null where it holds a URL: anybody can register any address, and the e-mail would carry their link. */
+const safeName = ({ fullName }: Pick<Recipient, 'fullName'>) => (URL_LIKE.test(fullName) ? null : fullName);
+
 /** Returns what makes the headers of one e-mail after the other. The library knows how names and subjects of all alphabets are written. */
 function createHeaders({ language, replyTo }: MailEvent, { from }: Sender) {
   // One for all: making it takes as long as writing the headers.
@@ -97,12 +103,9 @@ function createHeaders({ language, replyTo }: MailEvent, { from }: Sender) {
     { key: 'auto-submitted', value: 'auto-generated' },
     ...(replyTo ? [{ key: 'reply-to', value: replyTo }] : []),
   ]);
-  return (
-    { fullName, emailAddress }: Recipient,
-    { subject, messageId }: { subject: string; messageId: string },
-  ): string => {
+  return (recipient: Recipient, { subject, messageId }: { subject: string; messageId: string }): string => {
     node.setHeader([
-      { key: 'to', value: { name: fullName, address: emailAddress } },
+      { key: 'to', value: { name: safeName(recipient) ?? '', address: recipient.emailAddress } },
       { key: 'subject', value: subject },
       { key: 'message-id', value: messageId },
       { key: 'date', value: new Date().toUTCString().replace('GMT', '+0000') },

@@ -10,7 +10,8 @@ export interface Confirmation {
   /** As the event's visitors read it; null: nobody has said. */
   when: string | null;
   venue: string | null;
-  name: string;
+  /** Null: it greets without a name. */
+  name: string | null;
   ticket: string;
   seat: string | null;
   passReference: string;

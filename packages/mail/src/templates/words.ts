@@ -5,7 +5,8 @@ export interface Words {
   subject: (eventName: string) => string;
   /** Shown in lists of e-mails beside the subject. */
   preview: string;
-  greeting: (name: string) => string;
+  /** Null: without a name. */
+  greeting: (name: string | null) => string;
   confirmed: (eventName: string) => string;
   showThis: string;
   qrAlt: string;
@@ -23,7 +24,7 @@ export const WORDS: Record<Language, Words> = {
   en: {
     subject: (eventName) => `Your pass for ${eventName}`,
     preview: 'You are registered. Show the QR code at the door.',
-    greeting: (name) => `Hello ${name},`,
+    greeting: (name) => (name === null ? 'Hello,' : `Hello ${name},`),
     confirmed: (eventName) => `You are registered for ${eventName}.`,
     showThis: 'Show this code at the door',
     qrAlt: 'QR code of your pass',
@@ -39,7 +40,7 @@ export const WORDS: Record<Language, Words> = {
   de: {
     subject: (eventName) => `Ihre Eintrittskarte: ${eventName}`,
     preview: 'Sie sind angemeldet. Zeigen Sie am Einlass den QR-Code.',
-    greeting: (name) => `Guten Tag ${name},`,
+    greeting: (name) => (name === null ? 'Guten Tag,' : `Guten Tag ${name},`),
     confirmed: (eventName) => `Sie sind angemeldet: ${eventName}.`,
     showThis: 'Zeigen Sie diesen Code am Einlass',
     qrAlt: 'QR-Code Ihrer Eintrittskarte',
