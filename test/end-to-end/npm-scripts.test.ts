@@ -1,10 +1,11 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { utimes } from 'node:fs/promises';
+import { symlink, utimes } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { commandLineOf, findFreePort } from '@floodgate/embedded-postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import manifest from '../../package.json' with { type: 'json' };
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { underTest } from '../harness/service-roles.ts';
 import { temporaryDirectory } from '../harness/temporary-directory.ts';
@@ -111,4 +112,28 @@ test('npm run dev starts the API anew when one of its files changes, with the sa
   process.kill(script.npm, 'SIGTERM');
   await script.ended;
   expect(existsSync(directory.file('postgres/postmaster.pid'))).toBe(false);
+});
+
+test('bin/floodgate is the same command, from any directory and by a link', async () => {
+  await using directory = await temporaryDirectory();
+  const link = directory.file('floodgate');
+  await symlink(`${ROOT}/bin/floodgate`, link);
+  const run = (file: string, args: string[], cwd: string) => {
+    const { status, stdout, stderr } = spawnSync(file, args, {
+      cwd,
+      encoding: 'utf8',
+      env: { PATH: process.env['PATH'] },
+    });
+    return { status, stdout, stderr };
+  };
+  expect(run(link, ['--version'], directory.path)).toEqual({
+    status: 0,
+    stdout: `${manifest.version}\n`,
+    stderr: '',
+  });
+  const { status, stderr } = run(`${ROOT}/bin/floodgate`, ['partner', 'list'], directory.path);
+  expect({ status, stderr }).toEqual({
+    status: 2,
+    stderr: expect.stringContaining('DATABASE_URL is not set'),
+  });
 });

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
+import { findFreePort } from '@floodgate/embedded-postgres';
 import { onTestFinished } from 'vitest';
 
 /** An e-mail that the server has accepted. */
@@ -80,7 +81,8 @@ export async function startMailServer(port = 0, options: SMTPServerOptions = {})
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
   });
-  server.listen(port, '127.0.0.1');
+  // Not one of the system's: a test that stops it starts it there again.
+  server.listen(port || (await findFreePort()), '127.0.0.1');
   await once(server.server, 'listening');
   handle.url = `smtp://127.0.0.1:${(server.server.address() as AddressInfo).port}`;
   onTestFinished(() => handle.stop().catch(() => {}));

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import path from 'node:path';
 import type { ServiceName } from '@floodgate/database';
-import { findFreePort, startPostgres, type PostgresServer } from '@floodgate/embedded-postgres';
+import { findFreePort, holdPort, startPostgres, type PostgresServer } from '@floodgate/embedded-postgres';
 import type { StandaloneConfig } from './config.ts';
 import { openDataDir, writePrivateFile } from './data-dir.ts';
 import { welcome } from './demo.ts';
@@ -102,7 +102,10 @@ function claimDeliveryPort(
   wasAbandoned: boolean,
 ) {
   if (DELIVERY_PORT !== undefined) return claimPort(DELIVERY_PORT, HOST, wasAbandoned);
-  return PORT === 0 ? findFreePort() : claimPort(apiPort + 2, HOST, wasAbandoned).catch(findFreePort);
+  if (PORT === 0) return findFreePort();
+  const near = claimPort(apiPort + 2, HOST, wasAbandoned);
+  // Somebody else's search may have found it, who does not listen yet.
+  return near.then((port) => holdPort(port).then(() => port)).catch(findFreePort);
 }
 
 /** Where a host that means every address is reached from here. */

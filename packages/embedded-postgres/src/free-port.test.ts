@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { findFreePort } from './free-port.ts';
 
 /** The least port that a usual system gives to an outgoing connection. */
@@ -28,4 +28,14 @@ test('a port that is taken is passed over', async () => {
   const taken = (await findFreePort()) + 1;
   await listen(taken);
   expect(await findFreePort()).toBe(taken + 1);
+});
+
+test('a port that was found is given to nobody else, also before and after somebody listens', async () => {
+  const found = await findFreePort();
+  // As in another process whose search begins at the same port.
+  vi.resetModules();
+  const another = await import('./free-port.ts');
+  await expect(another.holdPort(found)).rejects.toMatchObject({ code: 'EADDRINUSE' });
+  const ports = new Set([await another.findFreePort(), found, await findFreePort()]);
+  expect(ports.size).toBe(3);
 });
