@@ -6,6 +6,7 @@ import {
   type FloodgateClient,
   type ListOptions,
   type RegisterResult,
+  type Retry,
 } from '@floodgate/client';
 import { limitPartner } from '@floodgate/partners';
 import { confirmBatches, leaseDueBatches, reconcile } from '@floodgate/registrations';
@@ -414,6 +415,7 @@ test.each<[string, Partial<ClientOptions>]>([
   ['eventRef', { eventRef: '' }],
   ['answerWithinMs', { answerWithinMs: 0 }],
   ['callsInFlight', { callsInFlight: 1.5 }],
+  ['onRetry', { onRetry: 'log' as never }],
 ])('a wrong %s is refused, and not repeated', (name, differing) => {
   const value = String(Object.values(differing)[0]);
   expect(() => open(differing)).toThrow(new RegExp(`^${name} must`));
@@ -450,6 +452,30 @@ test.each<[string, Instead[]]>([
   expect(new Set(proxy.requests.map((request) => JSON.stringify(request))).size).toBe(1);
   await Promise.all([1, 2].map((index) => client.register(guest(index))));
   expect(await stored()).toEqual([0, 1, 2]);
+  await client.close();
+});
+
+test('onRetry is called before each retry, and what it throws is ignored', async () => {
+  const instead = [says(429, '50', { 'retry-after': '1' }), page(502), 'cut'] as const;
+  await using proxy = await startAnsweringProxy(api.baseUrl, [...instead]);
+  const retries: Retry[] = [];
+  const onRetry = (retry: Retry) => {
+    retries.push(retry);
+    throw new Error('the log is full');
+  };
+  const client = open({ baseUrl: proxy.baseUrl, onRetry });
+  expect((await client.register(guest(), { idempotencyKey: 'order-1' })).code).toBe('00');
+  const request = { method: 'POST', path: '/api/v1/events/register', idempotencyKey: 'order-1' };
+  expect(retries).toEqual(
+    ['50', 'HTTP status 502', 'UND_ERR_SOCKET'].map((code, index) => ({
+      code,
+      attempt: index + 1,
+      delayMs: expect.any(Number) as number,
+      request,
+    })),
+  );
+  expect(retries[0]!.delayMs).toBeGreaterThanOrEqual(1_000);
+  expect(inspect(retries)).not.toContain('guest0');
   await client.close();
 });
 

@@ -196,7 +196,10 @@ function say(result: RegisterResult): string {
       ']',
     ]);
     expect(stdout).toMatch(/\]\ntrue\n\[ '00', '00', '00' \]\n/);
-    expect(stdout).toMatch(/Standing \d+\npaid, and kept\n00\n$/);
+    expect(stdout).toMatch(/Standing \d+\npaid, and kept\n00\n/);
+    expect(stdout).toMatch(
+      /no pass before it is confirmed: 35\nrevoked up to cursor \d+: \nkeep it: whsec_\n00\n$/,
+    );
   });
 
   test("the README's snippet holds", async () => {

@@ -19,6 +19,7 @@ export async function startExample() {
     SECRET_KEY: gala.secretKey,
     EVENT_REF: gala.eventRef,
     EVENT_ID: String(gala.eventId),
+    PARTNER_ID: String(gala.partnerId),
     PASS_REFERENCE: body.responseData as string,
   };
   const close = async () => {

@@ -48,8 +48,8 @@ test('the demo is created once, found again, and created anew where the file or 
   expect(await read()).toEqual(again);
   expect(await listPartners(db)).toHaveLength(1);
 
-  // As an older version left it: without the event's id, and the event does not run.
-  const { eventId: _, ...older } = first;
+  // As an older version left it: without the ids of event and partner, and the event does not run.
+  const { eventId: _event, partnerId: _partner, ...older } = first;
   for (const [startsAt, endsAt] of [
     ['2090-01-01', '2090-01-02'],
     ['2020-01-01', '2020-01-02'],

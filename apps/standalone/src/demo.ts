@@ -22,13 +22,14 @@ const Demo = Type.Object({
   secretKey: Type.String(),
   eventRef: Type.String({ pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' }),
   eventId: Type.Integer(),
+  partnerId: Type.Integer(),
   tickets: Type.Array(DemoTicket, { minItems: 1 }),
 });
 
 export type Demo = Static<typeof Demo>;
 
-/** Files of older versions lack the event's id. The database knows it. */
-const StoredDemo = Type.Omit(Demo, ['eventId']);
+/** Files of older versions lack these ids. The database knows them. */
+const StoredDemo = Type.Omit(Demo, ['eventId', 'partnerId']);
 
 const EVENT = { name: 'Winter Gala', passPrefix: 'GALA', duplicatePolicy: 'allow', mode: 'test' } as const;
 const SALE_STARTS_IN_MS = 30 * 24 * 3600 * 1000;
@@ -91,7 +92,7 @@ async function readDemo(db: Database, file: string): Promise<Demo | null> {
   const key = parseSecretKey(content.secretKey);
   const [access] = key ? await findAccess(db, [{ keyId: key.keyId, eventRef: content.eventRef }]) : [];
   if (!key || !access?.eventId || access.closed || !isSecretOf(key.secret, access.secretHash)) return null;
-  return { ...content, eventId: access.eventId };
+  return { ...content, eventId: access.eventId, partnerId: access.partnerId };
 }
 
 /** Moves an event that has not begun, or is over, to today. An older version let it begin in two months. */
@@ -128,7 +129,7 @@ async function insertDemo(db: Database, partnerName: string) {
       const { id, title, capacity } = await createTicket(transaction, event.id, settings, 'demo');
       tickets.push({ id, ticketTitle: title, capacity, note });
     }
-    return { secretKey, eventRef: event.ref, eventId: event.id, tickets };
+    return { secretKey, eventRef: event.ref, eventId: event.id, partnerId: partner.id, tickets };
   });
 }
 
@@ -141,7 +142,7 @@ export function welcome(
     outboxUrl,
   }: { demoFile: string; connectionFile: string; outboxUrl: string | null },
 ): string {
-  const { baseUrl, secretKey, eventRef, eventId, tickets } = demo;
+  const { baseUrl, secretKey, eventRef, eventId, partnerId, tickets } = demo;
   const headers = '-H "x-secret-key: $SECRET_KEY" -H "x-event-ref: $EVENT_REF"';
   const attendee = JSON.stringify({
     fullName: 'Ada Lovelace',
@@ -157,6 +158,7 @@ export BASE='${baseUrl}'
 export SECRET_KEY='${secretKey}'
 export EVENT_REF='${eventRef}'
 export EVENT_ID='${eventId}'
+export PARTNER_ID='${partnerId}'
 
 Which tickets are on sale:
 

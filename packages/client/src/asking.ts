@@ -2,36 +2,54 @@ import type { FloodgateClient } from './client.ts';
 import type { Operation } from './contract.ts';
 import { FloodgateError } from './floodgate-error.ts';
 import type { Settings } from './options.ts';
-import { persist } from './persist.ts';
+import { persist, type Outcome } from './persist.ts';
 import { readAnswer, type Results } from './read-answer.ts';
 import { listRegistrations } from './registration-listing.ts';
 import type { InvalidField } from './results.ts';
 import type { Call, Transport } from './transport.ts';
 
 /** What needs no Idempotency-Key: to ask twice is as good as once. */
-type Asking = Omit<FloodgateClient, 'register' | 'registerBulk' | 'close'>;
+type Asking = Omit<FloodgateClient, 'register' | 'registerBulk' | 'close' | 'webhooks' | keyof Passes>;
+type Passes = Pick<FloodgateClient, 'pass' | 'passPicture' | 'passKeys' | 'revokedPasses'>;
 
-/** Returns the questions that a client asks, and what is idempotent by itself. `track` is told of each call. */
-export function createAsking(
+/** Sends a call that has no Idempotency-Key until it has a final answer. A string is the path of a GET. */
+export type Send = (
+  call: string | (Omit<Call, 'method'> & Partial<Pick<Call, 'method'>>),
+  signal?: AbortSignal,
+) => Promise<Outcome>;
+
+/** The same, and resolves to the result of the operation. */
+export type Ask = <Name extends Operation>(
+  operation: Name,
+  ...call: Parameters<Send>
+) => Promise<Results[Name]>;
+
+/** Returns what sends calls. `track` is told of each. */
+export function createSend(
   transport: Transport,
-  { answerWithinMs, attemptWithinMs }: Settings,
+  { answerWithinMs, attemptWithinMs, onRetry }: Settings,
   track: <Result>(begin: () => Promise<Result>) => Promise<Result>,
-): Asking {
-  function ask<Name extends Operation>(
-    operation: Name,
-    path: string,
-    signal: AbortSignal | undefined,
-    method: Call['method'] = 'GET',
-  ): Promise<Results[Name]> {
-    return track(async () => {
+): Send {
+  return (call, signal) =>
+    track(() => {
       const deadline = performance.now() + answerWithinMs;
-      const outcome = await persist(transport, { method, path }, { deadline, attemptWithinMs, signal });
-      if (outcome.kind !== 'unknown') return readAnswer(operation, outcome);
-      return { code: 'unknown', reason: outcome.reason } as Results[Name];
+      const given = typeof call === 'string' ? { path: call } : call;
+      return persist(transport, { method: 'GET', ...given }, { deadline, attemptWithinMs, signal, onRetry });
     });
-  }
+}
 
-  const tickets: Asking['tickets'] = ({ signal } = {}) => ask('getTickets', '/tickets', signal);
+export function createAsk(send: Send): Ask {
+  return async <Name extends Operation>(operation: Name, ...call: Parameters<Send>) => {
+    const outcome = await send(...call);
+    if (outcome.kind !== 'unknown') return readAnswer(operation, outcome);
+    return { code: 'unknown', reason: outcome.reason } as Results[Name];
+  };
+}
+
+/** Returns the questions that a client asks, and what is idempotent by itself. */
+export function createAsking(ask: Ask): Asking {
+  const post = (path: string) => ({ path, method: 'POST' as const });
+  const tickets: Asking['tickets'] = ({ signal } = {}) => ask('getTickets', '/api/v1/events/tickets', signal);
 
   return {
     tickets,
@@ -40,26 +58,27 @@ export function createAsking(
       if (result.code !== '00') throw refusal('the list of tickets', result);
       yield* result.tickets;
     },
-    launch: ({ signal } = {}) => ask('getLaunch', '/launch', signal),
+    launch: ({ signal } = {}) => ask('getLaunch', '/api/v1/events/launch', signal),
     registration: (passReference, { signal } = {}) => ask('getRegistration', pathOf(passReference), signal),
     registrations: (options = {}) =>
       listRegistrations(async (query) => {
-        const result = await ask('listRegistrations', `/registrations${query}`, options.signal);
+        const result = await ask('listRegistrations', `/api/v1/events/registrations${query}`, options.signal);
         if (result.code !== '00') throw refusal('the list of registrations', result);
         return result.page;
       }, options),
     confirm: (passReference, { signal } = {}) =>
-      ask('confirmRegistration', `${pathOf(passReference)}/confirm`, signal, 'POST'),
+      ask('confirmRegistration', post(`${pathOf(passReference)}/confirm`), signal),
     cancel: (passReference, { signal } = {}) =>
-      ask('cancelRegistration', `${pathOf(passReference)}/cancel`, signal, 'POST'),
-    reset: ({ signal } = {}) => ask('resetTestEvent', '/reset', signal, 'POST'),
+      ask('cancelRegistration', post(`${pathOf(passReference)}/cancel`), signal),
+    reset: ({ signal } = {}) => ask('resetTestEvent', post('/api/v1/events/reset'), signal),
   };
 }
 
-const pathOf = (passReference: string) => `/registrations/${encodeURIComponent(passReference)}`;
+export const pathOf = (passReference: string) =>
+  `/api/v1/events/registrations/${encodeURIComponent(passReference)}`;
 
 /** What a list, which has no results, throws. */
-function refusal(
+export function refusal(
   what: string,
   result: { code: string; message?: string; reason?: string; invalidFields?: readonly InvalidField[] },
 ): FloodgateError {

@@ -2,7 +2,8 @@ import type { RegistrationRequest, Ticket } from './contract.ts';
 import { FloodgateError } from './floodgate-error.ts';
 import { createGathering } from './gathering.ts';
 import { assertHold, assertKey, readOptions, type ClientOptions } from './options.ts';
-import { createAsking } from './asking.ts';
+import { createAsk, createAsking, createSend } from './asking.ts';
+import { createPasses, type RevocationList, type RevokedPassesOptions } from './passes.ts';
 import { createRegistering, serialize } from './registering.ts';
 import type { ListOptions, RegistrationListing } from './registration-listing.ts';
 import type {
@@ -10,12 +11,16 @@ import type {
   CancelResult,
   ConfirmResult,
   LaunchResult,
+  PassPictureResult,
+  PassResult,
   RegisterResult,
   RegistrationResult,
   ResetResult,
   TicketsResult,
 } from './results.ts';
 import { createTransport } from './transport.ts';
+import type { PassKeySet } from './verify-pass.ts';
+import { createWebhooks, type Webhooks } from './webhooks.ts';
 
 export interface CallOptions {
   /** Ends the waiting: the promise rejects with its reason. What was sent by then may have been carried out. */
@@ -32,6 +37,10 @@ export interface RegisterOptions extends CallOptions {
 export interface BulkOptions extends RegisterOptions {
   /** `each` (the default): whoever can have a seat gets one. `all`: every one of them, or none. */
   mode?: 'each' | 'all';
+}
+
+export interface PictureOptions extends CallOptions {
+  mediaType?: 'image/png' | 'image/svg+xml';
 }
 
 /** A client for one event. Methods resolve with a result for every answer; they throw where the client is misused. */
@@ -56,6 +65,15 @@ export interface FloodgateClient {
   eachTicket(options?: CallOptions): AsyncGenerator<Ticket, void, undefined>;
   /** Tells how far the sale is. */
   launch(options?: CallOptions): Promise<LaunchResult>;
+  /** Returns the pass of a confirmed registration. */
+  pass(passReference: string, options?: CallOptions): Promise<PassResult>;
+  /** Returns the QR code of a pass as a picture: PNG, or SVG. */
+  passPicture(passReference: string, options?: PictureOptions): Promise<PassPictureResult>;
+  /** Returns the public keys that verify passes. Throws a FloodgateError if they cannot be fetched. */
+  passKeys(options?: CallOptions): Promise<PassKeySet>;
+  /** Returns all of the partner's revoked passes, verified. Throws a FloodgateError if it is refused, or the list is not genuine. */
+  revokedPasses(options?: RevokedPassesOptions): Promise<RevocationList>;
+  webhooks: Webhooks;
   /** Takes no further calls. Resolves when those that were made are answered, and the connections closed. */
   close(): Promise<void>;
 }
@@ -84,8 +102,13 @@ export function createClient(options: ClientOptions): FloodgateClient {
     signal,
   });
 
+  const send = createSend(transport, settings, track);
+  const ask = createAsk(send);
+
   return {
-    ...createAsking(transport, settings, track),
+    ...createAsking(ask),
+    ...createPasses(send, ask),
+    webhooks: createWebhooks(ask),
     register: (request, { idempotencyKey, holdForSeconds, signal } = {}) =>
       track(async () => {
         signal?.throwIfAborted();

@@ -4,6 +4,7 @@ import * as client from './contract.ts';
 
 // The client's own copy of the contract, which partners install, is what the service goes by.
 
+type Fits<Given, Wanted> = Given extends Wanted ? true : false;
 type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;
 
 // Compared by the type checker.
@@ -15,7 +16,18 @@ const SAME: [
   Same<client.RegistrationList, service.RegistrationList>,
   Same<client.LaunchState, service.LaunchState>,
   Same<client.TestEventReset, service.TestEventReset>,
-] = [true, true, true, true, true, true, true];
+  Same<client.AttendeePass, service.AttendeePass>,
+  Same<client.RevokedPasses, service.RevokedPasses>,
+] = [true, true, true, true, true, true, true, true, true];
+
+// The service may have more.
+const FITS: [
+  Fits<client.WebhookRequest, service.WebhookRequest>,
+  Fits<client.WebhookChange, service.WebhookChange>,
+  Fits<service.Webhook, client.Webhook>,
+  Fits<service.WebhookWithSecret, client.WebhookWithSecret>,
+  Fits<service.WebhookAttempt, client.WebhookAttempt>,
+] = [true, true, true, true, true];
 
 test('the response codes are those of the catalogue, with their messages', () => {
   const catalogue = Object.entries(service.RESPONSE_CODES).map(([code, { message, retryable = false }]) => [
@@ -28,5 +40,5 @@ test('the response codes are those of the catalogue, with their messages', () =>
 test('the limits are those of the service', () => {
   const { BULK_LIMIT, BULK_BODY_LIMIT_BYTES, BODY_LIMIT_BYTES } = service;
   expect(client).toMatchObject({ BULK_LIMIT, BULK_BODY_LIMIT_BYTES, BODY_LIMIT_BYTES });
-  expect(SAME).not.toContain(false);
+  expect([...SAME, ...FITS]).not.toContain(false);
 });

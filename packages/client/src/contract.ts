@@ -45,6 +45,19 @@ export const OPERATION_FAILURES = {
   listRegistrations: [...COMMON, '11'],
   getTickets: [...COMMON],
   getLaunch: [...COMMON],
+  getPass: [...COMMON, '11', '34', '35'],
+  listRevokedPasses: [...COMMON, '11'],
+  listWebhooks: [...COMMON],
+  createWebhook: [...COMMON, '11', '71'],
+  getWebhook: [...COMMON, '11', '70'],
+  changeWebhook: [...COMMON, '11', '70'],
+  pauseWebhook: [...COMMON, '11', '70'],
+  resumeWebhook: [...COMMON, '11', '70'],
+  deleteWebhook: [...COMMON, '11', '70'],
+  testWebhook: [...COMMON, '11', '70'],
+  rotateWebhookSecret: [...COMMON, '11', '70'],
+  replayWebhook: [...COMMON, '11', '70'],
+  listWebhookAttempts: [...COMMON, '11', '70'],
 } as const satisfies Record<string, readonly FailureCode[]>;
 
 export type Operation = keyof typeof OPERATION_FAILURES;
@@ -142,6 +155,77 @@ export interface LaunchState {
   /** The clock that decides. */
   serverTime: string;
   seatsLeft: number;
+}
+
+/** The pass of a confirmed registration. Whoever shows it is admitted. */
+export interface AttendeePass {
+  passReference: string;
+  /** The text of the QR code. */
+  pass: string;
+  keyID: string;
+  organizedEventID: number;
+  organizedEventTicketID: number;
+  validFrom: string | null;
+  validUntil: string | null;
+}
+
+/** A page of revoked passes as it is served. */
+export interface RevokedPasses {
+  /** A JWS, for `verifyPass`. */
+  revocations: string;
+  cursor: string;
+  more: boolean;
+}
+
+/** A webhook to create. What is left out has its default. */
+export interface WebhookRequest {
+  url: string;
+  description?: string;
+  types?: WebhookEventType[];
+  entriesPerMessage?: number;
+  /** `start`, the default: all that is kept. `now`: what happens from now on. */
+  from?: 'start' | 'now';
+}
+
+/** What to change of a webhook. What is left out stays. */
+export type WebhookChange = Partial<Omit<WebhookRequest, 'from'>>;
+
+export interface Webhook {
+  id: string;
+  url: string;
+  description: string;
+  types: WebhookEventType[];
+  entriesPerMessage: number;
+  state: 'active' | 'paused' | 'disabled';
+  disabledReason: 'gone' | 'failing' | 'test_event' | null;
+  /** Everything up to here was delivered. */
+  cursor: string;
+  /** Failed attempts since the last success. */
+  failures: number;
+  dateFailing: string | null;
+  dateNextAttempt: string | null;
+  /** Verifies signatures of the kind v1a. */
+  publicKey: string;
+  dateCreated: string;
+}
+
+/** The same with its secret, which no later answer repeats. */
+export interface WebhookWithSecret extends Webhook {
+  secret: string;
+}
+
+/** An attempt to send a message. */
+export interface WebhookAttempt {
+  messageId: string;
+  /** Both cursors are null in a test. */
+  previousCursor: string | null;
+  cursor: string | null;
+  entries: number;
+  dateAttempted: string;
+  milliseconds: number;
+  outcome: 'delivered' | 'slowed' | 'gone' | 'refused' | 'failed' | 'stopped';
+  httpStatus: number | null;
+  error: string | null;
 }
 
 /** What a webhook tells of. */

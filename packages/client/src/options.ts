@@ -1,5 +1,16 @@
 import { FloodgateError } from './floodgate-error.ts';
 
+/** A call that did not succeed and is about to be sent again. */
+export interface Retry {
+  /** The response code, such as `50`; `HTTP status 502` for an answer of a proxy; or the error of the connection. */
+  code: string;
+  /** The number of the attempt that failed, from 1. */
+  attempt: number;
+  /** How long the client waits before it sends the call again. */
+  delayMs: number;
+  request: { method: string; path: string; idempotencyKey?: string; registrations?: number };
+}
+
 export interface ClientOptions {
   /** Where the service is, such as https://floodgate.example.com. */
   baseUrl: string;
@@ -18,6 +29,8 @@ export interface ClientOptions {
   connections?: number;
   /** Calls that may be under way on one connection. More than 1 is faster only where no proxy is in between. */
   pipelining?: number;
+  /** Called before each retry, for your log or metrics. What it throws is ignored. */
+  onRetry?: (retry: Retry) => void;
 }
 
 export type Settings = Required<ClientOptions>;
@@ -29,6 +42,7 @@ const DEFAULTS = {
   callsInFlight: 4,
   connections: 64,
   pipelining: 1,
+  onRetry: () => {},
 };
 const WHOLE = ['answerWithinMs', 'attemptWithinMs', 'callsInFlight', 'connections', 'pipelining'] as const;
 const VISIBLE = /^[\x21-\x7e]+$/;
@@ -36,7 +50,7 @@ const KEY = /^[\x21-\x7e]{1,255}$/;
 
 /** Returns the options with their defaults. Throws where one makes no sense; the message repeats no value. */
 export function readOptions(options: ClientOptions): Settings {
-  const settings = { ...DEFAULTS, ...withoutUndefined(options) } as Settings;
+  const settings: Settings = { ...DEFAULTS, ...withoutUndefined(options) };
   if (!isHttpUrl(settings.baseUrl)) throw new FloodgateError('baseUrl must be an http or https URL');
   for (const name of ['secretKey', 'eventRef'] as const)
     if (typeof settings[name] !== 'string' || !VISIBLE.test(settings[name]))
@@ -44,6 +58,7 @@ export function readOptions(options: ClientOptions): Settings {
   for (const name of WHOLE)
     if (!Number.isInteger(settings[name]) || settings[name] < 1)
       throw new FloodgateError(`${name} must be a whole number from 1`);
+  if (typeof settings.onRetry !== 'function') throw new FloodgateError('onRetry must be a function');
   return settings;
 }
 
@@ -71,4 +86,6 @@ function isHttpUrl(text: unknown): boolean {
 }
 
 const withoutUndefined = (options: ClientOptions) =>
-  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+  Object.fromEntries(
+    Object.entries(options).filter(([, value]) => value !== undefined),
+  ) as unknown as ClientOptions;

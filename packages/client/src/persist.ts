@@ -1,3 +1,4 @@
+import type { Retry } from './options.ts';
 import type { Answer, AttemptEnd, Call, Transport } from './transport.ts';
 
 /** What a call came to. */
@@ -14,6 +15,7 @@ export interface Patience {
   signal?: AbortSignal | undefined;
   /** Whether it was sent before without a final answer. */
   isAgain?: boolean;
+  onRetry: (retry: Retry) => void;
 }
 
 /** Nothing was reserved: to ask again is safe, and until then it is the answer. */
@@ -46,10 +48,26 @@ export async function persist(transport: Transport, call: Call, patience: Patien
     unexpected += Number(isUnexpected(end));
     const waitMs = waitBefore(attempt, end);
     const isOver = performance.now() + waitMs >= deadline || unexpected === UNEXPECTED_LIMIT;
-    if (isOver || isHopeless(call, end)) return lastWord(end, isUncertain);
+    if (isOver || mustNotRepeat(call, end)) return lastWord(end, isUncertain);
+    report(patience, { code: codeOf(end), attempt: attempt + 1, delayMs: waitMs, request: requestOf(call) });
     await delay(waitMs, signal);
   }
 }
+
+function report({ onRetry }: Patience, retry: Retry): void {
+  try {
+    onRetry(retry);
+  } catch {
+    // A failing log must not leave a registration without its answer.
+  }
+}
+
+const requestOf = ({ method, path, idempotencyKey, size }: Call): Retry['request'] => ({
+  method,
+  path,
+  ...(idempotencyKey !== undefined && { idempotencyKey }),
+  ...(size !== undefined && { registrations: size }),
+});
 
 function isFinal(end: AttemptEnd): end is Exclude<AttemptEnd, { kind: 'lost' }> {
   if (end.kind === 'lost') return false;
@@ -67,9 +85,12 @@ function leavesOpen({ method }: Call, end: AttemptEnd): boolean {
   return end.kind === 'foreign' || UNDECIDED.has(end.code);
 }
 
-/** A call for more than the limit of a second is refused whenever it is sent. */
-const isHopeless = ({ size = 1 }: Call, end: AttemptEnd) =>
-  end.kind === 'answered' && end.code === '50' && end.rateLimit !== null && size > end.rateLimit;
+function mustNotRepeat(call: Call, end: AttemptEnd): boolean {
+  if (call.isOnce && leavesOpen(call, end)) return true;
+  // A call for more than the limit of a second is refused whenever it is sent.
+  const { size = 1 } = call;
+  return end.kind === 'answered' && end.code === '50' && end.rateLimit !== null && size > end.rateLimit;
+}
 
 /** Full jitter, beyond what the service asks for. */
 function waitBefore(attempt: number, end: AttemptEnd): number {
@@ -83,8 +104,12 @@ function lastWord(end: AttemptEnd, isUncertain: boolean): Outcome {
 }
 
 function reasonOf(end: AttemptEnd): string {
+  return end.kind === 'answered' ? `answered ${end.code}` : codeOf(end);
+}
+
+function codeOf(end: AttemptEnd): string {
   if (end.kind === 'lost') return end.reason;
-  return end.kind === 'answered' ? `answered ${end.code}` : `HTTP status ${end.status}`;
+  return end.kind === 'answered' ? end.code : `HTTP status ${end.status}`;
 }
 
 function delay(ms: number, signal: AbortSignal | undefined): Promise<void> {

@@ -33,14 +33,14 @@ export function serialize(request: RegistrationRequest): string {
 
 /** Returns what registers: each call is sent with one key and one body until it has a final answer. */
 export function createRegistering(transport: Transport, settings: Settings) {
-  const { answerWithinMs, attemptWithinMs } = settings;
+  const { answerWithinMs, attemptWithinMs, onRetry } = settings;
 
   async function ask<Name extends 'registerForEvent' | 'registerInBulk'>(
     operation: Name,
     call: Call & { idempotencyKey: string },
     effort: Effort & { isAgain?: boolean },
   ): Promise<Results[Name]> {
-    const outcome = await persist(transport, call, { attemptWithinMs, ...effort });
+    const outcome = await persist(transport, call, { attemptWithinMs, onRetry, ...effort });
     if (outcome.kind !== 'unknown') return readAnswer(operation, outcome);
     let again: Promise<Results[Name]> | undefined;
     // Everybody who was in the call may ask, and it is sent once.
@@ -52,7 +52,11 @@ export function createRegistering(transport: Transport, settings: Settings) {
 
   /** Registers one. */
   function one(body: string, effort: Effort, own: Own = {}): Promise<RegisterResult> {
-    return ask('registerForEvent', { method: 'POST', path: '/register', body, ...completed(own) }, effort);
+    return ask(
+      'registerForEvent',
+      { method: 'POST', path: '/api/v1/events/register', body, ...completed(own) },
+      effort,
+    );
   }
 
   /** Registers many in one call. */
@@ -66,7 +70,7 @@ export function createRegistering(transport: Transport, settings: Settings) {
     const size = bodies.length;
     return ask(
       'registerInBulk',
-      { method: 'POST', path: '/register/bulk', body, size, ...completed(own) },
+      { method: 'POST', path: '/api/v1/events/register/bulk', body, size, ...completed(own) },
       effort,
     );
   }

@@ -1,12 +1,17 @@
 import type {
+  AttendeePass,
   BULK_ITEM_FAILURES,
   FailureOf,
   LaunchState,
   Operation,
   RegistrationList,
   RegistrationStatus,
+  RevokedPasses,
   TestEventReset,
   Ticket,
+  Webhook,
+  WebhookAttempt,
+  WebhookWithSecret,
 } from './contract.ts';
 
 /** A field of a request, and the rule that it breaks. */
@@ -95,13 +100,25 @@ export type RegistrationResult = ReadResult<'getRegistration', { registration: R
 export type TicketsResult = ReadResult<'getTickets', { tickets: Ticket[] }>;
 export type RegistrationListResult = ReadResult<'listRegistrations', { page: RegistrationList }>;
 export type LaunchResult = ReadResult<'getLaunch', { launch: LaunchState }>;
-/** Cancelling is idempotent by itself: where the outcome is unknown, ask again. */
-export type CancelResult =
-  (Succeeded & { passReference: string }) | RefusedFor<'cancelRegistration'> | Other | Unanswered;
 
-export type ConfirmResult =
-  (Succeeded & { passReference: string }) | RefusedFor<'confirmRegistration'> | Other | Unanswered;
+/** What became of a change that has no key. */
+type ChangeResult<Name extends Operation, Data> = (Succeeded & Data) | RefusedFor<Name> | Other | Unanswered;
 
-/** A reset is idempotent by itself: where the outcome is unknown, ask again. */
-export type ResetResult =
-  (Succeeded & { reset: TestEventReset }) | RefusedFor<'resetTestEvent'> | Other | Unanswered;
+/** Cancelling, confirming and resetting are idempotent by themselves: if the outcome is unknown, ask again. */
+export type CancelResult = ChangeResult<'cancelRegistration', { passReference: string }>;
+export type ConfirmResult = ChangeResult<'confirmRegistration', { passReference: string }>;
+export type ResetResult = ChangeResult<'resetTestEvent', { reset: TestEventReset }>;
+
+export type PassResult = ReadResult<'getPass', { pass: AttendeePass }>;
+/** The bytes of a PNG or SVG file. */
+export type PassPictureResult = ReadResult<'getPass', { picture: Uint8Array }>;
+export type RevokedPassesResult = ReadResult<'listRevokedPasses', { page: RevokedPasses }>;
+
+export type WebhookListResult = ReadResult<'listWebhooks', { webhooks: Webhook[] }>;
+export type WebhookResult = ReadResult<'getWebhook', { webhook: Webhook }>;
+export type WebhookAttemptsResult = ReadResult<'listWebhookAttempts', { attempts: WebhookAttempt[] }>;
+export type WebhookChangeResult = ChangeResult<'changeWebhook', { webhook: Webhook }>;
+export type WebhookTestResult = ChangeResult<'testWebhook', { test: { messageId: string } }>;
+/** Not repeated after a lost answer. If it is `unknown`, look at the list of webhooks before you try again. */
+export type WebhookCreationResult = ChangeResult<'createWebhook', { webhook: WebhookWithSecret }>;
+export type WebhookRotationResult = ChangeResult<'rotateWebhookSecret', { webhook: WebhookWithSecret }>;

@@ -5,9 +5,13 @@ import type { InvalidField } from './results.ts';
 
 /** One request, as it is sent however often. */
 export interface Call {
-  method: 'GET' | 'POST';
-  /** Below /api/v1/events. */
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  /** Below the address of the service. */
   path: string;
+  /** The media type of a success that is no envelope. */
+  accept?: string;
+  /** Each attempt that arrives has an effect, so it is not repeated after one that may have arrived. */
+  isOnce?: boolean;
   body?: string;
   idempotencyKey?: string;
   /** For how long the seats are held, unless they are confirmed. */
@@ -62,7 +66,7 @@ const UNSENT = new Set([
 export function createTransport(settings: Settings): Transport {
   const { baseUrl, secretKey, eventRef, connections, pipelining } = settings;
   const { origin, pathname } = new URL(baseUrl);
-  const prefix = `${pathname.replace(/\/+$/, '')}/api/v1/events`;
+  const prefix = pathname.replace(/\/+$/, '');
   const access = { 'x-secret-key': secretKey, 'x-event-ref': eventRef, 'x-error-details': 'json' };
   const pool = new Pool(origin, {
     connections,
@@ -76,29 +80,36 @@ export function createTransport(settings: Settings): Transport {
 
   let rateLimit: number | null = null;
 
+  function headersOf({ path, body, accept, idempotencyKey, holdForSeconds }: Call): Record<string, string> {
+    return {
+      // The public keys need no access.
+      ...(path.startsWith('/api/') && access),
+      ...(accept !== undefined && { accept }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+      ...(holdForSeconds !== undefined && { 'hold-for': String(holdForSeconds) }),
+    };
+  }
+
   async function send(call: Call, withinMs: number, signal: AbortSignal | undefined): Promise<AttemptEnd> {
-    const { method, path, body, idempotencyKey, holdForSeconds, size = 1 } = call;
+    const { method, path, body, size = 1 } = call;
     const limit = limitTime(withinMs, signal);
     try {
       const response = await pool.request({
         method,
         path: prefix + path,
-        headers: {
-          ...access,
-          ...(body !== undefined && { 'content-type': 'application/json' }),
-          ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
-          ...(holdForSeconds !== undefined && { 'hold-for': String(holdForSeconds) }),
-        },
+        headers: headersOf(call),
         body: body ?? null,
         signal: limit.signal,
-        // Every call may be sent again, so it may follow another one on a connection.
-        idempotent: true,
+        // A call that may be sent again may follow another one on a connection.
+        idempotent: call.isOnce !== true,
         // But nobody waits behind a thousand registrations.
         blocking: size > 1,
       });
-      const text = await response.body.text();
-      const answer = readAnswer(response.statusCode, response.headers, text);
-      if (answer.kind === 'answered') ({ rateLimit } = answer);
+      const bytes = new Uint8Array(await response.body.arrayBuffer());
+      const answer = readAnswer(call, response, bytes);
+      const saysLimit = call.accept === undefined && answer.kind === 'answered';
+      if (saysLimit) ({ rateLimit } = answer);
       return answer;
     } catch (error) {
       const reason = limit.isOver() ? 'timeout' : reasonOf(error);
@@ -133,10 +144,19 @@ function limitTime(withinMs: number, signal: AbortSignal | undefined) {
   };
 }
 
-type Headers = Record<string, string | string[] | undefined>;
+interface Response {
+  statusCode: number;
+  headers: Record<string, string | string[] | undefined>;
+}
 
-function readAnswer(status: number, headers: Headers, text: string): AttemptEnd {
-  const envelope = parseEnvelope(text);
+function readAnswer(
+  { accept }: Call,
+  { statusCode: status, headers }: Response,
+  bytes: Uint8Array,
+): AttemptEnd {
+  const [mediaType] = String(headers['content-type']).split(';');
+  const isContent = status === 200 && accept !== undefined && mediaType === accept;
+  const envelope = isContent ? contentEnvelope(bytes) : parseEnvelope(bytes);
   const retryAfterMs = 1_000 * (Number(headers['retry-after']) || 0);
   if (!envelope) return { kind: 'foreign', status, retryAfterMs };
   const [, quota] = /;q=(\d+)/.exec(String(headers['ratelimit-policy'])) ?? [];
@@ -162,9 +182,16 @@ function parseInvalidFields(header: string | string[] | undefined): InvalidField
   }
 }
 
-function parseEnvelope(text: string): Envelope | null {
+/** A picture or the key set comes without an envelope. */
+const contentEnvelope = (responseData: Uint8Array): Envelope => ({
+  responseCode: '00',
+  responseMessage: 'Successful',
+  responseData,
+});
+
+function parseEnvelope(bytes: Uint8Array): Envelope | null {
   try {
-    const envelope = JSON.parse(text) as Partial<Envelope> | null;
+    const envelope = JSON.parse(new TextDecoder().decode(bytes)) as Partial<Envelope> | null;
     return typeof envelope?.responseCode === 'string' ? (envelope as Envelope) : null;
   } catch {
     return null;
