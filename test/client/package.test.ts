@@ -20,6 +20,8 @@ let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
 let database: TestDatabase;
 let api: InProcessApi;
 let project: string;
+let filename: string;
+let packedFiles: { path: string }[];
 let environment: NodeJS.ProcessEnv;
 
 const run = promisify(execFile);
@@ -60,15 +62,26 @@ function missingPackages(): string {
   return UNDICI.filter((version) => spawnSync('npm', view(version)).status !== 0).join();
 }
 
+interface Packed {
+  filename: string;
+  files: { path: string }[];
+}
+
+/** npm says what it packed as a list, or since npm 12 by name. What is in front was said by the build. */
+function readPacked(output: string): Packed {
+  const document = JSON.parse(output.slice(output.search(/^[[{]$/m))) as Packed[] | Record<string, Packed>;
+  return Object.values(document)[0]!;
+}
+
 beforeAll(async () => {
   if (noRegistry !== '') return;
   directory = await temporaryDirectory();
-  const built = directory.file('built');
   project = directory.file('project');
   await mkdir(project);
-  execFileSync(process.execPath, [path.join(ROOT, 'packages/client/build.mjs'), built], { stdio: 'pipe' });
-  const packed = execFileSync('npm', ['pack', built, '--json', '--pack-destination', directory.path]);
-  const [{ filename }] = JSON.parse(packed.toString()) as [{ filename: string }];
+  // As whoever publishes it does, in its folder.
+  const pack = ['pack', '--json', '--pack-destination', directory.path];
+  const packed = execFileSync('npm', pack, { cwd: path.join(ROOT, 'packages/client'), stdio: 'pipe' });
+  ({ filename, files: packedFiles } = readPacked(packed.toString()));
   database = await createTestDatabase();
   api = await startInProcessApi({ DATABASE_URL: database.url });
   const { secretKey, eventRef, addTicket } = await createFixture(database.db);
@@ -198,7 +211,7 @@ function say(result: RegisterResult): string {
     expect(stdout).toMatch(/\]\ntrue\n\[ '00', '00', '00' \]\n/);
     expect(stdout).toMatch(/Standing \d+\npaid, and kept\n00\n/);
     expect(stdout).toMatch(
-      /no pass before it is confirmed: 35\nrevoked up to cursor \d+: \nkeep it: whsec_\n00\n$/,
+      /no pass before it is confirmed: 35\nrevoked up to cursor \d+: \d+\nkeep it: whsec_\n00\n$/,
     );
   });
 
@@ -213,7 +226,7 @@ function say(result: RegisterResult): string {
 
   test('the contract needs no other file, so that a browser can load it', async () => {
     const installed = path.join(project, 'node_modules/@floodgate/client');
-    const text = await readFile(path.join(installed, 'esm/contract.js'), 'utf8');
+    const text = await readFile(path.join(installed, 'dist/esm/contract.js'), 'utf8');
     expect(text).not.toMatch(/\b(?:import|require|process|Buffer)\b/);
     const { RESPONSE_CODES } = (await import(`data:text/javascript,${encodeURIComponent(text)}`)) as {
       RESPONSE_CODES: object;
@@ -234,5 +247,9 @@ function say(result: RegisterResult): string {
     );
     expect(JSON.parse(manifest)).toMatchObject({ license: 'MIT', sideEffects: false });
     expect(manifest).not.toContain('workspace:');
+    const others = packedFiles
+      .map((file) => file.path)
+      .filter((file) => !/^dist\/(?:esm|cjs)\/[\w-]+(?:\.d\.ts|\.js)$/.test(file));
+    expect(others.toSorted()).toEqual(['LICENSE', 'README.md', 'dist/cjs/package.json', 'package.json']);
   });
 });

@@ -1,6 +1,6 @@
+import * as client from '@floodgate/client/contract';
 import * as service from '@floodgate/contract';
 import { expect, test } from 'vitest';
-import * as client from './contract.ts';
 
 // The client's own copy of the contract, which partners install, is what the service goes by.
 
