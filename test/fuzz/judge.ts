@@ -288,7 +288,9 @@ function jsonVerdict(target: Target, request: StrictRequest): Verdict {
   } catch {
     return { codes: ['10'] };
   }
-  if (countOfValues(request.body) > (pathOf(request) === BULK ? 65_536 : 1_024)) return { codes: ['10'] };
+  const most = pathOf(request) === BULK ? 65_536 : 1_024;
+  // Two bytes for each value are always allowed.
+  if (request.body.length > 2 * most && countOfValues(request.body) > most) return { codes: ['10'] };
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return { codes: ['11'], wrong: [] };
   if (isAboutWebhooks(request)) return { codes: codesOfWebhook(request, body) };
   const options = { key: headerOf(request, 'idempotency-key'), holdFor: headerOf(request, 'hold-for') };
