@@ -114,10 +114,10 @@ test('npm run dev starts the API anew when one of its files changes, with the sa
   expect(existsSync(directory.file('postgres/postmaster.pid'))).toBe(false);
 });
 
-test('bin/floodgate is the same command, from any directory and by a link', async () => {
+test('apps/cli/bin/floodgate is the same command, from any directory and by a link', async () => {
   await using directory = await temporaryDirectory();
   const link = directory.file('floodgate');
-  await symlink(`${ROOT}/bin/floodgate`, link);
+  await symlink(`${ROOT}/apps/cli/bin/floodgate`, link);
   const run = (file: string, args: string[], cwd: string) => {
     const { status, stdout, stderr } = spawnSync(file, args, {
       cwd,
@@ -131,7 +131,7 @@ test('bin/floodgate is the same command, from any directory and by a link', asyn
     stdout: `${manifest.version}\n`,
     stderr: '',
   });
-  const { status, stderr } = run(`${ROOT}/bin/floodgate`, ['partner', 'list'], directory.path);
+  const { status, stderr } = run(`${ROOT}/apps/cli/bin/floodgate`, ['partner', 'list'], directory.path);
   expect({ status, stderr }).toEqual({
     status: 2,
     stderr: expect.stringContaining('DATABASE_URL is not set'),
