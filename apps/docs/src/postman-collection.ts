@@ -47,6 +47,7 @@ const LAST = ['getPass', 'cancelRegistration', 'resetTestEvent', 'deleteWebhook'
 
 /** Values of parameters: of optional ones, and of those whose example is not what to send. */
 const VALUES: Record<string, string> = {
+  'x-error-details': 'json',
   'x-event-ref': '{{eventRef}}',
   'idempotency-key': '{{$guid}}',
   'hold-for': '900',
