@@ -157,6 +157,7 @@ function say(result: RegisterResult): string {
     case '31':
     case '32':
     case '33':
+    case '37':
       return RESPONSE_CODES[result.code satisfies ResponseCode].message;
     case '10':
     case '11':

@@ -46,6 +46,27 @@ test('an API that runs goes on answering when every table gets a column more', a
 
 const migrate = () => runCli({ DATABASE_URL: database.url }, 'migrate');
 
+test('reserve_batch of the release before is replaced, and its callers go on', async () => {
+  const signature = async () => {
+    const { rows } = await sql<{ types: string[]; defaults: number }>`
+      select array(select format_type(type, null) from unnest(proargtypes) as type) as types, pronargdefaults as defaults
+      from pg_proc where proname = 'reserve_batch'`.execute(database.db);
+    return rows;
+  };
+  const { types } = (await signature())[0]!;
+  const before = types.slice(0, -1);
+  await sql.raw(`drop function reserve_batch(${types.join()})`).execute(database.db);
+  await sql
+    .raw(`create function reserve_batch(${before.join()}) returns json language sql return null::json`)
+    .execute(database.db);
+  await sql`delete from kysely_migration where name = '0013-functions'`.execute(database.db);
+  expect(await migrate()).toMatchObject({ code: 0 });
+  expect(await signature()).toEqual([{ types, defaults: 1 }]);
+  expect(await answers()).toEqual(['00', '00', '00']);
+  const arguments_ = before.map(() => 'null').join();
+  await sql.raw(`explain select reserve_batch(${arguments_})`).execute(database.db);
+});
+
 test('migrate of an older release leaves a newer schema as it is', async () => {
   await sql`insert into kysely_migration (name, timestamp) values ('9999-later', now()::text)`.execute(
     database.db,

@@ -20,7 +20,7 @@ const GRANTED = '00';
 const SOLD_OUT = '32';
 const UNKNOWN = '91';
 /** Final: this registration does not exist. */
-const REFUSALS = new Set([SOLD_OUT, '36']);
+const REFUSALS = new Set([SOLD_OUT, '36', '37']);
 /** Nothing was reserved by this attempt; it may be repeated. */
 const RETRYABLE = new Set(['90', UNKNOWN, '41']);
 

@@ -55,6 +55,7 @@ const REFUSALS = {
   'sold-out': '32',
   duplicate: '33',
   'group-refused': '36',
+  'hold-limit': '37',
   'key-reused': '40',
 } as const;
 const OUTCOMES: readonly Code[] = ['00', ...Object.values(REFUSALS), '41'];

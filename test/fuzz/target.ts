@@ -20,6 +20,8 @@ export interface Target extends Fixture {
 }
 
 const PLENTY = 10_000_000;
+/** As the API has it by default. */
+const HOLD_SHARE_PERCENT = 20;
 
 /** Creates a partner with an event, and tickets of every kind in it. */
 export async function createTarget(db: Database, duplicatePolicy: DuplicatePolicy): Promise<Target> {
@@ -47,7 +49,7 @@ export async function createTarget(db: Database, duplicatePolicy: DuplicatePolic
     ticketIds: [...ticketIds, await foreign.addTicket()],
     closedKeys: await createClosedKeys(db, fixture),
     foreignEventRef: foreign.eventRef,
-    model: new ReservationModel(ofModel),
+    model: new ReservationModel(ofModel, HOLD_SHARE_PERCENT),
     unanswered: [],
   };
 }

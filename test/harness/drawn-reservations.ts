@@ -26,6 +26,9 @@ const WINDOWS = {
   'is over': { isOpen: false, dates: () => ({ saleStartsAt: hours(-2), saleEndsAt: hours(-1) }) },
 } satisfies Record<string, { isOpen: boolean; dates: () => Partial<TicketSettings> }>;
 
+/** How much of a ticket a partner may hold: of the drawn ones a single seat, or two. */
+export const HOLD_SHARE_PERCENT = 40;
+
 export interface DrawnTicket {
   event: number;
   capacity: number;
@@ -186,7 +189,7 @@ export async function createWorld(
   }
   return {
     events,
-    model: new ReservationModel(rows),
+    model: new ReservationModel(rows, HOLD_SHARE_PERCENT),
     bulks: [],
     returnsExisting: policy === 'return_existing',
   };

@@ -29,6 +29,8 @@ export interface ModelRegistration extends Reservation {
   cancelled: boolean;
   /** Whether its seat is held for a while, and whether that is over. */
   held: 'no' | 'yes' | 'overdue';
+  /** When that is over by itself, in a run that takes so long. */
+  heldUntilMs: number;
   finalized: boolean;
 }
 
@@ -52,8 +54,11 @@ export class ReservationModel {
   readonly journal: string[] = [];
   readonly #remembered = new Map<string, Remembered>();
 
-  constructor(tickets: ModelTicket[]) {
+  readonly #holdSharePercent: number;
+
+  constructor(tickets: ModelTicket[], holdSharePercent = 100) {
     this.tickets = tickets;
+    this.#holdSharePercent = holdSharePercent;
   }
 
   /** What the order comes to if it is the next one. */
@@ -92,6 +97,7 @@ export class ReservationModel {
     if (!ticket.onSale) return { kind: 'not-on-sale', replayed: false };
     if (earlier) return { kind: 'duplicate', replayed: false };
     if (ticket.taken >= ticket.capacity) return { kind: 'sold-out', replayed: false };
+    if (this.#isAtHoldLimit(reservation, ticket)) return { kind: 'hold-limit', replayed: false };
     return { kind: 'registered', passCode: reservation.passCode, replayed: false };
   }
 
@@ -130,7 +136,17 @@ export class ReservationModel {
     const { serial, passCode } = seat;
     const held: ModelRegistration['held'] = reservation.holdSeconds === null ? 'no' : 'yes';
     this.#ticketOf(reservation)!.taken += 1;
-    const stored = { serial, passCode, batchId, position, cancelled: false, finalized: false, held };
+    const heldUntilMs = Date.now() + (reservation.holdSeconds ?? 0) * 1_000;
+    const stored = {
+      serial,
+      passCode,
+      batchId,
+      position,
+      cancelled: false,
+      finalized: false,
+      held,
+      heldUntilMs,
+    };
     this.registrations.push({ ...reservation, ...stored });
   }
 
@@ -204,6 +220,19 @@ export class ReservationModel {
 
   #ticketOf({ ticketId, eventId }: Reservation): ModelTicket | undefined {
     return this.tickets.find((ticket) => ticket.id === ticketId && ticket.eventId === eventId);
+  }
+
+  #isAtHoldLimit({ holdSeconds, partnerId }: Reservation, { id, capacity }: ModelTicket): boolean {
+    if (holdSeconds === null) return false;
+    const held = this.registrations.filter(
+      (one) =>
+        one.ticketId === id &&
+        one.partnerId === partnerId &&
+        one.held === 'yes' &&
+        one.heldUntilMs > Date.now() &&
+        !one.cancelled,
+    );
+    return held.length >= Math.max(1, Math.floor((capacity * this.#holdSharePercent) / 100));
   }
 
   #duplicateOf({ eventId, attendeeDigest }: Reservation): ModelRegistration | undefined {

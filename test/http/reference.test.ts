@@ -57,7 +57,7 @@ test('each operation lists, by HTTP status, the codes that it may answer, and no
     ...ofEveryOperation,
     400: ['10', '12'],
     404: ['21', '30'],
-    409: ['31', '32', '33', '41'],
+    409: ['31', '32', '33', '37', '41'],
     413: ['10'],
     415: ['10'],
     422: ['11', '40'],

@@ -227,6 +227,7 @@ const PROVOCATIONS: Provocation[] = [
   ['33', 409, 'the e-mail address is registered in another case', twiceInAnotherCase],
   ['35', 409, 'the time to cancel is over', cancelTooLate],
   ['35', 409, 'a pass is asked for before the registration is confirmed', passTooEarly],
+  ['37', 409, 'the partner holds its share of the ticket', holdTwice],
   ['34', 404, 'the serial is unknown', () => partner.registration('GALA-1001-999999-1234567890')],
   ['34', 404, 'the reference is malformed', () => partner.registration("' or 1=1 --")],
   ['34', 404, 'the reference is long', () => partner.registration('a'.repeat(101))],
@@ -246,6 +247,12 @@ const PROVOCATIONS: Provocation[] = [
   ['70', 404, 'a webhook does not exist', () => partner.request(`/api/v1/webhooks/${randomUUID()}`)],
   ['71', 409, 'there are ten webhooks already', oneWebhookTooMany],
 ];
+
+async function holdTwice() {
+  const ticketOfOneHold = attendee(await gala.addTicket({ capacity: 5 }));
+  await partner.register(ticketOfOneHold, { 'hold-for': '60' });
+  return partner.register(ticketOfOneHold, { 'hold-for': '60' });
+}
 
 const provoked: { code: ResponseCode; answer: Answer }[] = [];
 const textsOf = (code: ResponseCode) =>

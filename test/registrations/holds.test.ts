@@ -1,7 +1,8 @@
+import { grantEvent } from '@floodgate/events';
 import { confirmRegistrations, expireHolds, reconcile, reserveBatch } from '@floodgate/registrations';
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
@@ -133,7 +134,7 @@ test('what was never held is confirmed already', async () => {
 });
 
 test('a bulk call holds all of its seats', async () => {
-  ticketId = await gala.addTicket({ capacity: 3 });
+  ticketId = await gala.addTicket({ capacity: 15 });
   const call = (headers: Record<string, string>) =>
     partner.request('/api/v1/events/register/bulk', {
       method: 'POST',
@@ -155,6 +156,94 @@ test('a bulk call holds all of its seats', async () => {
     passes.map(async (one) => ((await stateOf(one)) as { state: string }).state),
   );
   expect(states).toEqual(['reserved', 'cancelled', 'cancelled']);
+});
+
+describe('a partner holds a share of a ticket at most', () => {
+  const HOLD = { 'hold-for': '60' };
+  const codesOf = ({ body }: Answer) =>
+    (body.responseData as Answer['body'][]).map(({ responseCode }) => responseCode);
+
+  beforeEach(async () => {
+    // A fifth of it: two seats.
+    ticketId = await gala.addTicket({ capacity: 14 });
+  });
+
+  test('beyond it a hold is refused, what is not held is registered, and others have a share of their own', async () => {
+    const [first] = [await hold(), await hold()];
+    expectFailure(await partner.register(attendee(ticketId), HOLD), '37', 409);
+    expect(codeOf(await partner.register(attendee(ticketId)))).toBe('00');
+    expect(codeOf(await partner.register(attendee(await gala.addTicket()), HOLD))).toBe('00');
+    const other = await createFixture(database.db);
+    await grantEvent(database.db, other.partnerId, gala.eventId);
+    const stranger = new PartnerClient(api.baseUrl, { ...other, eventRef: gala.eventRef });
+    expect(codeOf(await stranger.register(attendee(ticketId), HOLD))).toBe('00');
+    // The seat was not taken.
+    const ticket = database.db.selectFrom('tickets').select('taken').where('id', '=', ticketId);
+    expect(await ticket.executeTakeFirst()).toEqual({ taken: 4 });
+    expect(await stateOf(first)).toMatchObject({ state: 'held' });
+  });
+
+  test('what is confirmed, cancelled or over no longer counts', async () => {
+    const [confirmed, cancelled] = [await hold(), await hold()];
+    await partner.confirm(confirmed);
+    await hold();
+    await partner.cancel(cancelled);
+    await hold();
+    expectFailure(await partner.register(attendee(ticketId), HOLD), '37', 409);
+    await endHolds();
+    await hold();
+    await expireHolds(database.db, gala.shardId, 1_000);
+  });
+
+  test('a refusal is remembered under its key', async () => {
+    const keyed = { ...HOLD, 'idempotency-key': 'basket' };
+    const held = [await hold(), await hold()];
+    expectFailure(await partner.register(attendee(ticketId), keyed), '37', 409);
+    await partner.cancel(held[0]!);
+    const again = await partner.register(attendee(ticketId), keyed);
+    expectFailure(again, '37', 409);
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+  });
+
+  test('a bulk call of each holds what is left of it, one of all holds everything or nothing', async () => {
+    const guests = (count: number) => Array.from({ length: count }, () => attendee(ticketId));
+    expect(codesOf(await partner.registerBulk(guests(3), 'all', HOLD))).toEqual(['36', '36', '37']);
+    expect(codesOf(await partner.registerBulk(guests(3), 'each', HOLD))).toEqual(['00', '00', '37']);
+    expect(codesOf(await partner.registerBulk(guests(3), 'all'))).toEqual(['00', '00', '00']);
+  });
+
+  test('of a small ticket it holds one seat', async () => {
+    ticketId = await gala.addTicket({ capacity: 3 });
+    await hold();
+    expectFailure(await partner.register(attendee(ticketId), HOLD), '37', 409);
+  });
+
+  test('under a test event as well', async () => {
+    gala = await createFixture(database.db, 'allow', 'test');
+    partner = new PartnerClient(api.baseUrl, gala);
+    ticketId = await gala.addTicket({ capacity: 3 });
+    await hold();
+    expectFailure(await partner.register(attendee(ticketId), HOLD), '37', 409);
+  });
+
+  test('however many ask at several APIs at the same time', async () => {
+    ticketId = await gala.addTicket({ capacity: 100 });
+    const others = await Promise.all(
+      [1, 2].map(() => startInProcessApi({ DATABASE_URL: database.url, HOLD_SHARE_PERCENT: '7' })),
+    );
+    const callers = others.map(({ baseUrl }) => new PartnerClient(baseUrl, gala));
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, (_, index) => callers[index % 2]!.register(attendee(ticketId), HOLD)),
+    );
+    const codes = Map.groupBy(answers.map(codeOf), (code) => code);
+    expect([...codes].map(([code, { length }]) => [code, length])).toEqual(
+      expect.arrayContaining([
+        ['00', 7],
+        ['37', 53],
+      ]),
+    );
+    for (const other of others) await other.close();
+  });
 });
 
 test.each(['59', '1801', '60.5', '060', '', '1e2', '-60', '60, 60'])(

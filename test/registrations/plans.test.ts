@@ -71,3 +71,28 @@ test('a reset reads the registrations of its event only', async () => {
     });
   }
 });
+
+test('a hold reads what its partner holds of the ticket only', async () => {
+  const { db } = database;
+  const { shardId, partnerId, eventId } = gala;
+  const ticketId = await gala.addTicket();
+  // Of other partners, and of other tickets.
+  await sql`
+    insert into registrations (
+      shard_id, batch_id, position, partner_id, event_id, ticket_id, pass_code, full_name, email_address, held_until
+    )
+    select ${shardId}::integer, gen_random_uuid(), 1, ${partnerId}::integer + n % 2, ${eventId}::integer,
+      ${ticketId}::integer + (n + 1) % 2, 1000000000, 'Jane Doe', 'jane@example.com', now() + interval '1 hour'
+    from generate_series(1, 5000) n`.execute(db);
+  const batch = [1, 2, 3].map(() => reservationOf(gala, ticketId, { holdSeconds: 60 }));
+  for (const isAnalyzed of [false, true]) {
+    if (isAnalyzed) await sql`analyze registrations`.execute(db);
+    await db.transaction().execute(async (transaction) => {
+      await reserveBatch(transaction, randomUUID(), batch, { holdSharePercent: 20 });
+      const { rows } = await sql<{ read: number }>`
+        select seq_tup_read + coalesce(idx_tup_fetch, 0) as read from pg_stat_xact_user_tables
+        where relname = 'registrations'`.execute(transaction);
+      expect(rows[0]!.read).toBeLessThanOrEqual(10 * batch.length);
+    });
+  }
+});

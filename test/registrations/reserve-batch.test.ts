@@ -20,6 +20,7 @@ import {
   anyStep,
   anyTicket,
   createWorld,
+  HOLD_SHARE_PERCENT,
   toCancellations,
   toNamed,
   toOrders,
@@ -69,7 +70,7 @@ test(
     const ofBulk = [...ofOne, 'group-refused', 'group-refused, replayed'].map((kind) => `bulk, ${kind}`);
     const ofCancel = ['cancelled', 'too-late', 'null'].map((outcome) => `cancellation, ${outcome}`);
     const ofConfirm = ['confirmed', 'too-late', 'null'].map((outcome) => `confirmation, ${outcome}`);
-    const others = ['existing', 'bulk, existing', 'cancelled', 'expired'];
+    const others = ['existing', 'bulk, existing', 'cancelled', 'expired', 'hold-limit', 'bulk, hold-limit'];
     const wanted = [...ofOne, ...ofBulk, ...ofCancel, ...ofConfirm, ...others];
     expect(wanted.filter((kind) => !seen[kind])).toEqual([]);
   },
@@ -89,7 +90,7 @@ async function reserveAndCompare(world: World, drawn: readonly DrawnOrder[], see
   const orders = toOrders(world, drawn);
   const batchId = randomUUID();
   await forgetExpiredKeys(database.db, orders);
-  const outcomes = await reserveBatch(database.db, batchId, orders);
+  const outcomes = await reserveBatch(database.db, batchId, orders, { holdSharePercent: HOLD_SHARE_PERCENT });
   expect(outcomes).toHaveLength(orders.length);
   let position = 1;
   for (const [index, order] of orders.entries()) {

@@ -14,6 +14,7 @@ const CATALOGUE = {
   '34': { message: 'No such registration', retryable: false },
   '35': { message: "The registration's state does not allow this", retryable: false },
   '36': { message: 'Not registered: another one of the group was refused', retryable: false },
+  '37': { message: 'You hold as many seats of the ticket as one partner may', retryable: false },
   '40': { message: 'The Idempotency-Key was used with a different request', retryable: false },
   '41': { message: 'A request with this Idempotency-Key is in progress', retryable: true },
   '50': { message: 'Too many requests', retryable: true },
@@ -36,7 +37,7 @@ const COMMON = ['10', '12', '20', '21', '50', '90', '99'] as const;
 
 /** Every failure that each operation may answer. */
 export const OPERATION_FAILURES = {
-  registerForEvent: [...COMMON, '11', '30', '31', '32', '33', '40', '41', '91'],
+  registerForEvent: [...COMMON, '11', '30', '31', '32', '33', '37', '40', '41', '91'],
   registerInBulk: [...COMMON, '11', '40', '41', '91'],
   getRegistration: [...COMMON, '34'],
   cancelRegistration: [...COMMON, '34', '35', '91'],
@@ -71,6 +72,7 @@ export const BULK_ITEM_FAILURES = [
   '32',
   '33',
   '36',
+  '37',
 ] as const satisfies readonly FailureCode[];
 
 /** Registrations that one bulk call may ask for. */

@@ -36,7 +36,7 @@ export const BulkRegistrationRequest = Type.Object(
 export type BulkRegistrationRequest = Static<typeof BulkRegistrationRequest>;
 
 /** Why one registration of a bulk call was refused, while the call itself was answered "00". */
-export const BULK_ITEM_FAILURES = ['11', '30', '31', '32', '33', '36'] as const satisfies FailureCode[];
+export const BULK_ITEM_FAILURES = ['11', '30', '31', '32', '33', '36', '37'] as const satisfies FailureCode[];
 
 const RegisteredItem = { ...SuccessEnvelope(PassReference), title: 'RegisteredItem' };
 

@@ -49,6 +49,12 @@ const PROMISED: Record<ResponseCode, Promised> = {
     retryAfter: false,
     message: 'Not registered: another one of the group was refused',
   },
+  '37': {
+    http: [409],
+    retry: false,
+    retryAfter: false,
+    message: 'You hold as many seats of the ticket as one partner may',
+  },
   '40': {
     http: [422],
     retry: false,

@@ -101,6 +101,16 @@ const CATALOGUE = {
     remedy:
       'This registration is valid. Correct or remove those with another code, then send the group again with a new Idempotency-Key.',
   },
+  '37': {
+    httpStatuses: [409],
+    message: 'You hold as many seats of the ticket as one partner may',
+    meaning:
+      'The call asks to hold a seat (Hold-For), and you hold your share of the ticket already: 20 % of its seats unless the ' +
+      'operator has set another share, and at least one.',
+    remedy:
+      'Confirm or cancel held seats of this ticket, then send the registration again with a new key. Without Hold-For there is ' +
+      'no limit.',
+  },
   '40': {
     httpStatuses: [422],
     message: 'The Idempotency-Key was used with a different request',

@@ -48,6 +48,11 @@ export const registrationsApi = defineApi({
       maximum: 1_000_000,
       default: 10_000,
     }),
+    HOLD_SHARE_PERCENT: whole('percent of a ticket that one partner may hold at a time, at least one seat', {
+      minimum: 1,
+      maximum: 100,
+      default: 20,
+    }),
   },
   async open({ log, reads, recent, shardReads, openPool, producer, answerWithinMs }, settings) {
     // Apart from the reads, which can so never make a reservation wait for a connection.
@@ -74,6 +79,7 @@ export const registrationsApi = defineApi({
         ...grouping,
         db,
         retentionHours: settings.IDEMPOTENCY_RETENTION_HOURS,
+        holdSharePercent: settings.HOLD_SHARE_PERCENT,
         onCommitted: notifier.notify,
       }),
     );

@@ -16,7 +16,7 @@ import * as webhooks from './migrations/0011-webhooks.ts';
 import * as notices from './migrations/0012-notices.ts';
 import * as functions from './migrations/0013-functions.ts';
 import { revokeFunctionsFromPublic } from '../roles/functions.ts';
-import { adoptShardKeys, buildShardKeys, hasTables } from './shard-keys.ts';
+import { adoptShardKeys, buildHoldIndex, buildShardKeys, hasTables } from './shard-keys.ts';
 
 /** In order, forward only, and never edited once merged. */
 const MIGRATIONS: Record<string, Migration> = {
@@ -66,6 +66,7 @@ export async function migrate(db: Database): Promise<string[]> {
   // To Kysely, a migration that this release does not know is an error. Here it is one only where another is missing.
   if (error && !(await isMigrated(db))) throw error;
   await buildShardKeys(db);
+  await buildHoldIndex(db);
   // Else processes of the release before may be running, whether they have stored anything or not.
   if (isNew) await adoptShardKeys(db);
   return (results ?? []).map((result) => result.migrationName);

@@ -76,6 +76,30 @@ export const COUNT_LOCKED = `
   where shard_id = $shard and id = any($wanted_tickets)
     and ($sold)[array_position($wanted_keys, id::bigint << 32 | event_id)] > 0`;
 
+/**
+ * By ticket and partner who asks for holds: the positions, and how many seats it may hold beyond those that it holds now. Its
+ * share of the ticket is at least one seat. The tickets are locked, so nobody else adds holds meanwhile.
+ */
+export const COUNT_HOLDS = `
+  select owner.positions,
+    (greatest(ticket.capacity::bigint * $hold_percent / 100, 1) - held.seats)::integer as seats
+  from (
+    select ticket, partner_id, array_agg(position::integer) as positions
+    from unnest($tickets, $partners, $held_seconds) with ordinality as input (ticket, partner_id, held_for, position)
+    where held_for is not null group by ticket, partner_id
+  ) owner
+  cross join lateral (
+    select capacity from {tickets}
+    where shard_id = $shard and id = ($wanted_tickets)[owner.ticket] and event_id = ($wanted_events)[owner.ticket]
+    offset 0
+  ) ticket
+  cross join lateral (
+    select count(*) as seats from {registrations}
+    where shard_id = $shard and ticket_id = ($wanted_tickets)[owner.ticket] and partner_id = owner.partner_id
+      and held_until is not null and held_until > now() and cancelled_at is null
+    offset 0
+  ) held`;
+
 const SEAT = 'shard_id, serial, batch_id, position, ticket_id, event_id, partner_id, pass_code';
 const ATTENDEE = 'full_name, email_address, phone_number, gender, table_or_seat, extra_data_1, extra_data_2';
 

@@ -8,6 +8,7 @@ import {
   COUNT_ONE,
   LOCK_TICKETS,
   COUNT_LOCKED,
+  COUNT_HOLDS,
   INSERT_REGISTRATIONS,
   INSERT_SPECIAL,
   INSERT_BATCH,
@@ -66,6 +67,11 @@ declare
   -- Position, serial and pass code of seats that attendees have already.
   existing bigint[] := '{}';
   seat bigint[];
+  -- By position: who holds it, as an index into holds_left. Null: nobody, or holds are not limited.
+  holders integer[];
+  -- By ticket and partner: how many more seats it may hold.
+  holds_left integer[];
+  holds_suffice boolean := true;
   entry record;`;
 
 /** What is known of them already. */
@@ -124,7 +130,7 @@ const lookUp = ({ run }: Engine) => `
 
 const countSeats = ({ run }: Engine) => `
   -- One ticket with seats for all, as nearly always.
-  if cardinality(wanted_tickets) = 1 and known is null and is_duplicate is null and repeats is null then
+  if cardinality(wanted_tickets) = 1 and held_seconds is null and known is null and is_duplicate is null and repeats is null then
     ${run(COUNT_ONE, 'entry')};
     seats_left[1] := entry.seats;
     is_counted := entry.seats is not null;
@@ -142,13 +148,28 @@ const countSeats = ({ run }: Engine) => `
         enough := enough + 1;
       end if;
     end loop;
+  end if;
+
+  if held_seconds is not null and hold_percent is not null then
+    holders := array_fill(null::integer, array[size]);
+    for entry in
+      ${run(COUNT_HOLDS)}
+    loop
+      holds_left := holds_left || entry.seats;
+      holds_suffice := holds_suffice and cardinality(entry.positions) <= entry.seats;
+      for i in 1 .. cardinality(entry.positions) loop
+        holders[entry.positions[i]] := cardinality(holds_left);
+      end loop;
+    end loop;
   end if;`;
 
 /**
  * Seats go by position while they last. What a bulk call wants whole is given back where one of it is refused.
  */
 const GRANT = `
-  if is_counted or known is null and is_duplicate is null and repeats is null and enough = cardinality(wanted_tickets) then
+  if is_counted or known is null and is_duplicate is null and repeats is null and holds_suffice
+    and enough = cardinality(wanted_tickets)
+  then
     -- Everybody gets one, as nearly always.
     granted := array(select nextval('registrations_serial_seq') from generate_series(1, size));
     sold := wanted_seats;
@@ -168,11 +189,15 @@ const GRANT = `
         when seats_left[ticket] < 0 then 'not-on-sale'
         when is_duplicate[i] or attending[repeats[i]] is not null then 'duplicate'
         when seats_left[ticket] <= sold[ticket] then 'sold-out'
+        when holds_left[holders[i]] <= 0 then 'hold-limit'
         else 'registered'
       end;
       outcomes[i] := outcome;
       if known[i] is null and outcome = 'registered' then
         sold[ticket] := sold[ticket] + 1;
+        if holders[i] is not null then
+          holds_left[holders[i]] := holds_left[holders[i]] - 1;
+        end if;
         if repeats[i] is not null then
           attending[repeats[i]] := i;
         end if;
@@ -191,6 +216,9 @@ const GRANT = `
             if outcomes[j] = 'registered' then
               outcomes[j] := 'group-refused';
               sold[tickets[j]] := sold[tickets[j]] - 1;
+              if holders[j] is not null then
+                holds_left[holders[j]] := holds_left[holders[j]] + 1;
+              end if;
               if repeats[j] is not null then
                 attending[repeats[j]] := null;
               end if;
@@ -278,7 +306,8 @@ const store = ({ run }: Engine) => `
  * Registrations come as arrays by position; `tickets` are indexes into the wanted tickets, which are distinct and in id
  * order. A bulk call is what lies from its first position to its last. Of those who ask for one attendee more than once,
  * `repeats` is the position of the first; where it `returns_existing`, who asks again gets the first one's seat. What nobody in
- * the batch has (keys, digests, bulk calls, seats that are held) is null. Returns as JSON
+ * the batch has (keys, digests, bulk calls, seats that are held) is null. A partner may hold `hold_percent` of a ticket; null: all
+ * of it, as for a process of the release before, which does not name it. Returns as JSON
  *
  *   outcomes   by position; null: all registered
  *   serials    by position: of who got a seat just now
@@ -294,7 +323,7 @@ export const createReserveBatch = (engine: Engine): RawBuilder<unknown> =>
     tickets integer[], partners integer[], pass_codes bigint[], digests uuid[], returns_existing boolean[], repeats integer[], held_seconds integer[],
     keys text[], fingerprints uuid[],
     full_names text[], email_addresses text[], phone_numbers text[], genders text[], tables_or_seats text[],
-    extra_data_1 text[], extra_data_2 text[]
+    extra_data_1 text[], extra_data_2 text[], hold_percent integer default null
   ) returns json language plpgsql
   set plan_cache_mode = force_generic_plan
   set enable_seqscan = off

@@ -26,6 +26,7 @@ const REFUSAL_CODES = {
   'sold-out': '32',
   duplicate: '33',
   'group-refused': '36',
+  'hold-limit': '37',
   'key-reused': '40',
   'in-progress': '41',
   overloaded: '90',

@@ -23,6 +23,8 @@ export interface CommitDependencies {
   lockWithinMs: number;
   /** How long idempotency keys count. */
   retentionHours: number;
+  /** How much of a ticket one partner may hold. */
+  holdSharePercent?: number;
   /** How long after its start a batch may begin an attempt, or ask what became of one. */
   resolveWithinMs: number;
 }

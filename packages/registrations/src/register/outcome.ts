@@ -1,7 +1,11 @@
 import type { FailureCode } from '@floodgate/contract';
 
-/** `group-refused`: all or none was asked for, and another one was refused. */
-export type Refusal = 'no-such-ticket' | 'not-on-sale' | 'sold-out' | 'duplicate' | 'group-refused';
+/**
+ * `hold-limit`: the partner holds its share of the ticket already. `group-refused`: all or none was asked for, and another one was
+ * refused.
+ */
+export type Refusal =
+  'no-such-ticket' | 'not-on-sale' | 'sold-out' | 'duplicate' | 'hold-limit' | 'group-refused';
 
 /** What became of one registration: the same word for it from the statement to the answer. */
 export type SeatOutcome =

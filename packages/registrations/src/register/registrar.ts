@@ -18,7 +18,9 @@ import type { WaitingRoomOptions } from './waiting-room.ts';
 type Limits = Omit<WaitingRoomOptions<Order>, 'seatsOf'>;
 
 export interface RegistrarOptions
-  extends Pick<CommitDependencies, 'db' | 'isCluster' | 'onCommitted' | 'retentionHours'>, Limits {
+  extends
+    Pick<CommitDependencies, 'db' | 'isCluster' | 'onCommitted' | 'retentionHours' | 'holdSharePercent'>,
+    Limits {
   log: Logger;
 }
 

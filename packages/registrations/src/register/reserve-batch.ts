@@ -63,6 +63,8 @@ export interface ReserveOptions {
   lockWithinMs?: number;
   /** How long idempotency keys count. */
   retentionHours?: number;
+  /** How much of a ticket one partner may hold; by default all of it. */
+  holdSharePercent?: number;
 }
 
 /**
@@ -76,7 +78,7 @@ export async function reserveBatch(
   db: Database,
   batchId: string,
   orders: readonly Order[],
-  { lockWithinMs = 0, retentionHours = DEFAULT_RETENTION_HOURS }: ReserveOptions = {},
+  { lockWithinMs = 0, retentionHours = DEFAULT_RETENTION_HOURS, holdSharePercent }: ReserveOptions = {},
 ): Promise<Outcome[]> {
   const reservations = reservationsOf(orders);
   const { wanted, seats, indexes } = countWanted(reservations);
@@ -104,7 +106,7 @@ export async function reserveBatch(
       ${text((r) => r.fullName)}::text[], ${text((r) => r.emailAddress)}::text[],
       ${text((r) => r.phoneNumber)}::text[], ${text((r) => r.gender)}::text[],
       ${text((r) => r.tableOrSeat)}::text[], ${text((r) => r.extraData1)}::text[],
-      ${text((r) => r.extraData2)}::text[]
+      ${text((r) => r.extraData2)}::text[], ${holdSharePercent ?? null}::integer
     ) as result`.execute(db);
   const outcomes = readOutcomes(rows[0]!.result, reservations);
   return bulks.length === 0 ? outcomes : gatherBulks(orders, outcomes);

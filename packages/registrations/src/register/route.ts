@@ -33,6 +33,7 @@ export const REGISTER_FAILURES = [
   '31',
   '32',
   '33',
+  '37',
   '40',
   '41',
   '91',

@@ -1,5 +1,6 @@
 import { sql, type Kysely } from 'kysely';
 import { PLAIN } from '../engines.ts';
+import { createReserveBatch } from '../reserve-batch.ts';
 import { INSERT_LISTS } from '../segments.ts';
 
 /** By a table that only this service adds rows to: the functions that it calls. */
@@ -17,8 +18,21 @@ const CALLED_BY_WHO_INSERTS = {
 
 export async function up(db: Kysely<unknown>): Promise<void> {
   await publishConfirmationOnce(db);
+  await limitHolds(db);
   for (const [table, functions] of Object.entries(CALLED_BY_WHO_INSERTS))
     await grantToServices(db, table, functions);
+}
+
+/** A partner may hold a share of a ticket only: reserve_batch has one argument more. Two of the name would both fit older calls. */
+async function limitHolds(db: Kysely<unknown>): Promise<void> {
+  const { rows } = await sql<{ signature: string }>`
+    select oid::regprocedure::text as signature from pg_proc
+    where proname = 'reserve_batch' and pronamespace = current_schema()::regnamespace
+      and not coalesce('hold_percent' = any(proargnames), false)`.execute(db);
+  for (const { signature } of rows) {
+    await sql`drop function ${sql.raw(signature)}`.execute(db);
+    await createReserveBatch(PLAIN).execute(db);
+  }
 }
 
 /**
