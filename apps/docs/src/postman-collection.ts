@@ -51,6 +51,7 @@ const VALUES: Record<string, string> = {
   'x-event-ref': '{{eventRef}}',
   'idempotency-key': '{{$guid}}',
   'hold-for': '900',
+  'x-error-details': 'json',
   limit: '100',
   state: 'confirmed',
   passReference: '{{passReference}}',
