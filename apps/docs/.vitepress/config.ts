@@ -27,11 +27,78 @@ const WIDE_PAGES = /^(reference|reliability\/faults|performance\/benchmark)\b/;
 
 const decisions = pagesOf('decisions').filter((name) => name !== 'index');
 
+/** Folds a section away. */
+const collapsed = (item: DefaultTheme.SidebarItem): DefaultTheme.SidebarItem => ({
+  ...item,
+  collapsed: true,
+});
+
+/** One folder's pages in several sections. Throws where a page would be missing from all of them. */
+function sections(folder: string, groups: Record<string, string[]>): DefaultTheme.SidebarItem[] {
+  const { items } = section('', folder, Object.values(groups).flat());
+  return Object.entries(groups).map(([text, names]) => ({
+    text,
+    collapsed: false,
+    items: items!.filter(({ link }) => names.some((name) => link === `/${folder}/${name}`)),
+  }));
+}
+
+const PARTNERS = sections('guide', {
+  Start: ['first-call', 'test-mode', 'answers', 'retries', 'going-live', 'questions'],
+  Register: ['bulk', 'groups', 'holds', 'duplicates', 'rate-limits'],
+  'Launch of a sale': ['launch', 'launch-day'],
+  'After registering': ['status', 'list', 'webhooks', 'passes', 'cancel'],
+  Tools: ['client', 'generated-clients', 'compatibility', 'api-changelog'],
+});
+
+const OPERATING = section('Operating', 'operate', [
+  'install',
+  'docker',
+  'command-line',
+  'scale',
+  'health',
+  'mail',
+  'servers',
+  'webhooks',
+  'backup',
+  'upgrade',
+  'runbook',
+]);
+
+const REFERENCE = section('Reference', 'reference', ['response-codes', 'settings', 'cli']);
+
+const INSIDE = [
+  section('Reliability', 'reliability', ['faults', 'outages', 'overload', 'testing']),
+  section('Performance', 'performance', ['benchmark', 'where-the-time-goes']),
+  section('Security', 'security', ['threats', 'open']),
+  section('How it works', 'how-it-works', [
+    'index',
+    'http',
+    'reads',
+    'rate-limits',
+    'overload',
+    'group-commit',
+    'locked-tickets',
+    'exactly-once',
+    'outbox',
+    'journal',
+    'database',
+    'processes',
+  ]),
+  section('Notes', 'notes', ['glossary', 'libraries', 'limits']),
+  {
+    text: 'Decisions',
+    collapsed: true,
+    items: ['index', ...decisions].map((name) => page(`decisions/${name}`)),
+  },
+];
+
 // Nothing here asks the network: fonts come with the theme, the search is in the pages.
 export default defineConfig({
   title: 'Floodgate',
   description: 'Event registration for partner platforms: nothing accepted is lost, no seat is sold twice.',
   lang: 'en',
+  head: [['link', { rel: 'icon', href: '/favicon.svg', type: 'image/svg+xml' }]],
   outDir: 'dist',
   cacheDir: '../../node_modules/.cache/vitepress',
   // Pages of wide tables: an outline would only take their room.
@@ -46,68 +113,13 @@ export default defineConfig({
       { text: 'Reference', link: '/reference/settings', activeMatch: '/reference/' },
       { text: 'Inside', link: '/how-it-works/', activeMatch: '/how-it-works/' },
     ],
-    sidebar: [
-      section('For partners', 'guide', [
-        'first-call',
-        'test-mode',
-        'answers',
-        'retries',
-        'bulk',
-        'groups',
-        'launch',
-        'launch-day',
-        'rate-limits',
-        'status',
-        'list',
-        'webhooks',
-        'passes',
-        'cancel',
-        'holds',
-        'duplicates',
-        'client',
-        'generated-clients',
-        'compatibility',
-        'api-changelog',
-        'going-live',
-      ]),
-      section('Operating', 'operate', [
-        'install',
-        'docker',
-        'command-line',
-        'scale',
-        'health',
-        'mail',
-        'servers',
-        'webhooks',
-        'backup',
-        'upgrade',
-        'runbook',
-      ]),
-      section('Reference', 'reference', ['response-codes', 'settings', 'cli']),
-      section('Reliability', 'reliability', ['faults', 'outages', 'overload', 'testing']),
-      section('Performance', 'performance', ['benchmark', 'where-the-time-goes']),
-      section('Security', 'security', ['threats', 'open']),
-      section('How it works', 'how-it-works', [
-        'index',
-        'http',
-        'reads',
-        'rate-limits',
-        'overload',
-        'group-commit',
-        'locked-tickets',
-        'exactly-once',
-        'outbox',
-        'journal',
-        'database',
-        'processes',
-      ]),
-      section('Notes', 'notes', ['glossary', 'libraries', 'limits']),
-      {
-        text: 'Decisions',
-        collapsed: true,
-        items: ['index', ...decisions].map((name) => page(`decisions/${name}`)),
-      },
-    ],
+    // Each reader gets their own pages: operators would have to scroll past all pages of partners.
+    sidebar: {
+      '/guide/': [...PARTNERS, REFERENCE],
+      '/operate/': [OPERATING, REFERENCE],
+      '/reference/': [REFERENCE, collapsed(OPERATING), ...PARTNERS.map(collapsed)],
+      '/': [...INSIDE, collapsed(OPERATING), REFERENCE],
+    },
     docFooter: { prev: 'Before', next: 'Next' },
   },
 });

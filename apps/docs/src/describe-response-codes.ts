@@ -28,7 +28,7 @@ export function describeResponseCodes(api: DescribedApi): string {
     if (operations.length === everyOperation) return 'every operation';
     return operations.length > 0 ? operations.join(', ') : 'paths and methods that are no operation';
   }
-  return [table(['responseCode', 'HTTP', 'meaning', 'retry'], rows), ...sections].join('\n');
+  return [table(['code', 'HTTP', 'meaning', 'retry'], rows), ...sections].join('\n');
 }
 
 function describeCode(

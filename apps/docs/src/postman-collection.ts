@@ -47,7 +47,6 @@ const LAST = ['getPass', 'cancelRegistration', 'resetTestEvent', 'deleteWebhook'
 
 /** Values of parameters: of optional ones, and of those whose example is not what to send. */
 const VALUES: Record<string, string> = {
-  'x-error-details': 'json',
   'x-event-ref': '{{eventRef}}',
   'idempotency-key': '{{$guid}}',
   'hold-for': '900',
