@@ -128,6 +128,27 @@ test('of a partner that calls the webhook routes thousands of times few requests
   expect(refused.length).toBeGreaterThan(0);
 });
 
+test('of a partner that asks for thousands of pictures of passes one is drawn at a time, and no other partner is delayed', async () => {
+  const ticketId = await mine.addTicket();
+  const passReference = String((await clientOf(mine).register(attendee(ticketId))).body.responseData);
+  const held = await holdTable('registrations');
+  const paths = Array.from(
+    { length: FLOOD },
+    (_, index) => `/api/v1/events/registrations/GALA-1-${index + 1}-1234567890/pass`,
+  );
+  const answers = flood(paths, () => ({
+    'x-secret-key': theirs.secretKey,
+    'x-event-ref': theirs.eventRef,
+    accept: 'image/png',
+  }));
+  await waitUntil('one waits for the table', async () => (await held.waiters()) > 0);
+  const other = clientOf(mine).pass(passReference, { accept: 'image/png' });
+  await held.release();
+  expect((await other).body.responseCode).toBe('35');
+  const refused = (await answers).filter(({ body }) => body.responseCode === '90');
+  expect(refused.length).toBeGreaterThan(0);
+});
+
 test('however many reset a test event, one of them is at work, on a connection of its own', async () => {
   const trial = await createFixture(database.db, 'allow', 'test');
   const ticketId = await mine.addTicket();

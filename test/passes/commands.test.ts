@@ -63,6 +63,20 @@ test('a pass that is shown verifies, until its registration is cancelled', async
   });
 });
 
+test("a test event's pass is said to be one", async () => {
+  const trial = await createFixture(database.db, 'allow', 'test');
+  const { serial } = await commitBatch(database.db, trial);
+  await finalizePending(database.db, trial.shardId);
+  const { shardId, partnerId, eventId } = trial;
+  const [row] = await findRegistrations(database.db, [{ shardId, partnerId, eventId, serial }]);
+  const token = await showToken(passReferenceOf(row!));
+  expect((await pass('verify', token)).output).toMatch(/^mode +test/);
+  expect(await documentOf('verify', token)).toMatchObject({ valid: true, mode: 'test' });
+  const live = await showToken(await confirmed());
+  expect((await pass('verify', live)).output).not.toMatch(/^mode/m);
+  expect(await documentOf('verify', live)).toMatchObject({ valid: true, mode: 'live' });
+});
+
 test('what does not verify is told why, and nothing but a confirmed registration is shown', async () => {
   const token = await showToken(await confirmed());
   const altered = token.slice(0, -1) + (token.endsWith('0') ? '1' : '0');

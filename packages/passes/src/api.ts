@@ -14,7 +14,7 @@ export const passesApi = defineApi({
         addKeysRoute(app, signer);
       },
       routes(api) {
-        addPassRoute(api, { reads, shardReads, signer });
+        addPassRoute(api, { reads, shardReads, signer, answerWithinMs });
         addRevocationsRoute(api, { reads, recent, answerWithinMs, signer });
       },
     };

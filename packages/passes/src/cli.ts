@@ -33,7 +33,8 @@ function addVerify(pass: Command, cli: Cli): void {
     const { checkPass } = await import('./check-pass.ts');
     const check = await checkPass(db, token);
     const document = { valid: check.problem === null, ...check };
-    const text = check.pass ? record(fieldsOf(check.pass)) : '(nothing to read)';
+    const mode = check.mode === 'test' ? { mode: 'test: it admits to no live event' } : {};
+    const text = check.pass ? record({ ...mode, ...fieldsOf(check.pass) }) : '(nothing to read)';
     const failure = check.problem && PROBLEMS[check.problem];
     return { document, text, ...(failure && { failure }) };
   });

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Type } from '@sinclair/typebox';
 import {
   answersOf,
@@ -11,7 +12,7 @@ import {
 } from '@floodgate/contract';
 import { readThroughCache, shardLoader, type Database, type ShardReads } from '@floodgate/database';
 import { findEventTimes } from '@floodgate/events';
-import type { Routes } from '@floodgate/http';
+import { createFairQueue, type PartnerPrincipal, type Routes } from '@floodgate/http';
 import { findRegistrations, passReferenceOf, type RegistrationQuery } from '@floodgate/registrations';
 import Negotiator from 'negotiator';
 import { qrPng, qrSvg } from './qr-code.ts';
@@ -28,14 +29,13 @@ interface Dependencies {
   reads: Database;
   shardReads: ShardReads;
   signer: PassSigner;
+  answerWithinMs: number;
 }
 
 /** GET /events/registrations/{passReference}/pass: what lets an attendee in, as a token or as the QR code of it. */
-export function addPassRoute(api: Routes, { reads, shardReads, signer }: Dependencies): void {
-  const findRegistration = shardLoader(shardReads, (queries: RegistrationQuery[]) =>
-    findRegistrations(reads, queries),
-  );
-  const times = readThroughCache((eventId: number) => findEventTimes(reads, eventId));
+export function addPassRoute(api: Routes, dependencies: Dependencies): void {
+  const findPass = createPassFinder(dependencies);
+  const inTurn = createFairQueue({ answerWithinMs: dependencies.answerWithinMs });
   api.get(
     '/events/registrations/:passReference/pass',
     {
@@ -62,23 +62,46 @@ export function addPassRoute(api: Routes, { reads, shardReads, signer }: Depende
           invalidFields: [{ field: 'header/accept', rule: 'enum' }],
         });
       const { principal, params } = request;
-      const { shardId, partnerId, eventId } = principal;
-      const serial = parsePassReference(params.passReference)?.serial;
-      const row = serial && (await findRegistration({ shardId, serial, partnerId, eventId }));
-      // Found by its serial, then compared whole: a guessed serial alone opens nothing.
-      if (!row || passReferenceOf(row) !== params.passReference) return reply.fail('34');
-      if (row.state !== 'confirmed')
+      const find = () => findPass(principal, params.passReference);
+      const draw = async () => {
+        const found = await find();
+        if (typeof found === 'string') return found;
+        const picture = mediaType === 'image/png' ? qrPng(found.pass) : qrSvg(found.pass);
+        // Drawing blocks the event loop, so one turn of it has time for one picture.
+        await nextTurn();
+        return { ...found, picture };
+      };
+      const isWanted = () => !request.raw.socket.destroyed;
+      const isJson = mediaType === 'application/json';
+      const found = isJson ? await find() : await inTurn(principal.partnerId, isWanted, draw);
+      if (found === 'unknown') return reply.fail('34');
+      if (typeof found === 'string')
         return reply.fail('35', {
-          message: `The registration is ${row.state}, and only a confirmed one has a pass`,
+          message: `The registration is ${found}, and only a confirmed one has a pass`,
         });
-      const event = times.get(eventId) ?? (await times.forceFetch(eventId));
-      const pass = await signer.tokenFor({ event, ticketId: row.ticketId, serial: row.serial });
       void reply.header('vary', 'accept');
-      if (mediaType === 'application/json') return success(describePass(params.passReference, pass));
-      const picture = mediaType === 'image/png' ? qrPng(pass) : qrSvg(pass);
-      return reply.type(mediaType).send(picture as never);
+      if ('picture' in found) return reply.type(mediaType).send(found.picture as never);
+      return success(describePass(params.passReference, found.pass));
     },
   );
+}
+
+/** Returns what finds a confirmed registration's pass, or says why there is none: `unknown`, or its state. */
+function createPassFinder({ reads, shardReads, signer }: Dependencies) {
+  const findRegistration = shardLoader(shardReads, (queries: RegistrationQuery[]) =>
+    findRegistrations(reads, queries),
+  );
+  const times = readThroughCache((eventId: number) => findEventTimes(reads, eventId));
+
+  return async function find({ shardId, partnerId, eventId }: PartnerPrincipal, passReference: string) {
+    const serial = parsePassReference(passReference)?.serial;
+    const row = serial && (await findRegistration({ shardId, serial, partnerId, eventId }));
+    // Found by its serial, then compared whole: a guessed serial alone opens nothing.
+    if (!row || passReferenceOf(row) !== passReference) return 'unknown';
+    if (row.state !== 'confirmed') return row.state;
+    const event = times.get(eventId) ?? (await times.forceFetch(eventId));
+    return { pass: await signer.tokenFor({ event, ticketId: row.ticketId, serial: row.serial }) };
+  };
 }
 
 /** Returns what a partner is told of a pass. */
