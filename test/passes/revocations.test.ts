@@ -77,4 +77,6 @@ test('a cursor that the history does not reach, and one that is none, are refuse
   expectFailure(await clientOf(gala).revoked('?after=999999999'), '11');
   expectFailure(await clientOf(gala).revoked('?after=-1'), '11');
   expectFailure(await clientOf(gala).revoked('?limit=1001'), '11');
+  for (const list of ['?after[]=0', '?after=0&after=1', '?after%5b1%5d=0', '?limit[]=1'])
+    expectFailure(await clientOf(gala).revoked(list), '11');
 });

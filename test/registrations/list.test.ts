@@ -124,6 +124,15 @@ test.each([
     'after: optional, the cursor of the page before; without it the list starts at the beginning',
   ],
   [
+    '?after[]=1',
+    'after: optional, the cursor of the page before; without it the list starts at the beginning',
+  ],
+  [
+    '?after=1&after%5B0%5D=1',
+    'after: optional, the cursor of the page before; without it the list starts at the beginning',
+  ],
+  ['?limit[]=1', 'limit: optional, how many entries at most, from 1 to 1000; 100 where it is missing'],
+  [
     '?after=1&after=2',
     'after: optional, the cursor of the page before; without it the list starts at the beginning',
   ],

@@ -17,6 +17,7 @@ import {
   trackConnections,
 } from './strict/connections.ts';
 import { gatherPipelinedAnswers } from './strict/pipelining.ts';
+import { parseQuery } from './strict/query.ts';
 import { checkHead, readJsonBodies } from './strict/requests.ts';
 
 /** Time to read a request, headers and body; a slow client may not hold a connection for longer. */
@@ -58,7 +59,7 @@ export function createServer(log: Logger) {
       onCreate: (ajv) => ajv.addFormat('email', isEmailAddress),
     },
     // Whatever fits into a request line is looked at: it is up to the routes what a parameter may be.
-    routerOptions: { maxParamLength: maxHeaderSize },
+    routerOptions: { maxParamLength: maxHeaderSize, querystringParser: parseQuery },
     clientErrorHandler: answerMalformedHttp,
     frameworkErrors: answerError,
   }).withTypeProvider<TypeBoxTypeProvider>();
