@@ -93,11 +93,19 @@ test('registered, confirmed, the attendee has a pass that opens the door, the pa
     expect((new Webhook(secret).verify(body, headers) as Told).type).toBe('event.changes');
 
   const { output } = await runCli(env, 'queue', 'status', '--json');
-  const nothingLeft = { consumers: 1, behind: 0, failing: 0, disabled: 0, oldestMs: null };
+  const nothingLeft = {
+    consumers: 1,
+    behind: 0,
+    failing: 0,
+    disabled: 0,
+    oldestMs: null,
+    oldestRetryMs: null,
+  };
   expect(JSON.parse(output)).toMatchObject({ deliveries: { mail: nothingLeft, webhook: nothingLeft } });
   const metrics = await (await fetch(`${delivery.baseUrl}/metrics`)).text();
   for (const kind of ['mail', 'webhook'])
-    expect(metrics).toContain(`floodgate_delivery_oldest_undelivered_seconds{kind="${kind}"} 0`);
+    for (const oldest of ['oldest_undelivered', 'oldest_retry'])
+      expect(metrics).toContain(`floodgate_delivery_${oldest}_seconds{kind="${kind}"} 0`);
   expect((await fetch(`${delivery.baseUrl}/health/ready`)).status).toBe(200);
   expect((await runCli(env, 'reconcile')).code).toBe(0);
   for (const service of [api, worker, delivery]) expect(await service.end()).toBe(0);

@@ -179,6 +179,7 @@ describe('a reader', () => {
       failing: 0,
       disabled: 1,
       oldestMs: null,
+      oldestRetryMs: null,
     });
   });
 

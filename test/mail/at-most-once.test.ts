@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { perform } from '@floodgate/audit';
 import { disableMailAction, pauseMailAction, resumeMailAction } from '@floodgate/mail/actions';
+import { claimDue, recordDeliveries, renewClaim } from '@floodgate/mail/mail-deliveries';
+import { readMailStatus } from '@floodgate/mail/mail-status';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
@@ -154,6 +156,61 @@ test('paused and resumed, or switched off and on, while it sends: nobody gets a 
   expect(new Set(server.mails.map(({ to }) => to)).size).toBe(600);
   expect(server.mails).toHaveLength(600);
   expect((await deliveriesOf(database.db, fixture)).filter(({ doubtful }) => doubtful)).toEqual([]);
+});
+
+test('switched off and on while the server is slow to answer: nobody gets a second one', async () => {
+  const server = await startMailServer();
+  let received = 0;
+  let answer = () => {};
+  const answers = new Promise<undefined>((resolve) => (answer = () => resolve(undefined)));
+  server.onMessage = () => ((received += 1), answers);
+  await confirm(database.db, fixture, ticketId, addresses(1));
+  await enable(database.db, fixture);
+  await startMails(database, { SMTP_URL: server.url });
+  await waitUntil('the server thinks', () => received === 1);
+  await perform(database.db, disableMailAction, { eventId: fixture.eventId }, 'test');
+  expect(await readMailStatus(database.db)).toMatchObject({ events: [] });
+  await enable(database.db, fixture);
+  const { rows } = await sql<{ at: Date }>`select clock_timestamp() as at`.execute(database.db);
+  await waitUntil('it was looked at again', async () => {
+    const consumers = database.db
+      .selectFrom('journal_consumers')
+      .select('id')
+      .where('next_at', '>', rows[0]!.at);
+    return received > 1 || (await consumers.where('state', '=', 'active').executeTakeFirst());
+  });
+  answer();
+  await confirm(database.db, fixture, ticketId, addresses(1, 'later'));
+  await waitForState(database.db, fixture, 'sent', 2);
+  expect(server.mails.map(({ to }) => to)).toEqual([...addresses(1), ...addresses(1, 'later')]);
+});
+
+test('the time of a retry stays when the claims of others that were taken with it are renewed', async () => {
+  const { shardId, eventId } = fixture;
+  const delivery = {
+    shardId,
+    eventId,
+    state: 'retry',
+    reason: null,
+    attempts: 0,
+    isDoubtful: false,
+  } as const;
+  const retry = (serial: number, retryInMs: number) => ({
+    ...delivery,
+    serial,
+    retryInMs,
+    since: new Date(),
+  });
+  await enable(database.db, fixture);
+  await recordDeliveries(database.db, [retry(1, 0), retry(2, 0)]);
+  const due = await claimDue(database.db, shardId, 10);
+  await recordDeliveries(database.db, [retry(1, 60_000)]);
+  const times = () => database.db.selectFrom('mail_deliveries').select('next_at').orderBy('serial').execute();
+  const [retried, claimed] = await times();
+  await renewClaim(database.db, shardId, due);
+  const [stays, renewed] = await times();
+  expect(stays).toEqual(retried);
+  expect(renewed!.next_at!.getTime()).toBeGreaterThan(claimed!.next_at!.getTime());
 });
 
 test('a connection that is lost before a message was handed over leaves no doubt', async () => {

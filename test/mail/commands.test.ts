@@ -1,5 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { shardIds } from '@floodgate/database';
+import { readMailStatus } from '@floodgate/mail/mail-status';
 import { digestOf } from '@floodgate/mail/suppressions';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { emptyTables } from '../harness/empty-tables.ts';
@@ -70,6 +72,21 @@ test('switched on again, nobody gets a second one; from now on, nobody who was c
   await ofEvent('enable');
   await waitForState(database.db, fixture, 'sent', 4);
   expect(server.mails.map(({ to }) => to.split('-')[0])).toEqual(['first', 'first', 'later', 'meanwhile']);
+});
+
+test('the status reads how far events are behind once per shard, not once per event', async () => {
+  let lags = 0;
+  const db = database.db.withPlugin({
+    transformQuery: ({ node }) => {
+      lags += Number(JSON.stringify(node).includes('consumer_lags'));
+      return node;
+    },
+    transformResult: ({ result }) => Promise.resolve(result),
+  });
+  const events = await Promise.all(Array.from({ length: 5 }, () => createFixture(database.db)));
+  for (const event of events) await enable(database.db, event);
+  expect((await readMailStatus(db)).events).toHaveLength(5);
+  expect(lags).toBe((await shardIds(database.db)).length);
 });
 
 test('the status tells what became of e-mails and why; an address can have them again', async () => {

@@ -8,6 +8,11 @@ const LAGS: readonly { name: string; help: string; value: (lag: Lag) => number }
     help: 'Age of the oldest entry of the journal that was not delivered, those that wait or are slowed down included; 0: none',
     value: ({ oldestMs }) => (oldestMs ?? 0) / 1_000,
   },
+  {
+    name: 'oldest_retry_seconds',
+    help: 'Age of the oldest e-mail that was refused for now and is tried again; 0: none',
+    value: ({ oldestRetryMs }) => (oldestRetryMs ?? 0) / 1_000,
+  },
   { name: 'consumers', help: 'Consumers of the journal', value: ({ consumers }) => consumers },
   {
     name: 'consumers_behind',

@@ -102,12 +102,14 @@ function addPreview(mail: Command, cli: Cli) {
 }
 
 /** What a person reads of an event's e-mails, among others. */
-function fieldsOf({ eventId, state, oldestMs, sent, retry, undeliverable, skipped, doubtful }: MailStatus) {
-  const oldest = oldestMs === null ? null : `${Math.round(oldestMs / 1_000)} s`;
+function fieldsOf(status: MailStatus) {
+  const { eventId, state, oldestMs, oldestRetryMs, sent, retry, undeliverable, skipped, doubtful } = status;
+  const age = (ms: number | null) => (ms === null ? null : `${Math.round(ms / 1_000)} s`);
   return {
     event: eventId,
     state,
-    'oldest waiting': oldest,
+    'oldest untried': age(oldestMs),
+    'oldest in retry': age(oldestRetryMs),
     sent,
     retry,
     undeliverable,

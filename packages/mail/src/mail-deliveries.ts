@@ -65,6 +65,8 @@ export interface DueDelivery {
   since: Date;
   attempts: number;
   isDoubtful: boolean;
+  /** When it was taken, by Postgres's clock. As text: a Date has no microseconds. */
+  claimedAt: string;
 }
 
 /** How long others leave alone what one process tries again, where it does not say that it still does. */
@@ -83,7 +85,7 @@ export async function claimDue(db: Database, shardId: number, most: number): Pro
   if (active.length === 0) return [];
   return inTransaction(db, async (transaction) => {
     const { rows: due } = await sql<DueDelivery>`
-      select event_id as "eventId", serial, since, attempts, doubtful as "isDoubtful" from mail_deliveries
+      select event_id as "eventId", serial, since, attempts, doubtful as "isDoubtful", now()::text as "claimedAt" from mail_deliveries
       where shard_id = ${shardId} and state = 'retry' and next_at <= now()
         and event_id = any(${plainArray(active.map(({ eventId }) => eventId))}::integer[])
       order by next_at limit ${most} for update skip locked`.execute(transaction);
@@ -106,8 +108,8 @@ export async function renewClaim(db: Database, shardId: number, due: readonly Du
       ${plainArray(due.map(({ serial }) => serial))}::bigint[]) as due (event_id, serial)
     where mail_deliveries.shard_id = ${shardId} and mail_deliveries.event_id = due.event_id
       and mail_deliveries.serial = due.serial and mail_deliveries.state = 'retry'
-      -- What was tried in vain meanwhile, and is to be tried later, stays so.
-      and mail_deliveries.next_at <= now() + make_interval(secs => ${CLAIM_SECONDS})`.execute(db);
+      -- Once an outcome is recorded, its retry time stays.
+      and mail_deliveries.at < ${due[0]!.claimedAt}::timestamptz`.execute(db);
 }
 
 /** Gives back what was taken and not tried, with the doubts that there were before. */

@@ -1,5 +1,5 @@
 import { askShards, shardIds, type Database } from '@floodgate/database';
-import { lagOf } from '@floodgate/journal';
+import { readShardLags } from '@floodgate/journal';
 import { sql } from 'kysely';
 import type { MailSwitch } from './switch.ts';
 
@@ -7,8 +7,10 @@ import type { MailSwitch } from './switch.ts';
 export interface MailStatus {
   eventId: number;
   state: MailSwitch;
-  /** Age of the oldest registration whose e-mail waits, for its first attempt or the next; null: none does. */
+  /** Age of the oldest registration whose e-mail was not tried; null: none waits for that. */
   oldestMs: number | null;
+  /** Age of the oldest registration whose e-mail was refused for now. */
+  oldestRetryMs: number | null;
   sent: number;
   /** To be tried again. */
   retry: number;
@@ -35,13 +37,16 @@ export async function readMailStatus(db: Database, eventId?: number) {
       .select(['id', 'event_id as eventId', 'state'])
       .where('shard_id', '=', shardId)
       .where('kind', '=', 'mail')
+      .where('state', '<>', 'disabled')
       .orderBy('event_id');
     const wanted = eventId === undefined ? consumers : consumers.where('event_id', '=', eventId);
     const found: MailStatus[] = [];
+    const lags = new Map((await readShardLags(db, shardId)).map((lag) => [lag.id, lag]));
     for (const { id, ...consumer } of await wanted.execute())
       found.push({
         ...consumer,
-        oldestMs: await lagOf(db, { shardId, id }),
+        oldestMs: lags.get(id)?.oldestMs ?? null,
+        oldestRetryMs: lags.get(id)?.oldestRetryMs ?? null,
         ...(await countDeliveries(db, shardId, consumer.eventId)),
       });
     return found;

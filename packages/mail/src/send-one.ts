@@ -31,6 +31,8 @@ const atNoCost = (reason: string): Outcome => ({ state: 'retry', reason, retryIn
 
 const isUntouched = ({ isDoubtful, attempts }: Task) => !isDoubtful && attempts === 0;
 
+/** So many of these are remembered, the newest. Other processes may settle the rest. */
+const MOST_REMEMBERED = 10_000;
 /** Of e-mails that were not taken: how many others had been, the first time. By event and registration. */
 type Passed = Map<string, number>;
 
@@ -42,6 +44,7 @@ export function createSending({ transport, outcomes, onOutcome }: SendingOptions
   function isAboutThis(key: string): boolean {
     const before = passedBefore.get(key);
     if (before === undefined) passedBefore.set(key, gate.passed());
+    if (passedBefore.size > MOST_REMEMBERED) passedBefore.delete(passedBefore.keys().next().value!);
     return before !== undefined && gate.passed() > before;
   }
 

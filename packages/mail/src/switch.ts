@@ -1,5 +1,5 @@
 import type { ConsumerState, Database } from '@floodgate/database';
-import { addConsumer, deleteConsumer, pauseConsumer, resumeConsumer } from '@floodgate/journal';
+import { addConsumer, pauseConsumer, resumeConsumer } from '@floodgate/journal';
 import { sql } from 'kysely';
 
 /** Whether e-mails of an event are sent. Off: nobody has switched them on. */
@@ -11,7 +11,7 @@ export interface SwitchedEvent {
   eventId: number;
 }
 
-/** Returns the reader that sends the e-mails of an event; undefined: nobody has switched them on. */
+/** Returns the reader that sends the e-mails of an event; undefined: nobody has switched them on. One that is disabled was switched off. */
 const findReader = (db: Database, { shardId, eventId }: SwitchedEvent) =>
   db
     .selectFrom('journal_consumers')
@@ -19,6 +19,7 @@ const findReader = (db: Database, { shardId, eventId }: SwitchedEvent) =>
     .where('shard_id', '=', shardId)
     .where('event_id', '=', eventId)
     .where('kind', '=', 'mail')
+    .where('state', '<>', 'disabled')
     .executeTakeFirst();
 
 /** Returns whether e-mails of an event are sent. */
@@ -34,26 +35,35 @@ export async function lockSwitch(transaction: Database, { eventId }: SwitchedEve
   await sql`select pg_advisory_xact_lock(${SWITCH_LOCK}, ${eventId}::integer)`.execute(transaction);
 }
 
-/** When e-mails that were under way as they were switched off have ended, and are noted. */
-const SETTLED_AFTER_SECONDS = 5;
-
 /** Has e-mails of an event sent, to all who are confirmed, or only to those who are from now on. */
 export async function switchOn(db: Database, event: SwitchedEvent, fromNow: boolean): Promise<void> {
-  const wasOn = await db
-    .selectFrom('mail_deliveries')
-    .select('serial')
-    .where('shard_id', '=', event.shardId)
-    .where('event_id', '=', event.eventId)
-    .limit(1)
-    .executeTakeFirst();
-  const startsInSeconds = wasOn ? SETTLED_AFTER_SECONDS : 0;
-  await addConsumer(db, { ...event, kind: 'mail', partnerId: 0, fromNow, startsInSeconds });
+  await addConsumer(db, { ...event, kind: 'mail', partnerId: 0, fromNow });
 }
 
 /** Has no more e-mails of an event sent. What was sent stays noted: nobody gets a second one. */
 export async function switchOff(db: Database, event: SwitchedEvent): Promise<void> {
   const reader = await findReader(db, event);
-  if (reader) await deleteConsumer(db, reader);
+  if (!reader) return;
+  // A process that waits for the server's answers keeps its lease until they are recorded. The row stays for it.
+  await sql`
+    update journal_consumers set state = 'disabled'
+    where shard_id = ${event.shardId} and id = ${reader.id}`.execute(db);
+  await sql`
+    delete from journal_consumers
+    where shard_id = ${event.shardId} and event_id = ${event.eventId} and kind = 'mail' and state = 'disabled'
+      and (leased_until is null or leased_until <= now())`.execute(db);
+}
+
+/**
+ * Returns whether a process still sends e-mails of this event from before they were switched off and on again. What becomes of
+ * those is not recorded yet.
+ */
+export async function isStillSent(db: Database, { shardId, eventId }: SwitchedEvent): Promise<boolean> {
+  const { rows } = await sql`
+    select from journal_consumers
+    where shard_id = ${shardId} and event_id = ${eventId} and kind = 'mail' and state = 'disabled'
+      and leased_until > now()`.execute(db);
+  return rows.length > 0;
 }
 
 const CHANGES = { active: resumeConsumer, paused: pauseConsumer };

@@ -6,6 +6,7 @@ import {
   letGo,
   postpone,
   readJournal,
+  release,
   renew,
   type Consumer,
   type JournalPage,
@@ -16,6 +17,7 @@ import { MOST_UNDER_WAY, type Deliverer } from './send-mails.ts';
 import { findRecorded } from './mail-deliveries.ts';
 import { findMailEvent } from './mail-event.ts';
 import type { Task } from './prepare-mails.ts';
+import { isStillSent } from './switch.ts';
 
 /** How long e-mails of an event are sent before others have their turn, and how many at most. */
 const TURN_MS = 2_000;
@@ -25,6 +27,8 @@ const RENEW_EVERY_MS = 500;
 /** How long before its lease ends a process sends nothing more that it does not surely hold. */
 const MARGIN_MS = 3_000;
 const OTHERS_WRITE_WITHIN_MS = 1_500;
+/** How soon an event is looked at again that another process still sends e-mails of. */
+const STILL_SENT_AGAIN_MS = 500;
 
 export interface TurnOptions {
   db: Database;
@@ -36,6 +40,16 @@ export interface TurnOptions {
 
 /** Sends e-mails of an event for a while: what the journal has confirmed, and nothing was recorded of yet. */
 export async function takeTurn(
+  options: TurnOptions,
+  consumer: Consumer,
+  stopping: AbortSignal,
+): Promise<TurnEnd> {
+  if (!(await isStillSent(options.db, consumer))) return sendForAWhile(options, consumer, stopping);
+  await release(options.db, consumer, STILL_SENT_AGAIN_MS);
+  return 'kept';
+}
+
+async function sendForAWhile(
   { db, log, deliverer, isOutside }: TurnOptions,
   consumer: Consumer,
   stopping: AbortSignal,
