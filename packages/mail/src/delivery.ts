@@ -8,7 +8,7 @@ import {
   type OpenDelivery,
 } from '@floodgate/journal';
 import { createPassSigner } from '@floodgate/passes';
-import { throttledWarn, type Page } from '@floodgate/service';
+import { throttledWarn, type Logger, type Page } from '@floodgate/service';
 import { parseSender } from './compose/compose-mail.ts';
 import { openComposing } from './compose/composing.ts';
 import { createDeliverer, type DelivererOptions } from './send-mails.ts';
@@ -44,21 +44,31 @@ export const mailDelivery = defineDelivery({
       log.info('no SMTP_URL: this process sends no e-mails');
       return { rounds: [], close: async () => {} };
     }
+    void checkServer(log, SMTP_URL, transport);
     return startSending({ db, log, metrics, config }, transport, outbox ? [outboxPage(outbox)] : []);
   },
 });
+
+/** Logs a warning if the SMTP server cannot be used. Nobody waits for it: e-mails wait until the server can be used. */
+async function checkServer(log: Logger, url: string | undefined, transport: Transport): Promise<void> {
+  const reason = await transport.check?.();
+  if (!url || !reason) return;
+  const { hostname, port, protocol } = new URL(url);
+  const facts = { host: hostname, port: Number(port || (protocol === 'smtps:' ? 465 : 587)), reason };
+  log.warn(facts, 'the SMTP server cannot be used; e-mails wait until it can');
+}
 
 type MailContext = DeliveryContext<Static<TObject<typeof mailSettings>>>;
 
 /** Sends what there is to send, until it is closed. */
 function startSending(context: MailContext, transport: Transport, pages: readonly Page[]): OpenDelivery {
   const { db, log } = context;
-  const outcomes = createOutcomeWriter(db, (err) =>
-    log.warn({ err }, 'what became of e-mails cannot be written; it is tried again'),
-  );
+  const warnOfOutcomes = throttledWarn('what became of e-mails cannot be written; it is tried again');
+  const outcomes = createOutcomeWriter(db, (err) => warnOfOutcomes(log, { err }));
   // The setting was checked.
   const sender = parseSender(context.config.MAIL_FROM)!;
   const warnOfMail = throttledWarn('an e-mail failed; it is tried again');
+  const warnOfTurns = throttledWarn('e-mails of an event wait for their next turn');
   const composing = openComposing({
     passes: createPassSigner({ db }),
     sender,
@@ -73,8 +83,7 @@ function startSending(context: MailContext, transport: Transport, pages: readonl
     db,
     kind: 'mail',
     slots: SLOTS,
-    onError: (err: Error, { eventId }: Consumer) =>
-      log.warn({ err, eventId }, 'e-mails of an event wait for their next turn'),
+    onError: (err: Error, { eventId }: Consumer) => warnOfTurns(log, { err, eventId }),
     turn: (consumer, signal) => takeTurn(options, consumer, signal),
   });
   const retries = longRound(() => sendAgain(options, stopping.signal));

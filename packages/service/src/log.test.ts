@@ -2,10 +2,10 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, openSync } from 'node:fs';
 import { Writable } from 'node:stream';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../test/harness/database.ts';
 import { waitUntil } from '../../../test/harness/wait-until.ts';
-import { createLogger, describeError } from './log.ts';
+import { createLogger, describeError, throttledWarn } from './log.ts';
 
 let database: TestDatabase;
 
@@ -139,6 +139,36 @@ test.for(['secretKey', 'password', 'headers', 'body'])('%s is not logged, nor on
   expect(text).toContain('"msg":"careless"');
   expect(text.match(/\[redacted\]/g)).toHaveLength(2);
   expect(text).not.toContain('Featherstonehaugh');
+});
+
+test('a failure that repeats is logged with its stack once, and another one with its own', () => {
+  const refused = (port: number) =>
+    Object.assign(new Error(`connect ECONNREFUSED 127.0.0.1:${port}`, { cause: new Error('a cause') }), {
+      code: 'ECONNREFUSED',
+    });
+  vi.useFakeTimers({ toFake: ['performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const text = logged((log) => {
+    const warn = throttledWarn('a round failed');
+    for (const port of [1, 1, 1, 2]) {
+      warn(log, { err: refused(port) });
+      vi.advanceTimersByTime(1_000);
+    }
+    vi.advanceTimersByTime(60_000);
+    warn(log, { err: refused(2) });
+  });
+  const errors = text
+    .trimEnd()
+    .split('\n')
+    .map((line) => (JSON.parse(line) as { err: ReturnType<typeof describeError> }).err);
+  expect(errors.map(({ stack, cause }) => [Boolean(stack), Boolean(cause?.stack)])).toEqual([
+    [true, true],
+    [false, false],
+    [false, false],
+    [true, true],
+    [true, true],
+  ]);
+  expect(errors.every(({ code, message }) => code === 'ECONNREFUSED' && message.length > 0)).toBe(true);
 });
 
 test('a line says which service wrote it, and nothing below the level is written', () => {

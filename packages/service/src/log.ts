@@ -14,7 +14,10 @@ export function createLogger(service: string, level: string, destination?: Desti
   const options = {
     level,
     base: { service, pid: process.pid },
-    serializers: { err: describeError, error: describeError },
+    serializers: {
+      err: (error: unknown) => describeError(error),
+      error: (error: unknown) => describeError(error),
+    },
     hooks: { logMethod: withoutForeignMessage },
     redact: {
       paths: ['secretKey', '*.secretKey', 'headers', '*.headers', 'body', '*.body', 'password', '*.password'],
@@ -88,12 +91,16 @@ type ErrorDescription = {
   cause?: ErrorDescription;
 };
 
+/** Errors that are logged without a stack: the same failure was logged with one just before. */
+const repeated = new WeakSet<object>();
+
 /**
  * Describes an error without the data that it may quote. Postgres repeats values in its message, detail and context. So only its
  * SQLSTATE and constraint are kept.
  */
-export function describeError(error: unknown): ErrorDescription {
+export function describeError(error: unknown, withStack?: boolean): ErrorDescription {
   if (!(error instanceof Error)) return { type: typeof error, message: 'not an Error' };
+  const hasStack = withStack ?? !repeated.has(error);
   const { code, constraint } = error as { code?: unknown; constraint?: unknown };
   const sqlState = sqlStateOf(error);
   // What a parser says quotes what it could not parse, and some clients quote the URL that they cannot reach.
@@ -104,29 +111,46 @@ export function describeError(error: unknown): ErrorDescription {
     ...(typeof code === 'string' && { code }),
     ...(typeof constraint === 'string' && { constraint }),
     // The first lines of a stack repeat the message.
-    ...(error.stack && {
-      stack: error.stack
-        .split('\n')
-        .filter((line) => FRAME.test(line))
-        .join('\n'),
-    }),
-    ...(error.cause !== undefined && { cause: describeError(error.cause) }),
+    ...(hasStack &&
+      error.stack && {
+        stack: error.stack
+          .split('\n')
+          .filter((line) => FRAME.test(line))
+          .join('\n'),
+      }),
+    ...(error.cause !== undefined && { cause: describeError(error.cause, hasStack) }),
   };
 }
 
 const LOG_INTERVAL_MS = 1_000;
+/** How long after a failure the same one counts as repeated. */
+const REPEATED_WITHIN_MS = 60_000;
 
-/** A warning that is logged once a second at most, with the number of those that were not: an outage fails every request. */
+/**
+ * A warning that is logged once a second at most, with the number of those that were not: an outage fails every request. A
+ * failure that repeats is logged without its stack.
+ */
 export function throttledWarn(message: string) {
   let lastLoggedAt = -Infinity;
+  let lastFailure: string | null = null;
   let unlogged = 0;
-  return (log: { warn(facts: object, message: string): void }, facts: object): void => {
-    if (performance.now() - lastLoggedAt < LOG_INTERVAL_MS) {
+  return (
+    log: { warn(facts: object, message: string): void },
+    facts: { err?: unknown; [fact: string]: unknown },
+  ): void => {
+    const sinceLastMs = performance.now() - lastLoggedAt;
+    if (sinceLastMs < LOG_INTERVAL_MS) {
       unlogged += 1;
       return;
     }
+    const { err } = facts;
+    const failure =
+      err instanceof Error ? `${err.name} ${String((err as { code?: unknown }).code)} ${err.message}` : null;
+    if (err instanceof Error && failure === lastFailure && sinceLastMs < REPEATED_WITHIN_MS)
+      repeated.add(err);
     log.warn({ ...facts, unlogged }, message);
     lastLoggedAt = performance.now();
+    lastFailure = failure;
     unlogged = 0;
   };
 }

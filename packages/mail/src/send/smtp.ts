@@ -32,6 +32,13 @@ export function openSmtp({ url, connections }: SmtpOptions): Transport {
   pool.on('error', () => {});
   return {
     isOutside: true,
+    check: () =>
+      new Promise((resolve) => {
+        pool.verify((error) => {
+          const { responseCode, code, name } = (error ?? {}) as SmtpError;
+          resolve(error ? String(responseCode ?? code ?? name) : null);
+        });
+      }),
     send: (mail) =>
       new Promise((resolve) => {
         let isHandedOver = false;

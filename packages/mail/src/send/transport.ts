@@ -25,6 +25,8 @@ export type Attempt =
 export interface Transport {
   /** Whether somebody outside gets what is sent. */
   isOutside: boolean;
+  /** Connects without sending anything. Resolves to why that failed, as codes; null: it did not fail. */
+  check?(): Promise<string | null>;
   /** Resolves when the e-mail was taken, or not. Never rejects. */
   send(mail: ComposedMail): Promise<Attempt>;
   /** Ends also what is under way. */
