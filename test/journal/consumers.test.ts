@@ -13,10 +13,12 @@ import {
   type Consumer,
 } from '@floodgate/journal';
 import { perform, updateTicketAction } from '@floodgate/tickets/actions';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { emptyTables } from '../harness/empty-tables.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { waitForLockWaiters } from '../harness/lock-waiters.ts';
 import { passTime } from '../harness/pass-time.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { confirmSome } from '../harness/webhooks.ts';
@@ -276,5 +278,48 @@ describe('a process that runs consumers', () => {
     // When this resolves, whatever was begun has ended.
     await close();
     expect(begun).toHaveLength(1);
+  });
+
+  test('releases the lease of a turn that failed', async () => {
+    await confirm();
+    const id = await add();
+    const failed: Error[] = [];
+    const { look, close } = runConsumers({
+      db: database.db,
+      kind: 'webhook',
+      slots: 1,
+      onError: (error) => void failed.push(error),
+      turn: () => Promise.reject(new Error('no luck')),
+    });
+    onTestFinished(close);
+    await look();
+    const consumers = database.db.selectFrom('journal_consumers').selectAll().where('id', '=', id);
+    const { next_at: nextAt } = await waitUntil('the lease is released', async () => {
+      const consumer = await consumers.executeTakeFirstOrThrow();
+      return failed.length === 1 && consumer.lease === null && consumer;
+    });
+    expect(nextAt.getTime()).toBeGreaterThan(Date.now() - 1_000);
+  });
+
+  test('that stops waits for a look that takes long, and releases what it leases', async () => {
+    await confirm();
+    const id = await add();
+    const { look, close, begun } = run(1);
+    const owner = await database.db.startTransaction().execute();
+    let unlocked: Promise<void> | undefined;
+    const unlock = () => (unlocked ??= owner.rollback().execute());
+    onTestFinished(unlock);
+    await sql`lock table journal_consumers in access exclusive mode`.execute(owner);
+    const looked = look();
+    await waitForLockWaiters(database.db, 1);
+    const closed = close();
+    // A round does not wait longer than two seconds for its looks.
+    const first = await Promise.race([looked.then(() => 'look'), closed.then(() => 'close')]);
+    expect(first).toBe('look');
+    await unlock();
+    await closed;
+    const consumers = database.db.selectFrom('journal_consumers').select('lease').where('id', '=', id);
+    expect(await consumers.execute()).toEqual([{ lease: null }]);
+    expect(begun).toEqual([]);
   });
 });

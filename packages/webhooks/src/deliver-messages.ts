@@ -49,7 +49,8 @@ async function deliverFrom(turn: Turn, first: Message): Promise<TurnEnd> {
   for (let message: Message | null = first; message !== null;) {
     const [attempt, next]: [Attempt, Message | CursorProblem | null] = await Promise.all([
       send(message),
-      reader.next(),
+      // A read that fails is repeated by the next turn: this message must be recorded first.
+      reader.next().catch(() => null),
     ]);
     if (attempt.outcome !== 'delivered') return afterFailure(turn, attempt);
     // What is wrong with the next is looked at when its turn comes.

@@ -8,8 +8,10 @@ const LOOK_PATIENCE_MS = 500;
 /** For no longer than that a round waits for its looks. */
 const ROUND_MS = 2_000;
 
-/** When a consumer comes again whose turn before that has not ended. */
+/** When a consumer is leased again whose previous turn has not ended. */
 const AFTER_OLD_TURN_MS = 500;
+/** When a consumer is leased again whose turn failed. */
+const AFTER_FAILURE_MS = 1_000;
 
 /** What became of a turn. `kept`: somebody else decides when it goes on, as the lease is given back or lost. */
 export type TurnEnd = 'more' | 'done' | 'kept';
@@ -19,7 +21,7 @@ export interface ConsumersOptions {
   kind: ConsumerKind;
   /** Turns that this process has under way at once. */
   slots: number;
-  /** Told about a turn that failed for a reason of its own; the consumer is free again when its lease ends. */
+  /** Called when a turn failed. The consumer is leased again a second later, or when its lease ends if it cannot be released. */
   onError: (error: Error, consumer: Consumer) => void;
   /**
    * Delivers for a consumer for a while: as long as is fair to the others, and never longer than LEASE_SECONDS without renewing
@@ -35,8 +37,8 @@ export interface ConsumersOptions {
 export function runConsumers({ db, kind, slots, onError, turn }: ConsumersOptions) {
   const stopping = new AbortController();
   const underWay = new Map<string, Promise<unknown>>();
-  /** Shards that are looked in: of one that does not answer this is asked once. */
-  const lookingIn = new Set<number>();
+  /** Looks that have not ended, by shard: a shard that does not answer is asked once. */
+  const looks = new Map<number, Promise<void>>();
   // One look at a time: two at once would both see the same room.
   const inTurn = createSlots(1, LOOK_PATIENCE_MS);
 
@@ -47,6 +49,7 @@ export function runConsumers({ db, kind, slots, onError, turn }: ConsumersOption
       return end;
     } catch (error) {
       onError(error as Error, consumer);
+      await release(db, consumer, AFTER_FAILURE_MS).catch(() => {});
       return 'failed';
     }
   }
@@ -64,31 +67,29 @@ export function runConsumers({ db, kind, slots, onError, turn }: ConsumersOption
   }
 
   async function lookIn(shardId: number): Promise<void> {
-    if (lookingIn.has(shardId)) return;
-    lookingIn.add(shardId);
-    try {
-      await inTurn(async () => {
-        const room = slots - underWay.size;
-        if (room <= 0 || stopping.signal.aborted) return;
-        for (const consumer of await leaseConsumers(db, shardId, kind, room)) void begin(consumer);
-      });
-    } finally {
-      lookingIn.delete(shardId);
-    }
+    if (looks.has(shardId)) return;
+    const look = inTurn(async () => {
+      const room = slots - underWay.size;
+      if (room <= 0 || stopping.signal.aborted) return;
+      for (const consumer of await leaseConsumers(db, shardId, kind, room)) void begin(consumer);
+    }).finally(() => looks.delete(shardId));
+    looks.set(shardId, look);
+    await look;
   }
 
   return {
     /** Begins turns for consumers that have something to read, as many as there is room for. */
     async look(): Promise<'more' | 'done'> {
-      const looks = Promise.allSettled((await shardIds(db)).map(lookIn));
-      const ended = await withDeadline(looks, ROUND_MS, () => []);
+      const looked = Promise.allSettled((await shardIds(db)).map(lookIn));
+      const ended = await withDeadline(looked, ROUND_MS, () => []);
       for (const look of ended) if (look.status === 'rejected') throw look.reason;
       return 'done';
     },
     /** Begins no further turn, and resolves when none is under way. */
     async close(): Promise<void> {
       stopping.abort();
-      await inTurn(() => Promise.resolve());
+      // A look that takes long may still lease consumers, whose turns release them.
+      await Promise.allSettled(looks.values());
       await Promise.all(underWay.values());
     },
   };
