@@ -13,7 +13,7 @@ const missing = citusUrl === '' ? ' (no TEST_CITUS_URL)' : '';
 // prettier-ignore
 const MIGRATIONS = [
   '0006-cancellations', '0007-modes', '0008-consumers', '0009-passes', '0010-mail', '0011-webhooks',
-  '0012-notices', '0013-functions', '0015-mail-lags',
+  '0012-notices', '0013-functions', '0014-paused-by', '0015-mail-lags',
 ];
 // prettier-ignore
 const COLUMNS_OF_EVENTS = [

@@ -19,6 +19,7 @@ import { attendee, PartnerClient, type Answer } from '../harness/partner-client.
 import { exchange, requestText } from '../harness/raw-http.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { waitUntil } from '../harness/wait-until.ts';
+import { pauseEndpoint } from '@floodgate/webhooks';
 import { addWebhook } from '../harness/webhooks.ts';
 
 const REGISTER = '/api/v1/events/register';
@@ -122,6 +123,14 @@ async function oneWebhookTooMany(): Promise<Answer> {
   const body = JSON.stringify({ url });
   const headers = { 'content-type': 'application/json' };
   return new PartnerClient(api.baseUrl, own).request('/api/v1/webhooks', { method: 'POST', headers, body });
+}
+
+async function resumedAgainstTheOperator(): Promise<Answer> {
+  const own = await createFixture(database.db);
+  const { endpoint } = await addWebhook(database.db, own, { url: 'https://partner.example/hook' });
+  await pauseEndpoint(database.db, endpoint, 'operator');
+  const path = `/api/v1/webhooks/${endpoint.id}/resume`;
+  return new PartnerClient(api.baseUrl, own).request(path, { method: 'POST' });
 }
 
 /** A registration that exists, looked up under a pass reference that was tampered with. */
@@ -246,6 +255,7 @@ const PROVOCATIONS: Provocation[] = [
   ['99', 500, 'Postgres refuses the row', () => register({ fullName: 'Poison' })],
   ['70', 404, 'a webhook does not exist', () => partner.request(`/api/v1/webhooks/${randomUUID()}`)],
   ['71', 409, 'there are ten webhooks already', oneWebhookTooMany],
+  ['72', 409, 'the operator has paused the webhook', resumedAgainstTheOperator],
 ];
 
 async function holdTwice() {

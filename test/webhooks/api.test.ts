@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Webhook, WebhookAttempt, WebhookWithSecret } from '@floodgate/contract';
-import { deleteEndpoint } from '@floodgate/webhooks';
+import { deleteEndpoint, pauseEndpoint, resumeEndpoint } from '@floodgate/webhooks';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { Webhook as Verifier } from 'standardwebhooks';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
@@ -204,6 +204,36 @@ test('a test arrives signed, and is among the attempts; a replay tells everythin
   // By other messages: receivers drop those that they know.
   const ids = receiver.deliveries.map((one) => one.headers['webhook-id']);
   expect(new Set(ids).size).toBe(ids.length);
+});
+
+test('a webhook that is created paused sends nothing before it is resumed', async () => {
+  const receiver = await startReceiverInTest();
+  await deliverInTest(database.url);
+  const { id, state } = await create({ url: receiver.url, paused: true });
+  expect(state).toBe('paused');
+  await confirmSome(database.db, fixture, await fixture.addTicket(), 2);
+  // Tests are sent whatever the state: when this one arrives, the delivery process has had its chance.
+  await ask(`POST /${id}/test`);
+  await waitUntil('the test arrives', () => receiver.deliveries.length > 0);
+  expect(receiver.told().map(({ type }) => type)).toEqual(['webhook.test']);
+  expect((await ask<Webhook>(`POST /${id}/resume`)).data.state).toBe('active');
+  await waitUntil('both arrive', () => followChain(receiver.told()).passes.length === 2);
+});
+
+test('a partner cannot resume a webhook that the operator paused', async () => {
+  const { id } = await create();
+  const named = { shardId: fixture.shardId, id };
+  await pauseEndpoint(database.db, named, 'operator');
+  for (const route of ['resume', 'pause', 'resume']) {
+    const { status, code } = await ask(`POST /${id}/${route}`);
+    expect([status, code]).toEqual(route === 'resume' ? [409, '72'] : [200, '00']);
+  }
+  expect((await ask<Webhook>(`GET /${id}`)).data.state).toBe('paused');
+  expect(await resumeEndpoint(database.db, named, 'operator')).toBe(true);
+  expect((await ask<Webhook>(`GET /${id}`)).data.state).toBe('active');
+  // The partner's own pause is its own to end, also after the operator's.
+  await ask(`POST /${id}/pause`);
+  expect((await ask<Webhook>(`POST /${id}/resume`)).data.state).toBe('active');
 });
 
 test('a rotated secret signs, with the one before', async () => {

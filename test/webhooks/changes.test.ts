@@ -142,7 +142,35 @@ test('an attempt is noted, but not of a webhook that is deleted at that moment',
     await waitForLockWaiters(db, 1);
   });
   await noted;
+  expect(await attemptsOf(db, endpoint)).toEqual([{ message_id: 'msg_1' }]);
+});
+
+test('a webhook is deleted at once however many attempts it has; they are deleted in batches', async () => {
+  const { db } = database;
+  const fixture = await createFixture(db);
+  const { shardId } = fixture;
+  const { endpoint } = await addWebhook(db, fixture, { url: 'https://partner.example/' });
+  const { endpoint: kept } = await addWebhook(db, fixture, { url: 'https://partner.example/' });
+  for (const [{ id }, count] of [
+    [endpoint, 7_000],
+    [kept, 1],
+  ] as const)
+    await sql`
+      insert into webhook_attempts (shard_id, endpoint_id, at, message_id, entries, took_ms, outcome)
+      select ${shardId}, ${id}, now() - number * interval '1 second', 'msg', 1, 1, 'delivered'
+      from generate_series(1, ${count}::integer) as number`.execute(db);
+  const blocked = await db.startTransaction().execute();
+  await sql`select from webhook_attempts where shard_id = ${shardId} and endpoint_id = ${endpoint.id} for update`.execute(
+    blocked,
+  );
+  await db.transaction().execute((transaction) => deleteEndpoint(transaction, endpoint));
+  await blocked.rollback().execute();
+  expect(await listEndpoints(db, fixture)).toMatchObject([{ id: kept.id }]);
+  expect(await expireAttempts(db, shardId, 30)).toBe(true);
+  expect(await attemptsOf(db, endpoint)).toHaveLength(2_000);
+  expect(await expireAttempts(db, shardId, 30)).toBe(false);
   expect(await attemptsOf(db, endpoint)).toEqual([]);
+  expect(await attemptsOf(db, kept)).toHaveLength(1);
 });
 
 test('attempts expire to the microsecond', async () => {

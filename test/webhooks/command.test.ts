@@ -79,6 +79,8 @@ test.for([
   [['pause', '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f'], 1, 'no such webhook'],
   [['pause', 'hook'], 2, 'a UUID'],
   [['show', '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f'], 1, 'no such webhook'],
+  [['show', 'nope'], 1, 'no such webhook'],
+  [['attempts', 'nope'], 1, 'no such webhook'],
   [['list', '2147483647'], 1, 'no such event'],
 ] as const)('what cannot be done is said in a line: %j', async ([args, code, line]) => {
   const ids: Record<string, string> = { E: `${fixture.eventId}`, P: `${fixture.partnerId}` };

@@ -1,5 +1,6 @@
 import { createPublicKey, verify } from 'node:crypto';
 import { grantEvent, revokeEvent } from '@floodgate/events';
+import { advanceIdleConsumers } from '@floodgate/journal';
 import { issueKey, revokeKey } from '@floodgate/partners';
 import {
   askForTest,
@@ -181,6 +182,23 @@ describe('a message', () => {
     await deliver();
     await arrived(2);
     expect(receiver.told()[0]!.data).toMatchObject({ previousCursor: '5', cursor: '7' });
+  });
+
+  test('follows the chain where nothing was to be told for longer than entries are kept', async () => {
+    const webhook = await add();
+    await confirm(2);
+    await deliver();
+    await arrived(2);
+    await waitUntil('it is recorded', async () => (await consumerOf(webhook)).last_offset === 2);
+    const stranger = await createFixture(database.db);
+    const strangers = await stranger.addTicket();
+    for (const count of [3, 3]) await confirm(count, stranger, strangers);
+    // The delivery process does this every hour.
+    await advanceIdleConsumers(database.db, fixture.shardId, 'webhook');
+    await sql`delete from journal_segments where last_offset <= 5`.execute(database.db);
+    await confirm(1);
+    await arrived(3);
+    expect(followChain(receiver.told())).toMatchObject({ breaks: [], cursor: '9' });
   });
 
   test('after a gap of what is no longer kept begins a new chain', async () => {

@@ -21,6 +21,7 @@ const CATALOGUE = {
   '60': { message: 'No such route', retryable: false },
   '70': { message: 'No such webhook', retryable: false },
   '71': { message: 'There are as many webhooks as there may be', retryable: false },
+  '72': { message: 'The operator has paused this webhook', retryable: false },
   '90': { message: 'The service is overloaded; nothing was reserved', retryable: true },
   '91': { message: 'The outcome is unknown; retry with the same Idempotency-Key', retryable: true },
   '99': { message: 'Unexpected error', retryable: true },

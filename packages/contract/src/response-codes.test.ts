@@ -76,6 +76,7 @@ const PROMISED: Record<ResponseCode, Promised> = {
     retryAfter: false,
     message: 'There are as many webhooks as there may be',
   },
+  '72': { http: [409], retry: false, retryAfter: false, message: 'The operator has paused this webhook' },
   '90': {
     http: [503],
     retry: true,

@@ -152,6 +152,12 @@ const CATALOGUE = {
     meaning: 'You already have ten webhooks under this event, which is the limit.',
     remedy: 'Delete a webhook that you no longer need, or change it.',
   },
+  '72': {
+    httpStatuses: [409],
+    message: 'The operator has paused this webhook',
+    meaning: 'The operator has paused this webhook, so only the operator can resume it.',
+    remedy: 'Ask the operator to resume it.',
+  },
   '90': {
     httpStatuses: [503],
     message: 'The service is overloaded; nothing was reserved',

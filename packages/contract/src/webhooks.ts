@@ -75,6 +75,13 @@ export const WebhookRequest = Type.Object(
         examples: ['start'],
       }),
     ),
+    paused: Type.Optional(
+      Type.Boolean({
+        description:
+          'Optional, true: no message is sent before you resume the webhook, so your receiver can know the secret by then; false where nothing is said',
+        examples: [false],
+      }),
+    ),
   },
   { title: 'WebhookRequest' },
 );

@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { defineAction, Id, text, whole } from '@floodgate/audit';
 import {
+  isUuid,
   UUID_PATTERN,
   WEBHOOK_ENTRY_LIMIT,
   WEBHOOK_EVENT_TYPES,
@@ -37,6 +38,7 @@ const noSuchWebhook = () => new Failure('no such webhook');
 
 /** Returns the endpoint of this id, wherever it is. Throws Failure where there is none. */
 export async function requireEndpoint(db: Database, id: string): Promise<Endpoint> {
+  if (!isUuid(id)) throw noSuchWebhook();
   const { answers } = await askShards(await shardIds(db), (shardId) => findEndpointIn(db, shardId, id));
   const found = answers.find((endpoint) => endpoint !== undefined);
   if (!found) throw noSuchWebhook();
@@ -44,8 +46,17 @@ export async function requireEndpoint(db: Database, id: string): Promise<Endpoin
 }
 
 /** What of an endpoint the audit log keeps. */
-const audited = ({ eventId, partnerId, types, entryLimit, state, failures, failingSince }: Endpoint) => {
-  return { eventId, partnerId, types, entryLimit, state, failures, failingSince };
+const audited = ({
+  eventId,
+  partnerId,
+  types,
+  entryLimit,
+  state,
+  pausedBy,
+  failures,
+  failingSince,
+}: Endpoint) => {
+  return { eventId, partnerId, types, entryLimit, state, pausedBy, failures, failingSince };
 };
 const subjectOf = (id: string) => `webhook:${id}`;
 
@@ -96,8 +107,12 @@ const onWebhook = (name: string, change: (db: Database, endpoint: Endpoint) => P
     },
   });
 
-export const pauseWebhookAction = onWebhook('pause', pauseEndpoint);
-export const resumeWebhookAction = onWebhook('resume', resumeEndpoint);
+export const pauseWebhookAction = onWebhook('pause', (db, endpoint) =>
+  pauseEndpoint(db, endpoint, 'operator'),
+);
+export const resumeWebhookAction = onWebhook('resume', (db, endpoint) =>
+  resumeEndpoint(db, endpoint, 'operator'),
+);
 export const deleteWebhookAction = onWebhook('delete', deleteEndpoint);
 
 /** Sends a message to try a webhook. */

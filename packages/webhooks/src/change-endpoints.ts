@@ -11,6 +11,7 @@ import {
   addConsumer,
   deleteConsumer,
   journalHead,
+  lockConsumer,
   pauseConsumer,
   resumeConsumer,
   retryConsumer,
@@ -18,7 +19,7 @@ import {
 } from '@floodgate/journal';
 import { sql } from 'kysely';
 import { addKeys } from './endpoint-keys.ts';
-import { findEndpoint, listEndpoints, type Endpoint, type Owner } from './endpoints.ts';
+import { findEndpoint, listEndpoints, type Endpoint, type Owner, type PausedBy } from './endpoints.ts';
 import { testMessageId } from './messages.ts';
 import type { SigningKeys } from './signatures.ts';
 
@@ -51,6 +52,7 @@ export async function addEndpoint(
     eventId,
     partnerId,
     fromNow,
+    isPaused: request.paused ?? false,
   });
   await transaction
     .insertInto('webhook_endpoints')
@@ -64,6 +66,7 @@ export async function addEndpoint(
       types: request.types ?? [...WEBHOOK_EVENT_TYPES],
       entry_limit: request.entriesPerMessage ?? DEFAULT_WEBHOOK_ENTRY_LIMIT,
       chain_offset: after,
+      paused_by: request.paused ? 'partner' : null,
     })
     .execute();
   const keys = await addKeys(transaction, { shardId, id });
@@ -93,24 +96,48 @@ export async function changeEndpoint(
 }
 
 /** Stops messages until the endpoint is resumed. */
-export const pauseEndpoint = (db: Database, endpoint: ConsumerId) => pauseConsumer(db, endpoint);
-
-/** Has messages go on where they stopped, whoever stopped them. */
-export async function resumeEndpoint(transaction: Database, endpoint: ConsumerId): Promise<void> {
-  await resumeConsumer(transaction, endpoint);
-  await updateEndpoint(transaction, endpoint).set({ disabled_reason: null }).execute();
+export async function pauseEndpoint(
+  transaction: Database,
+  endpoint: ConsumerId,
+  by: PausedBy = 'partner',
+): Promise<true> {
+  await pauseConsumer(transaction, endpoint);
+  // A partner's pause does not replace an operator's.
+  const pausable = updateEndpoint(transaction, endpoint).$if(by === 'partner', (query) =>
+    query.where('paused_by', 'is', null),
+  );
+  await pausable.set({ paused_by: by }).execute();
+  return true;
 }
 
-/** Deletes an endpoint, with its secrets, its attempts and what its partner was to be told of it. */
+/** Continues to send messages where they stopped. Returns false for a partner if an operator paused the endpoint. */
+export async function resumeEndpoint(
+  transaction: Database,
+  endpoint: ConsumerId,
+  by: PausedBy = 'partner',
+): Promise<boolean> {
+  await lockConsumer(transaction, endpoint);
+  const { shardId, id } = endpoint;
+  const paused = transaction.selectFrom('webhook_endpoints').select('paused_by as by');
+  const pause = await paused.where('shard_id', '=', shardId).where('id', '=', id).executeTakeFirst();
+  if (by === 'partner' && pause?.by === 'operator') return false;
+  await resumeConsumer(transaction, endpoint);
+  await updateEndpoint(transaction, endpoint).set({ disabled_reason: null, paused_by: null }).execute();
+  return true;
+}
+
+/**
+ * Deletes an endpoint with its secrets and its notice. Its attempts can be millions of rows: they are no longer visible, and
+ * expireAttempts deletes them.
+ */
 export async function deleteEndpoint(transaction: Database, endpoint: ConsumerId): Promise<void> {
   const { shardId, id } = endpoint;
   await deleteConsumer(transaction, endpoint);
-  for (const table of ['webhook_attempts', 'webhook_secrets'] as const)
-    await transaction
-      .deleteFrom(table)
-      .where('shard_id', '=', shardId)
-      .where('endpoint_id', '=', id)
-      .execute();
+  await transaction
+    .deleteFrom('webhook_secrets')
+    .where('shard_id', '=', shardId)
+    .where('endpoint_id', '=', id)
+    .execute();
   for (const table of ['webhook_endpoints', 'webhook_notices'] as const)
     await transaction.deleteFrom(table).where('shard_id', '=', shardId).where('id', '=', id).execute();
 }

@@ -10,6 +10,7 @@ import {
   WebhookRotation,
   WebhookTest,
   WebhookWithSecret,
+  type FailureCode,
 } from '@floodgate/contract';
 import type { Database } from '@floodgate/database';
 import { withoutBody, type Routes } from '@floodgate/http';
@@ -119,12 +120,16 @@ const STATE_CHANGES = {
     operationId: 'pauseWebhook',
     summary: 'Pause Webhook',
     description: 'Stops the messages of a webhook. What happens meanwhile is told later. Safe to repeat.',
+    failures,
   },
   resume: {
     change: resumeEndpoint,
     operationId: 'resumeWebhook',
     summary: 'Resume Webhook',
-    description: 'Has messages go on where they stopped, whoever stopped them. Safe to repeat.',
+    description:
+      'Continues to send messages where they stopped, also after the webhook was disabled. If the operator paused the webhook, only the ' +
+      'operator can resume it: 72. Safe to repeat.',
+    failures: [...failures, '72'] satisfies FailureCode[],
   },
 };
 
@@ -133,14 +138,15 @@ function addStateRoute(api: Routes, inTurn: InTurn, name: keyof typeof STATE_CHA
   api.post(
     `${ONE}/${name}`,
     {
-      schema: { ...description, tags, failures, params: WebhookPath, response: answersOf(Webhook) },
+      schema: { ...description, tags, params: WebhookPath, response: answersOf(Webhook) },
       bodyLimit: BODY_LIMIT_BYTES,
     },
     async (request, reply) => {
       const changed = await withEndpoint(inTurn, request, async (transaction, endpoint) => {
-        await change(transaction, endpoint);
-        return afterwards(transaction, endpoint);
+        const isChanged = await change(transaction, endpoint);
+        return isChanged ? afterwards(transaction, endpoint) : 'refused';
       });
+      if (changed === 'refused') return reply.fail('72');
       return changed ? success(changed) : reply.fail('70');
     },
   );

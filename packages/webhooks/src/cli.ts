@@ -17,6 +17,7 @@ import {
 } from '@floodgate/command/arguments';
 import { Failure } from '@floodgate/service/failure';
 import type { Webhook, WebhookEventType, WebhookWithSecret } from '@floodgate/contract';
+import type { PausedBy } from './endpoints.ts';
 
 const SHOWN_ONCE = 'Keep the secret now: it will not be shown again.';
 const HOUR_MS = 3_600_000;
@@ -78,12 +79,18 @@ function showSecret(document: WebhookWithSecret): Answer {
   };
 }
 
+/** What is shown of a webhook: what its partner sees, and more. */
+type Shown = Webhook & { partnerID: number; pausedBy: PausedBy | null };
+
+const stateText = (state: string, reason: string | null) =>
+  reason === null ? state : `${state} (${reason})`;
+
 /** What a person reads of a webhook. */
-const fieldsOf = ({ partnerID, ...webhook }: Webhook & { partnerID: number }) => ({
+const fieldsOf = ({ partnerID, pausedBy, ...webhook }: Shown) => ({
   webhook: webhook.id,
   partner: partnerID,
   url: webhook.url,
-  state: webhook.disabledReason ? `${webhook.state} (${webhook.disabledReason})` : webhook.state,
+  state: stateText(webhook.state, webhook.disabledReason ?? pausedBy),
   cursor: webhook.cursor,
   failures: webhook.failures,
   'failing since': webhook.dateFailing,
@@ -102,7 +109,11 @@ function addReading(webhook: Command, cli: Cli): void {
     const shardId = await findShard(db, eventId);
     if (shardId === undefined) throw new Failure('no such event');
     const endpoints = await listEndpoints(db, { shardId, eventId });
-    const document = endpoints.map((one) => ({ ...webhookOf(one), partnerID: one.partnerId }));
+    const document = endpoints.map((one) => ({
+      ...webhookOf(one),
+      partnerID: one.partnerId,
+      pausedBy: one.pausedBy,
+    }));
     return { document, text: tableOf(document.map(fieldsOf)) };
   });
   const show = webhook
@@ -120,6 +131,7 @@ function addReading(webhook: Command, cli: Cli): void {
     const document = {
       ...webhookOf(endpoint),
       partnerID: endpoint.partnerId,
+      pausedBy: endpoint.pausedBy,
       eventID: endpoint.eventId,
       oldestMs,
       notice: notice ?? null,
@@ -169,7 +181,8 @@ function addUpdate(webhook: Command, cli: Cli): void {
       ...(entries !== undefined && { entriesPerMessage: entries }),
     };
     const changed = await perform(db, updateWebhookAction, input, actor);
-    const document = { ...webhookOf(changed), partnerID: changed.partnerId };
+    const { partnerId: partnerID, pausedBy } = changed;
+    const document = { ...webhookOf(changed), partnerID, pausedBy };
     return { document, text: record(fieldsOf(document)) };
   });
 }

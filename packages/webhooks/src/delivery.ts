@@ -1,6 +1,6 @@
 import { Counter, type Registry } from '@prometheus-io/client';
 import { inEachShard, type Database } from '@floodgate/database';
-import { defineDelivery, runConsumers } from '@floodgate/journal';
+import { advanceIdleConsumers, defineDelivery, runConsumers } from '@floodgate/journal';
 import { whole, type Logger } from '@floodgate/service';
 import { checkedAgent, type Reach } from './checked-agent.ts';
 import type { Resolve } from './resolve-outside.ts';
@@ -12,6 +12,8 @@ import { allowPrivateSetting } from './settings.ts';
 const LOOK_INTERVAL_MS = 200;
 const TEST_INTERVAL_MS = 500;
 const EXPIRY_INTERVAL_MS = 600_000;
+/** Far below the retention of the journal, which is a day at least. */
+const IDLE_INTERVAL_MS = 3_600_000;
 const ATTEMPT_DAYS = 30;
 
 /** Returns what opens the capability. Tests say what names stand for. */
@@ -58,6 +60,7 @@ export const webhookDelivery = (resolve?: Resolve) =>
         { name: 'webhooks', intervalMs: LOOK_INTERVAL_MS, run: consumers.look },
         { name: 'webhook tests', intervalMs: TEST_INTERVAL_MS, run: tests.look },
         { name: 'webhook attempts', intervalMs: EXPIRY_INTERVAL_MS, run: () => expire(db) },
+        { name: 'idle webhooks', intervalMs: IDLE_INTERVAL_MS, run: () => advanceIdle(db) },
       ];
       return Promise.resolve({
         rounds,
@@ -68,6 +71,11 @@ export const webhookDelivery = (resolve?: Resolve) =>
       });
     },
   });
+
+async function advanceIdle(db: Database): Promise<'done'> {
+  await inEachShard(db, (shardId) => advanceIdleConsumers(db, shardId, 'webhook'));
+  return 'done';
+}
 
 async function expire(db: Database): Promise<'more' | 'done'> {
   let more = false;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '@floodgate/database';
-import type { ConsumerId } from '@floodgate/journal';
+import { lockConsumer, type ConsumerId } from '@floodgate/journal';
 import { sql } from 'kysely';
 import { createSigningKeys, type SigningKeys } from './signatures.ts';
 
@@ -33,14 +33,7 @@ export async function rotateKeys(
   overlapHours: number,
 ): Promise<SigningKeys | null> {
   // Who rotates at the same time sees these keys then, and ends them: one is current.
-  const consumer = await transaction
-    .selectFrom('journal_consumers')
-    .select('id')
-    .where('shard_id', '=', endpoint.shardId)
-    .where('id', '=', endpoint.id)
-    .forUpdate()
-    .executeTakeFirst();
-  if (!consumer) return null;
+  if (!(await lockConsumer(transaction, endpoint))) return null;
   const ofEndpoint = () =>
     transaction
       .updateTable('webhook_secrets')

@@ -179,26 +179,44 @@ export async function takeTests(db: Database, shardId: number, except: readonly 
 /** Attempts that are deleted at once. */
 const DELETED_AT_ONCE = 5_000;
 
-/** Deletes attempts of a shard that are older than so many days. Returns whether there may be more. */
+/**
+ * Deletes attempts of a shard that are older than so many days, and those of deleted endpoints. Returns whether there may be more. The
+ * limit is per endpoint and call.
+ */
 export async function expireAttempts(db: Database, shardId: number, days: number): Promise<boolean> {
-  const endpoints = await db
-    .selectFrom('webhook_endpoints')
-    .select('id')
-    .where('shard_id', '=', shardId)
-    .execute();
   let more = false;
-  for (const { id } of endpoints) {
-    // Compared by Postgres: a Date knows no microseconds.
+  for (
+    let id = await nextWithAttempts(db, shardId);
+    id !== undefined;
+    id = await nextWithAttempts(db, shardId, id)
+  ) {
+    // Compared by Postgres: a Date has no microseconds.
     const { numAffectedRows } = await sql`
       delete from webhook_attempts
       where shard_id = ${shardId} and endpoint_id = ${id} and at <= (
         select max(at) from (
           select at from webhook_attempts
-          where shard_id = ${shardId} and endpoint_id = ${id} and at < now() - make_interval(days => ${days}::integer)
+          where shard_id = ${shardId} and endpoint_id = ${id} and (
+            at < now() - make_interval(days => ${days}::integer)
+            or not exists (select from webhook_endpoints where shard_id = ${shardId} and id = ${id})
+          )
           order by at limit ${DELETED_AT_ONCE}
         ) old
       )`.execute(db);
     more ||= Number(numAffectedRows) >= DELETED_AT_ONCE;
   }
   return more;
+}
+
+/** Returns the next endpoint with attempts, in the order of ids; undefined at the end. One index lookup, however many attempts. */
+async function nextWithAttempts(db: Database, shardId: number, after?: string): Promise<string | undefined> {
+  const next = await db
+    .selectFrom('webhook_attempts')
+    .select('endpoint_id as id')
+    .where('shard_id', '=', shardId)
+    .$if(after !== undefined, (query) => query.where('endpoint_id', '>', after!))
+    .orderBy('endpoint_id')
+    .limit(1)
+    .executeTakeFirst();
+  return next?.id;
 }

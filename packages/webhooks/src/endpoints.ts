@@ -10,6 +10,9 @@ export interface Owner {
   partnerId: number;
 }
 
+/** Who paused an endpoint. */
+export type PausedBy = 'partner' | 'operator';
+
 /** An endpoint and how far it has come. */
 export interface Endpoint extends Owner, ConsumerId {
   url: string;
@@ -18,6 +21,7 @@ export interface Endpoint extends Owner, ConsumerId {
   entryLimit: number;
   state: ConsumerState;
   disabledReason: string | null;
+  pausedBy: PausedBy | null;
   cursor: number;
   failures: number;
   failingSince: Date | null;
@@ -79,6 +83,7 @@ const selectEndpoints = (db: Database, shardId: number) =>
       'endpoint.types',
       'endpoint.entry_limit as entryLimit',
       'endpoint.disabled_reason as disabledReason',
+      'endpoint.paused_by as pausedBy',
       'endpoint.created_at as createdAt',
       'consumer.state',
       'consumer.last_offset as cursor',

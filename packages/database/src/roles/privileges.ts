@@ -95,6 +95,7 @@ const ENDPOINT = [
   'chain_offset',
   'replays',
   'disabled_reason',
+  'paused_by',
   'test_message',
   'created_at',
 ] as const;
@@ -204,6 +205,7 @@ export const PRIVILEGES: Record<ServiceName, { [T in keyof Tables]: TablePrivile
         'chain_offset',
         'replays',
         'disabled_reason',
+        'paused_by',
         'test_message',
       ],
       delete: true,
@@ -223,7 +225,7 @@ export const PRIVILEGES: Record<ServiceName, { [T in keyof Tables]: TablePrivile
       update: ['ends_at'],
       delete: true,
     },
-    webhook_attempts: { select: '*', delete: true },
+    webhook_attempts: { select: '*' },
     // It goes with its endpoint.
     webhook_notices: { select: ['shard_id', 'id'], delete: true },
     mail_deliveries: {},

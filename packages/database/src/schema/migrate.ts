@@ -15,6 +15,7 @@ import * as mail from './migrations/0010-mail.ts';
 import * as webhooks from './migrations/0011-webhooks.ts';
 import * as notices from './migrations/0012-notices.ts';
 import * as functions from './migrations/0013-functions.ts';
+import * as pausedBy from './migrations/0014-paused-by.ts';
 import * as mailLags from './migrations/0015-mail-lags.ts';
 import { revokeFunctionsFromPublic } from '../roles/functions.ts';
 import { adoptShardKeys, buildHoldIndex, buildShardKeys, hasTables } from './shard-keys.ts';
@@ -34,6 +35,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0011-webhooks': webhooks,
   '0012-notices': notices,
   '0013-functions': functions,
+  '0014-paused-by': pausedBy,
   '0015-mail-lags': mailLags,
 };
 

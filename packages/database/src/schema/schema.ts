@@ -263,6 +263,8 @@ export interface Schema {
     replays: Generated<number>;
     /** Why the service has given it up, where it has. */
     disabled_reason: string | null;
+    /** Null: it is not paused, or was before this column was added. */
+    paused_by: 'partner' | 'operator' | null;
     /** Id of a message that was asked for to try the endpoint. Null: none is to be sent. */
     test_message: string | null;
     created_at: CreatedAt;

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { ConsumerKind, Database } from '@floodgate/database';
+import { journalHead } from './manage-consumers.ts';
 
 /** A reader of the journal, and how far it has come, while this process has its lease. */
 export interface Consumer {
@@ -57,6 +58,32 @@ export async function leaseConsumers(
     .where('lease', '=', lease)
     .execute();
   return consumers.map((consumer) => ({ ...consumer, lease }));
+}
+
+/**
+ * Moves the cursors of consumers that have nothing to read to the end of the journal. Otherwise such a cursor expires with the entries
+ * of other events, and the consumer looks as if it had missed something. Cursors at 0 do not expire, and stay.
+ */
+export async function advanceIdleConsumers(db: Database, shardId: number, kind: ConsumerKind): Promise<void> {
+  // Read first: the checks below see every entry up to here.
+  const head = await journalHead(db, shardId);
+  const behind = await db
+    .selectFrom('journal_consumers')
+    .select(['id', 'event_id as eventId', 'partner_id as partnerId', 'last_offset as cursor'])
+    .where('shard_id', '=', shardId)
+    .where('kind', '=', kind)
+    .where('last_offset', '>', 0)
+    .where('last_offset', '<', head)
+    .where('until', 'is', null)
+    .execute();
+  for (const { id, eventId, partnerId, cursor } of behind) {
+    const { rows } = await sql<{ isIdle: boolean }>`
+      select oldest_news(${shardId}, ${eventId}, ${partnerId}, ${cursor}) is null as "isIdle"`.execute(db);
+    if (!rows[0]!.isIdle) continue;
+    await sql`
+      update journal_consumers set last_offset = ${head}
+      where shard_id = ${shardId} and id = ${id} and last_offset = ${cursor} and until is null`.execute(db);
+  }
 }
 
 /** Updates a consumer that this process has leased. Returns false where it has lost the lease: somebody else goes on then. */

@@ -21,12 +21,14 @@ export interface NewConsumer {
   fromNow?: boolean;
   /** Nobody reads for it before so much time has passed. */
   startsInSeconds?: number;
+  /** Whether it is paused until somebody resumes it. */
+  isPaused?: boolean;
 }
 
 /** Adds a consumer. Returns its id, and the cursor that it begins after. */
 export async function addConsumer(
   db: Database,
-  { shardId, kind, eventId, partnerId, fromNow = false, startsInSeconds = 0 }: NewConsumer,
+  { shardId, kind, eventId, partnerId, fromNow = false, startsInSeconds = 0, isPaused = false }: NewConsumer,
 ): Promise<{ id: string; after: number }> {
   const id = randomUUID();
   const after = fromNow ? await journalHead(db, shardId) : 0;
@@ -39,6 +41,7 @@ export async function addConsumer(
       event_id: eventId,
       partner_id: partnerId,
       last_offset: after,
+      state: isPaused ? 'paused' : 'active',
       next_at: sql<Date>`now() + make_interval(secs => ${startsInSeconds})`,
     })
     .execute();
@@ -63,6 +66,18 @@ const AFRESH = { ...WELL, ...WITHOUT_LEASE } as const;
 
 /** What becomes of who delivers now. Stays: what is under way ends before anybody else begins. */
 export type LeaseThen = 'ends' | 'stays';
+
+/** Locks a consumer until the transaction ends. Returns false if it was deleted. */
+export async function lockConsumer(transaction: Database, { shardId, id }: ConsumerId): Promise<boolean> {
+  const consumer = await transaction
+    .selectFrom('journal_consumers')
+    .select('id')
+    .where('shard_id', '=', shardId)
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirst();
+  return consumer !== undefined;
+}
 
 /** Stops a consumer until it is resumed. */
 export async function pauseConsumer(
