@@ -1,5 +1,5 @@
 import { BODY_LIMIT_BYTES } from '@floodgate/contract';
-import type { StrictRequest } from './read-strictly.ts';
+import { headerOf, type StrictRequest } from './read-strictly.ts';
 import { valueOf } from './registration-rules.ts';
 
 // What the documentation promises of webhooks: an opinion of its own.
@@ -64,7 +64,8 @@ function isRight(body: object): boolean {
     optional('description', isDescription) &&
     optional('types', isTypes) &&
     optional('entriesPerMessage', isEntries) &&
-    optional('from', (value) => value === 'start' || value === 'now')
+    optional('from', (value) => value === 'start' || value === 'now') &&
+    optional('paused', (value) => typeof value === 'boolean')
   );
 }
 
@@ -84,10 +85,17 @@ export function codesOfWebhook({ target }: StrictRequest, json: object) {
   return UUID.test(path.split('/')[4]!) ? (['70', '11'] as const) : (['11'] as const);
 }
 
+/** Whether the body is missing where every field is optional. */
+const isOmitted = (path: string, request: StrictRequest) =>
+  path.endsWith('/rotate') &&
+  request.body.length === 0 &&
+  headerOf(request, 'transfer-encoding') === undefined;
+
 /** What a caller is answered whose body is not read; undefined where it is. */
-export function codesWithoutBody({ target, body }: StrictRequest) {
+export function codesWithoutBody(request: StrictRequest) {
+  const { target, body } = request;
   const path = target.split(/[?#]/, 1)[0]!;
-  if (!UNREAD.test(path)) return undefined;
+  if (!UNREAD.test(path) && !isOmitted(path, request)) return undefined;
   if (body.length > BODY_LIMIT_BYTES) return ['10'] as const;
   return UUID.test(path.split('/')[4]!) ? (['70'] as const) : (['11'] as const);
 }

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { writeFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { findFreePort } from '@floodgate/embedded-postgres';
-import { secretText } from '@floodgate/webhooks';
+import { askForTest, secretText } from '@floodgate/webhooks';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { startExample } from './example.ts';
 import { blocksOf, isLike } from './page.ts';
@@ -37,6 +37,26 @@ test('what webhooks shows of a call is what is answered', async () => {
   expect(isLike(JSON.parse(answer.code), JSON.parse(printed)), printed).toBe(true);
 });
 
+test('replay and rotate are answered 00', async () => {
+  const example = await startExample();
+  onTestFinished(() => example.close());
+  const [create, ...others] = blocks.filter(({ language }) => language === 'sh');
+  const created = JSON.parse(await runBlock(create!, project, example.variables)) as Created;
+  for (const call of others) {
+    const printed = await runBlock(call, project, {
+      ...example.variables,
+      WEBHOOK_ID: created.responseData.id,
+    });
+    expect((JSON.parse(printed) as Created).responseCode, printed).toBe('00');
+  }
+  expect(others).toHaveLength(2);
+});
+
+interface Created {
+  responseCode: string;
+  responseData: { id: string };
+}
+
 const receivers = blocks.filter(({ language }) => language === 'js');
 
 test('there is a receiver for each of both libraries', () => {
@@ -52,7 +72,9 @@ test.for(receivers.map((block) => [block.line, block] as const))(
     const fixture = await createFixture(database.db);
     const ticketId = await fixture.addTicket();
     const url = `http://127.0.0.1:${port}/`;
-    const { keys } = await addWebhook(database.db, fixture, { url });
+    // What happened before is not sent, which is no gap.
+    await confirmSome(database.db, fixture, ticketId, 2);
+    const { keys, endpoint } = await addWebhook(database.db, fixture, { url, from: 'now' });
     const file = path.join(project, `receiver-${line}.js`);
     writeFileSync(file, code);
     const env = { ...process.env, PORT: String(port), WEBHOOK_SECRET: secretText(keys.secret) };
@@ -68,7 +90,10 @@ test.for(receivers.map((block) => [block.line, block] as const))(
     ).catch(() => undefined);
     await deliverInTest(database.url);
     await confirmSome(database.db, fixture, ticketId, 3);
-    await waitUntil('it has printed', () => printed.includes('\n'));
-    expect(printed).toBe('event.changes 3\n');
+    await waitUntil('it has printed', () => printed.includes('event.changes'));
+    await askForTest(database.db, endpoint);
+    await waitUntil('it has printed the test', () => printed.includes('webhook.test'));
+    // The first request here had no signature.
+    expect(printed).toMatch(/^rejected: .*\nevent.changes 3\nwebhook.test\n$/);
   },
 );

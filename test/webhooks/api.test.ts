@@ -136,6 +136,38 @@ test.for([
   expect((await ask('GET ')).data).toEqual([]);
 });
 
+test('a change without a known field is refused, and unknown fields beside a known one are ignored', async () => {
+  const created = await create();
+  for (const body of [{}, { entriesPerMesage: 7 }, { state: 'paused', paused: true }]) {
+    const { status, code, message } = await ask(`PATCH /${created.id}`, body);
+    expect([status, code]).toEqual([422, '11']);
+    expect(message).toContain('url, description, types, entriesPerMessage');
+  }
+  const { code, data } = await ask<Webhook>(`PATCH /${created.id}`, {
+    state: 'paused',
+    entriesPerMessage: 7,
+  });
+  expect([code, data.state, data.entriesPerMessage]).toEqual(['00', 'active', 7]);
+});
+
+test.for([
+  ['no body and no type', {}],
+  ['no body, and its type', { 'content-type': 'application/json' }],
+] as const)('a secret is rotated with %s', async ([, headers]) => {
+  const { id, secret } = await create();
+  const response = await fetch(`${api.baseUrl}/api/v1/webhooks/${id}/rotate`, {
+    method: 'POST',
+    headers: { 'x-secret-key': fixture.secretKey, 'x-event-ref': fixture.eventRef, ...headers },
+  });
+  const { responseCode, responseData } = (await response.json()) as {
+    responseCode: string;
+    responseData: WebhookWithSecret;
+  };
+  keepPrivate([responseData.secret]);
+  expect(responseCode).toBe('00');
+  expect(responseData.secret).not.toBe(secret);
+});
+
 test('http is for development alone', async () => {
   const url = 'http://partner.example/hook';
   expect((await ask('POST ', { url }, { at: strict })).code).toBe('11');
@@ -153,7 +185,9 @@ test('there are ten of a partner under an event at most, however many are asked 
 
 test('what does not exist is 70, on every route', async () => {
   for (const route of ['GET', 'PATCH', 'DELETE', 'GET attempts'])
-    expect((await ask(pathOf(route, randomUUID()), route === 'PATCH' ? {} : undefined)).code).toBe('70');
+    expect((await ask(pathOf(route, randomUUID()), route === 'PATCH' ? { url: URL } : undefined)).code).toBe(
+      '70',
+    );
   for (const name of ['pause', 'resume', 'test', 'replay', 'rotate']) {
     const body = { replay: { since: '2026-11-21T09:00:00Z' }, rotate: {} }[name];
     const { status, code } = await ask(pathOf(`POST ${name}`, randomUUID()), body);

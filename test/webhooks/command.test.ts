@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { keepPrivate } from '../harness/private-data.ts';
 import { runCli } from '../harness/service-process.ts';
 import { confirmSome } from '../harness/webhooks.ts';
 
@@ -73,6 +74,8 @@ test('operators do what partners can, and the audit log knows it without secrets
 test.for([
   [['create', '1', '1', 'https://partner.example/'], 1, 'no such event'],
   [['create', 'E', '1', 'ftp://partner.example/'], 2, 'url'],
+  [['create', 'E', 'P', 'http://localhost:9999/'], 2, 'an https URL'],
+  [['create', 'E', 'P', 'https://partner.example/ü'], 2, 'url'],
   [['create', 'E', 'P', 'https://partner.example/', '--types', 'ticket.sold'], 2, 'types'],
   [['create', 'E', 'P', 'https://partner.example/', '--entries', '501'], 2, '--entries: '],
   [['create', 'E', '2147483647', 'https://partner.example/'], 1, 'not open to partner'],
@@ -88,6 +91,17 @@ test.for([
   const ended = await floodgate(...given);
   expect([ended.code, ended.output.trim().split('\n').length]).toEqual([code, 1]);
   expect(ended.output).toContain(line);
+});
+
+test('http is accepted where the service accepts it', async () => {
+  const env = { DATABASE_URL: database.url, WEBHOOK_ALLOW_PRIVATE: 'true' };
+  const args = ['create', `${fixture.eventId}`, `${fixture.partnerId}`, 'http://localhost:9999/', '--json'];
+  const { code, output } = await runCli(env, 'webhook', ...args);
+  expect([code, output]).toEqual([0, output]);
+  const { id, secret } = JSON.parse(output) as { id: string; secret: string };
+  keepPrivate([secret]);
+  const { code: refused, output: line } = await floodgate('update', id, '--url', 'http://localhost:9998/');
+  expect([refused, line]).toEqual([2, expect.stringContaining('an https URL')]);
 });
 
 test('a resume that only ends failures is in the audit log, one that changes nothing is not', async () => {

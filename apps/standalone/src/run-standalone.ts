@@ -45,7 +45,7 @@ export async function runStandalone(setup: Setup, stop: AbortController): Promis
   const { demo, connections } = await prepareDatabase({ connection, demoFile, baseUrl, isOwnServer });
   // For the operator's command, in a shell: the embedded server's port and password are not to be guessed. A quote in a URL
   // becomes %27, which means the same to every reader.
-  const variables = Object.entries(connection).map(
+  const variables = Object.entries({ ...connection, ...DEVELOPMENT }).map(
     ([name, text]) => `${name}='${text.replaceAll("'", '%27')}'\n`,
   );
   const connectionFile = path.join(directory, 'connection.env');

@@ -39,6 +39,7 @@ interface Operation {
   schema: FastifySchema;
   /** How much of a body is read. */
   bodyLimit: number;
+  isGet: boolean;
 }
 
 /** Fastify's own, for routes that set none. */
@@ -58,6 +59,7 @@ export const describeOperation: SwaggerTransform = ({ schema, url, route }) => {
     name: operationId.charAt(0).toUpperCase() + operationId.slice(1),
     schema,
     bodyLimit: route.bodyLimit ?? DEFAULT_BODY_LIMIT,
+    isGet: [route.method].flat().includes('GET'),
   };
   const properties = {
     ...CallerHeaders.properties,
@@ -73,8 +75,7 @@ export const describeOperation: SwaggerTransform = ({ schema, url, route }) => {
   };
 };
 
-// A body that is not read is neither too large nor of the wrong type.
-const ABOUT_BODIES = [413, 415];
+// A body that is ignored is of no wrong type. It may be too large, but the body of a GET is not even received.
 // Answered before anybody knows which partner's limit would count.
 const UNCOUNTED = [401, 431];
 // Answered before anybody knows whose request it is.
@@ -86,7 +87,7 @@ function describeAnswers(operation: Operation): object {
   const codes: ResponseCode[] = ['00', ...(schema.failures ?? [])];
   const described: Record<number, object> = {};
   for (const status of codes.flatMap((code) => RESPONSE_CODES[code].httpStatuses)) {
-    if (!schema.body && ABOUT_BODIES.includes(status)) continue;
+    if (!schema.body && (status === 415 || (status === 413 && operation.isGet))) continue;
     const alike = codes.filter((code) => RESPONSE_CODES[code].httpStatuses.includes(status));
     described[status] = describeStatus(status, alike, operation);
   }

@@ -3,6 +3,7 @@ export { itemFaults } from './answer-errors.ts';
 export { announcedBytes, requestsOf } from './bodies/admit-body.ts';
 export * from './capability.ts';
 export { createFairQueue } from './fair-queue.ts';
+export { optionalBody } from './optional-body.ts';
 export { parseReferenceDemo } from './reference-demo.ts';
 export { listInvalidFields } from './invalid-fields.ts';
 export * from './server.ts';

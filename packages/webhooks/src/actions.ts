@@ -6,6 +6,7 @@ import {
   WEBHOOK_ENTRY_LIMIT,
   WEBHOOK_EVENT_TYPES,
   WEBHOOK_OVERLAP_LIMIT_HOURS,
+  WebhookRequest,
 } from '@floodgate/contract';
 import { askShards, shardIds, type Database } from '@floodgate/database';
 import { findShard } from '@floodgate/events';
@@ -33,6 +34,9 @@ const Types = Type.Array(Type.Union(WEBHOOK_EVENT_TYPES.map((type) => Type.Liter
   uniqueItems: true,
   description: `some of ${WEBHOOK_EVENT_TYPES.join(', ')}`,
 });
+
+const { maxLength, pattern } = WebhookRequest.properties.url as { maxLength: number; pattern: string };
+const WebhookUrl = Type.String({ maxLength, pattern, description: URL_RULE.replace('url: ', '') });
 
 const noSuchWebhook = () => new Failure('no such webhook');
 
@@ -66,7 +70,7 @@ export const createWebhookAction = defineAction({
   input: Type.Object({
     eventId: Id,
     partnerId: Id,
-    url: Type.String({ maxLength: 2_048, description: URL_RULE.replace('url: ', '') }),
+    url: WebhookUrl,
     description: Type.Optional(text(0, 255)),
     types: Type.Optional(Types),
     entriesPerMessage: Type.Optional(whole(1, WEBHOOK_ENTRY_LIMIT)),
@@ -74,7 +78,7 @@ export const createWebhookAction = defineAction({
       Type.Union([Type.Literal('start'), Type.Literal('now')], { description: 'start or now' }),
     ),
   }),
-  // Whether http will do is known to who sends.
+  // The command checks https: it knows whether this is development.
   check: ({ url }) => (isWebhookUrl(url, true) ? {} : { url: URL_RULE.replace('url: ', '') }),
   run: async (transaction, { eventId, partnerId, ...request }, note) => {
     const shardId = await findShard(transaction, eventId);
@@ -132,7 +136,7 @@ export const updateWebhookAction = defineAction({
   name: 'webhook.update',
   input: Type.Object({
     webhookId: WebhookId,
-    url: Type.Optional(createWebhookAction.input.properties.url),
+    url: Type.Optional(WebhookUrl),
     types: Type.Optional(Types),
     entriesPerMessage: Type.Optional(whole(1, WEBHOOK_ENTRY_LIMIT)),
   }),

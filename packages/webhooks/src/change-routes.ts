@@ -13,7 +13,7 @@ import {
   type FailureCode,
 } from '@floodgate/contract';
 import type { Database } from '@floodgate/database';
-import { withoutBody, type Routes } from '@floodgate/http';
+import { optionalBody, withoutBody, type Routes } from '@floodgate/http';
 import {
   askForTest,
   changeEndpoint,
@@ -26,7 +26,7 @@ import { webhookOf, withSecret } from './describe.ts';
 import { rotateKeys } from './endpoint-keys.ts';
 import { findEndpoint, type Endpoint } from './endpoints.ts';
 import { failures, ONE, tags, type Caller, type InTurn } from './route-terms.ts';
-import { faultIn } from './urls.ts';
+import { faultInChange } from './urls.ts';
 
 /** What is done with a webhook that is there. */
 export function addChangeRoutes(api: Routes, inTurn: InTurn, isDevelopment: boolean): void {
@@ -68,7 +68,8 @@ function addChangeRoute(api: Routes, inTurn: InTurn, isDevelopment: boolean): vo
         operationId: 'changeWebhook',
         tags,
         summary: 'Change Webhook',
-        description: 'Changes what is named of a webhook. If it is active, its next attempt is made at once.',
+        description:
+          'Changes the fields that the body has, at least one of them. Unknown fields are ignored. If the webhook is active, its next attempt is made at once.',
         failures,
         params: WebhookPath,
         body: WebhookChange,
@@ -78,7 +79,7 @@ function addChangeRoute(api: Routes, inTurn: InTurn, isDevelopment: boolean): vo
     },
     async (request, reply) => {
       const { body } = request;
-      const fault = faultIn(body, isDevelopment);
+      const fault = faultInChange(body, isDevelopment);
       if (fault) return reply.fail('11', fault);
       const changed = await withEndpoint(inTurn, request, async (transaction, endpoint) => {
         await changeEndpoint(transaction, endpoint, body);
@@ -218,13 +219,15 @@ function addRotateRoute(api: Routes, inTurn: InTurn): void {
         tags,
         summary: 'Rotate Webhook Secret',
         description:
-          'Makes a new secret and a new key, shown this once. For a while messages are signed with those before as well.',
+          'Makes a new secret and a new key, shown this once. For a while messages are signed with those before as well. ' +
+          'Every field is optional, and so is the body.',
         failures,
         params: WebhookPath,
         body: WebhookRotation,
         response: answersOf(WebhookWithSecret),
       },
       bodyLimit: BODY_LIMIT_BYTES,
+      ...optionalBody,
     },
     async (request, reply) => {
       const { body } = request;

@@ -15,7 +15,7 @@ import {
   parseText,
   parseWhole,
 } from '@floodgate/command/arguments';
-import { Failure } from '@floodgate/service/failure';
+import { Failure, InvalidInput } from '@floodgate/service/failure';
 import type { Webhook, WebhookEventType, WebhookWithSecret } from '@floodgate/contract';
 import type { PausedBy } from './endpoints.ts';
 
@@ -28,6 +28,7 @@ export function addWebhookCommands(program: Command, cli: Cli): void {
   const webhook = program.command('webhook').description("partners' webhooks");
   addCreate(webhook, cli);
   addReading(webhook, cli);
+  addAttempts(webhook, cli);
   addUpdate(webhook, cli);
   addTest(webhook, cli);
   addReplay(webhook, cli);
@@ -35,6 +36,14 @@ export function addWebhookCommands(program: Command, cli: Cli): void {
   addState(webhook, cli, 'pause', 'stop its messages; what happens meanwhile is told later');
   addState(webhook, cli, 'resume', 'go on where it stopped, whoever stopped it');
   addState(webhook, cli, 'delete', 'delete it with its secrets and attempts');
+}
+
+/** Throws InvalidInput if the routes would refuse the URL: they accept http only in development. */
+async function requireUrl(url: string | undefined, { env }: Cli): Promise<void> {
+  const { isWebhookUrl, URL_RULE } = await import('./urls.ts');
+  const isDevelopment = env['WEBHOOK_ALLOW_PRIVATE'] === 'true';
+  if (url !== undefined && !isWebhookUrl(url, isDevelopment))
+    throw new InvalidInput({ url: URL_RULE.replace('url: ', '') });
 }
 
 const parseTypes = (text: string) => text.split(',').map((type) => type.trim()) as WebhookEventType[];
@@ -57,6 +66,7 @@ function addCreate(webhook: Command, cli: Cli): void {
   answeringChange(create, cli, async (db, actor, options, eventId, partnerId, url) => {
     const { createWebhookAction, perform } = await import('./actions.ts');
     const { withSecret } = await import('./describe.ts');
+    await requireUrl(url, cli);
     const { types, entries, description, from } = options;
     const input = {
       eventId,
@@ -149,6 +159,9 @@ function addReading(webhook: Command, cli: Cli): void {
     });
     return { document, text };
   });
+}
+
+function addAttempts(webhook: Command, cli: Cli): void {
   const attempts = webhook
     .command('attempts')
     .description('the latest attempts to send messages, latest first; they are kept for 30 days')
@@ -174,6 +187,7 @@ function addUpdate(webhook: Command, cli: Cli): void {
   answeringChange(update, cli, async (db, actor, { url, types, entries }, webhookId) => {
     const { perform, updateWebhookAction } = await import('./actions.ts');
     const { webhookOf } = await import('./describe.ts');
+    await requireUrl(url, cli);
     const input = {
       webhookId,
       ...(url !== undefined && { url }),

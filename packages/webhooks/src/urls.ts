@@ -1,3 +1,5 @@
+import { WebhookChange } from '@floodgate/contract';
+
 /** What an endpoint's URL has to be. */
 export const URL_RULE = 'url: an https URL of at most 2048 characters, without a user and a password';
 
@@ -9,12 +11,29 @@ export function isWebhookUrl(text: string, isDevelopment: boolean): boolean {
   return isSecure && url.username === '' && url.password === '' && url.hostname !== '';
 }
 
+interface Fault {
+  message: string;
+  invalidFields: { field: string; rule: string }[];
+}
+
+const CHANGEABLE = Object.keys(WebhookChange.properties) as (keyof WebhookChange)[];
+
+/** Returns what is wrong with a change that has the right form; null: nothing. Unknown fields are ignored, but alone they change nothing. */
+export function faultInChange(change: WebhookChange, isDevelopment: boolean): Fault | null {
+  if (CHANGEABLE.some((name) => change[name] !== undefined)) return faultIn(change, isDevelopment);
+  const message = `The body must have at least one of these fields: ${CHANGEABLE.join(', ')}`;
+  return { message, invalidFields: [{ field: '', rule: 'minProperties' }] };
+}
+
 /** Returns what is wrong with a request that has the right form; null: nothing. */
 export function faultIn(
   { url, description }: { url?: string; description?: string },
   isDevelopment: boolean,
-): { message: string; invalidFields: { field: string; rule: string }[] } | null {
-  const fault = (field: string, message: string) => ({ message, invalidFields: [{ field, rule: 'format' }] });
+): Fault | null {
+  const fault = (field: string, message: string): Fault => ({
+    message,
+    invalidFields: [{ field, rule: 'format' }],
+  });
   if (url !== undefined && !isWebhookUrl(url, isDevelopment)) return fault('url', URL_RULE);
   // Halves of surrogate pairs, which cannot be stored as they were sent.
   if (description !== undefined && !description.isWellFormed())
