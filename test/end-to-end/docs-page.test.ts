@@ -76,6 +76,10 @@ describe.skipIf(!chromium && !process.env['CI'])('the page at /docs', () => {
   ] as const)('fits into %i pixels and is %s for who prefers that', async ([width, scheme]) => {
     await read(width, scheme);
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+    const cellsEnd = `[...document.querySelectorAll('.markdown table :is(th, td)')].map((cell) => cell.getBoundingClientRect().right)`;
+    const ends = await page.evaluate<number[]>(cellsEnd);
+    expect(ends.length).toBeGreaterThan(40);
+    expect(Math.max(...ends)).toBeLessThanOrEqual(width);
     const isDark = await page.evaluate<boolean>(
       `getComputedStyle(document.body).colorScheme === 'dark'
         || document.body.classList.contains('dark-mode')`,
