@@ -8,6 +8,7 @@ import { bulk } from './contenders/bulk.ts';
 import { client } from './contenders/client.ts';
 import { pipelined } from './contenders/pipelined.ts';
 import {
+  bulkCalls,
   getTickets,
   hotTicket,
   manyEvents,
@@ -106,7 +107,7 @@ export function checkoutPlan(subject: Contender, against: Contender): Pairing[] 
     seconds,
   });
   return [
-    ...[hotTicket(128), manyTickets, manyEvents, getTickets, mix].map((workload) => pairing(workload, 5)),
+    ...[hotTicket(128), bulkCalls, manyTickets, manyEvents, getTickets, mix].map((workload) => pairing(workload, 5)),
     pairing(openLoop(500), 8),
   ];
 }

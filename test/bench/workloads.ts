@@ -1,4 +1,5 @@
 import { attendee } from '../harness/partner-client.ts';
+import { callOf } from './contenders/bulk.ts';
 import type { RunFixture } from './contenders/contender.ts';
 import { LISTED_TICKETS } from './contenders/example-tickets.ts';
 import type { Load, RequestShape } from './load/load.ts';
@@ -85,6 +86,19 @@ export const manyEvents: Workload = {
     const events = await fixture.addEvents!(1_000, ROOMY);
     return closed(events.map(({ eventRef, ticketId }) => registrationOf({ ...fixture, eventRef }, ticketId)));
   },
+};
+
+/** Registrations of a bulk call. */
+const CALL_SIZE = 500;
+
+export const bulkCalls: Workload = {
+  name: 'bulk',
+  description: `bulk calls of ${CALL_SIZE} for one ticket that does not sell out, 8 connections`,
+  counts: 'finalized registrations',
+  answers: 'not only registrations',
+  connections: 8,
+  paced: false,
+  prepare: async (fixture) => closed([callOf(await registerRequest(fixture), CALL_SIZE)]),
 };
 
 export const mix: Workload = {
