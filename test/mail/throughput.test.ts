@@ -99,7 +99,7 @@ test.runIf(COUNT > 0)(
   300_000,
 );
 
-const PAIRS = 3;
+const PAIRS = 5;
 /** Of 1,000 addresses. */
 const BLOCKED = 20;
 
