@@ -107,7 +107,9 @@ export function checkoutPlan(subject: Contender, against: Contender): Pairing[] 
     seconds,
   });
   return [
-    ...[hotTicket(128), bulkCalls, manyTickets, manyEvents, getTickets, mix].map((workload) => pairing(workload, 5)),
+    ...[hotTicket(128), bulkCalls, manyTickets, manyEvents, getTickets, mix].map((workload) =>
+      pairing(workload, 5),
+    ),
     pairing(openLoop(500), 8),
   ];
 }

@@ -54,6 +54,7 @@ export interface Document {
   info: { version: string; license: object; contact: { name: string; url?: string } };
   tags: { name: string; description: string }[];
   paths: Record<string, Record<string, Operation>>;
+  webhooks: Record<string, { post: Operation }>;
   components: { schemas?: Record<string, Schema> };
 }
 

@@ -52,6 +52,16 @@ export class StrictReader {
     if (!check(body)) throw new Error(`${answer}: not as described: ${JSON.stringify(check.errors)}`);
   }
 
+  /** Throws if the document describes no webhook message of this type, or describes it differently. */
+  assertMessage(body: string): void {
+    const message = JSON.parse(body) as { type: string };
+    const { type } = message;
+    const described = this.#document.webhooks[type];
+    if (!described) throw new Error(`${type} is not in the OpenAPI document`);
+    const check = this.#checkOf(described.post.requestBody!.content['application/json'].schema);
+    if (!check(message)) throw new Error(`${type}: not as described: ${JSON.stringify(check.errors)}`);
+  }
+
   /** As the API's router does: fixed names before parameters. */
   #find(method: string, path: string): Operation | undefined {
     const fits = (one: string) => new RegExp(`^${one.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path);

@@ -18,6 +18,7 @@ import { sql } from 'kysely';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { strictReader } from '../harness/described.ts';
 import { emptyTables } from '../harness/empty-tables.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { journalOf } from '../harness/journal.ts';
@@ -49,7 +50,10 @@ beforeEach(async () => {
   fixture = await createFixture(database.db);
   ticketId = await fixture.addTicket({ capacity: 100_000 });
   receiver = await startReceiver();
-  return () => receiver.close();
+  return async () => {
+    await receiver.close();
+    for (const { body } of receiver.deliveries) strictReader().assertMessage(body);
+  };
 });
 
 const deliver = (options?: Parameters<typeof deliverInTest>[1]) => deliverInTest(database.url, options);

@@ -7,4 +7,5 @@ export * from './formats.ts';
 export * from './headers.ts';
 export * from './registration-request.ts';
 export * from './response-codes.ts';
+export * from './webhook-messages.ts';
 export * from './webhooks.ts';

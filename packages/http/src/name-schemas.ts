@@ -14,10 +14,10 @@ const VALUES = ['example', 'examples', 'enum', 'const', 'default'];
  */
 export function nameSchemas(document: object): object {
   const named: JsonObject = {};
-  const { components, paths } = document as { components: JsonObject; paths: Json };
-  const described = visit(paths, named);
+  const { components, paths, webhooks } = document as Record<'components' | 'paths' | 'webhooks', JsonObject>;
+  const described = { paths: visit(paths, named), webhooks: visit(webhooks, named) };
   const schemas = Object.fromEntries(Object.entries(named).toSorted(([a], [b]) => a.localeCompare(b)));
-  return { ...document, paths: described, components: { ...components, schemas } };
+  return { ...document, ...described, components: { ...components, schemas } };
 }
 
 function visit(node: Json, named: JsonObject): Json {

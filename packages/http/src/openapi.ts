@@ -1,5 +1,5 @@
 import swagger from '@fastify/swagger';
-import { CONTRACT_VERSION, RESPONSE_CODES } from '@floodgate/contract';
+import { CONTRACT_VERSION, RESPONSE_CODES, WEBHOOK_MESSAGES } from '@floodgate/contract';
 import type { FastifyInstance } from 'fastify';
 import { describeOperation } from './describe-operation.ts';
 import { nameSchemas } from './name-schemas.ts';
@@ -39,6 +39,7 @@ export async function openApi(app: FastifyInstance, { contactUrl, demo }: Descri
       },
       servers: [{ url: '/' }],
       tags: TAGS,
+      webhooks: WEBHOOK_MESSAGES as Record<string, object>,
       components: {
         securitySchemes: {
           secretKey: {
