@@ -54,7 +54,7 @@ export const OPERATION_FAILURES = {
   getWebhook: [...COMMON, '11', '70'],
   changeWebhook: [...COMMON, '11', '70'],
   pauseWebhook: [...COMMON, '11', '70'],
-  resumeWebhook: [...COMMON, '11', '70'],
+  resumeWebhook: [...COMMON, '11', '70', '72'],
   deleteWebhook: [...COMMON, '11', '70'],
   testWebhook: [...COMMON, '11', '70'],
   rotateWebhookSecret: [...COMMON, '11', '70'],
