@@ -51,10 +51,10 @@ test('an operator says when, where and in which language; what is not given stay
 test.for([
   [[], 2, 'nothing to change'],
   [['--starts', 'tomorrow'], 2, 'Expected a time'],
-  [['--time-zone', 'Europe/Gotham'], 2, 'timeZone: a time zone such as Europe/Berlin, or none'],
-  [['--time-zone', '+01:00'], 2, 'timeZone: a time zone such as Europe/Berlin, or none'],
+  [['--time-zone', 'Europe/Gotham'], 2, '--time-zone: a time zone such as Europe/Berlin, or none'],
+  [['--time-zone', '+01:00'], 2, '--time-zone: a time zone such as Europe/Berlin, or none'],
   [['--language', 'tlh'], 2, 'language: en or de'],
-  [['--reply-to', 'nobody'], 2, 'replyTo: an e-mail address, or none'],
+  [['--reply-to', 'nobody'], 2, '--reply-to: an e-mail address, or none'],
   [['--venue', ''], 2, 'venue: 1 to 255 characters, or none'],
   [['--starts', '2026-12-09T00:00:00Z', '--ends', '2026-12-08T00:00:00Z'], 1, 'must start before it ends'],
 ] as const)('%o is refused', async ([options, code, reason]) => {

@@ -1,5 +1,11 @@
 import type { ConsumerState, Database } from '@floodgate/database';
-import { addConsumer, pauseConsumer, resumeConsumer } from '@floodgate/journal';
+import {
+  addConsumer,
+  deleteDisabledConsumers,
+  disableConsumer,
+  pauseConsumer,
+  resumeConsumer,
+} from '@floodgate/journal';
 import { sql } from 'kysely';
 
 /** Whether e-mails of an event are sent. Off: nobody has switched them on. */
@@ -45,13 +51,8 @@ export async function switchOff(db: Database, event: SwitchedEvent): Promise<voi
   const reader = await findReader(db, event);
   if (!reader) return;
   // A process that waits for the server's answers keeps its lease until they are recorded. The row stays for it.
-  await sql`
-    update journal_consumers set state = 'disabled'
-    where shard_id = ${event.shardId} and id = ${reader.id}`.execute(db);
-  await sql`
-    delete from journal_consumers
-    where shard_id = ${event.shardId} and event_id = ${event.eventId} and kind = 'mail' and state = 'disabled'
-      and (leased_until is null or leased_until <= now())`.execute(db);
+  await disableConsumer(db, reader);
+  await deleteDisabledConsumers(db, { ...event, kind: 'mail' });
 }
 
 /**

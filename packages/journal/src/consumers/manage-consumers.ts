@@ -119,6 +119,26 @@ export async function retryConsumer(
     .execute();
 }
 
+/** Stops a consumer for good. A process that delivers for it keeps its lease, and the row stays for it. */
+export async function disableConsumer(db: Database, consumer: ConsumerId): Promise<void> {
+  await consumerOf(db, consumer).set({ state: 'disabled' }).execute();
+}
+
+/** Deletes the disabled consumers of an event for which no process delivers any more. */
+export async function deleteDisabledConsumers(
+  db: Database,
+  { shardId, eventId, kind }: Pick<NewConsumer, 'shardId' | 'eventId' | 'kind'>,
+): Promise<void> {
+  await db
+    .deleteFrom('journal_consumers')
+    .where('shard_id', '=', shardId)
+    .where('event_id', '=', eventId)
+    .where('kind', '=', kind)
+    .where('state', '=', 'disabled')
+    .where(({ eb, or }) => or([eb('leased_until', 'is', null), eb('leased_until', '<=', sql<Date>`now()`)]))
+    .execute();
+}
+
 /** Deletes a consumer. Whoever delivers now goes no further. */
 export async function deleteConsumer(db: Database, { shardId, id }: ConsumerId): Promise<void> {
   await db.deleteFrom('journal_consumers').where('shard_id', '=', shardId).where('id', '=', id).execute();
