@@ -109,6 +109,8 @@ function connectTelling(connectionString: string, issued: Issued[]): Database {
         const server = /on server (\S+)/.exec(detail)?.[1];
         if (server) issued.push({ statement: message.replace(/^issuing /, ''), server });
       });
+      // The pool stops listening before its connections have ended, and the cluster may end them first.
+      client.on('error', () => {});
       await client.query('set citus.log_remote_commands = on');
     },
   });
