@@ -4,6 +4,7 @@ import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
+import { holdTicket } from '../harness/hold-ticket.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
 import { RawConnection, requestText } from '../harness/raw-http.ts';
 import { waitUntil } from '../harness/wait-until.ts';
@@ -120,6 +121,44 @@ test('an answered call gives its room back', async () => {
   const padding = 'x'.repeat(MEBIBYTE - 1_000);
   const body = JSON.stringify({ registrations: [{ ...attendee(ticketId), padding }] });
   for (let call = 0; call < 20; call += 1) expect((await callBulk(body)).body.responseCode).toBe('00');
+});
+
+test('calls that wait for their seat hold no room once their bodies are read', async () => {
+  const ticketId = await gala.addTicket({ capacity: 1_000 });
+  const body = JSON.stringify(attendee(ticketId));
+  const held = await holdTicket(database.db, ticketId);
+  const connections = await Promise.all(Array.from({ length: 500 }, () => RawConnection.open(api.baseUrl)));
+  for (const connection of connections) {
+    const text = headOf(gala, { 'transfer-encoding': 'chunked' }).replace(BULK, '/api/v1/events/register');
+    connection.send(`${text}${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`);
+  }
+  const answers = await Promise.all(connections.map((connection) => connection.answer()));
+  await held.release();
+  for (const connection of connections) connection.close();
+  expect(answers.filter(({ headers }) => headers.get('connection') === 'close')).toEqual([]);
+});
+
+test.each([
+  ['is of another type', { 'content-type': 'text/plain' }, '{}'],
+  ['is cut off', {}, '{'],
+] as const)('a body that %s gives its room back', async (_how, headers, body) => {
+  const size = 36 * 1024;
+  const text = headOf(gala, { 'content-length': String(size), ...headers }).replace(
+    BULK,
+    '/api/v1/events/register',
+  );
+  for (let round = 0; round < 10; round += 1) {
+    const connections = await Promise.all(Array.from({ length: 100 }, () => RawConnection.open(api.baseUrl)));
+    for (const connection of connections) connection.send(text + body);
+    if ('content-type' in headers)
+      for (const connection of connections) expectFailure(await connection.answer(), '10', 415);
+    for (const connection of connections) connection.close();
+  }
+  const padding = 'x'.repeat(32 * 1024);
+  await waitUntil('there is room', async () => {
+    const { body: answer } = await partner.register({ ...attendee(await gala.addTicket()), padding });
+    return answer.responseCode === '00';
+  });
 });
 
 async function limitTo(requestsPerSecond: number): Promise<void> {

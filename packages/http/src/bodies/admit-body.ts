@@ -26,8 +26,8 @@ export function announcedBytes({ headers }: FastifyRequest): number | null {
 }
 
 /**
- * Returns the hook that reserves memory for a body before a byte of it is read, until the request is answered. A chunked body
- * counts as the largest that the route reads. Without room the request is answered 90.
+ * Returns the hook that reserves memory for a body before a byte of it is read: until it is read, or for a bulk call until the
+ * answer. A chunked body counts as the largest that the route reads. Without room the request is answered 90.
  */
 export function admitBody(): onRequestHookHandler {
   const room = new BodyRoom();
@@ -38,7 +38,14 @@ export function admitBody(): onRequestHookHandler {
     if (bytes <= FREE_BYTES || method === 'GET' || bytes > routeOptions.bodyLimit) return done();
     // A connection that stays open would have to be read to the end of the body.
     if (!room.enter(principal.partnerId, bytes)) return void reply.header('connection', 'close').fail('90');
-    reply.raw.once('close', () => room.leave(principal.partnerId, bytes));
+    let isHeld = true;
+    const leave = () => {
+      if (isHeld) room.leave(principal.partnerId, bytes);
+      isHeld = false;
+    };
+    reply.raw.once('close', leave);
+    // What is parsed of a bulk call is as large as its body. Other bodies are small, and many of them wait for their answers.
+    if (!routeOptions.config.countsBySize) request.raw.once('end', leave);
     done();
   };
 }
