@@ -32,10 +32,11 @@ export function announcedBytes({ headers }: FastifyRequest): number | null {
 export function admitBody(): onRequestHookHandler {
   const room = new BodyRoom();
   return (request, reply, done) => {
-    const { method, routeOptions, principal } = request;
-    const bytes = announcedBytes(request) ?? routeOptions.bodyLimit;
     // Nobody reads the body of a GET, nor one that is too large.
-    if (bytes <= FREE_BYTES || method === 'GET' || bytes > routeOptions.bodyLimit) return done();
+    if (request.method === 'GET') return done();
+    const { routeOptions, principal } = request;
+    const bytes = announcedBytes(request) ?? routeOptions.bodyLimit;
+    if (bytes <= FREE_BYTES || bytes > routeOptions.bodyLimit) return done();
     // A connection that stays open would have to be read to the end of the body.
     if (!room.enter(principal.partnerId, bytes)) return void reply.header('connection', 'close').fail('90');
     let isHeld = true;

@@ -5,6 +5,8 @@ import { parse } from 'node:querystring';
  * own it would be ignored, and a list would silently start at its beginning.
  */
 export function parseQuery(text: string): Record<string, unknown> {
+  // Most requests have none.
+  if (text === '') return {};
   // Without a limit: parameters beyond it would be ignored as well.
   const query: Record<string, unknown> = parse(text, '&', '=', { maxKeys: 0 });
   for (const name of Object.keys(query)) {
