@@ -12,7 +12,7 @@ const { env, everyFlags, flags } = JSON.parse(
 const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
 
 for (const [command, folder] of Object.entries(COMMANDS)) {
-  const words = [...variables, 'node', ...everyFlags, ...(flags[folder] ?? flags.apps)];
+  const words = [...variables, 'node', ...everyFlags, ...flags[folder]];
   const script = `#!/bin/sh\nexec env ${words.join(' ')} ${root}/${folder}/src/main.ts "$@"\n`;
   writeFileSync(path.join(process.argv[2], command), script, { mode: 0o755 });
 }

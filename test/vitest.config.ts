@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './servers/longest-first.ts';
 import { FILES_NOT_ON_CITUS, FOLDERS_ON_CITUS } from './servers/not-on-citus.ts';
 
 const root = new URL('..', import.meta.url).pathname;
@@ -24,6 +25,7 @@ export default defineConfig({
   test: {
     pool: 'forks',
     maxWorkers: 2,
+    sequence: { sequencer: LongestFirst },
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // A test that leaves something running is a test that fails elsewhere, later.

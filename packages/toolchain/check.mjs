@@ -1,4 +1,4 @@
-// Type check, lint, format check, two linters for the OpenAPI document, and the documentation's build, side by side. Exits 1
+// Type check, lint, format check, plain English, two linters for the OpenAPI document, and the documentation's build, side by side. Exits 1
 // where any of them finds something.
 import { spawn } from 'node:child_process';
 import process from 'node:process';
@@ -22,11 +22,12 @@ const CHECKS = {
   'contract by Redocly': ['node_modules/@redocly/cli/bin/cli.js', ...REDOCLY],
   'contract by Spectral': ['node_modules/@stoplight/spectral-cli/dist/index.js', ...SPECTRAL],
   format: ['node_modules/prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', '.'],
+  'plain English': ['packages/toolchain/english.mjs'],
   // A dead link, or a page that is in no sidebar, fails the site.
   documentation: ['apps/docs/node_modules/vitepress/bin/vitepress.js', 'build', 'apps/docs'],
 };
 
-/** Nothing is told to anybody, nor asked whether there is a newer version. */
+/** No telemetry, and no request for newer versions. */
 const QUIET = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
 
 const results = await Promise.all(

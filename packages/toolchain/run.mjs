@@ -2,7 +2,7 @@
 // what is missing. The machine's own Node.js (18 or newer) executes this: it is plain JavaScript without dependencies.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
@@ -14,35 +14,52 @@ const read = (file) => readFileSync(path.join(root, file), 'utf8');
 const isWindows = process.platform === 'win32';
 const pinnedNode = path.join(root, 'node_modules/node/bin', isWindows ? 'node.exe' : 'node');
 
-/** What was installed last: a hash of the files that decide it. */
+const [file, ...args] = process.argv.slice(2);
+
+/** What runs in production. It needs a third of the disk that everything takes. */
+const SERVICES = ['standalone', 'api', 'worker', 'delivery', 'cli'];
+const isService = SERVICES.some((app) => file.startsWith(`apps/${app}/`));
+
+/** What was installed last: a hash of the files that decide it, and whether that is everything or what the services need. */
 const state = path.join(root, 'node_modules/.floodgate-installed');
+const [installedHash, installed = 'everything'] = existsSync(state)
+  ? readFileSync(state, 'utf8').split(' ')
+  : ['', 'nothing'];
 
 // Not package.json: what it depends on stands in the lockfile as well, or cannot be installed.
-const wanted = ['pnpm-lock.yaml', 'pnpm-workspace.yaml']
-  .reduce((hash, file) => hash.update(read(file)), createHash('sha256'))
+const wantedHash = ['pnpm-lock.yaml', 'pnpm-workspace.yaml']
+  .reduce((hash, name) => hash.update(read(name)), createHash('sha256'))
   .digest('hex');
+// What has been installed stays installed.
+const wanted = isService && installed !== 'everything' ? 'services' : 'everything';
 
-if (!existsSync(pinnedNode) || !existsSync(state) || readFileSync(state, 'utf8') !== wanted) {
+if (!existsSync(pinnedNode) || installedHash !== wantedHash || installed !== wanted) {
   const { packageManager } = JSON.parse(read('package.json'));
-  process.stderr.write('floodgate: installing dependencies (once)\n');
+  const filters = ['floodgate', ...SERVICES.map((app) => `@floodgate/${app}...`)];
+  const selection = wanted === 'services' ? ['--prod', ...filters.map((name) => `--filter=${name}`)] : [];
+  process.stderr.write(`floodgate: installing dependencies (${wanted}, once)\n`);
   // CI=true: never ask, never leave the lockfile changed.
-  const { status } = spawnSync('npx', ['--yes', packageManager, 'install', '--frozen-lockfile'], {
-    cwd: root,
-    env: { ...process.env, CI: 'true' },
-    stdio: ['ignore', 2, 2],
-    shell: isWindows,
-  });
+  const { status } = spawnSync(
+    'npx',
+    ['--yes', packageManager, 'install', '--frozen-lockfile', ...selection],
+    {
+      cwd: root,
+      env: { ...process.env, CI: 'true' },
+      stdio: ['ignore', 2, 2],
+      shell: isWindows,
+    },
+  );
   if (status !== 0 || !existsSync(pinnedNode)) {
     process.stderr.write('floodgate: installing the dependencies failed; see the messages above\n');
     process.exit(1);
   }
-  writeFileSync(state, wanted);
+  removeHeaders();
+  writeFileSync(state, `${wantedHash} ${wanted}`);
 }
 
 // Under load these halve an API's memory. Why each of them: apps/docs/decisions/22-v8-flags.md.
 const SMALL_PROCESS = JSON.parse(read('packages/toolchain/small-process.json'));
 
-const [file, ...args] = process.argv.slice(2);
 // The first folder that fits; what lies elsewhere runs as Node.js does by itself. `npm start` hands its flags on to the
 // API and the worker that it starts.
 const folder = Object.keys(SMALL_PROCESS.flags).find((one) => file.startsWith(`${one}/`));
@@ -95,4 +112,12 @@ function isAlive(pid) {
   } catch (error) {
     return error.code === 'EPERM';
   }
+}
+
+/** Removes the headers of the pinned Node.js, a third of its size. They are for compiling add-ons, and nothing here is compiled. */
+function removeHeaders() {
+  const packages = path.join(root, 'node_modules/node/node_modules');
+  const names = existsSync(packages) ? readdirSync(packages) : [];
+  for (const name of names.filter((one) => one.startsWith('node-')))
+    rmSync(path.join(packages, name, 'include'), { recursive: true, force: true });
 }

@@ -142,7 +142,7 @@ test('what is too long for a single call goes alone, and its neighbours are regi
   expect(results.map(({ code }) => code)).toEqual(['00', '10', '00']);
 });
 
-test('while as many calls as may be are under way, what comes is gathered', async () => {
+test('while the most calls are open, new registrations wait and are sent together', async () => {
   const client = open({ callsInFlight: 1 });
   const held = await holdTicket(database.db, ticketId);
   const first = client.register(guest(0));
@@ -157,8 +157,8 @@ test('while as many calls as may be are under way, what comes is gathered', asyn
   expect(await callSizes()).toEqual([20, 1]);
 });
 
-test('gathering can be switched off', async () => {
-  const client = open({ gather: false });
+test('automatic batching can be switched off', async () => {
+  const client = open({ autoBatch: false });
   await Promise.all(guests(20).map((one) => client.register(one)));
   expect(await callSizes()).toEqual(Array.from({ length: 20 }, () => 1));
 });
@@ -173,7 +173,7 @@ test('a key of the caller’s goes alone, and names the registration for ever', 
   expect(await stored()).toEqual([1, 2]);
 });
 
-test('a lost answer of a gathered call is asked for with the same key and list', async () => {
+test('a lost answer of an automatic bulk call is asked for with the same key and list', async () => {
   const client = open({ callsInFlight: 1 });
   for (let round = 0; round < 5; round += 1) {
     wire.setMode('cut-next-answer');
@@ -185,20 +185,17 @@ test('a lost answer of a gathered call is asked for with the same key and list',
   expect(await reconcile(database.db)).toEqual([]);
 });
 
-test.each([1, 16])(
-  'lost answers of single calls register nobody twice, %i deep on a connection',
-  async (deep) => {
-    const client = open({ gather: false, pipelining: deep, connections: 4 });
-    const registering = Promise.all(guests(1_000).map((one) => client.register(one)));
-    for (let cut = 0; cut < 10; cut += 1) {
-      wire.setMode('cut-next-answer');
-      await waitUntil('an answer is cut', () => wire.mode === 'pass');
-    }
-    const results = await registering;
-    expect(new Set(results.map(passOf)).size).toBe(1_000);
-    expect(await stored()).toEqual(upTo(1_000));
-  },
-);
+test('lost answers of single calls register nobody twice', async () => {
+  const client = open({ autoBatch: false, connections: 4 });
+  const registering = Promise.all(guests(1_000).map((one) => client.register(one)));
+  for (let cut = 0; cut < 10; cut += 1) {
+    wire.setMode('cut-next-answer');
+    await waitUntil('an answer is cut', () => wire.mode === 'pass');
+  }
+  const results = await registering;
+  expect(new Set(results.map(passOf)).size).toBe(1_000);
+  expect(await stored()).toEqual(upTo(1_000));
+});
 
 test('a service that is away is waited for', async () => {
   const client = open();
@@ -228,7 +225,7 @@ test('without an answer in time it is unknown, and can be asked again: registere
   expect(states.map(({ code }) => code)).toEqual(['00', '00', '00']);
 });
 
-test('a partner’s limit makes the gathered calls smaller, and all are registered', async () => {
+test('a partner’s limit makes the automatic bulk calls smaller, and all are registered', async () => {
   await limitPartner(database.db, fixture.partnerId, 20);
   const client = open();
   const results = await Promise.all(guests(60).map((one) => client.register(one)));

@@ -210,9 +210,9 @@ function say(result: RegisterResult): string {
       ']',
     ]);
     expect(stdout).toMatch(/\]\ntrue\n\[ '00', '00', '00' \]\n/);
-    expect(stdout).toMatch(/Standing \d+\npaid, and kept\n00\n/);
+    expect(stdout).toMatch(/Standing \d+\npaid and confirmed\n00\n/);
     expect(stdout).toMatch(
-      /no pass before it is confirmed: 35\nrevoked up to cursor \d+: \d+\nkeep it: whsec_\n00\n$/,
+      /no pass before it is confirmed: 35\nrevoked up to cursor \d+: [\d, ]*\nstore it: whsec_\n00\n$/,
     );
   });
 

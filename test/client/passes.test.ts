@@ -46,7 +46,8 @@ async function tokenOf(client: FloodgateClient, passReference: string): Promise<
 /** The door of an event and a partner, with what the client fetched. */
 async function doorOf(client: FloodgateClient, { eventId, partnerId }: Fixture = gala) {
   const [keys, list] = [await client.passKeys(), await client.revokedPasses()];
-  return { keys, eventId, partnerId, revocations: list.pages };
+  const { document: event } = await client.signedEvent();
+  return { keys, eventId, partnerId, event, revocations: list.pages };
 }
 
 test('a pass comes as a token and as a picture of the same', async () => {
@@ -70,6 +71,7 @@ test('a door admits a pass until the registration is cancelled and the list is f
   const before = await doorOf(client);
   for (const pass of tokens) expect(verifyPass(pass, before)).toMatchObject({ valid: true, ticketId });
   await client.cancel(gone);
+  await finalizePending(database.db, gala.shardId);
   const list = await client.revokedPasses({ keys: before.keys, pages: before.revocations });
   expect(list).toMatchObject({
     eventId: gala.eventId,
@@ -88,6 +90,7 @@ test("another event's and another partner's pages do not hide that a pass was re
   const passReference = await confirmed(client);
   const pass = await tokenOf(client, passReference);
   await client.cancel(passReference);
+  await finalizePending(database.db, gala.shardId);
   const elsewhere = await createFixture(database.db);
   await grantEvent(database.db, elsewhere.partnerId, gala.eventId);
   const door = await doorOf(client);
@@ -114,7 +117,8 @@ test('after the key was rotated, old and new passes and pages hold with the new 
   const after = await doorOf(client);
   const fresh = await tokenOf(client, await confirmed(client));
   for (const pass of [old, fresh]) expect(verifyPass(pass, after)).toMatchObject({ valid: true });
-  expect(verifyPass(old, { ...after, revocations: before.revocations })).toMatchObject({ valid: true });
+  const { event, revocations } = before;
+  expect(verifyPass(old, { ...after, event, revocations })).toMatchObject({ valid: true });
   expect(verifyPass(fresh, before)).toEqual({ valid: false, reason: 'unknown-key' });
   expect(verifyPass(old, { ...before, revocations: after.revocations })).toEqual({
     valid: false,

@@ -51,7 +51,7 @@ test.each([
     'a privilege',
     `revoke insert on registrations from ${roleOf('api')}`,
     null,
-    `may not insert registrations (attendee_digest), as the api must; ${GRANT}`,
+    `may not insert registrations, as the api must; ${GRANT}`,
   ],
   [
     'the batch function',
@@ -69,7 +69,7 @@ test.each([
     'a column',
     'alter table registrations rename column gender to sex',
     'alter table registrations rename column sex to gender',
-    `there is no registrations (gender); ${MIGRATE}`,
+    `the database schema is not what this release needs; ${MIGRATE}`,
   ],
 ])(
   'while it misses %s, registrations are refused and the log says what mends it; nobody restarts it',

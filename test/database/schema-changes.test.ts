@@ -1,3 +1,5 @@
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
@@ -44,31 +46,29 @@ test('an API that runs goes on answering when every table gets a column more', a
   expect(await answers()).toEqual(['00', '00', '00']);
 });
 
+/** The command of this release. */
 const migrate = () => runCli({ DATABASE_URL: database.url }, 'migrate');
 
-test('reserve_batch of the release before is replaced, and its callers go on', async () => {
-  const signature = async () => {
-    const { rows } = await sql<{ types: string[]; defaults: number }>`
-      select array(select format_type(type, null) from unnest(proargtypes) as type) as types, pronargdefaults as defaults
-      from pg_proc where proname = 'reserve_batch'`.execute(database.db);
-    return rows;
-  };
-  const { types } = (await signature())[0]!;
-  const before = types.slice(0, -1);
-  await sql.raw(`drop function reserve_batch(${types.join()})`).execute(database.db);
-  await sql
-    .raw(`create function reserve_batch(${before.join()}) returns json language sql return null::json`)
-    .execute(database.db);
-  await sql`delete from kysely_migration where name >= '0013'`.execute(database.db);
-  expect(await migrate()).toMatchObject({ code: 0 });
-  expect(await signature()).toEqual([{ types, defaults: 1 }]);
+test('a function of another version is replaced, and its callers go on', async () => {
+  const { rows } = await sql<{ signature: string }>`
+    select oid::regprocedure::text as signature from pg_proc where proname = 'reserve_batch'`.execute(
+    database.db,
+  );
+  await sql`drop function reserve_batch`.execute(database.db);
+  await sql`create function reserve_batch() returns json language sql return null::json`.execute(database.db);
+  await sql`update schema_files set hash = 'another' where name = 'reserve_batch'`.execute(database.db);
+  expect(await migrate()).toEqual({ code: 0, output: 'migrated: reserve_batch\n' });
+  const replaced = sql`
+    select oid::regprocedure::text as signature from pg_proc where proname = 'reserve_batch'`;
+  expect((await replaced.execute(database.db)).rows).toEqual(rows);
   expect(await answers()).toEqual(['00', '00', '00']);
-  const arguments_ = before.map(() => 'null').join();
-  await sql.raw(`explain select reserve_batch(${arguments_})`).execute(database.db);
 });
 
 test('migrate of an older release leaves a newer schema as it is', async () => {
-  await sql`insert into kysely_migration (name, timestamp) values ('9999-later', now()::text)`.execute(
+  await sql`insert into schema_files (name, hash, release) values ('9999-later', '', '99.0.0')`.execute(
+    database.db,
+  );
+  await sql`update schema_files set hash = 'newer', release = '99.0.0' where name = 'reserve_batch'`.execute(
     database.db,
   );
   expect(await migrate()).toEqual({ code: 0, output: 'nothing to do\n' });
@@ -76,10 +76,25 @@ test('migrate of an older release leaves a newer schema as it is', async () => {
   expect(await again.end()).toBe(0);
 });
 
-test('migrate of a release that is of another line fails', async () => {
-  await sql`delete from kysely_migration where name <> '9999-later'`.execute(database.db);
+test('a table file that has changed since it ran is refused', async () => {
+  await sql`update schema_files set hash = 'another' where name = '0001-initial'`.execute(database.db);
   expect(await migrate()).toEqual({
     code: 1,
-    output: expect.stringContaining('previously executed migration 9999-later is missing') as string,
+    output: expect.stringContaining('0001-initial.sql has changed since this database ran it') as string,
   });
+});
+
+test('a database with tables of somebody else is refused', async () => {
+  await sql`drop table schema_files`.execute(database.db);
+  expect(await migrate()).toEqual({
+    code: 1,
+    output: expect.stringContaining('the database has tables that no release has created') as string,
+  });
+});
+
+test('every workspace has the same release, which orders the versions of a function', () => {
+  const root = path.resolve(import.meta.dirname, '../..');
+  const manifests = globSync('{,apps/*/,packages/*/}package.json', { cwd: root });
+  const versions = manifests.map((file) => JSON.parse(readFileSync(path.join(root, file), 'utf8')) as object);
+  expect(new Set(versions.map((manifest) => 'version' in manifest && manifest.version)).size).toBe(1);
 });

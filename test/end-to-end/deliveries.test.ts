@@ -4,7 +4,7 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { createFixture } from '../harness/fixture.ts';
-import { journalOf, pendingBatches } from '../harness/journal.ts';
+import { isOutboxEmpty, journalOf } from '../harness/journal.ts';
 import { startMailServer } from '../harness/mail-server.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
 import { fetchPassKeys, readQrCode } from '../harness/passes.ts';
@@ -136,7 +136,7 @@ test('four callers confirm each hold at two APIs under load: journal, list, webh
   keepPrivate([(webhook.responseData as { secret: string }).secret]);
   const { body: held } = await partner.registerBulk(guests.slice(0, holds), 'all', { 'hold-for': '600' });
   const references = (held.responseData as (typeof held)[]).map(({ responseData }) => String(responseData));
-  const isFinalized = async () => (await pendingBatches(database.db, fixture.shardId)).batchIds.length === 0;
+  const isFinalized = () => isOutboxEmpty(database.db, fixture.shardId);
   await waitUntil('the holds are finalized', isFinalized);
 
   const answers = await Promise.all([

@@ -7,6 +7,8 @@ import { temporaryDirectory } from '../harness/temporary-directory.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const DECIDING = ['pnpm-lock.yaml', 'pnpm-workspace.yaml'];
+const DEV_COMMAND = 'test/program.mjs';
+const SERVICE = 'apps/standalone/program.mjs';
 const FILES = [
   ...DECIDING,
   'package.json',
@@ -15,50 +17,73 @@ const FILES = [
 ];
 
 /**
- * Copies what run.mjs needs, and puts a program in npx's place that only notes that it was called: as where
- * everything is there already, and no registry.
+ * Copies what run.mjs needs, and puts a program in npx's place that only records its arguments, as if
+ * everything were installed already.
  */
 async function copyWorkspace(directory: string) {
   for (const file of FILES) await cp(path.join(ROOT, file), path.join(directory, file));
   await mkdir(path.join(directory, 'node_modules/node/bin'), { recursive: true });
   await symlink(process.execPath, path.join(directory, 'node_modules/node/bin/node'));
-  await writeFile(path.join(directory, 'program.mjs'), 'console.log("ran")');
+  for (const file of [DEV_COMMAND, SERVICE]) {
+    await mkdir(path.join(directory, path.dirname(file)), { recursive: true });
+    await writeFile(path.join(directory, file), 'console.log("ran")');
+  }
   await mkdir(path.join(directory, 'bin'));
   await writeFile(path.join(directory, 'bin/npx'), `#!/bin/sh\necho "$@" >> ${directory}/installs\n`, {
     mode: 0o755,
   });
   const env = { PATH: `${path.join(directory, 'bin')}:${process.env['PATH']}` };
   return {
-    run: () => {
-      const args = [path.join(directory, 'packages/toolchain/run.mjs'), 'program.mjs'];
+    run: (file = DEV_COMMAND) => {
+      const args = [path.join(directory, 'packages/toolchain/run.mjs'), file];
       const { stdout } = spawnSync(process.execPath, args, { encoding: 'utf8', env });
       expect(stdout).toBe('ran\n');
     },
-    installs: async () =>
-      (await readFile(path.join(directory, 'installs'), 'utf8')).trim().split('\n').length,
+    /** What each installation was limited to. */
+    selections: async () =>
+      (await readFile(path.join(directory, 'installs'), 'utf8'))
+        .trim()
+        .split('\n')
+        .map((line) => (line.includes('--prod') ? 'services' : 'everything')),
   };
 }
 
 test('dependencies are installed once, and again when what is to be installed has changed', async () => {
   await using directory = await temporaryDirectory();
-  const { run, installs } = await copyWorkspace(directory.path);
+  const { run, selections } = await copyWorkspace(directory.path);
   run();
   run();
-  expect(await installs()).toBe(1);
+  expect(await selections()).toHaveLength(1);
   for (const [index, file] of DECIDING.entries()) {
     await appendFile(directory.file(file), '# changed\n');
     run();
-    expect(await installs()).toBe(index + 2);
+    expect(await selections()).toHaveLength(index + 2);
   }
 });
 
 test('a file that is only newer, and a script that is added, install nothing', async () => {
   await using directory = await temporaryDirectory();
-  const { run, installs } = await copyWorkspace(directory.path);
+  const { run, selections } = await copyWorkspace(directory.path);
   run();
   const later = new Date(Date.now() + 60_000);
   for (const file of FILES) await utimes(directory.file(file), later, later);
   await appendFile(directory.file('package.json'), '\n');
   run();
-  expect(await installs()).toBe(1);
+  expect(await selections()).toHaveLength(1);
+});
+
+test('a service installs only what it runs, and a development command the rest, once each and in either order', async () => {
+  await using first = await temporaryDirectory();
+  const service = await copyWorkspace(first.path);
+  for (const file of [SERVICE, SERVICE, DEV_COMMAND, SERVICE, DEV_COMMAND]) service.run(file);
+  expect(await service.selections()).toEqual(['services', 'everything']);
+
+  await using second = await temporaryDirectory();
+  const command = await copyWorkspace(second.path);
+  for (const file of [DEV_COMMAND, SERVICE, DEV_COMMAND]) command.run(file);
+  expect(await command.selections()).toEqual(['everything']);
+  // What has been installed stays installed.
+  await appendFile(second.file('pnpm-lock.yaml'), '# changed\n');
+  command.run(SERVICE);
+  expect(await command.selections()).toEqual(['everything', 'everything']);
 });

@@ -119,8 +119,8 @@ test('a shard in which nothing can be deleted keeps no other from it', async () 
     create trigger refuse before delete on idempotency_keys for each row when (old.shard_id = 0)
     execute function refuse()`.execute(db);
   const config = { RELAY_INTERVAL_MS: 1_000, JOURNAL_RETENTION_DAYS: 1 };
-  const { rounds } = registrationsWorker.open({ db, config } as never);
-  const expiry = rounds.find(({ name }) => name === 'expiry')!;
+  const { tasks } = registrationsWorker.open({ db, config } as never);
+  const expiry = tasks.find(({ name }) => name === 'expiry')!;
   await expect(expiry.run()).rejects.toThrow('no');
   const { rows } = await sql`select shard_id from idempotency_keys`.execute(db);
   expect(rows).toEqual([{ shard_id: 0 }]);

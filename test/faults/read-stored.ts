@@ -16,16 +16,15 @@ export async function readNow({ db }: Deployment): Promise<Date> {
   return rows[0]!.now;
 }
 
-/** Whether everything that was reserved before is finalized; false where a server does not tell. */
+/** Returns whether everything that was committed before is finalized and published; false if a server does not answer. */
 export async function isFinalized({ db }: Deployment, before: Date): Promise<boolean> {
-  const pending = db
-    .selectFrom('batches')
-    .select('id')
-    .where('state', '=', 'pending')
-    .where('created_at', '<=', before)
-    .limit(1);
-  return pending.execute().then(
-    (rows) => rows.length === 0,
+  const pending = db.selectFrom('batches').select('shard_id').where('state', '=', 'pending');
+  const changes = db.selectFrom('changes').select('shard_id').where('at', '<=', before);
+  return Promise.all([
+    pending.where('created_at', '<=', before).limit(1).execute(),
+    changes.limit(1).execute(),
+  ]).then(
+    (rows) => rows.flat().length === 0,
     () => false,
   );
 }
@@ -50,13 +49,14 @@ export async function endHolds(
   for (const { fixture } of events) {
     const { rows } = await sql<{ serial: number; now: Date }>`
       select serial, now() as now from registrations
-      where shard_id = ${fixture.shardId} and event_id = ${fixture.eventId} and held_until > now() and cancelled_at is null
+      where shard_id = ${fixture.shardId} and event_id = ${fixture.eventId} and held_until > now() and held_until < 'infinity'
+        and cancelled_at is null
         and serial % 100 < ${percent}`.execute(db);
     const serials = rows.map(({ serial }) => serial);
     if (serials.length > 0)
       await sql`
         update registrations set held_until = ${rows[0]!.now}
-        where shard_id = ${fixture.shardId} and serial = any(${serials}::bigint[]) and held_until is not null`.execute(
+        where shard_id = ${fixture.shardId} and serial = any(${serials}::bigint[]) and held_until < 'infinity'`.execute(
         db,
       );
   }
@@ -115,7 +115,7 @@ async function readEvent(db: Deployment['db'], { fixture, ticketIds }: EventOnSa
       passReference: formatPassReference({ prefix, eventId, serial, passCode }),
       state,
       isCancelled: cancelledAt !== null,
-      isHeld: heldUntil !== null && cancelledAt === null,
+      isHeld: heldUntil instanceof Date && cancelledAt === null,
       changes: changes.get(serial) ?? [],
     })),
   };

@@ -1,4 +1,3 @@
-import { medianOf } from '../bench/report/statistics.ts';
 import type { Violation } from './check-history.ts';
 import type { ClientCampaignResult } from './client-campaign.ts';
 import type { RoundResult } from './run-round.ts';
@@ -8,6 +7,12 @@ const KINDS: Violation['kind'][] = ['lost', 'doubled', 'oversold', 'published tw
 
 const namesOf = (result: RoundResult) => result.faults.map(({ name }) => name).join(' + ');
 const seconds = (ms = Number.NaN) => `${(ms / 1000).toFixed(2)} s`;
+
+/** The upper one of two in the middle; undefined where no value is known. */
+function middleOf(values: readonly (number | undefined)[]): number | undefined {
+  const known = values.filter((value) => value !== undefined).toSorted((a, b) => a - b);
+  return known[Math.floor(known.length / 2)];
+}
 
 /** One line about a round. */
 export function describeRound(name: string, result: RoundResult): string {
@@ -59,7 +64,7 @@ export function recoveryTable(results: readonly RoundResult[]): string {
     const serving = rounds.map(({ servingAfterMs }) => servingAfterMs);
     const finalized = rounds.map(({ finalizedAfterMs }) => finalizedAfterMs);
     const cells = [serving, finalized].flatMap((times) =>
-      [medianOf(times), Math.max(...times)].map((ms) => seconds(ms)),
+      [middleOf(times), Math.max(...times)].map((ms) => seconds(ms)),
     );
     return `| ${[name, rounds.length, ...cells].join(' | ')} |`;
   });

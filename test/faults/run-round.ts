@@ -108,13 +108,13 @@ export async function runRound(deployment: Deployment, round: Round): Promise<Ro
   );
   await partners.finish();
   clearInterval(ending);
+  await attempt('giving held seats back', () =>
+    waitUntil('none is overdue', () => isNoneOverdue(deployment), RECOVER_WITHIN_MS),
+  );
   await attempt('finalizing the rest', async () => {
     const before = await readNow(deployment);
     await waitUntil('all is finalized', () => isFinalized(deployment, before), RECOVER_WITHIN_MS);
   });
-  await attempt('giving held seats back', () =>
-    waitUntil('none is overdue', () => isNoneOverdue(deployment), RECOVER_WITHIN_MS),
-  );
   await attempt('ending the rest', () =>
     waitUntil('no prepared transaction is left', () => hasNonePrepared(deployment), RECOVER_WITHIN_MS),
   );

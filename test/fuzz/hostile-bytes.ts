@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { attendee } from '../harness/partner-client.ts';
 import { requestText } from '../harness/raw-http.ts';
-import { REGISTER, REGISTRATIONS, REVOKED, TICKETS } from './judge.ts';
+import { REGISTER, REGISTRATIONS, REVOKED, SIGNED_EVENT, TICKETS } from './judge.ts';
 import type { Target } from './target.ts';
 
 /** What a connection may carry, one character per byte. */
@@ -290,6 +290,7 @@ const PATHS = [
   PASS,
   `${REGISTRATIONS}%00/pass`,
   `${REGISTRATIONS}${'a'.repeat(10_000)}/pass`,
+  SIGNED_EVENT,
   REVOKED,
   `${REVOKED}?after=0&limit=1000`,
   `${REVOKED}?after=-1&limit=0&after=1`,

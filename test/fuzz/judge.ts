@@ -20,6 +20,7 @@ export const LAUNCH = '/api/v1/events/launch';
 export const TICKETS = '/api/v1/events/tickets';
 export const REGISTRATIONS = '/api/v1/events/registrations/';
 export const REVOKED = '/api/v1/events/passes/revoked';
+export const SIGNED_EVENT = '/api/v1/events/passes/event';
 
 type Code = keyof typeof RESPONSE_CODES;
 
@@ -122,7 +123,7 @@ const isRetryAfter = (value: string | null, leastSeconds: number | undefined) =>
       Number(value) <= MAX_RETRY_AFTER_SECONDS;
 
 const isEnvelopeRoute = (request: StrictRequest | undefined) =>
-  [REGISTER, TICKETS, LAUNCH, REVOKED, REGISTRATIONS, WEBHOOKS].some((route) =>
+  [REGISTER, TICKETS, LAUNCH, SIGNED_EVENT, REVOKED, REGISTRATIONS, WEBHOOKS].some((route) =>
     request?.target.startsWith(route),
   );
 
@@ -240,7 +241,7 @@ function routeVerdict(request: StrictRequest): Verdict | null {
   if (isRegister(request)) return method === 'POST' ? null : { codes: ['60'] };
   const isRead = isRegistration(request) || isPass(request);
   if (path.startsWith(REGISTRATIONS) && !isRead) return null;
-  if ([TICKETS, LAUNCH, REVOKED, '/api/v1/openapi.json'].includes(path) || isRead)
+  if ([TICKETS, LAUNCH, SIGNED_EVENT, REVOKED, '/api/v1/openapi.json'].includes(path) || isRead)
     return method === 'GET' ? null : { codes: ['60'] };
   return path.startsWith('/api/') ? { codes: ['60'] } : null;
 }
@@ -434,7 +435,7 @@ function judgeBulk(target: Target, bulk: BulkVerdict, answer: Answer, isOnly: bo
   // Nothing of such a call is asked of anybody.
   const isSettled = reservations.length === 0 || (bulk.isAll && hasWrong);
   const isInDoubt = reservationsIn(bulk).some((one) => isKeyInDoubt(target, one));
-  const expected = isSettled ? null : target.model.expectOrder(order);
+  const expected = isSettled ? null : target.model.expectSubmission(order);
   if (answer.code === '40') {
     if (isOnly && !isInDoubt && expected?.kind !== 'key-reused')
       throw new Finding('answered 40, the model expects another');
@@ -454,7 +455,7 @@ function judgeBulk(target: Target, bulk: BulkVerdict, answer: Answer, isOnly: bo
     if (!outcome) throw new Finding(`an item was answered ${one.code}`);
     return outcome;
   });
-  if (!isSettled) target.model.recordOrder(order, { kind: 'bulk', outcomes, replayed }, '', 0);
+  if (!isSettled) target.model.recordSubmission(order, { kind: 'bulk', outcomes, replayed }, '', 0);
   if (!isOnly || isInDoubt) return;
   const wanted = expectedKinds(expected, reservations);
   const given = outcomes.map(({ kind }) => kind);
@@ -465,7 +466,7 @@ function judgeBulk(target: Target, bulk: BulkVerdict, answer: Answer, isOnly: bo
 }
 
 function expectedKinds(
-  expected: ReturnType<Target['model']['expectOrder']> | null,
+  expected: ReturnType<Target['model']['expectSubmission']> | null,
   reservations: BulkReservation['reservations'],
 ): string[] {
   if (expected === null) return reservations.map(() => 'group-refused');

@@ -40,10 +40,7 @@ test('the check lets in who may', async () => {
 const { privateKey } = generateKeyPairSync('ed25519');
 const eventId = () => Number(example.variables.EVENT_ID);
 const forgedBy = (keyId: number) =>
-  signPass(
-    { keyId, eventId: eventId(), ticketId: 1, serial: 1, validFrom: null, validUntil: null },
-    privateKey,
-  );
+  signPass({ eventId: eventId(), ticketId: 1, serial: 1 }, { id: keyId, privateKey });
 
 test('it refuses what is no pass, forged, or of another event', async () => {
   await expect(checkAs('GALA-1-1-1234567890')).rejects.toThrow('refused: malformed');
@@ -65,6 +62,7 @@ test('it refuses the list of another partner, an incomplete one, and passes that
     project,
     example.variables,
   );
+  await example.finalize();
   await runBlock(list!, project, example.variables);
   await expect(checkAs()).rejects.toThrow('refused: revoked');
 });

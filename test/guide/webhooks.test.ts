@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { writeFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { findFreePort } from '@floodgate/embedded-postgres';
-import { askForTest, secretText } from '@floodgate/webhooks';
+import { requestTest, secretText } from '@floodgate/webhooks';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { startExample } from './example.ts';
 import { blocksOf, isLike } from './page.ts';
@@ -91,7 +91,7 @@ test.for(receivers.map((block) => [block.line, block] as const))(
     await deliverInTest(database.url);
     await confirmSome(database.db, fixture, ticketId, 3);
     await waitUntil('it has printed', () => printed.includes('event.changes'));
-    await askForTest(database.db, endpoint);
+    await requestTest(database.db, endpoint);
     await waitUntil('it has printed the test', () => printed.includes('webhook.test'));
     // The first request here had no signature.
     expect(printed).toMatch(/^rejected: .*\nevent.changes 3\nwebhook.test\n$/);

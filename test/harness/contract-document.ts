@@ -43,6 +43,7 @@ export interface Operation {
   responses: Record<
     string,
     {
+      description: string;
       headers: Record<string, { description: string; schema: Schema }>;
       content: { 'application/json': Media };
     }

@@ -4,7 +4,7 @@ import type {
   BulkReservation,
   Cancellation,
   NamedRegistration,
-  Order,
+  Submission,
   Reservation,
 } from '@floodgate/registrations';
 import type { TicketSettings } from '@floodgate/tickets';
@@ -61,7 +61,7 @@ export interface DrawnBulk {
   repeats: number | null;
 }
 
-export type DrawnOrder = DrawnReservation | DrawnBulk;
+export type DrawnSubmission = DrawnReservation | DrawnBulk;
 
 /** Which of the registrations, cancelled or not, and what is wrong with how it is named. */
 export interface DrawnNamed {
@@ -76,7 +76,7 @@ export interface DrawnCancellations {
 }
 
 export type DrawnStep =
-  | DrawnOrder[]
+  | DrawnSubmission[]
   | DrawnCancellations
   | { confirm: DrawnNamed[] }
   | 'finalize'
@@ -122,12 +122,12 @@ const anyBulk: fc.Arbitrary<DrawnBulk> = fc.record({
   repeats: fc.option(fc.nat(), { freq: 2 }),
 });
 
-const anyOrder: fc.Arbitrary<DrawnOrder> = fc.oneof(
+const anySubmission: fc.Arbitrary<DrawnSubmission> = fc.oneof(
   { weight: 2, arbitrary: anyReservation },
   { weight: 1, arbitrary: anyBulk },
 );
 
-export const anyBatch = fc.array(anyOrder, { minLength: 1, maxLength: 12 });
+export const anyBatch = fc.array(anySubmission, { minLength: 1, maxLength: 12 });
 
 const anyNamed: fc.Arbitrary<DrawnNamed> = fc.record({
   registration: fc.nat(),
@@ -198,13 +198,13 @@ export async function createWorld(
 const NOBODYS_TICKET = 2_000_000_000;
 let passCode = 1_000_000_000;
 
-/** The orders of a drawn batch, as the caller of reserveBatch guarantees them: no key twice. */
-export function toOrders(world: World, drawn: readonly DrawnOrder[]): Order[] {
+/** The submissions of a drawn batch, as the caller of reserveBatch guarantees them: no key twice. */
+export function toSubmissions(world: World, drawn: readonly DrawnSubmission[]): Submission[] {
   const seen = new Set<string>();
   return drawn
     .map((one) => ('bulk' in one ? toBulk(world, one) : toReservation(world, one)))
-    .filter((order) => {
-      const key = scopedKey(order);
+    .filter((submission) => {
+      const key = scopedKey(submission);
       const isNew = key === null || !seen.has(key);
       if (key !== null) seen.add(key);
       return isNew;
@@ -227,7 +227,8 @@ function toBulk(world: World, { bulk, isAll, key, fingerprint, repeats }: DrawnB
       idempotency: null,
     })),
     isAll,
-    idempotency: { key: `bulk ${key ?? passCode}`, fingerprint: fingerprintOf(bulk, isAll, fingerprint) },
+    idempotency:
+      key === null ? null : { key: `bulk ${key}`, fingerprint: fingerprintOf(bulk, isAll, fingerprint) },
   };
   world.bulks.push(drawn);
   return drawn;

@@ -10,9 +10,16 @@ export async function pendingBatches(db: Database, shardId: number) {
   return { shardId, batchIds: batches.map(({ id }) => id) };
 }
 
-/** Finalizes all of a shard that is pending, as a worker does. */
+/** Finalizes the pending batches of a shard and publishes its changes, as a worker does. */
 export async function finalizePending(db: Database, shardId: number): Promise<void> {
-  await confirmBatches(db, await pendingBatches(db, shardId));
+  const batches = await pendingBatches(db, shardId);
+  while (await confirmBatches(db, batches));
+}
+
+/** Returns whether a shard has no pending batches and no changes. */
+export async function isOutboxEmpty(db: Database, shardId: number): Promise<boolean> {
+  const changes = db.selectFrom('changes').select('id').where('shard_id', '=', shardId).limit(1);
+  return (await changes.execute()).length + (await pendingBatches(db, shardId)).batchIds.length === 0;
 }
 
 /** All that the journal tells of an event, in order. */

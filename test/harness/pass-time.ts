@@ -22,7 +22,8 @@ export async function passTime(db: Database, shardId: number, seconds: number): 
       .execute();
 }
 
-/** Has all leases end now: nobody waits for those of who was killed. */
+/** Ends all leases now: no test waits for those of a process that was killed. */
 export async function endLeases(db: Database): Promise<void> {
   await sql`update journal_consumers set leased_until = now() where leased_until is not null`.execute(db);
+  await sql`update deliveries set due_at = now() where state = 'sending'`.execute(db);
 }

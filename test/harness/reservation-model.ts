@@ -5,7 +5,7 @@ import {
   type CancelOutcome,
   type ConfirmOutcome,
   type NamedRegistration,
-  type Order,
+  type Submission,
   type Outcome,
   type Refusal,
   type Reservation,
@@ -61,14 +61,14 @@ export class ReservationModel {
     this.#holdSharePercent = holdSharePercent;
   }
 
-  /** What the order comes to if it is the next one. */
-  expectOrder(order: Order): Expected | ExpectedOfBulk {
-    return isBulk(order) ? this.#expectBulk(order) : this.expect(order);
+  /** Returns the expected outcome of the submission if it is the next one. */
+  expectSubmission(submission: Submission): Expected | ExpectedOfBulk {
+    return isBulk(submission) ? this.#expectBulk(submission) : this.expect(submission);
   }
 
   #expectBulk(bulk: BulkReservation): ExpectedOfBulk {
-    const first = this.#remembered.get(scopedKey(bulk)!);
-    if (first && first.fingerprint !== bulk.idempotency.fingerprint) return { kind: 'key-reused' };
+    const first = this.#remembered.get(scopedKey(bulk) ?? '');
+    if (first && first.fingerprint !== bulk.idempotency?.fingerprint) return { kind: 'key-reused' };
     if (first) return replayOf(first.answer as ExpectedOfBulk);
     const before = { taken: this.tickets.map(({ taken }) => taken), registered: this.registrations.length };
     const outcomes = bulk.reservations.map((reservation) => {
@@ -101,12 +101,12 @@ export class ReservationModel {
     return { kind: 'registered', passCode: reservation.passCode, replayed: false };
   }
 
-  /** Takes over what became of the order; `position` is that of its first registration. */
-  recordOrder(order: Order, outcome: Outcome, batchId: string, position: number): void {
-    if (!isBulk(order)) this.record(order, outcome as SeatOutcome, batchId, position);
+  /** Takes over the outcome of the submission; `position` is that of its first registration. */
+  recordSubmission(submission: Submission, outcome: Outcome, batchId: string, position: number): void {
+    if (!isBulk(submission)) this.record(submission, outcome as SeatOutcome, batchId, position);
     else if (outcome.kind === 'bulk' && !outcome.replayed) {
-      this.#remember(order, { ...outcome, outcomes: outcome.outcomes.map(rememberedAs) });
-      for (const [index, reservation] of order.reservations.entries()) {
+      this.#remember(submission, { ...outcome, outcomes: outcome.outcomes.map(rememberedAs) });
+      for (const [index, reservation] of submission.reservations.entries()) {
         const own = outcome.outcomes[index]!;
         if (own.kind === 'registered' && !own.replayed)
           this.#seat(reservation, own, batchId, position + index);
@@ -122,9 +122,9 @@ export class ReservationModel {
     if (outcome.kind === 'registered') this.#seat(reservation, outcome, batchId, position);
   }
 
-  #remember(order: Order, answer: Expected | ExpectedOfBulk): void {
-    const key = scopedKey(order);
-    if (key) this.#remembered.set(key, { fingerprint: order.idempotency!.fingerprint, answer });
+  #remember(submission: Submission, answer: Expected | ExpectedOfBulk): void {
+    const key = scopedKey(submission);
+    if (key) this.#remembered.set(key, { fingerprint: submission.idempotency!.fingerprint, answer });
   }
 
   #seat(
@@ -262,7 +262,7 @@ function replayOf(answer: ExpectedOfBulk): ExpectedOfBulk {
 }
 
 /** The idempotency key with what it is scoped to; null where there is none. */
-export function scopedKey(order: Order): string | null {
-  const { partnerId, eventId } = isBulk(order) ? order.reservations[0]! : order;
-  return order.idempotency && `${partnerId}/${eventId}/${order.idempotency.key}`;
+export function scopedKey(submission: Submission): string | null {
+  const { partnerId, eventId } = isBulk(submission) ? submission.reservations[0]! : submission;
+  return submission.idempotency && `${partnerId}/${eventId}/${submission.idempotency.key}`;
 }

@@ -18,9 +18,9 @@ const ENTRY_POINTS = {
 
 const FLAGS: Record<keyof typeof ENTRY_POINTS, string[]> = {
   api: SMALL_PROCESS.flags['apps/api'],
-  worker: SMALL_PROCESS.flags.apps,
+  worker: SMALL_PROCESS.flags['apps/worker'],
   delivery: SMALL_PROCESS.flags['apps/delivery'],
-  cli: SMALL_PROCESS.flags.apps,
+  cli: SMALL_PROCESS.flags['apps/cli'],
   standalone: SMALL_PROCESS.flags['apps/standalone'],
 };
 

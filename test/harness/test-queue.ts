@@ -22,6 +22,7 @@ type RetryPolicy = Pick<JobDefinition, 'attempts' | 'backoffMs'>;
 
 /** One run of a handler. */
 export interface Run extends JobContext {
+  shardId: number;
   batchIds: string[];
   at: number;
 }
@@ -80,8 +81,8 @@ export class TestQueue {
   }: ConsumeOptions = {}): TestConsumer {
     const runs: Run[] = [];
     const failures: TestConsumer['failures'] = [];
-    const finalize: JobHandler<typeof finalizeBatchesJob> = async ({ batchIds }, context) => {
-      const run = { batchIds, ...context, at: performance.now() };
+    const finalize: JobHandler<typeof finalizeBatchesJob> = async (payload, context) => {
+      const run = { ...payload, ...context, at: performance.now() };
       runs.push(run);
       return (await handler(run)) ?? 'done';
     };
@@ -98,8 +99,8 @@ export class TestQueue {
 
   /** The queue as BullMQ gives it, to look and to write past the rules of Producer. */
   async raw() {
-    const backend = openBackend(parseQueueUrl(this.url), { ...this.#options(), role: 'producer' });
-    const queue = backend.queue({ queue: 'finalize', partition: 0 });
+    const backend = openBackend({ ...this.#options(), role: 'producer' });
+    const queue = backend.queue('finalize');
     this.#closers.push(() => queue.close().then(() => backend.close()));
     await backend.verify();
     return queue;
@@ -114,13 +115,11 @@ export class TestQueue {
   }
 }
 
-/** A job that speaks of these batches, or else of one that nobody knows. */
+/** A job with these batches, or with one that does not exist. */
 export const newJob = (...batchIds: string[]) =>
-  job(finalizeBatchesJob, { batchIds: batchIds.length > 0 ? batchIds : [randomUUID()] });
+  job(finalizeBatchesJob, { shardId: 0, batchIds: batchIds.length > 0 ? batchIds : [randomUUID()] });
 
-/** The same for a batch of this shard. */
-export const newJobOf = (shardId: number) => jobOfBatch(shardId, randomUUID());
-
+/** A job of one batch. */
 export const jobOfBatch = (shardId: number, batchId: string) =>
   job(finalizeBatchesJob, { shardId, batchIds: [batchId] });
 

@@ -39,7 +39,7 @@ export async function deliverWebhooks(
   const { log, logged, assertNothingPrivate } = keptLog('delivery process');
   const opened = await webhookDelivery(resolve).open({ db, log, metrics, config });
   const failures: Error[] = [];
-  const rounds = opened.rounds.map(({ run, intervalMs }) =>
+  const tasks = opened.tasks.map(({ run, intervalMs }) =>
     repeat(run, intervalMs, (error) => void failures.push(error)),
   );
   return {
@@ -47,7 +47,7 @@ export async function deliverWebhooks(
     log: logged,
     failures,
     async close() {
-      await Promise.all([...rounds.map((round) => round.stop()), opened.close()]);
+      await Promise.all([...tasks.map((task) => task.stop()), opened.close()]);
       await db.destroy();
       assertNothingPrivate();
     },

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { COMMON_FAILURES, RESPONSE_CODES, type FailureCode } from '@floodgate/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { generateClientContract } from '../client/generate-contract.ts';
 import { operationsOf, resolve, type Document } from '../harness/contract-document.ts';
 import { canRun, python } from '../guide/run-block.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
@@ -28,9 +29,15 @@ test('the document that the linters, the clients and the site read is the one th
   const { contact, ...info } = document.info;
   expect(contact).toEqual({ name: 'The operator of this service', url: 'mailto:api@example.com' });
   const published = { ...document, info: { ...info, contact: { name: contact.name } } };
-  // `npm test -- contract -u` writes it anew.
+  // `npm test -- contract -u` writes it.
   await expect(`${JSON.stringify(published, null, 2)}\n`).toMatchFileSnapshot(
     '../../apps/docs/public/openapi.json',
+  );
+});
+
+test('the contract of the client is generated from the same document', async () => {
+  await expect(await generateClientContract(document)).toMatchFileSnapshot(
+    '../../packages/client/src/contract.ts',
   );
 });
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { residentMiB } from '../bench/process-usage.ts';
+import { residentMiB } from '../harness/process-usage.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
@@ -36,7 +36,7 @@ beforeEach(async () => {
     DATABASE_URL: database.url,
     QUEUE_URL: database.url,
     ANSWER_WITHIN_MS: '20000',
-    SHUTDOWN_TIMEOUT_MS: '12000',
+    SHUTDOWN_TIMEOUT_MS: '6000',
   });
 });
 

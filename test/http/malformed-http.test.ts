@@ -204,6 +204,15 @@ test('garbage behind a quick and a slow request is answered after both', async (
   expect(await connection.closed()).toBe('');
 });
 
+test('pipelined requests are answered in their order, slow and quick ones', async () => {
+  const { secretKey } = await issueKey(database.db, gala.partnerId);
+  connection.send((registration() + getTickets({ 'x-secret-key': secretKey })).repeat(8));
+  for (let count = 0; count < 8; count++) {
+    expect((await connection.answer()).body.responseData).toMatch(/^GALA-/);
+    expect((await connection.answer()).body.responseData).toMatchObject([{ id: ticketId }]);
+  }
+});
+
 test.each([
   ['no body', () => getTickets()],
   ['{}', () => getTickets({ 'content-type': 'application/json', 'content-length': '2' }, '{}')],

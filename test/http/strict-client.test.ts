@@ -179,6 +179,7 @@ test('the OpenAPI document describes the routes, and envelopes that are closed',
   expect(operations.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual([
     'delete /api/v1/webhooks/{webhookId}',
     'get /api/v1/events/launch',
+    'get /api/v1/events/passes/event',
     'get /api/v1/events/passes/revoked',
     'get /api/v1/events/registrations',
     'get /api/v1/events/registrations/{passReference}',

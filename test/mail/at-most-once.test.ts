@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { perform } from '@floodgate/audit';
 import { disableMailAction, pauseMailAction, resumeMailAction } from '@floodgate/mail/actions';
-import { claimDue, recordDeliveries, renewClaim } from '@floodgate/mail/mail-deliveries';
-import { readMailStatus } from '@floodgate/mail/mail-status';
+import { MOST_SENDING } from '@floodgate/deliveries';
+import { readMailStatus } from '@floodgate/mail/status';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
@@ -11,12 +11,17 @@ import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { startMailServer } from '../harness/mail-server.ts';
 import { endLeases } from '../harness/pass-time.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-import { addresses, confirm, deliveriesOf, enable, startMails, waitForState } from './mail-process.ts';
+import {
+  addresses,
+  confirm,
+  deliveriesOf,
+  enable,
+  makeDue,
+  startMails,
+  waitForState,
+} from './mail-process.ts';
 
 // One e-mail per registration, whatever dies; and the one window that is left.
-
-/** As send-mails.ts has it. */
-const MOST_UNDER_WAY = 100;
 
 let database: TestDatabase;
 let fixture: Fixture;
@@ -27,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 beforeEach(async () => {
-  await emptyTables(database.db, 'journal_consumers', 'mail_deliveries');
+  await emptyTables(database.db, 'journal_consumers', 'deliveries');
   fixture = await createFixture(database.db);
   ticketId = await fixture.addTicket({ capacity: 100_000 });
 });
@@ -44,7 +49,7 @@ test('a process that is killed while it sends: nobody is forgotten, and at most 
     const enough = (count / (kills + 1)) * kill;
     await waitUntil(`${enough} were sent`, () => server.mails.length >= enough);
     await process.end('SIGKILL');
-    possible += MOST_UNDER_WAY;
+    possible += MOST_SENDING;
     await endLeases(database.db);
   }
   await startMails(database, { SMTP_URL: server.url });
@@ -53,11 +58,11 @@ test('a process that is killed while it sends: nobody is forgotten, and at most 
   expect(new Set(mails.keys())).toEqual(new Set(everybody));
   const twice = [...mails.values()].filter((all) => all.length > 1);
   const deliveries = await deliveriesOf(database.db, fixture);
-  const doubtful = deliveries.filter((one) => one.doubtful).length;
+  const possiblyTwice = deliveries.filter((one) => one.possiblyTwice).length;
   expect(server.mails.length - count).toBeLessThanOrEqual(possible);
   // What may have been sent twice is known, and a second one is the same message.
-  expect(twice.length).toBeLessThanOrEqual(doubtful);
-  expect(doubtful).toBeLessThanOrEqual(possible);
+  expect(twice.length).toBeLessThanOrEqual(possiblyTwice);
+  expect(possiblyTwice).toBeLessThanOrEqual(possible);
   for (const all of twice) expect(new Set(all.map(({ messageId }) => messageId)).size).toBe(1);
 });
 
@@ -92,12 +97,14 @@ test('a process that stops in good order leaves nothing in doubt', async () => {
   await waitUntil('some were sent', () => server.mails.length >= 50);
   expect(await first.end('SIGTERM')).toBe(0);
   const before = server.mails.length;
-  expect(await deliveriesOf(database.db, fixture)).toHaveLength(before);
+  const states = (await deliveriesOf(database.db, fixture)).map(({ state }) => state);
+  expect(states.filter((state) => state === 'sent')).toHaveLength(before);
+  expect(states).not.toContain('sending');
   expect(before).toBeLessThan(800);
   await startMails(database, { SMTP_URL: server.url });
   await waitForState(database.db, fixture, 'sent', 800);
   expect(server.mails).toHaveLength(800);
-  expect((await deliveriesOf(database.db, fixture)).filter(({ doubtful }) => doubtful)).toEqual([]);
+  expect((await deliveriesOf(database.db, fixture)).filter(({ possiblyTwice }) => possiblyTwice)).toEqual([]);
 });
 
 test('an e-mail whose acceptance was not heard is sent again, and known to be in doubt', async () => {
@@ -107,12 +114,12 @@ test('an e-mail whose acceptance was not heard is sent again, and known to be in
   await enable(database.db, fixture);
   await startMails(database, { SMTP_URL: server.url });
   expect(await waitForState(database.db, fixture, 'retry', 1)).toMatchObject([
-    { attempts: 1, doubtful: true },
+    { attempts: 1, possiblyTwice: true },
   ]);
   server.answers = true;
-  await sql`update mail_deliveries set next_at = now()`.execute(database.db);
+  await makeDue(database.db);
   expect(await waitForState(database.db, fixture, 'sent', 1)).toMatchObject([
-    { attempts: 2, doubtful: true },
+    { attempts: 2, possiblyTwice: true },
   ]);
   expect(server.mails).toHaveLength(2);
   expect(server.mails[0]!.messageId).toBe(server.mails[1]!.messageId);
@@ -128,10 +135,10 @@ test('an e-mail whose acceptance is never heard is handed over three times, and 
     await waitUntil(`attempt ${attempts}`, async () =>
       (await deliveriesOf(database.db, fixture)).some((one) => one.attempts === attempts),
     );
-    await sql`update mail_deliveries set next_at = now()`.execute(database.db);
+    await makeDue(database.db);
   }
   expect(await waitForState(database.db, fixture, 'sent', 1)).toMatchObject([
-    { attempts: 3, doubtful: true, reason: expect.stringContaining('3 times') },
+    { attempts: 3, possiblyTwice: true, reason: expect.stringContaining('3 times') },
   ]);
   expect(server.mails).toHaveLength(3);
 });
@@ -155,7 +162,7 @@ test('paused and resumed, or switched off and on, while it sends: nobody gets a 
   await waitForState(database.db, fixture, 'sent', 600);
   expect(new Set(server.mails.map(({ to }) => to)).size).toBe(600);
   expect(server.mails).toHaveLength(600);
-  expect((await deliveriesOf(database.db, fixture)).filter(({ doubtful }) => doubtful)).toEqual([]);
+  expect((await deliveriesOf(database.db, fixture)).filter(({ possiblyTwice }) => possiblyTwice)).toEqual([]);
 });
 
 test('switched off and on while the server is slow to answer: nobody gets a second one', async () => {
@@ -185,34 +192,6 @@ test('switched off and on while the server is slow to answer: nobody gets a seco
   expect(server.mails.map(({ to }) => to)).toEqual([...addresses(1), ...addresses(1, 'later')]);
 });
 
-test('the time of a retry stays when the claims of others that were taken with it are renewed', async () => {
-  const { shardId, eventId } = fixture;
-  const delivery = {
-    shardId,
-    eventId,
-    state: 'retry',
-    reason: null,
-    attempts: 0,
-    isDoubtful: false,
-  } as const;
-  const retry = (serial: number, retryInMs: number) => ({
-    ...delivery,
-    serial,
-    retryInMs,
-    since: new Date(),
-  });
-  await enable(database.db, fixture);
-  await recordDeliveries(database.db, [retry(1, 0), retry(2, 0)]);
-  const due = await claimDue(database.db, shardId, 10);
-  await recordDeliveries(database.db, [retry(1, 60_000)]);
-  const times = () => database.db.selectFrom('mail_deliveries').select('next_at').orderBy('serial').execute();
-  const [retried, claimed] = await times();
-  await renewClaim(database.db, shardId, due);
-  const [stays, renewed] = await times();
-  expect(stays).toEqual(retried);
-  expect(renewed!.next_at!.getTime()).toBeGreaterThan(claimed!.next_at!.getTime());
-});
-
 test('a connection that is lost before a message was handed over leaves no doubt', async () => {
   const server = await startMailServer();
   const { port } = new URL(server.url);
@@ -229,7 +208,7 @@ test('a connection that is lost before a message was handed over leaves no doubt
   const again = await startMailServer(Number(port));
   await waitForState(database.db, fixture, 'sent', 5);
   expect(server.mails.length + again.mails.length).toBe(5);
-  expect((await deliveriesOf(database.db, fixture)).filter(({ doubtful }) => doubtful)).toEqual([]);
+  expect((await deliveriesOf(database.db, fixture)).filter(({ possiblyTwice }) => possiblyTwice)).toEqual([]);
 });
 
 test('while Postgres takes no outcomes, no more than those under way are sent; they are written when it does', async () => {
@@ -241,14 +220,14 @@ test('while Postgres takes no outcomes, no more than those under way are sent; t
     begin raise exception 'not now'; end $$`;
   await refuse.execute(database.db);
   await sql`
-    create trigger refuse_mails before insert on mail_deliveries execute function refuse_mails()`.execute(
+    create trigger refuse_mails before update on deliveries for each row when (new.state <> 'sending') execute function refuse_mails()`.execute(
     database.db,
   );
   const { output } = await startMails(database, { SMTP_URL: server.url });
-  await waitUntil('it has sent all that it may', () => server.mails.length === MOST_UNDER_WAY);
-  await waitUntil('it says so', () => output().includes('what became of e-mails cannot be written'));
-  expect(server.mails).toHaveLength(MOST_UNDER_WAY);
-  await sql`drop trigger refuse_mails on mail_deliveries`.execute(database.db);
+  await waitUntil('it has sent all that it may', () => server.mails.length === MOST_SENDING);
+  await waitUntil('it says so', () => output().includes('outcomes of e-mails cannot be recorded'));
+  expect(server.mails).toHaveLength(MOST_SENDING);
+  await sql`drop trigger refuse_mails on deliveries`.execute(database.db);
   await waitForState(database.db, fixture, 'sent', 400);
   expect(server.mails).toHaveLength(400);
 });

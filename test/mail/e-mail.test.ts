@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 beforeEach(async () => {
-  await emptyTables(database.db, 'journal_consumers', 'mail_deliveries');
+  await emptyTables(database.db, 'journal_consumers', 'deliveries');
   fixture = await createFixture(database.db);
   ticketId = await fixture.addTicket({ title: 'Front row & dinner' });
 });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Database, MailState } from '@floodgate/database';
+import type { Database, DeliveryState } from '@floodgate/database';
 import { perform } from '@floodgate/audit';
 import { enableMailAction } from '@floodgate/mail/actions';
 import { reserveBatch } from '@floodgate/registrations';
@@ -48,18 +48,30 @@ export async function startMails(database: TestDatabase, env: Environment) {
   return process;
 }
 
-/** What became of the e-mails of an event, by serial. */
-export const deliveriesOf = (db: Database, { shardId, eventId }: Fixture) =>
-  db
-    .selectFrom('mail_deliveries')
-    .select(['serial', 'state', 'reason', 'attempts', 'doubtful'])
+/** Deliveries of confirmations of an event, by serial. */
+export async function deliveriesOf(db: Database, { shardId, eventId }: Fixture, kind = 'confirmation') {
+  const rows = await db
+    .selectFrom('deliveries')
+    .select(['subject', 'state', 'reason', 'attempts', 'possibly_twice as possiblyTwice', 'revision'])
     .where('shard_id', '=', shardId)
     .where('event_id', '=', eventId)
-    .orderBy('serial')
+    .where('kind', '=', kind)
+    .execute();
+  return rows
+    .map(({ subject, ...row }) => ({ serial: Number(subject), ...row }))
+    .toSorted((a, b) => a.serial - b.serial);
+}
+
+/** Makes deliveries that wait for their next attempt due now. */
+export const makeDue = (db: Database, state: 'retry' | 'queued' = 'retry') =>
+  db
+    .updateTable('deliveries')
+    .set({ due_at: new Date(0) })
+    .where('state', '=', state)
     .execute();
 
 /** Waits until so many e-mails of an event have come to this. */
-export async function waitForState(db: Database, fixture: Fixture, state: MailState, count: number) {
+export async function waitForState(db: Database, fixture: Fixture, state: DeliveryState, count: number) {
   return waitUntil(`${count} e-mails are ${state}`, async () => {
     const all = (await deliveriesOf(db, fixture)).filter((one) => one.state === state);
     return all.length >= count && all;

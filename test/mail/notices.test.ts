@@ -1,4 +1,3 @@
-import { claimNotice } from '@floodgate/mail/notices/notices';
 import { contactPartnerAction, perform } from '@floodgate/partners/actions';
 import { addNotice, findNotice, resumeEndpoint, type Endpoint } from '@floodgate/webhooks';
 import PostalMime from 'postal-mime';
@@ -7,7 +6,6 @@ import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'v
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { emptyTables } from '../harness/empty-tables.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
-import { waitForLockWaiters } from '../harness/lock-waiters.ts';
 import { startMailServer } from '../harness/mail-server.ts';
 import { passTime } from '../harness/pass-time.ts';
 import { keepPrivate } from '../harness/private-data.ts';
@@ -31,13 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 beforeEach(async () => {
-  await emptyTables(
-    database.db,
-    'journal_consumers',
-    'webhook_endpoints',
-    'webhook_notices',
-    'mail_suppressions',
-  );
+  await emptyTables(database.db, 'journal_consumers', 'webhook_endpoints', 'deliveries', 'mail_suppressions');
   fixture = await createFixture(database.db);
   await setContact(CONTACT);
 });
@@ -68,19 +60,25 @@ async function giveUp(endpoint: Endpoint): Promise<void> {
       await sql`update ${sql.table(table)} set ${set} where shard_id = ${of.shard_id} and id = ${of.id}`.execute(
         transaction,
       );
-    await addNotice(transaction, { shardId, id, failingSince: null });
+    await addNotice(transaction, endpoint);
   });
 }
 
 const stateOf = (endpoint: Endpoint) => findNotice(database.db, endpoint);
+const dueOf = async ({ shardId, id }: Endpoint) => {
+  const { rows } = await sql<{ dueInMinutes: number }>`
+    select extract(epoch from due_at - now())::float8 / 60 as "dueInMinutes" from deliveries
+    where shard_id = ${shardId} and subject = ${id}`.execute(database.db);
+  return rows[0]!;
+};
 const ended = (endpoint: Endpoint, state: string, reason: string | null = null) =>
   waitUntil(`its notice is ${state}, ${reason}`, async () => {
     const notice = await stateOf(endpoint);
     return notice?.state === state && notice.reason === reason;
   });
-/** What waits for its time, or was taken by who is dead, may be taken now. */
+/** Makes deliveries of a shard due, and ends the leases of killed processes. */
 const makeDue = ({ shardId }: Endpoint) =>
-  sql`update webhook_notices set next_at = now() where shard_id = ${shardId}`.execute(database.db);
+  sql`update deliveries set due_at = now() where shard_id = ${shardId}`.execute(database.db);
 
 test('a receiver that has failed for five days: its partner gets one e-mail, which says how to go on', async () => {
   const receiver = await startReceiver((_, response) => void response.writeHead(500).end());
@@ -125,7 +123,7 @@ test('a receiver that has failed for five days: its partner gets one e-mail, whi
   expect(mail!.content + text! + html!).not.toContain('s3cret-of-theirs');
   for (const process of processes) expect(await process.end('SIGTERM')).toBe(0);
   const logs = processes.map(({ output }) => output()).join('');
-  expect(logs.match(/a webhook was given up/g)).toHaveLength(1);
+  expect(logs.match(/a webhook was disabled/g)).toHaveLength(1);
   expect(logs.match(/a partner was told/g)).toHaveLength(1);
   expect(logs).not.toContain(CONTACT);
   expect(server.mails).toHaveLength(1);
@@ -145,23 +143,7 @@ test('two processes that see many send one e-mail each, and the audit log knows 
   expect(rows.map(({ text }) => text).join('\n')).not.toContain(CONTACT);
 });
 
-test('of two that take the same at once, one has it', async () => {
-  const { shardId, id } = await addGivenUp();
-  const { db } = database;
-  const claims = await db.transaction().execute(async (transaction) => {
-    await sql`select from webhook_notices where shard_id = ${shardId} and id = ${id} for update`.execute(
-      transaction,
-    );
-    const both = [claimNotice(db, shardId), claimNotice(db, shardId)];
-    // Both have seen it, and wait for its row.
-    await waitForLockWaiters(db, 2);
-    return both;
-  });
-  const claimed = (await Promise.all(claims)).filter((claim) => claim !== null);
-  expect(claimed).toMatchObject([{ id }]);
-});
-
-test('who is killed while the server thinks loses no notice; the second e-mail is the same message', async () => {
+test('a process that is killed while the server thinks loses no notice; the second e-mail is the same message', async () => {
   const server = await startMailServer();
   const endpoint = await addGivenUp();
   const asked: string[] = [];
@@ -170,10 +152,10 @@ test('who is killed while the server thinks loses no notice; the second e-mail i
     return asked.length === 1 ? new Promise(() => {}) : undefined;
   };
   const killed = await startMails(database, { SMTP_URL: server.url });
-  await waitUntil('it is under way', () => asked.length === 1);
+  await waitUntil('the server thinks', () => asked.length === 1);
   await killed.end('SIGKILL');
-  expect(await stateOf(endpoint)).toMatchObject({ state: 'waiting' });
-  // Others leave it alone for a while: it may have been sent.
+  expect(await stateOf(endpoint)).toMatchObject({ state: 'sending' });
+  // Its lease has not expired: other processes leave it alone.
   await startMails(database, { SMTP_URL: server.url });
   const other = await addGivenUp();
   await ended(other, 'sent');
@@ -185,41 +167,13 @@ test('who is killed while the server thinks loses no notice; the second e-mail i
   expect(asked[1]).not.toBe(asked[0]);
 });
 
-test('while the server thinks the round goes on: the process does not look stuck', async () => {
-  const server = await startMailServer();
-  const endpoint = await addGivenUp();
-  let answer: (() => void) | null = null;
-  server.onMessage = () => new Promise((resolve) => (answer = () => resolve(undefined)));
-  const { baseUrl } = await startMails(database, { SMTP_URL: server.url });
-  await waitUntil('it is under way', () => answer);
-  const sinceLastRound = async () => {
-    const { progress } = (await (await fetch(`${baseUrl}/health/ready`)).json()) as {
-      progress: { rounds: Record<string, { sinceLastMs: number }> };
-    };
-    return progress.rounds['notices']!.sinceLastMs;
-  };
-  let [before, repeated] = [0, 0];
-  await waitUntil('rounds have ended and begun again', async () => {
-    const now = await sinceLastRound();
-    repeated += Number(now < before);
-    before = now;
-    return repeated >= 2;
-  });
-  expect(server.mails).toEqual([]);
-  expect(await stateOf(endpoint)).toMatchObject({ state: 'waiting' });
-  answer!();
-  await ended(endpoint, 'sent');
-  expect(server.mails).toHaveLength(1);
-});
-
 test('an e-mail whose outcome cannot be written is not sent again while its process lives', async () => {
   const server = await startMailServer();
   const endpoint = await addGivenUp();
-  await sql`alter table webhook_notices add constraint not_now check (state <> 'sent')`.execute(database.db);
+  await sql`alter table deliveries add constraint not_now check (state <> 'sent')`.execute(database.db);
   const { output } = await startMails(database, { SMTP_URL: server.url });
-  await waitUntil('it says so', () => output().includes('what became of an e-mail to a partner cannot be'));
-  await makeDue(endpoint);
-  await sql`alter table webhook_notices drop constraint not_now`.execute(database.db);
+  await waitUntil('it says so', () => output().includes('outcomes of e-mails cannot be recorded'));
+  await sql`alter table deliveries drop constraint not_now`.execute(database.db);
   await ended(endpoint, 'sent');
   expect(server.mails).toHaveLength(1);
 });
@@ -230,11 +184,11 @@ test('without a contact it waits for one, for 30 days', async () => {
   await setContact(null);
   const [soon, old] = [await addGivenUp(), await addGivenUp(stranger)];
   await sql`
-    update webhook_notices set given_up_at = ${new Date(Date.now() - 31 * 86_400_000)}
-    where shard_id = ${old.shardId} and id = ${old.id}`.execute(database.db);
+    update deliveries set created_at = ${new Date(Date.now() - 31 * 86_400_000)}
+    where shard_id = ${old.shardId} and subject = ${old.id}`.execute(database.db);
   await startMails(database, { SMTP_URL: server.url });
-  await ended(soon, 'waiting', 'no contact');
-  await ended(old, 'skipped', 'no contact');
+  await ended(soon, 'queued', 'no contact');
+  await ended(old, 'suppressed', 'no contact');
   for (const partner of [fixture, stranger]) await setContact(CONTACT, partner);
   await makeDue(soon);
   await ended(soon, 'sent');
@@ -247,13 +201,13 @@ test('refused for now it comes again; refused for good it ends, and the address 
   server.onRecipient = () => refusal;
   const endpoint = await addGivenUp();
   const { output } = await startMails(database, { SMTP_URL: server.url });
-  await ended(endpoint, 'waiting', '450 4.2.2');
+  await ended(endpoint, 'retry', '450 4.2.2');
   refusal = { responseCode: 550, message: `5.1.1 <${CONTACT}> is nobody` };
   await makeDue(endpoint);
   await ended(endpoint, 'undeliverable', '550 5.1.1');
   await waitUntil('the log says so', () => output().includes('a partner cannot be told'));
   const next = await addGivenUp();
-  await ended(next, 'undeliverable', 'suppressed');
+  await ended(next, 'suppressed', 'suppressed');
   expect(server.mails).toEqual([]);
 });
 
@@ -267,9 +221,9 @@ test('a server that is away costs no attempt', async () => {
   await makeDue(endpoint);
   await ended(endpoint, 'sent');
   const { attempts } = await database.db
-    .selectFrom('webhook_notices')
+    .selectFrom('deliveries')
     .select('attempts')
-    .where('id', '=', endpoint.id)
+    .where('subject', '=', endpoint.id)
     .executeTakeFirstOrThrow();
   expect([attempts, again.mails.length]).toEqual([1, 1]);
 });
@@ -287,9 +241,9 @@ test('nobody is told of what was resumed, of a test event, or at an address that
   ];
   await database.db.transaction().execute((transaction) => resumeEndpoint(transaction, resumed));
   await startMails(database, { SMTP_URL: server.url });
-  await ended(resumed, 'skipped', 'resumed');
-  await ended(ofTest, 'skipped', 'test event');
-  await ended(reserved, 'waiting', 'no contact');
+  await ended(resumed, 'cancelled', 'resumed');
+  await ended(ofTest, 'suppressed', 'test event');
+  await ended(reserved, 'queued', 'no contact');
   expect(server.mails).toEqual([]);
 });
 
@@ -301,10 +255,10 @@ test('given up again within the hour, it is told an hour after the e-mail before
   await giveUp(endpoint);
   const other = await addGivenUp();
   await ended(other, 'sent');
-  expect(await stateOf(endpoint)).toMatchObject({ state: 'waiting' });
-  await sql`
-    update webhook_notices set sent_at = ${new Date(Date.now() - 3_601_000)}
-    where shard_id = ${endpoint.shardId} and id = ${endpoint.id}`.execute(database.db);
+  expect(await stateOf(endpoint)).toMatchObject({ state: 'queued' });
+  const { dueInMinutes } = await dueOf(endpoint);
+  expect(dueInMinutes).toBeGreaterThan(55);
+  await makeDue(endpoint);
   await ended(endpoint, 'sent');
   const ids = server.mails.map(({ messageId }) => messageId);
   expect([ids.length, new Set(ids).size]).toEqual([3, 3]);
@@ -315,26 +269,26 @@ test('the operator sees what became of it', async () => {
   await setContact(null);
   const show = async () =>
     (await runCli({ DATABASE_URL: database.url }, 'webhook', 'show', endpoint.id)).output;
-  expect(await show()).toMatch(/e-mail to the partner\s+waiting\n/);
-  await startMails(database, { MAIL_OUTBOX: '1' });
-  await ended(endpoint, 'waiting', 'no contact');
-  expect(await show()).toMatch(/e-mail to the partner\s+waiting, no contact\n/);
+  expect(await show()).toMatch(/e-mail to the partner\s+queued\n/);
+  await startMails(database, { MAILCATCHER_SIZE: '1' });
+  await ended(endpoint, 'queued', 'no contact');
+  expect(await show()).toMatch(/e-mail to the partner\s+queued, no contact\n/);
   await setContact(CONTACT);
   await makeDue(endpoint);
   await ended(endpoint, 'sent');
   expect(await show()).toMatch(/e-mail to the partner\s+sent\n/);
 });
 
-test('without a server it waits; in the outbox it is shown', async () => {
+test('without a server it waits; in the mailcatcher it is shown', async () => {
   const endpoint = await addGivenUp();
   const silent = await startMails(database, {});
   expect(silent.output()).toContain('no SMTP_URL');
   expect(await silent.end('SIGTERM')).toBe(0);
-  expect(await stateOf(endpoint)).toMatchObject({ state: 'waiting', reason: null });
-  const { baseUrl } = await startMails(database, { MAIL_OUTBOX: '3' });
+  expect(await stateOf(endpoint)).toMatchObject({ state: 'queued', reason: null });
+  const { baseUrl } = await startMails(database, { MAILCATCHER_SIZE: '3' });
   await ended(endpoint, 'sent');
-  const page = await (await fetch(`${baseUrl}/outbox/1`)).text();
+  const page = await (await fetch(`${baseUrl}/mailcatcher/1`)).text();
   expect(page).toContain('Your webhook for Gala was switched off');
-  const mail = await (await fetch(`${baseUrl}/outbox/1/mail.html`)).text();
+  const mail = await (await fetch(`${baseUrl}/mailcatcher/1/mail.html`)).text();
   expect(mail).toContain(`POST /api/v1/webhooks/${endpoint.id}/resume`);
 });

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 beforeEach(async () => {
-  await emptyTables(database.db, 'journal_consumers', 'mail_deliveries');
+  await emptyTables(database.db, 'journal_consumers', 'deliveries');
 });
 
 async function eventWith(count: number, name: string): Promise<Fixture> {

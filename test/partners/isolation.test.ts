@@ -26,6 +26,7 @@ const LIST = 'GET /api/v1/events/registrations';
 const STATUS = 'GET /api/v1/events/registrations/:passReference';
 const PASS = `${STATUS}/pass`;
 const REVOKED = 'GET /api/v1/events/passes/revoked';
+const SIGNED_EVENT = 'GET /api/v1/events/passes/event';
 const CANCEL = `${STATUS.replace('GET', 'POST')}/cancel`;
 const CONFIRM = `${STATUS.replace('GET', 'POST')}/confirm`;
 const RESET = 'POST /api/v1/events/reset';
@@ -158,9 +159,18 @@ interface Probe {
 }
 
 const head = (route: string) => route.replace('GET ', 'HEAD ');
-const readRoutes = [TICKETS, LAUNCH, LIST, REVOKED, STATUS, PASS, WEBHOOKS, WEBHOOK, ATTEMPTS].flatMap(
-  (route) => [route, head(route)],
-);
+const readRoutes = [
+  TICKETS,
+  LAUNCH,
+  LIST,
+  SIGNED_EVENT,
+  REVOKED,
+  STATUS,
+  PASS,
+  WEBHOOKS,
+  WEBHOOK,
+  ATTEMPTS,
+].flatMap((route) => [route, head(route)]);
 
 /** The pass reference with another code: what somebody would have to guess. */
 const withOtherCode = (passReference: string) =>

@@ -11,13 +11,13 @@ const database = await createTestDatabase();
 const { db } = database;
 afterAll(() => database.drop());
 
-const SUBJECT = { event: { id: 1042, startsAt: null, endsAt: null }, ticketId: 3, serial: 317 };
+const SUBJECT = { eventId: 1042, ticketId: 3, serial: 317 };
 
 test('the schema brings a key along: passes can be made at once', async () => {
   const signer = createPassSigner({ db });
   const token = await signer.tokenFor(SUBJECT);
   expect(await signer.tokenFor(SUBJECT)).toBe(token);
-  expect(verifyPass(token, await signer.publicKeys())).toMatchObject({
+  expect(verifyPass(token, (await signer.keys()).publicKeys)).toMatchObject({
     eventId: 1042,
     ticketId: 3,
     serial: 317,
@@ -38,15 +38,6 @@ test('API and delivery may sign with their own roles, and the worker may not rea
   await expect(signAs('worker')).rejects.toMatchObject({ code: '42501' });
 });
 
-test('a pass is valid from a day before the event to a day after it', async () => {
-  const event = { id: 1042, startsAt: new Date('2026-12-01T18:00Z'), endsAt: new Date('2026-12-01T23:00Z') };
-  const token = await createPassSigner({ db }).tokenFor({ ...SUBJECT, event });
-  expect(parsePass(token)).toMatchObject({
-    validFrom: new Date('2026-11-30T18:00Z'),
-    validUntil: new Date('2026-12-02T23:00Z'),
-  });
-});
-
 test('a new key signs soon, and what the old one signed is valid until that is withdrawn', async () => {
   const signer = createPassSigner({ db });
   const before = await signer.tokenFor(SUBJECT);
@@ -54,16 +45,18 @@ test('a new key signs soon, and what the old one signed is valid until that is w
   const { id } = await perform(db, rotatePassKeyAction, {}, 'jane');
   expect(id).toBe(oldId + 1);
   await waitUntil('the new key signs', async () => parsePass(await signer.tokenFor(SUBJECT))!.keyId === id);
-  expect(verifyPass(before, await signer.publicKeys())).toMatchObject({ serial: 317 });
+  expect(verifyPass(before, (await signer.keys()).publicKeys)).toMatchObject({ serial: 317 });
 
   await expect(perform(db, withdrawPassKeyAction, { keyId: id }, 'jane')).rejects.toThrow(
     'it still signs passes; rotate first',
   );
   await expect(perform(db, withdrawPassKeyAction, { keyId: 999 }, 'jane')).rejects.toThrow('no such key');
   await perform(db, withdrawPassKeyAction, { keyId: oldId }, 'jane');
-  await waitUntil('the old key is gone', async () => !(await signer.publicKeys()).has(oldId));
-  expect(verifyPass(before, await signer.publicKeys())).toBe('unknown-key');
-  expect(verifyPass(await signer.tokenFor(SUBJECT), await signer.publicKeys())).toMatchObject({ keyId: id });
+  await waitUntil('the old key is gone', async () => !(await signer.keys()).publicKeys.has(oldId));
+  expect(verifyPass(before, (await signer.keys()).publicKeys)).toBe('unknown-key');
+  expect(verifyPass(await signer.tokenFor(SUBJECT), (await signer.keys()).publicKeys)).toMatchObject({
+    keyId: id,
+  });
 });
 
 test('of rotations at once each makes a key, the last of them signs, and the audit log holds none', async () => {

@@ -1,5 +1,5 @@
 import { describeEventAction, perform } from '@floodgate/events/actions';
-import { parsePass, verifyPass } from '@floodgate/passes';
+import { verifyPass } from '@floodgate/passes';
 import { rotatePassKeyAction } from '@floodgate/passes/actions';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
@@ -43,6 +43,7 @@ async function confirmed(): Promise<string> {
 interface PassData {
   pass: string;
   keyID: string;
+  validFrom: string | null;
 }
 const passOf = async (passReference: string) =>
   (await partner.pass(passReference)).body.responseData as PassData;
@@ -140,15 +141,14 @@ test('what is reserved, held or cancelled has no pass', async () => {
   expectFailure(await partner.pass(passReference), '35');
 });
 
-test("a pass is valid around the event's time, as soon as that is known", async () => {
+test('an event that moves changes the times of its passes, and not the passes', async () => {
   const passReference = await confirmed();
+  const before = await passOf(passReference);
   const times = { startsAt: new Date('2026-12-01T18:00Z'), endsAt: new Date('2026-12-01T22:00Z') };
   await perform(database.db, describeEventAction, { eventId: gala.eventId, ...times }, 'jane');
-  await waitUntil('the times are known', async () => {
-    const { validFrom, validUntil } = parsePass((await passOf(passReference)).pass)!;
-    return validFrom !== null && validUntil !== null;
-  });
-  expect(await passOf(passReference)).toMatchObject({
+  await waitUntil('the times are known', async () => (await passOf(passReference)).validFrom !== null);
+  expect(await passOf(passReference)).toEqual({
+    ...before,
     validFrom: '2026-11-30T18:00:00.000+00:00',
     validUntil: '2026-12-02T22:00:00.000+00:00',
   });
@@ -160,7 +160,6 @@ test('after a rotation the new key signs, and both are published', async () => {
   const { id } = await perform(database.db, rotatePassKeyAction, {}, 'jane');
   await waitUntil('the new key signs', async () => (await passOf(passReference)).keyID === String(id));
   const keys = await fetchPassKeys(api.baseUrl);
-  const now = new Date('2026-12-01T20:00Z');
   for (const { pass } of [before, await passOf(passReference)])
-    expect(verifyPass(pass, keys, now)).toMatchObject({ eventId: gala.eventId });
+    expect(verifyPass(pass, keys)).toMatchObject({ eventId: gala.eventId });
 });

@@ -37,6 +37,7 @@ async function cancelled(fixture: Fixture): Promise<number> {
   const passReference = String(body.responseData);
   await finalizePending(database.db, gala.shardId);
   expect((await clientOf(fixture).cancel(passReference)).body.responseCode).toBe('00');
+  await finalizePending(database.db, gala.shardId);
   return Number(passReference.split('-')[2]);
 }
 

@@ -1,4 +1,3 @@
-import { giveUp, snooze } from '@floodgate/queue';
 import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { QUEUE_BACKENDS, titleOf, useQueue } from '../harness/queue-backends.ts';
@@ -99,7 +98,7 @@ for (const backend of QUEUE_BACKENDS) {
 
     test('a snoozed job runs again after its delay, and that costs it no attempt', async () => {
       const producer = await queue.produce({ attempts: 2, backoffMs: 60_000 });
-      const handler = () => Promise.resolve(runs.length <= 3 ? snooze(300) : undefined);
+      const handler = () => Promise.resolve(runs.length <= 3 ? { snoozeMs: 300 } : undefined);
       const { runs, failures } = queue.consume({ handler });
       await producer.enqueue(newJob());
       await waitForCounts(producer, { delayed: 1 });
@@ -109,18 +108,6 @@ for (const backend of QUEUE_BACKENDS) {
         expect(run.at - runs[index]!.at).toBeGreaterThan(295);
       expect(runs.map(({ isLastAttempt }) => isLastAttempt)).toEqual([false, false, false, false]);
       expect(failures).toEqual([]);
-    });
-
-    test('a job that is given up is kept as failed with its reason, however many attempts are left', async () => {
-      const producer = await queue.produce({ attempts: 5, backoffMs: 1 });
-      const job = newJob();
-      const { runs, failures } = queue.consume({ handler: () => Promise.resolve(giveUp('no such thing')) });
-      await producer.enqueue(job);
-      await waitForCounts(producer, { failed: 1 });
-      await waitUntil('the failure was told', () => failures.length > 0);
-      expect(failures).toMatchObject([{ id: job.id, attempt: 1, message: 'no such thing' }]);
-      expect(await (await queue.raw()).getJob(job.id)).toMatchObject({ failedReason: 'no such thing' });
-      expect(runs).toHaveLength(1);
     });
 
     test('an attempt that takes too long has failed, and its handler is told to stop', async () => {
@@ -148,27 +135,6 @@ for (const backend of QUEUE_BACKENDS) {
       }
     });
 
-    test('removeFailed removes the failed jobs that it was asked to, and nothing else', async () => {
-      const producer = await queue.produce({ attempts: 1, backoffMs: 1 });
-      const [obsolete, kept, waiting] = [newJob(), newJob(), newJob()];
-      await enqueueAll(producer, [obsolete, kept]);
-      const { close } = queue.consume({ handler: () => Promise.reject(new Error('no luck')) });
-      await waitForCounts(producer, { failed: 2 });
-      await close(5_000);
-      // A failed job that is kept swallows an enqueue with the same id.
-      await enqueueAll(producer, [obsolete, waiting]);
-      await waitForCounts(producer, { failed: 2, waiting: 1 });
-      const remove = (...jobs: unknown[]) =>
-        producer.removeFailed('finalize', (payload) =>
-          JSON.stringify(jobs).includes(JSON.stringify(payload)),
-        );
-      expect(await remove(obsolete, waiting)).toBe(1);
-      expect(await remove(obsolete, waiting)).toBe(0);
-      await waitForCounts(producer, { failed: 1, waiting: 1 });
-      await producer.enqueue(obsolete);
-      await waitForCounts(producer, { failed: 1, waiting: 2 });
-    });
-
     test('counts tell what waits, runs and is put off', async () => {
       const producer = await queue.produce({ attempts: 2, backoffMs: 60_000 });
       const { promise: go, resolve } = Promise.withResolvers<void>();
@@ -186,13 +152,13 @@ for (const backend of QUEUE_BACKENDS) {
 
     test('a payload that is not of its job is refused by the producer', async () => {
       const producer = await queue.produce();
-      const wrong = { ...newJob(), payload: { batchIds: ['x'] } };
+      const wrong = { ...newJob(), payload: { shardId: 0, batchIds: ['x'] } };
       await expect(producer.enqueue(wrong)).rejects.toThrow('not a payload of finalize-batches');
       await waitForCounts(producer, {});
     });
 
     test.for([
-      ['finalize-batches', { batchIds: [7] }],
+      ['finalize-batches', { shardId: 0, batchIds: [7] }],
       ['finalize-batches', null],
       ['nobody-knows-this', newJob().payload],
       ['toString', {}],

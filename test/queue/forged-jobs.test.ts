@@ -35,19 +35,18 @@ const PAYLOADS: unknown[] = [
   'text',
   7,
   {},
-  { batchIds: null },
-  { batchIds: [] },
-  { batchIds: {} },
-  { batchIds: { length: 1, 0: randomUUID() } },
-  { batchIds: [null] },
-  { batchIds: [[randomUUID()]] },
-  { batchIds: [HYPHENS] },
-  { batchIds: [`${randomUUID().slice(0, -1)}-`] },
-  { batchIds: [randomUUID().toUpperCase()] },
-  { batchIds: [`${randomUUID()}\n`] },
-  { batchIds: ["'); drop table batches; --aaaaaaaaaaa"] },
-  { batchIds: ['x'.repeat(1_000_000)] },
-  { batchIds: ids(1_001) },
+  { shardId: 0, batchIds: null },
+  { shardId: 0, batchIds: {} },
+  { shardId: 0, batchIds: { length: 1, 0: randomUUID() } },
+  { shardId: 0, batchIds: [null] },
+  { shardId: 0, batchIds: [[randomUUID()]] },
+  { shardId: 0, batchIds: [HYPHENS] },
+  { shardId: 0, batchIds: [`${randomUUID().slice(0, -1)}-`] },
+  { shardId: 0, batchIds: [randomUUID().toUpperCase()] },
+  { shardId: 0, batchIds: [`${randomUUID()}\n`] },
+  { shardId: 0, batchIds: ["'); drop table batches; --aaaaaaaaaaa"] },
+  { shardId: 0, batchIds: ['x'.repeat(1_000_000)] },
+  { shardId: 0, batchIds: ids(1_001) },
   JSON.parse('{"__proto__":{"batchIds":["x"]},"constructor":{"prototype":{"x":1}}}'),
 ];
 /** With a payload that is right, but of batches that do not exist. */
@@ -61,9 +60,10 @@ const OPTIONS: JobsOptions[] = [
 ];
 
 async function forge(queue: Queue): Promise<number> {
-  for (const name of NAMES) await queue.add(name, { batchIds: ids(1) });
+  for (const name of NAMES) await queue.add(name, { shardId: 0, batchIds: ids(1) });
   for (const payload of PAYLOADS) await queue.add('finalize-batches', payload);
-  for (const options of OPTIONS) await queue.add('finalize-batches', { batchIds: ids(1) }, options);
+  for (const options of OPTIONS)
+    await queue.add('finalize-batches', { shardId: 0, batchIds: ids(1) }, options);
   return NAMES.length + PAYLOADS.length;
 }
 
@@ -121,7 +121,7 @@ for (const backend of QUEUE_BACKENDS.filter(({ name }) => name !== 'Redis Cluste
           ['stacktrace', '{'],
         ];
         for (const [field, value] of spoiled) {
-          const { id } = await raw.add('finalize-batches', { batchIds: ids(1) });
+          const { id } = await raw.add('finalize-batches', { shardId: 0, batchIds: ids(1) });
           await client.hset(raw.toKey(id!), field, value);
         }
         await client.lpush(raw.toKey('wait'), 'no-such-job', ':', '');

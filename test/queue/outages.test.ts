@@ -80,24 +80,6 @@ for (const backend of fragile) {
   });
 }
 
-// A server that is silent, and no sign that it is away.
-for (const backend of fragile) {
-  test(`${backend.name}: no more than a thousand adds wait for an answer, and afterwards there is room again`, async () => {
-    const { url, wire, stop } = await backend.startOnWire();
-    const queue = await TestQueue.open(url);
-    const producer = await queue.produce();
-    await producer.enqueue(newJob());
-    wire.setMode('silent');
-    const waiting = Promise.allSettled(Array.from({ length: 1_000 }, () => producer.enqueue(newJob())));
-    await expect(producer.enqueue(newJob())).rejects.toThrow('the queue is down');
-    wire.setMode('pass');
-    await waiting;
-    await producer.enqueue(newJob());
-    await queue.close();
-    await stop();
-  });
-}
-
 async function failsAtOnce(call: () => Promise<unknown>): Promise<boolean> {
   const startedAt = performance.now();
   const failed = await call().then(

@@ -106,7 +106,9 @@ describe.skipIf(missing)(`why a queue is down${missing}`, () => {
     const consumer = new Consumer({ ...common, jobs, onJobFailed: () => {} });
     // Whoever took another database would connect once.
     await waitUntil('both have tried again and again', async () => {
-      await expect(producer.enqueue(job(finalizeBatchesJob, { batchIds: [randomUUID()] }))).rejects.toThrow();
+      await expect(
+        producer.enqueue(job(finalizeBatchesJob, { shardId: 0, batchIds: [randomUUID()] })),
+      ).rejects.toThrow();
       return told.filter((message) => message.includes('DB index')).length > 6;
     });
     await producer.close();

@@ -121,7 +121,7 @@ describe('a worker with two queues', () => {
       settings: {},
       open: ({ producer }) => {
         producers.push(producer);
-        return { handlers: { 'go-left': done, 'go-right': () => go.then(done) }, rounds: [] };
+        return { handlers: { 'go-left': done, 'go-right': () => go.then(done) }, tasks: [] };
       },
     });
     const port = String(await findFreePort());
@@ -178,7 +178,7 @@ describe('a worker with two queues', () => {
 
 test('a second queue has settings of its own', () => {
   const handlers = { 'go-left': done, 'go-right': done };
-  const capability = defineWorker({ jobs: JOBS, settings: {}, open: () => ({ handlers, rounds: [] }) });
+  const capability = defineWorker({ jobs: JOBS, settings: {}, open: () => ({ handlers, tasks: [] }) });
   const url = 'postgres://127.0.0.1/floodgate';
   const env = { DATABASE_URL: url, QUEUE_URL: url, RIGHT_ATTEMPTS: '7' };
   expect(loadConfig(workerConfig([capability]), env)).toMatchObject({

@@ -36,7 +36,7 @@ const inOneMoment = <Result>(work: (db: Database) => Promise<Result>): Promise<R
 
 const ago = (seconds: number): RawBuilder<Date> => sql<Date>`now() - make_interval(secs => ${seconds})`;
 
-const FINISHED: BatchState[] = ['confirmed', 'failed', 'void'];
+const FINISHED: BatchState[] = ['confirmed', 'failed'];
 
 /** A pending batch that is due, but for what is given. */
 async function addBatch(
@@ -44,8 +44,7 @@ async function addBatch(
   differing: Partial<InsertObject<Schema, 'batches'>> = {},
 ): Promise<string> {
   const id = randomUUID();
-  const size = differing.state === 'void' ? 0 : 1;
-  const batch = { id, size, first_serial: size, last_serial: size, relay_at: ago(0), ...differing };
+  const batch = { id, size: 1, first_serial: 1, last_serial: 1, relay_at: ago(0), ...differing };
   await db.insertInto('batches').values(batch).execute();
   return id;
 }
@@ -146,7 +145,7 @@ test('redriven are failed batches, the oldest first, as many as were asked for, 
       await addBatch(db, { ...failed, created_at: ago(30) }),
       await addBatch(db, { ...failed, created_at: ago(90) }),
     ];
-    const others = await addInState(db, ['confirmed', 'void']);
+    const others = await addInState(db, ['confirmed']);
     await addBatch(db, { relay_at: ago(-300) });
     expect((await redriveBatches(db, { limit: 2 })).toSorted()).toEqual([older, oldest].toSorted());
     expect((await leaseDueBatches(db, 0, 100)).toSorted()).toEqual([older, oldest].toSorted());
@@ -188,10 +187,15 @@ test('what has failed is listed, the oldest first, with whose it is and why', as
 
 test('the backlog counts what is pending and what has failed, and tells how long the oldest has waited', async () => {
   const { db } = database;
-  expect(await readBacklog(db)).toEqual({ pendingBatches: 0, failedBatches: 0, oldestPendingMs: null });
+  expect(await readBacklog(db)).toEqual({
+    pendingBatches: 0,
+    pendingChanges: 0,
+    failedBatches: 0,
+    oldestPendingMs: null,
+  });
   for (const seconds of [60, 3_600]) await addBatch(db, { pending_since: ago(seconds) });
   await addInState(db, [...FINISHED, 'failed']);
   const { oldestPendingMs, ...counts } = await readBacklog(db);
-  expect(counts).toEqual({ pendingBatches: 2, failedBatches: 2 });
+  expect(counts).toEqual({ pendingBatches: 2, pendingChanges: 0, failedBatches: 2 });
   expect(oldestPendingMs).toBeGreaterThanOrEqual(3_600_000);
 });

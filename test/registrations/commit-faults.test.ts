@@ -59,7 +59,6 @@ const commit = (reservations: Reservation[], db = pool, resolveWithinMs = 10_000
     {
       db,
       locked: { has: () => false, lock: () => {}, release: () => {} },
-      suspects: new Set(),
       isCluster: inject('engine') === 'citus',
       lockWithinMs: 0,
       retentionHours: 24,
@@ -289,7 +288,7 @@ test.each(LANGUAGES)(
 test('what Postgres calls fatal is no refusal, even if a pooler in between keeps the connection', async () => {
   proxy.replaceInAnswers(new Map([['SERROR\0', 'SFATAL\0']]));
   const poison = reservation(await gala.addTicket(), { fullName: 'Poison' });
-  expect(kinds(await commit([poison], pool, 0))).toEqual(['overloaded']);
+  expect(kinds(await commit([poison], pool, 0))).toEqual(['unknown']);
   expect(failures).toEqual(['unknown']);
 });
 

@@ -117,24 +117,18 @@ test('state leaves out what has another one', async () => {
 });
 
 test.each([
-  ['?limit=0', 'limit: optional, how many entries at most, from 1 to 1000; 100 where it is missing'],
-  ['?limit=1001', 'limit: optional, how many entries at most, from 1 to 1000; 100 where it is missing'],
-  [
-    '?after=-1',
-    'after: optional, the cursor of the page before; without it the list starts at the beginning',
-  ],
-  [
-    '?after[]=1',
-    'after: optional, the cursor of the page before; without it the list starts at the beginning',
-  ],
+  ['?limit=0', 'limit: optional, the maximum number of entries, from 1 to 1000. Default: 100'],
+  ['?limit=1001', 'limit: optional, the maximum number of entries, from 1 to 1000. Default: 100'],
+  ['?after=-1', 'after: optional, the cursor of the page before. Default: the list starts at the beginning'],
+  ['?after[]=1', 'after: optional, the cursor of the page before. Default: the list starts at the beginning'],
   [
     '?after=1&after%5B0%5D=1',
-    'after: optional, the cursor of the page before; without it the list starts at the beginning',
+    'after: optional, the cursor of the page before. Default: the list starts at the beginning',
   ],
-  ['?limit[]=1', 'limit: optional, how many entries at most, from 1 to 1000; 100 where it is missing'],
+  ['?limit[]=1', 'limit: optional, the maximum number of entries, from 1 to 1000. Default: 100'],
   [
     '?after=1&after=2',
-    'after: optional, the cursor of the page before; without it the list starts at the beginning',
+    'after: optional, the cursor of the page before. Default: the list starts at the beginning',
   ],
   ['?state=reserved', 'state: optional, only entries of this state: confirmed, cancelled or failed'],
 ])('%s is refused', async (query, message) => {

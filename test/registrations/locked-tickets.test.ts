@@ -147,7 +147,9 @@ test('while a whole table is locked, Postgres gives batches up in time: they are
 async function lockRegistrations(transaction: Database, shardId: number): Promise<void> {
   const isShared = inject('engine') === 'citus';
   if (isShared) await sql`set local citus.enable_manual_changes_to_shards = on`.execute(transaction);
-  const name = isShared ? sql`shard_table('registrations', ${shardId})` : sql`'registrations'`;
+  const name = isShared
+    ? sql`'registrations_' || get_shard_id_for_distribution_column('registrations', ${shardId}::integer)`
+    : sql`'registrations'`;
   const { rows } = await sql<{ name: string }>`select ${name} as name`.execute(transaction);
   await sql`lock table ${sql.table(rows[0]!.name)}`.execute(transaction);
 }

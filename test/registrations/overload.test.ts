@@ -10,7 +10,7 @@ import { RawConnection, requestText } from '../harness/raw-http.ts';
 import { startApiProcess, type Environment, type ServiceProcess } from '../harness/service-process.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-import { residentMiB } from '../bench/process-usage.ts';
+import { residentMiB } from '../harness/process-usage.ts';
 
 const REGISTER = '/api/v1/events/register';
 

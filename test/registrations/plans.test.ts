@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { finalizePending } from '../harness/journal.ts';
 import { reservationOf } from '../harness/reservation.ts';
 
 let database: TestDatabase;
@@ -51,8 +52,13 @@ test('a reset reads the registrations of its event only', async () => {
   const { db } = database;
   const trial = await createFixture(db, 'allow', 'test');
   const ticketId = await trial.addTicket();
-  const batch = [1, 2, 3].map(() => reservationOf(trial, ticketId, { attendeeDigest: randomUUID() }));
+  const batch = [1, 2, 3].map(() => reservationOf(trial, ticketId));
   await reserveBatch(db, randomUUID(), batch);
+  await finalizePending(db, trial.shardId);
+  await reserveBatch(db, randomUUID(), batch);
+  // Another event's, which are not in the journal either.
+  for (let count = 0; count < 20; count += 1)
+    await reserveBatch(db, randomUUID(), [reservationOf(gala, await gala.addTicket())]);
   await sql`
     insert into registrations (
       shard_id, batch_id, position, partner_id, event_id, ticket_id, pass_code, full_name, email_address, attendee_digest
@@ -63,7 +69,7 @@ test('a reset reads the registrations of its event only', async () => {
   for (const isAnalyzed of [false, true]) {
     if (isAnalyzed) await sql`analyze registrations`.execute(db);
     await db.transaction().execute(async (transaction) => {
-      expect(await findUncancelled(transaction, trial, 500)).toHaveLength(batch.length);
+      expect((await findUncancelled(transaction, trial, 0, 500)).found).toHaveLength(2 * batch.length);
       const { rows } = await sql<{ read: number }>`
         select seq_tup_read + coalesce(idx_tup_fetch, 0) as read from pg_stat_xact_user_tables
         where relname = 'registrations'`.execute(transaction);

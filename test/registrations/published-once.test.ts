@@ -88,7 +88,7 @@ describe.for(CASES)(
       const outcome = await waiting;
       await finalizePending(database.db, gala.shardId);
       // Repeats change nothing.
-      for (const change of ['confirm', 'expire']) await CHANGES[change]!(database.db);
+      for (const change of ['confirm', 'expire', 'finalize']) await CHANGES[change]!(database.db);
 
       const isConfirmed = [first, second].includes('confirm') && ![first, second].includes('expire');
       if (await isCancelled()) {
@@ -99,3 +99,23 @@ describe.for(CASES)(
     });
   },
 );
+
+describe.for([
+  { first: 'cancel', second: 'finalize' },
+  { first: 'finalize', second: 'cancel' },
+])('a registration without a hold: $first, then $second', ({ first, second }) => {
+  test('is confirmed before it is cancelled, or only cancelled', async () => {
+    const ticketId = await gala.addTicket({ capacity: 1 });
+    const [seat] = await reserveBatch(database.db, randomUUID(), [reservationOf(gala, ticketId)]);
+    if (seat?.kind !== 'registered') throw new Error('no seat');
+    named = { ...named, serial: seat.serial, passCode: seat.passCode };
+    await using server = await database.openShard(gala.shardId);
+    const transaction = await server.startTransaction().execute();
+    await CHANGES[first]!(transaction);
+    // Neither waits for the other.
+    await CHANGES[second]!(database.db);
+    await transaction.commit().execute();
+    for (const _ of [1, 2]) await finalizePending(database.db, gala.shardId);
+    expect(await published()).toEqual(['confirmed', 'cancelled']);
+  });
+});

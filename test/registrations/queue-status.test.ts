@@ -67,7 +67,7 @@ describe('what waits', { timeout: 90_000 }, () => {
     const late = await status();
     expect(late).toMatchObject({
       code: 1,
-      output: expect.stringMatching(/^floodgate: the oldest pending batch is 9\d\.\d s old$/m),
+      output: expect.stringMatching(/^floodgate: the oldest pending batch or change is 9\d\.\d s old$/m),
     });
     expect(late.output).not.toContain(NO_WORKER);
     expect(await status('--max-age', '3600')).toMatchObject({ code: 0 });

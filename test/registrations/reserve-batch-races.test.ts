@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { connect, statementFailure, type Database } from '@floodgate/database';
 import {
-  findBatch,
-  isBulk,
   reconcile,
   reserveBatch,
-  type Order,
+  type Submission,
   type Outcome,
   type Reservation,
 } from '@floodgate/registrations';
@@ -15,9 +13,10 @@ import { sql, type RawBuilder } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { bookedIn } from '../harness/booked-in.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
-import { anyBatch, createWorld, toOrders, type World } from '../harness/drawn-reservations.ts';
+import { anyBatch, createWorld, toSubmissions, type World } from '../harness/drawn-reservations.ts';
 import { holdTicket } from '../harness/hold-ticket.ts';
 import { waitForLockWaiters } from '../harness/lock-waiters.ts';
+import { registrationsOfBatch } from '../harness/stored-batch.ts';
 
 const POOLS = 6;
 const BATCHES = 90;
@@ -66,7 +65,7 @@ function batchOf(ticket: number, size: number): Reservation[] {
     extraData1: null,
   };
   const drawn = Array.from({ length: size }, (_, attendee) => ({ ...guest, attendee }));
-  return toOrders(world, drawn) as Reservation[];
+  return toSubmissions(world, drawn) as Reservation[];
 }
 
 async function takenOf(ticket: number): Promise<number> {
@@ -76,13 +75,10 @@ async function takenOf(ticket: number): Promise<number> {
 }
 
 test('batches that race for the same tickets over several connections sell every seat once', async () => {
-  const drawn = fc.sample(anyBatch, BATCHES).map((batch) => toOrders(world, batch));
+  const drawn = fc.sample(anyBatch, BATCHES).map((batch) => toSubmissions(world, batch));
   // Keys would meet between connections: that is another test. Everything else stays as random as it is.
-  const withoutKey = (order: Order): Order =>
-    isBulk(order)
-      ? { ...order, idempotency: { ...order.idempotency, key: randomUUID() } }
-      : { ...order, idempotency: null };
-  const batches: Order[][] = drawn.map((batch) => batch.map(withoutKey));
+  const withoutKey = (submission: Submission): Submission => ({ ...submission, idempotency: null });
+  const batches: Submission[][] = drawn.map((batch) => batch.map(withoutKey));
   // Enough to sell everything out, whatever was drawn.
   batches.push(batchOf(1, 10), batchOf(2, 50));
   const ids = batches.map(() => randomUUID());
@@ -140,7 +136,9 @@ async function pauseBefore(table: string, condition: RawBuilder<unknown>) {
 async function expectOwnSerials(ids: string[], outcomes: Outcome[][]): Promise<void> {
   for (const [index, id] of ids.entries()) {
     const expected = seatsOf(outcomes[index]!);
-    const found = (await findBatch(database.db, world.events[0].shardId, id)).map(({ serial }) => serial);
+    const found = (await registrationsOfBatch(database.db, world.events[0].shardId, id)).map(
+      ({ serial }) => serial,
+    );
     expect(found.toSorted((a, b) => a - b)).toEqual(expected);
     const rows = await database.db.selectFrom('batches').selectAll().where('id', '=', id).execute();
     expect(rows.map((row) => [row.first_serial, row.last_serial])).toEqual(

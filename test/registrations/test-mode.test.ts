@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { BULK_ITEM_FAILURES, type FailureCode } from '@floodgate/contract';
 import { createEvent, grantEvent } from '@floodgate/events';
 import { findAccess, issueKey, parseSecretKey } from '@floodgate/partners';
+import { readJournal } from '@floodgate/journal';
 import { reconcile } from '@floodgate/registrations';
 import { createTicket } from '@floodgate/tickets';
 import { sql } from 'kysely';
@@ -10,6 +11,7 @@ import { operationsOf, readDocument } from '../harness/contract-document.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { finalizePending } from '../harness/journal.ts';
 import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
 import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
 import { exchange, requestText } from '../harness/raw-http.ts';
@@ -161,6 +163,12 @@ test('what is provoked is no fault in the log', async () => {
   expect(api.log().slice(before)).not.toMatch(/unexpected/);
 });
 
+test('a registration under a test event is stored as one under a live event', async () => {
+  await partner.register(attendee(ticketId));
+  const rows = database.db.selectFrom('registrations').select('attendee_digest');
+  expect(await rows.where('event_id', '=', trial.eventId).execute()).toEqual([{ attendee_digest: null }]);
+});
+
 describe('modes', () => {
   /** What comes back but for what differs by nature. */
   async function ask(path: string, secretKey: string, eventRef: string) {
@@ -265,6 +273,43 @@ describe('a reset', () => {
     expect([codeOf(again), again.headers.get('idempotent-replayed')]).toEqual(['00', null]);
     expectReset(await partner.reset(), 1);
     expectReset(await partner.reset(), 0);
+  });
+
+  test('finds what is finalized, held or confirmed, and looks at each part of the journal once', async () => {
+    const { shardId, eventId, partnerId } = trial;
+    const register = (headers: Record<string, string> = {}) => partner.register(attendee(ticketId), headers);
+    const cursor = async () => {
+      const rows = database.db.selectFrom('test_resets').selectAll().where('event_id', '=', eventId);
+      return (await rows.execute()).map(({ partner_id, journal_offset }) => [partner_id, journal_offset]);
+    };
+    await register();
+    const held = String((await register({ 'hold-for': '60' })).body.responseData);
+    await register({ 'hold-for': '60' });
+    await finalizePending(database.db, shardId);
+    await partner.confirm(held);
+    await register();
+    expectReset(await partner.reset(), 4);
+    await finalizePending(database.db, shardId);
+    expectReset(await partner.reset(), 0);
+    const { cursor: head } = (await readJournal(database.db, { shardId, eventId, partnerId }, 0, 100)) as {
+      cursor: number;
+    };
+    expect(await cursor()).toEqual([[partnerId, head]]);
+    await register();
+    await finalizePending(database.db, shardId);
+    expectReset(await partner.reset(), 1);
+    expect(await taken()).toBe(0);
+  });
+
+  test('starts again where the journal was restored from an earlier state', async () => {
+    const { shardId, eventId, partnerId } = trial;
+    await partner.register(attendee(ticketId));
+    await finalizePending(database.db, shardId);
+    await database.db
+      .insertInto('test_resets')
+      .values({ shard_id: shardId, event_id: eventId, partner_id: partnerId, journal_offset: 1_000_000 })
+      .execute();
+    expectReset(await partner.reset(), 1);
   });
 
   test('frees attendees whom the event takes once, and those who get their first seat again', async () => {

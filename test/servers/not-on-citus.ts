@@ -19,12 +19,10 @@ export const FILES_NOT_ON_CITUS: Record<string, string[]> = {
   'about one Postgres: its schema, its versions, its sessions': [
     'database/schema-changes',
     'database/session-settings',
-    'database/shard-migration',
     'database/unsupported-database',
   ],
   'citus/cluster asks the same of real processes there': ['end-to-end/processes', 'partners/rate-limit'],
   'starts servers of its own': [
-    'end-to-end/bench',
     'end-to-end/compose',
     'end-to-end/docs-page',
     'end-to-end/install',
@@ -58,7 +56,7 @@ export const FILES_NOT_ON_CITUS: Record<string, string[]> = {
   ],
   'about settings': ['service/settings', 'service/wrong-settings'],
   'about e-mails, or about what a process does with them: what is asked of the database mail/send asks as well':
-    ['mail/at-most-once', 'mail/commands', 'mail/e-mail', 'mail/outbox', 'mail/sharing', 'mail/throughput'],
+    ['mail/at-most-once', 'mail/commands', 'mail/e-mail', 'mail/mailcatcher', 'mail/sharing'],
 };
 
 const ONE_LOCK = 'pauses by an advisory lock, which is one server’s';

@@ -18,28 +18,14 @@ interface Node {
 export interface RedisCluster extends AsyncDisposable {
   /** As QUEUE_URL. */
   url: string;
-  /** Returns, for each master, how many of its keys match. */
-  countKeys(pattern: string): Promise<number[]>;
   /** Kills the master that holds most keys, and resolves when a replica has taken its place. */
   loseBusiestMaster(): Promise<void>;
-  /** Kills the master of a slot, whose replica has everything by then and waits. */
-  loseMasterOf(slot: number): Promise<LostMaster>;
 }
 
-/** A master that was killed. */
-export interface LostMaster {
-  /** Whether a slot was its own. */
-  had(slot: number): boolean;
-  /** Lets its replica take its place, and resolves when it has. */
-  failOver(): Promise<void>;
-}
-
-/** Without `fullCoverage` the slots of the others are served while those of one master are not. It is the server's default. */
-export async function startRedisCluster({ fullCoverage = true } = {}): Promise<RedisCluster> {
+export async function startRedisCluster(): Promise<RedisCluster> {
   await using started = new AsyncDisposableStack();
   const nodes: Node[] = [];
-  for (let count = 0; count < 2 * MASTERS; count += 1)
-    nodes.push(started.adopt(await startNode(fullCoverage), stopNode));
+  for (let count = 0; count < 2 * MASTERS; count += 1) nodes.push(started.adopt(await startNode(), stopNode));
   const { server: first, busPort } = nodes[0]!;
   for (const { client } of nodes)
     await client.call('CLUSTER', 'MEET', '127.0.0.1', String(first.port), String(busPort));
@@ -55,17 +41,12 @@ export async function startRedisCluster({ fullCoverage = true } = {}): Promise<R
   const addresses = nodes.map((node) => `127.0.0.1:${node.server.port}`);
   return {
     url: `redis-cluster://${addresses.join(',')}`,
-    countKeys: async (pattern) => {
-      const counts = await Promise.all(nodes.map((node) => countKeys(node, pattern)));
-      return counts.filter((count) => count !== null);
-    },
     loseBusiestMaster: () => loseBusiestMaster(nodes),
-    loseMasterOf: (slot) => loseMasterOf(nodes, slot),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
 
-async function startNode(fullCoverage: boolean): Promise<Node> {
+async function startNode(): Promise<Node> {
   const busPort = await findFreePort();
   const settings = {
     'maxmemory-policy': 'noeviction',
@@ -75,9 +56,6 @@ async function startNode(fullCoverage: boolean): Promise<Node> {
     'cluster-port': String(busPort),
     'cluster-node-timeout': NODE_TIMEOUT_MS,
     'cluster-announce-ip': '127.0.0.1',
-    'cluster-require-full-coverage': fullCoverage ? 'yes' : 'no',
-    // However long it had to wait before it was allowed to.
-    'cluster-replica-validity-factor': '0',
   };
   const server = await startRedis(Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]));
   const client = new Redis(server.url);
@@ -132,35 +110,6 @@ const SLOTS_OF_LINE = /(\d+)-(\d+)$/;
 async function describe({ client }: Node, id: string): Promise<string> {
   const lines = String(await client.call('CLUSTER', 'NODES')).split('\n');
   return lines.find((line) => line.startsWith(id))!;
-}
-
-async function loseMasterOf(nodes: Node[], slot: number): Promise<LostMaster> {
-  const lines = await Promise.all(nodes.map((node) => describe(node, node.id)));
-  const ranges = lines.map((line) => SLOTS_OF_LINE.exec(line)?.slice(1).map(Number) ?? [1, 0]);
-  const has = ([first, last]: number[], one: number) => one >= first! && one <= last!;
-  const index = ranges.findIndex((range) => has(range, slot));
-  const [master, range] = [nodes[index]!, ranges[index]!];
-  await waitUntil('its replica has everything', async () => {
-    const info = await master.client.info('replication');
-    return /,offset=(\d+),/.exec(info)?.[1] === /^master_repl_offset:(\d+)/m.exec(info)?.[1];
-  });
-  const setFailover = (wanted: 'yes' | 'no') =>
-    Promise.all(nodes.map(({ client }) => client.config('SET', 'cluster-replica-no-failover', wanted)));
-  await setFailover('yes');
-  await lose(nodes, master);
-  return {
-    had: (one) => has(range, one),
-    failOver: async () => {
-      await setFailover('no');
-      await isReplaced(nodes, master);
-    },
-  };
-}
-
-/** Null for a replica. */
-async function countKeys({ client }: Node, pattern: string): Promise<number | null> {
-  const isMaster = (await client.info('replication')).includes('role:master');
-  return isMaster ? (await client.keys(pattern)).length : null;
 }
 
 async function isServing(nodes: Node[]): Promise<boolean> {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Webhook, WebhookAttempt, WebhookWithSecret } from '@floodgate/contract';
+import { readAuditLog } from '@floodgate/audit';
 import { deleteEndpoint, pauseEndpoint, resumeEndpoint } from '@floodgate/webhooks';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { Webhook as Verifier } from 'standardwebhooks';
@@ -119,7 +120,7 @@ test('a webhook is created, listed, changed and deleted; its secret is shown onc
 });
 
 test.for([
-  [{}, 'url: required. where messages are sent'],
+  [{}, 'url: required. the url that receives'],
   [{ url: 'ftp://partner.example/' }, 'url: '],
   [{ url: 'https://user:password@partner.example/' }, 'url: '],
   [{ url: 'https://' }, 'url: '],
@@ -268,6 +269,43 @@ test('a partner cannot resume a webhook that the operator paused', async () => {
   // The partner's own pause is its own to end, also after the operator's.
   await ask(`POST /${id}/pause`);
   expect((await ask<Webhook>(`POST /${id}/resume`)).data.state).toBe('active');
+});
+
+test("a partner's changes are in the audit log, without secrets and URLs; refused and repeated ones are not", async () => {
+  const { id, secret } = await create({ url: `${URL}?token=dont-tell` });
+  const changes: [string, object?][] = [
+    [`PATCH /${id}`, { entriesPerMessage: 7 }],
+    [`PATCH /${id}`, { url: URL }],
+    [`POST /${id}/pause`],
+    [`POST /${id}/pause`],
+    [`POST /${id}/resume`],
+    [`POST /${id}/rotate`, {}],
+    [`POST /${id}/test`],
+    [`POST /${id}/replay`, { since: '2026-11-21T09:00:00Z' }],
+    [`DELETE /${id}`],
+    [`DELETE /${id}`],
+  ];
+  for (const [route, body] of changes) await ask(route, body);
+  const entries = (await readAuditLog(database.db, { subject: `webhook:${id}`, limit: 50 })).toReversed();
+  expect(entries.map(({ action }) => action.replace('webhook.', ''))).toEqual([
+    'create',
+    'update',
+    'update',
+    'pause',
+    'resume',
+    'rotate',
+    'test',
+    'replay',
+    'delete',
+  ]);
+  expect(new Set(entries.map(({ actor }) => actor))).toEqual(new Set([`partner:${fixture.partnerId}`]));
+  expect(entries[3]).toMatchObject({
+    before: { state: 'active', pausedBy: null },
+    after: { state: 'paused', pausedBy: 'partner' },
+  });
+  const text = JSON.stringify(entries);
+  for (const secretText of [secret.slice(6), 'dont-tell', 'partner.example'])
+    expect(text).not.toContain(secretText);
 });
 
 test('a rotated secret signs, with the one before', async () => {

@@ -6,7 +6,7 @@ import {
   deliverMessages,
   expireAttempts,
   listEndpoints,
-  noteAttempt,
+  recordAttempt,
   readMessages,
   replayEndpoint,
   resumeEndpoint,
@@ -117,10 +117,10 @@ test('who finds its history gone, and lost the lease to a replay, leaves the cha
     consumer,
     reader,
     send: () => Promise.reject(new Error('nothing is sent')),
-    onGivenUp: () => {},
+    disable: () => Promise.reject(new Error('nothing is disabled')),
     signal: new AbortController().signal,
   };
-  expect(await deliverMessages(turn)).toBe('kept');
+  expect(await deliverMessages(turn)).toBe('released');
   const chain = db.selectFrom('webhook_endpoints').select('chain_offset').where('id', '=', endpoint.id);
   expect(await chain.executeTakeFirst()).toEqual({ chain_offset: second });
 });
@@ -133,12 +133,12 @@ test('an attempt is noted, but not of a webhook that is deleted at that moment',
   const { db } = database;
   const fixture = await createFixture(db);
   const { endpoint } = await addWebhook(db, fixture, { url: 'https://partner.example/' });
-  await noteAttempt(db, endpoint, { id: 'msg_1' }, FAILED);
+  await recordAttempt(db, endpoint, { id: 'msg_1' }, FAILED);
   expect(await attemptsOf(db, endpoint)).toEqual([{ message_id: 'msg_1' }]);
   let noted: Promise<unknown> | undefined;
   await db.transaction().execute(async (deleting) => {
     await deleteEndpoint(deleting, endpoint);
-    noted = noteAttempt(db, endpoint, { id: 'msg_2' }, FAILED);
+    noted = recordAttempt(db, endpoint, { id: 'msg_2' }, FAILED);
     await waitForLockWaiters(db, 1);
   });
   await noted;
@@ -177,7 +177,7 @@ test('attempts expire to the microsecond', async () => {
   const { db } = database;
   const fixture = await createFixture(db);
   const { endpoint } = await addWebhook(db, fixture, { url: 'https://partner.example/' });
-  for (const id of ['msg_1', 'msg_2']) await noteAttempt(db, endpoint, { id }, FAILED);
+  for (const id of ['msg_1', 'msg_2']) await recordAttempt(db, endpoint, { id }, FAILED);
   await sql`
     update webhook_attempts set at = '2025-01-01 00:00:00.000123Z'
     where shard_id = ${endpoint.shardId} and endpoint_id = ${endpoint.id} and message_id = 'msg_1'`.execute(

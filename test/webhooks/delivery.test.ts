@@ -3,7 +3,7 @@ import { grantEvent, revokeEvent } from '@floodgate/events';
 import { advanceIdleConsumers } from '@floodgate/journal';
 import { issueKey, revokeKey } from '@floodgate/partners';
 import {
-  askForTest,
+  requestTest,
   listAttempts,
   pauseEndpoint,
   readMessages,
@@ -21,7 +21,7 @@ import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { strictReader } from '../harness/described.ts';
 import { emptyTables } from '../harness/empty-tables.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
-import { journalOf } from '../harness/journal.ts';
+import { finalizePending, journalOf } from '../harness/journal.ts';
 import { passTime } from '../harness/pass-time.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import {
@@ -46,7 +46,8 @@ afterAll(() => database.drop());
 beforeEach(async () => {
   // Others' consumers would be served as well.
   await emptyTables(database.db, 'journal_consumers', 'journal_segments', 'webhook_endpoints');
-  await sql`update journal_heads set last_offset = 0`.execute(database.db);
+  for (const table of ['journal_heads', 'consumer_scans'])
+    await sql`update ${sql.table(table)} set last_offset = 0`.execute(database.db);
   fixture = await createFixture(database.db);
   ticketId = await fixture.addTicket({ capacity: 100_000 });
   receiver = await startReceiver();
@@ -112,10 +113,12 @@ describe('a message', () => {
       .where('serial', '=', first!.serial!)
       .executeTakeFirstOrThrow();
     await perform(database.db, updateTicketAction, { ticketId, capacity: 2 }, 'test');
+    await finalizePending(database.db, fixture.shardId);
     const { partnerId, eventId, shardId } = fixture;
     await cancelRegistrations(database.db, shardId, [
       { partnerId, eventId, serial: first!.serial!, passCode, deadline: null },
     ]);
+    await finalizePending(database.db, shardId);
     await deliver();
     await arrived(3);
     const [{ type, data }] = receiver.told() as [ReturnType<Receiver['told']>[number]];
@@ -166,13 +169,16 @@ describe('a message', () => {
     await confirm(10, { ...fixture, partnerId: stranger.partnerId });
     await confirm(10);
     await perform(database.db, updateTicketAction, { ticketId, capacity: 20 }, 'test');
+    await finalizePending(database.db, fixture.shardId);
     await deliver();
     await waitUntil('it is told', () => receiver.deliveries.length === 1);
     await perform(database.db, updateTicketAction, { ticketId, capacity: 40 }, 'test');
+    await finalizePending(database.db, fixture.shardId);
     await confirm(1);
     // What nobody asked for is passed over, and is in no message.
     await waitUntil('it is passed over', async () => (await consumerOf(webhook)).last_offset === 23);
     await perform(database.db, updateTicketAction, { ticketId, capacity: 21 }, 'test');
+    await finalizePending(database.db, fixture.shardId);
     await waitUntil('it is told again', () => receiver.deliveries.length === 2);
     const entries = receiver.told().flatMap(({ data }) => data.entries.map(({ type }) => type));
     expect(entries).toEqual(['ticket.sold_out', 'ticket.sold_out']);
@@ -197,6 +203,9 @@ describe('a message', () => {
     // Another partner under the same event: its entries are in the same journal.
     const { partnerId } = await createFixture(database.db);
     for (const count of [3, 3]) await confirm(count, { ...fixture, partnerId });
+    const scans = database.db.selectFrom('consumer_scans').select('last_offset as scanned');
+    const ofShard = scans.where('shard_id', '=', fixture.shardId);
+    await waitUntil('the journal is scanned', async () => (await ofShard.executeTakeFirst())?.scanned === 8);
     // The delivery process does this every hour.
     await advanceIdleConsumers(database.db, fixture.shardId, 'webhook');
     await sql`delete from journal_segments where last_offset <= 5`.execute(database.db);
@@ -438,7 +447,7 @@ describe('a webhook whose partner lost access to the event', () => {
         const { next_at: nextAt, lease } = await consumerOf(webhook);
         return lease === null && nextAt.getTime() > Date.now();
       });
-      await askForTest(database.db, webhook.endpoint);
+      await requestTest(database.db, webhook.endpoint);
       expect(await attempted(webhook, 'failed')).toMatchObject({ error: 'NO_ACCESS' });
       expect(receiver.deliveries).toHaveLength(1);
       // What happened in between is delivered, once.
@@ -457,9 +466,9 @@ test('a test whose receiver hangs delays no other test', async () => {
   const { endpoint } = await add({ url: hanging.url });
   const other = await add();
   await deliver();
-  await askForTest(database.db, endpoint);
+  await requestTest(database.db, endpoint);
   await waitUntil('the first test hangs', () => hanging.deliveries.length === 1);
-  await askForTest(database.db, other.endpoint);
+  await requestTest(database.db, other.endpoint);
   await waitUntil('the second test arrives', () => receiver.deliveries.length === 1);
   expect(await attempted(other, 'delivered')).toMatchObject({ httpStatus: 204 });
   expect(await listAttempts(database.db, endpoint, 1)).toEqual([]);
@@ -506,12 +515,12 @@ test('of a long history that nobody asked for, a part is passed over at once', a
     select ${shardId}, ${eventId}, 0, place, 1, case when place = 41000 then 'sold_out' else 'reopened' end, ${ticketId}, null, null
     from generate_series(1, 41000) as place`.execute(database.db);
   await sql`update journal_heads set last_offset = 41000 where shard_id = ${shardId}`.execute(database.db);
-  const consumer = { ...endpoint, until: null, lease: '' };
+  const consumer = { ...endpoint, inFlightUntil: null, newsOffset: null, lease: '' };
   const to = { ...endpoint, eventRef: fixture.eventRef, replays: 0 };
   const reader = readMessages(database.db, consumer, to, { chain: 0, readsAhead: false });
   expect(await reader.next()).toBeNull();
   expect([reader.cursor, reader.hasMore]).toEqual([40_000, true]);
-  expect(await reader.next()).toMatchObject({ after: 40_000, until: 41_000, entries: 1 });
+  expect(await reader.next()).toMatchObject({ after: 40_000, last: 41_000, entries: 1 });
   await deliver();
   await waitUntil('it arrives', () => receiver.deliveries.length === 1);
 });

@@ -1,4 +1,4 @@
-import { deleteEndpoint, findNotice, resumeEndpoint } from '@floodgate/webhooks';
+import { findNotice, resumeEndpoint } from '@floodgate/webhooks';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 beforeEach(async () => {
-  for (const table of ['journal_consumers', 'webhook_endpoints', 'webhook_notices'])
+  for (const table of ['journal_consumers', 'webhook_endpoints', 'deliveries'])
     await sql`delete from ${sql.table(table)}`.execute(database.db);
   fixture = await createFixture(database.db);
   ticketId = await fixture.addTicket({ capacity: 100_000 });
@@ -59,34 +59,30 @@ test('its partner is to be told, and the log says which it was, without its URL'
   const endpoint = await addGone();
   const { log } = await deliver();
   await isDisabled(endpoint);
-  expect(await noticeOf(endpoint)).toMatchObject({ state: 'waiting', sentAt: null });
-  await waitUntil('the log says so', () => log().includes('a webhook was given up'));
+  expect(await noticeOf(endpoint)).toMatchObject({ state: 'queued', sentAt: null });
+  await waitUntil('the log says so', () => log().includes('a webhook was disabled'));
   const lines = log()
     .split('\n')
-    .filter((line) => line.includes('given up'));
+    .filter((line) => line.includes('was disabled'));
   expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([
     { level: 40, webhook: endpoint.id, eventId: fixture.eventId, reason: 'gone' },
   ]);
   expect(log()).not.toMatch(/s3cret-of-theirs|127\.0\.0\.1/);
-  await database.db.transaction().execute((transaction) => deleteEndpoint(transaction, endpoint));
-  expect(await noticeOf(endpoint)).toBeUndefined();
 });
 
 test('where the notice cannot be written it is not given up either; both follow when it can', async () => {
   const endpoint = await addGone();
-  await sql`alter table webhook_notices add constraint not_now check (state <> 'waiting')`.execute(
-    database.db,
-  );
+  await sql`alter table deliveries add constraint not_now check (state <> 'queued')`.execute(database.db);
   const delivering = await deliver();
-  await waitUntil('it was tried in vain', () => delivering.log().includes('a turn of a webhook failed'));
+  await waitUntil('it was tried in vain', () => delivering.log().includes('a delivery failed'));
   expect(await stateOf(endpoint)).toEqual({ state: 'active', reason: null });
   expect(await noticeOf(endpoint)).toBeUndefined();
-  expect(delivering.log()).not.toContain('a webhook was given up');
-  await sql`alter table webhook_notices drop constraint not_now`.execute(database.db);
+  expect(delivering.log()).not.toContain('a webhook was disabled');
+  await sql`alter table deliveries drop constraint not_now`.execute(database.db);
   // Nobody waits for the lease.
   await passTime(database.db, fixture.shardId, 60);
   await isDisabled(endpoint);
-  expect(await noticeOf(endpoint)).toMatchObject({ state: 'waiting' });
+  expect(await noticeOf(endpoint)).toMatchObject({ state: 'queued' });
 });
 
 test('who was resumed while the last attempt was under way is not given up', async () => {
@@ -106,7 +102,7 @@ test('who was resumed while the last attempt was under way is not given up', asy
   });
   expect(await stateOf(endpoint)).toEqual({ state: 'active', reason: null });
   expect(await noticeOf(endpoint)).toBeUndefined();
-  expect(log()).not.toContain('a webhook was given up');
+  expect(log()).not.toContain('a webhook was disabled');
 });
 
 test('of a test event nobody is told', async () => {
@@ -117,5 +113,5 @@ test('of a test event nobody is told', async () => {
   await isDisabled(endpoint);
   expect(await stateOf(endpoint)).toMatchObject({ reason: 'test_event' });
   expect(await noticeOf(endpoint)).toBeUndefined();
-  expect(delivering.log()).not.toContain('a webhook was given up');
+  expect(delivering.log()).not.toContain('a webhook was disabled');
 });

@@ -2,7 +2,7 @@ import { verifyWebhook, WebhookVerificationError, type ReceivedWebhook } from '@
 import {
   createSigner,
   createSigningKeys,
-  createTestMessage,
+  buildTestMessage,
   publicKeyText,
   secretText,
 } from '@floodgate/webhooks';
@@ -13,7 +13,7 @@ const SECRETS = { secret: secretText(keys.secret), 'public key': publicKeyText(k
 
 /** A message as it arrives, signed so many seconds ago. */
 function received(secret: string, secondsAgo = 0, by = [keys]): ReceivedWebhook {
-  const { id, body } = createTestMessage('msg_test_1', '01234567-89ab-4cde-8f01-23456789abcd');
+  const { id, body } = buildTestMessage('msg_test_1', '01234567-89ab-4cde-8f01-23456789abcd');
   const timestamp = Math.floor(Date.now() / 1_000) - secondsAgo;
   const signature = createSigner(by)(id, timestamp, body);
   const headers = {

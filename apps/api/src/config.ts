@@ -1,12 +1,11 @@
 import { Type, type Static, type TObject, type TProperties } from '@sinclair/typebox';
-import { databaseSettings, replicaSettings } from '@floodgate/database';
+import { databaseSettings } from '@floodgate/database';
 import { port, processSettings, whole } from '@floodgate/service';
 import { producerSettings, queueSettings } from '@floodgate/queue';
 import { CAPABILITIES, JOBS } from './capabilities.ts';
 
 const settings = {
   ...databaseSettings,
-  ...replicaSettings,
   ...queueSettings,
   ...producerSettings(JOBS),
   ...processSettings,

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { assertReady, createShardReads, isCluster, openServicePool, readAtOnce } from '@floodgate/database';
+import { assertReady, createShardReads, openServicePool, readAtOnce, shardIds } from '@floodgate/database';
 import {
   buildApi,
   closeServer,
@@ -8,10 +8,9 @@ import {
   type OpenCapability,
 } from '@floodgate/http';
 import { Producer, queueOptions, watchQueue } from '@floodgate/queue';
-import type { Logger, Service } from '@floodgate/service';
+import { started, type Logger, type Service } from '@floodgate/service';
 import { CAPABILITIES, JOBS } from './capabilities.ts';
 import type { ApiConfig } from './config.ts';
-import { openRecentReads } from './open-recent-reads.ts';
 
 /** A read that takes longer is given up: what it says of a key might be outdated by then. */
 const READ_WITHIN_MS = 1_000;
@@ -35,32 +34,30 @@ export async function startApi(config: ApiConfig, log: Logger): Promise<Service 
   const start = openPool({ purpose: 'start', maxConnections: 1, statementTimeoutMs: answerWithinMs });
   await assertReady(start, 'api');
   const readWithinMs = Math.min(answerWithinMs, READ_WITHIN_MS);
-  const cluster = await isCluster(start);
-  const shardReads = cluster ? createShardReads(config.READ_CONNECTIONS) : readAtOnce;
+  const hasShards = (await shardIds(start)).length > 1;
+  const shardReads = hasShards ? createShardReads(config.READ_CONNECTIONS) : readAtOnce;
   const reads = openPool({
     purpose: '',
-    maxConnections: config.READ_CONNECTIONS + (cluster ? WAITING_CONNECTIONS : 0),
+    maxConnections: config.READ_CONNECTIONS + (hasShards ? WAITING_CONNECTIONS : 0),
     // Together less than the time for an answer, when Postgres is stuck and every connection is taken.
     connectTimeoutMs: readWithinMs,
     statementTimeoutMs: readWithinMs,
   });
-  const { recent, replica } = await openRecentReads({ config, log, reads, openPool, opened });
   const producer = new Producer(queueOptions(config, JOBS, log));
   opened.adopt(producer, () => producer.close());
   opened.defer(await watchQueue(producer, log));
   const capabilities: OpenCapability[] = [];
   for (const face of CAPABILITIES) {
-    const context = { log, reads, recent, shardReads, openPool, producer, answerWithinMs };
+    const context = { log, reads, shardReads, openPool, producer, answerWithinMs };
     const capability = await face.open(context, config);
     opened.defer(() => capability.close?.());
     capabilities.push(capability);
   }
   const contactUrl = config.CONTACT_URL;
   const demo = config.DEMO_FILE ? parseReferenceDemo(await readFile(config.DEMO_FILE, 'utf8')) : undefined;
-  const app = await buildApi({ log, reads, queue: producer, replica, capabilities, contactUrl, demo });
+  const app = await buildApi({ log, reads, queue: producer, capabilities, contactUrl, demo });
   opened.defer(() => closeServer(app, config.SHUTDOWN_TIMEOUT_MS * SLOW_CLIENTS_SHARE));
   const baseUrl = await app.listen({ host: config.HOST, port: config.PORT, backlog: BACKLOG });
   log.info(`listening at ${baseUrl}`);
-  const running = opened.move();
-  return { baseUrl, close: () => running.disposeAsync() };
+  return { baseUrl, ...started(opened) };
 }

@@ -22,7 +22,7 @@ export function buildProgram(cli: Cli): Command {
     .description("Floodgate's operator command. Reads DATABASE_URL, QUEUE_URL and QUEUE_NAMESPACE.")
     .version(manifest.version)
     .exitOverride()
-    // Failures are told by runCli, in one line; this is for what was asked for, such as --help.
+    // runCli prints failures, in one line; this is for requested output, such as --help.
     .configureOutput({ writeOut: (text) => cli.stdout.write(text), writeErr: () => undefined });
   addMigrateCommand(program, cli);
   addGrantCommand(program, cli);

@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Argument, type Command } from '@commander-js/extra-typings';
 import { ConnectionFailed } from '@floodgate/database/connection/failures';
-import { SERVICES, usesQueue } from '@floodgate/database/roles/privileges';
+import { SERVICES, usesQueue } from '@floodgate/database/roles/services';
 import type * as Queue from '@floodgate/queue';
 import { Failure, sqlStateOf } from '@floodgate/service/failure';
+import { retry } from '@floodgate/service/retry';
 import { answering, answeringChange, type Answer, type Cli } from '@floodgate/command';
 import { parseSeconds, parseShards } from '@floodgate/command/arguments';
 import { reasonOf, Unreachable } from '@floodgate/command/failures';
@@ -19,7 +19,6 @@ export function addMigrateCommand(program: Command, cli: Cli): void {
       'bring the database schema, and the queue where it is in Postgres, up to date; safe to repeat',
     )
     .option('--wait <seconds>', 'how long to go on trying while Postgres is not there yet', parseSeconds, 0)
-    .option('--finish', 'drop what only processes of the release before need', false)
     .option(
       '--shards <count>',
       'how many, on a Citus cluster that has none yet; 32 if not given',
@@ -27,44 +26,41 @@ export function addMigrateCommand(program: Command, cli: Cli): void {
     );
   answering(command, cli, async ({ wait, ...options }) => {
     const settings = await loadSettings(cli.env);
-    return retryUntil(Date.now() + wait * 1_000, () => migrateAll(settings, options));
+    return waitForServers(wait * 1_000, () => migrateAll(settings, options));
   });
 }
 
-const UNFINISHED = `keys that only the release before needs are kept: run "migrate --finish" when none of its processes runs any more`;
-
 async function migrateAll(
   { databaseUrl, queue }: CliSettings,
-  { finish, shards }: { finish: boolean; shards?: number },
+  { shards }: { shards?: number },
 ): Promise<Answer> {
-  const { adoptShardKeys, hasShardKeys } = await import('@floodgate/database/schema/shard-keys');
   const { assertShards, distribute } = await import('@floodgate/database/schema/distribute');
   const { migrate } = await import('@floodgate/database/schema/migrate');
-  const { migrations, isFinished, isSpread } = await withDatabase(databaseUrl, null, async (db) => {
+  const { listServiceRoles } = await import('@floodgate/database/roles/grant-privileges');
+  const { applied, isDistributed, roles } = await withDatabase(databaseUrl, null, async (db) => {
     if (shards !== undefined) await assertShards(db, shards);
-    const names = await migrate(db);
-    if (finish) await adoptShardKeys(db);
-    const keysAreAdopted = await hasShardKeys(db);
     return {
-      migrations: names,
-      isFinished: keysAreAdopted,
-      isSpread: keysAreAdopted && (await distribute(db, shards)),
+      applied: await migrate(db),
+      isDistributed: await distribute(db, shards),
+      roles: await listServiceRoles(db),
     };
   });
-  if (queue) await onQueue(({ migrateQueue }) => migrateQueue(queue.target, queue.namespace));
+  if (queue)
+    await onQueue(async ({ migrateQueue, grantQueue }) => {
+      await migrateQueue(queue.target, queue.namespace);
+      for (const { role, service } of roles)
+        await grantQueue(queue.target, role, queue.namespace, usesQueue(service));
+    });
   const hasQueueSchema = queue?.target.kind === 'postgres';
-  const lines = [migrations.length > 0 ? `migrated: ${migrations.join(', ')}` : 'nothing to do'];
-  if (!isFinished) lines.push(UNFINISHED);
-  if (!isFinished && shards !== undefined) lines.push('the tables are spread then: give --shards again');
-  if (isSpread) lines.push('the tables are spread over the servers of the Citus cluster');
+  const lines = [applied.length > 0 ? `migrated: ${applied.join(', ')}` : 'nothing to do'];
+  if (isDistributed) lines.push('the tables are distributed over the servers of the Citus cluster');
   if (hasQueueSchema) lines.push("the queue's schema is up to date");
-  const queueSchema = hasQueueSchema ? 'up to date' : null;
-  return { document: { migrations, isFinished, queueSchema }, text: lines.join('\n') };
+  return { document: { applied, queueSchema: hasQueueSchema ? 'up to date' : null }, text: lines.join('\n') };
 }
 
 const MAY_STILL_CREATE =
   'granted, but everybody may still create things in this database, and the user in DATABASE_URL cannot revoke that: ' +
-  'only its owner, or whoever has granted it, can';
+  'only its owner, or the role that granted it, can';
 
 /** `floodgate grant` */
 export function addGrantCommand(program: Command, cli: Cli): void {
@@ -72,7 +68,7 @@ export function addGrantCommand(program: Command, cli: Cli): void {
     .command('grant')
     .description(
       'give an existing login role what a service needs of the database, and the queue where it is in Postgres, ' +
-        'and nothing else; safe to repeat, and to be repeated after migrate',
+        'and nothing else; safe to repeat',
     )
     .addArgument(new Argument('<service>', 'whose role it is').choices(SERVICES))
     .argument('<role>', 'the user in the DATABASE_URL of that service');
@@ -102,15 +98,10 @@ async function onQueue(work: (queue: typeof Queue) => Promise<void>): Promise<vo
 
 const RETRY_DELAY_MS = 500;
 
-/** Repeats `work` while a server cannot be reached, until `deadline` (milliseconds since the epoch). */
-export async function retryUntil<Result>(deadline: number, work: () => Promise<Result>): Promise<Result> {
-  for (;;) {
-    try {
-      return await work();
-    } catch (error) {
-      const isUnreachable = error instanceof ConnectionFailed || error instanceof Unreachable;
-      if (!isUnreachable || Date.now() + RETRY_DELAY_MS > deadline) throw error;
-    }
-    await sleep(RETRY_DELAY_MS);
-  }
-}
+/** Repeats `work` while a server cannot be reached. */
+export const waitForServers = <Result>(withinMs: number, work: () => Promise<Result>) =>
+  retry(work, {
+    delayMs: RETRY_DELAY_MS,
+    withinMs,
+    shouldRetry: (error) => error instanceof ConnectionFailed || error instanceof Unreachable,
+  });

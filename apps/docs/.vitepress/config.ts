@@ -14,8 +14,14 @@ function page(file: string): DefaultTheme.SidebarItem {
 function section(text: string, folder: string, names: string[]): DefaultTheme.SidebarItem {
   const missing = pagesOf(folder).filter((name) => !names.includes(name));
   if (missing.length > 0) throw new Error(`${folder}: not in the sidebar: ${missing.join(', ')}`);
-  return { text, collapsed: false, items: names.map((name) => page(`${folder}/${name}`)) };
+  return sectionOf(text, folder, names);
 }
+
+const sectionOf = (text: string, folder: string, names: string[]): DefaultTheme.SidebarItem => ({
+  text,
+  collapsed: false,
+  items: names.map((name) => page(`${folder}/${name}`)),
+});
 
 const pagesOf = (folder: string) =>
   readdirSync(path.join(root, folder))
@@ -33,14 +39,13 @@ const collapsed = (item: DefaultTheme.SidebarItem): DefaultTheme.SidebarItem => 
   collapsed: true,
 });
 
-/** One folder's pages in several sections. Throws where a page would be missing from all of them. */
+/** One folder's pages in several sections. The last one, `More`, has the pages that no other section lists. */
 function sections(folder: string, groups: Record<string, string[]>): DefaultTheme.SidebarItem[] {
-  const { items } = section('', folder, Object.values(groups).flat());
-  return Object.entries(groups).map(([text, names]) => ({
-    text,
-    collapsed: false,
-    items: items!.filter(({ link }) => names.some((name) => link === `/${folder}/${name}`)),
-  }));
+  const listed = new Set(Object.values(groups).flat());
+  const more = pagesOf(folder).filter((name) => !listed.has(name));
+  return Object.entries({ ...groups, ...(more.length > 0 && { More: more }) }).map(([text, names]) =>
+    sectionOf(text, folder, names),
+  );
 }
 
 const PARTNERS = sections('guide', {

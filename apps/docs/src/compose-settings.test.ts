@@ -7,7 +7,8 @@ import { expect, test } from 'vitest';
 const compose = readFileSync(new URL('../../../docker/compose.yaml', import.meta.url), 'utf8');
 
 /** Addresses inside of containers, and what is for development. */
-const LEFT_OUT = /^(HOST|PORT|(WORKER|DELIVERY)_(HOST|PORT)|DEMO_FILE|MAIL_OUTBOX|WEBHOOK_ALLOW_PRIVATE)$/;
+const LEFT_OUT =
+  /^(HOST|PORT|(WORKER|DELIVERY)_(HOST|PORT)|DEMO_FILE|MAILCATCHER_SIZE|WEBHOOK_ALLOW_PRIVATE)$/;
 
 const variablesIn = (text: string) => [...text.matchAll(/^ +([A-Z_]+):/gm)].map(([, name]) => name!);
 

@@ -16,6 +16,16 @@ const published = path.resolve(import.meta.dirname, '../public');
 
 const service = path.resolve(import.meta.dirname, '../../../packages/service/src');
 
+/** The script that the API serves at /docs/reference.js. */
+export const REFERENCE_SCRIPT = path.resolve(
+  import.meta.dirname,
+  '../../../packages/http/browser/api-reference.js.gz',
+);
+
+/** Returns the same script as its package has it. */
+export const readReferenceScript = () =>
+  readFileSync(new URL('browser/standalone.js', import.meta.resolve('@scalar/api-reference')));
+
 /** What the API serves: test/http/contract.test.ts writes it. */
 const readContract = () =>
   JSON.parse(readFileSync(path.join(published, 'openapi.json'), 'utf8')) as DescribedApi;

@@ -16,7 +16,7 @@ export const StandaloneConfig = Type.Object({
       description: "directory for the database and demo.json; the project's .floodgate by default",
     }),
   ),
-  // Made for a laptop: whoever wants to be reached from elsewhere says HOST=0.0.0.0.
+  // Made for a laptop. HOST=0.0.0.0 accepts connections from other machines.
   HOST: Type.String({ default: '127.0.0.1', description: 'address that the API listens on' }),
   PORT: port('port that the API listens on, 0 for any', 3000),
   WORKER_PORT: port("port of the worker's health checks, 0 for any", 0),
@@ -25,7 +25,7 @@ export const StandaloneConfig = Type.Object({
       minimum: 0,
       maximum: 65_535,
       description:
-        'port of the outbox, metrics and health checks of what is delivered, 0 for any; the one two above PORT by default, or any if that is taken',
+        'port of the mailcatcher, metrics and health checks of what is delivered, 0 for any; the one two above PORT by default, or any if that is taken',
     }),
   ),
 });

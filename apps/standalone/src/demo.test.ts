@@ -1,6 +1,6 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { connect, migrate } from '@floodgate/database';
-import { findEventTimes, listEvents, updateEvent } from '@floodgate/events';
+import { findEvent, listEvents, updateEvent } from '@floodgate/events';
 import { listPartners } from '@floodgate/partners';
 import { listTickets } from '@floodgate/tickets';
 import { startPostgres } from '@floodgate/embedded-postgres';
@@ -29,7 +29,7 @@ test('the demo is created once, found again, and created anew where the file or 
   const [event] = await listEvents(db);
   expect(event).toMatchObject({ ref: first.eventRef, id: first.eventId, passPrefix: 'GALA' });
   const isRunning = async () => {
-    const { startsAt, endsAt } = await findEventTimes(db, first.eventId);
+    const { startsAt, endsAt } = await findEvent(db, first.eventId);
     return startsAt! <= new Date() && new Date() < endsAt!;
   };
   expect(await isRunning()).toBe(true);

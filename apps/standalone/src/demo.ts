@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { Type, type Static } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
-import { createEvent, findEventTimes, grantEvent, updateEvent } from '@floodgate/events';
+import { createEvent, findEvent, grantEvent, updateEvent } from '@floodgate/events';
 import { switchOn } from '@floodgate/mail/switch';
 import { createPartner, findAccess, isSecretOf, issueKey, parseSecretKey } from '@floodgate/partners';
 import { createTicket, type TicketSettings } from '@floodgate/tickets';
@@ -97,7 +97,7 @@ async function readDemo(db: Database, file: string): Promise<Demo | null> {
 
 /** Moves an event that has not begun, or is over, to today. An older version let it begin in two months. */
 async function keepRunning(db: Database, eventId: number): Promise<void> {
-  const { startsAt, endsAt } = await findEventTimes(db, eventId);
+  const { startsAt, endsAt } = await findEvent(db, eventId);
   const now = new Date();
   const isRunning = (startsAt === null || startsAt <= now) && (endsAt === null || now < endsAt);
   if (!isRunning) await updateEvent(db, eventId, runningNow());
@@ -112,7 +112,7 @@ async function createDemo(db: Database) {
   }
 }
 
-// Shown in the outbox. It is nobody's.
+// Shown in the mailcatcher. The address belongs to no one.
 const CONTACT = 'webhooks@partner.example';
 
 async function insertDemo(db: Database, partnerName: string) {
@@ -121,7 +121,7 @@ async function insertDemo(db: Database, partnerName: string) {
     const { secretKey } = await issueKey(transaction, partner.id, null, EVENT.mode);
     const event = await createEvent(transaction, EVENT);
     await updateEvent(transaction, event.id, { ...PLACE, ...runningNow() });
-    // Nobody gets them: it is a test event, and without SMTP_URL they stay in the outbox.
+    // Nobody gets them: it is a test event, and without SMTP_URL they stay in the mailcatcher.
     await switchOn(transaction, { shardId: event.shardId, eventId: event.id }, false);
     await grantEvent(transaction, partner.id, event.id);
     const tickets: Demo['tickets'] = [];
@@ -139,8 +139,8 @@ export function welcome(
   {
     demoFile,
     connectionFile,
-    outboxUrl,
-  }: { demoFile: string; connectionFile: string; outboxUrl: string | null },
+    mailcatcherUrl,
+  }: { demoFile: string; connectionFile: string; mailcatcherUrl: string | null },
 ): string {
   const { baseUrl, secretKey, eventRef, eventId, partnerId, tickets } = demo;
   const headers = '-H "x-secret-key: $SECRET_KEY" -H "x-event-ref: $EVENT_REF"';
@@ -177,7 +177,7 @@ What became of it (put the pass reference in):
   curl -s "$BASE/api/v1/events/registrations/<passReference>" \\
     ${headers}
 
-Documentation   ${baseUrl}/docs${outboxUrl ? `\nE-mails         ${outboxUrl}` : ''}
+Documentation   ${baseUrl}/docs${mailcatcherUrl ? `\nE-mails         ${mailcatcherUrl}` : ''}
 The demo's key  ${demoFile}
 The command     set -a; . '${connectionFile}'; set +a; npm run floodgate -- --help
 Stop            Ctrl-C

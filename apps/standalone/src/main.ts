@@ -1,5 +1,5 @@
 // `npm start`: Floodgate complete on one machine, with a Postgres of its own. --watch (`npm run dev`) starts its
-// processes anew when their sources change, --inspect (`npm run debug`) lets a debugger attach to them.
+// processes again when their sources change, --inspect (`npm run debug`) lets a debugger attach to them.
 import path from 'node:path';
 import { ConfigError, loadConfig } from '@floodgate/service';
 import { StandaloneConfig } from './config.ts';
@@ -9,8 +9,8 @@ import { ConfigRefused, firstLine } from './failures.ts';
 const workspace = path.resolve(import.meta.dirname, '../../..');
 const stop = new AbortController();
 const stopRequested = new Error('stop');
-// Several signals may arrive for one Ctrl-C: from the terminal, from npm and from whoever started this.
-// "disconnect": whoever started this was killed.
+// Several signals may arrive for one Ctrl-C: from the terminal, from npm and from the parent process.
+// "disconnect": the parent process was killed.
 for (const event of ['SIGINT', 'SIGTERM', 'SIGHUP', 'disconnect']) {
   process.on(event, () => stop.abort(stopRequested));
 }

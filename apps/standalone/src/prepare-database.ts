@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import {
-  adoptShardKeys,
   connect,
   ensureLoginRole,
   grantPrivileges,
@@ -36,8 +35,6 @@ export async function prepareDatabase({ connection, demoFile, baseUrl, isOwnServ
     connectTimeoutMs: 5_000,
   });
   await attempt('DATABASE_URL', () => migrate(db));
-  // Nobody else's processes are on it.
-  if (isOwnServer) await adoptShardKeys(db);
   await attempt('QUEUE_URL', () => migrateQueue(parseQueueUrl(QUEUE_URL), QUEUE_NAMESPACE));
   const connectionOf = (service: ServiceName) =>
     isOwnServer ? openServiceRole(db, connection, service) : connection;

@@ -12,7 +12,7 @@ import { claimPort, startServices, unexpectedEnd, waitUntilReady } from './servi
 const DEVELOPMENT = { WEBHOOK_ALLOW_PRIVATE: 'true' };
 const LOOPBACK = ['127.0.0.1', '::1', 'localhost'];
 /** E-mails that can be looked at. */
-const OUTBOX_SIZE = '500';
+const MAILCATCHER_SIZE = '500';
 
 interface Setup {
   config: StandaloneConfig;
@@ -68,7 +68,7 @@ export async function runStandalone(setup: Setup, stop: AbortController): Promis
       ...connections.delivery,
       ...DEVELOPMENT,
       // A server for e-mails is for who has named one. Else they are kept here, to be looked at.
-      MAIL_OUTBOX: setup.env['MAIL_OUTBOX'] || OUTBOX_SIZE,
+      MAILCATCHER_SIZE: setup.env['MAILCATCHER_SIZE'] || MAILCATCHER_SIZE,
       DELIVERY_HOST: host,
       DELIVERY_PORT: String(deliveryPort),
     },
@@ -76,8 +76,10 @@ export async function runStandalone(setup: Setup, stop: AbortController): Promis
   stop.signal.throwIfAborted();
   opened.use(startServices({ programs, env, host, port, stop }));
   await waitUntilReady(`${baseUrl}/health/ready`, stop.signal);
-  const outboxUrl = setup.env['SMTP_URL'] ? null : `http://${hostToCall(host)}:${deliveryPort}/outbox`;
-  print(welcome(demo, { demoFile, connectionFile, outboxUrl }));
+  const mailcatcherUrl = setup.env['SMTP_URL']
+    ? null
+    : `http://${hostToCall(host)}:${deliveryPort}/mailcatcher`;
+  print(welcome(demo, { demoFile, connectionFile, mailcatcherUrl }));
   await once(stop.signal, 'abort');
   throw stop.signal.reason;
 }

@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { constants, setPriority } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ServiceName } from '@floodgate/database';
 import { assertPortFree, findFreePort, type Exit } from '@floodgate/embedded-postgres';
@@ -30,6 +32,7 @@ export function startServices({ programs, env, host, port, stop }: ServicesOptio
   const api = startService(programs.api, env.api);
   const worker = startService(programs.worker, env.worker);
   const delivery = startService(programs.delivery, env.delivery);
+  if (delivery.pid) lowerPriority(delivery.pid);
   // Somebody may have taken the port after it was found free. Once the API has listened, it is free again.
   const whyApiEnded = (exit: Exit) =>
     claimPort(port, host).then(
@@ -66,7 +69,18 @@ function startService(program: readonly string[], env: NodeJS.ProcessEnv) {
     await exited;
     clearTimeout(timer);
   };
-  return { exited, stop };
+  return { pid: child.pid, exited, stop };
+}
+
+/** Lets everything else on this machine go first: e-mails and webhooks can wait, and registrations cannot. */
+export function lowerPriority(pid: number): void {
+  try {
+    setPriority(pid, constants.priority.PRIORITY_LOW);
+    // Linux may share the CPU between sessions first (autogroup), and each service is a session.
+    writeFileSync(`/proc/${pid}/autogroup`, '19');
+  } catch {
+    // The process has ended, or this system has no such file or does not allow it. Everything works without.
+  }
 }
 
 const PORT_REASONS: Record<string, (port: number, host: string) => string> = {

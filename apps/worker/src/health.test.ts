@@ -4,15 +4,20 @@ import { judge, type Progress, type QueueProgress } from './health.ts';
 const STALLED_AFTER_MS = 1_000;
 
 const noJobs = { waiting: 0, active: 0, delayed: 0, failed: 0 };
-const nothing = { pendingBatches: 0, failedBatches: 0, oldestPendingMs: null };
+const nothing = { pendingBatches: 0, pendingChanges: 0, failedBatches: 0, oldestPendingMs: null };
 const idle: QueueProgress = { idleMs: 3_600_000, jobs: noJobs, backlog: nothing };
 const idleWorker: Progress = {
   queue: 'up',
   queueProblem: null,
-  rounds: { relay: { sinceLastMs: 50, intervalMs: 100 } },
+  tasks: { relay: { sinceLastMs: 50, intervalMs: 100 } },
   queues: { finalize: idle },
 };
-const waiting = (oldestPendingMs: number) => ({ pendingBatches: 1, failedBatches: 0, oldestPendingMs });
+const waiting = (oldestPendingMs: number) => ({
+  pendingBatches: 1,
+  pendingChanges: 0,
+  failedBatches: 0,
+  oldestPendingMs,
+});
 
 const statusOf = (differing: Partial<QueueProgress>, worker: Partial<Progress> = {}) =>
   judge({ ...idleWorker, queues: { finalize: { ...idle, ...differing } }, ...worker }, STALLED_AFTER_MS)
@@ -61,9 +66,9 @@ test('a busy queue does not hide one that is stuck', () => {
   expect(statusOf({}, { queues: { finalize: busy, mail: stuck } })).toBe('stalled');
 });
 
-test('a worker one of whose rounds hangs is stalled, even where dependencies are away', () => {
+test('a worker with a task that hangs is stalled, even if dependencies are down', () => {
   const since = (sinceLastMs: number) => ({
-    rounds: { ...idleWorker.rounds, expiry: { sinceLastMs, intervalMs: 60_000 } },
+    tasks: { ...idleWorker.tasks, expiry: { sinceLastMs, intervalMs: 60_000 } },
   });
   expect(statusOf({}, since(61_001))).toBe('stalled');
   expect(statusOf({ backlog: null }, { ...since(61_001), queue: 'down' })).toBe('stalled');

@@ -1,22 +1,28 @@
 import type { Consumer, Producer, QueueBacklog, QueueCounts } from '@floodgate/queue';
-import { isHanging, withDeadline, type Health, type Rounds, type RoundsProgress } from '@floodgate/service';
+import {
+  isHanging,
+  withDeadline,
+  type Health,
+  type PeriodicTasks,
+  type TasksProgress,
+} from '@floodgate/service';
 
-/** How one queue that this worker consumes goes on. */
+/** The progress of one queue that this worker consumes. */
 export interface QueueProgress {
-  /** Since a job of it was finished by this process, well or not. */
+  /** Time since this process finished a job of it, successful or not. */
   idleMs: number;
-  /** Of all workers together. Null where the queue does not answer. */
+  /** Of all workers together. Null if the queue does not answer. */
   jobs: QueueCounts | null;
-  /** Null where Postgres does not answer; absent where Postgres knows no more than the queue. */
+  /** Null if Postgres does not answer; absent if Postgres knows no more than the queue. */
   backlog?: QueueBacklog | null;
 }
 
-/** What the judgement rests on. */
+/** The facts behind the judgement. */
 export interface Progress {
   queue: 'up' | 'down';
   /** Why it is down. */
   queueProblem: string | null;
-  rounds: RoundsProgress;
+  tasks: TasksProgress;
   queues: Record<string, QueueProgress>;
 }
 
@@ -28,12 +34,12 @@ const COUNT_WITHIN_MS = 500;
 interface Moving {
   consumer: Consumer;
   producer: Producer;
-  rounds: Rounds;
+  tasks: PeriodicTasks;
   backlogs: Record<string, () => Promise<QueueBacklog>>;
 }
 
-/** Returns how everything goes on. What does not answer reads null. */
-export async function readProgress({ consumer, producer, rounds, backlogs }: Moving): Promise<Progress> {
+/** Returns the progress of everything; null for a server that does not answer. */
+export async function readProgress({ consumer, producer, tasks, backlogs }: Moving): Promise<Progress> {
   const queueProblem = consumer.problem();
   const readQueue = async ([queue, idleMs]: [string, number]): Promise<[string, QueueProgress]> => {
     const [jobs, backlog] = await Promise.all([
@@ -45,12 +51,12 @@ export async function readProgress({ consumer, producer, rounds, backlogs }: Mov
   return {
     queue: queueProblem === null ? 'up' : 'down',
     queueProblem,
-    rounds: rounds.progress(),
+    tasks: tasks.progress(),
     queues: Object.fromEntries(await Promise.all(Object.entries(consumer.idleMs()).map(readQueue))),
   };
 }
 
-/** Null where the queue does not answer before whoever probes the worker's health loses patience. */
+/** Null if the queue does not answer before a health probe would time out. */
 async function countJobs(producer: Producer, queue: string): Promise<QueueCounts | null> {
   return withDeadline(producer.counts(queue), COUNT_WITHIN_MS, () => null).catch(() => null);
 }
@@ -58,7 +64,7 @@ async function countJobs(producer: Producer, queue: string): Promise<QueueCounts
 /** Judges a worker by its progress, each queue by itself: a busy one does not hide one that is stuck. */
 export function judge(progress: Progress, stalledAfterMs: number): WorkerHealth {
   const queues = Object.values(progress.queues);
-  if (isHanging(progress.rounds, stalledAfterMs)) return { status: 'stalled', progress };
+  if (isHanging(progress.tasks, stalledAfterMs)) return { status: 'stalled', progress };
   const isBlocked = progress.queue === 'down' || queues.some(({ backlog }) => backlog === null);
   if (isBlocked) return { status: 'blocked', progress };
   return { status: queues.some((queue) => isStuck(queue, stalledAfterMs)) ? 'stalled' : 'ok', progress };

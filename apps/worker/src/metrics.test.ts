@@ -2,12 +2,12 @@ import { expect, test } from 'vitest';
 import { metricsText } from './metrics.ts';
 
 const jobs = { waiting: 3, active: 1, delayed: 0, failed: 2 };
-const backlog = { pendingBatches: 5, failedBatches: 4, oldestPendingMs: 1_500 };
+const backlog = { pendingBatches: 5, pendingChanges: 0, failedBatches: 4, oldestPendingMs: 1_500 };
 const textOf = (finalize: object) =>
   metricsText({
     queue: 'up',
     queueProblem: null,
-    rounds: {},
+    tasks: {},
     queues: { finalize: { idleMs: 0, jobs, ...finalize } },
   });
 

@@ -1,6 +1,5 @@
-import { once } from 'node:events';
 import { connectService } from '@floodgate/database';
-import { serveHealth, startRounds, type Logger, type Service } from '@floodgate/service';
+import { serveHealth, started, startPeriodicTasks, type Logger, type Service } from '@floodgate/service';
 import { Consumer, Producer, queueOptions, watchQueue } from '@floodgate/queue';
 import { CAPABILITIES } from './capabilities.ts';
 import type { WorkerConfig } from './config.ts';
@@ -8,21 +7,27 @@ import { judge, readProgress } from './health.ts';
 import { metricsText } from './metrics.ts';
 
 const STATEMENT_TIMEOUT_MS = 10_000;
-/** Of handlers, rounds and health together. They are opened as they are needed. */
+/** For handlers, periodic tasks and health together. They are opened as they are needed. */
 const MAX_CONNECTIONS = 10;
+/** Of the time that a stop may take, for jobs; the rest is for the queue and Postgres. */
+const JOBS_SHARE = 0.8;
 
-/** Wires the worker together and starts it. Throws UnsafeQueueError where the queue could lose jobs already. */
+/** Opens the capabilities and starts to work. Throws UnsafeQueueError if the queue could lose jobs. */
 export async function startWorker(
   config: WorkerConfig,
   log: Logger,
   capabilities = CAPABILITIES,
 ): Promise<Service> {
+  // Closed in reverse: here if the start fails, otherwise by close().
+  await using opened = new AsyncDisposableStack();
   const definitions = capabilities.flatMap((capability) => capability.jobs);
   const db = await connectService(
     { service: 'worker', connectionString: config.DATABASE_URL, log },
     { maxConnections: MAX_CONNECTIONS, statementTimeoutMs: STATEMENT_TIMEOUT_MS },
   );
+  opened.defer(() => db.destroy());
   const producer = new Producer(queueOptions(config, definitions, log));
+  opened.defer(() => producer.close());
   const works = capabilities.map((capability) => capability.open({ db, log, producer, config }));
   const queues = config.WORKER_QUEUES.split(',');
   const jobs = works.flatMap((work) => work.jobs).filter(({ queue }) => queues.includes(queue));
@@ -30,31 +35,23 @@ export async function startWorker(
     ...queueOptions(config, jobs, log),
     onJobFailed: ({ error, ...job }) => log.warn({ err: error, ...job }, 'a job failed'),
   });
-  const unwatch = await watchQueue(consumer, log);
-  const rounds = startRounds(
-    works.flatMap((work) => work.rounds),
+  opened.defer(await watchQueue(consumer, log));
+  const tasks = startPeriodicTasks(
+    works.flatMap((work) => work.tasks),
     log,
   );
+  const stopJobs = () => consumer.close(config.SHUTDOWN_TIMEOUT_MS * JOBS_SHARE);
+  // Side by side: either may take most of the time.
+  opened.defer(async () => void (await Promise.all([stopJobs(), tasks.stop()])));
   const backlogs = Object.fromEntries(works.flatMap((work) => Object.entries(work.backlogs ?? {})));
-  const moving = { consumer, producer, rounds, backlogs };
-  const health = serveHealth({
-    readHealth: async () => judge(await readProgress(moving), config.STALLED_AFTER_MS),
-    readMetrics: async () => metricsText(await readProgress(moving)),
+  const read = () => readProgress({ consumer, producer, tasks, backlogs });
+  const health = await serveHealth({
+    host: config.WORKER_HOST,
+    port: config.WORKER_PORT,
+    readHealth: async () => judge(await read(), config.STALLED_AFTER_MS),
+    readMetrics: async () => metricsText(await read()),
   });
-  health.listen(config.WORKER_PORT, config.WORKER_HOST);
-  await once(health, 'listening');
+  opened.use(health);
   log.info({ queues: config.WORKER_QUEUES }, 'working');
-
-  return {
-    close: async () => {
-      // A little less than the process is given, so that connections can still be closed in order.
-      const consumed = consumer.close(config.SHUTDOWN_TIMEOUT_MS * 0.8);
-      await Promise.all([consumed, rounds.stop()]);
-      unwatch();
-      health.close();
-      health.closeAllConnections();
-      await producer.close();
-      await db.destroy();
-    },
-  };
+  return started(opened);
 }

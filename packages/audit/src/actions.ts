@@ -6,7 +6,7 @@ import { Failure, InvalidInput, sqlStateOf } from '@floodgate/service/failure';
 import { wrongFields } from '@floodgate/service/load-config';
 import { insertAuditEntries, type Change } from './audit-log.ts';
 
-// What fields of actions have in common. The description is the rule that whoever breaks it reads.
+// Fields that actions have in common. A description is the rule that the error message shows.
 
 const INT4_MAX = 2_147_483_647;
 
@@ -14,7 +14,7 @@ const INT4_MAX = 2_147_483_647;
 export const whole = (minimum: number, maximum: number) =>
   Type.Integer({ minimum, maximum, description: `a whole number from ${minimum} to ${maximum}` });
 
-/** Text of so many Unicode characters, as Postgres counts them, that neither begins nor ends with a space. */
+/** Text without a space at either end. The limits count Unicode characters, as Postgres does. */
 export const text = (minimum: number, maximum: number) =>
   Type.RegExp(new RegExp(`^(?!\\s)[^\\p{Cc}\\p{Cs}]{${minimum},${maximum}}(?<!\\s)$`, 'u'), {
     description: `${minimum} to ${maximum} characters, no control characters, no space around them`,
@@ -29,46 +29,61 @@ export const Name = text(1, 255);
 /** An instant, or null for none. */
 export const instantOrNull = (description: string) => Type.Union([Type.Date(), Type.Null()], { description });
 
-/** Has a change of the subject noted. */
-type Note = (subject: string, change: Omit<Change, 'subject'>) => void;
+/** A partner acts on what belongs to it under one event. The principal of a request is one. */
+export interface PartnerActor {
+  kind: 'partner';
+  shardId: number;
+  eventId: number;
+  partnerId: number;
+}
 
-/** Something that an operator can do, whichever way they ask for it. */
+/** Who performs an action: an operator, by name, or a partner. */
+export type Actor = string | PartnerActor;
+
+/** Records a change of the subject in the audit log. */
+export type Note = (subject: string, change: Omit<Change, 'subject'>) => void;
+
+/** One operation, declared once. Routes, commands and forms are adapters of it. */
 export interface Action<Input extends TObject, Result> {
-  /** As the audit log has it: "ticket.update". */
+  /** Its name in the audit log: "ticket.update". */
   name: string;
   /** Every field describes its rule. */
   input: Input;
-  /** Returns what a schema cannot say: the fields that are wrong, each with its rule. */
+  /** Returns the fields that break a rule which a schema cannot express, each with that rule. */
   check?: (input: Static<Input>) => Record<string, string>;
-  /** What it means to an operator when one of these constraints is violated. */
+  /** The message for an operator if one of these constraints is violated. */
   refusals?: Record<string, string>;
-  /** Throws Failure where it cannot be done. Notes nothing where everything was so already. */
-  run: (transaction: Database, input: Static<Input>, note: Note) => Promise<Result>;
+  /** Throws Failure if the action is impossible. Records nothing if nothing changes. */
+  run: (transaction: Database, input: Static<Input>, note: Note, actor: Actor) => Promise<Result>;
 }
 
 /** Returns the action as it is, with the types of its input and result. */
 export const defineAction = <Input extends TObject, Result>(action: Action<Input, Result>) => action;
 
-const Signature = Type.Object({ by: Name });
+// The log has partners as "partner:7", so no operator may have such a name.
+const Operator = Type.Object({
+  by: Type.RegExp(/^(?!partner:|device:)(?!\s)[^\p{Cc}\p{Cs}]{1,255}(?<!\s)$/u, {
+    description: `${Name.description!}, and neither partner: nor device: at the start`,
+  }),
+});
 
 /**
- * Does what an operator asks for and notes who did it, both or neither: in a transaction of its own, or in `db` where
- * that is one. Returns the action's result. Throws InvalidInput before anything is sent to Postgres, and Failure where
- * it cannot be done.
+ * Performs the action and records who did it, in one transaction. If `db` is a transaction, it is used. Returns the action's
+ * result. Throws InvalidInput before any statement is sent, and Failure if the action is impossible.
  */
 export async function perform<Input extends TObject, Result>(
   db: Database,
   action: Action<Input, Result>,
   input: Static<Input>,
-  actor: string,
+  actor: Actor,
 ): Promise<Result> {
-  // Fields that nobody checks reach no statement.
+  // Fields that nobody validates reach no statement.
   const known = Value.Clean(action.input, { ...input }) as Static<Input>;
   assertValid(action, known, actor);
   const acted = inTransaction(db, async (transaction) => {
     const changes: Change[] = [];
     const note: Note = (subject, change) => changes.push({ subject, ...change });
-    const result = await action.run(transaction, known, note);
+    const result = await action.run(transaction, known, note, actor);
     await insertAuditEntries(transaction, actor, action.name, changes);
     return result;
   });
@@ -78,23 +93,24 @@ export async function perform<Input extends TObject, Result>(
   });
 }
 
-/** Returns what a violated constraint means to an operator, where somebody has said it. */
+/** Returns the message for a violated constraint, if the action has one. */
 function refusalOf(error: Error & { constraint?: string }, refusals: Record<string, string>) {
-  // Citus passes the message on and not the constraint, to whose name the servers behind it may add a number.
+  // Citus passes the message on, but not the constraint. A worker may append a number to the constraint's name.
   const names =
     error.constraint === undefined && sqlStateOf(error)?.startsWith('23') ? error.message : error.constraint;
   const violated = (name: string) => new RegExp(`(?<!\\w)${name}(_\\d+)?(?!\\w)`).test(names ?? '');
   return Object.entries(refusals).find(([name]) => violated(name))?.[1];
 }
 
-/** Throws InvalidInput where the action cannot be performed with this. Asks nobody. */
+/** Throws InvalidInput if the action cannot be performed with this input. Sends no statement. */
 export function assertValid<Input extends TObject>(
   action: Action<Input, unknown>,
   input: Static<Input>,
-  by: string,
+  actor: Actor,
 ) {
-  const wrong = { ...wrongFields(action.input, input), ...wrongFields(Signature, { by }) };
-  // A check reads fields that are right each by itself.
+  const byWhom = typeof actor === 'string' ? wrongFields(Operator, { by: actor }) : {};
+  const wrong = { ...wrongFields(action.input, input), ...byWhom };
+  // A check reads fields that are valid each by itself.
   const rules = Object.keys(wrong).length === 0 ? (action.check?.(input) ?? {}) : wrong;
   if (Object.keys(rules).length > 0) throw new InvalidInput(rules);
 }

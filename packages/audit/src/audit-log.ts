@@ -1,37 +1,77 @@
 import { sql } from 'kysely';
 import type { AuditedState, Database } from '@floodgate/database';
+import type { Actor } from './actions.ts';
 
-/** What became of one thing. Never a secret or its hash, and nothing of an attendee's. */
+// Two tables. What operators did is kept: no role may update or delete a row. What partners did is kept for 90 days and at most
+// 1,000 entries per partner, because a partner decides how many there are.
+
+/** A change of one thing. Holds neither secrets nor their hashes, and no attendee data. */
 export interface Change {
-  /** The kind and the id, as in "ticket:7". */
+  /** Kind and id: "ticket:7". */
   subject: string;
-  /** Absent: it was not there. */
+  /** Missing if the thing did not exist. */
   before?: AuditedState;
   after?: AuditedState;
 }
 
-/** Notes changes, one row each; `db` is the transaction that makes them. */
-export async function insertAuditEntries(db: Database, actor: string, action: string, changes: Change[]) {
+/** Inserts one row per change. `db` is the transaction that makes the changes. */
+export async function insertAuditEntries(db: Database, actor: Actor, action: string, changes: Change[]) {
   if (changes.length === 0) return;
+  const [table, column, value] =
+    typeof actor === 'string'
+      ? (['audit_log', 'actor', actor] as const)
+      : (['partner_audit_log', 'partner_id', actor.partnerId] as const);
   await sql`
-    insert into audit_log (actor, action, subject, before, after)
-    select ${actor}, ${action}, subject, before, after
+    insert into ${sql.table(table)} (${sql.ref(column)}, action, subject, before, after)
+    select ${value}, ${action}, subject, before, after
     from jsonb_to_recordset(${JSON.stringify(changes)}::jsonb) as change (subject text, before jsonb, after jsonb)`.execute(
     db,
   );
 }
 
-/** Returns the latest entries, newest first: at most `limit`, from `since` on, of one subject where one is named. */
+/** An entry of the audit log. Ids are unique per kind of actor. */
+export interface AuditEntry {
+  id: number;
+  at: Date;
+  /** The name of an operator, or "partner:7". */
+  actor: string;
+  action: string;
+  subject: string;
+  before: AuditedState | null;
+  after: AuditedState | null;
+}
+
+/** Returns the latest entries, newest first: at most `limit`, not older than `since`, of one subject if one is named. */
 export async function readAuditLog(
   db: Database,
   { since, subject, limit }: { since?: Date | undefined; subject?: string | undefined; limit: number },
-) {
-  return db
-    .selectFrom('audit_log')
-    .select(['id', 'at', 'actor', 'action', 'subject', 'before', 'after'])
-    .$if(since !== undefined, (query) => query.where('at', '>=', since!))
-    .$if(subject !== undefined, (query) => query.where('subject', '=', subject!))
-    .orderBy('id', 'desc')
-    .limit(limit)
-    .execute();
+): Promise<AuditEntry[]> {
+  const from = (table: string, actor: string) => sql`
+    select id, at, ${sql.raw(actor)} as actor, action, subject, before, after from ${sql.table(table)}
+    where ${since === undefined ? sql`true` : sql`at >= ${since}`}
+      and ${subject === undefined ? sql`true` : sql`subject = ${subject}`}
+    order by id desc limit ${limit}`;
+  const { rows } = await sql<AuditEntry>`
+    select * from (
+      (${from('audit_log', 'actor')}) union all (${from('partner_audit_log', `'partner:' || partner_id`)})
+    ) entry
+    order by at desc, id desc limit ${limit}`.execute(db);
+  return rows;
+}
+
+const KEPT_DAYS = 90;
+const KEPT_PER_PARTNER = 1_000;
+
+/** Deletes entries of partners that are too old or too many. */
+export async function expirePartnerEntries(db: Database): Promise<void> {
+  await sql`
+    delete from partner_audit_log entry
+    using (
+      select partner_id, (array_agg(id order by id desc))[${KEPT_PER_PARTNER}::integer] as oldest_kept
+      from partner_audit_log group by partner_id
+    ) kept
+    where entry.partner_id = kept.partner_id
+      and (entry.id < kept.oldest_kept or entry.at < now() - make_interval(days => ${KEPT_DAYS}::integer))`.execute(
+    db,
+  );
 }

@@ -1,2 +1,2 @@
 export * from './actions.ts';
-export { readAuditLog } from './audit-log.ts';
+export { expirePartnerEntries, readAuditLog } from './audit-log.ts';

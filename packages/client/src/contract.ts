@@ -1,5 +1,4 @@
-// What goes over the wire, for browsers as well: it needs no other file. A test holds it against what the service says.
-
+// Generated from the OpenAPI document by `npm test -- contract -u`. Needs no other file, so that browsers can load it.
 const CATALOGUE = {
   '00': { message: 'Successful', retryable: false },
   '10': { message: 'The request is not well-formed', retryable: false },
@@ -26,245 +25,407 @@ const CATALOGUE = {
   '91': { message: 'The outcome is unknown; retry with the same Idempotency-Key', retryable: true },
   '99': { message: 'Unexpected error', retryable: true },
 } as const;
-
 export type ResponseCode = keyof typeof CATALOGUE;
 export type FailureCode = Exclude<ResponseCode, '00'>;
-
-/** Every response code that is known: what it says where there is no more to say, and whether a retry may help. */
+/** Every response code: its default message, and whether a retry may help. */
 export const RESPONSE_CODES: Readonly<Record<ResponseCode, { message: string; retryable: boolean }>> =
   CATALOGUE;
-
 const COMMON = ['10', '12', '20', '21', '50', '90', '99'] as const;
-
-/** Every failure that each operation may answer. */
+/** The failures of each operation. */
 export const OPERATION_FAILURES = {
-  registerForEvent: [...COMMON, '11', '30', '31', '32', '33', '37', '40', '41', '91'],
-  registerInBulk: [...COMMON, '11', '40', '41', '91'],
-  getRegistration: [...COMMON, '34'],
   cancelRegistration: [...COMMON, '34', '35', '91'],
+  changeWebhook: [...COMMON, '11', '70'],
   confirmRegistration: [...COMMON, '34', '35', '91'],
-  resetTestEvent: [...COMMON, '60', '91'],
-  listRegistrations: [...COMMON, '11'],
-  getTickets: [...COMMON],
+  createWebhook: [...COMMON, '11', '71'],
+  deleteWebhook: [...COMMON, '11', '70'],
   getLaunch: [...COMMON],
   getPass: [...COMMON, '11', '34', '35'],
-  listRevokedPasses: [...COMMON, '11'],
-  listWebhooks: [...COMMON],
-  createWebhook: [...COMMON, '11', '71'],
+  getRegistration: [...COMMON, '34'],
+  getSignedEvent: [...COMMON],
+  getTickets: [...COMMON],
   getWebhook: [...COMMON, '11', '70'],
-  changeWebhook: [...COMMON, '11', '70'],
-  pauseWebhook: [...COMMON, '11', '70'],
-  resumeWebhook: [...COMMON, '11', '70', '72'],
-  deleteWebhook: [...COMMON, '11', '70'],
-  testWebhook: [...COMMON, '11', '70'],
-  rotateWebhookSecret: [...COMMON, '11', '70'],
-  replayWebhook: [...COMMON, '11', '70'],
+  listRegistrations: [...COMMON, '11'],
+  listRevokedPasses: [...COMMON, '11'],
   listWebhookAttempts: [...COMMON, '11', '70'],
+  listWebhooks: [...COMMON],
+  pauseWebhook: [...COMMON, '11', '70'],
+  registerForEvent: [...COMMON, '11', '30', '31', '32', '33', '37', '40', '41', '91'],
+  registerInBulk: [...COMMON, '11', '40', '41', '91'],
+  replayWebhook: [...COMMON, '11', '70'],
+  resetTestEvent: [...COMMON, '60', '91'],
+  resumeWebhook: [...COMMON, '11', '70', '72'],
+  rotateWebhookSecret: [...COMMON, '11', '70'],
+  testWebhook: [...COMMON, '11', '70'],
 } as const satisfies Record<string, readonly FailureCode[]>;
-
 export type Operation = keyof typeof OPERATION_FAILURES;
 export type FailureOf<Name extends Operation> = (typeof OPERATION_FAILURES)[Name][number];
-
-/** What one registration of a bulk call may be refused with. */
-export const BULK_ITEM_FAILURES = [
-  '11',
-  '30',
-  '31',
-  '32',
-  '33',
-  '36',
-  '37',
-] as const satisfies readonly FailureCode[];
-
-/** Registrations that one bulk call may ask for. */
-export const BULK_LIMIT = 1_000;
-/** Largest body of a bulk call, and of a single one, that the service reads. */
-export const BULK_BODY_LIMIT_BYTES = 1024 * 1024;
-export const BODY_LIMIT_BYTES = 36 * 1024;
-
-/** What every answer of the service looks like. */
-export interface Envelope<Data = unknown> {
-  responseCode: string;
-  responseMessage: string;
-  responseData: Data;
-}
-
-/** An attendee and a ticket. The rule of each field is in the API's reference. */
-export interface RegistrationRequest {
-  fullName: string;
-  emailAddress: string;
-  phoneNumber?: string | null;
-  gender?: string | null;
-  tableOrSeat?: string | null;
-  /** `id` of a ticket. */
-  organizedEventTicketID: number;
-  extraData1?: string | null;
-  extraData2?: string | null;
-}
-
-/** A ticket that can be bought now. */
-export interface Ticket {
-  /** Send it as organizedEventTicketID when registering. */
-  id: number;
-  ticketTitle: string;
-  ticketPrice: number;
-  ticketBenefits: string;
-  activeStatus: boolean;
-  organizedEventID: number;
-  organizedEvent: null;
-  /** Seats that remain. */
-  count: number;
-  dateCreated: string;
-  createdBy: number;
-  lastModifiedBy: string;
-  lastModifiedDate: string;
-}
-
-/** How far a registration is. Holds nothing about the attendee. */
-export interface RegistrationStatus {
-  passReference: string;
-  /** `held`: for a while, until you confirm it. `failed`: finalization gave up; the seat stays held. */
-  state: 'held' | 'reserved' | 'confirmed' | 'cancelled' | 'failed';
-  organizedEventID: number;
-  organizedEventTicketID: number;
-  ticketTitle: string;
-  dateReserved: string;
-  dateFinalized: string | null;
-  dateCancelled: string | null;
-}
-
-/** A page of what became of registrations, in the order in which it happened. */
-export interface RegistrationList {
-  registrations: RegistrationStatus[];
-  /** Where to read on, now or later. */
-  cursor: string;
-  /** Whether there is more now. */
-  more: boolean;
-}
-
-/** How far a test event was reset. */
-export interface TestEventReset {
-  /** By this call. */
-  cancelled: number;
-  /** Whether there is more to do. If so, ask again. */
-  more: boolean;
-}
-
-/** How far the sale of an event is. */
-export interface LaunchState {
-  phase: 'scheduled' | 'open' | 'soldOut' | 'closed';
-  opensAt: string | null;
-  closesAt: string | null;
-  /** The clock that decides. */
-  serverTime: string;
-  seatsLeft: number;
-}
-
-/** The pass of a confirmed registration. Whoever shows it is admitted. */
-export interface AttendeePass {
-  passReference: string;
-  /** The text of the QR code. */
-  pass: string;
-  keyID: string;
-  organizedEventID: number;
-  organizedEventTicketID: number;
-  validFrom: string | null;
-  validUntil: string | null;
-}
-
-/** A page of revoked passes as it is served. */
-export interface RevokedPasses {
-  /** A JWS, for `verifyPass`. */
-  revocations: string;
-  cursor: string;
-  more: boolean;
-}
-
-/** A webhook to create. What is left out has its default. */
-export interface WebhookRequest {
-  url: string;
-  description?: string;
-  types?: WebhookEventType[];
-  entriesPerMessage?: number;
-  /** `start`, the default: all that is kept. `now`: what happens from now on. */
-  from?: 'start' | 'now';
-}
-
-/** What to change of a webhook. What is left out stays. */
-export type WebhookChange = Partial<Omit<WebhookRequest, 'from'>>;
-
-export interface Webhook {
-  id: string;
-  url: string;
-  description: string;
-  types: WebhookEventType[];
-  entriesPerMessage: number;
-  state: 'active' | 'paused' | 'disabled';
-  disabledReason: 'gone' | 'failing' | 'test_event' | null;
-  /** Everything up to here was delivered. */
-  cursor: string;
-  /** Failed attempts since the last success. */
-  failures: number;
-  dateFailing: string | null;
-  dateNextAttempt: string | null;
-  /** Verifies signatures of the kind v1a. */
-  publicKey: string;
-  dateCreated: string;
-}
-
-/** The same with its secret, which no later answer repeats. */
-export interface WebhookWithSecret extends Webhook {
-  secret: string;
-}
-
-/** An attempt to send a message. */
-export interface WebhookAttempt {
-  messageId: string;
-  /** Both cursors are null in a test. */
-  previousCursor: string | null;
-  cursor: string | null;
-  entries: number;
-  dateAttempted: string;
-  milliseconds: number;
-  outcome: 'delivered' | 'slowed' | 'gone' | 'refused' | 'failed' | 'stopped';
-  httpStatus: number | null;
-  error: string | null;
-}
-
-/** What a webhook tells of. */
+/** The failures of one registration of a bulk call. */
+export const BULK_ITEM_FAILURES = ['11', '30', '31', '32', '33', '36', '37'] as const;
+/** Most registrations of one bulk call. */
+export const BULK_LIMIT = 1000;
+/** Largest body of a bulk call, and of any other call, in bytes. */
+export const BULK_BODY_LIMIT_BYTES = 1048576;
+export const BODY_LIMIT_BYTES = 36864;
 export type WebhookEventType =
   | 'registration.confirmed'
   | 'registration.cancelled'
   | 'registration.failed'
   | 'ticket.sold_out'
   | 'ticket.reopened';
-
-/** What happened to a registration. It is as it was then. */
-export interface WebhookRegistrationEntry extends RegistrationStatus {
-  type: 'registration.confirmed' | 'registration.cancelled' | 'registration.failed';
+/** The three fields of every answer. */
+export interface Envelope<Data = unknown> {
+  responseCode: string;
+  responseMessage: string;
+  responseData: Data;
 }
-
-/** What happened to a ticket. */
-export interface WebhookTicketEntry {
-  type: 'ticket.sold_out' | 'ticket.reopened';
+export interface AttendeePass {
+  passReference: PassReference;
+  /** The signed token that the QR code shows. It can be verified with the public keys alone. */
+  pass: string;
+  /** The `kid` of the key that signed the pass. */
+  keyID: string;
+  /** The event. */
   organizedEventID: number;
+  /** The ticket. */
   organizedEventTicketID: number;
+  /** One day before the event begins, by its current times. Null: no start is set. */
+  validFrom: string | null;
+  /** One day after the event ends, by its current times. Null: no end is set. */
+  validUntil: string | null;
+}
+export interface LaunchState {
+  /**
+   * @description scheduled: no ticket is on sale yet. open: seats are left. soldOut: the tickets on sale have no seats left. closed: no ticket is on sale any more.
+   * @enum {string}
+   */
+  phase: 'scheduled' | 'open' | 'soldOut' | 'closed';
+  /** When the first ticket goes on sale; null if a ticket has no opening time. */
+  opensAt: string | null;
+  /** When the last sale ends; null if a ticket has no end. */
+  closesAt: string | null;
+  /** The clock of the service, which decides. */
+  serverTime: string;
+  /** Remaining seats of all tickets whose sale has not ended. At most 1 s old. */
+  seatsLeft: number;
+}
+/** Pass reference of the attendee. Treat it as opaque. */
+export type PassReference = string;
+export interface RegistrationList {
+  /** The entries, oldest change first. */
+  registrations: RegistrationStatus[];
+  /** Send it as `after` to continue, now or later. Treat it as opaque. */
+  cursor: string;
+  /** Whether the next page can be read at once. A page can be short or empty although there is more. */
+  more: boolean;
+}
+/** The attendee and the ticket. Unknown fields are ignored. */
+export interface RegistrationRequest {
+  /** Required, 1 to 255 characters after trimming, no control or text direction characters */
+  fullName: string;
+  /** Required, an e-mail address of at most 254 characters (needs an ASCII address with a dotted domain) */
+  emailAddress: string;
+  /** Optional, may be empty; otherwise 4 to 32 digits, spaces and + - ( ) . */
+  phoneNumber?: string | null;
+  /** Optional free text of at most 32 characters, no control or text direction characters */
+  gender?: string | null;
+  /** Optional free text of at most 64 characters, no control or text direction characters */
+  tableOrSeat?: string | null;
+  /** Required, a whole number from 1 to 2147483647, the id of a ticket from Get Tickets */
+  organizedEventTicketID: number;
+  /** Optional free text of at most 1000 characters, no control or text direction characters */
+  extraData1?: string | null;
+  /** Optional free text of at most 1000 characters, no control or text direction characters */
+  extraData2?: string | null;
+}
+export interface RegistrationStatus {
+  passReference: PassReference;
+  /**
+   * @description held: the seat is yours until the hold expires or you confirm it. reserved: the seat is yours, and finalization follows. confirmed: finalized. failed: finalization failed, and the seat stays yours. cancelled: the seat was released.
+   * @enum {string}
+   */
+  state: 'held' | 'reserved' | 'confirmed' | 'cancelled' | 'failed';
+  /** The event. */
+  organizedEventID: number;
+  /** The ticket. */
+  organizedEventTicketID: number;
+  /** Ticket name. */
+  ticketTitle: string;
+  /** When the seat was reserved. */
+  dateReserved: string;
+  /** When finalization confirmed the registration or failed; null before. */
+  dateFinalized: string | null;
+  /** When the registration was cancelled; null if it was not. */
+  dateCancelled: string | null;
+}
+export interface RevokedPasses {
+  /** A JWS (RFC 7515, compact, EdDSA). Its payload is JSON: `event`, `partner`, `after`, `cursor`, `more`, `serials`, `at`. */
+  revocations: string;
+  /** Send it as `after` to continue, now or later. Treat it as opaque. */
+  cursor: string;
+  /** Whether the next page can be read at once. A page can be short or empty although there is more. */
+  more: boolean;
+}
+export interface SignedEvent {
+  /** A JWS (RFC 7515, compact, EdDSA). Its payload is JSON: `event`, `eventRef`, `revision`, `name`, `venue`, `timeZone`, `startsAt`, `endsAt`, `validFrom`, `validUntil`, `at`. */
+  event: string;
+  /** Rises with every change of the event. */
+  revision: number;
+}
+export interface TestEventReset {
+  /** Number of registrations that this call cancelled. */
+  cancelled: number;
+  /** Whether there is more to cancel. If so, repeat the call. */
+  more: boolean;
+}
+export interface Ticket {
+  /** Send it as organizedEventTicketID when registering. */
+  id: number;
+  /** Ticket name. */
+  ticketTitle: string;
+  /** Ticket price, a decimal, in the currency that you agreed with the operator. The API names no currency. */
+  ticketPrice: number;
+  /** Free text describing the benefits. */
+  ticketBenefits: string;
+  /** Whether the ticket is active. */
+  activeStatus: boolean;
+  /** The event that the ticket belongs to. */
+  organizedEventID: number;
+  /** Always null. */
+  organizedEvent: null;
+  /** Number of seats left. */
+  count: number;
+  /** When the ticket was created. */
+  dateCreated: string;
+  /** Identifier of the creator. */
+  createdBy: number;
+  /** Who last modified the ticket. */
+  lastModifiedBy: string;
+  /** When the ticket was last modified. */
+  lastModifiedDate: string;
+}
+export interface Webhook {
+  /** Id of the webhook. */
+  id: string;
+  /** The URL that receives the messages. */
+  url: string;
+  /** Your note. */
+  description: string;
+  /** The types of entries that are sent. */
+  types: WebhookEventType[];
+  /** The maximum number of entries in one message. */
+  entriesPerMessage: number;
+  /**
+   * @description active: messages are sent. paused: you or the operator paused it. disabled: the service stopped it, see disabledReason.
+   * @enum {string}
+   */
+  state: 'active' | 'paused' | 'disabled';
+  /**
+   * @description gone: the receiver answered 410. failing: no message could be delivered for five days. test_event: this service sends no messages for test events. null: the webhook is not disabled.
+   * @enum {string|null}
+   */
+  disabledReason: 'gone' | 'failing' | 'test_event' | null;
+  /** Everything up to here was delivered. List Registrations accepts it as `after`. */
+  cursor: string;
+  /** Consecutive failed attempts. Attempts with the outcome slowed do not count. */
+  failures: number;
+  /** Since when every attempt has failed or was slowed; null if the last attempt succeeded. */
+  dateFailing: string | null;
+  /** When the next attempt is due; null if none is scheduled. */
+  dateNextAttempt: string | null;
+  /** Verifies signatures of the kind v1a (Ed25519). It is not secret. */
+  publicKey: string;
+  /** When the webhook was created. */
+  dateCreated: string;
+}
+export interface WebhookAttempt {
+  /** The header webhook-id of the message. */
+  messageId: string;
+  /** The message has the entries after this cursor. null: it was a test. */
+  previousCursor: string | null;
+  /** The cursor of the last entry in the message. null: it was a test. */
+  cursor: string | null;
+  /** Number of entries in the message. */
+  entries: number;
+  /** When the attempt ended. */
+  dateAttempted: string;
+  /** How long the attempt took. */
+  milliseconds: number;
+  /**
+   * @description delivered: the receiver answered 2xx. slowed: 429, 502, 503 or 504 with Retry-After. gone: 410. refused: another status. failed: no answer. stopped: the service was stopped during the attempt.
+   * @enum {string}
+   */
+  outcome: 'delivered' | 'slowed' | 'gone' | 'refused' | 'failed' | 'stopped';
+  /** The status of the answer; null if there was no answer. */
+  httpStatus: number | null;
+  /** Why there was no answer, such as TIMEOUT, ECONNREFUSED or FORBIDDEN_ADDRESS; null otherwise. */
+  error: string | null;
+}
+/** The attempts, latest first. */
+export type WebhookAttempts = WebhookAttempt[];
+export interface WebhookChange {
+  /** The URL that receives the messages: https, at most 2048 characters, without a user and a password */
+  url?: string;
+  /** A note for yourself: at most 255 characters, no control characters */
+  description?: string;
+  /** The types of entries to send, each at most once: registration.confirmed, registration.cancelled, registration.failed, ticket.sold_out, ticket.reopened. Default: all of them */
+  types?: WebhookEventType[];
+  /** The maximum number of entries in one message, from 1 to 500. Default: 100. A message with several entries has at most 20 KiB */
+  entriesPerMessage?: number;
+}
+export interface WebhookChanges {
+  /**
+   * @description The type.
+   * @enum {string}
+   */
+  type: 'event.changes';
+  /** When the last entry happened. */
+  timestamp: string;
+  data: {
+    /** The event: x-event-ref. */
+    eventRef: string;
+    /** The cursor of the previous message. If it differs from the last cursor that you received, a message is missing. */
+    previousCursor: string;
+    /** The cursor of the last entry. List Registrations accepts it as `after`. */
+    cursor: string;
+    /** The entries, in the order in which they happened. */
+    entries: (WebhookRegistrationEntry | WebhookTicketEntry)[];
+  };
+}
+/** The webhooks, oldest first. */
+export type WebhookList = Webhook[];
+/** The registration as it was after the change. */
+export interface WebhookRegistrationEntry {
+  /**
+   * @description The type.
+   * @enum {string}
+   */
+  type: 'registration.confirmed' | 'registration.cancelled' | 'registration.failed';
+  passReference: PassReference;
+  /**
+   * @description held: the seat is yours until the hold expires or you confirm it. reserved: the seat is yours, and finalization follows. confirmed: finalized. failed: finalization failed, and the seat stays yours. cancelled: the seat was released.
+   * @enum {string}
+   */
+  state: 'held' | 'reserved' | 'confirmed' | 'cancelled' | 'failed';
+  /** The event. */
+  organizedEventID: number;
+  /** The ticket. */
+  organizedEventTicketID: number;
+  /** Ticket name. */
+  ticketTitle: string;
+  /** When the seat was reserved. */
+  dateReserved: string;
+  /** When finalization confirmed the registration or failed; null before. */
+  dateFinalized: string | null;
+  /** When the registration was cancelled; null if it was not. */
+  dateCancelled: string | null;
+}
+export interface WebhookRequest {
+  /** Required. The URL that receives the messages: https, at most 2048 characters, without a user and a password */
+  url: string;
+  /** A note for yourself: at most 255 characters, no control characters */
+  description?: string;
+  /** The types of entries to send, each at most once: registration.confirmed, registration.cancelled, registration.failed, ticket.sold_out, ticket.reopened. Default: all of them */
+  types?: WebhookEventType[];
+  /** The maximum number of entries in one message, from 1 to 500. Default: 100. A message with several entries has at most 20 KiB */
+  entriesPerMessage?: number;
+  /**
+   * @description Where the messages start. start (default): at the oldest entry that is kept. now: at the next entry
+   * @enum {string}
+   */
+  from?: 'start' | 'now';
+  /** true: no message is sent until you resume the webhook, so you can configure the secret in your receiver first. Default: false */
+  paused?: boolean;
+}
+export interface WebhookTest {
+  /** The header webhook-id of the test message. List Attempts shows its outcome. */
+  messageId: string;
+}
+export interface WebhookTestMessage {
+  /**
+   * @description The type.
+   * @enum {string}
+   */
+  type: 'webhook.test';
+  /** When the test was requested. */
+  timestamp: string;
+  data: {
+    /** The event: x-event-ref. */
+    eventRef: string;
+  };
+}
+/** A change of a ticket. */
+export interface WebhookTicketEntry {
+  /**
+   * @description The type.
+   * @enum {string}
+   */
+  type: 'ticket.sold_out' | 'ticket.reopened';
+  /** The event. */
+  organizedEventID: number;
+  /** The ticket. */
+  organizedEventTicketID: number;
+  /** When the ticket changed. */
   dateChanged: string;
 }
-
-/** What a webhook is sent. */
-export type WebhookMessage =
-  | {
-      type: 'event.changes';
-      timestamp: string;
-      data: {
-        /** The event: x-event-ref. */
-        eventRef: string;
-        /** The cursor of the message before: where it is another, something is missing in between. */
-        previousCursor: string;
-        /** List Registrations goes on from here, by `after`. */
-        cursor: string;
-        entries: (WebhookRegistrationEntry | WebhookTicketEntry)[];
-      };
-    }
-  | { type: 'webhook.test'; timestamp: string; data: { eventRef: string } };
+export interface WebhookWithSecret {
+  /** Id of the webhook. */
+  id: string;
+  /** The URL that receives the messages. */
+  url: string;
+  /** Your note. */
+  description: string;
+  /** The types of entries that are sent. */
+  types: WebhookEventType[];
+  /** The maximum number of entries in one message. */
+  entriesPerMessage: number;
+  /**
+   * @description active: messages are sent. paused: you or the operator paused it. disabled: the service stopped it, see disabledReason.
+   * @enum {string}
+   */
+  state: 'active' | 'paused' | 'disabled';
+  /**
+   * @description gone: the receiver answered 410. failing: no message could be delivered for five days. test_event: this service sends no messages for test events. null: the webhook is not disabled.
+   * @enum {string|null}
+   */
+  disabledReason: 'gone' | 'failing' | 'test_event' | null;
+  /** Everything up to here was delivered. List Registrations accepts it as `after`. */
+  cursor: string;
+  /** Consecutive failed attempts. Attempts with the outcome slowed do not count. */
+  failures: number;
+  /** Since when every attempt has failed or was slowed; null if the last attempt succeeded. */
+  dateFailing: string | null;
+  /** When the next attempt is due; null if none is scheduled. */
+  dateNextAttempt: string | null;
+  /** Verifies signatures of the kind v1a (Ed25519). It is not secret. */
+  publicKey: string;
+  /** When the webhook was created. */
+  dateCreated: string;
+  /** Verifies signatures of the kind v1 (HMAC). Store it now: it is not shown again. */
+  secret: string;
+}
+/** The data of each successful answer. */
+export interface OperationData {
+  registerForEvent: PassReference;
+  registerInBulk: Envelope[];
+  getRegistration: RegistrationStatus;
+  listRegistrations: RegistrationList;
+  getTickets: Ticket[];
+  getLaunch: LaunchState;
+  listWebhooks: WebhookList;
+  createWebhook: WebhookWithSecret;
+  getWebhook: Webhook;
+  changeWebhook: Webhook;
+  deleteWebhook: Webhook;
+  listWebhookAttempts: WebhookAttempts;
+  replayWebhook: Webhook;
+  rotateWebhookSecret: WebhookWithSecret;
+  getPass: AttendeePass;
+  getSignedEvent: SignedEvent;
+  listRevokedPasses: RevokedPasses;
+  confirmRegistration: PassReference;
+  cancelRegistration: PassReference;
+  resetTestEvent: TestEventReset;
+  pauseWebhook: Webhook;
+  resumeWebhook: Webhook;
+  testWebhook: WebhookTest;
+}

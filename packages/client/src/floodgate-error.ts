@@ -1,9 +1,9 @@
 import type { InvalidField } from './results.ts';
 
-/** A mistake in the use of the client, or a list that the service refused to go on with. Holds no secrets. */
+/** The client is used wrongly, or the service refused a list. Holds no secrets. */
 export class FloodgateError extends Error {
   override readonly name = 'FloodgateError';
-  /** The response code, where the service has refused; `unknown` where it did not answer; else `misuse`. */
+  /** The response code if the service refused, `unknown` if it did not answer, else `misuse`. */
   readonly code: string;
   /** On code 11: the first invalid fields. */
   readonly invalidFields: readonly InvalidField[];

@@ -19,17 +19,15 @@ export interface ClientOptions {
   eventRef: string;
   /** How long a call may take, retries included, before it is answered `unknown`. */
   answerWithinMs?: number;
-  /** How long one attempt may take before it is given up and made again. */
+  /** How long one attempt may take before the next one starts. */
   attemptWithinMs?: number;
-  /** Whether single registrations that are asked for at the same time go as one bulk call. */
-  gather?: boolean;
-  /** Gathered calls that may be under way at once: what is asked for meanwhile waits for the next. */
+  /** Whether single registrations that are made at the same time are sent as one bulk call. */
+  autoBatch?: boolean;
+  /** Automatic bulk calls that may be open at once. Later registrations wait for the next call. */
   callsInFlight?: number;
-  /** Connections that are kept to the service. */
+  /** Most connections to the service. */
   connections?: number;
-  /** Calls that may be under way on one connection. More than 1 is faster only where no proxy is in between. */
-  pipelining?: number;
-  /** Called before each retry, for your log or metrics. What it throws is ignored. */
+  /** Called before each retry, for your log or metrics. Errors that it throws are ignored. */
   onRetry?: (retry: Retry) => void;
 }
 
@@ -38,17 +36,16 @@ export type Settings = Required<ClientOptions>;
 const DEFAULTS = {
   answerWithinMs: 60_000,
   attemptWithinMs: 10_000,
-  gather: true,
+  autoBatch: true,
   callsInFlight: 4,
   connections: 64,
-  pipelining: 1,
   onRetry: () => {},
 };
-const WHOLE = ['answerWithinMs', 'attemptWithinMs', 'callsInFlight', 'connections', 'pipelining'] as const;
+const WHOLE = ['answerWithinMs', 'attemptWithinMs', 'callsInFlight', 'connections'] as const;
 const VISIBLE = /^[\x21-\x7e]+$/;
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
-/** Returns the options with their defaults. Throws where one makes no sense; the message repeats no value. */
+/** Returns the options with their defaults. Throws if one is wrong; the message repeats no value. */
 export function readOptions(options: ClientOptions): Settings {
   const settings: Settings = { ...DEFAULTS, ...withoutUndefined(options) };
   if (!isHttpUrl(settings.baseUrl)) throw new FloodgateError('baseUrl must be an http or https URL');
@@ -62,14 +59,14 @@ export function readOptions(options: ClientOptions): Settings {
   return settings;
 }
 
-/** Returns an Idempotency-Key of the caller's. Throws where the service would not take it. */
+/** Returns the caller's Idempotency-Key. Throws if the service would refuse it. */
 export function assertKey(idempotencyKey: string | undefined): string | undefined {
   if (idempotencyKey !== undefined && !KEY.test(idempotencyKey))
     throw new FloodgateError('idempotencyKey must be 1 to 255 visible ASCII characters');
   return idempotencyKey;
 }
 
-/** Returns for how long seats are to be held. Throws where the service would not take it. */
+/** Returns how long seats are held. Throws if the service would refuse it. */
 export function assertHold(holdForSeconds: number | undefined): number | undefined {
   const isRight = Number.isInteger(holdForSeconds) && holdForSeconds! >= 60 && holdForSeconds! <= 1_800;
   if (holdForSeconds !== undefined && !isRight)

@@ -1,19 +1,35 @@
-import { pathOf, refusal, type Ask, type Send } from './asking.ts';
+import { pathOf, refusal, type Ask, type Send } from './queries.ts';
 import type { CallOptions, FloodgateClient } from './client.ts';
 import { FloodgateError } from './floodgate-error.ts';
 import type { PassPictureResult } from './results.ts';
-import { readPage, readRevocations, type PassKeySet, type Revocations } from './verify-pass.ts';
+import {
+  readEvent,
+  readPage,
+  readRevocations,
+  type EventDocument,
+  type PassKeySet,
+  type Revocations,
+} from './signed-documents.ts';
 
-export interface RevokedPassesOptions extends CallOptions {
+export interface SignedEventOptions extends CallOptions {
   /** The keys to verify with; fetched if they are left out. */
   keys?: PassKeySet;
-  /** The pages of the last time. Only what is newer is fetched. */
+}
+
+/** The current event, verified. */
+export interface VerifiedEvent extends EventDocument {
+  /** For `verifyPass`. */
+  document: string;
+}
+
+export interface RevokedPassesOptions extends SignedEventOptions {
+  /** The pages of an earlier call. Only newer ones are fetched. */
   pages?: readonly string[];
 }
 
 /** The complete list of the partner's revoked passes, verified. */
 export interface RevocationList extends Revocations {
-  /** For `verifyPass`, and to go on from another time. */
+  /** For `verifyPass`, and to continue in a later call. */
   pages: string[];
 }
 
@@ -21,11 +37,11 @@ const PAGE_SIZE = 1_000;
 
 const KEYS = { path: '/.well-known/floodgate/pass-keys.json', accept: 'application/jwk-set+json' };
 
-/** Returns what is about passes. */
+/** Returns the methods for passes. */
 export function createPasses(
   send: Send,
   ask: Ask,
-): Pick<FloodgateClient, 'pass' | 'passPicture' | 'passKeys' | 'revokedPasses'> {
+): Pick<FloodgateClient, 'pass' | 'passPicture' | 'passKeys' | 'signedEvent' | 'revokedPasses'> {
   const passPath = (passReference: string) => `${pathOf(passReference)}/pass`;
 
   async function fetchKeys(signal: AbortSignal | undefined): Promise<PassKeySet> {
@@ -51,30 +67,35 @@ export function createPasses(
       return { ...others, picture } as PassPictureResult;
     },
     passKeys: ({ signal } = {}) => fetchKeys(signal),
+    async signedEvent({ keys: given, signal } = {}) {
+      const keys = given ?? (await fetchKeys(signal));
+      const result = await ask('getSignedEvent', '/api/v1/events/passes/event', signal);
+      if (result.code !== '00') throw refusal('the event', result);
+      const { event: document } = result.signedEvent;
+      return { ...verified('the event', readEvent(document, { keys })), document };
+    },
     async revokedPasses({ keys: given, pages: known = [], signal } = {}) {
       const keys = given ?? (await fetchKeys(signal));
+      const read = (jws: string) => verified('the list of revoked passes', readPage(jws, keys));
       // The last page may have grown since, so it is fetched again.
       const pages = known.slice(0, -1);
-      for (let after = readable(known.at(-1), keys)?.after ?? '0', more = true; more;) {
+      const last = known.at(-1);
+      let after = last === undefined ? '0' : read(last).after;
+      for (;;) {
         const jws = await fetchPage(after, signal);
+        const page = read(jws);
         pages.push(jws);
-        ({ cursor: after, more } = readable(jws, keys)!);
+        after = page.cursor;
+        if (page.more) continue;
+        const settings = { keys, eventId: page.event, partnerId: page.partner, revocations: pages };
+        return { ...verified('the list of revoked passes', readRevocations(settings, settings)), pages };
       }
-      return verified(pages, keys);
     },
   };
 }
 
-/** Returns a page's content, undefined where there is none. Throws where the keys do not verify it. */
-function readable(jws: string | undefined, keys: PassKeySet) {
-  const page = jws === undefined ? undefined : readPage(jws, keys);
-  if (typeof page === 'string') throw new FloodgateError(`the list of revoked passes: ${page}`, page);
-  return page;
-}
-
-function verified(pages: string[], keys: PassKeySet): RevocationList {
-  const { event: eventId, partner: partnerId } = readable(pages.at(-1), keys)!;
-  const list = readRevocations({ keys, eventId, partnerId, revocations: pages });
-  if (typeof list === 'string') throw new FloodgateError(`the list of revoked passes: ${list}`, list);
-  return { ...list, pages };
+/** Returns the content of a document. Throws its fault. */
+function verified<Content>(what: string, content: Content): Exclude<Content, string> {
+  if (typeof content === 'string') throw new FloodgateError(`${what}: ${content}`, content);
+  return content as Exclude<Content, string>;
 }

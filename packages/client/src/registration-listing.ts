@@ -1,26 +1,26 @@
 import type { RegistrationList, RegistrationStatus } from './contract.ts';
 
 export interface ListOptions {
-  /** The cursor to go on from; without it the list starts at the beginning. */
+  /** The cursor to continue after; by default the list starts at the beginning. */
   after?: string | undefined;
-  /** Leaves out what has another state. */
+  /** Only entries of this state. */
   state?: 'confirmed' | 'cancelled' | 'failed';
   /** Registrations of one page, 1 to 1,000. */
   pageSize?: number;
   signal?: AbortSignal;
 }
 
-/** What became of registrations, up to now, in the order in which it happened. */
+/** The changes of registrations up to now, in order. */
 export interface RegistrationListing extends AsyncIterable<RegistrationStatus> {
-  /** Where to go on another time: all before it was handed out, and was asked for to the end. */
+  /** Continue here later: the caller has consumed every entry before it. */
   readonly cursor: string | undefined;
-  /** The same in pages, each with the cursor behind it: save both together, and nothing comes twice. */
+  /** The same in pages, each with its cursor. Save both together, and no entry comes twice. */
   pages(): AsyncGenerator<RegistrationList, void, undefined>;
 }
 
 const PAGE_SIZE = 1_000;
 
-/** Returns a listing of the pages that `readPage` reads for a query. */
+/** Returns a listing. `readPage` reads the page of a query. */
 export function listRegistrations(
   readPage: (query: string) => Promise<RegistrationList>,
   { after, state, pageSize = PAGE_SIZE }: ListOptions,

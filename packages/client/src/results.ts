@@ -1,18 +1,5 @@
-import type {
-  AttendeePass,
-  BULK_ITEM_FAILURES,
-  FailureOf,
-  LaunchState,
-  Operation,
-  RegistrationList,
-  RegistrationStatus,
-  RevokedPasses,
-  TestEventReset,
-  Ticket,
-  Webhook,
-  WebhookAttempt,
-  WebhookWithSecret,
-} from './contract.ts';
+import type { BULK_ITEM_FAILURES, FailureOf, Operation, OperationData } from './contract.ts';
+import type { DATA_FIELDS } from './read-answer.ts';
 
 /** A field of a request, and the rule that it breaks. */
 export interface InvalidField {
@@ -22,103 +9,82 @@ export interface InvalidField {
   rule: string;
 }
 
-/** What every answer of the service tells. */
+/** Part of every answer of the service. */
 export interface Answered {
-  /** Says what is wrong, in words for a person. */
+  /** Says what is wrong, for a person. */
   message: string;
   /** Quote it when you ask the operator. */
   requestId: string | null;
 }
 
-/** The service did what was asked for. */
+/** The request succeeded. */
 export interface Succeeded extends Answered {
   code: '00';
 }
 
-/** The service did not. One member for each code, so that a `switch` tells them apart. */
-export type Refused<Code extends string> = Code extends string ? Answered & Detailed & { code: Code } : never;
+/** The request failed. One member for each code, so that a `switch` can tell them apart. */
+export type Refused<Code extends string> = Code extends string
+  ? Answered & {
+      code: Code;
+      /** On code 11: the first invalid fields, 50 at most. */ invalidFields?: readonly InvalidField[];
+    }
+  : never;
 
-/** What code 11 lists for programs: the first invalid fields, 50 at most. */
-interface Detailed {
-  invalidFields?: readonly InvalidField[];
-}
-
-/** An answer that this version does not know: a newer code (`responseCode`), or one that is not the service's (null). */
+/** An unknown answer: a newer code (`responseCode`), or an answer that is not the service's (null). */
 export interface Other extends Answered {
   code: 'other';
   responseCode: string | null;
-  /** Of HTTP. */
+  /** The HTTP status. */
   status: number;
 }
 
-/** No answer in time, to a question that changes nothing. */
+/** No final answer in time. A change without an Idempotency-Key may have been carried out: it is safe to repeat, see `ResultOf`. */
 export interface Unanswered {
   code: 'unknown';
-  /** What came instead of the answer, such as ECONNREFUSED. */
+  /** The last failure, such as ECONNREFUSED. */
   reason: string;
 }
 
-/** No final answer in time: it may have been carried out, or not. */
-interface Undecided extends Unanswered {
-  /** That of the call which was made: in a gathered call it stands for all that were in it. */
+/** No final answer in time: the registration may have been carried out, or not. */
+interface Undecided<Result> extends Unanswered {
+  /** The key of the call. In an automatic bulk call it is the key of all its registrations. */
   idempotencyKey: string;
+  /** Sends the same request with the same key again: never registers twice. */
+  askAgain(): Promise<Result>;
 }
 
-export interface UnknownRegistration extends Undecided {
-  /** Asks once more, with the same key and the same request: never registers twice. */
-  askAgain(): Promise<RegisterResult>;
-}
+export interface UnknownRegistration extends Undecided<RegisterResult> {}
+export interface UnknownBulk extends Undecided<BulkResult> {}
 
-export interface UnknownBulk extends Undecided {
-  /** Asks once more, with the same key and the same requests: never registers twice. */
-  askAgain(): Promise<BulkResult>;
-}
+/** The client retries these until the change is decided, so no result has them. */
+type UndecidedCode = '41' | '91' | '99';
+type IsRead<Name> = Name extends `get${string}` | `list${string}` ? true : false;
+type Failures<Name extends Operation> =
+  IsRead<Name> extends true ? FailureOf<Name> : Exclude<FailureOf<Name>, UndecidedCode>;
+type Data<Name extends Operation> = Name extends 'registerInBulk' ? BulkItemResult[] : OperationData[Name];
+type UnknownOf<Name extends Operation> = Name extends 'registerForEvent'
+  ? UnknownRegistration
+  : Name extends 'registerInBulk'
+    ? UnknownBulk
+    : Unanswered;
 
-/** What an operation that changes something may be refused with: as long as it is not decided, the client asks again. */
-type RefusedFor<Name extends Operation> = Refused<Exclude<FailureOf<Name>, '41' | '91' | '99'>>;
+/**
+ * The result of an operation: `ResultOf<'cancelRegistration'>`. If a change is `unknown`, call it again. The exceptions are
+ * `createWebhook` and `rotateWebhookSecret`, which are not idempotent: list the webhooks first.
+ */
+export type ResultOf<Name extends Operation> =
+  | (Succeeded & { [Field in (typeof DATA_FIELDS)[Name]]: Data<Name> })
+  | Refused<Failures<Name>>
+  | Other
+  | UnknownOf<Name>;
 
-/** The seat is stored, and nobody takes it back. */
-export interface Registered extends Succeeded {
-  passReference: string;
-}
-
-/** What became of one registration. */
-export type RegisterResult = Registered | RefusedFor<'registerForEvent'> | Other | UnknownRegistration;
-
-/** What became of one registration of a bulk call. */
-export type BulkItemResult = Registered | Refused<(typeof BULK_ITEM_FAILURES)[number]> | Other;
-
-/** What became of a bulk call. On "00" each of its registrations is answered in its place. */
-export type BulkResult =
-  (Succeeded & { registrations: BulkItemResult[] }) | RefusedFor<'registerInBulk'> | Other | UnknownBulk;
-
-/** What became of a question that changes nothing. */
-type ReadResult<Name extends Operation, Data> =
-  (Succeeded & Data) | Refused<FailureOf<Name>> | Other | Unanswered;
-
-export type RegistrationResult = ReadResult<'getRegistration', { registration: RegistrationStatus }>;
-export type TicketsResult = ReadResult<'getTickets', { tickets: Ticket[] }>;
-export type RegistrationListResult = ReadResult<'listRegistrations', { page: RegistrationList }>;
-export type LaunchResult = ReadResult<'getLaunch', { launch: LaunchState }>;
-
-/** What became of a change that has no key. */
-type ChangeResult<Name extends Operation, Data> = (Succeeded & Data) | RefusedFor<Name> | Other | Unanswered;
-
-/** Cancelling, confirming and resetting are idempotent by themselves: if the outcome is unknown, ask again. */
-export type CancelResult = ChangeResult<'cancelRegistration', { passReference: string }>;
-export type ConfirmResult = ChangeResult<'confirmRegistration', { passReference: string }>;
-export type ResetResult = ChangeResult<'resetTestEvent', { reset: TestEventReset }>;
-
-export type PassResult = ReadResult<'getPass', { pass: AttendeePass }>;
+/** The result of one registration. On "00" the seat is safely stored. */
+export type RegisterResult = ResultOf<'registerForEvent'>;
+/** The result of one registration of a bulk call. */
+export type BulkItemResult =
+  (Succeeded & { passReference: string }) | Refused<(typeof BULK_ITEM_FAILURES)[number]> | Other;
+/** The result of a bulk call. On "00" it has the result of each registration, in order. */
+export type BulkResult = ResultOf<'registerInBulk'>;
 /** The bytes of a PNG or SVG file. */
-export type PassPictureResult = ReadResult<'getPass', { picture: Uint8Array }>;
-export type RevokedPassesResult = ReadResult<'listRevokedPasses', { page: RevokedPasses }>;
-
-export type WebhookListResult = ReadResult<'listWebhooks', { webhooks: Webhook[] }>;
-export type WebhookResult = ReadResult<'getWebhook', { webhook: Webhook }>;
-export type WebhookAttemptsResult = ReadResult<'listWebhookAttempts', { attempts: WebhookAttempt[] }>;
-export type WebhookChangeResult = ChangeResult<'changeWebhook', { webhook: Webhook }>;
-export type WebhookTestResult = ChangeResult<'testWebhook', { test: { messageId: string } }>;
-/** Not repeated after a lost answer. If it is `unknown`, look at the list of webhooks before you try again. */
-export type WebhookCreationResult = ChangeResult<'createWebhook', { webhook: WebhookWithSecret }>;
-export type WebhookRotationResult = ChangeResult<'rotateWebhookSecret', { webhook: WebhookWithSecret }>;
+export type PassPictureResult =
+  Exclude<ResultOf<'getPass'>, { code: '00' }> | (Succeeded & { picture: Uint8Array });

@@ -3,14 +3,14 @@ import type { Envelope } from './contract.ts';
 import type { Settings } from './options.ts';
 import type { InvalidField } from './results.ts';
 
-/** One request, as it is sent however often. */
+/** One request. Each attempt sends the same. */
 export interface Call {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** Below the address of the service. */
   path: string;
   /** The media type of a success that is no envelope. */
   accept?: string;
-  /** Each attempt that arrives has an effect, so it is not repeated after one that may have arrived. */
+  /** Not idempotent: it is not repeated after an attempt that may have arrived. */
   isOnce?: boolean;
   body?: string;
   idempotencyKey?: string;
@@ -37,7 +37,7 @@ export interface Answer {
 /** How one attempt ended. */
 export type AttemptEnd =
   | Answer
-  /** Something else than the service has answered, such as a proxy. */
+  /** An answer that is not the service's, such as a proxy's. */
   | { kind: 'foreign'; status: number; retryAfterMs: number }
   /** No answer. `isUnsent`: there was no connection, so the service has not seen it. */
   | { kind: 'lost'; reason: string; isUnsent: boolean };
@@ -52,7 +52,7 @@ export interface Transport {
 
 const KEEP_ALIVE_MS = 30_000;
 const CONNECT_WITHIN_MS = 5_000;
-/** What fails before anything is sent. */
+/** Errors before anything is sent. */
 const UNSENT = new Set([
   'ECONNREFUSED',
   'EHOSTUNREACH',
@@ -64,16 +64,17 @@ const UNSENT = new Set([
 
 /** Opens connections as they are needed, and keeps them. */
 export function createTransport(settings: Settings): Transport {
-  const { baseUrl, secretKey, eventRef, connections, pipelining } = settings;
+  const { baseUrl, secretKey, eventRef, connections } = settings;
   const { origin, pathname } = new URL(baseUrl);
   const prefix = pathname.replace(/\/+$/, '');
   const access = { 'x-secret-key': secretKey, 'x-event-ref': eventRef, 'x-error-details': 'json' };
   const pool = new Pool(origin, {
     connections,
-    pipelining,
+    // A proxy answers the requests of a connection one after the other, so calls would wait for each other.
+    pipelining: 1,
     keepAliveTimeout: KEEP_ALIVE_MS,
     connect: { timeout: CONNECT_WITHIN_MS },
-    // Attempts have a limit of their own, which counts from the moment they were to be sent.
+    // Each attempt has its own time limit, which includes the wait for a connection.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
@@ -113,8 +114,7 @@ export function createTransport(settings: Settings): Transport {
       return answer;
     } catch (error) {
       const reason = limit.isOver() ? 'timeout' : reasonOf(error);
-      // Pipelined, it may have been sent on a connection before the one that was not to be had.
-      return { kind: 'lost', reason, isUnsent: pipelining === 1 && UNSENT.has(reason) };
+      return { kind: 'lost', reason, isUnsent: UNSENT.has(reason) };
     } finally {
       limit.release();
     }
@@ -123,7 +123,7 @@ export function createTransport(settings: Settings): Transport {
   return { send, rateLimit: () => rateLimit, close: () => pool.close() };
 }
 
-/** Ends when the time is over, or when the caller's signal says so. */
+/** Aborts when the time is over or the caller aborts. AbortSignal.any needs Node.js 20. */
 function limitTime(withinMs: number, signal: AbortSignal | undefined) {
   const controller = new AbortController();
   let isOver = false;

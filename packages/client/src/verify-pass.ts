@@ -1,36 +1,24 @@
-import { createPublicKey, verify, type KeyObject } from 'node:crypto';
-
-/** The public keys as /.well-known/floodgate/pass-keys.json has them. */
-export interface PassKeySet {
-  keys: readonly { kid: string; x: string }[];
-}
+import {
+  checkSignature,
+  readEvent,
+  readRevocations,
+  type EventFault,
+  type PassKeySet,
+  type RevocationsFault,
+  type TrustedSettings,
+} from './signed-documents.ts';
 
 /** What a door knows before it scans the first pass. */
-export interface DoorSettings {
-  keys: PassKeySet;
-  /** `organizedEventID` of the event that the door admits to. */
-  eventId: number;
-  /** Whose passes the revocation pages list. Null: those of all partners, from `floodgate pass revoked`. */
+export interface DoorSettings extends TrustedSettings {
+  /** Whose passes the revocation pages list. Null: every partner's, from `floodgate pass revoked`. */
   partnerId: number | null;
+  /** The signed event, from `signedEvent()` or `floodgate pass event`. */
+  event: string;
   /** Every revocation page from the first one on, in order. */
   revocations: readonly string[];
-  /** Oldest list that is accepted, in seconds; 3,600 by default. */
-  maxAgeSeconds?: number;
-  /** The current time by default. */
-  now?: Date;
 }
 
-/** Why the revocation pages cannot be used. No pass is valid until they are replaced. */
-export type RevocationsFault =
-  | 'revocations-malformed'
-  | 'revocations-unknown-key'
-  | 'revocations-forged'
-  | 'revocations-other-event'
-  | 'revocations-other-partner'
-  /** A page is missing: at the start, in between or at the end. */
-  | 'revocations-incomplete'
-  | 'revocations-stale';
-
+/** Why a pass does not admit. A fault of a document refuses every pass until the document is replaced. */
 export type PassRefusal =
   | 'malformed'
   /** The key set is older than the pass's key, or the key was withdrawn: fetch the keys again. */
@@ -40,6 +28,7 @@ export type PassRefusal =
   | 'not-yet-valid'
   | 'expired'
   | 'revoked'
+  | EventFault
   | RevocationsFault;
 
 export type PassVerdict =
@@ -48,143 +37,69 @@ export type PassVerdict =
       ticketId: number;
       /** Identifies the registration. Admit each serial once. */
       serial: number;
-      /** Null: the event has no such time. */
+      /** The current times of the event. Null: it has no such time. */
       validFrom: Date | null;
       validUntil: Date | null;
+      /** The age of the older document: changes after this time are not known to the door. */
+      asOf: Date;
     }
   | { valid: false; reason: PassRefusal };
 
-/** What verified pages say. */
-export interface Revocations {
-  eventId: number;
-  partnerId: number | null;
-  serials: ReadonlySet<number>;
-  /** Where the next page begins. */
-  cursor: string;
-  /** When the last page was made. */
-  at: Date;
-}
-
-const MAX_AGE_SECONDS = 3_600;
-const PASS = /^FG1\.([0-9A-V]{144})$/;
-const PAGE_TYPE = 'floodgate-revocations';
-const FIELDS_BYTES = 26;
+const PASS = /^FG2\.([0-9A-V]{132})$/;
+const FIELDS_BYTES = 18;
 
 /**
- * Returns whether a pass admits its holder now, and the reason if not. Needs no network. The keys, the event and the partner have to
- * come from a trusted place; pass and pages may come from anywhere. Does not know who is inside already.
+ * Returns whether a pass admits its holder now, and the reason if not. Needs no network. The keys, the event id and the partner
+ * must come from a trusted place; pass and documents may come from anywhere. Does not know who is inside already.
  */
 export function verifyPass(pass: string, settings: DoorSettings): PassVerdict {
-  const { keys, eventId, now = new Date() } = settings;
-  const said = readPass(pass, keys);
-  if (typeof said === 'string') return { valid: false, reason: said };
-  const { ticketId, serial, validFrom, validUntil } = said;
-  if (said.eventId !== eventId) return { valid: false, reason: 'other-event' };
-  const fault = timeFault(said, now);
-  if (fault) return { valid: false, reason: fault };
-  const revocations = readRevocations(settings);
-  if (typeof revocations === 'string') return { valid: false, reason: revocations };
-  if (revocations.serials.has(serial)) return { valid: false, reason: 'revoked' };
-  return { valid: true, ticketId, serial, validFrom, validUntil };
+  const refused = (reason: PassRefusal) => ({ valid: false, reason }) as const;
+  const content = readPass(pass, settings.keys);
+  if (typeof content === 'string') return refused(content);
+  const { eventId, ticketId, serial } = content;
+  if (eventId !== settings.eventId) return refused('other-event');
+  const event = readEvent(settings.event, settings);
+  if (typeof event === 'string') return refused(event);
+  const [validFrom, validUntil] = [dateOf(event.validFrom), dateOf(event.validUntil)];
+  const timeRefusal = checkTime({ validFrom, validUntil }, settings);
+  if (timeRefusal) return refused(timeRefusal);
+  const revocations = readRevocations(settings, settings);
+  if (typeof revocations === 'string') return refused(revocations);
+  if (revocations.serials.has(serial)) return refused('revoked');
+  const asOf = new Date(Math.min(Date.parse(event.at), revocations.at.getTime()));
+  return { valid: true, ticketId, serial, validFrom, validUntil, asOf };
 }
 
-/** Returns what a pass says if one of the keys signed it; else why not. */
-function readPass(pass: string, keys: PassKeySet) {
-  const [, text] = PASS.exec(pass) ?? [];
-  if (text === undefined) return 'malformed';
-  const bytes = fromBase32(text);
-  const fields = bytes.subarray(0, FIELDS_BYTES);
-  const key = findKey(keys, String(fields.readUInt16BE(0)));
-  if (!key) return 'unknown-key';
-  const signed = Buffer.concat([Buffer.from('FG1.'), fields]);
-  if (!verify(null, signed, key, bytes.subarray(FIELDS_BYTES))) return 'forged';
-  return {
-    eventId: fields.readUInt32BE(2),
-    ticketId: fields.readUInt32BE(6),
-    serial: Number(fields.readBigUInt64BE(10)),
-    validFrom: dateOf(fields.readUInt32BE(18)),
-    validUntil: dateOf(fields.readUInt32BE(22)),
-  };
-}
-
-type Validity = { validFrom: Date | null; validUntil: Date | null };
-
-function timeFault({ validFrom, validUntil }: Validity, now: Date): 'not-yet-valid' | 'expired' | undefined {
+function checkTime(
+  { validFrom, validUntil }: { validFrom: Date | null; validUntil: Date | null },
+  { now = new Date() }: TrustedSettings,
+) {
   if (validFrom && now < validFrom) return 'not-yet-valid';
   return validUntil && now > validUntil ? 'expired' : undefined;
 }
 
-interface Page {
-  event: number;
-  partner: number | null;
-  after: string;
-  cursor: string;
-  more: boolean;
-  serials: number[];
-  at: string;
+const dateOf = (text: string | null) => (text === null ? null : new Date(text));
+
+/** Returns the content of a pass that one of the keys signed, else the reason. */
+function readPass(pass: string, keys: PassKeySet) {
+  const [, text] = PASS.exec(pass) ?? [];
+  const bytes = text === undefined ? undefined : fromBase32(text);
+  if (!bytes) return 'malformed';
+  const fields = bytes.subarray(0, FIELDS_BYTES);
+  const signed = Buffer.concat([Buffer.from('FG2.'), fields]);
+  const check = checkSignature(keys, String(fields.readUInt16BE(0)), signed, bytes.subarray(FIELDS_BYTES));
+  if (check !== 'genuine') return check;
+  return {
+    eventId: fields.readUInt32BE(2),
+    ticketId: fields.readUInt32BE(6),
+    serial: Number(fields.readBigUInt64BE(10)),
+  };
 }
 
-/** Returns what the pages say if they are the complete and recent list of this event and partner; else why not. */
-export function readRevocations(settings: DoorSettings): Revocations | RevocationsFault {
-  const { eventId, partnerId } = settings;
-  const pages: Page[] = [];
-  for (const jws of settings.revocations) {
-    const page = readPage(jws, settings.keys);
-    if (typeof page === 'string') return page;
-    if (page.event !== eventId) return 'revocations-other-event';
-    if (page.partner !== partnerId) return 'revocations-other-partner';
-    pages.push(page);
-  }
-  const last = pages.at(-1);
-  const isChain = pages.every(({ after }, index) => after === (pages[index - 1]?.cursor ?? '0'));
-  if (!last || last.more || !isChain) return 'revocations-incomplete';
-  const at = new Date(last.at);
-  if (!isRecent(at, settings)) return 'revocations-stale';
-  const serials = new Set(pages.flatMap((page) => page.serials));
-  return { eventId, partnerId, serials, cursor: last.cursor, at };
-}
-
-function isRecent(at: Date, { maxAgeSeconds = MAX_AGE_SECONDS, now = new Date() }: DoorSettings): boolean {
-  // A list from the future is refused as well: the door's clock is wrong then.
-  return Math.abs(now.getTime() - at.getTime()) <= maxAgeSeconds * 1_000;
-}
-
-/** Returns the content of a page if one of the keys signed it as a page of revocations; else why not. */
-export function readPage(jws: string, keys: PassKeySet): Page | RevocationsFault {
-  const [header = '', payload = '', signature = '', ...rest] = jws.split('.');
-  const head = parsePart(header) as { alg?: unknown; kid?: unknown; typ?: unknown } | null;
-  if (rest.length > 0 || head?.typ !== PAGE_TYPE || head.alg !== 'EdDSA') return 'revocations-malformed';
-  const key = findKey(keys, head.kid);
-  if (!key) return 'revocations-unknown-key';
-  const isSigned = verify(
-    null,
-    Buffer.from(`${header}.${payload}`),
-    key,
-    Buffer.from(signature, 'base64url'),
-  );
-  return isSigned ? (parsePart(payload) as Page) : 'revocations-forged';
-}
-
-function parsePart(part: string): unknown {
-  try {
-    return JSON.parse(Buffer.from(part, 'base64url').toString());
-  } catch {
-    return null;
-  }
-}
-
-function findKey({ keys }: PassKeySet, kid: unknown): KeyObject | undefined {
-  const found = keys.find((key) => key.kid === kid);
-  return found && createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: found.x }, format: 'jwk' });
-}
-
-const dateOf = (seconds: number) => (seconds === 0 ? null : new Date(seconds * 1_000));
-
-/** 8 characters of base32hex are 5 bytes. */
-function fromBase32(text: string): Buffer {
-  const groups = text.match(/.{8}/g) ?? [];
-  return Buffer.from(
-    groups.map((group) => parseInt(group, 32).toString(16).padStart(10, '0')).join(''),
-    'hex',
-  );
+/** Returns the 82 bytes of 132 characters of base32hex. The last four bits are zero, so that a pass has one form. */
+function fromBase32(text: string): Buffer | undefined {
+  let bits = 0n;
+  for (const character of text) bits = (bits << 5n) | BigInt(Number.parseInt(character, 32));
+  if ((bits & 0xfn) !== 0n) return undefined;
+  return Buffer.from((bits >> 4n).toString(16).padStart(164, '0'), 'hex');
 }

@@ -1,29 +1,32 @@
 import { createHmac, createPublicKey, timingSafeEqual, verify } from 'node:crypto';
-import type { WebhookMessage } from './contract.ts';
+import type { WebhookChanges, WebhookTestMessage } from './contract.ts';
 
-/** A message that did not come from the service, or not now. It must not be heeded. */
+/** The body of a webhook. */
+export type WebhookMessage = WebhookChanges | WebhookTestMessage;
+
+/** The message is not from the service, or not recent. Ignore it. */
 export class WebhookVerificationError extends Error {
   override name = 'WebhookVerificationError';
 }
 
 export interface ReceivedWebhook {
-  /** As it arrived, before anything has parsed it. */
+  /** The raw body, before it is parsed. */
   body: string | Uint8Array;
-  /** Of the request: those of Node.js, or of fetch. */
+  /** The headers of the request, of Node.js or of fetch. */
   headers: { get(name: string): string | null } | Record<string, string | string[] | undefined>;
-  /** The webhook's secret (`whsec_…`), or its public key (`whpk_…`); while one replaces another, both. */
+  /** The webhook's secret (`whsec_…`) or its public key (`whpk_…`). During a rotation: both secrets. */
   secret: string | readonly string[];
-  /** By how much the clocks may differ; 300 where nothing is said. */
+  /** How far the clocks may differ; 300 by default. */
   toleranceSeconds?: number;
 }
 
 const TOLERANCE_SECONDS = 300;
-/** What stands before the 32 bytes of a public key of Ed25519 (RFC 8410). */
+/** The header of an Ed25519 public key (RFC 8410). */
 const SPKI_HEAD = Buffer.from('302a300506032b6570032100', 'hex');
 
 /**
- * Returns what a message tells. Throws WebhookVerificationError where none of its signatures is right, or it was sent at another
- * time. A message may come again, with the same `webhook-id`: drop what you know.
+ * Returns the verified message. Throws WebhookVerificationError if no signature is right, or if the message is not recent. A message can
+ * arrive again with the same `webhook-id`: process each id once.
  */
 export function verifyWebhook(received: ReceivedWebhook): WebhookMessage {
   const { secret, toleranceSeconds = TOLERANCE_SECONDS } = received;

@@ -1,40 +1,35 @@
-import type { Ask } from './asking.ts';
+import type { Ask } from './queries.ts';
 import type { CallOptions } from './client.ts';
 import type { WebhookChange, WebhookRequest } from './contract.ts';
-import type {
-  WebhookAttemptsResult,
-  WebhookChangeResult,
-  WebhookCreationResult,
-  WebhookListResult,
-  WebhookResult,
-  WebhookRotationResult,
-  WebhookTestResult,
-} from './results.ts';
+import type { ResultOf } from './results.ts';
 
 /** The webhooks of the partner under the event. */
 export interface Webhooks {
-  list(options?: CallOptions): Promise<WebhookListResult>;
+  list(options?: CallOptions): Promise<ResultOf<'listWebhooks'>>;
   /** Creates a webhook. Only this answer has its secret. */
-  create(request: WebhookRequest, options?: CallOptions): Promise<WebhookCreationResult>;
-  get(id: string, options?: CallOptions): Promise<WebhookResult>;
-  update(id: string, change: WebhookChange, options?: CallOptions): Promise<WebhookChangeResult>;
-  pause(id: string, options?: CallOptions): Promise<WebhookChangeResult>;
-  resume(id: string, options?: CallOptions): Promise<WebhookChangeResult>;
-  /** Deletes a webhook and answers it as it was. */
-  delete(id: string, options?: CallOptions): Promise<WebhookChangeResult>;
+  create(request: WebhookRequest, options?: CallOptions): Promise<ResultOf<'createWebhook'>>;
+  get(id: string, options?: CallOptions): Promise<ResultOf<'getWebhook'>>;
+  update(id: string, change: WebhookChange, options?: CallOptions): Promise<ResultOf<'changeWebhook'>>;
+  pause(id: string, options?: CallOptions): Promise<ResultOf<'pauseWebhook'>>;
+  resume(id: string, options?: CallOptions): Promise<ResultOf<'resumeWebhook'>>;
+  /** Deletes a webhook. Returns its last state. */
+  delete(id: string, options?: CallOptions): Promise<ResultOf<'deleteWebhook'>>;
   /** Sends a message of the type `webhook.test`. */
-  test(id: string, options?: CallOptions): Promise<WebhookTestResult>;
-  /** Makes a new secret. Messages carry signatures of both for `overlapHours`, 24 by default. */
-  rotate(id: string, options?: CallOptions & { overlapHours?: number }): Promise<WebhookRotationResult>;
-  /** Sends everything again that happened since a time. */
-  replay(id: string, since: Date, options?: CallOptions): Promise<WebhookChangeResult>;
+  test(id: string, options?: CallOptions): Promise<ResultOf<'testWebhook'>>;
+  /** Makes a new secret. Messages carry both signatures for `overlapHours`, 24 by default. */
+  rotate(
+    id: string,
+    options?: CallOptions & { overlapHours?: number },
+  ): Promise<ResultOf<'rotateWebhookSecret'>>;
+  /** Sends all changes since a time again. */
+  replay(id: string, since: Date, options?: CallOptions): Promise<ResultOf<'replayWebhook'>>;
   /** Lists the latest attempts, latest first; 100 by default. */
-  attempts(id: string, options?: CallOptions & { limit?: number }): Promise<WebhookAttemptsResult>;
+  attempts(id: string, options?: CallOptions & { limit?: number }): Promise<ResultOf<'listWebhookAttempts'>>;
 }
 
 const ALL = '/api/v1/webhooks';
 
-/** Returns what manages webhooks. */
+/** Returns the methods for webhooks. */
 export function createWebhooks(ask: Ask): Webhooks {
   const one = (id: string) => `${ALL}/${encodeURIComponent(id)}`;
   const post = (path: string, body?: object) => ({

@@ -84,7 +84,7 @@ interface Signed {
   by?: string;
 }
 
-/** Returns the name of whoever runs this process. In a container the user may have none. */
+/** Returns the name of the user who runs this process. In a container the user may have none. */
 function userName(): string {
   try {
     return userInfo().username;

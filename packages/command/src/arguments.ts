@@ -34,7 +34,7 @@ export function parsePrice(text: string): number {
 /** A name, a title or the like. What stands around it is a slip of the hand. */
 export const parseText = (text: string) => text.trim();
 
-/** An instant. The offset is required: a sale must not start by the zone of whoever typed the command. */
+/** An instant. The offset is required: a sale must not start by the time zone of the operator's machine. */
 export function parseTimestamp(text: string): Date {
   try {
     return new Date(Temporal.Instant.from(text).epochMilliseconds);

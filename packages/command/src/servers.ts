@@ -1,6 +1,6 @@
 import type { Database } from '@floodgate/database';
 import type { Producer } from '@floodgate/queue';
-import { withDeadline } from '@floodgate/service/timing';
+import { withDeadline } from '@floodgate/service/deadline';
 
 // The servers that commands work on. Each is open only as long as the work takes.
 

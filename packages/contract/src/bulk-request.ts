@@ -2,15 +2,16 @@ import { Type, type Static } from '@sinclair/typebox';
 import { PassReference } from './answers.ts';
 import { failure, FailureEnvelope, success, SuccessEnvelope } from './envelope.ts';
 import { RegistrationRequest } from './registration-request.ts';
+import { oneOf } from './one-of.ts';
 import type { FailureCode } from './response-codes.ts';
 
-/** Registrations that one bulk call may ask for. */
+/** Most registrations of one bulk call. */
 export const BULK_LIMIT = 1_000;
 
 /** Largest body of a bulk call that is read. */
 export const BULK_BODY_LIMIT_BYTES = 1024 * 1024;
 
-/** Body of a bulk call. What is wrong with one of its registrations is answered in that one's place. */
+/** Body of a bulk call. An invalid registration is answered in its own place. */
 export const BulkRegistrationRequest = Type.Object(
   {
     registrations: Type.Array(RegistrationRequest, {
@@ -19,10 +20,9 @@ export const BulkRegistrationRequest = Type.Object(
       description: `Required, 1 to ${BULK_LIMIT} registrations, each as Register For Event takes it`,
     }),
     mode: Type.Optional(
-      Type.Unsafe<'each' | 'all'>({
-        type: 'string',
-        enum: ['each', 'all'],
-        description: 'Optional, "each" (registered one by one, the default) or "all" (all of them or none)',
+      oneOf(['each', 'all'], {
+        description:
+          'Optional, "each" (the default: each registration for itself) or "all" (all of them or none)',
         examples: ['each'],
       }),
     ),
@@ -54,7 +54,7 @@ const RefusedItem = Type.Object(
 
 const EXAMPLE = [success('GALA-1042-317-4829137450'), failure('32', 'The ticket is sold out')];
 
-/** What a bulk call answers: the envelope of each registration, in order. */
+/** The data of a bulk call: the envelope of each registration, in order. */
 export const BulkRegistrationAnswers = Type.Array(
   Type.Union([RegisteredItem, RefusedItem], { title: 'BulkItem' }),
   { description: 'An envelope for each registration, in order.', examples: [EXAMPLE] },

@@ -6,7 +6,7 @@ export function SuccessEnvelope<Data extends TSchema>(data: Data) {
   return Type.Object(
     {
       responseCode: Type.Literal('00', { description: 'Result code; "00" marks success.' }),
-      responseMessage: Type.Literal('Successful', { description: 'Words for a person.' }),
+      responseMessage: Type.Literal('Successful', { description: 'Message for a person.' }),
       responseData: data,
     },
     { additionalProperties: false },
@@ -17,13 +17,13 @@ export function SuccessEnvelope<Data extends TSchema>(data: Data) {
 export const FailureEnvelope = Type.Object(
   {
     responseCode: Type.String({ description: 'Result code; see the list of response codes.' }),
-    responseMessage: Type.String({ description: 'Says what is wrong, in words for a person.' }),
+    responseMessage: Type.String({ description: 'What is wrong, for a person.' }),
     responseData: Type.Null({ description: 'Always null on a failure.' }),
   },
   { additionalProperties: false },
 );
 
-/** Schemas of what an operation answers, with `data` where it succeeds. */
+/** Schemas of the answers of an operation, with `data` on success. */
 export function answersOf<Data extends TSchema>(data: Data) {
   return { 200: SuccessEnvelope(data), '4xx': FailureEnvelope, '5xx': FailureEnvelope };
 }
@@ -33,7 +33,7 @@ export function success<Data>(responseData: Data) {
   return { responseCode: '00' as const, responseMessage: 'Successful' as const, responseData };
 }
 
-/** Body of a failed answer; `message` replaces the catalogue's where there is more to say. */
+/** Body of a failed answer. `message` replaces the message of the catalogue. */
 export function failure(code: FailureCode, message = RESPONSE_CODES[code].message) {
   return { responseCode: code, responseMessage: message, responseData: null };
 }

@@ -41,19 +41,23 @@ export const RegisterHeaders = Type.Object({
 
 /** Header of every answer. */
 export const RequestIdHeader = {
-  'x-request-id': { type: 'string', description: "The answer's own id.", examples: ['5f1d0c2b7a9e-1k'] },
+  'x-request-id': {
+    type: 'string',
+    description: 'Identifies the answer. Include it when you contact the operator.',
+    examples: ['5f1d0c2b7a9e-1k'],
+  },
 } as const;
 
 /** Headers of every answer to a partner that has a limit (draft-ietf-httpapi-ratelimit-headers). */
 export const RateLimitHeaders = {
   'RateLimit-Policy': {
     type: 'string',
-    description: 'The limit, only where one was agreed: `q` requests in `w` seconds.',
+    description: 'The limit, only if you agreed on one: `q` requests in `w` seconds.',
     examples: ['"partner";q=100;w=1'],
   },
   RateLimit: {
     type: 'string',
-    description: 'About how many requests remain (`r`), and for how many seconds (`t`).',
+    description: 'Approximate number of remaining requests (`r`), and the seconds until it is reset (`t`).',
     examples: ['"partner";r=42;t=1'],
   },
 } as const;
@@ -66,7 +70,7 @@ export const RetryAfterHeader = {
     type: 'integer',
     minimum: 1,
     maximum: MAX_RETRY_AFTER_SECONDS,
-    description: 'Seconds to wait before a retry, estimated from the current backlog, with some randomness.',
+    description: 'Seconds to wait before a retry. Estimated from the backlog, with some randomness.',
     examples: [2],
   },
 } as const;
@@ -76,7 +80,7 @@ export const ReplayedHeader = {
   'Idempotent-Replayed': {
     type: 'string',
     enum: ['true'],
-    description: '`true` if this is the first answer again.',
+    description: '`true` if the first answer is repeated.',
     examples: ['true'],
   },
 } as const;
@@ -85,7 +89,7 @@ export const ReplayedHeader = {
 export const CacheControlHeader = {
   'Cache-Control': {
     type: 'string',
-    description: 'Always `no-store`: no cache may store the answer.',
+    description: 'Always `no-store`: caches must not store the answer.',
     examples: ['no-store'],
   },
 } as const;
@@ -94,12 +98,12 @@ export const CacheControlHeader = {
 export const VaryHeader = {
   Vary: {
     type: 'string',
-    description: 'Always `accept`: that request header decides between JSON and a picture.',
+    description: 'Always `accept`: the request header `Accept` decides between JSON and a picture.',
     examples: ['accept'],
   },
 } as const;
 
-/** Header by which a caller asks for the next one. Any other value is ignored. */
+/** Request header that enables X-Invalid-Fields. Other values are ignored. */
 export const ErrorDetailsHeader = {
   'x-error-details': Type.Optional(
     Type.Unsafe<'json'>({
@@ -110,7 +114,7 @@ export const ErrorDetailsHeader = {
   ),
 };
 
-/** Header of code 11, for callers that asked for it. */
+/** Header of code 11, if the caller enabled it. */
 export const InvalidFieldsHeader = {
   'X-Invalid-Fields': {
     type: 'string',

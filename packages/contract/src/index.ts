@@ -5,6 +5,7 @@ export * from './envelope.ts';
 export * from './field-rule.ts';
 export * from './formats.ts';
 export * from './headers.ts';
+export * from './one-of.ts';
 export * from './registration-request.ts';
 export * from './response-codes.ts';
 export * from './webhook-messages.ts';

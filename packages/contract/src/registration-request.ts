@@ -4,7 +4,7 @@ import { NOT_PORTABLE } from './formats.ts';
 // Patterns are written without \p, look-ahead and the like, so that the tools of other languages can read them (Python's re
 // and pydantic, Go, Rust, Java).
 
-// Control characters: Postgres text cannot hold NUL, and the rest only harms whoever prints it.
+// Control characters: Postgres text cannot hold NUL, and the others only break terminals and printers.
 // Characters that change the text direction (U+202E and the like) make a name look different from what it is. Hebrew and Arabic
 // letters need none of them. Lone surrogates have no UTF-8 form and would be stored as something else than was sent.
 const PRINTABLE = `^[^\\x00-\\x1f\\x7f-\\x9f${NOT_PORTABLE}]*$`;

@@ -2,15 +2,15 @@
 export interface ResponseCodeEntry {
   /** HTTP statuses the code travels with; the first is the default. */
   readonly httpStatuses: readonly [number, ...number[]];
-  /** Where nothing more specific is known. */
+  /** The default message. */
   readonly message: string;
   /** For the reference documentation. */
   readonly meaning: string;
-  /** What a caller does about it. */
+  /** What the caller should do. */
   readonly remedy: string;
-  /** Whether the same request may succeed later without being changed; else it may not. */
+  /** Whether the same request may succeed later. */
   readonly retryable?: true;
-  /** The least that the Retry-After header says; only on codes that tell when to come back. */
+  /** Minimum of the Retry-After header, if the code has one. */
   readonly retryAfterSeconds?: number;
 }
 
@@ -191,5 +191,5 @@ export type FailureCode = Exclude<ResponseCode, '00'>;
 /** Every response code that an answer below /api/ may carry. */
 export const RESPONSE_CODES: Record<ResponseCode, ResponseCodeEntry> = CATALOGUE;
 
-/** What any operation of a partner may answer: decided before its handler, or failing around it. */
+/** Failures that every operation of a partner can answer. */
 export const COMMON_FAILURES: FailureCode[] = ['10', '12', '20', '21', '50', '90', '99'];

@@ -1,11 +1,12 @@
 import { Type } from '@sinclair/typebox';
 import { RegistrationStatus } from './answers.ts';
 import { Timestamp, UUID_PATTERN } from './formats.ts';
+import { oneOf } from './one-of.ts';
 
-// What a webhook sends, for the OpenAPI document. Fields may be added, so a receiver must ignore fields that it does not know.
+// The messages of a webhook, for the OpenAPI document. Fields may be added, so a receiver must ignore fields that it does not know.
 
-const oneOf = <Name extends string>(...names: Name[]) =>
-  Type.Unsafe<Name>({ type: 'string', enum: names, examples: [names[0]], description: 'The kind.' });
+const MessageType = <const Name extends string>(...names: Name[]) =>
+  oneOf(names, { description: 'The type.', examples: names.slice(0, 1) });
 
 const EventRef = Type.String({
   pattern: UUID_PATTERN,
@@ -16,34 +17,34 @@ const Cursor = (description: string, example: string) => Type.String({ descripti
 
 const RegistrationEntry = Type.Object(
   {
-    type: oneOf('registration.confirmed', 'registration.cancelled', 'registration.failed'),
+    type: MessageType('registration.confirmed', 'registration.cancelled', 'registration.failed'),
     ...RegistrationStatus.properties,
   },
-  { title: 'WebhookRegistrationEntry', description: 'What happened to a registration, as it was then.' },
+  { title: 'WebhookRegistrationEntry', description: 'The registration as it was after the change.' },
 );
 
 const TicketEntry = Type.Object(
   {
-    type: oneOf('ticket.sold_out', 'ticket.reopened'),
+    type: MessageType('ticket.sold_out', 'ticket.reopened'),
     organizedEventID: Type.Integer({ description: 'The event.', examples: [1042] }),
     organizedEventTicketID: Type.Integer({ description: 'The ticket.', examples: [1] }),
-    dateChanged: Timestamp('When it happened.'),
+    dateChanged: Timestamp('When the ticket changed.'),
   },
-  { title: 'WebhookTicketEntry', description: 'What happened to a ticket.' },
+  { title: 'WebhookTicketEntry', description: 'A change of a ticket.' },
 );
 
 /** The body of a message with changes. */
 const EventChanges = Type.Object(
   {
-    type: oneOf('event.changes'),
+    type: MessageType('event.changes'),
     timestamp: Timestamp('When the last entry happened.'),
     data: Type.Object({
       eventRef: EventRef,
       previousCursor: Cursor(
-        'The cursor of the message before. If it differs from yours, a message is missing.',
+        'The cursor of the previous message. If it differs from the last cursor that you received, a message is missing.',
         '0',
       ),
-      cursor: Cursor('List Registrations continues here, with `after`.', '2'),
+      cursor: Cursor('The cursor of the last entry. List Registrations accepts it as `after`.', '2'),
       entries: Type.Array(Type.Union([RegistrationEntry, TicketEntry]), {
         description: 'The entries, in the order in which they happened.',
       }),
@@ -52,19 +53,20 @@ const EventChanges = Type.Object(
   { title: 'WebhookChanges' },
 );
 
-/** The body of a message that only tests a receiver. */
+/** The body of a message that tests a receiver. */
 const TestMessage = Type.Object(
   {
-    type: oneOf('webhook.test'),
-    timestamp: Timestamp('When the test was asked for.'),
+    type: MessageType('webhook.test'),
+    timestamp: Timestamp('When the test was requested.'),
     data: Type.Object({ eventRef: EventRef }),
   },
   { title: 'WebhookTestMessage' },
 );
 
 const HEADERS = {
-  'webhook-id': 'Id of the message. A repeat has the same id: process each id once.',
-  'webhook-timestamp': 'Seconds since 1970. Reject a message that is more than five minutes off.',
+  'webhook-id': 'Id of the message. A repeated message has the same id: process each id once.',
+  'webhook-timestamp':
+    'Unix time in seconds. Reject a message whose timestamp is more than five minutes off.',
   'webhook-signature':
     'Signatures of the kinds v1 (HMAC) and v1a (Ed25519), separated by spaces (Standard Webhooks).',
 };
@@ -74,9 +76,9 @@ const message = (operationId: string, summary: string, schema: object) => ({
     operationId,
     summary,
     description:
-      'Answer with any 2xx: the message is delivered. 410 disables the webhook. After anything else the same message is sent again later.',
+      'Answer with any 2xx status once you have stored the message. 410 disables the webhook. After any other answer the same message is sent again later.',
     tags: ['Webhooks'],
-    // Signed by us, so no key of the partner's.
+    // The service signs the message. The partner's key is not sent.
     security: [],
     parameters: Object.entries(HEADERS).map(([name, description]) => ({
       name,

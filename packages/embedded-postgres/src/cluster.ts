@@ -38,7 +38,7 @@ export async function ensureCluster(options: ClusterOptions): Promise<string> {
   });
 }
 
-// Built beside its place and renamed when complete, so one that was interrupted is never taken for a cluster.
+// Built under a temporary name and renamed when complete, so an interrupted one is never used.
 async function createCluster(options: ClusterOptions, passwordFile: string): Promise<void> {
   const { dataDir, programs } = options;
   await removeLeftovers(dataDir);

@@ -8,7 +8,7 @@ import { EmbeddedPostgresError } from './programs.ts';
 const STOP_TIMEOUT_MS = 20_000;
 const POLL_MS = 20;
 
-/** Whether a process with this id exists, whoever owns it. */
+/** Whether a process with this id exists, of any user. */
 export function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);

@@ -10,7 +10,7 @@ import { EmbeddedPostgresError, findPrograms, spawnProgram } from './programs.ts
 import { stopOrphan } from './running-process.ts';
 
 export interface PostgresOptions {
-  /** Created where it is missing; the password lies beside it, in `<dataDir>.password`. */
+  /** Created where it is missing; the password is next to it, in `<dataDir>.password`. */
   dataDir: string;
   /** What Postgres has to say is appended here. */
   logFile: string;
@@ -150,6 +150,6 @@ async function explain(cause: EmbeddedPostgresError, logFile: string, logStart: 
   return new EmbeddedPostgresError(`Postgres does not start: ${reason} (log: ${logFile})`, { cause });
 }
 
-// What it tells whoever connects too early.
+// Its answer to connections that come too early.
 const IN_PASSING = /the database system is (?:starting up|shutting down|not yet accepting)/;
 const SEVERE = /^.*?\b(?:FATAL|PANIC|error): +/;

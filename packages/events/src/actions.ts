@@ -2,7 +2,16 @@ import { Type } from '@sinclair/typebox';
 import { defineAction, Id, instantOrNull, Name, text, whole } from '@floodgate/audit';
 import { isEmailAddress } from '@floodgate/contract';
 import { Failure } from '@floodgate/service/failure';
-import { createEvent, grantEvent, LANGUAGES, revokeEvent, updateEvent, type EventDetails } from './events.ts';
+import {
+  createEvent,
+  findWholeEvent,
+  grantEvent,
+  LANGUAGES,
+  revokeEvent,
+  updateEvent,
+  type EventDetails,
+} from './events.ts';
+import { queueEventUpdates } from './holders.ts';
 import { moveEvent } from './shards.ts';
 
 export { perform } from '@floodgate/audit';
@@ -55,7 +64,7 @@ const ORDER_RULE = 'the event must start before it ends';
 const textOrNull = (maximum: number) =>
   Type.Union([text(1, maximum), Type.Null()], { description: `1 to ${maximum} characters, or none` });
 
-/** Changes what is given of what attendees are told of an event, and leaves the rest. */
+/** Changes the given details of an event, and leaves the rest. */
 export const describeEventAction = defineAction({
   name: 'event.describe',
   input: Type.Object({
@@ -81,12 +90,33 @@ export const describeEventAction = defineAction({
     const change = await updateEvent(transaction, eventId, details);
     if (!change) throw new Failure('no such event');
     const [before, after] = [detailsOf(change.before), detailsOf(change.after)];
-    // Looked at when it is written: whoever changes the other one at the same time has waited for it.
+    // Checked after the update: a concurrent change of the other time has waited for it.
     if (after.startsAt && after.endsAt && after.startsAt >= after.endsAt) throw new Failure(ORDER_RULE);
     note(`event:${eventId}`, { before, after });
-    return change.after;
+    return { ...change.after, isMoved: isMoved(change.before, change.after) };
   },
 });
+
+/**
+ * Sends everybody who has had an e-mail with their pass an update with the event's time and place. Repeated without a further change,
+ * it sends nothing.
+ */
+export const notifyHoldersAction = defineAction({
+  name: 'event.notify-holders',
+  input: Type.Object({ eventId: Id }),
+  run: async (transaction, { eventId }, note) => {
+    const event = await findWholeEvent(transaction, eventId);
+    if (!event) throw new Failure('no such event');
+    const queued = await queueEventUpdates(transaction, event);
+    if (queued > 0) note(`event:${eventId}`, { after: { revision: event.revision, notified: queued } });
+    return { eventId, notified: queued };
+  },
+});
+
+const isMoved = (before: Described, after: Described) =>
+  before.startsAt?.getTime() !== after.startsAt?.getTime() ||
+  before.endsAt?.getTime() !== after.endsAt?.getTime() ||
+  before.venue !== after.venue;
 
 function checkDetails({ timeZone, replyTo }: Partial<EventDetails>): Record<string, string> {
   return {

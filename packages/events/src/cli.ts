@@ -8,6 +8,7 @@ import {
   parseText,
   parseWhole,
 } from '@floodgate/command/arguments';
+import type { Database } from '@floodgate/database';
 import type { listEvents } from './events.ts';
 
 const SHARED_PREFIX =
@@ -90,23 +91,54 @@ function addCreate(event: Command, cli: Cli): void {
 function addDescribe(event: Command, cli: Cli): void {
   const describe = event
     .command('describe')
-    .description('change what attendees are told of an event, and leave the rest')
+    .description('change the given details of an event, and leave the rest')
     .argument('<eventId>', 'the event', parseId)
     .option('--starts <time>', 'e.g. 2026-11-21T19:00:00+01:00, or none', parseTimeOrNone)
     .option('--ends <time>', 'e.g. 2026-11-21T23:00:00+01:00, or none', parseTimeOrNone)
     .option('--venue <place>', 'where it takes place, or none', parseTextOrNone)
-    .option('--time-zone <name>', 'in which its times are told, e.g. Europe/Berlin, or none', parseTextOrNone)
+    .option('--time-zone <name>', 'for its times, e.g. Europe/Berlin, or none', parseTextOrNone)
     .option('--language <code>', 'in which attendees are written to: en or de', parseText)
-    .option('--reply-to <address>', "where attendees' answers go, or none", parseTextOrNone);
+    .option('--reply-to <address>', "where attendees' answers go, or none", parseTextOrNone)
+    .option(
+      '--notify-holders',
+      'send an e-mail with the time and place to everybody whose e-mail is out of date',
+    );
   answeringChange(describe, cli, async (db, actor, options, eventId) => {
     const { perform, describeEventAction } = await import('./actions.ts');
-    const { starts, ends, venue, timeZone, language, replyTo } = options;
+    const { starts, ends, venue, timeZone, language, replyTo, notifyHolders } = options;
     const details = given({ startsAt: starts, endsAt: ends, venue, timeZone, replyTo });
-    // Which there are is the action's rule.
+    // Which languages there are is the action's rule.
     const input = { eventId, ...details, ...(language !== undefined && { language: language as 'en' }) };
-    const described = await perform(db, describeEventAction, input, actor);
-    return { document: described, text: record({ 'event id': eventId, ...detailsOf(described) }) };
+    const isChange = Object.keys(input).length > 1 || !notifyHolders;
+    const described = isChange ? await perform(db, describeEventAction, input, actor) : null;
+    // A transaction of its own: see queueEventUpdates.
+    const told = await tellHolders(db, actor, eventId, { notifyHolders, isMoved: described?.isMoved });
+    const text = described ? `${record({ 'event id': eventId, ...detailsOf(described) })}\n` : '';
+    return { document: { ...described, ...told.document }, text: (text + told.text).trimEnd() };
   });
+}
+
+/** Notifies holders of passes if that was asked for. Otherwise warns if a change made their e-mails out of date. */
+async function tellHolders(
+  db: Database,
+  actor: string,
+  eventId: number,
+  { notifyHolders, isMoved }: { notifyHolders: boolean | undefined; isMoved: boolean | undefined },
+) {
+  if (notifyHolders) {
+    const { perform, notifyHoldersAction } = await import('./actions.ts');
+    const { notified } = await perform(db, notifyHoldersAction, { eventId }, actor);
+    return { document: { notified }, text: `${notified} e-mails with the time and place are queued` };
+  }
+  if (!isMoved) return { document: {}, text: '' };
+  const { findWholeEvent } = await import('./events.ts');
+  const { countHolders } = await import('./holders.ts');
+  const event = await findWholeEvent(db, eventId);
+  const holders = event ? await countHolders(db, event) : 0;
+  const warning =
+    `Warning: ${holders} e-mails with the old time or place were sent. ` +
+    `Their passes stay valid. To send an update: floodgate event describe ${eventId} --notify-holders`;
+  return { document: { outdatedEmails: holders }, text: holders > 0 ? warning : '' };
 }
 
 /** What was given, and null for "none". */
@@ -117,7 +149,7 @@ function given<Options extends object>(options: Options) {
   };
 }
 
-/** What attendees are told of an event. */
+/** The details of an event. */
 function detailsOf({ startsAt, endsAt, venue, timeZone, language, replyTo }: Event) {
   return { starts: startsAt, ends: endsAt, venue, 'time zone': timeZone, language, 'reply to': replyTo };
 }

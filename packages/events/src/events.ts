@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+export { CONFIRMATION, EVENT_UPDATED } from './holders.ts';
 import type { Database, DuplicatePolicy, DuplicateScope, Mode } from '@floodgate/database';
 
 /** The columns of an event, under the names that it has here. */
@@ -18,19 +19,32 @@ const EVENT_COLUMNS = [
   'time_zone as timeZone',
   'language',
   'reply_to as replyTo',
+  'revision',
   'created_at as createdAt',
+] as const;
+
+/** The columns that signed documents show to anybody. */
+const PUBLIC_COLUMNS = [
+  'id',
+  'ref',
+  'name',
+  'starts_at as startsAt',
+  'ends_at as endsAt',
+  'venue',
+  'time_zone as timeZone',
+  'revision',
 ] as const;
 
 /** Languages that attendees are written to in. */
 export const LANGUAGES = ['en', 'de'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
-/** What attendees are told of an event, and how. Null: it is not known. */
+/** What passes and e-mails say about an event. Null: not known. */
 export interface EventDetails {
   startsAt: Date | null;
   endsAt: Date | null;
   venue: string | null;
-  /** Of the IANA's database: the times above are told in it. */
+  /** An IANA name. E-mails give the times in this zone. */
   timeZone: string | null;
   language: Language;
   /** Where attendees' answers go. */
@@ -52,44 +66,30 @@ type NewEvent = {
   duplicateScope?: DuplicateScope;
 } & Partial<Pick<EventSettings, 'cancelUntil'>>;
 
-/** Creates an event with a fresh reference. Returns also whether pass references of another event begin as its own do. */
-export async function createEvent(
-  db: Database,
-  {
-    name,
-    mode = 'live',
-    passPrefix,
-    duplicatePolicy,
-    duplicateScope = 'event',
-    cancelUntil = null,
-  }: NewEvent,
-) {
-  const others = db.selectFrom('events').select('id').where('pass_prefix', '=', passPrefix).limit(1);
+/** Creates an event with a fresh reference. Returns also whether another event has the same prefix of pass references. */
+export async function createEvent(db: Database, given: NewEvent) {
+  const others = db.selectFrom('events').select('id').where('pass_prefix', '=', given.passPrefix).limit(1);
   const prefixIsShared = (await others.executeTakeFirst()) !== undefined;
-  const shardId = await chooseShard(db);
   const event = await db
     .insertInto('events')
+    // A value that is not given has the default of its column.
     .values({
-      name,
-      shard_id: shardId,
-      mode,
-      pass_prefix: passPrefix,
-      duplicate_policy: duplicatePolicy,
-      duplicate_scope: duplicateScope,
-      cancel_until: cancelUntil,
+      name: given.name,
+      shard_id: await chooseShard(db),
+      mode: given.mode,
+      pass_prefix: given.passPrefix,
+      duplicate_policy: given.duplicatePolicy,
+      duplicate_scope: given.duplicateScope,
+      cancel_until: given.cancelUntil,
     })
     .returning(EVENT_COLUMNS)
     .executeTakeFirstOrThrow();
   return { ...event, prefixIsShared };
 }
 
-/** Changes what is given of an event. Returns it as it was and as it is, undefined where there is none. */
+/** Changes the given settings of an event. Returns it before and after; undefined if there is no such event. */
 export async function updateEvent(db: Database, eventId: number, settings: Partial<EventSettings>) {
-  const before = await db
-    .selectFrom('events')
-    .select(EVENT_COLUMNS)
-    .where('id', '=', eventId)
-    .executeTakeFirst();
+  const before = await findWholeEvent(db, eventId);
   if (!before) return undefined;
   const { cancelUntil, startsAt, endsAt, venue, timeZone, language, replyTo } = settings;
   const after = await db
@@ -103,12 +103,17 @@ export async function updateEvent(db: Database, eventId: number, settings: Parti
       time_zone: timeZone,
       language,
       reply_to: replyTo,
+      revision: sql<number>`revision + 1`,
     })
     .where('id', '=', eventId)
     .returning(EVENT_COLUMNS)
     .executeTakeFirstOrThrow();
   return { before, after };
 }
+
+/** Returns all columns of an event, or undefined if there is no such event. */
+export const findWholeEvent = (db: Database, eventId: number) =>
+  db.selectFrom('events').select(EVENT_COLUMNS).where('id', '=', eventId).executeTakeFirst();
 
 /** Returns a shard with the fewest events: by chance where several have, as others may be choosing now. */
 async function chooseShard(db: Database): Promise<number> {
@@ -132,20 +137,19 @@ export async function findShard(db: Database, eventId: number): Promise<number |
 // Spells "evnt". On a cluster a lock of the event's row would need every server, and keep nobody from adding tickets.
 const SHARD_LOCK = 0x65766e74;
 
-/** Keeps an event in its shard until the transaction ends. Waits for whoever is moving it. */
+/** Keeps an event in its shard until the transaction ends. Waits for a move that is running. */
 export async function keepInShard(transaction: Database, eventId: number): Promise<void> {
   await sql`select pg_advisory_xact_lock_shared(${SHARD_LOCK}, ${eventId}::integer)`.execute(transaction);
 }
 
-/** Waits until nobody keeps an event in its shard, and for others who move it. */
+/** Waits until no transaction keeps an event in its shard, and for other moves. */
 export async function lockShardOf(transaction: Database, eventId: number): Promise<void> {
   await sql`select pg_advisory_xact_lock(${SHARD_LOCK}, ${eventId}::integer)`.execute(transaction);
 }
 
-/** Returns when an event takes place, as far as that is known. Throws where there is no such event. */
-export async function findEventTimes(db: Database, eventId: number) {
-  const columns = ['id', 'starts_at as startsAt', 'ends_at as endsAt'] as const;
-  const event = db.selectFrom('events').select(columns).where('id', '=', eventId);
+/** Returns what anybody may know of an event. Throws if there is no such event. */
+export async function findEvent(db: Database, eventId: number) {
+  const event = db.selectFrom('events').select(PUBLIC_COLUMNS).where('id', '=', eventId);
   return event.executeTakeFirstOrThrow();
 }
 

@@ -1,5 +1,5 @@
-import { sql } from 'kysely';
-import { TICKET_COLUMNS, type Database } from '@floodgate/database';
+import { sql, type Selectable } from 'kysely';
+import { TICKET_COLUMNS, type Database, type TicketsTable } from '@floodgate/database';
 import { Failure } from '@floodgate/service/failure';
 import { findShard, lockShardOf } from './events.ts';
 
@@ -15,8 +15,9 @@ export async function listShards(db: Database) {
 }
 
 /**
- * Moves an event with its tickets to another shard. Returns where it was; undefined where there is no such event. Throws
- * Failure where there is no such shard, or somebody has registered for it or is to be told of it. An API may look for its tickets where they were for another 2 s.
+ * Moves an event with its tickets to another shard. Returns the old shard; undefined if there is no such event. Throws Failure if there is
+ * no such shard, or if the event has registrations, journal entries or consumers. An API can look for its tickets in the old shard for
+ * another 2 s.
  */
 export async function moveEvent(transaction: Database, eventId: number, shardId: number) {
   await lockShardOf(transaction, eventId);
@@ -24,34 +25,23 @@ export async function moveEvent(transaction: Database, eventId: number, shardId:
   if (from === undefined || from === shardId) return from;
   const shard = transaction.selectFrom('shards').select('id').where('id', '=', shardId);
   if (!(await shard.executeTakeFirst())) throw new Failure('no such shard');
-  const tickets = transaction
-    .selectFrom('tickets')
-    .where('shard_id', '=', from)
-    .where('event_id', '=', eventId);
-  const rows = await tickets
-    .select([...TICKET_COLUMNS])
-    .forUpdate()
-    .execute();
-  const segments = transaction.selectFrom('journal_segments').select('last_offset');
-  const history = segments.where('shard_id', '=', from).where('event_id', '=', eventId).limit(1);
-  if (rows.some(({ taken }) => taken > 0) || (await history.executeTakeFirst()))
+  const ofEvent = sql`where shard_id = ${from} and event_id = ${eventId}`;
+  const columns = sql.join(TICKET_COLUMNS.map((name) => sql.ref(name)));
+  const { rows: tickets } = await sql<Selectable<TicketsTable>>`
+    select ${columns} from tickets ${ofEvent} for update`.execute(transaction);
+  const isAny = async (table: 'journal_segments' | 'journal_consumers') =>
+    (await sql`select from ${sql.table(table)} ${ofEvent} limit 1`.execute(transaction)).rows.length > 0;
+  if (tickets.some(({ taken }) => taken > 0) || (await isAny('journal_segments')))
     throw new Failure(
-      'somebody has registered for it, or a ticket of it was sold out, so it stays where it is',
+      'somebody has registered for it, or a ticket of it was sold out, so it stays in its shard',
     );
-  const readers = transaction.selectFrom('journal_consumers').select('id').where('shard_id', '=', from);
-  if (await readers.where('event_id', '=', eventId).limit(1).executeTakeFirst())
-    throw new Failure(
-      'somebody is told of what becomes of it, by webhook or e-mail, so it stays where it is',
-    );
-  await sql`delete from tickets where shard_id = ${from} and event_id = ${eventId}`.execute(transaction);
+  if (await isAny('journal_consumers'))
+    throw new Failure('it has webhooks or e-mails, so it stays in its shard');
+  await sql`delete from tickets ${ofEvent}`.execute(transaction);
   await transaction.updateTable('events').set({ shard_id: shardId }).where('id', '=', eventId).execute();
-  for (const row of rows) {
-    const columns = sql.join(TICKET_COLUMNS.map((name) => sql.ref(name)));
-    const values = sql.join(TICKET_COLUMNS.map((name) => row[name]));
-    await sql`
-      insert into tickets (shard_id, ${columns}) overriding system value values (${shardId}, ${values})`.execute(
-      transaction,
-    );
+  for (const ticket of tickets) {
+    const values = sql.join(TICKET_COLUMNS.map((name) => ticket[name]));
+    await sql`insert into tickets (shard_id, ${columns}) values (${shardId}, ${values})`.execute(transaction);
   }
   return from;
 }

@@ -7,8 +7,9 @@ import {
   type FailureCode,
 } from '@floodgate/contract';
 import type { TSchema } from '@sinclair/typebox';
-import { statementFailure, TooManyReads } from '@floodgate/database';
-import { throttledWarn, type Logger } from '@floodgate/service';
+import { statementFailure } from '@floodgate/database';
+import { QueueFull, throttledWarn, type Logger } from '@floodgate/service';
+import { InvalidInput } from '@floodgate/service/failure';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { invalidFields, listInvalidFields, type InvalidField } from './invalid-fields.ts';
 import { RefusedBody } from './strict/requests.ts';
@@ -92,7 +93,8 @@ export function errorAnswerer(log: Logger): ErrorAnswerer {
     void reply.header('x-request-id', request.id);
     const status = error.statusCode ?? 500;
     if (error.validation) fail(reply, '11', brokenRules(error, request));
-    else if (error instanceof TooManyReads) fail(reply, '90');
+    else if (error instanceof QueueFull) fail(reply, '90');
+    else if (error instanceof InvalidInput) fail(reply, '11', refusedByAction(error));
     // What a route does not find, or does not show.
     else if (status === 403 || status === 404) fail(reply, '60');
     else if (status >= 400 && status < 500) fail(reply, '10', malformed(error, request));
@@ -138,6 +140,12 @@ function brokenRules(
     invalidFields: [...fields, ...headers.fields],
   };
 }
+
+/** Rules that a schema cannot express are checked by the action. */
+const refusedByAction = ({ message, fields }: InvalidInput): Specifics => ({
+  message,
+  invalidFields: fields.map((field) => ({ field, rule: field === '' ? 'minProperties' : 'format' })),
+});
 
 const NOTHING_BROKEN = { rules: [] as string[], fields: [] as InvalidField[] };
 

@@ -4,7 +4,6 @@ import type {
   DuplicatePolicy,
   DuplicateScope,
   Mode,
-  RecentReads,
   ShardReads,
 } from '@floodgate/database';
 import type { JobDefinition, Producer } from '@floodgate/queue';
@@ -17,8 +16,6 @@ export interface ApiContext {
   log: Logger;
   /** For statements that only read. */
   reads: Database;
-  /** For reads that may be outdated by MAX_LAG_MS: from a replica where there is one. */
-  recent: RecentReads;
   /** Through this goes each read that needs the server of one shard. */
   shardReads: ShardReads;
   /** Opens a pool apart from the others. The API closes it, after the capability. `purpose` is shown in pg_stat_activity. */

@@ -25,7 +25,7 @@ declare module 'fastify' {
     failures?: readonly FailureCode[];
     /** Failures of one item of a call that itself is answered "00". */
     itemFailures?: readonly FailureCode[];
-    /** Headers of the operation's own answers, beside those that every answer has. */
+    /** Headers of the operation's own answers, in addition to those that every answer has. */
     answerHeaders?: object;
     /** Media types of pictures that the operation answers instead of the envelope, where they are asked for. */
     pictures?: readonly string[];

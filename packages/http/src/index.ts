@@ -2,7 +2,6 @@ export type { onRequestHookHandler, preValidationAsyncHookHandler } from 'fastif
 export { itemFaults } from './answer-errors.ts';
 export { announcedBytes, requestsOf } from './bodies/admit-body.ts';
 export * from './capability.ts';
-export { createFairQueue } from './fair-queue.ts';
 export { optionalBody } from './optional-body.ts';
 export { parseReferenceDemo } from './reference-demo.ts';
 export { listInvalidFields } from './invalid-fields.ts';

@@ -29,7 +29,7 @@ function visit(node: Json, named: JsonObject): Json {
   return typeof title === 'string' && NAME.test(title) ? refer(title, schema, named) : schema;
 }
 
-// One that is not text is a field of that name. One of several words is a sentence for whoever sends a wrong value, and its
+// One that is not text is a field of that name. One of several words is a sentence for callers that send a wrong value, and its
 // description says the same.
 const isTitle = (key: string, part: Json) => key === 'title' && typeof part === 'string';
 

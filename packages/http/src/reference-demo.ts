@@ -4,7 +4,7 @@ import { Value } from '@sinclair/typebox/value';
 
 /** The test event that the page at /docs calls if its reader changes nothing. */
 export const ReferenceDemo = Type.Object({
-  // A test key: whoever can open the page can read it.
+  // A test key: anybody who can open the page can read it.
   secretKey: Type.String({ pattern: '^fg_test_[A-Za-z0-9_-]+$' }),
   eventRef: Type.String({ pattern: '^[0-9a-f-]{36}$' }),
   tickets: Type.Array(Type.Object({ id: Type.Integer() }), { minItems: 1 }),

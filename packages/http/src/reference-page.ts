@@ -1,10 +1,11 @@
-import { fileURLToPath } from 'node:url';
-import staticFiles from '@fastify/static';
+import { createHash } from 'node:crypto';
+import { createReadStream, readFileSync } from 'node:fs';
+import { createGunzip } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 import type { ReferenceDemo } from './reference-demo.ts';
 
-/** The folder of the scripts for browsers, which the package does not export. */
-const root = fileURLToPath(new URL('browser/', import.meta.resolve('@scalar/api-reference')));
+/** The browser script of @scalar/api-reference, compressed. That package is 50 MB; `npm run docs:reference` copies the script. */
+const SCRIPT = new URL('../browser/api-reference.js.gz', import.meta.url);
 
 /** How the page looks, and that it says nothing to anybody but this server. */
 const SETTINGS = {
@@ -62,14 +63,10 @@ const signedIn = ({ secretKey }: ReferenceDemo) => ({
   },
 });
 
-/** Serves the page at /docs, from files of our own, and leads there from /. */
-export async function referencePage(
-  app: FastifyInstance,
-  { demo }: { demo?: ReferenceDemo | undefined },
-): Promise<void> {
+/** Serves the page at /docs and its script, and redirects / to it. */
+export function addReferencePage(app: FastifyInstance, demo: ReferenceDemo | undefined): void {
   const hidden = { schema: { hide: true } };
   const page = pageWith({ ...SETTINGS, ...(demo && signedIn(demo)) });
-  await app.register(staticFiles, { serve: false, root, maxAge: '1d' });
   app.get('/', hidden, (_request, reply) => void reply.redirect('docs', 302));
   app.get('/docs', hidden, (_request, reply) => {
     void reply.type('text/html; charset=utf-8').header('content-security-policy', CONTENT_SECURITY_POLICY);
@@ -79,6 +76,14 @@ export async function referencePage(
     void reply.type('image/svg+xml').header('cache-control', 'public, max-age=86400');
     reply.send(ICON);
   });
-  // Streamed from the disk: it is as large as all other code together.
-  app.get('/docs/reference.js', hidden, (_request, reply) => void reply.sendFile('standalone.js'));
+  const etag = `"${createHash('sha256').update(readFileSync(SCRIPT)).digest('base64url')}"`;
+  app.get('/docs/reference.js', hidden, ({ headers }, reply) => {
+    void reply.headers({ 'cache-control': 'public, max-age=86400', etag, vary: 'accept-encoding' });
+    if (headers['if-none-match'] === etag) return reply.code(304).send();
+    void reply.type('text/javascript; charset=utf-8');
+    // Streamed from the disk: it would take more memory than all other code.
+    const script = createReadStream(SCRIPT);
+    if (!headers['accept-encoding']?.includes('gzip')) return reply.send(script.pipe(createGunzip()));
+    return reply.header('content-encoding', 'gzip').send(script);
+  });
 }

@@ -9,14 +9,8 @@ import { answerErrors, errorAnswerer, fail, nextRequestId } from './answer-error
 import type { ApiContext, OpenCapability } from './capability.ts';
 import { openApi } from './openapi.ts';
 import type { ReferenceDemo } from './reference-demo.ts';
-import { referencePage } from './reference-page.ts';
-import {
-  answerMalformedHttp,
-  answerOutsideFastify,
-  closeIdleConnections,
-  trackConnections,
-} from './strict/connections.ts';
-import { gatherPipelinedAnswers } from './strict/pipelining.ts';
+import { addReferencePage } from './reference-page.ts';
+import { answerMalformedHttp, answerOutsideFastify, trackConnections } from './strict/connections.ts';
 import { parseQuery } from './strict/query.ts';
 import { checkHead, readJsonBodies } from './strict/requests.ts';
 
@@ -65,8 +59,6 @@ export function createServer(log: Logger) {
   }).withTypeProvider<TypeBoxTypeProvider>();
 
   trackConnections(app.server);
-  closeIdleConnections(app.server);
-  gatherPipelinedAnswers(app.server);
   app.decorateReply('fail', function failThis(code, specifics) {
     return fail(this, code, specifics);
   });
@@ -79,8 +71,6 @@ export function createServer(log: Logger) {
 
 interface ApiParts extends Pick<ApiContext, 'log' | 'reads'> {
   queue: { problem(): string | null };
-  /** Null where there is none. */
-  replica?: { problem(): Promise<string | null> } | null;
   capabilities: readonly OpenCapability[];
   /** Where partners reach the operator, for the documentation. */
   contactUrl?: string | undefined;
@@ -89,11 +79,11 @@ interface ApiParts extends Pick<ApiContext, 'log' | 'reads'> {
 
 /** Builds the partners' HTTP API of what the capabilities bring. The caller listens, and closes it with closeServer. */
 export async function buildApi(parts: ApiParts): Promise<Routes> {
-  const { log, reads, queue, replica, capabilities, contactUrl, demo } = parts;
+  const { log, reads, queue, capabilities, contactUrl, demo } = parts;
   const app = createServer(log);
   await openApi(app, { contactUrl, demo });
-  await app.register(referencePage, { demo });
-  healthRoutes(app, reads, queue, replica);
+  addReferencePage(app, demo);
+  healthRoutes(app, reads, queue);
   for (const capability of capabilities) capability.publicRoutes?.(app);
   await app.register(
     (api, _options, done) => {
@@ -108,35 +98,20 @@ export async function buildApi(parts: ApiParts): Promise<Routes> {
   return app;
 }
 
-/**
- * Adds what load balancers and operators ask. Ready means that Postgres answers; queue and replica are only reported, since
- * registrations need neither.
- */
-export function healthRoutes(
-  app: FastifyInstance,
-  db: Database,
-  queue: ApiParts['queue'],
-  replica: ApiParts['replica'] = null,
-): void {
+/** Adds the health checks. Ready means that Postgres answers. The queue is only reported: registrations do not need it. */
+export function healthRoutes(app: FastifyInstance, db: Database, queue: ApiParts['queue']): void {
   app.get('/health/live', { schema: { hide: true } }, () => ({ status: 'ok' }));
-  const ask = async () => {
-    const [postgres, replicaProblem] = await Promise.all([ping(db), replica?.problem()]);
-    return { postgres, replicaProblem };
-  };
-  let asking: ReturnType<typeof ask> | null = null;
+  let asking: Promise<boolean> | null = null;
   app.get('/health/ready', { schema: { hide: true } }, async (_request, reply) => {
-    // Once for all who wait: anybody may ask, as often as they like.
-    asking ??= ask().finally(() => (asking = null));
-    const { postgres, replicaProblem } = await asking;
-    void reply.code(postgres ? 200 : 503);
+    // One ping for all callers that wait: anybody may ask, as often as they like.
+    asking ??= ping(db).finally(() => (asking = null));
+    const isUp = await asking;
+    void reply.code(isUp ? 200 : 503);
     return {
-      status: postgres ? 'ok' : 'unavailable',
-      postgres: postgres ? 'up' : 'down',
+      status: isUp ? 'ok' : 'unavailable',
+      postgres: isUp ? 'up' : 'down',
       // Anybody may ask, so the reason is only in the log: it can name hosts.
-      queue: upOrDown(queue.problem()),
-      ...(replicaProblem !== undefined && { replica: upOrDown(replicaProblem) }),
+      queue: queue.problem() === null ? 'up' : 'down',
     };
   });
 }
-
-const upOrDown = (problem: string | null) => (problem === null ? 'up' : 'down');

@@ -1,42 +1,38 @@
 import type { Registry } from '@prometheus-io/client';
 import type { Static, TObject, TProperties } from '@sinclair/typebox';
 import type { ConsumerKind, Database } from '@floodgate/database';
-import type { Logger, Page, Round } from '@floodgate/service';
+import type { Logger, Page, PeriodicTask } from '@floodgate/service';
 
-/** What a capability is opened with. */
+/** What the delivery process gives to every capability. */
 export interface DeliveryContext<Config> {
   db: Database;
   log: Logger;
-  /** For counters of its own. */
   metrics: Registry;
   config: Config;
 }
 
-/** What a capability does in the delivery process while it is open. */
+/** A capability while the delivery process runs. */
 export interface OpenDelivery {
-  rounds: readonly Round[];
-  /** What it shows to operators, at the address of the health endpoint. */
+  tasks: readonly PeriodicTask[];
+  /** Pages for operators, served next to the health endpoint. */
   pages?: readonly Page[];
-  /** Begins nothing more, and resolves when nothing is under way. */
+  /** Starts nothing more, and resolves when nothing is in flight. */
   close(): Promise<void>;
 }
 
-/** A capability's face towards the delivery process: it reads the journal, and tells somebody outside. */
+/** A capability's interface to the delivery process: it reads the journal and sends messages. */
 export interface DeliveryCapability {
   kind: ConsumerKind;
   settings: TProperties;
   open(context: DeliveryContext<object>): Promise<OpenDelivery>;
 }
 
-/** Returns the face as it is, with the types of its settings inferred. */
+/** Returns the interface as it is, with the types of its settings inferred. */
 export function defineDelivery<Settings extends TProperties>(face: {
   kind: ConsumerKind;
   settings: Settings;
   open(context: DeliveryContext<Static<TObject<Settings>>>): Promise<OpenDelivery>;
 }): DeliveryCapability {
-  return {
-    ...face,
-    // The process has read them all by `settings`.
-    open: (context) => face.open(context as DeliveryContext<Static<TObject<Settings>>>),
-  };
+  // The process has read all settings.
+  return { ...face, open: (context) => face.open(context as DeliveryContext<Static<TObject<Settings>>>) };
 }

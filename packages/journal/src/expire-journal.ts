@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import type { Database } from '@floodgate/database';
 
 /**
- * Deletes up to `limit` segments of a shard that are older than `days`, the oldest first and none that comes after one that is
- * kept, and returns how many there were. Reads no more than it may delete.
+ * Deletes up to `limit` of the oldest segments of a shard if they are older than `days`, and none after a segment that is kept. Returns
+ * how many. Reads no more than it may delete.
  */
 export async function deleteOldSegments(
   db: Database,
@@ -11,8 +11,8 @@ export async function deleteOldSegments(
   days: number,
   limit: number,
 ): Promise<number> {
-  // Places are in the order of time, but for the moments that a writer waited for its place. By an array, of which Postgres
-  // expects little, and with the limit in the text: otherwise it might rather read everything.
+  // Offsets are in the order of time, except for the moment a writer waited for the head. An array and a limit in the text, because
+  // Postgres would expect many rows otherwise, and read the whole table.
   const { numAffectedRows } = await sql`
     delete from journal_segments
     where shard_id = ${shardId} and last_offset = any(array(

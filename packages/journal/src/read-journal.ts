@@ -2,45 +2,44 @@ import { sql } from 'kysely';
 import type { Database, JournalKind } from '@floodgate/database';
 import { selectSegments, type JournalScope } from './select-segments.ts';
 
-/** Whose entries are read, and which of them: all kinds where `kinds` is missing. */
+/** The entries to read: of a scope, and of some kinds or all. */
 export type JournalFilter = JournalScope & { kinds?: readonly JournalKind[] };
 
-/** Something that happened to a registration, or to a ticket. */
+/** A change of a registration or a ticket. */
 export interface JournalEntry {
-  /** Its place in the history of the shard. */
+  /** Its position in the journal of the shard. */
   offset: number;
   kind: JournalKind;
   at: Date;
   eventId: number;
   partnerId: number;
-  /** The registration; null where the entry is about a ticket. */
+  /** The registration; null if the entry is about a ticket. */
   serial: number | null;
   ticketId: number | null;
 }
 
 export interface JournalPage {
   entries: JournalEntry[];
-  /** Where the next page begins: everything up to here was read, or left out by the filter. */
+  /** Everything up to here was read or excluded by the filter. The next page starts after it. */
   cursor: number;
-  /** Whether there may be more already. */
+  /** Whether there may be more. */
   more: boolean;
 }
 
-/** Why there is nothing to go on from: what comes after the cursor was deleted, or the history never was as long. */
+/** Why a cursor cannot be continued: the entries after it have expired, or the journal has never reached it. */
 export type CursorProblem = 'cursor-expired' | 'cursor-ahead';
 
-/** Segments of the first look. Every further one looks at twice as many, so that none reads much more than is needed. */
-const FIRST_LOOK = 16;
-/** Segments that a call looks at, or as many as it may return entries. */
+/** Segments of the first read. Each further read doubles them, so none reads much more than needed. */
+const FIRST_READ = 16;
+/** Segments that a call reads, unless its limit of entries is larger. */
 const SEGMENTS_PER_CALL = 2_000;
 
 /**
- * Reads up to `limit` entries that come after the offset `after` (0: from the oldest that is kept), in the order of their shard.
- * What is committed later comes later: a reader that goes on from `cursor` skips nothing and sees nothing twice.
+ * Reads up to `limit` entries after the offset `after` (0: from the oldest that is kept), in the order of the shard. Later commits
+ * have later offsets: a reader that continues from `cursor` skips nothing and reads nothing twice.
  *
- * The cost is that of what is returned, however long the history is. A call looks at 2,000 segments or `limit`, whichever is more:
- * where the kinds are rare, a page may be short, or empty, and say that there is more. Its cursor has moved on nevertheless,
- * past everything that was looked at.
+ * The cost depends on what is returned, not on the length of the journal. A call reads at most 2,000 segments, or `limit` if that is
+ * more. If the kinds are rare, a page can be short or empty although there is more; its cursor is then past everything that was read.
  */
 export async function readJournal(
   db: Database,
@@ -50,38 +49,38 @@ export async function readJournal(
 ): Promise<JournalPage | CursorProblem> {
   const page: JournalPage = { entries: [], cursor: after, more: true };
   const segmentsPerCall = Math.max(SEGMENTS_PER_CALL, limit);
-  for (let looked = 0, look = FIRST_LOOK; looked < segmentsPerCall; look *= 2) {
+  for (let total = 0, size = FIRST_READ; total < segmentsPerCall; size *= 2) {
     const wanted = limit - page.entries.length;
-    const segments = Math.min(look, segmentsPerCall - looked);
-    const part = await readSegments(db, { ...scope, ...(kinds && { kinds }) }, page.cursor, wanted, segments);
-    if (typeof part === 'string') return part;
-    page.entries.push(...part.entries);
-    Object.assign(page, { cursor: part.cursor, more: part.more });
+    const segments = Math.min(size, segmentsPerCall - total);
+    const next = await readSegments(db, { ...scope, ...(kinds && { kinds }) }, page.cursor, wanted, segments);
+    if (typeof next === 'string') return next;
+    page.entries.push(...next.entries);
+    Object.assign(page, { cursor: next.cursor, more: next.more });
     if (!page.more || page.entries.length === limit) break;
-    looked += segments;
+    total += segments;
   }
   return page;
 }
 
-/** A segment, cut to what the page has room for. */
-interface Piece {
+/** A segment, cut to the limit of the page. */
+interface SegmentSlice {
   kind: JournalKind;
   at: Date;
   eventId: number;
   partnerId: number;
   ticketId: number | null;
-  /** The last offset before what is read of it. */
+  /** The last offset before the slice. */
   before: number;
-  /** How many entries after that belong to the page. */
+  /** Number of entries in the slice. */
   size: number;
-  /** Whether the page ends with it, or before it. */
+  /** Whether the page ends with it or before it. */
   isEnd: boolean;
-  /** Of the first of them, where serials follow each other. */
+  /** The serial of its first entry, if serials are consecutive. */
   firstSerial: number | null;
   serials: number[] | null;
 }
 
-/** Reads a page of what so many segments hold. */
+/** Reads a page from the next `segments` segments. */
 async function readSegments(
   db: Database,
   { kinds, ...scope }: JournalFilter,
@@ -90,7 +89,7 @@ async function readSegments(
   segments: number,
 ): Promise<JournalPage | CursorProblem> {
   const { shardId } = scope;
-  const { rows } = await sql<(Piece | { isEnd: null }) & { head: number; keptAfter: number }>`
+  const { rows } = await sql<(SegmentSlice | { isEnd: null }) & { head: number; keptAfter: number }>`
     with head as (
       select last_offset as head, coalesce((
         select last_offset - count from journal_segments where shard_id = ${shardId} order by last_offset limit 1
@@ -125,16 +124,16 @@ async function readSegments(
   const { head, keptAfter } = rows[0]!;
   if (after > head) return 'cursor-ahead';
   if (after > 0 && after < keptAfter) return 'cursor-expired';
-  const pieces = rows.filter((row) => row.isEnd !== null);
-  const entries = pieces.flatMap(entriesOf);
-  const end = pieces.find(({ isEnd }) => isEnd);
+  const slices = rows.filter((row) => row.isEnd !== null);
+  const entries = slices.flatMap(entriesOf);
+  const end = slices.find(({ isEnd }) => isEnd);
   if (end) return { entries, cursor: end.before + end.size, more: true };
-  // Read to the end. Who has no history has not begun: as long as nobody has, an event may move to another shard.
-  return { entries, cursor: pieces.length === 0 && after === 0 ? 0 : head, more: false };
+  // Read to the end. Without history the cursor stays 0: an event that has none may still move to another shard.
+  return { entries, cursor: slices.length === 0 && after === 0 ? 0 : head, more: false };
 }
 
-function entriesOf({ size, before, firstSerial, serials, ...piece }: Piece): JournalEntry[] {
-  const { kind, at, eventId, partnerId, ticketId } = piece;
+function entriesOf({ size, before, firstSerial, serials, ...slice }: SegmentSlice): JournalEntry[] {
+  const { kind, at, eventId, partnerId, ticketId } = slice;
   return Array.from({ length: size }, (_, index) => {
     const serial = serials?.[index] ?? (firstSerial === null ? null : firstSerial + index);
     return { offset: before + 1 + index, kind, at, eventId, partnerId, serial, ticketId };

@@ -1,32 +1,33 @@
 import { sql, type RawBuilder } from 'kysely';
 
 /**
- * Whose entries: all of a shard's, those of one of its events, or those of one partner under that event, with or without the
- * event's own, about its tickets.
+ * The entries of a shard, of one of its events, or of one partner under that event, with or without the entries about the event's
+ * tickets.
  */
 export type JournalScope = { shardId: number } & (
   | { eventId?: undefined; partnerId?: undefined; withTickets?: undefined }
   | {
       eventId: number;
-      /** 0: the event's own entries, about its tickets. */ partnerId?: number | undefined;
+      /** 0: the entries about its tickets. */
+      partnerId?: number | undefined;
       withTickets?: boolean;
     }
 );
 
 /**
- * Returns the query of the first `limit` segments that end after the offset `after`, in order. It reads no others; of an event,
- * as many of each of its partners.
+ * Returns the query of the first `limit` segments that end after the offset `after`, in order. It reads no others; for a whole event
+ * it reads up to `limit` of each partner.
  */
 export function selectSegments(scope: JournalScope, after: number, limit: number): RawBuilder<unknown> {
   const { shardId, eventId, partnerId, withTickets } = scope;
-  // Limits stand in the text: without knowing them, Postgres might rather read and sort everything.
+  // Limits are in the text: without knowing them, Postgres might read and sort everything.
   if (eventId === undefined)
     return sql`
       select * from journal_segments
       where shard_id = ${shardId} and last_offset > ${after}::bigint
       order by last_offset limit ${sql.lit(limit)}`;
-  // Compared and sorted as rows, so that only the index of a partner's segments will do. With the key, which is sorted by offset
-  // as well, Postgres would read through those of everybody else.
+  // Compared and sorted as rows, so that only the index of a partner's segments fits. With the primary key, which is also sorted by
+  // offset, Postgres would read through the segments of all partners.
   const ofPartner = (partner: RawBuilder<unknown>) => sql`
     select * from journal_segments
     where shard_id = ${shardId}
@@ -39,7 +40,7 @@ export function selectSegments(scope: JournalScope, after: number, limit: number
       select * from ((${own}) union all (${ofPartner(sql`0`)})) segment
       order by last_offset limit ${sql.lit(limit)}`;
   if (partnerId !== undefined) return own;
-  // From partner to partner, as many as the event has.
+  // From partner to partner.
   const nextPartner = (previous: RawBuilder<unknown>) => sql`
     select min(partner_id) from journal_segments
     where shard_id = ${shardId} and event_id = ${eventId}::integer and partner_id > ${previous}`;

@@ -18,7 +18,7 @@ export { perform } from '@floodgate/audit';
 
 const OfEvent = Type.Object({ eventId: Id });
 
-/** Returns the event and whether its e-mails are sent, and keeps both as they are. Throws Failure where there is no such event. */
+/** Returns the event with its switch, locked. Throws Failure if there is no such event. */
 async function lockEvent(
   transaction: Database,
   eventId: number,
@@ -30,7 +30,7 @@ async function lockEvent(
   return { shardId, eventId, state: await readSwitch(transaction, { shardId, eventId }) };
 }
 
-/** Has an e-mail sent to everybody who is confirmed. */
+/** Switches the e-mails of an event on. */
 export const enableMailAction = defineAction({
   name: 'mail.enable',
   input: Type.Object({
@@ -40,14 +40,14 @@ export const enableMailAction = defineAction({
   run: async (transaction, { eventId, fromNow = false }, note) => {
     const event = await lockEvent(transaction, eventId);
     if (event.state !== 'off')
-      throw new Failure('they are switched on already; resume goes on with what was paused');
+      throw new Failure('they are switched on already; resume continues after a pause');
     await switchOn(transaction, event, fromNow);
     note(`event:${eventId}`, { before: { mail: 'off' }, after: { mail: 'active', fromNow } });
     return { eventId, state: 'active' as const };
   },
 });
 
-/** What operators do to e-mails that are switched on, and what becomes of them. */
+/** Changes of e-mails that are switched on. */
 const CHANGES = {
   disable: { to: 'off', change: switchOff },
   pause: { to: 'paused', change: (db: Database, event: SwitchedEvent) => setState(db, event, 'paused') },
@@ -74,13 +74,13 @@ export const disableMailAction = defineChange('disable');
 export const pauseMailAction = defineChange('pause');
 export const resumeMailAction = defineChange('resume');
 
-/** Lets an address have e-mails again that was refused once. It is named by its digest: nothing of it is noted. */
+/** Sends e-mails to an address again that was refused for good. The audit log gets its digest only. */
 export const liftSuppressionAction = defineAction({
   name: 'mail.unsuppress',
   input: Type.Object({
     digest: Type.String({
       pattern: '^[0-9a-f]{64}$',
-      description: 'the digest of an address, as the list has it',
+      description: 'the digest of an address, from the list',
     }),
   }),
   run: async (transaction, { digest }, note) => {

@@ -2,35 +2,30 @@ import { Option, type Command } from '@commander-js/extra-typings';
 import { answeringChange, answeringFromDatabase, record, tableOf, type Cli } from '@floodgate/command';
 import { parseId, parseText } from '@floodgate/command/arguments';
 import { Failure } from '@floodgate/service/failure';
-import type { MailStatus } from './mail-status.ts';
+import type { MailStatus } from './status.ts';
 
 /** `floodgate mail …` */
 export function addMailCommands(program: Command, cli: Cli): void {
   const mail = program.command('mail').description('e-mails to attendees');
   const enable = mail
     .command('enable')
-    .description('send an e-mail with their pass to all who are or will be confirmed')
+    .description('send an e-mail with the pass to everybody who is or will be confirmed')
     .argument('<eventId>', 'the event', parseId)
-    .option('--from-now', 'not to those who are confirmed already');
+    .option('--from-now', 'only to registrations that are confirmed from now on');
   answeringChange(enable, cli, async (db, actor, { fromNow = false }, eventId) => {
     const { perform, enableMailAction } = await import('./actions.ts');
     const document = await perform(db, enableMailAction, { eventId, fromNow }, actor);
     return { document, text: `e-mails of event ${eventId} are ${document.state}` };
   });
-  addChange(
-    mail,
-    cli,
-    'disable',
-    'send no more; who has an e-mail gets no second one, should they be enabled again',
-  );
-  addChange(mail, cli, 'pause', 'let e-mails wait');
-  addChange(mail, cli, 'resume', 'go on with e-mails that were paused');
+  addChange(mail, cli, 'disable', 'stop sending; enabling again sends nothing twice');
+  addChange(mail, cli, 'pause', 'stop sending until resume');
+  addChange(mail, cli, 'resume', 'continue after pause');
   const status = mail
     .command('status')
-    .description('how far e-mails are')
+    .description('progress of e-mails')
     .argument('[eventId]', 'only of this event', parseId);
   answeringFromDatabase(status, cli, async (db, _options, eventId) => {
-    const { readMailStatus } = await import('./mail-status.ts');
+    const { readMailStatus } = await import('./status.ts');
     const { events, away } = await readMailStatus(db, eventId);
     const text = eventId !== undefined && events[0] ? statusText(events[0]) : tableOf(events.map(fieldsOf));
     const { awayText } = await import('@floodgate/database/reads/shards');
@@ -58,8 +53,8 @@ function addChange(mail: Command, cli: Cli, name: 'disable' | 'pause' | 'resume'
 function addSuppressions(mail: Command, cli: Cli) {
   const suppressions = mail
     .command('suppressions')
-    .description('addresses that were refused for good and get no more e-mails');
-  const list = suppressions.command('list').description('list them by their digests, the newest first');
+    .description('addresses that an SMTP server refused for good; they get no e-mails');
+  const list = suppressions.command('list').description('list their digests, newest first');
   answeringFromDatabase(list, cli, async (db) => {
     const { listSuppressions } = await import('./suppressions.ts');
     const all = await listSuppressions(db);
@@ -67,7 +62,7 @@ function addSuppressions(mail: Command, cli: Cli) {
   });
   const remove = suppressions
     .command('remove')
-    .description('let an address have e-mails again')
+    .description('send e-mails to an address again')
     .argument('<address>', 'the address, or its digest', parseText);
   answeringChange(remove, cli, async (db, actor, _options, address) => {
     const { perform, liftSuppressionAction } = await import('./actions.ts');
@@ -81,14 +76,12 @@ function addSuppressions(mail: Command, cli: Cli) {
 function addPreview(mail: Command, cli: Cli) {
   const preview = mail
     .command('preview')
-    .description('write the e-mail of an event with made-up data, as HTML, text and EML')
+    .description('write the confirmation of an event with made-up data, as HTML, text and EML')
     .argument('<eventId>', 'the event', parseId)
-    .addOption(
-      new Option('--language <language>', "in place of the event's own").choices(['en', 'de'] as const),
-    )
-    .option('--notice', 'that to a partner whose webhook was given up, in place of that to an attendee')
-    .option('--from <sender>', 'the sender; MAIL_FROM by default', parseText)
-    .option('--out <directory>', 'where to', parseText, '.');
+    .addOption(new Option('--language <language>', "instead of the event's").choices(['en', 'de'] as const))
+    .option('--notice', 'write the e-mail to a partner whose webhook was disabled')
+    .option('--from <sender>', 'the sender; default: MAIL_FROM', parseText)
+    .option('--out <directory>', 'the directory', parseText, '.');
   answeringFromDatabase(preview, cli, async (db, { language, notice, from, out }, eventId) => {
     const { writePreview, writeNoticePreview } = await import('./preview.ts');
     const { findMailEvent } = await import('./mail-event.ts');
@@ -101,20 +94,22 @@ function addPreview(mail: Command, cli: Cli) {
   });
 }
 
-/** What a person reads of an event's e-mails, among others. */
-function fieldsOf(status: MailStatus) {
-  const { eventId, state, oldestMs, oldestRetryMs, sent, retry, undeliverable, skipped, doubtful } = status;
+/** One row of the table. */
+function fieldsOf({
+  eventId,
+  reasons: _reasons,
+  oldestMs,
+  oldestRetryMs,
+  possiblySentTwice,
+  ...rest
+}: MailStatus) {
   const age = (ms: number | null) => (ms === null ? null : `${Math.round(ms / 1_000)} s`);
   return {
     event: eventId,
-    state,
     'oldest untried': age(oldestMs),
     'oldest in retry': age(oldestRetryMs),
-    sent,
-    retry,
-    undeliverable,
-    skipped,
-    'maybe twice': doubtful,
+    ...rest,
+    'possibly twice': possiblySentTwice,
   };
 }
 

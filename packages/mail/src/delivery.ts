@@ -1,6 +1,14 @@
 import { Counter, type Registry } from '@prometheus-io/client';
 import type { Static, TObject } from '@sinclair/typebox';
 import {
+  createSendingRate,
+  pruneDeliveries,
+  startSendLoop,
+  type Delivery,
+  type Ended,
+} from '@floodgate/deliveries';
+import { inEachShard, type Database } from '@floodgate/database';
+import {
   defineDelivery,
   runConsumers,
   type Consumer,
@@ -9,50 +17,49 @@ import {
 } from '@floodgate/journal';
 import { createPassSigner } from '@floodgate/passes';
 import { throttledWarn, type Logger, type Page } from '@floodgate/service';
-import { parseSender } from './compose/compose-mail.ts';
-import { openComposing } from './compose/composing.ts';
-import { createDeliverer, type DelivererOptions } from './send-mails.ts';
-import { createOutcomeWriter } from './send/outcome-writer.ts';
-import { createSendingRate } from './send/sending-rate.ts';
-import { openSmtp } from './send/smtp.ts';
-import type { Transport } from './send/transport.ts';
+import { CONFIRMATION, confirmationKind } from './kinds/confirmation.ts';
+import { EVENT_UPDATED, eventUpdatedKind } from './kinds/event-updated.ts';
+import { WEBHOOK_DISABLED, webhookDisabledKind } from './kinds/webhook-disabled.ts';
+import { createMailcatcher } from './mailcatcher.ts';
+import { mailcatcherPages } from './mailcatcher-pages.ts';
+import { parseSender, type MailMessage } from './message.ts';
+import { queueConfirmations } from './queue-confirmations.ts';
 import { mailSettings } from './settings.ts';
-import { createNotices } from './notices/send-notices.ts';
-import { longRound } from './long-round.ts';
-import { sendAgain } from './send-again.ts';
-import { takeTurn } from './take-turn.ts';
-import { createOutbox } from './outbox/outbox.ts';
-import { outboxPage } from './outbox/pages.ts';
+import { openSmtp, type Transport } from './smtp.ts';
+import { digestOf, suppress } from './suppressions.ts';
 
 const LOOK_EVERY_MS = 200;
-const RETRIES_EVERY_MS = 1_000;
-const NOTICES_EVERY_MS = 2_000;
-/** Events whose e-mails a process sends at the same time: one that is slow to load leaves the connections to others. */
+const PRUNE_EVERY_MS = 600_000;
+/** Events whose journal is read at the same time. */
 const SLOTS = 4;
-/** What is under way may end for so long when the process stops. Then it is cut off, and doubtful. */
+/** Attempts may end for so long when the process stops. Then they are cut off, and possibly sent twice. */
 const END_WITHIN_MS = 5_000;
 
-/** Sends each attendee of an event an e-mail with their pass, once they are confirmed. */
+/** Sends e-mails: passes to attendees, new times to attendees, notices to partners. */
 export const mailDelivery = defineDelivery({
   kind: 'mail',
   settings: mailSettings,
-  async open({ db, log, metrics, config }) {
-    const { SMTP_URL, SMTP_CONNECTIONS, MAIL_OUTBOX } = config;
-    const outbox = !SMTP_URL && MAIL_OUTBOX > 0 ? createOutbox(MAIL_OUTBOX) : null;
-    const transport = SMTP_URL ? openSmtp({ url: SMTP_URL, connections: SMTP_CONNECTIONS }) : outbox;
-    if (!transport) {
-      log.info('no SMTP_URL: this process sends no e-mails');
-      return { rounds: [], close: async () => {} };
+  async open(context) {
+    const { log, config } = context;
+    const { SMTP_URL, SMTP_CONNECTIONS, MAILCATCHER_SIZE } = config;
+    if (SMTP_URL) {
+      const smtp = openSmtp({ url: SMTP_URL, connections: SMTP_CONNECTIONS });
+      void checkServer(log, SMTP_URL, smtp);
+      return startSending(context, smtp);
     }
-    void checkServer(log, SMTP_URL, transport);
-    return startSending({ db, log, metrics, config }, transport, outbox ? [outboxPage(outbox)] : []);
+    if (MAILCATCHER_SIZE > 0) {
+      const mailcatcher = createMailcatcher(MAILCATCHER_SIZE);
+      return startSending(context, mailcatcher, [mailcatcherPages(mailcatcher)]);
+    }
+    log.info('no SMTP_URL: this process sends no e-mails');
+    return { tasks: [], close: async () => {} };
   },
 });
 
-/** Logs a warning if the SMTP server cannot be used. Nobody waits for it: e-mails wait until the server can be used. */
-async function checkServer(log: Logger, url: string | undefined, transport: Transport): Promise<void> {
+/** Logs a warning if the SMTP server cannot be used. Nothing waits for it. */
+async function checkServer(log: Logger, url: string, transport: Transport): Promise<void> {
   const reason = await transport.check?.();
-  if (!url || !reason) return;
+  if (!reason) return;
   const { hostname, port, protocol } = new URL(url);
   const facts = { host: hostname, port: Number(port || (protocol === 'smtps:' ? 465 : 587)), reason };
   log.warn(facts, 'the SMTP server cannot be used; e-mails wait until it can');
@@ -60,82 +67,115 @@ async function checkServer(log: Logger, url: string | undefined, transport: Tran
 
 type MailContext = DeliveryContext<Static<TObject<typeof mailSettings>>>;
 
-/** Sends what there is to send, until it is closed. */
-function startSending(context: MailContext, transport: Transport, pages: readonly Page[]): OpenDelivery {
-  const { db, log } = context;
-  const warnOfOutcomes = throttledWarn('what became of e-mails cannot be written; it is tried again');
-  const outcomes = createOutcomeWriter(db, (err) => warnOfOutcomes(log, { err }));
-  // The setting was checked.
-  const sender = parseSender(context.config.MAIL_FROM)!;
-  const warnOfMail = throttledWarn('an e-mail failed; it is tried again');
-  const warnOfTurns = throttledWarn('e-mails of an event wait for their next turn');
-  const composing = openComposing({
-    passes: createPassSigner({ db }),
-    sender,
-    onError: (err, eventId) => warnOfMail(log, { err, eventId }),
-  });
-  const sending = delivererOptions(context, { transport, composing, outcomes });
-  const deliverer = createDeliverer(sending);
-  const options = { db, log, deliverer, isOutside: transport.isOutside };
-  const stopping = new AbortController();
-  const notices = createNotices({ ...sending, sender, log, gate: deliverer.gate }, stopping.signal);
+function startSending(context: MailContext, transport: Transport, pages: readonly Page[] = []): OpenDelivery {
+  const { db, log, config } = context;
+  const loop = startLoop(context, transport);
+  const warnOfConsumers = throttledWarn(
+    'the journal of an event could not be read for e-mails; it is repeated',
+  );
+  const options = { db, log, isOutside: transport.isOutside, onQueued: loop.look };
   const consumers = runConsumers({
     db,
     kind: 'mail',
-    slots: SLOTS,
-    onError: (err: Error, { eventId }: Consumer) => warnOfTurns(log, { err, eventId }),
-    turn: (consumer, signal) => takeTurn(options, consumer, signal),
+    concurrency: SLOTS,
+    onError: (err: Error, { eventId }: Consumer) => warnOfConsumers(log, { err, eventId }),
+    run: (consumer) => queueConfirmations(options, consumer),
   });
-  const retries = longRound(() => sendAgain(options, stopping.signal));
-  const look = async () => (deliverer.gate.isOpen() ? consumers.look() : 'done');
   return {
     pages,
-    // The process ends the rounds, and waits for those that are under way.
-    rounds: [
-      { name: 'mails', intervalMs: LOOK_EVERY_MS, run: look },
-      { name: 'mail-retries', intervalMs: RETRIES_EVERY_MS, run: retries.run },
-      { name: 'notices', intervalMs: NOTICES_EVERY_MS, run: notices.run },
+    tasks: [
+      { name: 'mail journal', intervalMs: LOOK_EVERY_MS, run: consumers.poll },
+      loop.task,
+      {
+        name: 'old deliveries',
+        intervalMs: PRUNE_EVERY_MS,
+        run: () => prune(db, config.DELIVERY_RETENTION_DAYS),
+      },
     ],
     async close() {
-      stopping.abort();
       const cutOff = setTimeout(() => {
-        outcomes.stop();
+        loop.abandon();
         transport.close();
       }, END_WITHIN_MS);
-      await Promise.all([consumers.close(), deliverer.ended(), retries.ended(), notices.ended()]);
+      await Promise.all([consumers.close(), loop.close()]);
       clearTimeout(cutOff);
       transport.close();
-      await composing.close();
     },
   };
 }
 
-function delivererOptions(
-  { db, log, metrics, config }: MailContext,
-  parts: Pick<DelivererOptions, 'transport' | 'composing' | 'outcomes'>,
-): DelivererOptions {
-  return {
-    ...parts,
+function startLoop({ db, log, metrics, config }: MailContext, transport: Transport) {
+  const { isOutside } = transport;
+  // The setting was checked.
+  const options = { db, isOutside, sender: parseSender(config.MAIL_FROM)!, passes: createPassSigner({ db }) };
+  const warnings = {
+    lease: throttledWarn('deliveries cannot be leased; it is repeated'),
+    load: throttledWarn('a delivery could not be loaded; it is repeated'),
+    render: throttledWarn('an e-mail could not be composed; it is repeated'),
+    record: throttledWarn('outcomes of e-mails cannot be recorded; it is repeated'),
+  };
+  return startSendLoop<MailMessage>({
     db,
+    sources: [
+      {
+        filter: { kinds: [CONFIRMATION, EVENT_UPDATED], consumerKind: 'mail' },
+        kinds: [confirmationKind(options), eventUpdatedKind(options)],
+      },
+      { filter: { kinds: [WEBHOOK_DISABLED], consumerKind: null }, kinds: [webhookDisabledKind(options)] },
+    ],
+    send: (message) => transport.send(message),
     rate: createSendingRate(db, log, config.MAIL_PER_SECOND),
-    onOutcome: countOutcomes(metrics, log),
+    beforeRecord: (ended) => suppressRefused(db, ended),
+    onOutcome: reportOutcomes(metrics, log),
+    // An error's message can contain attendee data.
+    onError: (err, what, delivery) =>
+      warnings[what](log, what === 'render' ? { failure: err.name, eventId: delivery?.eventId } : { err }),
+  });
+}
+
+/** Suppresses addresses that were refused for good. */
+async function suppressRefused(db: Database, ended: readonly Ended<MailMessage>[]): Promise<void> {
+  for (const { delivery, outcome, message, attempt } of ended)
+    if (message && attempt?.kind === 'refused' && attempt.isPermanent)
+      await suppress(db, {
+        digest: digestOf(message.to),
+        reason: outcome.reason ?? '',
+        eventId: delivery.eventId,
+      });
+}
+
+/** Counts outcomes, and logs what an operator should know. */
+function reportOutcomes(metrics: Registry, log: Logger) {
+  const counter = new Counter({
+    name: 'floodgate_delivery_mails_total',
+    help: 'Outcomes of attempts to send an e-mail',
+    labelNames: ['kind', 'outcome'],
+    registers: [metrics],
+  });
+  const twice = new Counter({
+    name: 'floodgate_delivery_mails_possibly_twice_total',
+    help: 'E-mails that were sent and may have been sent before, because a process or connection was lost',
+    labelNames: ['kind'],
+    registers: [metrics],
+  });
+  const warn = throttledWarn('the SMTP server accepts no e-mails; they wait');
+  return ({ state, reason }: { state: string; reason: string | null }, delivery: Delivery) => {
+    const { kind, subject, possiblyTwice } = delivery;
+    counter.inc({ kind, outcome: state });
+    if (state === 'sent' && possiblyTwice) twice.inc({ kind });
+    if (state === 'unavailable') warn(log, { reason });
+    if (kind !== WEBHOOK_DISABLED) return;
+    const webhook = { webhook: subject };
+    if (state === 'sent') log.info(webhook, 'a partner was told that its webhook was disabled');
+    if (state === 'undeliverable')
+      log.warn({ ...webhook, reason }, 'a partner cannot be told that its webhook was disabled');
   };
 }
 
-/** Counts what became of e-mails, and tells the log when the server takes none. */
-function countOutcomes(
-  metrics: Registry,
-  log: Parameters<ReturnType<typeof throttledWarn>>[0],
-): DelivererOptions['onOutcome'] {
-  const counter = new Counter({
-    name: 'floodgate_delivery_mails_total',
-    help: 'What became of attempts to send an e-mail',
-    labelNames: ['outcome'],
-    registers: [metrics],
+async function prune(db: Database, days: number): Promise<'more' | 'done'> {
+  let more = false;
+  await inEachShard(db, async (shardId) => {
+    more = (await pruneDeliveries(db, shardId, days)) || more;
   });
-  const warn = throttledWarn('the SMTP server takes no e-mails; they wait');
-  return (state, reason) => {
-    counter.inc({ outcome: state });
-    if (state === 'unavailable') warn(log, { reason });
-  };
+  return more ? 'more' : 'done';
 }

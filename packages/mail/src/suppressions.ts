@@ -2,18 +2,18 @@ import { createHash } from 'node:crypto';
 import { plainArray, type Database } from '@floodgate/database';
 import { sql } from 'kysely';
 
-/** What is known of an address without being it. Case makes no difference. */
+/** Identifies an address without containing it. Case makes no difference. */
 export const digestOf = (address: string): string =>
   createHash('sha256').update(address.trim().toLowerCase()).digest('hex');
 
-/** Returns which of these get no more e-mails. */
+/** Returns which of these addresses get no more e-mails. */
 export async function findSuppressed(db: Database, digests: readonly string[]): Promise<Set<string>> {
   const { rows } = await sql<{ digest: string }>`
     select digest from mail_suppressions where digest = any(${plainArray(digests)}::text[])`.execute(db);
   return new Set(rows.map(({ digest }) => digest));
 }
 
-/** Keeps an address from further e-mails. */
+/** Sends no further e-mails to an address. */
 export async function suppress(
   db: Database,
   { digest, reason, eventId }: { digest: string; reason: string; eventId: number },
@@ -35,7 +35,7 @@ export async function listSuppressions(db: Database) {
     .execute();
 }
 
-/** Lets an address have e-mails again. Returns whether it had none. */
+/** Sends e-mails to an address again. Returns false if it was not suppressed. */
 export async function liftSuppression(db: Database, digest: string): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('mail_suppressions')

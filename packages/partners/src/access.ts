@@ -117,7 +117,7 @@ function accessOf({ partnerId, requestsPerSecond, weight, mode, ...event }: Acce
 
 /**
  * Tells what a secret key and an event reference give access to, from memory for up to a second. Revocation and limits
- * hold everywhere within 2 s: that, or the time that reading it anew may take (READ_WITHIN_MS).
+ * hold everywhere within 2 s: that, or the time that reading it again may take (READ_WITHIN_MS).
  */
 export function accessControl(db: Database) {
   const loader = new BatchLoader((callers: Caller[]) => loadAccess(db, callers));

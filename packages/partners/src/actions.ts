@@ -16,6 +16,12 @@ const checkContact = ({ contactEmail }: { contactEmail?: string | null }): Recor
 /** What the audit log keeps of a contact: that there is one. Who it is, is about a person. */
 const auditedContact = (contactEmail: string | null) => (contactEmail === null ? 'none' : 'set');
 
+/** Returns what was replaced. Throws Failure if there was no such partner. */
+function found<Replaced>(replaced: Replaced | undefined): Replaced {
+  if (replaced === undefined) throw new Failure('no such partner');
+  return replaced;
+}
+
 export const createPartnerAction = defineAction({
   name: 'partner.create',
   input: Type.Object({ name: Name, contactEmail: Type.Optional(ContactOrNull) }),
@@ -29,19 +35,18 @@ export const createPartnerAction = defineAction({
   },
 });
 
-/** Sets who is told when something of a partner's needs care; null: nobody. */
+/** Sets the contact address of a partner; null removes it. */
 export const contactPartnerAction = defineAction({
   name: 'partner.contact',
   input: Type.Object({ partnerId: Id, contactEmail: ContactOrNull }),
   check: checkContact,
   run: async (transaction, { partnerId, contactEmail }, note) => {
-    const before = await setContact(transaction, partnerId, contactEmail);
-    if (!before) throw new Failure('no such partner');
+    const { before } = found(await setContact(transaction, partnerId, contactEmail));
     const change = {
-      before: { contact: auditedContact(before.contactEmail) },
-      after: { contact: before.contactEmail && contactEmail ? 'changed' : auditedContact(contactEmail) },
+      before: { contact: auditedContact(before) },
+      after: { contact: before && contactEmail ? 'changed' : auditedContact(contactEmail) },
     };
-    if (before.contactEmail !== contactEmail) note(`partner:${partnerId}`, change);
+    if (before !== contactEmail) note(`partner:${partnerId}`, change);
     return { partnerId, contactEmail };
   },
 });
@@ -55,9 +60,8 @@ export const limitPartnerAction = defineAction({
   name: 'partner.limit',
   input: Type.Object({ partnerId: Id, requestsPerSecond: PerSecondOrNull }),
   run: async (transaction, { partnerId, requestsPerSecond }, note) => {
-    const before = await limitPartner(transaction, partnerId, requestsPerSecond);
-    if (!before) throw new Failure('no such partner');
-    note(`partner:${partnerId}`, { before, after: { requestsPerSecond } });
+    const { before } = found(await limitPartner(transaction, partnerId, requestsPerSecond));
+    note(`partner:${partnerId}`, { before: { requestsPerSecond: before }, after: { requestsPerSecond } });
     return { partnerId, requestsPerSecond };
   },
 });
@@ -67,9 +71,8 @@ export const weighPartnerAction = defineAction({
   name: 'partner.weigh',
   input: Type.Object({ partnerId: Id, weight: whole(1, 100) }),
   run: async (transaction, { partnerId, weight }, note) => {
-    const before = await weighPartner(transaction, partnerId, weight);
-    if (!before) throw new Failure('no such partner');
-    note(`partner:${partnerId}`, { before, after: { weight } });
+    const { before } = found(await weighPartner(transaction, partnerId, weight));
+    note(`partner:${partnerId}`, { before: { weight: before }, after: { weight } });
     return { partnerId, weight };
   },
 });

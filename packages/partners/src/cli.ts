@@ -19,7 +19,7 @@ export function addPartnerCommands(program: Command, cli: Cli): void {
     .command('create')
     .description('add a partner')
     .argument('<name>', 'its name, unique', parseText)
-    .option('--contact <address>', 'e-mail address of who is told when a webhook is given up', parseText);
+    .option('--contact <address>', 'e-mail address that gets a notice when a webhook is disabled', parseText);
   answeringChange(create, cli, async (db, actor, { contact = null }, name) => {
     const { perform, createPartnerAction } = await import('./actions.ts');
     const created = await perform(db, createPartnerAction, { name, contactEmail: contact }, actor);
@@ -72,14 +72,14 @@ export function addPartnerCommands(program: Command, cli: Cli): void {
 function addContact(partner: Command, cli: Cli): void {
   const contact = partner
     .command('contact')
-    .description('set who is told when a webhook of a partner is given up')
+    .description('set the e-mail address that gets a notice when a webhook of the partner is disabled')
     .argument('<partnerId>', 'the partner', parseId)
     .argument('<contact>', 'an e-mail address, or "none"', parseTextOrNone);
   answeringChange(contact, cli, async (db, actor, _options, partnerId, given) => {
     const contactEmail = given === 'none' ? null : given;
     const { perform, contactPartnerAction } = await import('./actions.ts');
     const changed = await perform(db, contactPartnerAction, { partnerId, contactEmail }, actor);
-    return { document: changed, text: `partner ${partnerId}: ${contactEmail ?? 'nobody'} is told` };
+    return { document: changed, text: `partner ${partnerId}: contact ${contactEmail ?? 'none'}` };
   });
 }
 

@@ -107,11 +107,8 @@ export async function listKeys(db: Database, partnerId?: number) {
       'expires_at as expiresAt',
       'revoked_at as revokedAt',
       // The earliest that it can be: the last use is noted to the hour, and the hour in which a key was made has begun
-      // before it. The release before notes it with the key.
-      sql<Date | null>`
-        case when coalesce(hour, last_used_at) is not null then greatest(hour, last_used_at, created_at) end`.as(
-        'lastUsedAt',
-      ),
+      // before it.
+      sql<Date | null>`case when hour is not null then greatest(hour, created_at) end`.as('lastUsedAt'),
     ])
     .$if(partnerId !== undefined, (query) => query.where('partner_id', '=', partnerId!))
     .orderBy('partner_id')

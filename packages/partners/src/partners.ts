@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '@floodgate/database';
 
-/** Creates a partner. Names are unique. Without a contact nobody is told when something of its own needs care. */
+/** Creates a partner. Names are unique. Without a contact nobody gets notices about its webhooks. */
 export async function createPartner(db: Database, name: string, contactEmail: string | null = null) {
   return db
     .insertInto('partners')
@@ -10,52 +10,37 @@ export async function createPartner(db: Database, name: string, contactEmail: st
     .executeTakeFirstOrThrow();
 }
 
-/** Null: no limit. */
-type Limit = { requestsPerSecond: number | null };
+/** Sets one column of a partner. Returns the previous value, or undefined if there is no such partner. */
+const replaceValue =
+  <Value extends string | number | null>(column: 'requests_per_second' | 'weight' | 'contact_email') =>
+  async (db: Database, partnerId: number, value: Value): Promise<{ before: Value } | undefined> => {
+    const { rows } = await sql<{ before: Value }>`
+      with previous as (
+        select id, ${sql.ref(column)} as before from partners where id = ${partnerId} for no key update
+      )
+      update partners set ${sql.ref(column)} = ${value} from previous
+      where partners.id = previous.id
+      returning previous.before`.execute(db);
+    return rows[0];
+  };
 
-/**
- * Limits a partner's requests, over all processes; null lifts the limit. Returns the limit before, undefined where there is
- * no such partner.
- */
-export async function limitPartner(db: Database, partnerId: number, requestsPerSecond: number | null) {
-  const { rows } = await sql<Limit>`
-    with previous as (select id, requests_per_second from partners where id = ${partnerId} for no key update)
-    update partners set requests_per_second = ${requestsPerSecond} from previous
-    where partners.id = previous.id
-    returning previous.requests_per_second as "requestsPerSecond"`.execute(db);
-  return rows[0];
-}
+/** Limits a partner's requests per second, over all processes; null removes the limit. */
+export const limitPartner = replaceValue<number | null>('requests_per_second');
 
-/**
- * Gives a partner a weight, its share where partners compete. Returns the weight before, undefined where there is no such
- * partner.
- */
-export async function weighPartner(db: Database, partnerId: number, weight: number) {
-  const { rows } = await sql<{ weight: number }>`
-    with previous as (select id, weight from partners where id = ${partnerId} for no key update)
-    update partners set weight = ${weight} from previous
-    where partners.id = previous.id
-    returning previous.weight`.execute(db);
-  return rows[0];
-}
+/** Sets a partner's weight, its share where partners compete. */
+export const weighPartner = replaceValue<number>('weight');
 
-/** Sets who is told; null: nobody. Returns who was before, undefined where there is no such partner. */
-export async function setContact(db: Database, partnerId: number, contactEmail: string | null) {
-  const { rows } = await sql<{ contactEmail: string | null }>`
-    with previous as (select id, contact_email from partners where id = ${partnerId} for no key update)
-    update partners set contact_email = ${contactEmail} from previous
-    where partners.id = previous.id
-    returning previous.contact_email as "contactEmail"`.execute(db);
-  return rows[0];
-}
+/** Sets the contact; null removes it. */
+export const setContact = replaceValue<string | null>('contact_email');
 
 /** Returns partners with their contact and what they may use: their limit and weight, how many keys are open and how many events are granted. */
 export async function listPartners(db: Database) {
-  interface Row extends Limit {
+  interface Row {
     id: number;
     name: string;
     contactEmail: string | null;
     createdAt: Date;
+    requestsPerSecond: number | null;
     weight: number;
     openKeys: number;
     grantedEvents: number;

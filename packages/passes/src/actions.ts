@@ -6,7 +6,7 @@ export { perform } from '@floodgate/audit';
 
 const stateOf = ({ retiredAt, withdrawnAt }: PassKey) => ({ retiredAt, withdrawnAt });
 
-/** Makes the key that signs passes from now on. What the others signed stays valid. */
+/** Makes a new signing key. Passes signed by earlier keys stay valid. */
 export const rotatePassKeyAction = defineAction({
   name: 'pass.rotate',
   input: Type.Object({}),
@@ -17,7 +17,7 @@ export const rotatePassKeyAction = defineAction({
   },
 });
 
-/** Makes the passes that a retired key signed invalid. */
+/** Makes all passes of a retired key invalid. */
 export const withdrawPassKeyAction = defineAction({
   name: 'pass.withdraw',
   input: Type.Object({ keyId: whole(1, 65_535) }),

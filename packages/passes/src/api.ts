@@ -1,34 +1,23 @@
-import { defineApi, type Routes } from '@floodgate/http';
-import { jwkSetOf } from './keys.ts';
+import { defineApi } from '@floodgate/http';
+import { addEventRoute, addKeysRoute, addRevocationsRoute } from './door-routes.ts';
 import { addPassRoute } from './pass-route.ts';
-import { addRevocationsRoute } from './revocations-route.ts';
-import { createPassSigner, type PassSigner } from './signer.ts';
+import { createPassSigner } from './signer.ts';
 
-/** Gives out passes, and all that is needed to verify them. */
+/** Serves passes, and everything that a door needs to verify them. */
 export const passesApi = defineApi({
   settings: {},
-  open({ reads, recent, shardReads, answerWithinMs }) {
+  open({ reads, shardReads, answerWithinMs }) {
     const signer = createPassSigner({ db: reads });
+    const dependencies = { reads, shardReads, answerWithinMs, signer };
     return {
       publicRoutes(app) {
         addKeysRoute(app, signer);
       },
       routes(api) {
-        addPassRoute(api, { reads, shardReads, signer, answerWithinMs });
-        addRevocationsRoute(api, { reads, recent, answerWithinMs, signer });
+        addPassRoute(api, dependencies);
+        addEventRoute(api, dependencies);
+        addRevocationsRoute(api, dependencies);
       },
     };
   },
 });
-
-/** For how long a cache may keep the keys. Those who meet a key that they do not know ask again. */
-const CACHE_CONTROL = 'public, max-age=300';
-
-/** GET /.well-known/floodgate/pass-keys.json: by which keys anybody verifies passes. */
-function addKeysRoute(app: Routes, signer: PassSigner): void {
-  app.get('/.well-known/floodgate/pass-keys.json', { schema: { hide: true } }, async (_request, reply) => {
-    const set = jwkSetOf(await signer.keys());
-    void reply.header('cache-control', CACHE_CONTROL).type('application/jwk-set+json');
-    return reply.send(JSON.stringify(set));
-  });
-}

@@ -4,22 +4,26 @@ import { parseCursor, parseId, parseLimit, parseText, parseWhole } from '@floodg
 import { Failure } from '@floodgate/service/failure';
 import type { PassCheck } from './check-pass.ts';
 import type { PassKey } from './keys.ts';
+import type { Pass } from './token.ts';
+
+type Validity = Record<'validFrom' | 'validUntil', string | null>;
 
 const PROBLEMS: Record<NonNullable<PassCheck['problem']>, string> = {
-  malformed: 'not a pass: it is cut off, or something else',
-  'unknown-key': 'signed with a key that does not count here, or was withdrawn',
-  forged: 'forged, or altered: the signature is not ours',
+  malformed: 'not a pass: the text is cut off, or something else',
+  'unknown-key': 'signed with an unknown key, or with one that was withdrawn',
+  forged: 'forged or altered: the signature is wrong',
+  unknown: 'no such registration',
+  revoked: 'revoked: the registration was cancelled',
   'not-yet-valid': 'not valid yet',
   expired: 'no longer valid',
-  unknown: 'there is no such registration',
-  revoked: 'revoked: the registration was cancelled',
 };
 
 /** `floodgate pass …` */
 export function addPassCommands(program: Command, cli: Cli): void {
-  const pass = program.command('pass').description('what lets attendees in, and the keys that sign it');
+  const pass = program.command('pass').description('passes of attendees, and the keys that sign them');
   addVerify(pass, cli);
   addShow(pass, cli);
+  addEvent(pass, cli);
   addRevoked(pass, cli);
   addKeyCommands(pass, cli);
 }
@@ -27,16 +31,16 @@ export function addPassCommands(program: Command, cli: Cli): void {
 function addVerify(pass: Command, cli: Cli): void {
   const verify = pass
     .command('verify')
-    .description('check a pass: its signature, its time, and whether it was revoked')
-    .argument('<token>', 'what its QR code says', parseText);
+    .description('check a pass: its signature, the current times of its event, and whether it was revoked')
+    .argument('<token>', 'the text of its QR code', parseText);
   answeringFromDatabase(verify, cli, async (db, _options, token) => {
     const { checkPass } = await import('./check-pass.ts');
-    const check = await checkPass(db, token);
-    const document = { valid: check.problem === null, ...check };
-    const mode = check.mode === 'test' ? { mode: 'test: it admits to no live event' } : {};
-    const text = check.pass ? record({ ...mode, ...fieldsOf(check.pass) }) : '(nothing to read)';
-    const failure = check.problem && PROBLEMS[check.problem];
-    return { document, text, ...(failure && { failure }) };
+    const { pass: found, event, problem } = await checkPass(db, token);
+    const { mode = null, validFrom = null, validUntil = null } = event ?? {};
+    const document = { valid: problem === null, pass: found, mode, validFrom, validUntil, problem };
+    const note = mode === 'test' ? { mode: 'test: it admits to no live event' } : {};
+    const text = found ? record({ ...note, ...fieldsOf(found, { validFrom, validUntil }) }) : '(not a pass)';
+    return { document, text, ...(problem && { failure: PROBLEMS[problem] }) };
   });
 }
 
@@ -47,38 +51,58 @@ function addShow(pass: Command, cli: Cli): void {
     .argument('<passReference>', 'its pass reference', parseText);
   answeringFromDatabase(show, cli, async (db, _options, passReference) => {
     const { findByPassReference, passReferenceOf } = await import('@floodgate/registrations');
-    const { findEventTimes } = await import('@floodgate/events');
+    const { findEvent } = await import('@floodgate/events');
+    const { validityOf } = await import('./documents.ts');
     const { createPassSigner } = await import('./signer.ts');
     const { parsePass } = await import('./token.ts');
     const found = await findByPassReference(db, passReference);
     if (!found || passReferenceOf(found.row) !== passReference) throw new Failure('no such registration');
     const { state, eventId, ticketId, serial } = found.row;
     if (state !== 'confirmed') throw new Failure(`it is ${state}, and only a confirmed one has a pass`);
-    const event = await findEventTimes(db, eventId);
-    const token = await createPassSigner({ db }).tokenFor({ event, ticketId, serial });
-    const said = parsePass(token)!;
-    return { document: { passReference, pass: token, ...said }, text: `${record(fieldsOf(said))}\n${token}` };
+    const validity = validityOf(await findEvent(db, eventId));
+    const token = await createPassSigner({ db }).tokenFor({ eventId, ticketId, serial });
+    const content = parsePass(token)!;
+    const document = { passReference, pass: token, ...content, ...validity };
+    return { document, text: `${record(fieldsOf(content, validity))}\n${token}` };
+  });
+}
+
+function addEvent(pass: Command, cli: Cli): void {
+  const event = pass
+    .command('event')
+    .description('show an event with its current times, signed for doors')
+    .argument('<eventId>', 'the event', parseId);
+  answeringFromDatabase(event, cli, async (db, _options, eventId) => {
+    const { readEventDocument, signDocument } = await import('./documents.ts');
+    const { readSigningKeys } = await import('./keys.ts');
+    const content = await readEventDocument(db, eventId).catch(() => undefined);
+    if (!content) throw new Failure('no such event');
+    const signed = signDocument('floodgate-event', content, (await readSigningKeys(db)).signing);
+    return {
+      document: { event: signed, revision: content.revision },
+      text: `${record({ ...content })}\n${signed}`,
+    };
   });
 }
 
 function addRevoked(pass: Command, cli: Cli): void {
   const revoked = pass
     .command('revoked')
-    .description("list an event's passes that were revoked, of all partners, signed for doors")
+    .description('list the revoked passes of all partners under an event, signed for doors')
     .argument('<eventId>', 'the event', parseId)
-    .option('--after <cursor>', 'go on from here', parseCursor, 0)
+    .option('--after <cursor>', 'continue after this cursor', parseCursor, 0)
     .option('--limit <passes>', 'at most this many', parseLimit, 1_000);
   answeringFromDatabase(revoked, cli, async (db, { after, limit }, eventId) => {
     const { findShard } = await import('@floodgate/events');
     const { CURSOR_PROBLEMS } = await import('@floodgate/registrations');
     const { readSigningKeys } = await import('./keys.ts');
-    const { readRevocations, signRevocations } = await import('./revocations.ts');
+    const { readRevocations, signDocument } = await import('./documents.ts');
     const shardId = await findShard(db, eventId);
     if (shardId === undefined) throw new Failure('no such event');
     const page = await readRevocations(db, { shardId, eventId, partnerId: null }, after, limit);
     if (typeof page === 'string') throw new Failure(`--after: ${CURSOR_PROBLEMS[page]}`);
     const { serials, cursor, more } = page;
-    const revocations = signRevocations(page, (await readSigningKeys(db)).signing);
+    const revocations = signDocument('floodgate-revocations', page, (await readSigningKeys(db)).signing);
     const ending = `cursor: ${cursor}${more ? ' (there is more)' : ''}`;
     return {
       document: { revocations, cursor, more },
@@ -96,23 +120,23 @@ function addKeyCommands(pass: Command, cli: Cli): void {
   });
   const rotate = pass
     .command('rotate')
-    .description('make the key that signs from now on; what others signed stays valid');
+    .description('make a new signing key; passes signed by earlier keys stay valid');
   answeringChange(rotate, cli, async (db, actor) => {
     const { perform, rotatePassKeyAction } = await import('./actions.ts');
     const document = await perform(db, rotatePassKeyAction, {}, actor);
     return {
       document,
-      text: `key ${document.id} signs; doors that verify offline have to fetch the keys anew`,
+      text: `key ${document.id} signs; doors that verify offline must fetch the keys again`,
     };
   });
   const withdraw = pass
     .command('withdraw')
-    .description('make all passes invalid that a retired key has signed')
+    .description('make all passes of a retired key invalid')
     .argument('<keyId>', 'the key', parseWhole);
   answeringChange(withdraw, cli, async (db, actor, _options, keyId) => {
     const { perform, withdrawPassKeyAction } = await import('./actions.ts');
     const document = await perform(db, withdrawPassKeyAction, { keyId }, actor);
-    return { document, text: `what key ${keyId} signed is not valid any more` };
+    return { document, text: `passes signed by key ${keyId} are no longer valid` };
   });
 }
 
@@ -121,21 +145,8 @@ function keyFieldsOf({ id, createdAt, retiredAt, withdrawnAt }: PassKey) {
   return { key: id, state, created: createdAt, retired: retiredAt, withdrawn: withdrawnAt };
 }
 
-/** What a person reads of a pass. */
-function fieldsOf({
-  keyId,
-  eventId,
-  ticketId,
-  serial,
-  validFrom,
-  validUntil,
-}: NonNullable<PassCheck['pass']>) {
-  return {
-    event: eventId,
-    ticket: ticketId,
-    serial,
-    'valid from': validFrom,
-    'valid until': validUntil,
-    key: keyId,
-  };
+/** The lines of a pass for a person. */
+function fieldsOf({ keyId, eventId, ticketId, serial }: Pass, { validFrom, validUntil }: Validity) {
+  const times = { 'valid from': validFrom, 'valid until': validUntil };
+  return { event: eventId, ticket: ticketId, serial, ...times, key: keyId };
 }

@@ -2,21 +2,22 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject 
 import type { Database } from '@floodgate/database';
 import { Failure } from '@floodgate/service/failure';
 import { sql } from 'kysely';
+import type { SigningKey } from './token.ts';
 
-/** A key that passes are signed with, as operators see it. */
+/** A key that signs passes, as operators see it. */
 export interface PassKey {
   id: number;
   createdAt: Date;
-  /** Since when it signs no more. */
+  /** When a newer key replaced it. */
   retiredAt: Date | null;
-  /** Since when what it signed is not valid any more. */
+  /** When the passes that it signed became invalid. */
   withdrawnAt: Date | null;
 }
 
-/** What signs passes, and what proves those that are valid. */
+/** The key that signs passes, and the keys that verify them. */
 export interface SigningKeys {
-  signing: { id: number; privateKey: KeyObject };
-  /** By id: the signing key's, and those of retired ones that are not withdrawn. */
+  signing: SigningKey;
+  /** By id: the signing key and the retired keys that are not withdrawn. */
   publicKeys: ReadonlyMap<number, KeyObject>;
 }
 
@@ -27,7 +28,7 @@ const PASS_KEY_COLUMNS = [
   'withdrawn_at as withdrawnAt',
 ] as const;
 
-/** Reads the keys that count now. */
+/** Reads the current keys. Throws if none signs. */
 export async function readSigningKeys(db: Database): Promise<SigningKeys> {
   const rows = await db
     .selectFrom('pass_keys')
@@ -36,7 +37,7 @@ export async function readSigningKeys(db: Database): Promise<SigningKeys> {
     .orderBy('id', 'desc')
     .execute();
   const newest = rows.find(({ retired_at }) => retired_at === null);
-  if (!newest) throw new Error('there is no key to sign passes with; "floodgate pass rotate" makes one');
+  if (!newest) throw new Error('no key signs passes; run "floodgate pass rotate" to make one');
   return {
     signing: {
       id: newest.id,
@@ -57,15 +58,15 @@ export function jwkSetOf({ publicKeys }: Pick<SigningKeys, 'publicKeys'>) {
   return { keys };
 }
 
-/** Returns all keys, newest first, without the keys themselves. */
+/** Returns all keys, newest first, without the key material. */
 export async function listPassKeys(db: Database): Promise<PassKey[]> {
   return db.selectFrom('pass_keys').select(PASS_KEY_COLUMNS).orderBy('id', 'desc').execute();
 }
 
-// Spells "pass". Two that rotate at once would make keys of the same id, and in a cluster wait for each other.
+// Spells "pass". Without it, two rotations at once would choose the same id.
 const ROTATE_LOCK = 0x70617373;
 
-/** Adds a key that signs from now on, and retires the others. Who rotates at the same time, does so afterwards. */
+/** Adds a key that signs from now on and retires the others. Rotations at the same time run one after the other. */
 export async function rotatePassKey(transaction: Database): Promise<PassKey> {
   await sql`select pg_advisory_xact_lock(${ROTATE_LOCK})`.execute(transaction);
   const [newest] = await listPassKeys(transaction);
@@ -87,7 +88,7 @@ export async function rotatePassKey(transaction: Database): Promise<PassKey> {
   return created;
 }
 
-/** Makes what a retired key signed invalid. Throws Failure where there is no such key, or it still signs. */
+/** Makes all passes of a retired key invalid. Throws Failure if there is no such key, or if it still signs. */
 export async function withdrawPassKey(transaction: Database, id: number) {
   const keys = transaction.selectFrom('pass_keys').select(PASS_KEY_COLUMNS).where('id', '=', id);
   const before = await keys.executeTakeFirst();

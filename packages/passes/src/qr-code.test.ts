@@ -6,33 +6,30 @@ import { qrPng, qrSvg } from './qr-code.ts';
 import { signPass } from './token.ts';
 
 const { privateKey } = generateKeyPairSync('ed25519');
-const PASS = {
-  keyId: 65_535,
-  eventId: 2_147_483_647,
-  ticketId: 1,
-  serial: 317,
-  validFrom: null,
-  validUntil: new Date(),
-};
-const TOKEN = signPass(PASS, privateKey);
+const KEY = { id: 65_535, privateKey };
+const PASS = { eventId: 2_147_483_647, ticketId: 1, serial: 317 };
+const TOKEN = signPass(PASS, KEY);
 
-/** Of so many registrations. */
-const TOKENS = Array.from({ length: 40 }, (_, serial) =>
-  signPass({ ...PASS, serial: 1 + serial * 7_919 }, privateKey),
+/** Tokens of more registrations. */
+const TOKENS = Array.from({ length: 40 }, (_, index) =>
+  signPass({ ...PASS, serial: 1 + index * 7_919 }, KEY),
 );
 
-test.for([TOKEN, ...TOKENS])('the PNG shows the token %$', (token) => {
-  const { width, height, data } = decode(qrPng(token));
-  expect([width, height]).toEqual([392, 392]);
-  // Four bytes per pixel are what the reader of codes expects: red, green, blue and how opaque.
-  const rowBytes = width / 8;
-  const pixels = new Uint8Array(width * height * 4).fill(255);
-  for (let at = 0; at < width * height; at += 1) {
-    const byte = data[Math.floor(at / width) * rowBytes + Math.floor((at % width) / 8)]!;
-    if (!(byte & (0x80 >> (at % 8)))) pixels.fill(0, at * 4, at * 4 + 3);
-  }
-  expect(decodeQR({ width, height, data: pixels })).toBe(token);
-});
+test.for(([4, 8] as const).flatMap((scale) => [TOKEN, ...TOKENS].map((token) => [scale, token] as const)))(
+  'the PNG shows the token %$',
+  ([scale, token]) => {
+    const { width, height, data } = decode(qrPng(token, scale));
+    expect([width, height]).toEqual([49 * scale, 49 * scale]);
+    // Four bytes per pixel are what the reader of codes expects: red, green, blue and how opaque.
+    const rowBytes = Math.ceil(width / 8);
+    const pixels = new Uint8Array(width * height * 4).fill(255);
+    for (let at = 0; at < width * height; at += 1) {
+      const byte = data[Math.floor(at / width) * rowBytes + Math.floor((at % width) / 8)]!;
+      if (!(byte & (0x80 >> (at % 8)))) pixels.fill(0, at * 4, at * 4 + 3);
+    }
+    expect(decodeQR({ width, height, data: pixels })).toBe(token);
+  },
+);
 
 test('the SVG shows the token, black on white', () => {
   const svg = qrSvg(TOKEN);
@@ -40,11 +37,20 @@ test('the SVG shows the token, black on white', () => {
   expect(svg).toContain(`<path fill="#fff" d="M0 0h${size}v${size}H0z"/>`);
   const scale = 4;
   const pixels = new Uint8Array((size * scale) ** 2 * 4).fill(255);
-  for (const [, x, y, length] of svg.matchAll(/M(\d+) (\d+)\.5h(\d+)/g))
-    for (let row = Number(y) * scale; row < (Number(y) + 1) * scale; row += 1)
-      for (let column = Number(x) * scale; column < (Number(x) + Number(length)) * scale; column += 1) {
-        const at = (row * size * scale + column) * 4;
-        pixels.fill(0, at, at + 3);
-      }
+  for (const [x, y] of darkModules(svg))
+    for (let row = y * scale; row < (y + 1) * scale; row += 1) {
+      const at = (row * size + x) * scale * 4;
+      for (let column = 0; column < scale; column += 1) pixels.fill(0, at + column * 4, at + column * 4 + 3);
+    }
   expect(decodeQR({ width: size * scale, height: size * scale, data: pixels })).toBe(TOKEN);
 });
+
+/** Follows the path: each dark module is a square of size 1, from a point that is absolute or relative to the one before. */
+function darkModules(svg: string): [number, number][] {
+  const [, path = ''] = /<path d="([^"]+)"/.exec(svg) ?? [];
+  let [x, y] = [0, 0];
+  return Array.from(path.matchAll(/([Mm])(-?\d+)[ ,]?(-?\d+)h1v1[Hh]-?\d+Z/g), ([, move, dx, dy]) => {
+    [x, y] = move === 'M' ? [Number(dx), Number(dy)] : [x + Number(dx), y + Number(dy)];
+    return [x, y];
+  });
+}

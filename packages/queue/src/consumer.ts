@@ -1,27 +1,26 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { createSlots, withDeadline } from '@floodgate/service';
+import { withDeadline } from '@floodgate/service';
 import { DelayedError, UnrecoverableError, type Job, type Processor, type Worker } from 'bullmq';
-import type { QueueBackend, QueueOptions, QueuePart } from './backend.ts';
+import type { QueueBackend, QueueOptions } from './backend.ts';
 import type { HandledJob, JobResult } from './jobs.ts';
 import { openBackend } from './open-backend.ts';
 import { isSilence } from './postgres-backend.ts';
 
 export interface ConsumerOptions extends QueueOptions {
-  /** Only their queues are consumed, each with as many jobs at once as their definitions say, of all its parts together. */
+  /** Only their queues are consumed. The definitions say how many jobs of a queue run at once. */
   jobs: readonly HandledJob[];
   onJobFailed: (failure: { queue: string; name: string; id: string; attempt: number; error: Error }) => void;
 }
 
-// A worker that dies leaves its jobs locked this long. Short, because handlers take milliseconds.
+// The jobs of a worker that dies stay locked for this long. Short, because handlers take milliseconds.
 const LOCK_MS = 15_000;
-// Stalling says something about workers, nothing about the job: it must not use up a job's attempts.
+// A stalled job says that a worker died, and nothing about the job: it must not use up the job's attempts.
 const MAX_STALLS = 100;
-// While the queue is away: how soon a worker looks for it again.
+// Delay before a worker looks for its queue again while that is away.
 const RETRY_MS = 500;
 
-/** Takes jobs from the queues and hands them to their handlers. At least once: handlers are idempotent. */
+/** Takes jobs from the queues and passes them to their handlers. At least once: handlers are idempotent. */
 export class Consumer {
-  // Of the connection, as QueueBackend says.
   readonly problem: QueueBackend['problem'];
   readonly verify: QueueBackend['verify'];
   readonly #backend: QueueBackend;
@@ -32,31 +31,19 @@ export class Consumer {
 
   constructor(options: ConsumerOptions) {
     this.#options = options;
-    this.#backend = openBackend(options.target, { ...options, role: 'consumer' });
+    this.#backend = openBackend({ ...options, role: 'consumer' });
     this.problem = this.#backend.problem;
     this.verify = this.#backend.verify;
     for (const [queue, itsJobs] of Map.groupBy(options.jobs, (job) => job.queue)) {
       this.#lastFinishedAt.set(queue, performance.now());
-      this.#consume(queue, itsJobs);
+      void this.#keepStarting(() => this.#open(queue, itsJobs));
     }
   }
 
-  /** A part takes as many jobs as the queue may run, for it may be the only busy one; those of several parts take turns. */
-  #consume(queue: string, jobs: HandledJob[]): void {
-    const { concurrency } = jobs[0]!;
-    const inSlot = createSlots(concurrency, Math.max(...jobs.map(({ timeoutMs }) => timeoutMs)));
-    const process: Processor = (job, token) =>
-      inSlot(() => runJob(jobs, job, token)).finally(() =>
-        this.#lastFinishedAt.set(queue, performance.now()),
-      );
-    for (let partition = 0; partition < this.#backend.partitions; partition += 1)
-      void this.#keepStarting(() => this.#open({ queue, partition }, process, concurrency));
-  }
-
   /**
-   * Starts a worker when its queue answers. Not earlier: a worker whose first look at its server failed remembers
-   * that for ever, and asks again without a pause (BullMQ 6.7 on Postgres). And another in place of one whose query was
-   * not answered: it would go on with the connection that it listens on, which may be just as dead.
+   * Starts a worker when its queue answers. Not earlier: a worker whose first connection failed never recovers, and retries
+   * without a pause (BullMQ 6.7 on Postgres). A worker whose query got no answer is replaced too: the connection on which it
+   * listens may be just as dead.
    */
   async #keepStarting(open: () => Worker): Promise<void> {
     const { signal } = this.#closing;
@@ -77,10 +64,12 @@ export class Consumer {
     }
   }
 
-  #open(part: QueuePart, process: Processor, concurrency: number): Worker {
-    const worker = this.#backend.worker(part, process, {
+  #open(queue: string, jobs: readonly HandledJob[]): Worker {
+    const process: Processor = (job, token) =>
+      runJob(jobs, job, token).finally(() => this.#lastFinishedAt.set(queue, performance.now()));
+    const worker = this.#backend.worker(queue, process, {
       autorun: false,
-      concurrency,
+      concurrency: jobs[0]!.concurrency,
       lockDuration: LOCK_MS,
       stalledInterval: LOCK_MS,
       maxStalledCount: MAX_STALLS,
@@ -89,19 +78,19 @@ export class Consumer {
     worker.on('error', this.#options.onError);
     worker.on('failed', (job, error) => {
       const { name = '', id = '', attemptsMade = 0 }: Partial<Job> = job ?? {};
-      this.#options.onJobFailed({ queue: part.queue, name, id, attempt: attemptsMade, error });
+      this.#options.onJobFailed({ queue, name, id, attempt: attemptsMade, error });
     });
     this.#workers.add(worker);
     return worker;
   }
 
-  /** Returns, by queue, how long ago a job of it was finished, well or not; since the start where none was. */
+  /** Returns, by queue, how long ago a job of it succeeded or failed; since the start if none did. */
   idleMs(): Record<string, number> {
     const now = performance.now();
     return Object.fromEntries([...this.#lastFinishedAt].map(([queue, at]) => [queue, Math.round(now - at)]));
   }
 
-  /** Takes no more jobs and waits for those under way, at most `deadlineMs`; what is left runs again elsewhere. */
+  /** Takes no more jobs and waits for running ones, at most `deadlineMs`; unfinished ones run again elsewhere. */
   async close(deadlineMs: number): Promise<void> {
     this.#closing.abort();
     const closed = Promise.allSettled([...this.#workers].map((worker) => worker.close()));
@@ -110,14 +99,13 @@ export class Consumer {
   }
 }
 
-/** Runs one attempt of a job by its handler. Resolves when it is done; rejects as BullMQ wants to be told of the rest. */
+/** Runs one attempt of a job. Resolves when it is done; other outcomes are the errors that BullMQ expects for them. */
 async function runJob(jobs: readonly HandledJob[], job: Job, token?: string): Promise<void> {
   const handled = jobs.find(({ name }) => name === job.name);
   if (!handled?.isPayload(job.data)) throw new UnrecoverableError(`not a job of ours: ${job.name}`);
   const result = await attempt(handled, job);
   if (result === 'done') return;
-  if (result.kind === 'give-up') throw new UnrecoverableError(result.reason);
-  await job.moveToDelayed(Date.now() + result.delayMs, token);
+  await job.moveToDelayed(Date.now() + result.snoozeMs, token);
   throw new DelayedError();
 }
 

@@ -1,8 +1,12 @@
 import { createPostgresBackend, Queue, runMigrations, Worker } from 'bullmq';
 import { Client, escapeIdentifier, Pool, type ClientConfig } from 'pg';
-import { reasonOf } from '@floodgate/service/failure';
-import { CONNECT_TIMEOUT_MS, SILENCE_MS, type BackendOptions, type QueueBackend } from './backend.ts';
+import { reasonOf, sqlStateOf } from '@floodgate/service/failure';
+import { CONNECT_TIMEOUT_MS, SILENCE_MS, UnsafeQueueError } from './backend.ts';
+import type { BackendOptions, QueueBackend } from './backend.ts';
 import type { QueueTarget } from './queue-url.ts';
+
+const UNDEFINED_TABLE = '42P01';
+const NOT_PREPARED = 'the queue is not prepared; run "npm run floodgate -- migrate"';
 
 type PostgresTarget = Extract<QueueTarget, { kind: 'postgres' }>;
 
@@ -12,7 +16,7 @@ export function postgresBackend(target: PostgresTarget, options: BackendOptions)
     connectionString: target.connectionString,
     schema: postgresSchema(options.namespace),
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    // The pool closes the connection with its query. BullMQ adds keepalive where it listens without a query.
+    // The pool closes a connection whose query times out. BullMQ adds keepalive to the connection on which it listens.
     query_timeout: SILENCE_MS[options.role],
     max: 4,
     Client: ListenedClient,
@@ -21,12 +25,11 @@ export function postgresBackend(target: PostgresTarget, options: BackendOptions)
   probe.on('error', options.onError);
   let problem: string | null = null;
   return {
-    partitions: 1,
-    // BullMQ types a queue by its backend; what is used here is common to both.
-    queue: ({ queue }) => new Queue(queue, { connection }, createPostgresBackend) as unknown as Queue,
-    worker: ({ queue }, processor, settings) =>
-      new Worker(queue, processor, { ...settings, connection }, createPostgresBackend) as unknown as Worker,
-    // Without a connection to watch, an add simply fails; the queue shares the fate of the database.
+    // BullMQ types a queue by its backend; the methods that are used here are common to both.
+    queue: (name) => new Queue(name, { connection }, createPostgresBackend) as unknown as Queue,
+    worker: (name, processor, settings) =>
+      new Worker(name, processor, { ...settings, connection }, createPostgresBackend) as unknown as Worker,
+    // There is no connection to watch: an add simply fails.
     isUp: () => true,
     problem: () => problem,
     verify: async () => {
@@ -35,7 +38,8 @@ export function postgresBackend(target: PostgresTarget, options: BackendOptions)
         problem = null;
       } catch (error) {
         problem = reasonOf(error);
-        throw error;
+        if (sqlStateOf(error) !== UNDEFINED_TABLE) throw error;
+        throw new UnsafeQueueError(NOT_PREPARED, { cause: error });
       }
     },
     close: () => probe.end(),
@@ -47,12 +51,12 @@ function postgresSchema(namespace: string): string {
   return `${namespace.replaceAll(/[^a-z0-9_]/gi, '_')}_queue`;
 }
 
-/** Returns whether a query got no answer in time. */
+/** Returns whether the error says that a query got no answer in time. */
 export const isSilence = (error: Error) => error.message === 'Query read timeout';
 
 /**
- * BullMQ takes connections from the pool without listening to their errors, and an error that nobody listens to ends
- * the process. The statement under which a connection is lost reports it anyway.
+ * BullMQ does not listen to errors of the connections that it takes from the pool, and an error without a listener ends the
+ * process. The statement that was running reports the lost connection anyway.
  */
 class ListenedClient extends Client {
   constructor(config?: ClientConfig) {
@@ -61,31 +65,19 @@ class ListenedClient extends Client {
   }
 }
 
-/** Prepares the place where the queue lives. Redis needs nothing; Postgres gets BullMQ's schema. Safe to repeat. */
+/** Creates BullMQ's schema in Postgres; Redis needs none. Safe to repeat. */
 export async function migrateQueue(target: QueueTarget, namespace: string): Promise<void> {
   await onPostgres(target, async (client) => {
     const schema = postgresSchema(namespace);
     await runMigrations(client, schema);
-    await revokeFromPublic(client, schema);
+    await client.query(`revoke execute on all functions in schema ${escapeIdentifier(schema)} from public`);
   });
 }
 
-/** Postgres lets everybody execute a new function. Those who use the schema keep what they call until the next grant. */
-async function revokeFromPublic(client: Client, schema: string): Promise<void> {
-  const { rows } = await client.query<{ role: string }>(
-    `select rolname as role from pg_namespace cross join aclexplode(nspacl) join pg_roles on pg_roles.oid = grantee
-     where nspname = $1 and privilege_type = 'USAGE'`,
-    [schema],
-  );
-  const functions = `execute on all functions in schema ${escapeIdentifier(schema)}`;
-  const grants = rows.map(({ role }) => `grant ${functions} to ${escapeIdentifier(role)}`);
-  await client.query([...grants, `revoke ${functions} from public`].join('; '));
-}
-
 /**
- * Gives an existing role what producers and consumers need of a queue in Postgres, or nothing where it `isUser` of none, and
- * takes away whatever else it had there. Which tables BullMQ writes to is its own matter: all but the list of its migrations. Safe to repeat; on Redis
- * there is nothing to do.
+ * Grants an existing role what producers and consumers need of a queue in Postgres, or nothing unless it `isUser`, and revokes
+ * everything else. BullMQ does not say which tables it writes to: all but the list of its migrations. Safe to repeat. Redis
+ * needs no grant.
  */
 export async function grantQueue(
   target: QueueTarget,
@@ -94,19 +86,18 @@ export async function grantQueue(
   isUser = true,
 ): Promise<void> {
   const [schema, to] = [escapeIdentifier(postgresSchema(namespace)), escapeIdentifier(role)];
-  // Several statements in one text are one transaction.
-  const revoke = `
-    revoke all on schema ${schema} from ${to};
-    revoke all on all tables in schema ${schema} from ${to};
-    revoke all on all sequences in schema ${schema} from ${to};
-    revoke all on all functions in schema ${schema} from ${to};`;
+  const revoke = [
+    'schema',
+    ...['tables', 'sequences', 'functions'].map((kind) => `all ${kind} in schema`),
+  ].map((objects) => `revoke all on ${objects} ${schema} from ${to};`);
   const grant = `
     grant usage on schema ${schema} to ${to};
     grant select, insert, update, delete on all tables in schema ${schema} to ${to};
     grant usage on all sequences in schema ${schema} to ${to};
     grant execute on all functions in schema ${schema} to ${to};
     revoke insert, update, delete on ${schema}.migration from ${to}`;
-  await onPostgres(target, (client) => client.query(isUser ? revoke + grant : revoke));
+  // Several statements in one text are one transaction.
+  await onPostgres(target, (client) => client.query(revoke.join(' ') + (isUser ? grant : '')));
 }
 
 async function onPostgres(target: QueueTarget, act: (client: Client) => Promise<unknown>): Promise<void> {

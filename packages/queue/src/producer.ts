@@ -1,12 +1,11 @@
 import { withDeadline } from '@floodgate/service';
 import type { Queue } from 'bullmq';
-import type { QueueBackend, QueueOptions, QueuePart } from './backend.ts';
+import type { QueueBackend, QueueOptions } from './backend.ts';
 import { queueNames, type JobDefinition, type NewJob } from './jobs.ts';
 import { openBackend } from './open-backend.ts';
-import { partitionOf } from './partitions.ts';
 
 export interface ProducerOptions extends QueueOptions {
-  /** Whose queues are opened at once. A job that is enqueued is attempted as its definition here says. */
+  /** Their queues are opened at once, and their retry settings replace the defaults of the definitions. */
   jobs?: readonly JobDefinition[];
 }
 
@@ -15,20 +14,14 @@ const STATES = ['waiting', 'active', 'delayed', 'failed'] as const;
 /** How many jobs of each kind a queue holds. */
 export type QueueCounts = Record<(typeof STATES)[number], number>;
 
-/** Failed jobs are kept for an operator to look at, but not for ever. */
-const KEEP_FAILED = { age: 30 * 24 * 3600, count: 100_000 };
+/** Failed jobs are kept for an operator to look at: Postgres knows which batches have failed. */
+const KEEP_FAILED = { age: 24 * 3600, count: 10_000 };
 
-const MAX_FAILED_LOOKED_AT = 10_000;
-
-/** More adds than this under way means the queue has stopped answering; a capability's rounds find what was refused. */
-const MAX_ADDS_IN_FLIGHT = 1_000;
-
-/** How long a close waits for the adds under way. */
+/** How long a close waits for pending adds. */
 const LAST_ADDS_MS = 1_000;
 
 /** Puts jobs into the queues. */
 export class Producer {
-  // Of the connection, as QueueBackend says.
   readonly problem: QueueBackend['problem'];
   readonly verify: QueueBackend['verify'];
   readonly #backend: QueueBackend;
@@ -38,18 +31,17 @@ export class Producer {
 
   constructor(options: ProducerOptions) {
     this.#options = options;
-    this.#backend = openBackend(options.target, { ...options, role: 'producer' });
+    this.#backend = openBackend({ ...options, role: 'producer' });
     this.problem = this.#backend.problem;
     this.verify = this.#backend.verify;
-    for (const name of queueNames(options.jobs ?? []))
-      for (const part of this.#partsOf(name)) this.#open(part);
+    for (const name of queueNames(options.jobs ?? [])) this.#open(name);
   }
 
   /** Adds a job. Rejects at once while the queue is down; nothing is held back in memory. */
   async enqueue(job: NewJob): Promise<void> {
     const { name, isPayload } = job.definition;
     if (!isPayload(job.payload)) throw new Error(`not a payload of ${name}`);
-    if (!this.#backend.isUp() || this.#adds.size >= MAX_ADDS_IN_FLIGHT) throw new Error('the queue is down');
+    if (!this.#backend.isUp()) throw new Error('the queue is down');
     const add = this.#add(job);
     this.#adds.add(add);
     await add.finally(() => this.#adds.delete(add));
@@ -58,9 +50,7 @@ export class Producer {
   async #add({ definition, id, payload }: NewJob): Promise<void> {
     const known = this.#options.jobs?.find(({ name }) => name === definition.name);
     const { attempts, backoffMs } = known ?? definition;
-    const key = definition.partitionKey?.(payload as never) ?? 0;
-    const partition = partitionOf(key, this.#backend.partitions);
-    const queue = await this.#readyQueue({ queue: definition.queue, partition });
+    const queue = await this.#readyQueue(definition.queue);
     await queue.add(definition.name, payload, {
       jobId: id,
       attempts,
@@ -70,68 +60,43 @@ export class Producer {
     });
   }
 
-  /** Removes the kept failed jobs of a queue whose payload `isObsolete`, and returns how many there were. */
-  async removeFailed(name: string, isObsolete: (payload: unknown) => boolean): Promise<number> {
-    const removed = await this.#inEachPart(name, async (queue) => {
-      const kept = await queue.getFailed(0, MAX_FAILED_LOOKED_AT - 1);
-      const obsolete = kept.filter((job) => isObsolete(job.data));
-      await Promise.all(obsolete.map((job) => job.remove()));
-      return obsolete.length;
-    });
-    return sum(removed);
-  }
-
   /** Returns how many jobs a queue holds, of all producers and consumers together. */
   async counts(name: string): Promise<QueueCounts> {
-    const counts = await this.#inEachPart(name, (queue) => queue.getJobCounts(...STATES));
-    const totals = STATES.map((state) => [state, sum(counts.map((ofPart) => ofPart[state] ?? 0))]);
-    return Object.fromEntries(totals) as QueueCounts;
+    const counts = await (await this.#readyQueue(name)).getJobCounts(...STATES);
+    return Object.fromEntries(STATES.map((state) => [state, counts[state] ?? 0])) as QueueCounts;
   }
 
-  /** Returns how many workers are connected to the queue: to the part with the fewest, where it has several. */
+  /** Returns how many workers are connected to the queue. */
   async workers(name: string): Promise<number> {
-    return Math.min(...(await this.#inEachPart(name, (queue) => queue.getWorkersCount())));
+    return (await this.#readyQueue(name)).getWorkersCount();
   }
 
-  /** Closes the connections. Adds under way that take too long may be lost to the queue, never to the outbox. */
+  /** Closes the connections. Pending adds that take too long may be lost to the queue, never to the outbox. */
   async close(): Promise<void> {
     await withDeadline(Promise.allSettled(this.#adds), LAST_ADDS_MS, () => {});
     await Promise.allSettled([...this.#queues.values()].map((queue) => queue.close()));
     await this.#backend.close();
   }
 
-  #partsOf(queue: string): QueuePart[] {
-    return Array.from({ length: this.#backend.partitions }, (_, partition) => ({ queue, partition }));
-  }
-
-  /** Rejects where one of the parts does. */
-  #inEachPart<Result>(name: string, look: (queue: Queue) => Promise<Result>): Promise<Result[]> {
-    return Promise.all(this.#partsOf(name).map(async (part) => look(await this.#readyQueue(part))));
-  }
-
-  #open(part: QueuePart): Queue {
-    const queue = this.#backend.queue(part);
+  #open(name: string): Queue {
+    const queue = this.#backend.queue(name);
     queue.on('error', this.#options.onError);
-    this.#queues.set(nameOf(part), queue);
+    this.#queues.set(name, queue);
     return queue;
   }
 
-  /** Returns the part of a queue. One whose first look at its server failed is opened anew: BullMQ remembers that for ever. */
-  async #readyQueue(part: QueuePart): Promise<Queue> {
-    const queue = this.#queues.get(nameOf(part)) ?? this.#open(part);
+  /** Returns a queue. BullMQ never recovers a queue whose first connection failed, so that one is replaced. */
+  async #readyQueue(name: string): Promise<Queue> {
+    const queue = this.#queues.get(name) ?? this.#open(name);
     try {
       await queue.waitUntilReady();
       return queue;
     } catch (error) {
-      if (this.#queues.get(nameOf(part)) === queue) {
-        this.#open(part);
+      if (this.#queues.get(name) === queue) {
+        this.#open(name);
         void queue.close().catch(() => {});
       }
       throw error;
     }
   }
 }
-
-const nameOf = ({ queue, partition }: QueuePart) => `${queue}-${partition}`;
-
-const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0);

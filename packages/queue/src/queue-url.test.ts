@@ -26,12 +26,15 @@ test('a cluster is a list of nodes; a port that is not given is the usual one', 
       { host: 'two', port: 6379 },
       { host: '10.0.0.3', port: 7002 },
     ],
-    tls: false,
+    options: {},
   });
 });
 
 test('a cluster with a second s is reached through TLS', () => {
-  expect(parseQueueUrl('rediss-cluster://one:7000')).toMatchObject({ kind: 'redis-cluster', tls: true });
+  expect(parseQueueUrl('rediss-cluster://one:7000')).toMatchObject({
+    kind: 'redis-cluster',
+    options: { tls: {} },
+  });
 });
 
 test('a trailing slash or database number of a cluster is no part of its last node', () => {
@@ -53,8 +56,7 @@ test.for([
       { host: 'one', port: 7000 },
       { host: 'two', port: 7001 },
     ],
-    tls: false,
-    ...read,
+    options: read,
   });
 });
 
@@ -65,13 +67,11 @@ test('Sentinels are a list, and the name of what they watch; a database may foll
   ];
   expect(parseQueueUrl('redis+sentinel://user:p%40ss@one:26379,two/queue/3')).toEqual({
     kind: 'redis-sentinel',
-    sentinels,
-    name: 'queue',
-    database: 3,
-    username: 'user',
-    password: 'p@ss',
+    options: { sentinels, name: 'queue', db: 3, username: 'user', password: 'p@ss' },
   });
-  expect(parseQueueUrl('redis+sentinel://one:26379,two/queue')).toMatchObject({ sentinels, database: 0 });
+  expect(parseQueueUrl('redis+sentinel://one:26379,two/queue')).toMatchObject({
+    options: { sentinels, db: 0 },
+  });
 });
 
 test.for([

@@ -1,13 +1,13 @@
 import { isPostgresUrl } from '@floodgate/service/load-config';
 
-type Node = { host: string; port: number };
+type Server = { host: string; port: number };
 type Credentials = { username?: string; password?: string };
 
-/** Where the queue lives, as QUEUE_URL says it. */
+/** The server of the queues that QUEUE_URL names. */
 export type QueueTarget =
   | { kind: 'redis'; url: string }
-  | ({ kind: 'redis-cluster'; nodes: Node[]; tls: boolean } & Credentials)
-  | ({ kind: 'redis-sentinel'; sentinels: Node[]; name: string; database: number } & Credentials)
+  | { kind: 'redis-sentinel'; options: Credentials & { sentinels: Server[]; name: string; db: number } }
+  | { kind: 'redis-cluster'; nodes: Server[]; options: Credentials & { tls?: object } }
   | { kind: 'postgres'; connectionString: string };
 
 export const QUEUE_URL_FORMS =
@@ -17,8 +17,8 @@ export const QUEUE_URL_FORMS =
 
 /**
  * Reads QUEUE_URL. A cluster is `redis-cluster://[user:password@]host:port[,host:port…]` (`rediss-cluster` with TLS). Sentinels
- * are `redis+sentinel://[user:password@]host:port[,host:port…]/name[/database]`; user and password are the Redis's.
- * Throws, naming the forms, where it is none of them. The message never repeats the URL: it may hold a password.
+ * are `redis+sentinel://[user:password@]host:port[,host:port…]/name[/database]`; user and password are those of Redis.
+ * Throws an error that names the forms. It never repeats the URL, which may hold a password.
  */
 export function parseQueueUrl(text: string): QueueTarget {
   const target = readQueueUrl(text);
@@ -26,69 +26,48 @@ export function parseQueueUrl(text: string): QueueTarget {
   return target;
 }
 
-/** The same, but returns null where it is none of them. */
+/** The same, but returns null if it is none of the forms. */
 export function readQueueUrl(text: string): QueueTarget | null {
-  const [scheme = '', rest = ''] = text.split(/:\/\/(.*)/s);
-  switch (scheme) {
-    case 'redis':
-    case 'rediss':
-      return isRedisUrl(text) ? { kind: 'redis', url: text } : null;
-    case 'redis-cluster':
-    case 'rediss-cluster':
-      return readCluster(rest, scheme === 'rediss-cluster');
-    case 'redis+sentinel':
-      return readSentinels(rest);
-    default:
-      return isPostgresUrl(text) ? { kind: 'postgres', connectionString: text } : null;
-  }
-}
-
-/** Of a database that is no number, ioredis makes 0 or fails without a word of why. It is also read from the query. */
-function isRedisUrl(text: string): boolean {
-  const url = URL.parse(text);
-  if (!url?.host || !decode(url.username, url.password)) return false;
-  return /^(0|[1-9]\d{0,8})?$/.test(url.pathname.slice(1) || (url.searchParams.get('db') ?? ''));
-}
-
-function readCluster(text: string, tls: boolean): QueueTarget | null {
-  const parts = readNodes(text);
-  if (!parts || !/^0?$/.test(parts.path)) return null;
-  return { kind: 'redis-cluster', nodes: parts.nodes, tls, ...parts.credentials };
-}
-
-function readSentinels(text: string): QueueTarget | null {
-  const parts = readNodes(text);
-  const [, name, database = '0'] = /^([\w.-]+)(?:\/(0|[1-9]\d{0,8}))?$/.exec(parts?.path ?? '') ?? [];
-  if (!parts || name === undefined) return null;
-  const { nodes: sentinels, credentials } = parts;
-  return { kind: 'redis-sentinel', sentinels, name, database: Number(database), ...credentials };
-}
-
-/** Reads `[user:password@]host:port[,host:port…][/path]`. Null where it is none. */
-function readNodes(text: string) {
-  const at = text.lastIndexOf('@');
-  const [list = '', path = ''] = text.slice(at + 1).split(/\/(.*)/s);
-  const [username = '', password = ''] = text.slice(0, Math.max(at, 0)).split(/:(.*)/s);
-  const credentials = decode(username, password);
-  const written = list.split(',');
-  const nodes = written.flatMap(readNode);
-  return credentials && nodes.length === written.length ? { nodes, credentials, path } : null;
-}
-
-/** An IPv6 address stands in brackets, which the client wants without them. */
-function readNode(text: string): Node[] {
-  const url = URL.parse(`redis://${text}`);
-  if (!url?.hostname) return [];
-  return [{ host: url.hostname.replaceAll(/[[\]]/g, ''), port: Number(url.port || 6379) }];
-}
-
-function decode(username: string, password: string): Credentials | null {
   try {
-    return {
-      ...(username && { username: decodeURIComponent(username) }),
-      ...(password && { password: decodeURIComponent(password) }),
-    };
+    if (isPostgresUrl(text)) return { kind: 'postgres', connectionString: text };
+    return isRedisUrl(text) ? { kind: 'redis', url: text } : readServers(text);
   } catch {
     return null;
   }
+}
+
+/** ioredis takes a database that is not a number for 0, or fails without a reason. It also reads the database from the query. */
+function isRedisUrl(text: string): boolean {
+  const url = /^rediss?:\/\//.test(text) && URL.parse(text);
+  if (!url || !url.host) return false;
+  decodeURIComponent(`${url.username}:${url.password}`);
+  return /^(0|[1-9]\d{0,8})?$/.test(url.pathname.slice(1) || (url.searchParams.get('db') ?? ''));
+}
+
+const SERVERS = /^(redis\+sentinel|rediss?-cluster):\/\/(?:([^:]*?)(?::(.*))?@)?([^@/]+)(?:\/(.*))?$/s;
+
+function readServers(text: string): QueueTarget | null {
+  const [, scheme, username, password, hosts = '', path = ''] = SERVERS.exec(text) ?? [];
+  const nodes = hosts.split(',').map(readNode);
+  const credentials = { ...decoded('username', username), ...decoded('password', password) };
+  if (scheme === 'redis+sentinel') return readSentinels(nodes, path, credentials);
+  const options = { ...credentials, ...(scheme === 'rediss-cluster' && { tls: {} }) };
+  return /^0?$/.test(path) ? { kind: 'redis-cluster', nodes, options } : null;
+}
+
+function readSentinels(sentinels: Server[], path: string, credentials: Credentials): QueueTarget | null {
+  const [, name, db = 0] = /^([\w.-]+)(?:\/(0|[1-9]\d{0,8}))?$/.exec(path) ?? [];
+  return name
+    ? { kind: 'redis-sentinel', options: { sentinels, name, db: Number(db), ...credentials } }
+    : null;
+}
+
+const decoded = (field: keyof Credentials, text = ''): Credentials =>
+  text ? { [field]: decodeURIComponent(text) } : {};
+
+/** Throws if the text is not a host. ioredis expects an IPv6 address without its brackets. */
+function readNode(text: string): Server {
+  const { hostname, port } = new URL(`redis://${text}`);
+  if (!hostname) throw new Error('no host');
+  return { host: hostname.replaceAll(/[[\]]/g, ''), port: Number(port || 6379) };
 }

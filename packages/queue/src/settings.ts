@@ -6,7 +6,7 @@ import { parseQueueUrl, QUEUE_URL_FORMS, readQueueUrl } from './queue-url.ts';
 
 FormatRegistry.Set('queue-url', (text) => readQueueUrl(text) !== null);
 
-/** What every process that uses the queue reads from its environment. */
+/** Settings of every process that uses the queue. */
 export const queueSettings = {
   QUEUE_URL: Type.String({ format: 'queue-url', description: `the queue: ${QUEUE_URL_FORMS}` }),
   QUEUE_NAMESPACE: Type.String({
@@ -16,58 +16,53 @@ export const queueSettings = {
   }),
 };
 
+const SETTINGS = {
+  attempts: ['ATTEMPTS', 'attempts before a job fails for good', 50],
+  backoffMs: ['BACKOFF_MS', 'delay before the second attempt; doubles each time', 60_000],
+  concurrency: ['CONCURRENCY', 'jobs at once', 1_000],
+} as const;
+type Field = keyof typeof SETTINGS;
+
 /** Returns `<QUEUE>_ATTEMPTS` and `<QUEUE>_BACKOFF_MS` of every queue that the jobs are in. */
-export function producerSettings(jobs: readonly JobDefinition[]) {
-  return settingsOf(jobs, ({ attempts, backoffMs }) => ({
-    ATTEMPTS: whole('attempts before a job is given up', { minimum: 1, maximum: 50, default: attempts }),
-    BACKOFF_MS: whole('wait before the second attempt; doubles each time', {
-      minimum: 1,
-      maximum: 60_000,
-      default: backoffMs,
-    }),
-  }));
-}
+export const producerSettings = (jobs: readonly JobDefinition[]) =>
+  settingsOf(jobs, ['attempts', 'backoffMs']);
 
 /** Returns `<QUEUE>_CONCURRENCY` of every queue that the jobs are in. */
-export function consumerSettings(jobs: readonly JobDefinition[]) {
-  return settingsOf(jobs, ({ concurrency }) => ({
-    CONCURRENCY: whole('jobs at once', { minimum: 1, maximum: 1_000, default: concurrency }),
-  }));
-}
+export const consumerSettings = (jobs: readonly JobDefinition[]) => settingsOf(jobs, ['concurrency']);
 
-/** Throws where the definitions of one queue do not agree: a setting has one default. */
-function settingsOf(jobs: readonly JobDefinition[], read: (job: JobDefinition) => Record<string, TInteger>) {
+/** Throws if the definitions of one queue do not agree: a setting has one default. */
+function settingsOf(jobs: readonly JobDefinition[], fields: readonly Field[]): Record<string, TInteger> {
   const settings: Record<string, TInteger> = {};
-  for (const job of jobs) {
-    for (const [name, setting] of Object.entries(read(job))) {
-      const variable = variableOf(job, name);
-      const { default: chosen } = (settings[variable] ??= setting);
-      if (chosen !== setting.default) throw new Error(`jobs of one queue differ in ${variable}`);
+  for (const job of jobs)
+    for (const field of fields) {
+      const variable = variableOf(job, field);
+      const [, description, maximum] = SETTINGS[field];
+      settings[variable] ??= whole(description, { minimum: 1, maximum, default: job[field] });
+      if (settings[variable].default !== job[field])
+        throw new Error(`jobs of one queue differ in ${variable}`);
     }
-  }
   return settings;
 }
 
-const variableOf = ({ queue }: JobDefinition, setting: string) => `${queue.toUpperCase()}_${setting}`;
+const variableOf = ({ queue }: JobDefinition, field: Field) => `${queue.toUpperCase()}_${SETTINGS[field][0]}`;
 
-/** Returns what a producer or a consumer is opened with, its jobs with what the settings say in place of defaults. */
+/** Returns the options of a producer or a consumer: settings replace the defaults of the jobs. */
 export function queueOptions<Job extends JobDefinition>(
   config: { QUEUE_URL: string; QUEUE_NAMESPACE: string },
   jobs: readonly Job[],
   log: Pick<Logger, 'debug'>,
 ) {
-  const read = (job: Job, setting: string) =>
-    Reflect.get(config, variableOf(job, setting)) as number | undefined;
-  const withSettings = (job: Job) => ({
-    ...job,
-    attempts: read(job, 'ATTEMPTS') ?? job.attempts,
-    backoffMs: read(job, 'BACKOFF_MS') ?? job.backoffMs,
-    concurrency: read(job, 'CONCURRENCY') ?? job.concurrency,
-  });
+  const read = (job: Job, field: Field): number =>
+    (Reflect.get(config, variableOf(job, field)) as number | undefined) ?? job[field];
   return {
     target: parseQueueUrl(config.QUEUE_URL),
     namespace: config.QUEUE_NAMESPACE,
-    jobs: jobs.map(withSettings),
+    jobs: jobs.map((job) => ({
+      ...job,
+      attempts: read(job, 'attempts'),
+      backoffMs: read(job, 'backoffMs'),
+      concurrency: read(job, 'concurrency'),
+    })),
     onError: (err: Error) => log.debug({ err }, 'queue connection'),
   };
 }

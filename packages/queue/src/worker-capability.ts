@@ -1,10 +1,9 @@
 import type { Database } from '@floodgate/database';
-import type { Logger, Round } from '@floodgate/service';
+import type { Logger, PeriodicTask } from '@floodgate/service';
 import type { Static, TObject, TProperties } from '@sinclair/typebox';
 import { handleJobs, type HandledJob, type JobDefinition, type JobHandlers } from './jobs.ts';
 import type { Producer } from './producer.ts';
 
-/** What a capability is opened with. */
 export interface WorkerContext<Config> {
   db: Database;
   log: Logger;
@@ -12,28 +11,29 @@ export interface WorkerContext<Config> {
   config: Config;
 }
 
-/** What waits for the jobs of a queue, as Postgres knows it. */
+/** The backlog of a queue, as Postgres knows it. */
 export interface QueueBacklog {
   pendingBatches: number;
+  pendingChanges: number;
   failedBatches: number;
-  /** For how long the oldest has been waiting; null where nothing is. */
+  /** Age of the oldest; null if nothing is pending. */
   oldestPendingMs: number | null;
 }
 
 interface Work {
-  rounds: readonly Round[];
-  /** By queue, where Postgres knows more of what waits than the queue does. */
+  tasks: readonly PeriodicTask[];
+  /** By queue, if Postgres knows its backlog better than the queue does. */
   backlogs?: Readonly<Record<string, () => Promise<QueueBacklog>>>;
 }
 
-/** A capability's face towards the worker. */
+/** A capability's interface to the worker. */
 export interface WorkerCapability {
   jobs: readonly JobDefinition[];
   settings: TProperties;
   open(context: WorkerContext<object>): Work & { jobs: readonly HandledJob[] };
 }
 
-/** Describes what a capability does in the worker. Each of its jobs must have a handler. */
+/** Defines a capability's part of the worker. Each of its jobs must have a handler, or it does not compile. */
 export function defineWorker<
   const Jobs extends readonly JobDefinition[],
   Settings extends TProperties,
@@ -45,7 +45,7 @@ export function defineWorker<
   return {
     ...face,
     open: (context) => {
-      // The worker has read them all by `settings`.
+      // The worker has read the settings of all capabilities.
       const { handlers, ...work } = face.open(context as WorkerContext<Static<TObject<Settings>>>);
       return { ...work, jobs: handleJobs(face.jobs, handlers) };
     },

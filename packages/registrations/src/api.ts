@@ -3,7 +3,6 @@ import { defineApi } from '@floodgate/http';
 import { job } from '@floodgate/queue';
 import { whole } from '@floodgate/service';
 import { addBulkRoute } from './bulk/route.ts';
-import { createTurns, watchSingleCalls } from './bulk/turns.ts';
 import { createChangeGroups, type ChangeGroupsOptions } from './change/change-groups.ts';
 import {
   cancelRegistrations,
@@ -17,27 +16,24 @@ import { finalizeBatchesJob } from './finalize/job.ts';
 import { retentionSettings } from './idempotency/retention.ts';
 import { addListRoute } from './list/route.ts';
 import { createQueueNotifier } from './register/queue-notifier.ts';
-import { createRegistrar } from './register/registrar.ts';
+import { openRegistrations } from './register/register-attendees.ts';
 import { addRegisterRoute } from './register/route.ts';
 import { addStatusRoute } from './status/route.ts';
-import { provoking } from './test-mode/provoke.ts';
 import { addResetRoute } from './test-mode/route.ts';
 
 export { addRegisterRoute };
 
-/** Finalization may lag behind by this much under load; the answer to the partner never waits for it. */
+/** How long finalization may lag under load. Answers do not wait for it. */
 const NOTIFY_INTERVAL_MS = 500;
-/** Of all shards together. One of them needs two: for a group, and for the fate of the one before. */
+/** For all shards together. A shard needs two: for a group, and for the repeat of a lost one. */
 const CONNECTIONS = 64;
-/** Of large calls at least ten begin in a second, whoever else is served. */
-const LARGE_CALL_PATIENCE_MS = 100;
 /**
- * Of the time for an answer, the part that a batch may take. The rest is for the word of Postgres to come back: what it gave
- * up was not reserved (90), and without that word nobody knows (91).
+ * Share of the answer time that a batch may take. The rest is for the error of Postgres to arrive: with it nothing was reserved
+ * (90), without it nobody knows (91).
  */
 const BATCH_SHARE = 2 / 3;
 
-/** Registers attendees and tells how far their registrations are. */
+/** Registers attendees and answers questions about their registrations. */
 export const registrationsApi = defineApi({
   jobs: [finalizeBatchesJob],
   settings: {
@@ -54,8 +50,8 @@ export const registrationsApi = defineApi({
       default: 20,
     }),
   },
-  async open({ log, reads, recent, shardReads, openPool, producer, answerWithinMs }, settings) {
-    // Apart from the reads, which can so never make a reservation wait for a connection.
+  async open({ log, reads, shardReads, openPool, producer, answerWithinMs }, settings) {
+    // Apart from the reads, so that they never make a reservation wait for a connection.
     const db = openPool({
       purpose: 'reserve',
       maxConnections: CONNECTIONS,
@@ -63,7 +59,7 @@ export const registrationsApi = defineApi({
     });
     const resets = openPool({ purpose: 'reset', maxConnections: 1, statementTimeoutMs: answerWithinMs });
     const notifier = createQueueNotifier((batches) => {
-      // Not awaited and allowed to fail: the batch row is the outbox, and the relay tells the queue again.
+      // Not awaited and allowed to fail: the relay reads the outbox.
       producer.enqueue(job(finalizeBatchesJob, batches)).catch(() => {});
     }, NOTIFY_INTERVAL_MS);
     const grouping = {
@@ -73,34 +69,26 @@ export const registrationsApi = defineApi({
       waitingLimit: settings.WAITING_LIMIT,
       answerWithinMs,
     };
-    const changes = openChanges(db, grouping);
-    const singleCalls = watchSingleCalls(
-      createRegistrar({
-        ...grouping,
-        db,
-        retentionHours: settings.IDEMPOTENCY_RETENTION_HOURS,
-        holdSharePercent: settings.HOLD_SHARE_PERCENT,
-        onCommitted: notifier.notify,
-      }),
-    );
-    const registrar = provoking(singleCalls.registrar);
-    const turns = createTurns({
-      isShared: singleCalls.areServed,
-      patienceMs: LARGE_CALL_PATIENCE_MS,
-      answerWithinMs,
+    const changes = openChanges(db, { ...grouping, onCommitted: (shardId) => notifier.notify(shardId) });
+    const registrations = openRegistrations({
+      ...grouping,
+      db,
+      retentionHours: settings.IDEMPOTENCY_RETENTION_HOURS,
+      holdSharePercent: settings.HOLD_SHARE_PERCENT,
+      onCommitted: (batchId, shardId) => notifier.notify(shardId, batchId),
     });
     await assertDurable(db);
     return {
       routes(api) {
-        addRegisterRoute(api, registrar);
-        addBulkRoute(api, registrar, turns);
+        addRegisterRoute(api, registrations);
+        addBulkRoute(api, registrations, answerWithinMs);
         addChangeRoutes(api, changes, createWhyTooLate(reads, shardReads));
         addResetRoute(api, { db: resets, cancellations: changes.cancellations, answerWithinMs });
         addStatusRoute(api, reads, shardReads);
-        addListRoute(api, { reads, recent, answerWithinMs });
+        addListRoute(api, { reads, answerWithinMs });
       },
       async close() {
-        await Promise.all([registrar, ...Object.values(changes)].map((groups) => groups.drain()));
+        await Promise.all([registrations, ...Object.values(changes)].map((groups) => groups.drain()));
         notifier.flush();
       },
     };

@@ -2,7 +2,8 @@ import type { Command } from '@commander-js/extra-typings';
 import { answering, loadSettings, tableOf, withDatabase, type Answer, type Cli } from '@floodgate/command';
 import type { Difference } from './reconcile/reconcile.ts';
 
-export { addQueueCommands, addRedriveCommand } from './finalize/commands.ts';
+export { addQueueCommands } from './finalize/queue-commands.ts';
+export { addRedriveCommand } from './finalize/redrive-command.ts';
 export { addRegistrationCommands } from './list/command.ts';
 
 /** Differences that a person is shown. More do not help; --json has them all. */

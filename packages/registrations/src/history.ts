@@ -1,3 +1,3 @@
-// What the journal tells of registrations, for those who pass it on. It needs no queue.
+// What readers of the journal need. It depends on no queue.
 export { registrationsOf } from './list/list-registrations.ts';
-export { statusOf } from './status/route.ts';
+export { statusOf } from './status/registration-status.ts';

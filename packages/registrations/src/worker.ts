@@ -1,6 +1,6 @@
 import { inEachShard, type Database } from '@floodgate/database';
 import { deleteOldSegments } from '@floodgate/journal';
-import { defineWorker } from '@floodgate/queue';
+import { defineWorker, job } from '@floodgate/queue';
 import { whole } from '@floodgate/service';
 import { expireHolds } from './change/change-registrations.ts';
 import { readBacklog, type ShardBatches } from './finalize/batch-statements.ts';
@@ -41,11 +41,18 @@ export const registrationsWorker = defineWorker({
     const relay = { db, producer, finalize: (batches: ShardBatches) => finalize(batches, context) };
     return {
       handlers: { 'finalize-batches': finalize },
-      rounds: [
+      tasks: [
         {
           name: 'holds',
           intervalMs: HOLDS_INTERVAL_MS,
-          run: () => expire(db, (shardId) => expireHolds(db, shardId, ROWS_PER_STATEMENT)),
+          run: () =>
+            expire(db, async (shardId) => {
+              const expired = await expireHolds(db, shardId, ROWS_PER_STATEMENT);
+              // May fail: the relay finds the changes.
+              if (expired > 0)
+                producer.enqueue(job(finalizeBatchesJob, { shardId, batchIds: [] })).catch(() => {});
+              return expired;
+            }),
         },
         { name: 'relay', intervalMs: config.RELAY_INTERVAL_MS, run: () => relayDueBatches(relay) },
         {

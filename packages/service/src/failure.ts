@@ -8,7 +8,10 @@ export class Failure extends Error {
   override name = 'Failure';
 }
 
-/** What an operator gave is wrong. The message names every wrong field with its rule, and never a value. */
+/**
+ * The input of an action is invalid. The message names every invalid field with its rule, and never a value. The rule of the field
+ * '' is about the input as a whole.
+ */
 export class InvalidInput extends Error {
   override name = 'InvalidInput';
   readonly #rules: Record<string, string>;
@@ -16,15 +19,20 @@ export class InvalidInput extends Error {
   constructor(rules: Record<string, string>) {
     super(
       Object.entries(rules)
-        .map(([field, rule]) => `${field}: ${rule}`)
+        .map(([field, rule]) => (field === '' ? rule : `${field}: ${rule}`))
         .join('; '),
     );
     this.#rules = rules;
   }
 
+  /** The names of the invalid fields. */
+  get fields(): string[] {
+    return Object.keys(this.#rules);
+  }
+
   /** Returns the same error with other names for its fields. */
   named(nameOf: (field: string) => string): InvalidInput {
-    const rules = Object.entries(this.#rules).map(([field, rule]) => [nameOf(field), rule]);
+    const rules = Object.entries(this.#rules).map(([field, rule]) => [field && nameOf(field), rule]);
     return new InvalidInput(Object.fromEntries(rules));
   }
 }

@@ -1,30 +1,32 @@
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { expect, onTestFinished, test } from 'vitest';
 import { serveHealth, type Health } from './health-server.ts';
 
-async function listen(options: Parameters<typeof serveHealth>[0]) {
-  const server = serveHealth(options);
-  onTestFinished(() => void server.close());
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  return { server, baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+async function listen(
+  options: Pick<Parameters<typeof serveHealth>[0], 'readHealth' | 'readMetrics' | 'pages'>,
+) {
+  const server = await serveHealth({ ...options, host: '127.0.0.1', port: 0 });
+  onTestFinished(() => server[Symbol.asyncDispose]());
+  return { baseUrl: `http://127.0.0.1:${server.port}` };
 }
 
 const well: Health = { status: 'ok', progress: {} };
 
-test('whoever asks while the judgement is read waits for the same one; who asks later gets a new one', async () => {
+test('callers that ask while health is read share one reading; a later caller gets a new one', async () => {
   const read = Promise.withResolvers<Health>();
   const asked = { requests: 0, reads: 0 };
-  const { server, baseUrl } = await listen({
+  const { baseUrl } = await listen({
     readHealth: () => {
       asked.reads += 1;
       return asked.reads === 1 ? read.promise : Promise.resolve(well);
     },
   });
-  server.on('request', () => {
+  const count = () => {
     asked.requests += 1;
     if (asked.requests === 20) read.resolve({ ...well, status: 'blocked' });
-  });
+  };
+  subscribe('http.server.request.start', count);
+  onTestFinished(() => void unsubscribe('http.server.request.start', count));
   const url = `${baseUrl}/health/ready`;
   const answers = await Promise.all(Array.from({ length: 20 }, () => fetch(url)));
   expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 503));

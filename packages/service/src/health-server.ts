@@ -1,16 +1,20 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 
-/** How a process is, and what that rests on. */
+/** The state of a process, and the facts behind it. */
 export interface Health<Progress = unknown> {
-  /** ok; blocked: a dependency is away, a restart would not help; stalled: work is waiting and nothing moves. */
+  /** ok; blocked: a dependency is down, a restart would not help; stalled: work waits and nothing moves. */
   status: 'ok' | 'blocked' | 'stalled';
   progress: Progress;
 }
 
-/** Answers a request; false: it is none of its own. */
+/** Answers a request; returns false if the path is not its own. */
 export type Page = (request: IncomingMessage, response: ServerResponse, path: string) => boolean;
 
 interface HealthOptions {
+  host: string;
+  port: number;
   readHealth: () => Promise<Health>;
   /** In the text format of Prometheus. */
   readMetrics?: () => Promise<string>;
@@ -18,29 +22,38 @@ interface HealthOptions {
 }
 
 /**
- * Serves /health/live (503 only when stalled: restart it), /health/ready (503 when stalled or blocked), /metrics, and what else a
- * process shows to its operators.
+ * Serves /health/live (503 only when stalled: restart it), /health/ready (503 when stalled or blocked), /metrics, and the pages of
+ * a process for its operators. Resolves when it listens. Disposing of it closes it.
  */
-export function serveHealth({ readHealth, readMetrics, pages = [] }: HealthOptions): Server {
-  // Once for all who wait: anybody may ask, as often as they like, and it takes a connection of those that work.
-  const healthOnce = once(readHealth);
-  const metricsOnce = readMetrics && once(readMetrics);
-  return createServer((request, response) => {
+export async function serveHealth(options: HealthOptions): Promise<AsyncDisposable & { port: number }> {
+  const { host, port, readHealth, readMetrics, pages = [] } = options;
+  // One reading for all callers that wait: anybody may ask, as often as they like, and it takes a connection from the work.
+  const healthOnce = shareCalls(readHealth);
+  const metricsOnce = readMetrics && shareCalls(readMetrics);
+  const server = createServer((request, response) => {
     const path = request.url!.split('?', 1)[0]!;
     if (path === '/health/live' || path === '/health/ready') void answerHealth(response, path, healthOnce());
     else if (path === '/metrics' && metricsOnce) void answerMetrics(response, metricsOnce());
     else if (!pages.some((page) => page(request, response, path))) response.writeHead(404).end();
   });
+  await once(server.listen(port, host), 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    async [Symbol.asyncDispose]() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
 }
 
-function once<Answer>(read: () => Promise<Answer>): () => Promise<Answer> {
+function shareCalls<Answer>(read: () => Promise<Answer>): () => Promise<Answer> {
   let reading: Promise<Answer> | null = null;
   return () => (reading ??= read().finally(() => (reading = null)));
 }
 
 async function answerHealth(response: ServerResponse, path: string, read: Promise<Health>): Promise<void> {
   const health = await read.catch(() => null);
-  // The answer rests on nothing, so it is no reason to restart the process.
+  // Nothing is known, so it is no reason to restart the process.
   if (health === null) return void response.writeHead(path === '/health/live' ? 200 : 503).end();
   const isWell = path === '/health/live' ? health.status !== 'stalled' : health.status === 'ok';
   response.writeHead(isWell ? 200 : 503, { 'content-type': 'application/json; charset=utf-8' });

@@ -5,8 +5,14 @@ import { createLogger, describeError, type Logger } from './log.ts';
 import { mistypedSettings } from './mistyped-settings.ts';
 
 export interface Service {
-  /** Ends the service in good order; what is under way is finished first. */
+  /** Stops the service in order; running work is finished first. */
   close(): Promise<void>;
+}
+
+/** Returns a service that has started. Closing it disposes of everything that was opened, in reverse order. */
+export function started(opened: AsyncDisposableStack): Service {
+  const running = opened.move();
+  return { close: () => running.disposeAsync() };
 }
 
 export const processSettings = {
@@ -32,7 +38,7 @@ export async function runService<Schema extends TObject>(
   for (const { name: setting, likely } of mistypedSettings(Object.keys(schema.properties), process.env))
     log.warn({ setting, likely }, 'this variable is no setting of Floodgate; is another name meant?');
   const fail = (error: unknown): never => {
-    // For a person at a terminal one clear line; for whoever searches logs, the error with its stack.
+    // One clear line for a person at a terminal; the error with its stack for the log.
     process.stderr.write(`${name}: ${describeError(error).message}\n`);
     log.fatal({ err: error }, 'the process ends');
     process.exit(1);

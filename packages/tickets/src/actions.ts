@@ -5,8 +5,8 @@ import {
   createTicket,
   describeTicket,
   lockTicket,
+  publishTicketState,
   settingsOf,
-  tellOfTicket,
   updateTicket,
 } from './tickets.ts';
 import type { TicketSettings } from './tickets.ts';
@@ -36,7 +36,7 @@ function checkSettings(settings: Partial<TicketSettings>): Record<string, string
   };
 }
 
-/** Who partners are told has changed a ticket, where nobody is named. */
+/** The author of a change, for partners, if none is named. */
 const SOMEBODY = 'operator';
 
 export const createTicketAction = defineAction({
@@ -73,8 +73,7 @@ export const updateTicketAction = defineAction({
     if (!before) throw new Failure('no such ticket');
     const ticket = await updateTicket(transaction, before, settings, lastModifiedBy);
     const [wasSoldOut, isSoldOut] = [before, ticket].map(({ taken, capacity }) => taken === capacity);
-    if (wasSoldOut !== isSoldOut)
-      await tellOfTicket(transaction, before, isSoldOut ? 'sold_out' : 'reopened');
+    if (wasSoldOut !== isSoldOut) await publishTicketState(transaction, before);
     note(`ticket:${ticketId}`, { before: settingsOf(before), after: settingsOf(ticket) });
     return describeTicket(ticket);
   },

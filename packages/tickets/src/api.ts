@@ -16,20 +16,14 @@ import { listAvailableTickets, type TicketRow } from './tickets.ts';
 /** Lists what can be bought now. */
 export const ticketsApi = defineApi({
   settings: {},
-  open({ recent, shardReads }) {
-    // The tickets of an event, kept as the very text of the answer until they are a second old.
-    const tickets = readThroughCache(async (eventId: number, shardId: number, countFrom) => {
-      const { value: rows, asOf } = await shardReads(shardId, () =>
-        recent.read((db) => listAvailableTickets(db, eventId, shardId)),
-      );
-      countFrom(asOf);
+  open({ reads, shardReads }) {
+    // The tickets of an event, kept as the text of the answer until they are a second old.
+    const tickets = readThroughCache(async (eventId: number, shardId: number) => {
+      const rows = await shardReads(shardId, () => listAvailableTickets(reads, eventId, shardId));
       return JSON.stringify(success(rows.map(toTicket)));
     });
-    const launches = readThroughCache(async (eventId: number, shardId: number, countFrom) => {
-      const { value: launch, asOf } = await shardReads(shardId, () =>
-        recent.read((db) => readLaunch(db, eventId, shardId)),
-      );
-      countFrom(asOf);
+    const launches = readThroughCache(async (eventId: number, shardId: number) => {
+      const launch = await shardReads(shardId, () => readLaunch(reads, eventId, shardId));
       return { ...launch, receivedAt: performance.now() };
     });
     return {

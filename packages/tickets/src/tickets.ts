@@ -1,6 +1,5 @@
 import { sql, type Selectable } from 'kysely';
 import type { Database, TicketsTable } from '@floodgate/database';
-import { isShardAway } from '@floodgate/database/connection/failures';
 import { inTransaction } from '@floodgate/database/connection/in-transaction';
 import { findShard, keepInShard } from '@floodgate/events';
 import { askShards, awayText, shardIds } from '@floodgate/database/reads/shards';
@@ -60,50 +59,34 @@ export async function createTicket(db: Database, eventId: number, settings: NewT
 }
 
 /**
- * Returns a ticket with its shard, and keeps others from changing it. Undefined where there is none. Throws Failure where it
- * may be in a shard that does not answer.
+ * Returns a ticket with its shard, and keeps others from changing it. Undefined if it does not exist. Throws Failure if it may be in a
+ * shard that does not answer.
  */
 export async function lockTicket(transaction: Database, ticketId: number) {
-  const shardId = await findShardOfTicket(transaction, ticketId);
-  if (shardId === undefined) return undefined;
-  // Rows can be locked in one shard at a time.
-  return transaction
-    .selectFrom('tickets')
-    .select(['shard_id', ...TICKET_COLUMNS])
-    .where('shard_id', '=', shardId)
-    .where('id', '=', ticketId)
-    .forNoKeyUpdate()
-    .executeTakeFirst();
-}
-
-/** Asks all shards at once and, where one does not answer, one after the other. */
-async function findShardOfTicket(transaction: Database, ticketId: number): Promise<number | undefined> {
-  const tickets = transaction.selectFrom('tickets').select('shard_id').where('id', '=', ticketId);
-  await sql`savepoint asking`.execute(transaction);
-  try {
-    return (await tickets.executeTakeFirst())?.shard_id;
-  } catch (error) {
-    if (!isShardAway(error)) throw error;
-    await sql`rollback to savepoint asking`.execute(transaction);
-  }
   const { answers, away } = await askShards(await shardIds(transaction), async (shardId) => {
-    const found = tickets.where('shard_id', '=', shardId).executeTakeFirst();
-    return await found.catch(async (error: unknown) => {
+    await sql`savepoint asking`.execute(transaction);
+    const ticket = transaction
+      .selectFrom('tickets')
+      .select(['shard_id', ...TICKET_COLUMNS])
+      .where('shard_id', '=', shardId)
+      .where('id', '=', ticketId)
+      .forNoKeyUpdate();
+    return ticket.executeTakeFirst().catch(async (error: unknown) => {
       await sql`rollback to savepoint asking`.execute(transaction);
       throw error;
     });
   });
   const found = answers.find((answer) => answer !== undefined);
   if (!found && away.length > 0) throw new Failure(`no such ticket is found, but ${awayText(away)}`);
-  return found?.shard_id;
+  return found;
 }
 
-type TicketOfShard = Pick<Selectable<TicketsTable>, 'shard_id' | 'event_id' | 'id'>;
+type TicketOfShard = Pick<Selectable<TicketsTable>, 'shard_id' | 'id'>;
 
 /** Changes what is given of a ticket that is locked, and leaves the rest. */
 export async function updateTicket(
   db: Database,
-  { shard_id, id }: Omit<TicketOfShard, 'event_id'>,
+  { shard_id, id }: TicketOfShard,
   given: GivenSettings,
   author: string,
 ) {
@@ -116,16 +99,9 @@ export async function updateTicket(
     .executeTakeFirstOrThrow();
 }
 
-/** Tells whoever follows the event that an operator has left a ticket without seats, or given it some again. */
-export async function tellOfTicket(
-  transaction: Database,
-  { shard_id, event_id, id }: TicketOfShard,
-  news: 'sold_out' | 'reopened',
-) {
-  await sql`
-    select tell_of_ticket(${shard_id}::integer, ${event_id}::integer, ${id}::integer, ${news}::text)`.execute(
-    transaction,
-  );
+/** Has finalization publish whether a ticket is sold out. */
+export async function publishTicketState(transaction: Database, { shard_id, id }: TicketOfShard) {
+  await transaction.insertInto('changes').values({ shard_id, kind: 'ticket', ticket_id: id }).execute();
 }
 
 /** Returns all tickets of an event, on sale or not. */

@@ -1,12 +1,12 @@
-import { createFairQueue, defineApi } from '@floodgate/http';
-import type { InTurn } from './route-terms.ts';
-import { addWebhookRoutes } from './routes.ts';
+import { createFairQueue } from '@floodgate/service/fair-queue';
+import { defineApi } from '@floodgate/http';
+import { addWebhookRoutes, type InQueue } from './routes.ts';
 import { allowPrivateSetting } from './settings.ts';
 
 /** One for the fair queue, and one more while the first waits for a lock. */
 const CONNECTIONS = 2;
 
-/** Lets partners manage their webhooks. Who delivers to them is another process. */
+/** Partners manage their webhooks. Another process sends the messages. */
 export const webhooksApi = defineApi({
   settings: allowPrivateSetting,
   open({ openPool, answerWithinMs }, { WEBHOOK_ALLOW_PRIVATE }) {
@@ -17,12 +17,12 @@ export const webhooksApi = defineApi({
       statementTimeoutMs: answerWithinMs,
     });
     const queue = createFairQueue({ answerWithinMs, abandonsStarted: false });
-    const inTurn: InTurn = ({ principal, raw }, work) =>
+    const inQueue: InQueue = ({ principal, raw }, work) =>
       queue(
         principal.partnerId,
         () => !raw.socket.destroyed,
         () => work(db),
       );
-    return { routes: (api) => addWebhookRoutes(api, inTurn, WEBHOOK_ALLOW_PRIVATE === 'true') };
+    return { routes: (api) => addWebhookRoutes(api, inQueue, WEBHOOK_ALLOW_PRIVATE === 'true') };
   },
 });

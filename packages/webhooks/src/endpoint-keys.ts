@@ -4,9 +4,9 @@ import { lockConsumer, type ConsumerId } from '@floodgate/journal';
 import { sql } from 'kysely';
 import { createSigningKeys, type SigningKeys } from './signatures.ts';
 
-// What the messages of an endpoint are signed with. The API writes it and cannot read it back.
+// The signing keys of an endpoint. The API may write them, but not read them.
 
-/** Makes keys for an endpoint that has none, and returns them. */
+/** Creates the current keys of an endpoint, and returns them. */
 export async function addKeys(transaction: Database, { shardId, id }: ConsumerId): Promise<SigningKeys> {
   const keys = createSigningKeys();
   await transaction
@@ -24,15 +24,15 @@ export async function addKeys(transaction: Database, { shardId, id }: ConsumerId
 }
 
 /**
- * Gives an endpoint new keys. Messages are signed with those before as well, for so many hours; those before these have ended.
- * Returns the new ones; null where the endpoint was deleted meanwhile.
+ * Gives an endpoint new keys. The previous keys still sign for the overlap; older keys end now. Returns the new keys, or null if the
+ * endpoint was deleted.
  */
 export async function rotateKeys(
   transaction: Database,
   endpoint: ConsumerId,
   overlapHours: number,
 ): Promise<SigningKeys | null> {
-  // Who rotates at the same time sees these keys then, and ends them: one is current.
+  // Serializes rotations, so that exactly one key is current.
   if (!(await lockConsumer(transaction, endpoint))) return null;
   const ofEndpoint = () =>
     transaction

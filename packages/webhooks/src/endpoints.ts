@@ -1,9 +1,10 @@
-import type { ConsumerState, Database } from '@floodgate/database';
+import { isUuid } from '@floodgate/contract';
+import { askShards, shardIds, type ConsumerState, type Database } from '@floodgate/database';
 import type { ConsumerId } from '@floodgate/journal';
 
-// What is known of endpoints, without their secrets.
+// Reads endpoints, without their secrets.
 
-/** Whose an endpoint has to be. */
+/** The partner that owns an endpoint, and the event. */
 export interface Owner {
   shardId: number;
   eventId: number;
@@ -13,7 +14,7 @@ export interface Owner {
 /** Who paused an endpoint. */
 export type PausedBy = 'partner' | 'operator';
 
-/** An endpoint and how far it has come. */
+/** An endpoint with the progress of its consumer. */
 export interface Endpoint extends Owner, ConsumerId {
   url: string;
   description: string;
@@ -25,13 +26,13 @@ export interface Endpoint extends Owner, ConsumerId {
   cursor: number;
   failures: number;
   failingSince: Date | null;
-  /** Past times, too: then it waits for nothing. */
+  /** A time in the past means that no attempt is scheduled. */
   nextAt: Date;
   publicKey: Buffer;
   createdAt: Date;
 }
 
-/** Returns the endpoints of an owner, oldest first. Without a partner: those of the event. */
+/** Returns the endpoints of an owner, oldest first. Without a partner: those of all partners under the event. */
 export async function listEndpoints(
   db: Database,
   { shardId, eventId, partnerId }: Omit<Owner, 'partnerId'> & { partnerId?: number | undefined },
@@ -44,7 +45,7 @@ export async function listEndpoints(
     .execute();
 }
 
-/** Returns an endpoint where it is its owner's, undefined otherwise. */
+/** Returns an endpoint, or undefined if it has another owner. */
 export async function findEndpoint(
   db: Database,
   { shardId, eventId, partnerId }: Owner,
@@ -57,7 +58,14 @@ export async function findEndpoint(
     .executeTakeFirst();
 }
 
-/** Returns an endpoint of a shard, whosever it is. */
+/** Returns an endpoint of any owner, in whichever shard it is. */
+export async function findEndpointAnywhere(db: Database, id: string): Promise<Endpoint | undefined> {
+  if (!isUuid(id)) return undefined;
+  const { answers } = await askShards(await shardIds(db), (shardId) => findEndpointIn(db, shardId, id));
+  return answers.find((endpoint) => endpoint !== undefined);
+}
+
+/** Returns an endpoint of a shard, of any owner. */
 export const findEndpointIn = (db: Database, shardId: number, id: string): Promise<Endpoint | undefined> =>
   selectEndpoints(db, shardId).where('endpoint.id', '=', id).executeTakeFirst();
 
@@ -94,6 +102,10 @@ const selectEndpoints = (db: Database, shardId: number) =>
     ])
     .where('endpoint.shard_id', '=', shardId);
 
+/** Starts an update of an endpoint. */
+export const updateEndpoint = (db: Database, { shardId, id }: ConsumerId) =>
+  db.updateTable('webhook_endpoints').where('shard_id', '=', shardId).where('id', '=', id);
+
 /** Returns the latest attempts of an endpoint, latest first. */
 export const listAttempts = (db: Database, { shardId, id }: ConsumerId, limit: number) =>
   db
@@ -101,7 +113,7 @@ export const listAttempts = (db: Database, { shardId, id }: ConsumerId, limit: n
     .select([
       'message_id as messageId',
       'after_offset as after',
-      'last_offset as until',
+      'last_offset as last',
       'entries',
       'at',
       'took_ms as tookMs',

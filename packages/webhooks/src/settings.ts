@@ -1,10 +1,10 @@
 import { Type } from '@sinclair/typebox';
 
-/** What API and delivery process both read. */
+/** Read by the API and the delivery process. */
 export const allowPrivateSetting = {
   WEBHOOK_ALLOW_PRIVATE: Type.Union([Type.Literal('true'), Type.Literal('false')], {
     default: 'false',
     description:
-      'true or false; for development alone: webhooks may be http, and reach private addresses and this machine itself',
+      'true or false; only for development: webhooks may use http and reach private addresses and this machine',
   }),
 };

@@ -7,22 +7,22 @@ import {
   type KeyObject,
 } from 'node:crypto';
 
-// Standard Webhooks: what a receiver checks is signed with a shared secret (v1), and with a key whose public half is enough (v1a).
+// Standard Webhooks: each message is signed with a shared secret (v1) and with a private key (v1a).
 
-/** What the messages of an endpoint are signed with. */
+/** The signing keys of an endpoint. */
 export interface SigningKeys {
   secret: Buffer;
-  /** Of Ed25519, 32 bytes each. */
+  /** Ed25519, 32 bytes each. */
   privateKey: Buffer;
   publicKey: Buffer;
 }
 
 const SECRET_BYTES = 32;
 const ED25519_BYTES = 32;
-/** What stands before the 32 bytes of a private key in PKCS#8 (RFC 8410). */
+/** The PKCS#8 prefix of a private key's 32 bytes (RFC 8410). */
 const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex');
 
-/** Makes new keys. */
+/** Creates new keys. */
 export function createSigningKeys(): SigningKeys {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   return {
@@ -32,15 +32,15 @@ export function createSigningKeys(): SigningKeys {
   };
 }
 
-/** The secret as its owner is shown it, once. */
+/** The secret as its partner sees it, once. */
 export const secretText = (secret: Buffer) => `whsec_${secret.toString('base64')}`;
-/** The public key as anybody may see it. */
+/** The public key as its partner sees it. */
 export const publicKeyText = (publicKey: Buffer) => `whpk_${publicKey.toString('base64')}`;
 
-/** Signs text with all keys that are valid. Returns the value of webhook-signature. */
+/** Returns the header webhook-signature: a signature by each valid key. */
 export type Signer = (id: string, timestamp: number, body: string) => string;
 
-/** Returns what signs messages with each of these keys, the newest first. */
+/** Returns a signer with these keys, newest first. */
 export function createSigner(keys: readonly Pick<SigningKeys, 'secret' | 'privateKey'>[]): Signer {
   const signers = keys.map(({ secret, privateKey }) => {
     const key = privateKeyOf(privateKey);

@@ -23,8 +23,8 @@ export function classifyFailures(
   let lostAt = -Infinity;
   pool.on('connect', (client) => {
     answeredAt.set(client, performance.now());
-    // An error that nobody listens to ends the process. The pool listens only while a connection is idle. Whoever has
-    // taken it out listens too late: the first error and the end of the connection may arrive together.
+    // An error without a listener ends the process. The pool listens only while a connection is idle. A listener that is added when a
+    // connection is taken would be too late: the first error and the end of the connection can arrive together.
     client.on('error', () => {});
   });
   const classifyClient = (client: pg.PoolClient): PostgresPoolClient => {

@@ -1,6 +1,6 @@
 import type { Logger } from '@floodgate/service/log';
 import { assertGranted, explainRefusals } from '../roles/missing-privileges.ts';
-import type { ServiceName } from '../roles/privileges.ts';
+import type { ServiceName } from '../roles/services.ts';
 import { assertMigrated } from '../schema/migrate.ts';
 import { connect, type ConnectOptions, type Database } from './connect.ts';
 

@@ -68,7 +68,7 @@ export async function ping(db: Database): Promise<boolean> {
 
 /**
  * Throws, saying what to do, where a commit does not wait for Postgres's disk: a crash could take back what was answered
- * "00". Every role may set that for itself: whoever once had its password may have done so.
+ * "00". Every role can set that for itself, so a leaked password is enough.
  */
 export async function assertDurable(db: Database): Promise<void> {
   const { rows } = await sql<{ isOff: boolean }>`

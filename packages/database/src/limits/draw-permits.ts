@@ -29,8 +29,8 @@ export function drawInTime(db: Database, log: Logger) {
 
 /**
  * Counts `wanted` permits against the counter's current second. It knows no limit: what lies above it the caller must
- * not spend. One clock decides for all processes, Postgres's; should it step back, a second lasts up to one longer, or
- * the count begins anew.
+ * not spend. Postgres's clock decides for all processes. If it steps back, a second lasts up to one second longer, or
+ * the count starts again at zero.
  */
 export async function drawPermits(db: Database, counter: Counter, wanted: number): Promise<Draw> {
   const [table, column] = [sql.table(counter.table), sql.ref(counter.column)];

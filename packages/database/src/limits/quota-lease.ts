@@ -21,10 +21,9 @@ const WINDOW_MS = 1_000;
 const CHUNKS_PER_WINDOW = 10;
 
 /**
- * One process's share of one partner's limit. Permits are drawn from a counter that all processes share, several at a
- * time, and end with the second that they were drawn of: what all of them admit in a second never exceeds the limit.
- * What is drawn ahead is never more than was spent before in the same second, so that a process with little of the
- * traffic does not sit on permits that another one could use.
+ * One process's share of a rate limit. Permits are drawn in chunks from a counter that all processes share, and expire with the second
+ * in which they were drawn. So all processes together never exceed the limit. A process draws at most as many permits ahead as it has
+ * spent in this second, so a process with little traffic does not keep permits that another one could use.
  */
 export class QuotaLease {
   readonly #draw: (wanted: number) => Promise<Draw | null>;
@@ -33,7 +32,7 @@ export class QuotaLease {
   #endsAt = -Infinity;
   #permits = 0;
   #spent = 0;
-  /** Permits that were asked for in vain. */
+  /** Permits that were refused in this second. */
   #refused = 0;
   /** What all processes together have drawn of this second, as far as is known. */
   #drawn = 0;
@@ -44,13 +43,13 @@ export class QuotaLease {
   }
 
   /**
-   * Takes permits under a limit per second, all of them or none: at once where they are at hand, or not enough are left for
-   * anybody.
+   * Takes permits under a limit per second, all of them or none. Answers at once if this process has enough, or if no process can get
+   * enough.
    */
   async take(limit: number, permits = 1): Promise<Verdict> {
     for (;;) {
       const endsInMs = this.#endsAt - performance.now();
-      // Drawn all the same, they would keep others from theirs.
+      // Drawing them would only take permits away from others.
       if (permits > limit) return { admitted: false, remaining: 0, endsInMs: Math.max(0, endsInMs) };
       if (endsInMs > 0 && this.#permits >= permits)
         return { admitted: true, remaining: this.#spend(limit, permits), endsInMs };

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { BatchLoader, TooManyReads } from './batch-loader.ts';
+import { QueueFull } from '@floodgate/service/fair-queue';
+import { BatchLoader } from './batch-loader.ts';
 
 interface Group {
   keys: number[];
@@ -76,7 +77,7 @@ test('a read that fails twice fails those that wait behind it, and the next one 
 test('where 10,000 wait, nobody joins them until some of them are read', async () => {
   const { groups, reads } = heldReads();
   const values = numbers(10_001).map((key) => reads.read(key));
-  await expect(reads.read(-1)).rejects.toThrow(TooManyReads);
+  await expect(reads.read(-1)).rejects.toThrow(QueueFull);
   await groups[0]!.answer();
   values.push(reads.read(-2));
   for (let group = 1; group <= 21; group++) await groups[group]!.answer();

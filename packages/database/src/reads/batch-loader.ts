@@ -1,15 +1,12 @@
-/** Too many reads of the same kind wait. Postgres was not asked. */
-export class TooManyReads extends Error {
-  override name = 'TooManyReads';
-}
+import { QueueFull } from '@floodgate/service/fair-queue';
 
 /** Keys in one statement at most, so that it takes a few milliseconds. */
 const BATCH_LIMIT = 500;
 /** Past this, reads are refused: more could not be read in time from a Postgres that is slow. */
 const WAITING_LIMIT = 10_000;
 
-// One for all: capturing a stack for each refusal would help whoever sends too much.
-const TOO_MANY_READS = new TooManyReads('too many reads are waiting');
+// One instance for all: capturing a stack for each refusal would help a caller that sends too much.
+const TOO_MANY_READS = new QueueFull('too many reads are waiting');
 
 type Waiting<Key, Value> = PromiseWithResolvers<Value> & { key: Key };
 
@@ -27,7 +24,7 @@ export class BatchLoader<Key, Value> {
     this.#read = read;
   }
 
-  /** Resolves to the key's value. Rejects with TooManyReads, or as the statement does. */
+  /** Resolves to the key's value. Rejects with QueueFull, or as the statement does. */
   read(key: Key): Promise<Value> {
     if (this.#waiting.length === WAITING_LIMIT) return Promise.reject(TOO_MANY_READS);
     const waiting = { key, ...Promise.withResolvers<Value>() };
@@ -45,7 +42,7 @@ export class BatchLoader<Key, Value> {
   async #readBatch(batch: Waiting<Key, Value>[]): Promise<void> {
     const read = () => this.#read(batch.map(({ key }) => key));
     try {
-      // Once more: a lost connection, or none in time, says little about the next one.
+      // Repeated once: a lost connection, or none in time, says little about the next one.
       const values = await read().catch(read);
       batch.forEach(({ resolve }, index) => resolve(values[index]!));
     } catch (error) {

@@ -86,16 +86,3 @@ test('however much is read, whoever waits is answered, and no more than the last
   expect(await Promise.all(asked)).toEqual(asked.map((_, index) => index + 1));
   expect(reads.size).toBe(10_000);
 });
-
-test('what is older than its reading is counted from its own moment', async () => {
-  let begun = 0;
-  const reads = readThroughCache<string, number>((_key, _context, countFrom) => {
-    countFrom(performance.now() - 400);
-    return Promise.resolve((begun += 1));
-  });
-  expect(await reads.forceFetch('gala')).toBe(1);
-  await pass(590);
-  expect(reads.get('gala')).toBe(1);
-  await pass(20);
-  expect(reads.get('gala')).toBeUndefined();
-});

@@ -1,32 +1,32 @@
-import { createSlots } from '@floodgate/service/slots';
+import { createSemaphore } from '@floodgate/service/semaphore';
 import { BatchLoader } from './batch-loader.ts';
 
 /** Reads what belongs to a shard. Settles as `read` does, or rejects as another read of the shard does. */
 export type ShardReads = <Value>(shardId: number, read: () => Promise<Value>) => Promise<Value>;
 
-/** For one Postgres: where it does not answer there are no others to protect. */
+/** For one Postgres: there are no other shards to protect. */
 export const readAtOnce: ShardReads = (_shardId, read) => read();
 
 /** A read that takes longer may be waiting for a server that does not answer. */
 const PATIENCE_MS = 75;
-/** And then makes room for another one. Later, so that the next in line knows of the shard if it is of the same. */
-const ROOM_AFTER_MS = 100;
+/** Then it frees its permit. This is later than PATIENCE_MS, so that the next read already knows that the shard is slow. */
+const RELEASE_AFTER_MS = 100;
 
 interface Shard {
-  /** The read that is under way for too long, or the only one since such a read has failed. */
+  /** The read that takes too long, or the only one since such a read has failed. */
   pending: Promise<unknown> | null;
   /** A read that took too long has failed, and none has succeeded since. */
   isLost: boolean;
 }
 
 /**
- * Keeps shards whose server does not answer from taking the connections of the others. At most `limit` reads are under way
- * at once. One that takes too long is no longer counted, so connections must be there beyond the limit. Further reads of its
- * shard wait for it, without a connection, and fail with it. After that one read at a time tries the shard, apart from the
- * others, until one succeeds.
+ * Keeps shards whose server does not answer from taking the connections of the others. At most `limit` reads run
+ * at once. A read that takes too long is no longer counted, so the pool must have more connections than the limit. Further reads of
+ * its shard wait for it, without a connection, and fail with it. After a failure, one read at a time tries the shard until one
+ * succeeds.
  */
 export function createShardReads(limit: number): ShardReads {
-  const inSlot = createSlots(limit, ROOM_AFTER_MS);
+  const withPermit = createSemaphore(limit, RELEASE_AFTER_MS);
   const shards = new Map<number, Shard>();
 
   async function run<Value>(shard: Shard, read: () => Promise<Value>): Promise<{ value: Value }> {
@@ -52,8 +52,8 @@ export function createShardReads(limit: number): ShardReads {
     for (;;) {
       if (shard.pending) await shard.pending;
       if (shard.isLost) return (await run(shard, read)).value;
-      // Who was in line may find that the shard has become slow meanwhile, and must not wait for it in a slot.
-      const done = await inSlot(async () => (shard.pending ? null : run(shard, read)));
+      // The shard may have become slow during the wait for the permit. The read must not wait for it with a permit.
+      const done = await withPermit(async () => (shard.pending ? null : run(shard, read)));
       if (done) return done.value;
     }
   };

@@ -1,7 +1,7 @@
 import type { Database } from '../connection/connect.ts';
 import { isShardAway } from '../connection/failures.ts';
 
-// In a cluster one shard's server may be away while the others answer. What concerns all shards does what it can.
+// In a cluster one server can be away while the others answer. Work on all shards does what it can.
 
 /** Returns the ids of all shards. */
 export async function shardIds(db: Database): Promise<number[]> {
@@ -9,10 +9,29 @@ export async function shardIds(db: Database): Promise<number[]> {
   return shards.map(({ id }) => id);
 }
 
-/** Does `work` in each shard, one after the other. Throws the first failure once all have had their turn. */
-export async function inEachShard(db: Database, work: (shardId: number) => Promise<unknown>): Promise<void> {
+/** New shards are rare. Polls find them this much later. */
+const REMEMBERED_MS = 5_000;
+
+/** Returns a reader of the ids of all shards that asks Postgres at most every five seconds. A poll needs one statement less with it. */
+export function rememberShards(db: Database): () => Promise<number[]> {
+  let known: number[] = [];
+  let readAt = -Infinity;
+  return async () => {
+    if (performance.now() - readAt < REMEMBERED_MS) return known;
+    known = await shardIds(db);
+    readAt = performance.now();
+    return known;
+  };
+}
+
+/** Does `work` in each shard, one after the other. Throws the first failure after the last shard. */
+export async function inEachShard(
+  db: Database,
+  work: (shardId: number) => Promise<unknown>,
+  shards = () => shardIds(db),
+): Promise<void> {
   let failure: unknown;
-  for (const shardId of await shardIds(db)) {
+  for (const shardId of await shards()) {
     try {
       await work(shardId);
     } catch (error) {

@@ -1,14 +1,15 @@
 import { sql, type RawBuilder } from 'kysely';
+import pg from 'pg';
 import type { Database } from '../connection/connect.ts';
 import { inTransaction } from '../connection/in-transaction.ts';
-import { findFunctions, revokeFunctionsFromPublic } from './functions.ts';
-import { FUNCTIONS, privilegesOf, type ServiceName } from './privileges.ts';
+import { readGrants } from './grants.ts';
+import type { ServiceName } from './services.ts';
 
 type Sql = RawBuilder<unknown>;
 
 /**
- * `too-powerful`: the role can do things by itself that no revoke takes away. `may-still-create`: it was granted all that
- * it needs, but everybody has the right to create things here, and whoever asked cannot revoke that.
+ * `too-powerful`: the role can do things by itself that no revoke prevents. `may-still-create`: it was granted all that it needs, but
+ * everybody may create things in this database, and the connected user cannot revoke that.
  */
 export type GrantOutcome = 'granted' | 'no-such-role' | 'too-powerful' | 'may-still-create';
 
@@ -16,9 +17,9 @@ export type GrantOutcome = 'granted' | 'no-such-role' | 'too-powerful' | 'may-st
 const GRANT_LOCK = 0x67726e74;
 
 /**
- * Gives an existing login role exactly what a service needs in this database (PRIVILEGES), and takes away whatever else
- * it was granted here: one transaction, which those who are connected do not notice. Safe to repeat.
- * Nobody but the owner keeps the right to create anything, temporary tables included, or to execute functions that were not granted.
+ * Grants an existing login role exactly what a service needs in this database (sql/grants), and revokes everything else that it was
+ * granted here: one transaction, which open connections do not notice. Safe to repeat. Only the owner keeps the right to create
+ * anything, temporary tables included.
  */
 export function grantPrivileges(db: Database, service: ServiceName, role: string): Promise<GrantOutcome> {
   return inTransaction(db, async (transaction) => {
@@ -26,14 +27,25 @@ export function grantPrivileges(db: Database, service: ServiceName, role: string
     const [found] = (await readRole(transaction, role)).rows;
     if (!found) return 'no-such-role';
     if (found.isPowerful) return 'too-powerful';
-    const statements = grant(service, sql.id(role), sql.id(found.database), sql.id(found.schema));
-    for (const statement of statements) await statement.execute(transaction);
-    await revokeFunctionsFromPublic(transaction);
-    for (const { name, signature } of await findFunctions(transaction))
-      if (FUNCTIONS[service].includes(name))
-        await sql`grant execute on function ${sql.raw(signature)} to ${sql.id(role)}`.execute(transaction);
+    const grants = await readGrants(service);
+    for (const statement of statementsFor(grants, role, found)) await statement.execute(transaction);
+    await sql`
+      insert into service_roles (role, service) values (${role}, ${service})
+      on conflict (role) do update set service = excluded.service`.execute(transaction);
     return (await mayCreate(transaction, role)) ? 'may-still-create' : 'granted';
   });
+}
+
+/** Grants every role again what its service needs, after a migration. */
+export async function regrant(db: Database): Promise<void> {
+  for (const { role, service } of await listServiceRoles(db)) await grantPrivileges(db, service, role);
+}
+
+/** Returns the existing roles that services were granted. */
+export async function listServiceRoles(db: Database) {
+  const { rows } = await sql<{ role: string; service: ServiceName }>`
+    select role, service from service_roles join pg_roles on rolname = role order by role`.execute(db);
+  return rows;
 }
 
 // To revoke what one has no right to is a warning for Postgres, not an error.
@@ -44,9 +56,15 @@ async function mayCreate(db: Database, role: string): Promise<boolean> {
   return rows[0]!.mayCreate;
 }
 
+interface Found {
+  database: string;
+  schema: string;
+  isPowerful: boolean;
+}
+
 /** A role that is an administrator, owns something or is a member of another role can help itself to more. */
 function readRole(db: Database, role: string) {
-  return sql<{ database: string; schema: string; isPowerful: boolean }>`
+  return sql<Found>`
     select current_database() as database, current_schema() as schema,
       rolsuper or rolcreaterole or rolcreatedb or rolreplication or rolbypassrls or rolname = current_user
         or exists (select from pg_auth_members where member = pg_roles.oid)
@@ -57,22 +75,20 @@ function readRole(db: Database, role: string) {
     from pg_roles where rolname = ${role} and rolcanlogin`.execute(db);
 }
 
-function grant(service: ServiceName, role: Sql, database: Sql, schema: Sql): Sql[] {
+/** Revokes whatever the role and the public have, and grants what the file of the service says. */
+function statementsFor(grants: string, role: string, { database, schema }: Found): Sql[] {
+  const [theRole, theDatabase, theSchema] = [sql.id(role), sql.id(database), sql.id(schema)];
   const kinds = ['tables', 'sequences', 'routines'].map((kind) => sql.raw(kind));
   return [
-    sql`revoke create, temporary on database ${database} from public`,
-    sql`revoke create on schema ${schema} from public`,
-    sql`revoke all on database ${database} from ${role}`,
-    sql`revoke all on schema ${schema} from ${role}`,
+    sql`revoke create, temporary on database ${theDatabase} from public`,
+    sql`revoke create on schema ${theSchema} from public`,
+    sql`revoke all on database ${theDatabase} from ${theRole}`,
+    sql`revoke all on schema ${theSchema} from ${theRole}`,
     // With a table's privileges go those of its columns.
-    ...kinds.map((kind) => sql`revoke all on all ${kind} in schema ${schema} from ${role}`),
-    sql`grant connect on database ${database} to ${role}`,
-    sql`grant usage on schema ${schema} to ${role}`,
-    ...privilegesOf(service).map(({ table, privilege, columns }) => {
-      const list = columns ? sql`(${sql.join(columns.map((column) => sql.id(column)))})` : sql``;
-      const kind = sql.raw(privilege === 'usage' ? 'sequence' : 'table');
-      return sql`grant ${sql.raw(privilege)} ${list} on ${kind} ${schema}.${sql.id(table)} to ${role}`;
-    }),
+    ...kinds.map((kind) => sql`revoke all on all ${kind} in schema ${theSchema} from ${theRole}`),
+    sql`grant connect on database ${theDatabase} to ${theRole}`,
+    sql`grant usage on schema ${theSchema} to ${theRole}`,
+    sql.raw(grants.replaceAll(':"role"', () => pg.escapeIdentifier(role))),
   ];
 }
 

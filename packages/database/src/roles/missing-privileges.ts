@@ -1,7 +1,8 @@
 import type { Logger } from '@floodgate/service';
 import { sql } from 'kysely';
 import type { ConnectOptions, Database } from '../connection/connect.ts';
-import { FUNCTIONS, privilegesOf, type ServiceName } from './privileges.ts';
+import { parseGrants, readGrants, type Grant } from './grants.ts';
+import type { ServiceName } from './services.ts';
 
 /**
  * Throws, saying what to do, where the connected role lacks a privilege of this service. The owner lacks none. What does
@@ -13,7 +14,8 @@ export async function assertGranted(db: Database, service: ServiceName): Promise
 }
 
 /** The SQLSTATEs of a privilege, column or table that is not there. */
-const LACKING = new Set(['42501', '42703', '42P01']);
+const NO_PRIVILEGE = '42501';
+const LACKING = new Set([NO_PRIVILEGE, '42703', '42P01']);
 
 const EXPLAIN_INTERVAL_MS = 60_000;
 
@@ -27,50 +29,49 @@ export function explainRefusals(service: ServiceName, log: Logger): NonNullable<
     if (!LACKING.has(code) || performance.now() - explainedAt < EXPLAIN_INTERVAL_MS) return;
     explainedAt = performance.now();
     findLacks(db, service).then(
-      ([lack]) => lack && log.error({ code }, sentenceOf(lack, service)),
-      // Whoever sent the statement logs that it failed.
+      ([lack]) => (lack || code !== NO_PRIVILEGE) && log.error({ code }, sentenceOf(lack, service)),
+      // The sender of the statement logs that it failed.
       () => {},
     );
   };
 }
 
-interface Lack {
-  table: string;
-  privilege: string;
+interface Lack extends Omit<Grant, 'columns'> {
   /** Null: the whole table. */
   column: string | null;
   isThere: boolean;
 }
 
-function sentenceOf({ table, privilege, column, isThere }: Lack, service: ServiceName): string {
-  const place = column === null ? table : `${table} (${column})`;
+/** Returns what to do. Without a lack something has disappeared that no grant names. */
+function sentenceOf(lack: Lack | undefined, service: ServiceName): string {
+  const migrate = 'run "npm run floodgate -- migrate"';
+  if (!lack) return `the database schema is not what this release needs; ${migrate}`;
+  const { name, privilege, column, isThere } = lack;
+  const place = column === null ? name : `${name} (${column})`;
   return isThere
     ? `the user in DATABASE_URL may not ${privilege} ${place}, as the ${service} must; ` +
         `run "npm run floodgate -- grant ${service} <role>"`
-    : `the database schema is not what this release needs: there is no ${place}; run "npm run floodgate -- migrate"`;
+    : `the database schema is not what this release needs: there is no ${place}; ${migrate}`;
 }
 
-/** Returns what is not there before what may not be used. */
+/** Returns what does not exist before what the role may not use. */
 async function findLacks(db: Database, service: ServiceName): Promise<Lack[]> {
   const { rows } = await sql<Lack>`
-    select needed.table, privilege, case when relation is not null then "column" end as "column", "isThere"
-    from json_to_recordset(${JSON.stringify(privilegesOf(service))})
-      as needed ("table" text, privilege text, columns text[])
+    select kind, name, privilege, "column", "isThere"
+    from json_to_recordset(${JSON.stringify(parseGrants(await readGrants(service)))})
+      as needed (kind text, name text, privilege text, columns text[])
     left join unnest(columns) as "column" on true
-    cross join to_regclass(needed.table) as relation
-    left join pg_attribute on attrelid = relation and attname = "column"
+    left join pg_attribute on attrelid = to_regclass(name) and attname = "column"
     cross join lateral (
-      select relation is not null and ("column" is null or attnum is not null)
+      select case kind when 'function' then to_regproc(name) is not null else
+        to_regclass(name) is not null and ("column" is null or attnum is not null) end
     ) as _ ("isThere")
     where not "isThere" or not case
-      when privilege = 'usage' then has_sequence_privilege(relation, privilege)
-      when "column" is null then has_table_privilege(relation, privilege)
-      else has_column_privilege(relation, attnum, privilege)
+      when kind = 'function' then has_function_privilege(to_regproc(name), privilege)
+      when kind = 'sequence' then has_sequence_privilege(to_regclass(name), privilege)
+      when "column" is null then has_table_privilege(to_regclass(name), privilege)
+      else has_column_privilege(to_regclass(name), attnum, privilege)
     end
-    union all
-    select proname, 'execute', null, true from pg_proc
-    where proname = any(${FUNCTIONS[service]}) and pronamespace = current_schema()::regnamespace
-      and not has_function_privilege(oid, 'execute')
-    order by "isThere", 1, "column", privilege`.execute(db);
+    order by "isThere", name, "column", privilege`.execute(db);
   return rows;
 }

@@ -1,55 +1,11 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { Failure } from '@floodgate/service/failure';
 import { sql } from 'kysely';
-import { Migrator, type Migration } from 'kysely/migration';
+import manifest from '../../package.json' with { type: 'json' };
 import type { Database } from '../connection/connect.ts';
-import * as initial from './migrations/0001-initial.ts';
-import * as audit from './migrations/0002-audit.ts';
-import * as shards from './migrations/0003-shards.ts';
-import * as reserveBatch from './migrations/0004-reserve-batch.ts';
-import * as journal from './migrations/0005-journal.ts';
-import * as cancellations from './migrations/0006-cancellations.ts';
-import * as modes from './migrations/0007-modes.ts';
-import * as consumers from './migrations/0008-consumers.ts';
-import * as passes from './migrations/0009-passes.ts';
-import * as mail from './migrations/0010-mail.ts';
-import * as webhooks from './migrations/0011-webhooks.ts';
-import * as notices from './migrations/0012-notices.ts';
-import * as functions from './migrations/0013-functions.ts';
-import * as pausedBy from './migrations/0014-paused-by.ts';
-import * as mailLags from './migrations/0015-mail-lags.ts';
-import { revokeFunctionsFromPublic } from '../roles/functions.ts';
-import { adoptShardKeys, buildHoldIndex, buildShardKeys, hasTables } from './shard-keys.ts';
-
-/** In order, forward only, and never edited once merged. */
-const MIGRATIONS: Record<string, Migration> = {
-  '0001-initial': initial,
-  '0002-audit': audit,
-  '0003-shards': shards,
-  '0004-reserve-batch': reserveBatch,
-  '0005-journal': journal,
-  '0006-cancellations': cancellations,
-  '0007-modes': modes,
-  '0008-consumers': consumers,
-  '0009-passes': passes,
-  '0010-mail': mail,
-  '0011-webhooks': webhooks,
-  '0012-notices': notices,
-  '0013-functions': functions,
-  '0014-paused-by': pausedBy,
-  '0015-mail-lags': mailLags,
-};
-
-/** Functions that a migration creates are nobody's but the owner's from the start. */
-const revoking = ({ up }: Migration): Migration => ({
-  up: async (db) => {
-    await up(db);
-    await revokeFunctionsFromPublic(db as Database);
-  },
-});
-const getMigrations = () =>
-  Promise.resolve(
-    Object.fromEntries(Object.entries(MIGRATIONS).map(([name, migration]) => [name, revoking(migration)])),
-  );
+import { regrant } from '../roles/grant-privileges.ts';
+import { distributeFunctions, isDistributed } from './distribute.ts';
+import { readSqlFiles, type SqlFile } from './sql-files.ts';
 
 /** The oldest that PostgreSQL itself still maintains, and the oldest that the tests have been run on. */
 const OLDEST_VERSION = 15;
@@ -57,23 +13,37 @@ const OLDEST_VERSION = 15;
 /** SQL_ASCII keeps the bytes that it is given: UTF-8, as that is what every client of ours speaks. */
 const ENCODINGS = new Set(['UTF8', 'SQL_ASCII']);
 
+// Spells "shrd".
+const MIGRATE_LOCK = 0x73687264;
+
 /**
- * Brings the schema up to date. Returns the names of the migrations that ran. Safe to run twice at once. Leaves a newer
- * schema as it is: an older release must be able to start on it again. Throws Failure where there can be none.
+ * Brings the schema up to date in one transaction: runs new table files, replaces changed functions, repeats the grants. Returns the
+ * names of the files that it applied. Safe to run twice at once. Leaves a newer schema as it is, so that an older release can start
+ * on it again. Throws Failure if this database cannot be migrated.
  */
 export async function migrate(db: Database): Promise<string[]> {
   await assertSupported(db);
-  const isNew = !(await hasTables(db));
-  await buildShardKeys(db);
-  const migrator = new Migrator({ db, provider: { getMigrations } });
-  const { error, results } = await migrator.migrateToLatest();
-  // To Kysely, a migration that this release does not know is an error. Here it is one only where another is missing.
-  if (error && !(await isMigrated(db))) throw error;
-  await buildShardKeys(db);
-  await buildHoldIndex(db);
-  // Else processes of the release before may be running, whether they have stored anything or not.
-  if (isNew) await adoptShardKeys(db);
-  return (results ?? []).map((result) => result.migrationName);
+  const files = await readSqlFiles();
+  return db.transaction().execute(async (transaction) => {
+    await sql`select pg_advisory_xact_lock(${MIGRATE_LOCK})`.execute(transaction);
+    await assertEmptyOrOurs(transaction);
+    // The release orders versions of a function: an older release must not replace a newer function.
+    await sql`
+      create table if not exists schema_files (
+        name text primary key,
+        hash text not null,
+        release text not null,
+        applied_at timestamptz not null default now()
+      )`.execute(transaction);
+    const outdated = await findOutdated(transaction, files);
+    for (const file of outdated) await apply(transaction, file);
+    if (outdated.length > 0) {
+      await createFirstPassKey(transaction);
+      if (await isDistributed(transaction)) await distributeFunctions(transaction);
+      await regrant(transaction);
+    }
+    return outdated.map(({ name }) => name);
+  });
 }
 
 /**
@@ -82,18 +52,60 @@ export async function migrate(db: Database): Promise<string[]> {
  */
 export async function assertMigrated(db: Database): Promise<void> {
   await assertSupported(db);
-  if (await isMigrated(db)) return;
+  const { rows } = await sql<{ exists: boolean }>`
+    select to_regclass('schema_files') is not null as exists`.execute(db);
+  if (rows[0]!.exists && (await findOutdated(db, await readSqlFiles())).length === 0) return;
   throw new Error('the database schema is missing or out of date; run "npm run floodgate -- migrate"');
 }
 
-/** Returns whether every migration that this code knows has run. */
-async function isMigrated(db: Database): Promise<boolean> {
-  const { rows: tables } = await sql<{ exists: boolean }>`
-    select to_regclass('kysely_migration') is not null as exists`.execute(db);
-  if (!tables[0]!.exists) return false;
+/**
+ * Returns the files that were never applied, and the functions that have changed, unless a newer release applied them. Throws Failure
+ * if a table file has changed.
+ */
+async function findOutdated(db: Database, files: readonly SqlFile[]): Promise<SqlFile[]> {
+  const { rows } = await sql<{ name: string; hash: string; release: string }>`
+    select name, hash, release from schema_files`.execute(db);
+  const applied = new Map(rows.map((row) => [row.name, row]));
+  return files.filter(({ name, kind, hash }) => {
+    const before = applied.get(name);
+    if (before?.hash === hash || (before && isNewer(before.release))) return false;
+    if (before && kind === 'table')
+      throw new Failure(`${name}.sql has changed since this database ran it; use an empty database`);
+    return true;
+  });
+}
+
+const isNewer = (release: string) => release.localeCompare(manifest.version, 'en', { numeric: true }) > 0;
+
+async function apply(db: Database, { name, kind, text, hash }: SqlFile): Promise<void> {
+  // Dropped and created: two functions of one name but with different arguments could both match a call.
+  if (kind === 'function') await sql`drop function if exists ${sql.ref(name)}`.execute(db);
+  await sql.raw(text).execute(db);
+  if (kind === 'function') await sql`revoke execute on function ${sql.ref(name)} from public`.execute(db);
+  await sql`
+    insert into schema_files (name, hash, release) values (${name}, ${hash}, ${manifest.version})
+    on conflict (name) do update set hash = excluded.hash, release = excluded.release, applied_at = now()`.execute(
+    db,
+  );
+}
+
+/** Throws Failure if somebody else's tables would be in the way. */
+async function assertEmptyOrOurs(db: Database): Promise<void> {
   const { rows } = await sql`
-    select from kysely_migration where name = any(${Object.keys(MIGRATIONS)})`.execute(db);
-  return rows.length === Object.keys(MIGRATIONS).length;
+    select where to_regclass('schema_files') is null and to_regclass('partners') is not null`.execute(db);
+  if (rows.length > 0)
+    throw new Failure('the database has tables that no release has created; use an empty database');
+}
+
+/** SQL cannot create an Ed25519 key. */
+async function createFirstPassKey(db: Database): Promise<void> {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519', {
+    privateKeyEncoding: { type: 'pkcs8', format: 'der' },
+    publicKeyEncoding: { type: 'spki', format: 'der' },
+  });
+  await sql`
+    insert into pass_keys (id, private_key, public_key)
+    select 1, ${privateKey}::bytea, ${publicKey}::bytea where not exists (select from pass_keys)`.execute(db);
 }
 
 /** Throws Failure where the server is too old, or the database cannot store every name. */

@@ -3,18 +3,17 @@ import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
 // The tables as TypeScript sees them. int8 and numeric arrive as numbers (connect.ts).
 
 type CreatedAt = ColumnType<Date, Date | undefined, never>;
-export type BatchState = 'pending' | 'confirmed' | 'failed' | 'void';
+export type BatchState = 'pending' | 'confirmed' | 'failed';
 /** What an entry of the journal tells. The last two are about a ticket, the others about a registration. */
 export type JournalKind = 'confirmed' | 'cancelled' | 'failed' | 'sold_out' | 'reopened';
 /** Who reads the journal: what sends e-mails to attendees, or a partner's webhook. */
 export type ConsumerKind = 'mail' | 'webhook';
-/** Skipped: there was nothing to send, as with who has cancelled meanwhile. */
-export type MailState = 'sent' | 'undeliverable' | 'retry' | 'skipped';
-/** Skipped: nobody needs to be told any more, or nobody could be. */
-export type NoticeState = 'waiting' | 'sent' | 'undeliverable' | 'skipped';
+/** packages/deliveries draws them. */
+export type DeliveryState =
+  'queued' | 'sending' | 'sent' | 'retry' | 'undeliverable' | 'suppressed' | 'cancelled';
 /** Paused: until somebody says otherwise. Disabled: by the service, which has given it up. */
 export type ConsumerState = 'active' | 'paused' | 'disabled';
-/** What becomes of an attendee that is registered already: a second seat, a refusal, or the first pass reference once more. */
+/** For an attendee that is registered already: a second seat, a refusal, or the first pass reference again. */
 export type DuplicatePolicy = 'allow' | 'reject' | 'return_existing';
 /** For what an attendee registers once, where not as often as they like. */
 export type DuplicateScope = 'event' | 'ticket';
@@ -24,7 +23,7 @@ export type Mode = 'live' | 'test';
 
 export interface TicketsTable {
   shard_id: Generated<number>;
-  id: GeneratedAlways<number>;
+  id: Generated<number>;
   event_id: number;
   title: string;
   price: Generated<number>;
@@ -64,6 +63,17 @@ export const TICKET_COLUMNS = [
 /** What the audit log keeps of a thing: neither secrets nor their hashes, and nothing of an attendee's. */
 export type AuditedState = Record<string, unknown>;
 
+interface AuditedChange {
+  id: GeneratedAlways<number>;
+  at: CreatedAt;
+  action: string;
+  /** The kind and the id of what changed: "ticket:7". */
+  subject: string;
+  /** Null: it did not exist. */
+  before: AuditedState | null;
+  after: AuditedState | null;
+}
+
 export interface Schema {
   partners: {
     id: GeneratedAlways<number>;
@@ -73,7 +83,7 @@ export interface Schema {
     /** Its share where partners compete, relative to others'. */
     weight: Generated<number>;
     created_at: CreatedAt;
-    /** Who is told when something of its own needs care. */
+    /** For notices about its webhooks. */
     contact_email: string | null;
   };
   /** How much of a second's limit the processes have drawn; written by drawPermits alone. */
@@ -94,8 +104,6 @@ export interface Schema {
     created_at: CreatedAt;
     expires_at: Date | null;
     revoked_at: Date | null;
-    /** To the hour. Written by the release before alone; now it is secret_key_uses. */
-    last_used_at: Date | null;
   };
   /** The hour of each key's last use. */
   secret_key_uses: {
@@ -129,6 +137,8 @@ export interface Schema {
     language: Generated<string>;
     /** Where attendees' answers go. */
     reply_to: string | null;
+    /** Rises with every change of the event. */
+    revision: Generated<number>;
   };
   event_grants: {
     partner_id: number;
@@ -180,10 +190,12 @@ export interface Schema {
     journal_offset: number | null;
     /** Tickets whose last seat it took. */
     sold_out: number[] | null;
+    /** What reserve_batch answered; null: everybody got a seat. */
+    answer: unknown;
   };
   registrations: {
     shard_id: Generated<number>;
-    serial: GeneratedAlways<number>;
+    serial: Generated<number>;
     batch_id: string;
     position: number;
     partner_id: number;
@@ -203,6 +215,24 @@ export interface Schema {
     table_or_seat: string | null;
     extra_data_1: string | null;
     extra_data_2: string | null;
+  };
+  /** Changes that are committed and not published yet. */
+  changes: {
+    shard_id: number;
+    id: Generated<number>;
+    at: CreatedAt;
+    kind: 'confirmed' | 'cancelled' | 'ticket';
+    event_id: number | null;
+    partner_id: number | null;
+    batch_id: string | null;
+    serials: number[] | null;
+    ticket_id: number | null;
+  };
+  /** The last published state of a ticket. */
+  ticket_states: {
+    shard_id: number;
+    ticket_id: number;
+    kind: 'sold_out' | 'reopened';
   };
   /** How far a shard's journal is written. */
   journal_heads: {
@@ -224,7 +254,7 @@ export interface Schema {
     serials: number[] | null;
     at: CreatedAt;
   };
-  /** Who reads the journal of an event, and how far each has come. */
+  /** Readers of the journal of an event, each with its progress. */
   journal_consumers: {
     shard_id: number;
     id: string;
@@ -234,19 +264,27 @@ export interface Schema {
     partner_id: number;
     /** Everything up to here was delivered. */
     last_offset: Generated<number>;
-    /** Where what is under way ends. Null: nothing is. */
-    until: number | null;
+    /** Last offset of the range in flight. Null: there is none. */
+    in_flight_until: number | null;
+    /** Last entry for it that a scan has found. Null: nobody has looked yet. */
+    news_offset: number | null;
+    is_behind: GeneratedAlways<boolean>;
     state: Generated<ConsumerState>;
-    /** Attempts in vain since the last that was not. */
+    /** Consecutive failed attempts. */
     failures: Generated<number>;
     failing_since: Date | null;
-    /** When it may be read for again. */
+    /** When it may be leased again. */
     next_at: Generated<Date>;
     lease: string | null;
     leased_until: Date | null;
     created_at: CreatedAt;
   };
-  /** Where a partner is told of what became of its registrations. The id is that of its consumer. */
+  /** How far the journal of each shard was scanned for news of consumers. */
+  consumer_scans: {
+    shard_id: number;
+    last_offset: Generated<number>;
+  };
+  /** A partner's webhook. The id is the id of its journal consumer. */
   webhook_endpoints: {
     shard_id: number;
     id: string;
@@ -259,11 +297,11 @@ export interface Schema {
     entry_limit: number;
     /** Cursor of the last message that was delivered. */
     chain_offset: number;
-    /** How often everything was asked for once more. */
+    /** How often a replay was requested. */
     replays: Generated<number>;
     /** Why the service has given it up, where it has. */
     disabled_reason: string | null;
-    /** Null: it is not paused, or was before this column was added. */
+    /** Null: it is not paused. */
     paused_by: 'partner' | 'operator' | null;
     /** Id of a message that was asked for to try the endpoint. Null: none is to be sent. */
     test_message: string | null;
@@ -300,41 +338,29 @@ export interface Schema {
     /** A name, never a message: those hold data. */
     error: string | null;
   };
-  /** What a partner is told of a webhook that was given up: the newest of each. The id is that of the endpoint. */
-  webhook_notices: {
-    shard_id: number;
-    id: string;
-    /** Of this notice, however often it is sent. */
-    message_id: string;
-    /** Null: it had not failed before. */
-    failing_since: Date | null;
-    given_up_at: Generated<Date>;
-    state: Generated<NoticeState>;
-    /** Codes of the SMTP server, or a word of ours. */
-    reason: string | null;
-    /** Those that were refused for now, and the last. */
-    attempts: Generated<number>;
-    /** When somebody may take it. */
-    next_at: Generated<Date>;
-    /** When the last e-mail about this endpoint was sent, whichever notice that was. */
-    sent_at: Date | null;
-  };
-  /** What became of the e-mail about a registration. */
-  mail_deliveries: {
+  /** Everything that is sent to one recipient. */
+  deliveries: {
     shard_id: number;
     event_id: number;
-    serial: number;
-    state: MailState;
-    /** Codes of the SMTP server, or a word of ours. Never its text: that quotes addresses. */
+    kind: string;
+    /** The serial of a registration, or the id of a webhook. */
+    subject: string;
+    /** Which edition of the message. */
+    revision: Generated<number>;
+    state: Generated<DeliveryState>;
+    /** Attempts that counted. */
+    attempts: Generated<number>;
+    /** An earlier attempt may have succeeded: its outcome is unknown. */
+    possibly_twice: Generated<boolean>;
+    /** When it may be leased. While it is being sent: the end of the lease. */
+    due_at: Generated<Date>;
+    lease: string | null;
+    /** Codes of the SMTP server, or one of our own. Never the server's text: it contains addresses. */
     reason: string | null;
-    attempts: number;
-    /** It may have been sent twice: nobody knows how an earlier attempt ended. */
-    doubtful: boolean;
-    /** When it is tried again. */
-    next_at: Date | null;
-    /** When the registration was confirmed. */
-    since: Date;
-    at: CreatedAt;
+    created_at: CreatedAt;
+    tried_at: Date | null;
+    /** When the last message was sent, in any edition. */
+    sent_at: Date | null;
   };
   /** Addresses that get no more e-mails. */
   mail_suppressions: {
@@ -365,17 +391,17 @@ export interface Schema {
     serials: number[] | null;
     created_at: CreatedAt;
   };
-  /** What operators did, a row for each thing that changed. Written with the change, and never changed itself. */
-  audit_log: {
-    id: GeneratedAlways<number>;
-    at: CreatedAt;
-    /** Who did it. */
-    actor: string;
-    action: string;
-    /** The kind and the id of what changed, as in "ticket:7". */
-    subject: string;
-    /** Null: it was not there. */
-    before: AuditedState | null;
-    after: AuditedState | null;
+  /** Resets of test events have cancelled every registration up to this offset of the journal. */
+  test_resets: {
+    shard_id: Generated<number>;
+    event_id: number;
+    partner_id: number;
+    journal_offset: number;
   };
+  /** What operators did, a row for each thing that changed. Written with the change, and never changed itself. */
+  audit_log: AuditedChange & {
+    /** The operator. */
+    actor: string;
+  };
+  partner_audit_log: AuditedChange & { partner_id: number };
 }

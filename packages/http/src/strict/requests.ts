@@ -96,7 +96,7 @@ export function readJsonBodies(app: FastifyInstance): void {
   });
 }
 
-/** Whether it is UTF-16 or UTF-32: these begin with a byte order mark, or have NUL beside JSON's first character. */
+/** Whether it is UTF-16 or UTF-32: these begin with a byte order mark, or have NUL next to JSON's first character. */
 function isWide(body: Buffer): boolean {
   const first = body[0];
   const second = body[1];

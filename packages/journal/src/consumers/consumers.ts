@@ -1,9 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { ConsumerKind, Database } from '@floodgate/database';
-import { journalHead } from './manage-consumers.ts';
 
-/** A reader of the journal, and how far it has come, while this process has its lease. */
+// What the lease holder does with a consumer. Each update returns false if the lease was lost or the consumer was paused or
+// disabled: then another process continues, or nobody does.
+//
+//                          advance, extendLease
+//                               ┌────┐
+//   idle ──news──▶ behind ──▶ leased ─┴▶ release ─▶ behind, or idle if it is caught up
+//                               ├───────▶ retryLater, throttle ─▶ behind, due later
+//                               └───────▶ disable ─▶ disabled until it is resumed
+
+/** A reader of the journal while this process holds its lease. */
 export interface Consumer {
   shardId: number;
   id: string;
@@ -12,35 +20,33 @@ export interface Consumer {
   partnerId: number;
   /** Everything up to here was delivered. */
   cursor: number;
-  /** Where what is under way ends; null: nothing is. What is made again after a failure, ends there. */
-  until: number | null;
-  /** Attempts in vain since the last that was not. */
+  /** Last offset of the range being delivered; null if there is none. A retry sends exactly this range. */
+  inFlightUntil: number | null;
+  /** The last entry for it that was known when it was leased; null if nobody had looked. */
+  newsOffset: number | null;
+  /** Consecutive failed attempts. */
   failures: number;
-  /** Since when nothing was delivered though it was tried; null: the last attempt was not in vain. */
+  /** Start of the current run of failed or throttled attempts; null if the last attempt succeeded. */
   failingSince: Date | null;
-  /** Names this lease. */
+  /** Identifies this lease. */
   lease: string;
 }
 
-/** How long a process that was killed keeps its consumers from the others. Longer than any single attempt takes. */
+/** How long the consumers of a killed process stay leased. Longer than any single attempt. */
 export const LEASE_SECONDS = 25;
+const LEASE = sql`make_interval(secs => ${LEASE_SECONDS})`;
 
-/**
- * Leases up to `most` consumers of a shard that have something to read, whose time has come and whom nobody else has, the longest
- * waiting first.
- */
+/** Leases up to `limit` consumers of a shard that are behind and due, the longest waiting first. */
 export async function leaseConsumers(
   db: Database,
   shardId: number,
   kind: ConsumerKind,
-  most: number,
+  limit: number,
 ): Promise<Consumer[]> {
   const lease = randomUUID();
   const { rows } = await sql<{ ids: string[] }>`
-    select lease_consumers(${shardId}, ${kind}, ${most}, ${lease}, make_interval(secs => ${LEASE_SECONDS})) as ids`.execute(
-    db,
-  );
-  const ids = rows[0]!.ids;
+    select lease_consumers(${shardId}, ${kind}, ${limit}, ${lease}, ${LEASE}) as ids`.execute(db);
+  const { ids } = rows[0]!;
   if (ids.length === 0) return [];
   const consumers = await db
     .selectFrom('journal_consumers')
@@ -50,43 +56,19 @@ export async function leaseConsumers(
       'event_id as eventId',
       'partner_id as partnerId',
       'last_offset as cursor',
-      'until',
+      'in_flight_until as inFlightUntil',
+      'news_offset as newsOffset',
       'failures',
       'failing_since as failingSince',
     ])
     .where('shard_id', '=', shardId)
+    .where('id', 'in', ids)
     .where('lease', '=', lease)
+    .orderBy('next_at')
     .execute();
   return consumers.map((consumer) => ({ ...consumer, lease }));
 }
 
-/**
- * Moves the cursors of consumers that have nothing to read to the end of the journal. Otherwise such a cursor expires with the entries
- * of other events, and the consumer looks as if it had missed something. Cursors at 0 do not expire, and stay.
- */
-export async function advanceIdleConsumers(db: Database, shardId: number, kind: ConsumerKind): Promise<void> {
-  // Read first: the checks below see every entry up to here.
-  const head = await journalHead(db, shardId);
-  const behind = await db
-    .selectFrom('journal_consumers')
-    .select(['id', 'event_id as eventId', 'partner_id as partnerId', 'last_offset as cursor'])
-    .where('shard_id', '=', shardId)
-    .where('kind', '=', kind)
-    .where('last_offset', '>', 0)
-    .where('last_offset', '<', head)
-    .where('until', 'is', null)
-    .execute();
-  for (const { id, eventId, partnerId, cursor } of behind) {
-    const { rows } = await sql<{ isIdle: boolean }>`
-      select oldest_news(${shardId}, ${eventId}, ${partnerId}, ${cursor}) is null as "isIdle"`.execute(db);
-    if (!rows[0]!.isIdle) continue;
-    await sql`
-      update journal_consumers set last_offset = ${head}
-      where shard_id = ${shardId} and id = ${id} and last_offset = ${cursor} and until is null`.execute(db);
-  }
-}
-
-/** Updates a consumer that this process has leased. Returns false where it has lost the lease: somebody else goes on then. */
 async function updateLeased(
   db: Database,
   { shardId, id, lease }: Consumer,
@@ -98,69 +80,93 @@ async function updateLeased(
   return Number(numAffectedRows ?? 0) > 0;
 }
 
-/**
- * Notes that everything up to the cursor was delivered, and what is under way from now on, and renews the lease. Returns false
- * where the lease is lost, or the consumer was paused: nothing more may be delivered then.
- */
+/** Records that everything up to the cursor was delivered, and the next range in flight. Extends the lease. */
 export async function advance(
   db: Database,
   consumer: Consumer,
-  { cursor, until = null }: { cursor: number; until?: number | null },
+  { cursor, inFlightUntil = null }: { cursor: number; inFlightUntil?: number | null },
 ): Promise<boolean> {
-  const kept = await updateLeased(
+  const isKept = await updateLeased(
     db,
     consumer,
-    sql`last_offset = ${cursor}, until = ${until}, failures = 0, failing_since = null,
-      leased_until = now() + make_interval(secs => ${LEASE_SECONDS})`,
+    sql`last_offset = ${cursor}, in_flight_until = ${inFlightUntil}, failures = 0, failing_since = null,
+      leased_until = now() + ${LEASE}`,
   );
-  if (kept) Object.assign(consumer, { cursor, until, failures: 0, failingSince: null });
-  return kept;
+  if (isKept) Object.assign(consumer, { cursor, inFlightUntil, failures: 0, failingSince: null });
+  return isKept;
 }
 
-/**
- * Renews the lease of a consumer whose turn takes long. Returns false where it is lost, or the consumer was paused: then the lease
- * lasts for what is under way.
- */
-export async function renew(db: Database, { shardId, id, lease }: Consumer): Promise<boolean> {
+/** Extends the lease. If the consumer was paused, the lease is extended for what is in flight. */
+export async function extendLease(db: Database, { shardId, id, lease }: Consumer): Promise<boolean> {
   const { rows } = await sql<{ state: string }>`
-    update journal_consumers set leased_until = now() + make_interval(secs => ${LEASE_SECONDS})
+    update journal_consumers set leased_until = now() + ${LEASE}
     where shard_id = ${shardId} and id = ${id} and lease = ${lease} returning state`.execute(db);
   return rows[0]?.state === 'active';
 }
 
-/** Ends the lease of a consumer that was paused meanwhile: nothing of this turn is under way any more, nor in doubt. */
-export async function letGo(db: Database, { shardId, id, lease }: Consumer): Promise<void> {
+/** Releases a consumer that was paused meanwhile, once nothing is in flight. */
+export async function releasePaused(db: Database, { shardId, id, lease }: Consumer): Promise<void> {
   await sql`
-    update journal_consumers set lease = null, leased_until = null, until = null
+    update journal_consumers set lease = null, leased_until = null, in_flight_until = null
     where shard_id = ${shardId} and id = ${id} and lease = ${lease}`.execute(db);
 }
 
-const givenBack = (delayMs: number) =>
+const releaseFor = (delayMs: number) =>
   sql`lease = null, leased_until = null, next_at = now() + make_interval(secs => ${delayMs / 1000})`;
 
-/** Gives a consumer back: others have their turn before it. With `delayMs`, nobody reads for it before that time has passed. */
+/** Releases a consumer. It is leased again after the delay, behind those that have waited longer. */
 export const release = (db: Database, consumer: Consumer, delayMs = 0): Promise<boolean> =>
-  updateLeased(db, consumer, givenBack(delayMs));
+  updateLeased(db, consumer, releaseFor(delayMs));
 
-// Citus takes no now() inside a coalesce.
-const failingSinceNow = ({ failingSince }: Consumer) =>
-  failingSince === null ? sql`, failing_since = now()` : sql``;
-
-/** Gives a consumer back after an attempt in vain. The next is made after `delayMs`, and ends where this one did. */
-export const postpone = (db: Database, consumer: Consumer, delayMs: number): Promise<boolean> =>
+/**
+ * Releases a consumer that has read the journal to its end. It is idle, unless a scan has found news since it was leased. (Its cursor
+ * can stay below the news: if entries expired, and at 0 as long as there was nothing to read.)
+ */
+export const releaseCaughtUp = (db: Database, consumer: Consumer): Promise<boolean> =>
   updateLeased(
     db,
     consumer,
-    sql`${givenBack(delayMs)}, failures = failures + 1 ${failingSinceNow(consumer)}`,
+    sql`${releaseFor(0)}, news_offset = case
+      when news_offset is not distinct from ${consumer.newsOffset}::bigint then least(news_offset, last_offset)
+      else news_offset end`,
   );
 
-/**
- * Gives a consumer back whose receiver asked to wait. That counts no failure, but since when nothing was delivered is known, as after
- * one.
- */
-export const slowDown = (db: Database, consumer: Consumer, delayMs: number): Promise<boolean> =>
-  updateLeased(db, consumer, sql`${givenBack(delayMs)} ${failingSinceNow(consumer)}`);
+// Citus accepts no now() inside a coalesce.
+const failingSinceNow = ({ failingSince }: Consumer) =>
+  failingSince === null ? sql`, failing_since = now()` : sql``;
 
-/** Gives a consumer up, until somebody resumes it. */
+/** Releases a consumer after a failed attempt. The same range is sent again after the delay. */
+export const retryLater = (db: Database, consumer: Consumer, delayMs: number): Promise<boolean> =>
+  updateLeased(
+    db,
+    consumer,
+    sql`${releaseFor(delayMs)}, failures = failures + 1 ${failingSinceNow(consumer)}`,
+  );
+
+/** Releases a consumer whose receiver asked to wait. This is no failure, but no success either. */
+export const throttle = (db: Database, consumer: Consumer, delayMs: number): Promise<boolean> =>
+  updateLeased(db, consumer, sql`${releaseFor(delayMs)} ${failingSinceNow(consumer)}`);
+
+/** Disables a consumer until it is resumed. */
 export const disable = (db: Database, consumer: Consumer): Promise<boolean> =>
   updateLeased(db, consumer, sql`lease = null, leased_until = null, state = 'disabled'`);
+
+/**
+ * Moves the cursors of idle consumers forward. Otherwise such a cursor would expire with the entries of other events. Cursors at 0 do
+ * not expire, and stay.
+ */
+export async function advanceIdleConsumers(db: Database, shardId: number, kind: ConsumerKind): Promise<void> {
+  // An idle consumer has nothing to read up to the end of the last scan. A scan that runs now finds later entries.
+  const scans = db.selectFrom('consumer_scans').select('last_offset').where('shard_id', '=', shardId);
+  const { last_offset: scanned } = await scans.executeTakeFirstOrThrow();
+  await db
+    .updateTable('journal_consumers')
+    .set({ last_offset: scanned })
+    .where('shard_id', '=', shardId)
+    .where('kind', '=', kind)
+    .where('is_behind', '=', false)
+    .where('last_offset', '>', 0)
+    .where('last_offset', '<', scanned)
+    .where('in_flight_until', 'is', null)
+    .execute();
+}

@@ -1,63 +1,56 @@
 import { sql } from 'kysely';
 import { askShards, shardIds, type ConsumerKind, type Database } from '@floodgate/database';
 
-/** How far the consumers of a kind are behind, all that have not ended counted: also those that wait, are slowed down or paused. */
+/** How far the consumers of a kind are behind. Includes those that wait, are throttled or paused. */
 export interface Lag {
   consumers: number;
-  /** How many of them have something to deliver, for the first time or again. */
+  /** Consumers with something to deliver, for the first time or again. */
   behind: number;
-  /** How many failed with their last attempt, and how many the service has given up. */
+  /** Consumers whose last attempt failed. */
   failing: number;
   disabled: number;
-  /** Age of the oldest that was not delivered, of those who are not disabled; null: there is none. */
+  /** Age of the oldest undelivered entry of consumers that are not disabled; null if there is none. */
   oldestMs: number | null;
-  /** Age of the oldest e-mail that was refused for now and is tried again. It does not count in `oldestMs`. */
+  /** Age of the oldest e-mail that was refused and is retried. It does not count in `oldestMs`. */
   oldestRetryMs: number | null;
 }
 
 export type Lags = Partial<Record<ConsumerKind, Lag>> & { shardsAway?: number[] };
 
-interface ConsumerLag extends Pick<Lag, 'oldestMs' | 'oldestRetryMs'> {
-  id: string;
-  kind: ConsumerKind;
-  state: string;
-  failures: number;
-}
-
-/** How far one consumer is behind; null: not at all. */
+/** Returns how far one consumer is behind; null if it is not. */
 export async function lagOf(
   db: Database,
-  { shardId, id }: { shardId: number; id: string },
+  of: { shardId: number; eventId: number; partnerId: number; cursor: number },
 ): Promise<number | null> {
-  const all = await readShardLags(db, shardId);
-  return all.find((one) => one.id === id)?.oldestMs ?? null;
+  const { rows } = await sql<{ lag: number | null }>`
+    select extract(epoch from now() - oldest_news(${of.shardId}, ${of.eventId}, ${of.partnerId}, ${of.cursor}))::float8 * 1000
+      as lag`.execute(db);
+  return rows[0]!.lag;
 }
 
-/** Returns how far consumers are behind, by kind. Kinds that nobody uses are missing. */
+/** Returns how far consumers are behind, by kind. Kinds without consumers are missing. */
 export async function readLags(db: Database): Promise<Lags> {
-  const { answers, away } = await askShards(await shardIds(db), (shardId) => readShardLags(db, shardId));
-  const lags = Object.fromEntries(
-    [...Map.groupBy(answers.flat(), ({ kind }) => kind)].map(([kind, all]) => [kind, sumUp(all)]),
-  );
+  const { answers, away } = await askShards(await shardIds(db), async (shardId) => {
+    const { rows } = await sql<{
+      lags: (Lag & { kind: ConsumerKind })[];
+    }>`select consumer_lags(${shardId}) as lags`.execute(db);
+    return rows[0]!.lags;
+  });
+  const lags: Lags = {};
+  for (const { kind, ...lag } of answers.flat()) lags[kind] = add(lags[kind], lag);
   return { ...lags, ...(away.length > 0 && { shardsAway: away }) };
 }
 
-function sumUp(all: readonly ConsumerLag[]): Lag {
-  const enabled = all.filter(({ state }) => state !== 'disabled');
-  const oldest = (ages: (number | null)[]) =>
-    ages.reduce((a, b) => (a === null || (b ?? 0) > a ? b : a), null);
+function add(sum: Lag | undefined, lag: Lag): Lag {
+  if (!sum) return lag;
+  const older = (a: number | null, b: number | null) =>
+    a === null || b === null ? (a ?? b) : Math.max(a, b);
   return {
-    consumers: all.length,
-    behind: enabled.filter(({ oldestMs, oldestRetryMs }) => (oldestMs ?? oldestRetryMs) !== null).length,
-    failing: enabled.filter(({ failures }) => failures > 0).length,
-    disabled: all.length - enabled.length,
-    oldestMs: oldest(enabled.map(({ oldestMs }) => oldestMs)),
-    oldestRetryMs: oldest(enabled.map(({ oldestRetryMs }) => oldestRetryMs)),
+    consumers: sum.consumers + lag.consumers,
+    behind: sum.behind + lag.behind,
+    failing: sum.failing + lag.failing,
+    disabled: sum.disabled + lag.disabled,
+    oldestMs: older(sum.oldestMs, lag.oldestMs),
+    oldestRetryMs: older(sum.oldestRetryMs, lag.oldestRetryMs),
   };
-}
-
-/** Returns how far each consumer of a shard is behind. */
-export async function readShardLags(db: Database, shardId: number): Promise<ConsumerLag[]> {
-  const { rows } = await sql<{ lags: ConsumerLag[] }>`select consumer_lags(${shardId}) as lags`.execute(db);
-  return rows[0]!.lags;
 }

@@ -2,36 +2,35 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { ConsumerKind, Database } from '@floodgate/database';
 
-// What capabilities do with their consumers while others may read for them. `db` is a transaction where more is changed with it.
+// Changes of consumers by capabilities, while another process may hold the lease. `db` is a transaction if more is changed with it.
 
-/** Names a consumer. */
+/** Identifies a consumer. */
 export interface ConsumerId {
   shardId: number;
   id: string;
 }
 
-/** What a consumer is to read. */
 export interface NewConsumer {
   shardId: number;
   kind: ConsumerKind;
   eventId: number;
   /** 0: the entries of all partners. */
   partnerId: number;
-  /** Whether it begins with what comes from now on, and not with the oldest that is kept. */
+  /** Whether it starts with the next entry, instead of the oldest that is kept. */
   fromNow?: boolean;
-  /** Nobody reads for it before so much time has passed. */
+  /** Nobody leases it earlier. */
   startsInSeconds?: number;
-  /** Whether it is paused until somebody resumes it. */
+  /** Whether it is paused until it is resumed. */
   isPaused?: boolean;
 }
 
-/** Adds a consumer. Returns its id, and the cursor that it begins after. */
+/** Adds a consumer. Returns its id and its first cursor. */
 export async function addConsumer(
   db: Database,
   { shardId, kind, eventId, partnerId, fromNow = false, startsInSeconds = 0, isPaused = false }: NewConsumer,
-): Promise<{ id: string; after: number }> {
+): Promise<{ id: string; cursor: number }> {
   const id = randomUUID();
-  const after = fromNow ? await journalHead(db, shardId) : 0;
+  const cursor = fromNow ? await journalHead(db, shardId) : 0;
   await db
     .insertInto('journal_consumers')
     .values({
@@ -40,15 +39,15 @@ export async function addConsumer(
       kind,
       event_id: eventId,
       partner_id: partnerId,
-      last_offset: after,
+      last_offset: cursor,
       state: isPaused ? 'paused' : 'active',
       next_at: sql<Date>`now() + make_interval(secs => ${startsInSeconds})`,
     })
     .execute();
-  return { id, after };
+  return { id, cursor };
 }
 
-/** Returns the cursor after everything that the journal of a shard tells by now. */
+/** Returns the cursor after the last entry of a shard. */
 export async function journalHead(db: Database, shardId: number): Promise<number> {
   const heads = db.selectFrom('journal_heads').select('last_offset').where('shard_id', '=', shardId);
   return (await heads.executeTakeFirstOrThrow()).last_offset;
@@ -57,14 +56,10 @@ export async function journalHead(db: Database, shardId: number): Promise<number
 const consumerOf = (db: Database, { shardId, id }: ConsumerId) =>
   db.updateTable('journal_consumers').where('shard_id', '=', shardId).where('id', '=', id);
 
-/** Whoever delivers now goes no further. */
 const WITHOUT_LEASE = { lease: null, leased_until: null } as const;
-/** As if it had never failed. */
-const WELL = { failures: 0, failing_since: null, next_at: sql<Date>`now()` } as const;
-/** It is tried at once. */
-const AFRESH = { ...WELL, ...WITHOUT_LEASE } as const;
+const WITHOUT_FAILURES = { failures: 0, failing_since: null, next_at: sql<Date>`now()` } as const;
 
-/** What becomes of who delivers now. Stays: what is under way ends before anybody else begins. */
+/** Whether the lease ends with the change, or lasts until what is in flight has ended. */
 export type LeaseThen = 'ends' | 'stays';
 
 /** Locks a consumer until the transaction ends. Returns false if it was deleted. */
@@ -90,56 +85,37 @@ export async function pauseConsumer(
     .execute();
 }
 
-/** Has a consumer go on where it stopped, whoever stopped it. */
+/** Continues a paused or disabled consumer where it stopped. Its next attempt is due at once. */
 export async function resumeConsumer(
   db: Database,
   consumer: ConsumerId,
   lease: LeaseThen = 'ends',
 ): Promise<void> {
   await consumerOf(db, consumer)
-    .set({ state: 'active', ...(lease === 'ends' ? AFRESH : WELL) })
+    .set({ state: 'active', ...WITHOUT_FAILURES, ...(lease === 'ends' && WITHOUT_LEASE) })
     .execute();
 }
 
 /**
- * Has a consumer that is active make its next attempt at once, from another cursor where one is given. `until: null`: what was
- * under way is not made again.
+ * Makes the next attempt of an active consumer due at once, from another cursor if one is given. With `inFlightUntil: null` the range
+ * in flight is not repeated.
  */
 export async function retryConsumer(
   db: Database,
   consumer: ConsumerId,
-  { cursor, until }: { cursor?: number; until?: null } = {},
+  { cursor, inFlightUntil }: { cursor?: number; inFlightUntil?: null } = {},
 ): Promise<void> {
   await consumerOf(db, consumer)
     .set({
-      ...AFRESH,
+      ...WITHOUT_FAILURES,
+      ...WITHOUT_LEASE,
       ...(cursor !== undefined && { last_offset: cursor }),
-      ...(until === null && { until }),
+      ...(inFlightUntil === null && { in_flight_until: null }),
     })
     .execute();
 }
 
-/** Stops a consumer for good. A process that delivers for it keeps its lease, and the row stays for it. */
-export async function disableConsumer(db: Database, consumer: ConsumerId): Promise<void> {
-  await consumerOf(db, consumer).set({ state: 'disabled' }).execute();
-}
-
-/** Deletes the disabled consumers of an event for which no process delivers any more. */
-export async function deleteDisabledConsumers(
-  db: Database,
-  { shardId, eventId, kind }: Pick<NewConsumer, 'shardId' | 'eventId' | 'kind'>,
-): Promise<void> {
-  await db
-    .deleteFrom('journal_consumers')
-    .where('shard_id', '=', shardId)
-    .where('event_id', '=', eventId)
-    .where('kind', '=', kind)
-    .where('state', '=', 'disabled')
-    .where(({ eb, or }) => or([eb('leased_until', 'is', null), eb('leased_until', '<=', sql<Date>`now()`)]))
-    .execute();
-}
-
-/** Deletes a consumer. Whoever delivers now goes no further. */
+/** Deletes a consumer. A process that holds its lease loses it. */
 export async function deleteConsumer(db: Database, { shardId, id }: ConsumerId): Promise<void> {
   await db.deleteFrom('journal_consumers').where('shard_id', '=', shardId).where('id', '=', id).execute();
 }

@@ -1,51 +1,52 @@
-import { shardIds, type ConsumerKind, type Database } from '@floodgate/database';
-import { createSlots } from '@floodgate/service/slots';
-import { withDeadline } from '@floodgate/service/timing';
-import { leaseConsumers, release, type Consumer } from './consumers.ts';
+import { rememberShards, type ConsumerKind, type Database } from '@floodgate/database';
+import { createSemaphore } from '@floodgate/service/semaphore';
+import { withDeadline } from '@floodgate/service/deadline';
+import { leaseConsumers, release, releaseCaughtUp, type Consumer } from './consumers.ts';
 
-/** A look that takes longer waits for a shard that does not answer, and keeps no other waiting. */
-const LOOK_PATIENCE_MS = 500;
-/** For no longer than that a round waits for its looks. */
+/** A poll that takes longer waits for a shard that does not answer, and does not delay the others. */
+const POLL_PATIENCE_MS = 500;
+/** A round waits no longer for its polls. */
 const ROUND_MS = 2_000;
 
-/** When a consumer is leased again whose previous turn has not ended. */
-const AFTER_OLD_TURN_MS = 500;
-/** When a consumer is leased again whose turn failed. */
+/** When a consumer is leased again whose previous run in this process has not ended. */
+const AFTER_OLD_RUN_MS = 500;
+/** When a consumer is leased again whose run failed. */
 const AFTER_FAILURE_MS = 1_000;
 
-/** What became of a turn. `kept`: somebody else decides when it goes on, as the lease is given back or lost. */
-export type TurnEnd = 'more' | 'done' | 'kept';
+/** How a run ended. `released`: it has released the lease itself, or lost it. */
+export type RunEnd = 'more' | 'caught-up' | 'released';
 
 export interface ConsumersOptions {
   db: Database;
   kind: ConsumerKind;
-  /** Turns that this process has under way at once. */
-  slots: number;
-  /** Called when a turn failed. The consumer is leased again a second later, or when its lease ends if it cannot be released. */
+  /** Consumers that this process runs at once. */
+  concurrency: number;
+  /** Called when a run failed. The consumer is leased again a second later, or when its lease expires if it cannot be released. */
   onError: (error: Error, consumer: Consumer) => void;
   /**
-   * Delivers for a consumer for a while: as long as is fair to the others, and never longer than LEASE_SECONDS without renewing
-   * the lease. Aborted when the process stops: what is under way is ended or given up.
+   * Delivers for a consumer for a short time, so that others are served. Must extend the lease if it takes longer than LEASE_SECONDS.
+   * The signal is aborted when the process stops: what is in flight ends or is abandoned.
    */
-  turn: (consumer: Consumer, signal: AbortSignal) => Promise<TurnEnd>;
+  run: (consumer: Consumer, signal: AbortSignal) => Promise<RunEnd>;
 }
 
 /**
- * Runs the consumers of a kind, many at once and each in one process at a time. `look` leases those that have something to read;
- * nothing else has to tell of it, so a delivery never depends on whoever rings.
+ * Runs the consumers of a kind, many at once, each in one process at a time. Consumers are polled for; no notification is needed, so
+ * a lost notification cannot delay a delivery.
  */
-export function runConsumers({ db, kind, slots, onError, turn }: ConsumersOptions) {
+export function runConsumers({ db, kind, concurrency, onError, run }: ConsumersOptions) {
   const stopping = new AbortController();
-  const underWay = new Map<string, Promise<unknown>>();
-  /** Looks that have not ended, by shard: a shard that does not answer is asked once. */
-  const looks = new Map<number, Promise<void>>();
-  // One look at a time: two at once would both see the same room.
-  const inTurn = createSlots(1, LOOK_PATIENCE_MS);
+  const shards = rememberShards(db);
+  const running = new Map<string, Promise<unknown>>();
+  /** Polls that have not ended, by shard: a shard that does not answer is asked once. */
+  const polls = new Map<number, Promise<void>>();
+  // One poll at a time: two would both see the same free capacity.
+  const oneAtATime = createSemaphore(1, POLL_PATIENCE_MS);
 
-  async function takeTurn(consumer: Consumer): Promise<TurnEnd | 'failed'> {
+  async function runOnce(consumer: Consumer): Promise<RunEnd | 'failed'> {
     try {
-      const end = stopping.signal.aborted ? 'done' : await turn(consumer, stopping.signal);
-      if (end !== 'kept') await release(db, consumer);
+      const end = stopping.signal.aborted ? 'more' : await run(consumer, stopping.signal);
+      if (end !== 'released') await (end === 'more' ? release : releaseCaughtUp)(db, consumer);
       return end;
     } catch (error) {
       onError(error as Error, consumer);
@@ -54,43 +55,42 @@ export function runConsumers({ db, kind, slots, onError, turn }: ConsumersOption
     }
   }
 
-  async function begin(consumer: Consumer): Promise<void> {
-    // Its lease has ended under a turn of this process, which may have something under way still.
-    if (underWay.has(consumer.id))
-      return void (await release(db, consumer, AFTER_OLD_TURN_MS).catch(() => {}));
-    const taken = takeTurn(consumer);
-    underWay.set(consumer.id, taken);
-    const end = await taken;
-    underWay.delete(consumer.id);
-    // Whose turn it is now need not wait for the next round, which repeats what fails here.
-    if (end === 'more') await lookIn(consumer.shardId).catch(() => {});
+  async function start(consumer: Consumer): Promise<void> {
+    // Its lease has expired under a run of this process, which may still have something in flight.
+    if (running.has(consumer.id)) return void (await release(db, consumer, AFTER_OLD_RUN_MS).catch(() => {}));
+    const ended = runOnce(consumer);
+    running.set(consumer.id, ended);
+    const end = await ended;
+    running.delete(consumer.id);
+    // The next consumer need not wait for the next round, which repeats a poll that fails here.
+    if (end === 'more') await poll(consumer.shardId).catch(() => {});
   }
 
-  async function lookIn(shardId: number): Promise<void> {
-    if (looks.has(shardId)) return;
-    const look = inTurn(async () => {
-      const room = slots - underWay.size;
-      if (room <= 0 || stopping.signal.aborted) return;
-      for (const consumer of await leaseConsumers(db, shardId, kind, room)) void begin(consumer);
-    }).finally(() => looks.delete(shardId));
-    looks.set(shardId, look);
-    await look;
+  async function poll(shardId: number): Promise<void> {
+    if (polls.has(shardId)) return;
+    const polled = oneAtATime(async () => {
+      const free = concurrency - running.size;
+      if (free <= 0 || stopping.signal.aborted) return;
+      for (const consumer of await leaseConsumers(db, shardId, kind, free)) void start(consumer);
+    }).finally(() => polls.delete(shardId));
+    polls.set(shardId, polled);
+    await polled;
   }
 
   return {
-    /** Begins turns for consumers that have something to read, as many as there is room for. */
-    async look(): Promise<'more' | 'done'> {
-      const looked = Promise.allSettled((await shardIds(db)).map(lookIn));
-      const ended = await withDeadline(looked, ROUND_MS, () => []);
-      for (const look of ended) if (look.status === 'rejected') throw look.reason;
+    /** Starts runs for consumers that are behind, up to the capacity. */
+    async poll(): Promise<'more' | 'done'> {
+      const polled = Promise.allSettled((await shards()).map(poll));
+      const ended = await withDeadline(polled, ROUND_MS, () => []);
+      for (const one of ended) if (one.status === 'rejected') throw one.reason;
       return 'done';
     },
-    /** Begins no further turn, and resolves when none is under way. */
+    /** Starts nothing more, and resolves when nothing runs. */
     async close(): Promise<void> {
       stopping.abort();
-      // A look that takes long may still lease consumers, whose turns release them.
-      await Promise.allSettled(looks.values());
-      await Promise.all(underWay.values());
+      // A poll that takes long may still lease consumers. Their runs release them.
+      await Promise.allSettled(polls.values());
+      await Promise.all(running.values());
     },
   };
 }

@@ -1,62 +1,56 @@
 import { html } from 'ghtml';
 import type { Language } from '@floodgate/events';
-import { factTable, layout } from './layout.ts';
+import { factTable, heading, layout, TEXT, textMail } from './layout.ts';
 import { WORDS } from './words.ts';
 
-/** What the e-mail about a confirmed registration tells. */
+/** What the e-mail about a confirmed registration says. */
 export interface Confirmation {
   language: Language;
   eventName: string;
-  /** As the event's visitors read it; null: nobody has said. */
+  /** As the event's visitors read it; null: not known. */
   when: string | null;
   venue: string | null;
-  /** Null: it greets without a name. */
+  /** Null: no name in the greeting. */
   name: string | null;
   ticket: string;
   seat: string | null;
   passReference: string;
   hasCalendar: boolean;
-  /** Where the picture of the pass is: its Content-ID, mostly. */
+  /** URL of the pass's picture: its Content-ID. */
   qrSource: string;
 }
 
-/** Facts in rows: what it is called, and what it is. */
-function factsOf({ language, when, venue, ticket, seat, passReference }: Confirmation): [string, string][] {
+function factsOf({
+  language,
+  when,
+  venue,
+  ticket,
+  seat,
+  passReference,
+}: Confirmation): [string, string | null][] {
   const words = WORDS[language];
-  const facts: [string, string | null][] = [
+  return [
     [words.when, when],
     [words.where, venue],
     [words.ticket, ticket],
     [words.seat, seat],
     [words.passReference, passReference],
   ];
-  return facts.filter((fact): fact is [string, string] => Boolean(fact[1]));
 }
-
-export const confirmationSubject = ({ language, eventName }: Pick<Confirmation, 'language' | 'eventName'>) =>
-  WORDS[language].subject(eventName);
 
 /** Returns the e-mail as text. */
 export function confirmationText(confirmation: Confirmation): string {
   const { language, name, eventName, hasCalendar } = confirmation;
   const words = WORDS[language];
-  return [
-    words.greeting(name),
-    '',
-    words.confirmed(eventName),
-    '',
-    ...factsOf(confirmation).map(([label, fact]) => `${label}: ${fact}`),
-    '',
-    `${words.showThis}: pass.png`,
-    ...(hasCalendar ? [words.calendar] : []),
-    '',
-    '-- ',
-    words.why(eventName),
-    '',
-  ].join('\r\n');
+  return textMail({
+    intro: [words.greeting(name), '', words.confirmed(eventName)],
+    facts: factsOf(confirmation),
+    rest: [`${words.showThis}: pass.png`, ...(hasCalendar ? [words.calendar] : [])],
+    why: words.why(eventName),
+  });
 }
 
-/** Returns the e-mail as HTML: one page that needs nothing but its picture. */
+/** Returns the e-mail as HTML: one page that loads its picture only. */
 export function confirmationHtml(confirmation: Confirmation): string {
   const { language, eventName } = confirmation;
   const words = WORDS[language];
@@ -73,16 +67,8 @@ function body(confirmation: Confirmation): string {
   const { language, name, eventName, qrSource, hasCalendar } = confirmation;
   const words = WORDS[language];
   const hints = [words.pictureMissing, ...(hasCalendar ? [words.calendar] : [])].join(' ');
-  return html`<h1
-      class="text"
-      style="margin:0 0 16px;color:#1b2430;font-size:24px;line-height:1.25;overflow-wrap:anywhere"
-    >
-      ${eventName}
-    </h1>
-    <p
-      class="text"
-      style="margin:0 0 24px;color:#1b2430;font-size:16px;line-height:1.5;overflow-wrap:anywhere"
-    >
+  return html`!${heading(eventName)}
+    <p class="text" style="margin:0 0 24px;!${TEXT}">
       ${words.greeting(name)}<br />${words.confirmed(eventName)}
     </p>
     <table role="presentation" width="100%" cellpadding="0" cellspacing="0">
@@ -93,8 +79,8 @@ function body(confirmation: Confirmation): string {
           >
             <img
               src="${qrSource}"
-              width="240"
-              height="240"
+              width="196"
+              height="196"
               alt="${words.qrAlt}"
               style="display:block;border:0;image-rendering:pixelated"
             />

@@ -1,18 +1,18 @@
 import { html } from 'ghtml';
 
-/** What an e-mail is made of. Its body is HTML, the rest text. */
+/** Parts of an e-mail. The body is HTML, the rest text. */
 export interface Layout {
   language: string;
   title: string;
-  /** Shown in lists of e-mails beside the subject. */
+  /** Shown next to the subject in lists of e-mails. */
   preview: string;
   body: string;
-  /** Why whoever reads it gets it. */
+  /** Why the recipient gets it. */
   why: string;
 }
 
-// Colours stand in the elements, for readers that drop style sheets; those of the dark are in the sheet. The code is black on
-// white in both: scanners want it so.
+// Colours are inline, for readers that drop style sheets. Dark mode is in the sheet. The QR code is black on white in both, as
+// scanners expect.
 const STYLE = `
   :root { color-scheme: light dark; supported-color-schemes: light dark; }
   @media (prefers-color-scheme: dark) {
@@ -31,7 +31,7 @@ const STYLE = `
 
 const FONT = "font-family:-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
 
-/** Returns an e-mail as HTML: one page that needs nothing from elsewhere. */
+/** Returns an e-mail as HTML: one page that loads nothing. */
 export function layout({ language, title, preview, body, why }: Layout): string {
   return html`<!doctype html>
     <html lang="${language}">
@@ -77,8 +77,33 @@ export function layout({ language, title, preview, body, why }: Layout): string 
     </html> `;
 }
 
-/** Returns facts in rows: what each is called, and what it is. */
-export const factTable = (facts: readonly (readonly [string, string])[]): string =>
+/** Style of a paragraph. */
+export const TEXT = 'color:#1b2430;font-size:16px;line-height:1.5;overflow-wrap:anywhere';
+
+export const heading = (text: string): string =>
+  html`<h1
+    class="text"
+    style="margin:0 0 16px;color:#1b2430;font-size:24px;line-height:1.25;overflow-wrap:anywhere"
+  >
+    ${text}
+  </h1>`;
+
+/** A label and a value; facts without a value are left out. */
+export type Fact = readonly [string, string | null];
+
+/** Returns an e-mail as text. */
+export const textMail = (parts: {
+  intro: readonly string[];
+  facts: readonly Fact[];
+  rest: readonly string[];
+  why: string;
+}): string => {
+  const facts = parts.facts.filter(([, value]) => value).map((fact) => fact.join(': '));
+  return [...parts.intro, '', ...facts, '', ...parts.rest, '', '-- ', parts.why, ''].join('\r\n');
+};
+
+/** Returns facts as rows of a table. */
+export const factTable = (facts: readonly Fact[]): string =>
   html`<table
     role="presentation"
     width="100%"
@@ -86,17 +111,20 @@ export const factTable = (facts: readonly (readonly [string, string])[]): string
     cellspacing="0"
     style="border-collapse:collapse"
   >
-    !${facts.map(factRow).join('')}
+    !${facts
+      .filter(([, value]) => value)
+      .map(factRow)
+      .join('')}
   </table>`;
 
-function factRow([label, fact]: readonly [string, string]): string {
+function factRow([label, fact]: Fact): string {
   const line = 'padding:10px 0;border-bottom:1px solid #e3e7ec;vertical-align:top';
   return html`<tr>
     <td class="label quiet line" style="!${line};padding-right:16px;width:34%;color:#5b6573;font-size:14px">
       ${label}
     </td>
     <td class="fact text line" style="!${line};color:#1b2430;font-size:16px;overflow-wrap:anywhere">
-      ${fact}
+      ${fact ?? ''}
     </td>
   </tr>`;
 }

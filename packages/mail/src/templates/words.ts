@@ -1,6 +1,6 @@
 import type { Language } from '@floodgate/events';
 
-/** What e-mails say, by language. */
+/** Texts of e-mails, by language. */
 export interface Words {
   subject: (eventName: string) => string;
   /** Shown in lists of e-mails beside the subject. */
@@ -18,6 +18,11 @@ export interface Words {
   calendar: string;
   pictureMissing: string;
   why: (eventName: string) => string;
+  updatedSubject: (eventName: string) => string;
+  updatedPreview: string;
+  updated: (eventName: string) => string;
+  passStaysValid: string;
+  updatedCalendar: string;
 }
 
 export const WORDS: Record<Language, Words> = {
@@ -36,6 +41,11 @@ export const WORDS: Record<Language, Words> = {
     calendar: 'The attached file adds the event to your calendar.',
     pictureMissing: 'No code visible? It is attached as pass.png.',
     why: (eventName) => `You get this e-mail because you were registered for ${eventName} with this address.`,
+    updatedSubject: (eventName) => `New time or place: ${eventName}`,
+    updatedPreview: 'Please note the new time and place. Your pass stays valid.',
+    updated: (eventName) => `The time or place of ${eventName} has changed.`,
+    passStaysValid: 'The pass that you already have stays valid. You need no new one.',
+    updatedCalendar: 'The attached file updates the entry in your calendar.',
   },
   de: {
     subject: (eventName) => `Ihre Eintrittskarte: ${eventName}`,
@@ -53,5 +63,10 @@ export const WORDS: Record<Language, Words> = {
     pictureMissing: 'Kein Code zu sehen? Er ist als pass.png angehängt.',
     why: (eventName) =>
       `Sie erhalten diese E-Mail, weil Sie mit dieser Adresse angemeldet wurden: ${eventName}.`,
+    updatedSubject: (eventName) => `Neue Zeit oder neuer Ort: ${eventName}`,
+    updatedPreview: 'Bitte beachten Sie die neue Zeit und den neuen Ort. Ihre Eintrittskarte bleibt gültig.',
+    updated: (eventName) => `Zeit oder Ort haben sich geändert: ${eventName}.`,
+    passStaysValid: 'Ihre Eintrittskarte bleibt gültig. Sie brauchen keine neue.',
+    updatedCalendar: 'Die angehängte Datei aktualisiert den Termin in Ihrem Kalender.',
   },
 };

@@ -11,101 +11,142 @@ import {
   ReplayedHeader,
   success,
   trimFullName,
+  type FailureCode,
+  type RegistrationRequest,
 } from '@floodgate/contract';
 import {
   itemFaults,
   listInvalidFields,
+  type PartnerPrincipal,
   type preValidationAsyncHookHandler,
   type Routes,
 } from '@floodgate/http';
-import { answerTo, codeOf, type Refused } from '../register/answer-to.ts';
-import { refuseAll } from '../register/outcome.ts';
-import { refuseEarly } from '../register/refuse-early.ts';
-import type { Registrar } from '../register/registrar.ts';
+import { LARGE_UNITS } from '../admission/partner-queues.ts';
+import { isNew, type Outcome } from '../register/outcome.ts';
+import type { Registrations } from '../register/register-attendees.ts';
+import { CODES, REGISTER_FAILURES, responseOf } from '../register/response.ts';
 import { optionsIn } from '../register/route.ts';
-import type { createTurns } from './turns.ts';
+import { provokedCode } from '../test-mode/provoked-code.ts';
+import { createLargeCalls } from './large-calls.ts';
 
-/** As many keep the event loop busy for almost a millisecond. */
-const LARGE = 100;
+/** Failures that are known before anything is reserved, by index. */
+type Refused = Map<number, ReturnType<typeof failure>>;
+
+const ITEM_FAILURES: readonly FailureCode[] = BULK_ITEM_FAILURES;
+const PROVOKED = [...ITEM_FAILURES, ...REGISTER_FAILURES];
+
+const SCHEMA = {
+  operationId: 'registerInBulk',
+  tags: ['Registrations'],
+  summary: 'Register In Bulk',
+  description:
+    'Registers up to 1,000 attendees of one event. On "00" `responseData` holds an envelope for each, in order, as ' +
+    'Register For Event would answer it. With mode "all" either every registration is 00 or none is: those that would ' +
+    'have succeeded are answered 36. An Idempotency-Key covers the whole call.',
+  headers: RegisterHeaders,
+  answerHeaders: ReplayedHeader,
+  itemFailures: BULK_ITEM_FAILURES,
+  failures: [...COMMON_FAILURES, '11', '40', '41', '91'] satisfies FailureCode[],
+  body: BulkRegistrationRequest,
+  response: answersOf(BulkRegistrationAnswers),
+};
 
 /** POST /events/register/bulk: reserves seats for many attendees, and answers with an envelope for each. */
 export function addBulkRoute(
   api: Routes,
-  registrar: Pick<Registrar, 'registerBulk' | 'admit' | 'retryAfterSeconds'>,
-  turns: ReturnType<typeof createTurns>,
+  registrations: Pick<
+    Registrations,
+    'registerBulk' | 'refuseWhenFull' | 'retryAfterSeconds' | 'servesSmallItems'
+  >,
+  answerWithinMs: number,
 ): void {
   api.post(
     '/events/register/bulk',
     {
-      schema: {
-        operationId: 'registerInBulk',
-        tags: ['Registrations'],
-        summary: 'Register In Bulk',
-        description:
-          'Registers up to 1,000 attendees of one event. On "00" `responseData` holds an envelope for each, in order, as ' +
-          'Register For Event would answer it. With mode "all" either every registration is 00 or none is: those that would ' +
-          'have succeeded are answered 36. An Idempotency-Key covers the whole call.',
-        headers: RegisterHeaders,
-        answerHeaders: ReplayedHeader,
-        itemFailures: BULK_ITEM_FAILURES,
-        failures: [...COMMON_FAILURES, '11', '40', '41', '91'],
-        body: BulkRegistrationRequest,
-        response: answersOf(BulkRegistrationAnswers),
-      },
+      schema: SCHEMA,
       bodyLimit: BULK_BODY_LIMIT_BYTES,
       config: { countsBySize: true },
-      // What is wrong with one of them keeps the others from nothing.
+      // One invalid registration must not refuse the others.
       attachValidation: true,
       // Made for a thousand unions, a serializer of the schema's own would be slower.
       serializerCompiler: () => JSON.stringify,
-      onRequest: refuseEarly(registrar),
-      preValidation: admitItems(registrar, turns),
+      onRequest: registrations.refuseWhenFull,
+      preValidation: admitItems(createLargeCalls(registrations.servesSmallItems, answerWithinMs)),
     },
     async (request, reply) => {
       const faults = itemFaults(request, 'registrations');
       if (faults.ofCall.length > 0)
         return reply.fail('11', { message: faults.ofCall.join('; '), invalidFields: faults.fields });
-      const { principal, headers } = request;
-      const { registrations, mode } = request.body;
-      const valid = registrations.filter((_, index) => !faults.byIndex.has(index));
-      const isAll = mode === 'all';
-      const isRefused = valid.length === 0 || (isAll && valid.length < registrations.length);
-      const outcome = isRefused
-        ? refuseAll(valid)
-        : await registrar.registerBulk(principal, valid, isAll, optionsIn(headers));
-      if (outcome.kind !== 'bulk') {
-        if (outcome.kind === 'failed') throw new Error('a bulk call failed');
-        return reply.fail(codeOf(outcome as Refused), {
-          retryAfterSeconds: registrar.retryAfterSeconds(principal),
-        });
-      }
+      const { principal, headers, body } = request;
+      const refuse = (code: FailureCode) =>
+        reply.fail(code, { retryAfterSeconds: registrations.retryAfterSeconds(principal) });
+      const refused: Refused = new Map(
+        Array.from(faults.byIndex, ([index, rules]) => [index, failure('11', rules.join('; '))]),
+      );
+      const provoked = provokeItems(principal, body.registrations, refused);
+      if (provoked !== undefined && provoked !== '91') return refuse(provoked);
+      const admitted = body.registrations.filter((_, index) => !refused.has(index));
+      const isAll = body.mode === 'all';
+      const outcome = isFutile(admitted, refused, isAll)
+        ? refuseAll(admitted)
+        : await registrations.registerBulk(principal, admitted, isAll, optionsIn(headers));
+      if (outcome.kind === 'failed') throw new Error('a bulk call failed');
+      if (outcome.kind !== 'bulk') return refuse(CODES[outcome.kind as keyof typeof CODES]);
+      if (provoked === '91' && isNew(outcome)) return refuse('91');
       if (outcome.replayed) void reply.header('idempotent-replayed', 'true');
       listInvalidFields(reply, faults.fields);
-      const answers = outcome.outcomes.values();
-      const answerAt = (rules?: readonly string[]) =>
-        rules ? failure('11', rules.join('; ')) : answerTo(principal, answers.next().value!);
-      return success(registrations.map((_, index) => answerAt(faults.byIndex.get(index))));
+      const outcomes = outcome.outcomes.values();
+      return success(
+        body.registrations.map(
+          (_, index) => refused.get(index) ?? responseOf(principal, outcomes.next().value!),
+        ),
+      );
     },
   );
 }
 
-/** Returns the hook that counts the items of a call and lets large calls take turns, before the validator looks at any of them. */
-function admitItems(
-  registrar: Pick<Registrar, 'retryAfterSeconds'>,
-  turns: ReturnType<typeof createTurns>,
-): preValidationAsyncHookHandler {
+const isFutile = (admitted: readonly unknown[], refused: Refused, isAll: boolean) =>
+  admitted.length === 0 || (isAll && refused.size > 0);
+
+/** Nothing is reserved for a call in mode "all" of which one registration is refused already. */
+function refuseAll(requests: readonly unknown[]): Extract<Outcome, { kind: 'bulk' }> {
+  const outcomes = requests.map(() => ({ kind: 'group-refused', replayed: false }) as const);
+  return { kind: 'bulk', outcomes, replayed: false };
+}
+
+/**
+ * Under a test event: adds the failures that addresses ask for to what is refused. Returns the code for the whole call, if one asks
+ * for a code that one registration cannot have.
+ */
+function provokeItems(
+  principal: PartnerPrincipal,
+  registrations: readonly RegistrationRequest[],
+  refused: Refused,
+): FailureCode | undefined {
+  if (principal.mode !== 'test') return undefined;
+  const ofCall: FailureCode[] = [];
+  for (const [index, registration] of registrations.entries()) {
+    const code = refused.has(index) ? undefined : provokedCode(principal, registration, PROVOKED);
+    if (code === undefined) continue;
+    if (ITEM_FAILURES.includes(code)) refused.set(index, failure(code));
+    else ofCall.push(code);
+  }
+  return ofCall.find((code) => code !== '91') ?? ofCall[0];
+}
+
+/** Returns the hook that counts the registrations and makes a large call wait, before the validator looks at any of them. */
+function admitItems(waitForStart: ReturnType<typeof createLargeCalls>): preValidationAsyncHookHandler {
   return async (request, reply) => {
     const body = (request.body ?? {}) as { registrations?: unknown };
     const { registrations } = body;
     if (!Array.isArray(registrations)) return;
     if (registrations.length > BULK_LIMIT) {
-      // The validator then names the list, and everything else that is wrong, without looking at the items.
+      // The validator then names the list and everything else that is wrong, without looking at the items.
       body.registrations = Array(BULK_LIMIT + 1);
       return;
     }
     if (!(await request.countAs(registrations.length))) return;
     registrations.forEach(trimFullName);
-    if (registrations.length >= LARGE && !(await turns.wait(request.principal, reply.raw)))
-      reply.fail('90', { retryAfterSeconds: registrar.retryAfterSeconds(request.principal) });
+    if (registrations.length >= LARGE_UNITS) await waitForStart(request.principal.partnerId, reply.raw);
   };
 }

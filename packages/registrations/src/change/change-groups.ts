@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { statementFailure } from '@floodgate/database';
-import type { PartnerPrincipal } from '@floodgate/http';
 import { throttledWarn, type Logger } from '@floodgate/service';
-import { createGroupCommit } from '../register/group-commit.ts';
+import { createAdmission } from '../admission/admission.ts';
 
 export interface ChangeGroupsOptions {
   log: Logger;
@@ -11,10 +10,9 @@ export interface ChangeGroupsOptions {
   groupLimit: number;
   waitingLimit: number;
   answerWithinMs: number;
+  /** Called after each commit, which may have left changes to publish. */
+  onCommitted: (shardId: number) => void;
 }
-
-/** Who asks for a change, and where its event lives. */
-type Caller = Pick<PartnerPrincipal, 'shardId' | 'partnerId' | 'weight'>;
 
 /** `overloaded`: nothing was changed. `unknown`: nobody knows. */
 export type Unchanged = 'overloaded' | 'unknown' | 'failed';
@@ -42,7 +40,9 @@ export function createChangeGroups<Change, Outcome>(
     let mayHaveCommitted = false;
     for (;;) {
       try {
-        return await commit(shardId, changes, lockWithinMs);
+        const outcomes = await commit(shardId, changes, lockWithinMs);
+        options.onCommitted(shardId);
+        return outcomes;
       } catch (error) {
         const failure = statementFailure(error);
         warn(log, { err: error, size: changes.length, failure });
@@ -58,32 +58,13 @@ export function createChangeGroups<Change, Outcome>(
     }
   }
 
-  const openGroup = (shardId: number) =>
-    createGroupCommit<Change, Outcome | Unchanged>({
-      ...options,
-      seatsOf: () => 1,
-      isCommitDear: options.isCluster,
-      commit: (changes) => repeat(shardId, changes),
-      overloaded: 'overloaded',
-      unknown: 'unknown',
-    });
-  const groups = new Map<number, ReturnType<typeof openGroup>>();
-  const groupOf = (shardId: number) => {
-    const group = groups.get(shardId) ?? openGroup(shardId);
-    groups.set(shardId, group);
-    return group;
-  };
-
-  return {
-    /** Resolves when the change is made or certainly is not; never rejects. */
-    submit({ shardId, ...partner }: Caller, change: Change): Promise<Outcome | Unchanged> {
-      return groupOf(shardId).submit(change, partner);
-    },
-    /** Seconds until those who wait for the same shard will have been served, as far as the last groups tell. */
-    retryAfterSeconds: ({ shardId }: Pick<Caller, 'shardId'>) => groupOf(shardId).secondsToDrain(),
-    /** Resolves when everything that was accepted is answered. */
-    drain: async () => void (await Promise.all([...groups.values()].map((group) => group.drain()))),
-  };
+  return createAdmission<Change, Outcome | Unchanged>({
+    ...options,
+    unitsOf: () => 1,
+    commit: (changes, shardId) => repeat(shardId, changes),
+    overloaded: 'overloaded',
+    unknown: 'unknown',
+  });
 }
 
 export type ChangeGroups<Change, Outcome> = ReturnType<typeof createChangeGroups<Change, Outcome>>;

@@ -20,8 +20,8 @@ export type CancelOutcome = 'cancelled' | 'too-late' | null;
 export type ConfirmOutcome = 'confirmed' | 'too-late' | null;
 
 /**
- * Cancels registrations of one shard: their seats can be sold again, and the journal tells of it, in the same transaction.
- * Returns one outcome each, in order. Safe to repeat.
+ * Cancels registrations of one shard: their seats can be sold again. Finalization publishes the changes. Returns one outcome
+ * each, in order. Safe to repeat.
  */
 export async function cancelRegistrations(
   db: Database,
@@ -38,8 +38,8 @@ export async function cancelRegistrations(
 }
 
 /**
- * Keeps registrations of one shard whose seats are held, for good; the journal tells of those that are finalized already.
- * Returns one outcome each, in order. Safe to repeat.
+ * Confirms held registrations of one shard. Finalization publishes the changes. Returns one outcome each, in order. Safe to
+ * repeat.
  */
 export async function confirmRegistrations(
   db: Database,
@@ -61,10 +61,7 @@ function namesOf(registrations: readonly NamedRegistration[]): RawBuilder<unknow
     ${plain(({ eventId }) => eventId)}::integer[], ${plain(({ passCode }) => passCode)}::bigint[]`;
 }
 
-/**
- * Cancels up to `limit` registrations of a shard that were held and not confirmed in time, by Postgres's clock, the longest
- * first. Returns how many it has cancelled: whoever was faster with one of them is not counted.
- */
+/** Cancels up to `limit` registrations of a shard whose hold has expired, the oldest first. Returns how many it has cancelled. */
 export async function expireHolds(db: Database, shardId: number, limit: number): Promise<number> {
   const { rows } = await sql<{ expired: number }>`
     select expire_holds(${shardId}::integer, ${limit}::integer) as expired`.execute(db);

@@ -1,24 +1,24 @@
-import { leaseDueBatches, returnLease, type ShardBatches } from './batch-statements.ts';
+import { hasOverdueChanges, leaseDueBatches, returnLease, type ShardBatches } from './batch-statements.ts';
 import { inEachShard, type Database } from '@floodgate/database';
 import { job, type Producer } from '@floodgate/queue';
 import { finalizeBatchesJob } from './job.ts';
 
-/** Batches handed to the queue in one round: no more than one statement can write into the journal in time. */
+/** Batches per job: no more than one statement can write into the journal in time. */
 const LEASE_LIMIT = 100;
-/** When the queue refused: how soon the batches are due again. */
+/** Delay before batches that the queue refused are due again. */
 const RETRY_MS = 1_000;
 
 interface Dependencies {
   db: Database;
   producer: Producer;
-  /** Finalizes batches here and now, as a job of theirs would. */
+  /** Finalizes batches as their job would. */
   finalize: (batches: ShardBatches) => Promise<unknown>;
 }
 
 /**
- * One round of the outbox relay: sees to batches whose finalization is overdue, because the queue was away when they
- * committed, lost them, or whoever was to enqueue them died. It enqueues them, or finalizes them itself while the queue is
- * down or, where it is spread over servers, a part of it. Returns `more` while there may be more of them. A shard that does not answer keeps no other waiting for long.
+ * One round of the outbox relay. Finds overdue batches and changes: the queue was away when they committed or lost their job, or
+ * the process that was to enqueue it died. Enqueues a job, or finalizes them itself while the queue refuses jobs. Returns `more`
+ * if there may be more of them. A shard that does not answer does not delay the others.
  */
 export async function relayDueBatches(deps: Dependencies): Promise<'more' | 'done'> {
   let result: 'more' | 'done' = 'done';
@@ -29,11 +29,11 @@ export async function relayDueBatches(deps: Dependencies): Promise<'more' | 'don
   return result;
 }
 
-/** Resolves with whether the queue took the batches. */
+/** Resolves to whether the queue accepted the batches. */
 type Enqueue = (batches: ShardBatches) => Promise<boolean>;
 type Relay = Pick<Dependencies, 'db' | 'finalize'> & { enqueue: Enqueue };
 
-/** After a refusal it asks the queue no more: a part that is away may take seconds to refuse. */
+/** After a refusal it does not ask the queue again in this round: a refusal may take seconds. */
 function enqueueUntilRefused(producer: Producer): Enqueue {
   let isUp = producer.problem() === null;
   return async (batches) => {
@@ -51,8 +51,12 @@ function enqueueUntilRefused(producer: Producer): Enqueue {
 /** Returns whether there may be more. */
 async function relayShard({ db, enqueue, finalize }: Relay, shardId: number): Promise<boolean> {
   const batchIds = await leaseDueBatches(db, shardId, LEASE_LIMIT);
-  if (batchIds.length === 0) return false;
   const batches = { shardId, batchIds };
+  if (batchIds.length === 0) {
+    // Without a lease: a job per round would pile up while no worker takes them.
+    if (await hasOverdueChanges(db, shardId)) await finalize(batches);
+    return false;
+  }
   try {
     if (!(await enqueue(batches))) await finalize(batches);
   } catch (error) {

@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 import type { Database } from '@floodgate/database';
-import { reservationsOf, type Order } from '../register/reserve-batch.ts';
+import { reservationsOf, type Submission } from '../register/submission.ts';
 import { DEFAULT_RETENTION_HOURS } from './retention.ts';
 
 /**
- * Deletes the oldest expired idempotency keys of a shard: `limit` of them, and those of the same moment as the last. Returns how
- * many there were.
+ * Deletes the oldest `limit` expired idempotency keys of a shard, and those with the same time as the last. Returns the number of
+ * deleted keys.
  */
 export async function deleteExpiredIdempotencyKeys(
   db: Database,
@@ -13,7 +13,7 @@ export async function deleteExpiredIdempotencyKeys(
   limit: number,
   retentionHours = DEFAULT_RETENTION_HOURS,
 ): Promise<number> {
-  // By their time: the worker may not know the keys, and a privilege on ctid does not move with a shard of Citus.
+  // By time: the worker must not read the keys, and Citus does not move a privilege on ctid with a shard.
   const { numAffectedRows } = await sql`
     delete from idempotency_keys
     where shard_id = ${shardId} and created_at <= (
@@ -26,15 +26,15 @@ export async function deleteExpiredIdempotencyKeys(
   return Number(numAffectedRows ?? 0);
 }
 
-/** Deletes those of the orders' idempotency keys that have expired, so that they can be used anew. */
+/** Deletes those of the submissions' idempotency keys that have expired, so that they can be used again. */
 export async function forgetExpiredKeys(
   db: Database,
-  orders: readonly Order[],
+  submissions: readonly Submission[],
   retentionHours = DEFAULT_RETENTION_HOURS,
 ): Promise<void> {
-  const keyed = orders.flatMap((order) => {
-    const { shardId, partnerId, eventId } = reservationsOf([order])[0]!;
-    return order.idempotency ? [{ shardId, partnerId, eventId, key: order.idempotency.key }] : [];
+  const keyed = submissions.flatMap((submission) => {
+    const { shardId, partnerId, eventId } = reservationsOf([submission])[0]!;
+    return submission.idempotency ? [{ shardId, partnerId, eventId, key: submission.idempotency.key }] : [];
   });
   if (keyed.length === 0) return;
   await sql`

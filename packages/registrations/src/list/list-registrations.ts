@@ -14,7 +14,7 @@ export interface RegistrationPage {
 /** What partners read of the journal. The rest is about tickets. */
 export const REGISTRATION_KINDS = ['confirmed', 'cancelled', 'failed'] as const satisfies JournalKind[];
 
-/** What a reader is told that cannot go on. */
+/** The answer for a reader that cannot continue. */
 export const CURSOR_PROBLEMS: Record<CursorProblem, string> = {
   'cursor-expired': 'what follows this cursor is no longer kept; without it the list starts at the beginning',
   'cursor-ahead': 'the history does not reach this cursor; without it the list starts at the beginning',
@@ -29,7 +29,7 @@ interface Selection {
 
 /**
  * Reads the changes of one partner's registrations for an event that come after a cursor, as they were when they happened. A
- * reader that goes on from the cursor skips none and sees none twice; where that cannot be promised, it is told so. Where kinds
+ * reader that goes on from the cursor skips none and sees none twice; if that cannot be promised, it gets a refusal. If kinds
  * are rare, a page may be short, or empty, although there is more.
  */
 export async function listRegistrations(
@@ -63,10 +63,11 @@ export async function registrationsOf(
 function asOf({ kind, at }: JournalEntry, row: RegistrationRow): RegistrationRow {
   if (kind === 'cancelled') {
     // Its batch may have been finalized later, without it.
-    const finishedAt = row.finishedAt && row.finishedAt <= at ? row.finishedAt : null;
-    return { ...row, state: kind, finishedAt, cancelledAt: at };
+    const { finishedAt, cancelledAt } = row;
+    const wasFinished = finishedAt && cancelledAt && finishedAt <= cancelledAt;
+    return { ...row, state: kind, finishedAt: wasFinished ? finishedAt : null };
   }
-  // Confirmed once and for all; the release before wrote that down without an entry.
+  // A later cancellation has an entry of its own.
   if (kind === 'confirmed') return { ...row, state: kind, cancelledAt: null };
   return { ...row, state: 'failed', finishedAt: at, cancelledAt: null };
 }

@@ -1,27 +1,18 @@
-import {
-  answersOf,
-  COMMON_FAILURES,
-  RegistrationList,
-  RegistrationListQuery,
-  success,
-} from '@floodgate/contract';
-import type { Database, RecentReads } from '@floodgate/database';
-import { createFairQueue, type Routes } from '@floodgate/http';
-import { statusOf } from '../status/route.ts';
-import { CURSOR_PROBLEMS, listRegistrations } from './list-registrations.ts';
-
-const DEFAULT_LIMIT = 100;
+import { answersOf, COMMON_FAILURES, RegistrationList, RegistrationListQuery } from '@floodgate/contract';
+import type { Database } from '@floodgate/database';
+import type { Routes } from '@floodgate/http';
+import { statusOf } from '../status/registration-status.ts';
+import { createPageAnswer } from './answer-page.ts';
+import { listRegistrations } from './list-registrations.ts';
 
 interface Dependencies {
   reads: Database;
-  recent: RecentReads;
   answerWithinMs: number;
 }
 
-/** GET /events/registrations: what became of the caller's own registrations, in order, from a cursor on. */
-export function addListRoute(api: Routes, { reads, recent, answerWithinMs }: Dependencies): void {
-  // One connection, however many ask: what keys open, and tickets, must not wait for lists.
-  const inTurn = createFairQueue({ answerWithinMs });
+/** GET /events/registrations: the changes of the caller's registrations, in order, after a cursor. */
+export function addListRoute(api: Routes, { reads, answerWithinMs }: Dependencies): void {
+  const answerPage = createPageAnswer({ answerWithinMs });
   api.get(
     '/events/registrations',
     {
@@ -37,25 +28,16 @@ export function addListRoute(api: Routes, { reads, recent, answerWithinMs }: Dep
         response: answersOf(RegistrationList),
       },
     },
-    async ({ principal, query: { after, limit, state }, raw }, reply) => {
-      const { shardId, eventId, partnerId } = principal;
+    async (request, reply) => {
+      const { shardId, eventId, partnerId } = request.principal;
+      const { state } = request.query;
       const selection = { shardId, eventId, partnerId, ...(state && { kinds: [state] }) };
-      const isWanted = () => !raw.socket.destroyed;
-      const list = (db: Database) =>
-        listRegistrations(db, selection, Number(after ?? 0), Number(limit ?? DEFAULT_LIMIT));
-      const page = await inTurn(partnerId, isWanted, async () => {
-        // All of a page from one server: what one says of an entry, another may not have yet.
-        const { value } = await recent.read(list);
-        // A replica may be behind a cursor that the primary gave.
-        return value === 'cursor-ahead' ? list(reads) : value;
-      });
-      if (typeof page === 'string')
-        return reply.fail('11', {
-          message: `after: ${CURSOR_PROBLEMS[page]}`,
-          invalidFields: [{ field: 'after', rule: page }],
-        });
-      const { rows, cursor, more } = page;
-      return success({ registrations: rows.map(statusOf), cursor, more });
+      return answerPage(
+        request,
+        reply,
+        (after, limit) => listRegistrations(reads, selection, after, limit),
+        ({ rows, cursor, more }) => ({ registrations: rows.map(statusOf), cursor, more }),
+      );
     },
   );
 }

@@ -69,6 +69,7 @@ const compareBooks = (shard: number) => sql<Difference>`
       registrationsAstray(shard),
       keysAstray(shard),
       forgottenBatches,
+      forgottenChanges(shard),
       forgottenHolds(shard),
     ],
     sql` union all `,
@@ -108,7 +109,7 @@ const registrationsAstray = (shard: number) => sql`
     select serial from registrations r
     where r.shard_id = ${shard} and serial between first_serial and last_serial
       and (r.ticket_id, r.event_id, r.partner_id) = (astray.ticket_id, astray.event_id, astray.partner_id)
-    -- Keeps Postgres from reading them all once more: nearly always there is nothing to look up.
+    -- Keeps Postgres from reading them all again: nearly always there is nothing to look up.
     offset 0
   ) named`;
 
@@ -123,7 +124,7 @@ const keysAstray = (shard: number) => sql`
   where k.shard_id = ${shard} and k.outcome = 'registered'
     and (r.partner_id, r.event_id) is distinct from (k.partner_id, k.event_id)`;
 
-/** Batches that nobody has finalized, or written into the journal, and nobody was told of. */
+/** Batches that are not finalized, or not in the journal, although their time is over. */
 const forgottenBatches = sql`
   select 'batch ' || id,
     case when state = 'pending' then 'has been pending since ' || pending_since || ' (' || size || ' registrations)'
@@ -131,6 +132,12 @@ const forgottenBatches = sql`
   from batch
   where pending_since < now() - make_interval(mins => ${FORGOTTEN_AFTER_MINUTES})
     and (state = 'pending' or state = 'confirmed' and journal_offset is null)`;
+
+/** Changes that were not published. */
+const forgottenChanges = (shard: number) => sql`
+  select 'change ' || id, kind || ' waits for the journal since ' || at
+  from changes
+  where shard_id = ${shard} and at < now() - make_interval(mins => ${FORGOTTEN_AFTER_MINUTES})`;
 
 /** Seats whose time is over long since, and that nobody has given back. */
 const forgottenHolds = (shard: number) => sql`

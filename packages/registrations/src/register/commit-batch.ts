@@ -5,136 +5,128 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { forgetExpiredKeys } from '../idempotency/expired-keys.ts';
 import { findLockedTickets, type LockedTickets, type TicketOfEvent } from './locked-tickets.ts';
 import { FAILED, OVERLOADED, UNKNOWN, type Outcome } from './outcome.ts';
-import { isBulk, reservationsOf, reserveBatch, seatsOf, type Order } from './reserve-batch.ts';
-import { findBatch, voidBatch, type CommittedRegistration } from './void-batch.ts';
+import { reserveBatch, type ReserveOptions } from './reserve-batch.ts';
+import { reservationsOf, type Submission } from './submission.ts';
 
-export interface CommitDependencies {
+export interface CommitDependencies extends Omit<ReserveOptions, 'isRepeat'> {
   db: Database;
-  /** Tickets that another transaction keeps locked. It is told of further ones, and of those that were sold from again. */
+  /** Circuit breakers of tickets whose rows another transaction keeps locked. */
   locked: LockedTickets;
-  /** Shards of a cluster that did not answer the last time. */
-  suspects: Set<number>;
-  /** Whether other servers lie behind this one. */
+  /** Whether Postgres is a Citus cluster. */
   isCluster: boolean;
-  /** Told of every batch that has committed seats, once that is certain. */
+  /** Called for every batch that has committed seats, once that is certain. */
   onCommitted: (batchId: string, shardId: number) => void;
   onFailure: (error: unknown, facts: { batchId: string; size: number; failure: StatementFailure }) => void;
-  /** How long a batch waits for a row that another transaction has locked: longer than other processes' batches take. */
-  lockWithinMs: number;
-  /** How long idempotency keys count. */
-  retentionHours: number;
-  /** How much of a ticket one partner may hold. */
-  holdSharePercent?: number;
-  /** How long after its start a batch may begin an attempt, or ask what became of one. */
+  /** No attempt starts later than this after the first one. */
   resolveWithinMs: number;
 }
 
-/** A batch on its way: what is decided so far, by order, and when no further attempt begins. */
+/** A batch in progress, with the outcomes known so far, by submission. */
 interface Commit extends CommitDependencies {
-  readonly orders: readonly Order[];
+  readonly submissions: readonly Submission[];
   readonly outcomes: Outcome[];
-  /** Bulk calls that have committed, and were asked again for their answer. */
-  readonly askedAgain: Set<number>;
-  readonly giveUpAt: number;
 }
 
-/** What is attempted together: indexes of orders. */
+/** Submissions that are attempted together, as indexes. */
 interface Part {
   readonly positions: readonly number[];
-  /** How often these have been refused together. */
-  readonly refusals: number;
+  /** Number of attempts that were rolled back. */
+  readonly rollbacks: number;
+  /** The batch id of an attempt whose connection was lost. It is attempted again with this id, undivided, until it is answered. */
+  readonly lostId?: string;
 }
 
 type RolledBack = Exclude<StatementFailure, 'unknown'>;
 
 const RETRY_DELAY_MS = 50;
 const MAX_ATTEMPTS = 3;
+const STATEMENT_TIMEOUT = '57014';
 
 /**
- * Reserves a batch of one shard exactly once. Returns one outcome per order, in order; never rejects.
+ * Reserves a batch of one shard exactly once. Returns one outcome per submission, in order; never rejects.
  *
- *   part ─► set locked tickets aside ─► attempt ─► committed ─► decided
- *    ▲                                    │
- *    ├── locked: by whom others wait ◄────┤
- *    ├── conflict: forget expired keys ◄──┤ at most MAX_ATTEMPTS, then in halves until the bad row is alone
- *    ├── bad value: in halves ◄───────────┤
- *    ├── void: it never will commit ◄─────┤
- *    └── adopt: it has; the rest again ◄──┴─► unavailable: overloaded · unexpected: failed · nobody answers: unknown
+ *   part ─► refuse locked tickets ─► attempt ─► committed: decided
+ *    ▲                                  │
+ *    ├── locked: find the tickets ◄─────┤
+ *    ├── conflict: delete expired keys ◄┤ at most MAX_ATTEMPTS, then in halves until the bad row is alone
+ *    ├── bad value: in halves ◄─────────┤
+ *    └── unknown: repeat, same id ◄─────┴─► unavailable: overloaded · unexpected: failed · no time: unknown
  *
- * Each attempt has a batch id of its own. After a lost connection the id's fate is settled first: it has committed, or it
- * never will. So `overloaded` is said only where nothing was reserved, and `unknown` only where Postgres stays away.
+ * A repeat waits for an attempt that still runs and returns its answer if it has committed. Until a repeat is answered the lost
+ * attempt may still commit. So `overloaded` means that nothing was reserved, and `unknown` that Postgres did not answer.
  */
-export async function commitBatch(deps: CommitDependencies, orders: readonly Order[]): Promise<Outcome[]> {
+export async function commitBatch(
+  deps: CommitDependencies,
+  submissions: readonly Submission[],
+): Promise<Outcome[]> {
   const giveUpAt = performance.now() + deps.resolveWithinMs;
-  const commit: Commit = { ...deps, orders, outcomes: [], askedAgain: new Set(), giveUpAt };
-  const parts = await commitPart(commit, unrefused([...orders.keys()]));
+  const commit: Commit = { ...deps, submissions, outcomes: [] };
+  const parts = await attempt(commit, { positions: [...submissions.keys()], rollbacks: 0 });
   for (let part = parts.shift(); part; part = parts.shift()) {
-    const isOver = performance.now() >= giveUpAt;
-    parts.unshift(...(isOver ? decide(commit, part, OVERLOADED) : await commitPart(commit, part)));
+    const isLate = performance.now() >= giveUpAt;
+    if (isLate) decide(commit, part, part.lostId ? UNKNOWN : OVERLOADED);
+    else parts.unshift(...(await attempt(commit, part)));
   }
   return commit.outcomes;
 }
 
-/** Attempts a part. Returns what is left of it to attempt. */
-async function commitPart(commit: Commit, part: Part): Promise<Part[]> {
-  const rest = setLockedAside(commit, part);
-  if (rest.positions.length === 0) return [];
-  const batchId = randomUUIDv7();
-  const orders = ordersOf(commit, rest);
-  let isSent = false;
+/** Attempts a part. Returns what remains to be attempted. */
+async function attempt(commit: Commit, whole: Part): Promise<Part[]> {
+  const part = whole.lostId ? whole : refuseLocked(commit, whole);
+  if (part.positions.length === 0) return [];
+  const batchId = part.lostId ?? randomUUIDv7();
+  const submissions = submissionsOf(commit, part);
   try {
-    // Asked first, it can be said that nothing was reserved. Otherwise its fate would be unknown once more.
-    if (commit.suspects.has(shardOf(commit))) await findBatch(commit.db, shardOf(commit), batchId);
-    isSent = true;
-    const outcomes = await reserveBatch(commit.db, batchId, orders, commit);
+    const options = { ...commit, isRepeat: part.lostId !== undefined };
+    const outcomes = await reserveBatch(commit.db, batchId, submissions, options);
     if (outcomes.some(isNewSeat)) commit.onCommitted(batchId, shardOf(commit));
-    commit.locked.release(reservationsOf(orders));
-    commit.suspects.delete(shardOf(commit));
-    rest.positions.forEach((position, index) => takeOutcome(commit, position, outcomes[index]!));
+    commit.locked.release(reservationsOf(submissions));
+    part.positions.forEach((position, index) => (commit.outcomes[position] = outcomes[index]!));
     return [];
   } catch (error) {
     const failure = fateOf(error, commit.isCluster);
-    commit.onFailure(error, { batchId, size: reservationsOf(orders).length, failure });
-    if (!isSent) return decide(commit, rest, OVERLOADED);
-    if (failure === 'unknown' && commit.isCluster) commit.suspects.add(shardOf(commit));
-    return failure === 'unknown' ? settleFate(commit, rest, batchId) : afterRollback(commit, rest, failure);
+    commit.onFailure(error, { batchId, size: reservationsOf(submissions).length, failure });
+    if (failure !== 'unknown' && !part.lostId) return afterRollback(commit, part, failure);
+    // The lost attempt has the same values and fails as well.
+    if (failure === 'bad-value') return halve(commit, part, FAILED);
+    if (part.lostId) await delay(RETRY_DELAY_MS);
+    return [{ ...part, lostId: batchId }];
   }
 }
 
-const ordersOf = ({ orders }: Commit, { positions }: Part) => positions.map((position) => orders[position]!);
+const submissionsOf = ({ submissions }: Commit, { positions }: Part) =>
+  positions.map((position) => submissions[position]!);
 
-/** What we have asked again ourselves is not replayed to the caller. */
-function takeOutcome({ outcomes, askedAgain }: Commit, position: number, outcome: Outcome): void {
-  const isOwn = outcome.kind === 'bulk' && askedAgain.has(position);
-  outcomes[position] = isOwn ? { ...outcome, replayed: false } : outcome;
-}
-
-const STATEMENT_TIMEOUT = '57014';
-
-/** What a failure means. In a cluster, one that took too long may have committed on the shard's server. */
-function fateOf(error: unknown, isInCluster: boolean): StatementFailure {
-  return isInCluster && sqlStateOf(error) === STATEMENT_TIMEOUT ? 'unknown' : statementFailure(error);
-}
-
-const shardOf = ({ orders }: Commit) => reservationsOf([orders[0]!])[0]!.shardId;
+const shardOf = ({ submissions }: Commit) => reservationsOf([submissions[0]!])[0]!.shardId;
 
 const isNewSeat = (outcome: Outcome): boolean =>
   outcome.kind === 'bulk'
     ? !outcome.replayed && outcome.outcomes.some(isNewSeat)
     : outcome.kind === 'registered' && !outcome.replayed;
 
+/** On a cluster, a statement that timed out may have committed on the shard's server. */
+function fateOf(error: unknown, isCluster: boolean): StatementFailure {
+  return isCluster && sqlStateOf(error) === STATEMENT_TIMEOUT ? 'unknown' : statementFailure(error);
+}
+
 function decide({ outcomes }: Commit, { positions }: Part, outcome: Outcome): Part[] {
   for (const position of positions) outcomes[position] = outcome;
   return [];
 }
 
-/** What an attempt that was rolled back leaves to do. */
+/** Returns what remains to be attempted after a rollback. */
 async function afterRollback(commit: Commit, part: Part, failure: RolledBack): Promise<Part[]> {
+  const isLastAttempt = part.rollbacks + 1 >= MAX_ATTEMPTS;
+  const again = { ...part, rollbacks: part.rollbacks + 1 };
   switch (failure) {
     case 'locked':
-      return findWhoWaits(commit, part);
+      if (await findLocked(commit, part)) return [{ ...part, rollbacks: 0 }];
+      return isLastAttempt ? decide(commit, part, OVERLOADED) : [again];
     case 'conflict':
-      return retryConflict(commit, part);
+      // Another process was faster with an idempotency key or an attendee, or an expired key was in the way.
+      if (isLastAttempt) return halve(commit, part, OVERLOADED);
+      await forgetExpiredKeys(commit.db, submissionsOf(commit, part), commit.retentionHours).catch(() => {});
+      return [again];
     case 'bad-value':
       return halve(commit, part, FAILED);
     case 'not-sent':
@@ -146,85 +138,31 @@ async function afterRollback(commit: Commit, part: Part, failure: RolledBack): P
   }
 }
 
-/** Refuses those whose ticket another transaction keeps locked. Returns the others. */
-function setLockedAside(commit: Commit, part: Part): Part {
+/** Refuses submissions for tickets that another transaction keeps locked. Returns the others. */
+function refuseLocked(commit: Commit, part: Part): Part {
   const isLocked = (position: number) =>
-    reservationsOf([commit.orders[position]!]).some((reservation) => commit.locked.has(reservation));
-  const aside = part.positions.filter(isLocked);
-  if (aside.length === 0) return part;
-  decide(commit, { ...part, positions: aside }, OVERLOADED);
-  return { positions: part.positions.filter((position) => !isLocked(position)), refusals: part.refusals };
+    reservationsOf([commit.submissions[position]!]).some((reservation) => commit.locked.has(reservation));
+  const locked = part.positions.filter(isLocked);
+  if (locked.length === 0) return part;
+  decide(commit, { ...part, positions: locked }, OVERLOADED);
+  return { ...part, positions: part.positions.filter((position) => !isLocked(position)) };
 }
 
-/** Somebody holds a row for too long. Where it is a ticket's, its buyers are set aside with the next attempt. */
-async function findWhoWaits(commit: Commit, part: Part): Promise<Part[]> {
-  const { db, locked } = commit;
-  const found = await findLockedTickets(db, reservationsOf(ordersOf(commit, part))).catch(
-    (): TicketOfEvent[] => [],
-  );
+/** Opens the circuit breakers of tickets whose rows are locked now. Returns whether there are any. */
+async function findLocked({ db, locked, ...commit }: Commit, part: Part): Promise<boolean> {
+  const reservations = reservationsOf(part.positions.map((position) => commit.submissions[position]!));
+  const found = await findLockedTickets(db, reservations).catch((): TicketOfEvent[] => []);
   locked.lock(found);
-  if (found.length > 0) return [{ ...part, refusals: 0 }];
-  return isLastAttempt(part) ? decide(commit, part, OVERLOADED) : [refused(part)];
+  return found.length > 0;
 }
 
-/**
- * Another process was faster with the same idempotency key or attendee, or an expired key was in the way. The statement
- * sees that when it runs again.
- */
-async function retryConflict(commit: Commit, part: Part): Promise<Part[]> {
-  if (isLastAttempt(part)) return halve(commit, part, OVERLOADED);
-  await forgetExpiredKeys(commit.db, ordersOf(commit, part), commit.retentionHours).catch(() => {});
-  return [refused(part)];
-}
-
-const isLastAttempt = ({ refusals }: Part) => refusals + 1 >= MAX_ATTEMPTS;
-const unrefused = (positions: readonly number[]): Part => ({ positions, refusals: 0 });
-const refused = ({ positions, refusals }: Part): Part => ({ positions, refusals: refusals + 1 });
-
-/** Splits a part, so that the row which Postgres refuses is alone in the end: that one gets the outcome. */
+/** Splits a part, so that the row that Postgres refuses is alone in the end and gets the outcome. */
 function halve(commit: Commit, part: Part, outcome: Outcome): Part[] {
   const { positions } = part;
   if (positions.length === 1) return decide(commit, part, outcome);
   const middle = Math.ceil(positions.length / 2);
-  return [positions.slice(0, middle), positions.slice(middle)].map(unrefused);
-}
-
-/** The connection was lost under an attempt: it has committed, or from now on it never will, or nobody tells. */
-async function settleFate(commit: Commit, part: Part, batchId: string): Promise<Part[]> {
-  for (;;) {
-    try {
-      const committed = await voidBatch(commit.db, shardOf(commit), batchId);
-      if (!committed) return [part];
-      commit.onCommitted(batchId, shardOf(commit));
-      return adopt(commit, part, committed);
-    } catch {
-      if (performance.now() >= commit.giveUpAt) return decide(commit, part, UNKNOWN);
-      await delay(RETRY_DELAY_MS);
-    }
-  }
-}
-
-/**
- * Takes the outcomes of a batch that did commit. What has no seat in it was refused, left no trace, and is asked again. So is a
- * bulk call: its key knows the answer.
- */
-function adopt(commit: Commit, { positions }: Part, committed: readonly CommittedRegistration[]): Part[] {
-  const seats = new Map(committed.map((seat) => [seat.position, seat]));
-  const rest: number[] = [];
-  let position = 0;
-  for (const index of positions) {
-    const order = commit.orders[index]!;
-    position += seatsOf(order);
-    const seat = isBulk(order) ? undefined : seats.get(position);
-    if (isBulk(order)) commit.askedAgain.add(index);
-    if (!seat) rest.push(index);
-    else
-      commit.outcomes[index] = {
-        kind: 'registered',
-        serial: seat.serial,
-        passCode: seat.passCode,
-        replayed: false,
-      };
-  }
-  return rest.length > 0 ? [unrefused(rest)] : [];
+  return [positions.slice(0, middle), positions.slice(middle)].map((half) => ({
+    positions: half,
+    rollbacks: 0,
+  }));
 }

@@ -39,7 +39,7 @@ test('each time that it is still locked they are refused for longer, but never f
   expect(lines).toHaveLength(1);
 });
 
-test('a ticket that was sold from is free, and begins anew when it is locked again', () => {
+test('a ticket that was sold from is free, and its cool-down starts again when it is locked again', () => {
   locked.lock([ticket]);
   locked.lock([ticket]);
   locked.release([{ shardId: 0, ticketId: 1, eventId: 1002 }]);

@@ -2,35 +2,35 @@ import { sql } from 'kysely';
 import { plainArray, type Database } from '@floodgate/database';
 import type { Logger } from '@floodgate/service';
 
-/** A ticket, and the event under which it was asked for. */
+/** A ticket, and the event that the request names. */
 export interface TicketOfEvent {
   shardId: number;
   ticketId: number;
   eventId: number;
 }
 
-/** How long a ticket's buyers are refused before one group tries it again: doubled each time that it is still locked. */
+/** How long a breaker stays open before one group tries the ticket again. Doubled each time that it is still locked. */
 const COOL_DOWN_MS = 500;
 const MAX_COOL_DOWN_MS = 5_000;
 const LOCKED = 'another transaction keeps a ticket locked; its registrations are refused, others go on';
 
 /**
- * A circuit breaker for each ticket whose row another transaction keeps locked for longer than commits take: one that an
- * operator forgot, as a rule. While it cools down its buyers are refused at once: in a group, the buyers of all other
- * tickets would wait with them.
+ * Circuit breakers of tickets whose rows another transaction keeps locked for longer than a commit takes, usually one that an
+ * operator forgot. While a breaker is open, registrations for the ticket are refused at once: otherwise all registrations in their
+ * group would wait with them.
  */
 export function createLockedTickets(log: Logger) {
-  /** By ticket id, until the ticket is sold from again. */
+  /** By ticket id, until a group with the ticket has committed. */
   const locks = new Map<number, { eventId: number; coolDownMs: number; refusedUntil: number }>();
   return {
-    /** Returns whether buyers of this ticket are refused now. Under another event than its own there is no such ticket. */
+    /** Returns whether the ticket's breaker is open. A request that names a wrong event is not affected. */
     has({ ticketId, eventId }: TicketOfEvent): boolean {
       if (locks.size === 0) return false;
       const lock = locks.get(ticketId);
       return lock !== undefined && lock.eventId === eventId && performance.now() < lock.refusedUntil;
     },
 
-    /** Refuses the buyers of these tickets for a while, longer than the last time. */
+    /** Opens the breakers, for longer than the last time. */
     lock(tickets: readonly TicketOfEvent[]): void {
       for (const { ticketId, eventId } of tickets) {
         const known = locks.get(ticketId);
@@ -40,7 +40,7 @@ export function createLockedTickets(log: Logger) {
       }
     },
 
-    /** Forgets those of the tickets that were locked: a group of theirs has committed. */
+    /** Closes the breakers of tickets that a group has committed for. */
     release(tickets: readonly TicketOfEvent[]): void {
       if (locks.size === 0) return;
       for (const { ticketId, eventId } of tickets) {
@@ -54,10 +54,7 @@ export function createLockedTickets(log: Logger) {
 
 export type LockedTickets = ReturnType<typeof createLockedTickets>;
 
-/**
- * Returns those of the tickets of one shard, found under their events, whose rows somebody else holds now: each once. Waits
- * for nobody.
- */
+/** Returns the tickets of one shard whose rows another transaction has locked, each once. Waits for no lock. */
 export async function findLockedTickets(
   db: Database,
   tickets: readonly TicketOfEvent[],

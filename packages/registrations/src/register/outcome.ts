@@ -1,40 +1,31 @@
-import type { FailureCode } from '@floodgate/contract';
-
-/**
- * `hold-limit`: the partner holds its share of the ticket already. `group-refused`: all or none was asked for, and another one was
- * refused.
- */
+/** `hold-limit`: the partner holds its share of the ticket. `group-refused`: another one of an all-or-none call was refused. */
 export type Refusal =
   'no-such-ticket' | 'not-on-sale' | 'sold-out' | 'duplicate' | 'hold-limit' | 'group-refused';
 
-/** What became of one registration: the same word for it from the statement to the answer. */
+/** Outcome of one registration, from the SQL function to the response. */
 export type SeatOutcome =
-  /** The seat is committed. `replayed`: the first answer to its idempotency key, once more. */
+  /** The seat is committed. `replayed`: the idempotency key was answered before. */
   | { kind: 'registered'; serial: number; passCode: number; replayed: boolean }
-  /** The attendee has this seat already. */
+  /** The attendee had this seat before. */
   | { kind: 'existing'; serial: number; passCode: number }
   | { kind: Refusal; replayed: boolean }
-  /** Its idempotency key was used with another request. */
+  /** The idempotency key was used with another request. */
   | { kind: 'key-reused' }
-  /** Another request with its idempotency key is not answered yet. */
+  /** Another request with the idempotency key is not answered yet. */
   | { kind: 'in-progress' }
-  /** Nothing was reserved: too many wait, or Postgres is away or busy. */
+  /** Nothing was reserved: the queue is full, or Postgres is down or busy. */
   | { kind: 'overloaded' }
-  /** It may have been committed: Postgres does not answer any more. */
+  /** It may have been committed: Postgres stopped answering. */
   | { kind: 'unknown' }
-  /** Nothing was reserved, for a reason nobody foresaw. */
-  | { kind: 'failed' }
-  /** Under a test event: the attendee's address asks for this code. */
-  | { kind: 'provoked'; code: FailureCode };
+  /** Nothing was reserved, for an unexpected reason. */
+  | { kind: 'failed' };
 
-/** What became of what one call asked for: one registration, or a bulk call with an outcome for each, in order. */
+/** Outcome of a call: of one registration, or of a bulk call with one for each registration, in order. */
 export type Outcome = SeatOutcome | { kind: 'bulk'; outcomes: SeatOutcome[]; replayed: boolean };
 
-/** What becomes of the ones of a bulk call that nothing is reserved for: others of their group were refused. */
-export function refuseAll(requests: readonly unknown[]): Extract<Outcome, { kind: 'bulk' }> {
-  const outcomes = requests.map((): SeatOutcome => ({ kind: 'group-refused', replayed: false }));
-  return { kind: 'bulk', outcomes, replayed: false };
-}
+/** Whether the call has reserved something now. */
+export const isNew = (outcome: Outcome) =>
+  (outcome.kind === 'registered' || outcome.kind === 'bulk') && !outcome.replayed;
 
 export const OVERLOADED: SeatOutcome = { kind: 'overloaded' };
 export const UNKNOWN: SeatOutcome = { kind: 'unknown' };

@@ -10,18 +10,18 @@ function recordedNotifier() {
   return { rings, notifier: createQueueNotifier(({ batchIds }) => rings.push(batchIds), 25) };
 }
 
-test('after a quiet time a batch is told of at once', () => {
+test('after a quiet time a batch is enqueued at once', () => {
   const { rings, notifier } = recordedNotifier();
-  notifier.notify('a', 0);
+  notifier.notify(0, 'a');
   expect(rings).toEqual([['a']]);
   vi.advanceTimersByTime(25);
-  notifier.notify('b', 0);
+  notifier.notify(0, 'b');
   expect(rings).toEqual([['a'], ['b']]);
 });
 
-test('what commits within the interval is told of together, when it ends', () => {
+test('batches that commit within the interval are enqueued together, when it ends', () => {
   const { rings, notifier } = recordedNotifier();
-  for (const batchId of ['a', 'b', 'c']) notifier.notify(batchId, 0);
+  for (const batchId of ['a', 'b', 'c']) notifier.notify(0, batchId);
   vi.advanceTimersByTime(24);
   expect(rings).toEqual([['a']]);
   vi.advanceTimersByTime(1);
@@ -30,31 +30,31 @@ test('what commits within the interval is told of together, when it ends', () =>
 
 test('a job speaks of at most 500 batches', () => {
   const { rings, notifier } = recordedNotifier();
-  for (let index = 0; index <= 1_001; index++) notifier.notify(String(index), 0);
+  for (let index = 0; index <= 1_001; index++) notifier.notify(0, String(index));
   notifier.flush();
   expect(rings.map((ring) => ring.length)).toEqual([1, 500, 500, 1]);
 });
 
-test('flush tells of what was held back, once', () => {
+test('flush enqueues what was held back, once', () => {
   const { rings, notifier } = recordedNotifier();
-  notifier.notify('a', 0);
-  notifier.notify('b', 0);
+  notifier.notify(0, 'a');
+  notifier.notify(0, 'b');
   notifier.flush();
   notifier.flush();
   vi.advanceTimersByTime(100);
   expect(rings).toEqual([['a'], ['b']]);
 });
 
-test('batches of different shards are told of apart', () => {
+test('batches of different shards are enqueued apart', () => {
   const jobs: unknown[] = [];
   const notifier = createQueueNotifier((batches) => jobs.push(batches), 25);
-  notifier.notify('first', 0);
+  notifier.notify(0, 'first');
   for (const [batchId, shardId] of [
     ['a', 0],
     ['b', 7],
     ['c', 0],
   ] as const)
-    notifier.notify(batchId, shardId);
+    notifier.notify(shardId, batchId);
   notifier.flush();
   expect(jobs.slice(1)).toEqual([
     { shardId: 0, batchIds: ['a', 'c'] },

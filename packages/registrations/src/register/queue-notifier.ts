@@ -1,33 +1,33 @@
 import type { ShardBatches } from '../finalize/batch-statements.ts';
 
-/** Batches that one job can speak of. */
 const BATCHES_PER_JOB = 500;
 
 /**
- * Notifies the queue of committed batches: at once after a quiet time, and otherwise together with what commits within
- * the interval. A job costs the queue and its worker far more than the batch's one row does.
- * `enqueue` adds a job for batches of one shard. It must not throw: the relay finds a batch that nobody was told of.
+ * Notifies the queue of committed batches and changes: at once after a quiet time, and otherwise together with what commits
+ * within the interval. A job costs the queue and its worker far more than the batch's one row does.
+ * `enqueue` adds a job for batches of one shard. It must not throw: the relay finds a batch whose job was lost.
  */
 export function createQueueNotifier(enqueue: (batches: ShardBatches) => void, intervalMs: number) {
   const committed = new Map<number, string[]>();
   let timer: NodeJS.Timeout | undefined;
 
-  /** Notifies the queue now of everything that was held back. */
+  /** Sends all notifications that wait for the interval. */
   function flush(): void {
     clearTimeout(timer);
     timer = undefined;
     if (committed.size === 0) return;
     for (const [shardId, batchIds] of committed)
-      while (batchIds.length > 0) enqueue({ shardId, batchIds: batchIds.splice(0, BATCHES_PER_JOB) });
+      do enqueue({ shardId, batchIds: batchIds.splice(0, BATCHES_PER_JOB) });
+      while (batchIds.length > 0);
     committed.clear();
     timer = setTimeout(flush, intervalMs);
   }
 
-  /** Sees to it that the queue learns of a committed batch within the interval. */
-  function notify(batchId: string, shardId: number): void {
+  /** Notifies the queue within the interval of what a shard has committed: a batch, or changes. */
+  function notify(shardId: number, ...batchIds: string[]): void {
     const others = committed.get(shardId);
-    if (others) others.push(batchId);
-    else committed.set(shardId, [batchId]);
+    if (others) others.push(...batchIds);
+    else committed.set(shardId, batchIds);
     if (!timer) flush();
   }
 

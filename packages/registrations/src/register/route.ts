@@ -2,7 +2,6 @@ import type { Static } from '@sinclair/typebox';
 import {
   answersOf,
   BODY_LIMIT_BYTES,
-  COMMON_FAILURES,
   PassReference,
   RegisterHeaders,
   RegistrationRequest,
@@ -11,10 +10,11 @@ import {
   type FailureCode,
 } from '@floodgate/contract';
 import type { Routes } from '@floodgate/http';
-import { answerTo } from './answer-to.ts';
-import type { SeatOutcome } from './outcome.ts';
-import { refuseEarly } from './refuse-early.ts';
-import type { CallOptions, Registrar } from './registrar.ts';
+import { provokedCode } from '../test-mode/provoked-code.ts';
+import { isNew, type SeatOutcome } from './outcome.ts';
+import type { Registrations } from './register-attendees.ts';
+import { REGISTER_FAILURES, responseOf } from './response.ts';
+import type { CallOptions } from './submission.ts';
 
 /** Returns what the headers of a call say of its registrations. */
 export function optionsIn(headers: Static<typeof RegisterHeaders>): CallOptions {
@@ -25,24 +25,10 @@ export function optionsIn(headers: Static<typeof RegisterHeaders>): CallOptions 
   };
 }
 
-/** Every failure that it may answer. */
-export const REGISTER_FAILURES = [
-  ...COMMON_FAILURES,
-  '11',
-  '30',
-  '31',
-  '32',
-  '33',
-  '37',
-  '40',
-  '41',
-  '91',
-] as const satisfies FailureCode[];
-
 /** POST /events/register: reserves a seat and answers with its pass reference at once. */
 export function addRegisterRoute(
   api: Routes,
-  registrar: Pick<Registrar, 'register' | 'admit' | 'retryAfterSeconds'>,
+  registrations: Pick<Registrations, 'register' | 'refuseWhenFull' | 'retryAfterSeconds'>,
 ): void {
   api.post(
     '/events/register',
@@ -60,7 +46,7 @@ export function addRegisterRoute(
         response: answersOf(PassReference),
       },
       bodyLimit: BODY_LIMIT_BYTES,
-      onRequest: refuseEarly(registrar),
+      onRequest: registrations.refuseWhenFull,
       preValidation: (request, _reply, done) => {
         trimFullName(request.body);
         done();
@@ -68,15 +54,19 @@ export function addRegisterRoute(
     },
     async (request, reply) => {
       const { principal, body, headers } = request;
-      const outcome = await registrar.register(principal, body, optionsIn(headers));
-      if ('replayed' in outcome && outcome.replayed) void reply.header('idempotent-replayed', 'true');
-      const answer = answerTo(principal, outcome as SeatOutcome);
-      if (answer.responseCode === '00') return answer;
+      const refuse = (code: FailureCode, message?: string) =>
+        reply.fail(code, {
+          ...(message && { message }),
+          retryAfterSeconds: registrations.retryAfterSeconds(principal),
+        });
+      const provoked = provokedCode(principal, body, REGISTER_FAILURES);
+      if (provoked !== undefined && provoked !== '91') return refuse(provoked);
+      const outcome = await registrations.register(principal, body, optionsIn(headers));
       if (outcome.kind === 'failed') throw new Error('a registration failed');
-      return reply.fail(answer.responseCode, {
-        message: answer.responseMessage,
-        retryAfterSeconds: registrar.retryAfterSeconds(principal),
-      });
+      if (provoked === '91' && isNew(outcome)) return refuse('91');
+      if ('replayed' in outcome && outcome.replayed) void reply.header('idempotent-replayed', 'true');
+      const answer = responseOf(principal, outcome as SeatOutcome);
+      return answer.responseCode === '00' ? answer : refuse(answer.responseCode, answer.responseMessage);
     },
   );
 }

@@ -7,11 +7,12 @@ import {
   type FailureCode,
 } from '@floodgate/contract';
 import type { Database } from '@floodgate/database';
-import { createFairQueue, withoutBody, type PartnerPrincipal, type Routes } from '@floodgate/http';
+import { createFairQueue } from '@floodgate/service/fair-queue';
+import { withoutBody, type PartnerPrincipal, type Routes } from '@floodgate/http';
 import { REFUSALS, type Changes } from '../change/routes.ts';
-import { findUncancelled, forgetKeys } from './reset-event.ts';
+import { findUncancelled, forgetKeys, readResetCursor, saveResetCursor, type Found } from './reset-event.ts';
 
-/** One transaction holds up the finalization of its shard: this bounds how long. */
+/** A larger group would delay other registrations of its tickets. */
 const PER_GROUP = 500;
 const GROUPS = 20;
 const KEYS = 10_000;
@@ -23,31 +24,33 @@ interface Dependencies {
   answerWithinMs: number;
 }
 
-/** POST /events/reset: cancels what the caller has registered under a test event, and deletes its idempotency keys. */
+/** POST /events/reset: cancels the caller's registrations under a test event, and deletes its idempotency keys. */
 export function addResetRoute(api: Routes, { db, cancellations, answerWithinMs }: Dependencies): void {
-  const inTurn = createFairQueue({ answerWithinMs, abandonsStarted: false, patienceMs: answerWithinMs });
+  const queue = createFairQueue({ answerWithinMs, abandonsStarted: false, patienceMs: answerWithinMs });
 
-  /** Cancels one group. Resolves to how many, whether there may be more, and the first refusal, if any. */
-  async function cancelGroup(principal: PartnerPrincipal) {
+  /** Cancels registrations. Resolves to how many, and the first refusal, if any. */
+  async function cancel(principal: PartnerPrincipal, found: Found[]) {
     const { partnerId, eventId } = principal;
-    const found = await findUncancelled(db, principal, PER_GROUP);
     const outcomes = await Promise.all(
       found.map((one) => cancellations.submit(principal, { ...one, partnerId, eventId, deadline: null })),
     );
     const count = outcomes.filter((outcome) => outcome === 'cancelled').length;
-    const refusal = outcomes.find((outcome) => outcome !== 'cancelled' && outcome !== null);
-    return { count, more: found.length === PER_GROUP, refusal };
+    return { count, refusal: outcomes.find((outcome) => outcome !== 'cancelled' && outcome !== null) };
   }
 
   /** Resolves to what was reset, or to why nothing was. */
   async function reset(principal: PartnerPrincipal) {
     let cancelled = 0;
+    let after = await readResetCursor(db, principal);
     for (let group = 0; group < GROUPS; group += 1) {
-      const { count, more, refusal } = await cancelGroup(principal);
+      const { found, cursor, more } = await findUncancelled(db, principal, after, PER_GROUP);
+      const { count, refusal } = await cancel(principal, found);
       cancelled += count;
       // The queue is full. What was cancelled stays cancelled.
       if (refusal === 'overloaded' && cancelled > 0) break;
       if (refusal) return refusal;
+      if (cursor !== after) await saveResetCursor(db, principal, cursor);
+      after = cursor;
       if (!more) return { cancelled, more: (await forgetKeys(db, principal, KEYS)) === KEYS };
     }
     return { cancelled, more: true };
@@ -58,7 +61,7 @@ export function addResetRoute(api: Routes, { db, cancellations, answerWithinMs }
       const { principal, raw } = request;
       if (principal.mode !== 'test') return reply.fail('60', { message: 'Only a test event can be reset' });
       const isWanted = () => !raw.socket.destroyed;
-      const done = await inTurn(principal.partnerId, isWanted, () => reset(principal));
+      const done = await queue(principal.partnerId, isWanted, () => reset(principal));
       if (typeof done === 'object') return success(done);
       return reply.fail(REFUSALS[done], { retryAfterSeconds: cancellations.retryAfterSeconds(principal) });
     }),

@@ -1,0 +1,68 @@
+import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
+import { measureBatchedInserts } from './contenders/batched-inserts.ts';
+import type { RunningContender } from './contenders/contender.ts';
+import { peers } from './contenders/peers.ts';
+import { createTestDatabase, type TestDatabase } from '@floodgate/test/harness/database.ts';
+import { createFixture, type Fixture } from '@floodgate/test/harness/fixture.ts';
+import { attendee, PartnerClient } from '@floodgate/test/harness/partner-client.ts';
+import { waitUntil } from '@floodgate/test/harness/wait-until.ts';
+
+const SEATS = 25;
+const REQUESTS = 40;
+const NEED_REDIS = ['peer-a', 'peer-b'];
+
+let database: TestDatabase;
+let fixture: Fixture;
+beforeEach(async () => {
+  database = await createTestDatabase();
+  fixture = await createFixture(database.db);
+});
+afterEach(() => database.drop());
+
+for (const peer of peers) {
+  const missing = NEED_REDIS.includes(peer.name) && !inject('redisUrl') ? inject('redisReason') : '';
+  describe.skipIf(missing)(missing ? `${peer.name} (${missing})` : peer.name, () => {
+    let running: RunningContender;
+    beforeEach(async () => {
+      running = await peer.start({
+        databaseUrl: database.url,
+        redisUrl: inject('redisUrl') ?? '',
+        db: database.db,
+      });
+    });
+    afterEach(() => running.stop());
+
+    test('sells each seat once, says why it refuses, and confirms what it sold', async () => {
+      const since = new Date(Date.now() - 60_000);
+      const ticketId = await fixture.addTicket({ capacity: SEATS });
+      const closedId = await fixture.addTicket({ saleEndsAt: new Date(Date.now() - 1_000) });
+      const client = new PartnerClient(running.baseUrl, fixture);
+      const register = async (id: number) => (await client.register(attendee(id))).body;
+
+      const answers = await Promise.all(Array.from({ length: REQUESTS }, () => register(ticketId)));
+      const registered = answers.filter(({ responseCode }) => responseCode === '00');
+      expect(registered).toHaveLength(SEATS);
+      expect(new Set(registered.map(({ responseData }) => responseData)).size).toBe(SEATS);
+      expect(answers.filter(({ responseCode }) => responseCode === '32')).toHaveLength(REQUESTS - SEATS);
+      expect((await register(closedId)).responseCode).toBe('31');
+      expect((await register(2_000_000_000)).responseCode).toBe('30');
+
+      const books = running.books!;
+      await waitUntil('all are confirmed', () => books.isFinalized());
+      expect(await books.read()).toEqual({ registered: SEATS, pending: 0, wrongTickets: 0 });
+      const { waitsMs, lastFinishedAt } = await books.readFinalization(since, [0.5, 1]);
+      const [median, longest] = waitsMs;
+      expect(median).toBeGreaterThan(0);
+      expect(longest).toBeGreaterThanOrEqual(median!);
+      expect(lastFinishedAt?.getTime()).toBeGreaterThan(since.getTime());
+    });
+  });
+}
+
+test('the ceiling of batched inserts counts what it has stored', async () => {
+  const { partnerId, eventId } = fixture;
+  const ticketId = await fixture.addTicket({ capacity: 2_000_000_000 });
+  const ceiling = { databaseUrl: database.url, partnerId, eventId, ticketId, seconds: 0.2, batchSize: 128 };
+  const { perSecond } = await measureBatchedInserts(ceiling);
+  expect(perSecond).toBeGreaterThan(128);
+});

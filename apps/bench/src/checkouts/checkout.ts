@@ -1,0 +1,126 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { findFreePort } from '@floodgate/embedded-postgres';
+import { ContenderProcess, endAll } from '../contenders/contender-process.ts';
+import type { Contender, RunningContender, Surroundings } from '../contenders/contender.ts';
+import { floodgateBooks } from '../contenders/floodgate.ts';
+import { createCheckoutDatabase, type Caller } from './checkout-database.ts';
+
+type App = 'api' | 'worker' | 'cli' | 'standalone';
+type Environment = Record<string, string>;
+
+interface SmallProcess {
+  env: Environment;
+  /** For all apps; an older checkout may have none. */
+  everyFlags?: string[];
+  /** By the app's folder; an older checkout has one entry, `apps`, for the worker and the command. */
+  flags: Record<string, string[]>;
+}
+
+/**
+ * A checkout of Floodgate with its own Node.js, dependencies, V8 flags and schema. Only what stays from release to release
+ * is used of it: the entry points of its apps, their environment, its commands and its tables.
+ */
+export function checkout(name: string, directory: string): Contender {
+  let caller: Caller | undefined;
+  return {
+    name,
+    description: `Floodgate as in ${path.basename(path.resolve(directory))}, under its own V8 flags`,
+    template: {
+      name: `template_${name}`,
+      fill: async (databaseUrl) => {
+        const command = (args: readonly string[]) => runCommand(directory, databaseUrl, args);
+        caller = await createCheckoutDatabase(command);
+      },
+    },
+    fixture: (db) => Promise.resolve(caller!.fixture(db)),
+    start: (surroundings) => startCheckout(directory, surroundings),
+  };
+}
+
+/** Rejects, saying why, where this is no installed checkout. */
+export async function assertCheckout(directory: string): Promise<void> {
+  for (const file of ['apps/api/src/main.ts', 'node_modules/node/package.json'])
+    await readFile(path.join(directory, file)).catch(() => {
+      throw new Error(`--against takes an installed checkout of Floodgate; ${directory} has no ${file}`);
+    });
+}
+
+async function startCheckout(
+  directory: string,
+  { databaseUrl, redisUrl, db, apiFlags = [] }: Surroundings,
+): Promise<RunningContender> {
+  const env = { DATABASE_URL: databaseUrl, QUEUE_URL: redisUrl };
+  const [port, workerPort] = [String(await findFreePort()), String(await findFreePort())];
+  const worker = await startApp(directory, 'worker', {
+    env: { ...env, WORKER_HOST: '127.0.0.1', WORKER_PORT: workerPort },
+  });
+  const api = await startApp(directory, 'api', {
+    env: { ...env, HOST: '127.0.0.1', PORT: port },
+    flags: apiFlags,
+  });
+  try {
+    await untilReady(worker, workerPort);
+    await untilReady(api, port);
+  } catch (error) {
+    await Promise.allSettled([api.end(), worker.end()]);
+    throw error;
+  }
+  return {
+    baseUrl: `http://127.0.0.1:${port}`,
+    pids: { api: api.pid, worker: worker.pid },
+    books: floodgateBooks(db),
+    apiOutput: () => api.output,
+    stop: () => endAll(api, worker),
+  };
+}
+
+function untilReady(started: ContenderProcess, port: string): Promise<true> {
+  const url = `http://127.0.0.1:${port}/health/ready`;
+  return started.until(`${url} answers 200`, async () => {
+    const isReady = await fetch(url).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+    return isReady || undefined;
+  });
+}
+
+/** Runs the operator's command of a checkout. Resolves with the document that it prints. */
+export async function runCommand(
+  directory: string,
+  databaseUrl: string,
+  args: readonly string[],
+): Promise<unknown> {
+  const command = await startApp(directory, 'cli', {
+    env: { DATABASE_URL: databaseUrl },
+    args: [...args, '--json'],
+  });
+  await command.finished();
+  return JSON.parse(command.output);
+}
+
+interface AppStart {
+  env: Environment;
+  flags?: readonly string[];
+  args?: readonly string[];
+}
+
+/** Starts an app of a checkout as its npm script does. */
+export async function startApp(directory: string, app: App, start: AppStart): Promise<ContenderProcess> {
+  const smallProcess = JSON.parse(
+    await readFile(path.join(directory, 'packages/toolchain/small-process.json'), 'utf8'),
+  ) as SmallProcess;
+  const { env, flags = [], args = [] } = start;
+  return new ContenderProcess({
+    name: `the ${app} of ${directory}`,
+    node: path.join(directory, 'node_modules/node/bin/node'),
+    flags: [
+      ...(smallProcess.everyFlags ?? []),
+      ...(smallProcess.flags[`apps/${app}`] ?? smallProcess.flags['apps'] ?? []),
+      ...flags,
+    ],
+    args: [path.join(directory, `apps/${app}/src/main.ts`), ...args],
+    env: { ...smallProcess.env, ...env },
+  });
+}

@@ -1,0 +1,189 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { promisify } from 'node:util';
+import { connect, distribute, migrate, ping, type Database } from '@floodgate/database';
+import { sql } from 'kysely';
+import { withDatabase } from '@floodgate/test/harness/database-url.ts';
+import { waitUntil } from '@floodgate/test/harness/wait-until.ts';
+import { cpuMicrosOfTree, parentOf } from '@floodgate/test/harness/process-usage.ts';
+import type { RunDatabase } from '../servers.ts';
+
+export const SHARDS = 32;
+
+/** A server of the cluster. */
+interface Node {
+  /** Of the database that `up` has made. */
+  url: string;
+  port: number;
+  /** Its postmaster. */
+  pid: number;
+}
+
+/** A Citus cluster whose servers run on this machine. */
+export interface CitusCluster extends AsyncDisposable {
+  versions: Record<string, string>;
+  /** How many servers hold shards. */
+  workers: number;
+  /** CPU time that the servers have used so far, all their processes together. */
+  cpuMicros(): Promise<{ coordinator: number; workers: number }>;
+  /** A new database that is spread over the cluster; `entries` are its URLs on the servers that hold shards. */
+  openSpread(): Promise<RunDatabase & { entries: string[] }>;
+  /** A new database of the coordinator's server without the extension: the same Postgres, the same settings, one shard. */
+  openPlain(): Promise<RunDatabase>;
+  /** Writes what all servers have in memory to disk. */
+  checkpoint(): Promise<void>;
+  /** Ends a server that holds shards as a crash would. Resolves to its port. Absent where nothing can do that. */
+  killWorker?(): Promise<number>;
+  startWorker?(): Promise<void>;
+}
+
+/**
+ * Finds the cluster whose coordinator TEST_CITUS_URL names, or starts one with the program in CITUS_CLUSTER (`up`, `down`,
+ * `kill 1`, `start 1`). Throws where there is neither.
+ */
+export async function findCluster(env = process.env): Promise<CitusCluster> {
+  const { TEST_CITUS_URL: given, CITUS_CLUSTER: program } = env;
+  if (!given && !program)
+    throw new Error('--citus needs TEST_CITUS_URL, or the program of CITUS_CLUSTER that starts a cluster');
+  await using started = new AsyncDisposableStack();
+  const url = given || (await up(program!));
+  if (!given) started.defer(async () => void (await control(program!, 'down')));
+  const coordinator = started.adopt(open(url), (db) => db.destroy());
+  const nodes = await readNodes(coordinator, url);
+  const names: string[] = [];
+  started.defer(() => dropDatabases(nodes, names));
+  const createOn = async (some: readonly Node[]) => {
+    const name = `floodgate_bench_${randomBytes(6).toString('hex')}`;
+    names.push(name);
+    for (const node of some) await onNode(node.url, (db) => sql`create database ${sql.id(name)}`.execute(db));
+    return name;
+  };
+  const versions = await readVersions(coordinator);
+  const [first, ...workers] = nodes as [Node, ...Node[]];
+  const owned = started.move();
+  return {
+    versions,
+    workers: workers.length,
+    cpuMicros: async () => {
+      const used = await Promise.all(
+        nodes.map(async ({ pid }) => (await cpuMicrosOfTree(pid)) ?? Number.NaN),
+      );
+      return { coordinator: used[0]!, workers: used.slice(1).reduce((sum, one) => sum + one, 0) };
+    },
+    openSpread: async () => {
+      const name = await createOn(nodes);
+      await joinNodes(nodes, name);
+      const opened = await openMigrated(withDatabase(url, name));
+      // Services look whether the schema is theirs, where they connect: without this that is nowhere but at the coordinator.
+      await sql`select create_reference_table('schema_files')`.execute(opened.db);
+      for (const node of workers) await onNode(withDatabase(node.url, name), createEntry);
+      return { ...opened, entries: workers.map((node) => withDatabase(node.url, name)) };
+    },
+    openPlain: async () => openMigrated(withDatabase(url, await createOn([first]))),
+    checkpoint: async () => {
+      for (const node of nodes) await onNode(node.url, (db) => sql`checkpoint`.execute(db));
+    },
+    ...(program && {
+      killWorker: async () => {
+        await control(program, 'kill', '1');
+        return waitUntil('a server is gone', () => findDead(workers));
+      },
+      startWorker: async () => void (await control(program, 'start', '1')),
+    }),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+const run = promisify(execFile);
+const control = (program: string, ...args: string[]) => run(program, args);
+
+async function up(program: string): Promise<string> {
+  const { stdout } = await control(program, 'up');
+  const url = /^DATABASE_URL=(.+)$/m.exec(stdout)?.[1];
+  if (!url) throw new Error(`${program} up printed no DATABASE_URL`);
+  return url;
+}
+
+const open = (connectionString: string) =>
+  connect({ connectionString, applicationName: 'bench', maxConnections: 2 });
+
+async function onNode<Result>(url: string, use: (db: Database) => Promise<Result>): Promise<Result> {
+  await using db = open(url);
+  return await use(db);
+}
+
+/** The coordinator first. */
+async function readNodes(coordinator: Database, url: string): Promise<Node[]> {
+  const { rows } = await sql<{ host: string; port: number }>`
+    select nodename as host, nodeport as port from pg_dist_node where isactive order by groupid`.execute(
+    coordinator,
+  );
+  const nodes: Node[] = [];
+  for (const { host, port } of rows) {
+    const nodeUrl = new URL(url);
+    nodeUrl.hostname = host;
+    nodeUrl.port = String(port);
+    nodes.push({ url: nodeUrl.href, port, pid: await onNode(nodeUrl.href, readPostmaster) });
+  }
+  return nodes;
+}
+
+async function readPostmaster(db: Database): Promise<number> {
+  const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db);
+  const parent = await parentOf(rows[0]!.pid);
+  if (parent === undefined) throw new Error('--citus needs all servers of the cluster on this machine');
+  return parent;
+}
+
+async function readVersions(coordinator: Database): Promise<Record<string, string>> {
+  const { rows } = await sql<{ postgres: string; citus: string }>`
+    select split_part(version(), ' ', 2) as postgres, split_part(citus_version(), ' ', 2) as citus`.execute(
+    coordinator,
+  );
+  return rows[0]!;
+}
+
+async function joinNodes([coordinator, ...workers]: readonly Node[], name: string): Promise<void> {
+  for (const node of [...workers, coordinator!])
+    await onNode(withDatabase(node.url, name), (db) => sql`create extension citus`.execute(db));
+  await onNode(withDatabase(coordinator!.url, name), async (db) => {
+    const host = ({ url }: Node) => new URL(url).hostname;
+    await sql`select citus_set_coordinator_host(${host(coordinator!)}, ${coordinator!.port}::integer)`.execute(
+      db,
+    );
+    for (const node of workers)
+      await sql`select citus_add_node(${host(node)}, ${node.port}::integer)`.execute(db);
+  });
+}
+
+/** What only the coordinator has, and services ask for where they connect: here each server counts by itself. */
+async function createEntry(db: Database): Promise<void> {
+  await db.connection().execute(async (connection) => {
+    await sql`set citus.enable_ddl_propagation = off`.execute(connection);
+    await sql`create table secret_key_uses (key_id text primary key, hour timestamptz not null)`.execute(
+      connection,
+    );
+    await sql`
+      create table rate_limit_windows (
+        partner_id integer primary key, epoch_second bigint not null, drawn integer not null
+      )`.execute(connection);
+  });
+}
+
+async function openMigrated(url: string): Promise<RunDatabase> {
+  const db = open(url);
+  await migrate(db);
+  await distribute(db, SHARDS);
+  return { url, db, [Symbol.asyncDispose]: () => db.destroy() };
+}
+
+async function dropDatabases(nodes: readonly Node[], names: readonly string[]): Promise<void> {
+  for (const { url } of nodes)
+    for (const name of names)
+      await onNode(url, (db) => sql`drop database if exists ${sql.id(name)} with (force)`.execute(db));
+}
+
+async function findDead(nodes: readonly Node[]): Promise<number | undefined> {
+  for (const { url, port } of nodes) if (!(await onNode(url, ping))) return port;
+  return undefined;
+}

@@ -1,0 +1,197 @@
+import type { Database } from '@floodgate/database';
+import { createFixture, type Fixture } from '@floodgate/test/harness/fixture.ts';
+import { attendee } from '@floodgate/test/harness/partner-client.ts';
+import { startFloodgate } from './contenders/floodgate.ts';
+import { generateLoad } from './load/generate.ts';
+import { answersOf, OK, totalAnswers, type Load, type LoadResult, type RequestShape } from './load/load.ts';
+import { dueIn, latencies } from './load/read-log.ts';
+import { MemoryWatch } from './memory-watch.ts';
+import type { Progress } from './progress.ts';
+import { quantile } from './report/statistics.ts';
+import type { Hostile } from './results.ts';
+import type { Servers } from './servers.ts';
+import { registerRequest, ROOMY } from './workloads.ts';
+
+export interface HostileOptions {
+  rounds: number;
+  /** Of each load. */
+  seconds: number;
+  /** Only the cases whose name has one of these in it; all where absent. */
+  only?: readonly string[] | undefined;
+}
+
+/** What a hostile partner sends, all the time, while another partner registers attendees. */
+interface Case {
+  name: string;
+  mode?: 'test';
+  load(
+    fixture: Fixture,
+    baseUrl: string,
+  ): Promise<Pick<Load, 'requests' | 'connections' | 'arrivalsPerSecond'>>;
+}
+
+const MEBIBYTE = 1024 * 1024;
+/** Single calls per second of the other partner. */
+const PER_SECOND = 200;
+const CONNECTIONS = 200;
+/** Until the hostile partner has taken what it can. */
+const FILLING_SECONDS = 2;
+const OVERHEAD_SECONDS = 6;
+
+const bulk =
+  (body: string, headers: Record<string, string> = {}) =>
+  (fixture: Fixture) =>
+    shapeOf(fixture, 'POST', '/api/v1/events/register/bulk', headers, body);
+
+function shapeOf(
+  { secretKey, eventRef }: Fixture,
+  method: 'GET' | 'POST',
+  path: string,
+  headers: Record<string, string> = {},
+  body = '',
+): RequestShape {
+  return { method, path, headers: { 'x-secret-key': secretKey, 'x-event-ref': eventRef, ...headers }, body };
+}
+
+/** A bulk call of at most a mebibyte that holds one item as often as it fits. */
+function fullOf(item: string): string {
+  const count = Math.floor((MEBIBYTE - 30) / (item.length + 1));
+  return `{"registrations":[${Array<string>(count).fill(item).join(',')}]}`;
+}
+
+/** A thousand items of which every field is wrong. */
+const wrongFields = JSON.stringify({
+  registrations: Array.from({ length: 1_000 }, () =>
+    Object.fromEntries(Object.keys(attendee(1)).map((name) => [name, { not: 'x'.repeat(100) }])),
+  ),
+});
+
+const JUNK: Record<string, string> = {
+  '1': fullOf('1'),
+  '{}': fullOf('{}'),
+  '[]': fullOf('[]'),
+  '""': fullOf('""'),
+  'that looks valid': fullOf(JSON.stringify(attendee(1))),
+  'of 1,000 wrong items': wrongFields,
+  'nested deeply': `{"registrations":${'['.repeat(MEBIBYTE / 2 - 20)}${']'.repeat(MEBIBYTE / 2 - 20)}}`,
+};
+
+const many = (path: string, method: 'GET' | 'POST') => async (fixture: Fixture) => ({
+  requests: [shapeOf(fixture, method, path)],
+  connections: CONNECTIONS,
+});
+
+async function picturesOfAPass(fixture: Fixture, baseUrl: string) {
+  const ticketId = await fixture.addTicket();
+  const { method, path, headers, body } = shapeOf(
+    fixture,
+    'POST',
+    '/api/v1/events/register',
+    { 'content-type': 'application/json' },
+    JSON.stringify(attendee(ticketId)),
+  );
+  const answer = await fetch(`${baseUrl}${path}`, { method, headers, body: body! });
+  const { responseData } = (await answer.json()) as { responseData: string };
+  const png = `/api/v1/events/registrations/${responseData}/pass`;
+  return { requests: [shapeOf(fixture, 'GET', png, { accept: 'image/png' })], connections: CONNECTIONS };
+}
+
+const CASES: readonly Case[] = [
+  ...Object.entries(JUNK).map(([name, body]): Case => ({
+    name: `one bulk call a second ${name}`,
+    load: async (fixture) => ({ requests: [bulk(body)(fixture)], connections: 4, arrivalsPerSecond: 1 }),
+  })),
+  {
+    name: 'four callers of junk',
+    load: async (fixture) => ({
+      requests: Object.values(JUNK).map((body) => bulk(body)(fixture)),
+      connections: 4,
+    }),
+  },
+  {
+    name: '1,500 unfinished bulk calls',
+    load: async (fixture) => ({
+      requests: [bulk('x'.repeat(MEBIBYTE - 1), { 'content-length': String(MEBIBYTE) })(fixture)],
+      connections: 1_500,
+    }),
+  },
+  { name: '200 callers of reset', mode: 'test', load: many('/api/v1/events/reset', 'POST') },
+  { name: '200 callers of webhooks', load: many('/api/v1/webhooks', 'GET') },
+  { name: '200 callers of PNG passes', load: picturesOfAPass },
+];
+
+const secondsOf = ({ seconds }: HostileOptions) => 2 * (seconds + FILLING_SECONDS) + OVERHEAD_SECONDS;
+
+const casesOf = ({ only }: HostileOptions) =>
+  CASES.filter(({ name }) => !only || only.some((part) => name.includes(part)));
+
+export const hostileSeconds = (options: HostileOptions): number =>
+  options.rounds * casesOf(options).length * secondsOf(options);
+
+/** How long one partner waits beside another one that does harm, against how long it waits alone. */
+export async function hostiles(
+  servers: Servers,
+  options: HostileOptions,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<Hostile[]> {
+  const results: Hostile[] = [];
+  for (let round = 1; round <= options.rounds; round += 1)
+    for (const one of casesOf(options)) {
+      signal.throwIfAborted();
+      progress.say(`beside ${one.name}, round ${round}`);
+      results.push({ name: one.name, round, ...(await measureCase(servers, one, options.seconds)) });
+      progress.add(secondsOf(options));
+    }
+  return results;
+}
+
+async function measureCase(servers: Servers, one: Case, seconds: number) {
+  await using database = await servers.openDatabase();
+  await servers.emptyRedis();
+  const { url: databaseUrl, db } = database;
+  const running = await startFloodgate({ databaseUrl, redisUrl: servers.redisUrl, db });
+  try {
+    const { baseUrl } = running;
+    const request = await requestOf(db);
+    const hostile = await one.load(await createFixture(db, 'allow', one.mode ?? 'live'), baseUrl);
+    const alone = await serve(baseUrl, request, seconds);
+    const memory = new MemoryWatch(running.pids.api!);
+    const crowd = generateLoad({ baseUrl, ...hostile, reconnects: true, seconds: seconds + FILLING_SECONDS });
+    const beside = await serve(baseUrl, request, seconds);
+    return { alone, beside, ...describe(await crowd), addedMiB: addedBy(await memory.stop()) };
+  } finally {
+    await running.stop();
+  }
+}
+
+const requestOf = async (db: Database) => registerRequest(await createFixture(db), ROOMY);
+
+const addedBy = ({ before, max }: { before: number; max: number }) => max - before;
+
+const describe = (crowd: LoadResult) => ({
+  otherPerSecond: totalAnswers(crowd) / crowd.seconds,
+  otherServed: answersOf(crowd, OK) / Math.max(1, totalAnswers(crowd)),
+});
+
+/** What a partner is answered that asks at a rate of its own. */
+async function serve(baseUrl: string, request: RequestShape, seconds: number): Promise<Hostile['alone']> {
+  const { log } = await generateLoad({
+    baseUrl,
+    requests: [request],
+    connections: CONNECTIONS,
+    greeting: { method: 'GET', path: '/health/live', headers: {} },
+    seconds: seconds + FILLING_SECONDS,
+    arrivalsPerSecond: PER_SECOND,
+    logged: true,
+  });
+  const from = FILLING_SECONDS * 1_000;
+  const numbers = dueIn(log!, { from, to: from + seconds * 1_000 });
+  const ms = latencies(log!, numbers, '00');
+  return {
+    share: ms.length / numbers.length,
+    p50Ms: quantile(ms, 0.5),
+    p99Ms: quantile(ms, 0.99),
+    maxMs: quantile(ms, 1),
+  };
+}

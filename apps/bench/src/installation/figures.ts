@@ -1,0 +1,73 @@
+import type { Figure } from '../results.ts';
+import { startInstallation } from './installation.ts';
+import { idleSeconds, idleShares } from './idle.ts';
+import { launchRatios, mailRates, startMailServer } from './mails.ts';
+import { testModeRatios } from './test-mode.ts';
+
+interface FigureOptions {
+  pairs: number | undefined;
+  seconds: number | undefined;
+  rows: number | undefined;
+}
+
+/** What is measured of `npm start` of a checkout. */
+export interface FigureKind {
+  option: 'test-mode' | 'launch' | 'mails' | 'idle';
+  /** How long it takes, about. */
+  seconds(options: FigureOptions): number;
+  measure(directory: string, options: FigureOptions): Promise<Figure[]>;
+}
+
+const OVERHEAD_SECONDS = 30;
+/** Of a slice beside its load: the rest of what it has caused. */
+const SETTLE_SECONDS = 4;
+const SLICES = { pairs: 6, seconds: 4 };
+const MAILS = { pairs: 3, rows: 20_000, perSecond: 500 };
+const IDLE = { seconds: 30 };
+
+const slices = ({ pairs = SLICES.pairs, seconds = SLICES.seconds }: FigureOptions) => ({
+  rounds: pairs,
+  seconds,
+});
+const slicesSeconds = (cases: number) => (options: FigureOptions) => {
+  const { rounds, seconds } = slices(options);
+  return cases * rounds * 2 * (seconds + SETTLE_SECONDS) + OVERHEAD_SECONDS;
+};
+
+export const FIGURES: readonly FigureKind[] = [
+  {
+    option: 'test-mode',
+    seconds: slicesSeconds(2),
+    measure: async (directory, options) => {
+      await using installation = await startInstallation(directory);
+      return await testModeRatios(installation, slices(options));
+    },
+  },
+  {
+    option: 'launch',
+    seconds: slicesSeconds(1),
+    measure: async (directory, options) => {
+      using server = await startMailServer();
+      await using installation = await startInstallation(directory, { SMTP_URL: server.url });
+      return await launchRatios(installation, slices(options));
+    },
+  },
+  {
+    option: 'mails',
+    seconds: ({ pairs = MAILS.pairs, rows = MAILS.rows }) =>
+      pairs * (rows / MAILS.perSecond) + OVERHEAD_SECONDS,
+    measure: async (directory, { pairs: rounds = MAILS.pairs, rows: mails = MAILS.rows }) => {
+      using server = await startMailServer();
+      await using installation = await startInstallation(directory, { SMTP_URL: server.url });
+      return await mailRates(installation, server, { rounds, mails });
+    },
+  },
+  {
+    option: 'idle',
+    seconds: ({ seconds = IDLE.seconds }) => idleSeconds(seconds),
+    measure: async (directory, { seconds = IDLE.seconds }) => {
+      await using installation = await startInstallation(directory);
+      return await idleShares(installation, seconds);
+    },
+  },
+];

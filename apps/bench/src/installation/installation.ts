@@ -1,0 +1,92 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { parseEnv } from 'node:util';
+import { connect, type Database } from '@floodgate/database';
+import { cpuMicrosOfDescendants } from '@floodgate/test/harness/process-usage.ts';
+import { waitUntil } from '@floodgate/test/harness/wait-until.ts';
+import { createCheckoutDatabase, type Caller } from '../checkouts/checkout-database.ts';
+import { runCommand, startApp } from '../checkouts/checkout.ts';
+import type { RunFixture } from '../contenders/contender.ts';
+
+/** What `npm start` of a checkout starts: Postgres, API, worker and delivery process, with an empty database. */
+export interface Installation extends AsyncDisposable {
+  baseUrl: string;
+  db: Database;
+  /** The demo partner: a test key, a test event and a ticket with a million seats. */
+  demo: { secretKey: string; eventRef: string; eventId: number; ticketId: number };
+  /** A partner with a live key and a live event. */
+  live: RunFixture & Pick<Caller, 'eventId'>;
+  /** Runs the operator's command. Resolves with the document that it prints. */
+  run(...args: string[]): Promise<unknown>;
+  /** CPU time of all its processes so far. */
+  cpuMicros(): Promise<number>;
+  /** Resolves when its processes use less than a tenth of a core. */
+  idle(): Promise<void>;
+}
+
+interface Demo {
+  baseUrl: string;
+  secretKey: string;
+  eventRef: string;
+  eventId: number;
+  tickets: { id: number }[];
+}
+
+const START_ENV = { PORT: '0', DELIVERY_PORT: '0', LOG_LEVEL: 'warn' };
+const IDLE_POLL_MS = 1_000;
+const IDLE_SHARE = 0.1;
+const IDLE_TIMEOUT_MS = 180_000;
+
+/** Starts it in a temporary directory. Only interfaces that stay from release to release are used. */
+export async function startInstallation(
+  directory: string,
+  env: Record<string, string> = {},
+): Promise<Installation> {
+  await using started = new AsyncDisposableStack();
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'floodgate-bench-'));
+  started.defer(() => rm(dataDir, { recursive: true, force: true }));
+  const process = started.adopt(
+    await startApp(directory, 'standalone', { env: { ...START_ENV, DATA_DIR: dataDir, ...env } }),
+    (app) => app.end(),
+  );
+  await process.until(
+    'npm start says where it listens',
+    () => process.output.includes('Ctrl-C') || undefined,
+  );
+  const { baseUrl, tickets, ...demo } = JSON.parse(
+    await readFile(path.join(dataDir, 'demo.json'), 'utf8'),
+  ) as Demo;
+  const connection = parseEnv(await readFile(path.join(dataDir, 'connection.env'), 'utf8'));
+  const databaseUrl = connection['DATABASE_URL']!;
+  const db = started.adopt(
+    connect({ connectionString: databaseUrl, applicationName: 'bench', maxConnections: 2 }),
+    (database) => database.destroy(),
+  );
+  const caller = await createCheckoutDatabase((args) => runCommand(directory, databaseUrl, args));
+  const cpuMicros = () => cpuMicrosOfDescendants(process.pid);
+  const owned = started.move();
+  return {
+    baseUrl,
+    db,
+    demo: { ...demo, ticketId: tickets[0]!.id },
+    live: { ...caller.fixture(db), eventId: caller.eventId },
+    run: (...args) => runCommand(directory, databaseUrl, args),
+    cpuMicros,
+    idle: () => untilIdle(cpuMicros),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+async function untilIdle(cpuMicros: () => Promise<number>): Promise<void> {
+  await waitUntil(
+    'its processes are idle',
+    async () => {
+      const before = await cpuMicros();
+      await delay(IDLE_POLL_MS);
+      return (await cpuMicros()) - before < IDLE_POLL_MS * 1_000 * IDLE_SHARE;
+    },
+    IDLE_TIMEOUT_MS,
+  );
+}

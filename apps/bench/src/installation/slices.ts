@@ -1,0 +1,59 @@
+import { generateLoad } from '../load/generate.ts';
+import { answersOf, OK, type RequestShape } from '../load/load.ts';
+import type { Installation } from './installation.ts';
+
+export interface SliceOptions {
+  rounds: number;
+  /** Of each slice of load. */
+  seconds: number;
+}
+
+interface Slice {
+  request: RequestShape;
+  connections: number;
+  seconds: number;
+  /** What follows the load before the installation becomes idle. */
+  afterwards?: () => Promise<unknown>;
+}
+
+/** What a slice came to. */
+export interface Measured {
+  /** Requests that were accepted. */
+  perSecond: number;
+  /** CPU time of all processes for each of them, with what it has caused until they are idle again. */
+  cpuMicros: number;
+}
+
+/** Generates load in a closed loop. The installation is idle again when it resolves. */
+export async function measureSlice(installation: Installation, slice: Slice): Promise<Measured> {
+  const { baseUrl, cpuMicros, idle } = installation;
+  const { request, connections, seconds, afterwards } = slice;
+  const before = await cpuMicros();
+  const result = await generateLoad({ baseUrl, requests: [request], connections, seconds });
+  await afterwards?.();
+  await idle();
+  const accepted = answersOf(result, OK);
+  return {
+    perSecond: accepted / result.seconds,
+    cpuMicros: ((await cpuMicros()) - before) / accepted,
+  };
+}
+
+/** Neighbouring slices of two kinds. The order is A B B A …, so a machine that slows down favours neither. */
+export async function measurePairs(
+  rounds: number,
+  first: () => Promise<Measured>,
+  second: () => Promise<Measured>,
+): Promise<[Measured, Measured][]> {
+  const pairs: [Measured, Measured][] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    const early = await (round % 2 === 0 ? first() : second());
+    const late = await (round % 2 === 0 ? second() : first());
+    pairs.push(round % 2 === 0 ? [early, late] : [late, early]);
+  }
+  return pairs;
+}
+
+/** The ratios of each pair. */
+export const ratiosOf = (pairs: readonly [Measured, Measured][], key: keyof Measured): number[] =>
+  pairs.map(([first, second]) => first[key] / second[key]);

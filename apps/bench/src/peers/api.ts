@@ -1,0 +1,58 @@
+// The API process of a peer: Floodgate's HTTP side, word for word, with the peer's way of registering behind it.
+import { buildApi, closeServer, type ApiContext, type Routes } from '@floodgate/http';
+import { partnersApi } from '@floodgate/partners/api';
+import { addRegisterRoute } from '@floodgate/registrations/api';
+import { ticketsApi } from '@floodgate/tickets/api';
+import { runService, type Logger, type Service } from '@floodgate/service';
+import { connect, readAtOnce } from '@floodgate/database';
+import { loadPeer, PeerConfig } from './peer.ts';
+import { registerWith } from './reserve-seat.ts';
+
+/** As long as Floodgate lets a registration wait; one that has not got a connection by then is answered 90. */
+const CONNECT_TIMEOUT_MS = 3_000;
+const READ_CONNECTIONS = 4;
+
+await runService('peer-api', PeerConfig, start);
+
+async function start(config: PeerConfig, log: Logger): Promise<Service> {
+  const peer = await loadPeer(config.PEER);
+  const pool = (applicationName: string, maxConnections: number) =>
+    connect({
+      connectionString: config.DATABASE_URL,
+      applicationName,
+      maxConnections,
+      prepareStatements: true,
+      connectTimeoutMs: CONNECT_TIMEOUT_MS,
+    });
+  const db = pool('peer-api reserve', peer.connections.api);
+  const reads = pool('peer-api', READ_CONNECTIONS);
+  const desk = await peer.openDesk({ config, log, db });
+  const registrations: Parameters<typeof addRegisterRoute>[1] = {
+    register: registerWith((seat) => desk.reserve(seat)),
+    refuseWhenFull: (_request, _reply, done) => done(),
+    retryAfterSeconds: () => 1,
+  };
+  const context: ApiContext = {
+    log,
+    reads,
+    shardReads: readAtOnce,
+    openPool: () => reads,
+    producer: { enqueue: () => Promise.resolve() },
+    answerWithinMs: CONNECT_TIMEOUT_MS,
+  };
+  const capabilities = [
+    await partnersApi.open(context, {}),
+    { routes: (api: Routes) => addRegisterRoute(api, registrations) },
+    await ticketsApi.open(context, {}),
+  ];
+  const app = await buildApi({ log, reads, queue: { problem: () => null }, capabilities });
+  const baseUrl = await app.listen({ host: '127.0.0.1', port: 0 });
+  log.info(`listening at ${baseUrl}`);
+  return {
+    close: async () => {
+      await closeServer(app);
+      await desk.close();
+      await Promise.all([db.destroy(), reads.destroy()]);
+    },
+  };
+}

@@ -1,0 +1,160 @@
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { connect, migrate, type Database } from '@floodgate/database';
+import { startPostgres } from '@floodgate/embedded-postgres';
+import { Redis } from 'ioredis';
+import { sql } from 'kysely';
+import { withDatabase } from '@floodgate/test/harness/database-url.ts';
+import { redisServerCommand, startRedis } from '@floodgate/test/servers/redis.ts';
+import type { Contender, Template } from './contenders/contender.ts';
+
+/** As durable as production: every commit on disk before it is answered. */
+const POSTGRES = {
+  fsync: 'on',
+  synchronous_commit: 'on',
+  max_connections: '200',
+  // One checkpoint between runs, none within them: they would hit whoever happens to be measured.
+  max_wal_size: '16GB',
+  // Kept from run to run, so that no run has to create them.
+  min_wal_size: '2GB',
+  checkpoint_timeout: '1h',
+  shared_buffers: '512MB',
+};
+const REDIS = {
+  appendonly: 'yes',
+  appendfsync: 'everysec',
+  save: '',
+  'maxmemory-policy': 'noeviction',
+  'auto-aof-rewrite-percentage': '0',
+};
+
+/** The Postgres and the Redis of a benchmark, which belong to it alone. */
+export interface Servers extends AsyncDisposable {
+  pids: { postgres: number; redis: number };
+  versions: Record<string, string>;
+  redisUrl: string;
+  /** A database for a run: a fresh one, or the contender's that is kept and was filled when it was made. */
+  openDatabase(contender?: Pick<Contender, 'database' | 'template'>): Promise<RunDatabase>;
+  /** Empties Redis, before anybody uses it. */
+  emptyRedis(): Promise<void>;
+  /** Ends a server as a crash would. */
+  crash(server: 'postgres' | 'redis'): Promise<void>;
+  /** Starts it again at the same address; resolves when it can be used. A Redis comes back with its data, or empty. */
+  comeBack(server: 'postgres' | 'redis' | 'empty redis'): Promise<void>;
+  /** Writes what Postgres has in memory to disk, so that no run pays for what was before. */
+  checkpoint(): Promise<void>;
+}
+
+export interface RunDatabase extends AsyncDisposable {
+  url: string;
+  db: Database;
+}
+
+/** This checkout's schema. */
+const TEMPLATE: Template = {
+  name: 'bench_template',
+  fill: (databaseUrl) => withTemporary(databaseUrl, migrate),
+};
+
+/** Starts both. Throws, with nothing left running, where that is not possible. */
+export async function startServers(): Promise<Servers> {
+  // First, because it is what a machine may not have.
+  if (!redisServerCommand())
+    throw new Error('npm run bench needs a redis-server or valkey-server on the PATH');
+  await using started = new AsyncDisposableStack();
+  const directory = await mkdtemp(path.join(tmpdir(), 'floodgate-bench-'));
+  started.defer(() => rm(directory, { recursive: true, force: true }));
+  const dataDir = path.join(directory, 'postgres');
+  const postgresOptions = { dataDir, logFile: path.join(directory, 'postgres.log'), settings: POSTGRES };
+  let postgres = await startPostgres(postgresOptions);
+  started.defer(() => postgres.stop());
+  const redisDirectory = path.join(directory, 'redis');
+  await mkdir(redisDirectory);
+  const redisSettings = Object.entries({ ...REDIS, dir: redisDirectory });
+  const openRedis = (port?: number) =>
+    startRedis(
+      redisSettings.flatMap(([name, value]) => [`--${name}`, value]),
+      port,
+    );
+  let redis = await openRedis();
+  started.defer(() => redis.stop());
+  const redisClient = started.adopt(new Redis(redis.url), (client) => client.disconnect());
+  // Where a server is made to crash, that is no news.
+  redisClient.on('error', () => {});
+  const server = started.adopt(
+    connect({ connectionString: postgres.url(), applicationName: 'bench', maxConnections: 1 }),
+    (db) => db.destroy(),
+  );
+  const { rows } = await sql<{ version: string }>`select split_part(version(), ' ', 2) as version`.execute(
+    server,
+  );
+  const owned = started.move();
+  let databases = 0;
+  const filled = new Set<string>();
+  const fillTemplate = async ({ name, fill }: Template) => {
+    if (filled.has(name)) return;
+    await createDatabase(server, name, 'template0');
+    await fill(withDatabase(postgres.url(), name));
+    filled.add(name);
+  };
+  return {
+    pids: {
+      postgres: Number((await readFile(path.join(dataDir, 'postmaster.pid'), 'utf8')).split('\n')[0]),
+      redis: Number(/process_id:(\d+)/.exec(await redisClient.info('server'))?.[1]),
+    },
+    versions: {
+      postgres: rows[0]!.version,
+      redis: /redis_version:(\S+)/.exec(await redisClient.info('server'))?.[1] ?? 'unknown',
+    },
+    redisUrl: redis.url,
+    openDatabase: async ({ database: kept, template = TEMPLATE } = {}) => {
+      await fillTemplate(template);
+      const database = kept?.name ?? `run_${++databases}`;
+      const url = withDatabase(postgres.url(), database);
+      const isMade = kept !== undefined && filled.has(kept.name);
+      if (!isMade) await createDatabase(server, database, template.name);
+      const db = connect({ connectionString: url, applicationName: 'bench', maxConnections: 2 });
+      if (kept && !isMade) {
+        await kept.fill(db);
+        filled.add(kept.name);
+      }
+      return {
+        url,
+        db,
+        // A database of one run goes with it.
+        [Symbol.asyncDispose]: async () => {
+          await db.destroy();
+          if (!kept) await sql`drop database ${sql.id(database)} with (force)`.execute(server);
+        },
+      };
+    },
+    emptyRedis: async () => void (await redisClient.flushall()),
+    crash: (name) => (name === 'postgres' ? postgres.kill() : redis.kill()),
+    comeBack: async (name) => {
+      if (name === 'postgres') {
+        postgres = await startPostgres({ ...postgresOptions, port: postgres.port });
+      } else {
+        if (name === 'empty redis') await emptyDirectory(redisDirectory);
+        redis = await openRedis(redis.port);
+      }
+    },
+    checkpoint: async () => void (await sql`checkpoint`.execute(server)),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+function createDatabase(server: Database, name: string, template: string): Promise<unknown> {
+  return sql`create database ${sql.id(name)} template ${sql.id(template)}`.execute(server);
+}
+
+async function emptyDirectory(directory: string): Promise<void> {
+  await rm(directory, { recursive: true });
+  await mkdir(directory);
+}
+
+async function withTemporary(url: string, use: (db: Database) => Promise<unknown>): Promise<void> {
+  const db = connect({ connectionString: url, applicationName: 'bench', maxConnections: 1 });
+  await use(db);
+  await db.destroy();
+}

@@ -1,0 +1,73 @@
+-- Leases up to "most" due deliveries of these kinds and makes them `sending`. Every event that has due rows gets an equal share.
+-- "consumer": only events that have an active journal consumer of this kind; null: all events.
+-- Returns the leased rows. One statement after the other: Citus runs no function that reads tables inside another statement.
+create or replace function lease_deliveries(
+  shard integer, kinds text[], consumer text, most integer, by_lease uuid, lease_for interval
+) returns json
+language plpgsql
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+as $$
+declare
+  next_kind text;
+  next_event integer;
+  due_kinds text[] := '{}';
+  due_events integer[] := '{}';
+  due record;
+  delivery record;
+  subjects text[];
+  leased json[] := '{}';
+begin
+  foreach next_kind in array kinds loop
+    next_event := 0;
+    loop
+      -- From event to event by the index: finished rows and rows of the same event are skipped.
+      next_event := (
+        select min(event_id) from deliveries
+        where shard_id = shard and kind = next_kind and event_id > next_event
+          and state in ('queued', 'retry', 'sending')
+      );
+      exit when next_event is null;
+      continue when not exists (
+        select from deliveries
+        where shard_id = shard and kind = next_kind and event_id = next_event
+          and state in ('queued', 'retry', 'sending') and due_at <= now()
+      );
+      continue when consumer is not null and not exists (
+        select from journal_consumers
+        where shard_id = shard and event_id = next_event and kind = consumer and state = 'active'
+      );
+      due_kinds := due_kinds || next_kind;
+      due_events := due_events || next_event;
+    end loop;
+  end loop;
+
+  for due in
+    select unnest(due_kinds) as kind, unnest(due_events) as event_id order by random()
+  loop
+    exit when cardinality(leased) >= most;
+    subjects := '{}';
+    for delivery in
+      select subject, revision, attempts, state, possibly_twice, created_at, tried_at from deliveries
+      where shard_id = shard and kind = due.kind and event_id = due.event_id
+        and state in ('queued', 'retry', 'sending') and due_at <= now()
+      order by due_at
+      limit least(most - cardinality(leased), greatest(1, most / cardinality(due_events)))
+      for update skip locked
+    loop
+      subjects := subjects || delivery.subject;
+      leased := leased || json_build_object(
+        'kind', due.kind, 'eventId', due.event_id, 'subject', delivery.subject, 'revision', delivery.revision,
+        'attempts', delivery.attempts, 'createdAt', delivery.created_at,
+        -- Still `sending`: its process died, and the message may have been sent.
+        'possiblyTwice', delivery.possibly_twice or delivery.state = 'sending',
+        'triedMsAgo', extract(epoch from now() - delivery.tried_at) * 1000
+      );
+    end loop;
+    update deliveries
+    set possibly_twice = possibly_twice or state = 'sending', state = 'sending', lease = by_lease, due_at = now() + lease_for
+    where shard_id = shard and event_id = due.event_id and kind = due.kind and subject = any(subjects);
+  end loop;
+  return array_to_json(leased);
+end $$;

@@ -1,0 +1,472 @@
+-- Reserves the seats of a batch: one round trip, one transaction. Returns json:
+--
+--   outcomes   by position; null: all are registered
+--   serials    by position: the seats granted by this call
+--   replays    [position, serial, pass code] of registrations that are answered as before, or that have a seat already ('existing');
+--              serial and pass code are null where there is no seat
+--
+-- Registrations are arrays by position. "tickets" are indexes into the wanted tickets, which are distinct and in id
+-- order. A bulk call is the range from its first to its last position. If several registrations name the same attendee,
+-- "repeats" is the position of the first; with "returns_existing" the later ones get its seat. Arrays that no
+-- registration of the batch needs (keys, digests, bulk calls, held seats) are null. A partner may hold "hold_percent"
+-- of a ticket; null: all of it.
+--
+-- A caller that lost its connection calls again with the same batch id and "is_repeat", and gets the answer of its first
+-- call. The repeat locks the tickets first, and so waits for a call that still runs. Only then it looks for the batch. If
+-- there is none it reserves, and it inserts a batch row even without a seat: a first call that runs later fails on the
+-- primary key and changes nothing.
+--
+-- Each step is a statement of its own: Citus cannot plan them as one, and what the next step needs is in arrays, which
+-- is cheaper on Postgres, too. Locks are taken in one order: tickets by id, then attendees, then keys, each sorted. So
+-- two batches can never deadlock.
+create or replace function reserve_batch(
+  shard integer, batch uuid, is_repeat boolean, lock_within_ms integer, relay_after interval, remembered_for interval,
+  wanted_tickets integer[], wanted_events integer[], wanted_seats integer[],
+  bulk_firsts integer[], bulk_lasts integer[], bulk_all boolean[], bulk_keys text[], bulk_fingerprints uuid[],
+  tickets integer[], partners integer[], pass_codes bigint[], digests uuid[], returns_existing boolean[], repeats integer[],
+  held_seconds integer[],
+  keys text[], fingerprints uuid[],
+  full_names text[], email_addresses text[], phone_numbers text[], genders text[], tables_or_seats text[],
+  extra_data_1 text[], extra_data_2 text[], hold_percent integer default null
+) returns json language plpgsql
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+as $$
+#variable_conflict use_column
+declare
+  size constant integer := cardinality(tickets);
+  -- By wanted ticket. Null: it does not exist. Negative: it is not on sale.
+  seats_left integer[] := array_fill(null::integer, array[cardinality(wanted_tickets)]);
+  -- By position: the earlier answer, or 'existing' if the attendee gets its first seat again. Null: none.
+  known text[];
+  -- By position: the attendee is registered already.
+  is_duplicate boolean[];
+  outcomes text[];
+  -- By position: the serial of a seat that is granted now.
+  granted bigint[];
+  -- By wanted ticket: number of seats granted.
+  sold integer[];
+  sold_out integer[];
+  seats_granted integer;
+  -- Number of wanted tickets that have seats for everybody.
+  enough integer := 0;
+  -- By position of the first registration of an attendee: the position that has the seat.
+  attending integer[];
+  -- By position: the position in this batch whose seat it shares.
+  same_as integer[];
+  -- By position: the serials to store with the idempotency keys. Null: the granted ones.
+  remembered bigint[];
+  -- The registration of the current step, and its bulk call.
+  outcome text;
+  ticket integer;
+  bulk integer := 1;
+  is_refused boolean := false;
+  call_first integer;
+  call_serials bigint[];
+  -- The ticket's counter is updated already.
+  is_counted boolean := false;
+  -- By wanted ticket: ticket and event in one number.
+  wanted_keys bigint[];
+  answer json;
+  first_serial bigint;
+  last_serial bigint;
+  -- Null: the batch has several.
+  only_event integer;
+  only_partner integer;
+  -- Otherwise these, in the order of the serials; and the serials if they have gaps.
+  their_events integer[];
+  their_partners integer[];
+  their_serials bigint[];
+  -- By position: the answer is an earlier one.
+  replayed boolean[];
+  replays bigint[] := '{}';
+  seats_before bigint[];
+  -- Position, serial and pass code of seats that attendees have already.
+  existing bigint[] := '{}';
+  seat bigint[];
+  -- By position: an index into holds_left. Null: the seat is not held, or holds are not limited.
+  holders integer[];
+  -- By ticket and partner: number of seats that it may still hold.
+  holds_left integer[];
+  holds_suffice boolean := true;
+  entry record;
+begin
+  -- Local to this transaction, so that it works through a connection pooler.
+  perform set_config('lock_timeout', lock_within_ms::text, true);
+
+  if is_repeat then
+    wanted_keys := array(
+      select ticket_id::bigint << 32 | event_id from unnest(wanted_tickets, wanted_events) as _ (ticket_id, event_id)
+    );
+    perform from tickets
+    where shard_id = shard and id = any(wanted_tickets) and id::bigint << 32 | event_id = any(wanted_keys)
+    order by id
+    for no key update;
+    select answer, first_serial, last_serial from batches where shard_id = shard and id = batch into entry;
+    if found then
+      -- Without a stored answer everybody got a seat. A cancellation may have emptied the list of serials in the row.
+      return coalesce(entry.answer, json_build_object(
+        'outcomes', null,
+        'serials', array(
+          select serial from registrations
+          where shard_id = shard and serial between entry.first_serial and entry.last_serial and batch_id = batch
+          order by position
+        ),
+        'replays', replays
+      ));
+    end if;
+  end if;
+
+  -- Answers to single calls with a key. Looked up one by one: a planner without statistics would scan the whole table
+  -- (offset 0).
+  if keys is not null then
+    known := array_fill(null::text, array[size]);
+    replayed := array_fill(null::boolean, array[size]);
+    for entry in
+      select input.position, first.fingerprint = input.fingerprint as is_same, first.outcome, r.serial, r.pass_code
+      from unnest(tickets, partners, keys, fingerprints) with ordinality
+        as input (ticket, partner_id, key, fingerprint, position)
+      cross join lateral (
+        select * from idempotency_keys
+        where shard_id = shard and partner_id = input.partner_id and event_id = wanted_events[input.ticket]
+          and key = input.key
+        offset 0
+      ) first
+      left join lateral (
+        select serial, pass_code from registrations
+        where shard_id = shard and serial = first.serial and partner_id = first.partner_id and event_id = first.event_id
+        offset 0
+      ) r on true
+      where first.created_at > now() - remembered_for
+    loop
+      if not entry.is_same then
+        known[entry.position] := 'key-reused';
+      else
+        known[entry.position] := entry.outcome;
+        replayed[entry.position] := true;
+        replays := replays || array[array[entry.position, entry.serial, entry.pass_code]];
+      end if;
+    end loop;
+  end if;
+
+  -- Answers to bulk calls with a key.
+  if bulk_keys is not null then
+    for entry in
+      select call.bulk, call.first, call.last, earlier.fingerprint = call.fingerprint as is_same, earlier.outcomes,
+        earlier.serials
+      from unnest(bulk_firsts, bulk_lasts, bulk_keys, bulk_fingerprints) with ordinality
+        as call (first, last, key, fingerprint, bulk)
+      cross join lateral (
+        select * from idempotency_keys
+        where shard_id = shard and partner_id = partners[call.first]
+          and event_id = wanted_events[tickets[call.first]] and key = call.key
+        offset 0
+      ) earlier
+      where earlier.created_at > now() - remembered_for
+    loop
+      known := coalesce(known, array_fill(null::text, array[size]));
+      replayed := coalesce(replayed, array_fill(null::boolean, array[size]));
+      call_first := entry.first;
+      call_serials := entry.serials;
+      for i in entry.first .. entry.last loop
+        known[i] := case
+          when entry.is_same then coalesce(entry.outcomes[i - entry.first + 1], 'registered') else 'key-reused'
+        end;
+        replayed[i] := entry.is_same;
+      end loop;
+      if entry.is_same then
+        select array_agg(array[call_first + seat.index - 1, r.serial, r.pass_code])
+        from unnest(call_serials) with ordinality as seat (serial, index)
+        left join lateral (
+          select serial, pass_code from registrations where shard_id = shard and serial = seat.serial offset 0
+        ) r on true
+        into seats_before;
+        replays := replays || seats_before;
+      end if;
+    end loop;
+  end if;
+
+  -- Attendees that are registered already.
+  if digests is not null then
+    for entry in
+      select input.position, earlier.partner_id, earlier.serial, earlier.pass_code
+      from unnest(tickets, digests) with ordinality as input (ticket, digest, position)
+      cross join lateral (
+        select partner_id, serial, pass_code from registrations
+        where shard_id = shard and event_id = wanted_events[input.ticket] and attendee_digest = input.digest
+          and cancelled_at is null
+        offset 0
+      ) earlier
+    loop
+      if returns_existing[entry.position] and entry.partner_id = partners[entry.position] then
+        known := coalesce(known, array_fill(null::text, array[size]));
+        if known[entry.position] is null then
+          known[entry.position] := 'existing';
+          existing := existing || array[array[entry.position, entry.serial, entry.pass_code]];
+        end if;
+      else
+        is_duplicate := coalesce(is_duplicate, array_fill(null::boolean, array[size]));
+        is_duplicate[entry.position] := true;
+      end if;
+    end loop;
+  end if;
+
+  -- The usual case: one ticket with seats for everybody.
+  if cardinality(wanted_tickets) = 1 and held_seconds is null and known is null and is_duplicate is null
+    and repeats is null
+  then
+    update tickets set taken = taken + size
+    where shard_id = shard and id = wanted_tickets[1] and event_id = wanted_events[1]
+      and capacity - taken >= size
+      -- Citus refuses now() inside coalesce in an update.
+      and active and (sale_starts_at is null or sale_starts_at <= now()) and (sale_ends_at is null or now() < sale_ends_at)
+    returning capacity - taken + size as seats
+    into entry;
+    seats_left[1] := entry.seats;
+    is_counted := entry.seats is not null;
+  end if;
+
+  -- Otherwise the tickets are locked in id order. The event is part of the key: with the id alone, a wrong event
+  -- reference would lock another event's ticket.
+  if not is_counted then
+    wanted_keys := array(
+      select ticket_id::bigint << 32 | event_id from unnest(wanted_tickets, wanted_events) as _ (ticket_id, event_id)
+    );
+    for entry in
+      select capacity - taken as seats, array_position(wanted_keys, id::bigint << 32 | event_id) as index,
+        active and coalesce(sale_starts_at <= now(), true) and coalesce(now() < sale_ends_at, true) as on_sale
+      from tickets
+      where shard_id = shard and id = any(wanted_tickets) and id::bigint << 32 | event_id = any(wanted_keys)
+      order by id
+      for no key update
+    loop
+      seats_left[entry.index] := case when entry.on_sale then entry.seats else -1 end;
+      if seats_left[entry.index] >= wanted_seats[entry.index] then
+        enough := enough + 1;
+      end if;
+    end loop;
+  end if;
+
+  -- By ticket and partner: the seats that it may hold in addition to those that it holds now. Its share is at least one
+  -- seat. The tickets are locked, so nobody else can add holds.
+  if held_seconds is not null and hold_percent is not null then
+    holders := array_fill(null::integer, array[size]);
+    for entry in
+      select owner.positions,
+        (greatest(ticket.capacity::bigint * hold_percent / 100, 1) - held.seats)::integer as seats
+      from (
+        select ticket, partner_id, array_agg(position::integer) as positions
+        from unnest(tickets, partners, held_seconds) with ordinality as input (ticket, partner_id, held_for, position)
+        where held_for is not null group by ticket, partner_id
+      ) owner
+      cross join lateral (
+        select capacity from tickets
+        where shard_id = shard and id = wanted_tickets[owner.ticket] and event_id = wanted_events[owner.ticket]
+        offset 0
+      ) ticket
+      cross join lateral (
+        select count(*) as seats from registrations
+        where shard_id = shard and ticket_id = wanted_tickets[owner.ticket] and partner_id = owner.partner_id
+          and held_until > now() and held_until < 'infinity' and cancelled_at is null
+        offset 0
+      ) held
+    loop
+      holds_left := holds_left || entry.seats;
+      holds_suffice := holds_suffice and cardinality(entry.positions) <= entry.seats;
+      for i in 1 .. cardinality(entry.positions) loop
+        holders[entry.positions[i]] := cardinality(holds_left);
+      end loop;
+    end loop;
+  end if;
+
+  -- Seats are granted by position while they last. A bulk call in mode "all" returns its seats if one of them is
+  -- refused.
+  if is_counted or known is null and is_duplicate is null and repeats is null and holds_suffice
+    and enough = cardinality(wanted_tickets)
+  then
+    -- The usual case: everybody gets a seat.
+    granted := array(select nextval('registrations_serial_seq') from generate_series(1, size));
+    sold := wanted_seats;
+    seats_granted := size;
+    first_serial := granted[1];
+    last_serial := granted[size];
+  else
+    outcomes := array_fill(null::text, array[size]);
+    attending := array_fill(null::integer, array[size]);
+    sold := array_fill(0, array[cardinality(wanted_tickets)]);
+    for i in 1 .. size loop
+      ticket := tickets[i];
+      outcome := case
+        when known[i] is not null then known[i]
+        when returns_existing[i] and partners[attending[repeats[i]]] = partners[i] then 'existing'
+        when seats_left[ticket] is null then 'no-such-ticket'
+        when seats_left[ticket] < 0 then 'not-on-sale'
+        when is_duplicate[i] or attending[repeats[i]] is not null then 'duplicate'
+        when seats_left[ticket] <= sold[ticket] then 'sold-out'
+        when holds_left[holders[i]] <= 0 then 'hold-limit'
+        else 'registered'
+      end;
+      outcomes[i] := outcome;
+      if known[i] is null and outcome = 'registered' then
+        sold[ticket] := sold[ticket] + 1;
+        if holders[i] is not null then
+          holds_left[holders[i]] := holds_left[holders[i]] - 1;
+        end if;
+        if repeats[i] is not null then
+          attending[repeats[i]] := i;
+        end if;
+      end if;
+      if outcome = 'existing' and known[i] is null then
+        same_as := coalesce(same_as, array_fill(null::integer, array[size]));
+        same_as[i] := attending[repeats[i]];
+      end if;
+      if i = bulk_firsts[bulk] then
+        is_refused := false;
+      end if;
+      is_refused := is_refused or outcome not in ('registered', 'existing');
+      if i = bulk_lasts[bulk] then
+        if is_refused and bulk_all[bulk] and coalesce(known[i], 'existing') = 'existing' then
+          for j in bulk_firsts[bulk] .. i loop
+            if outcomes[j] = 'registered' then
+              outcomes[j] := 'group-refused';
+              sold[tickets[j]] := sold[tickets[j]] - 1;
+              if holders[j] is not null then
+                holds_left[holders[j]] := holds_left[holders[j]] + 1;
+              end if;
+              if repeats[j] is not null then
+                attending[repeats[j]] := null;
+              end if;
+            elsif outcomes[j] = 'existing' then
+              outcomes[j] := 'group-refused';
+            end if;
+          end loop;
+        end if;
+        bulk := bulk + 1;
+      end if;
+    end loop;
+    granted := array(
+      select case when known is null and outcome = 'registered' then nextval('registrations_serial_seq') end
+      from unnest(outcomes, known) as _ (outcome, known)
+    );
+    if 'existing' = any(outcomes) then
+      remembered := granted;
+      for i in 1 .. coalesce(cardinality(same_as), 0) loop
+        if outcomes[i] = 'existing' and same_as[i] is not null then
+          existing := existing || array[array[i, granted[same_as[i]], pass_codes[same_as[i]]]];
+        end if;
+      end loop;
+      foreach seat slice 1 in array existing loop
+        if outcomes[seat[1]] = 'existing' then
+          remembered[seat[1]] := seat[2];
+          replays := replays || array[seat];
+        end if;
+      end loop;
+    end if;
+    select count(*), min(serial), max(serial) into seats_granted, first_serial, last_serial
+    from unnest(granted) as _ (serial) where serial is not null;
+  end if;
+
+  answer := json_build_object('outcomes', outcomes, 'serials', granted, 'replays', replays);
+
+  if seats_granted > 0 then
+    if not is_counted then
+      update tickets set taken = taken + sold[array_position(wanted_keys, id::bigint << 32 | event_id)]
+      where shard_id = shard and id = any(wanted_tickets)
+        and sold[array_position(wanted_keys, id::bigint << 32 | event_id)] > 0;
+    end if;
+
+    if digests is null and held_seconds is null then
+      insert into registrations (
+        shard_id, serial, batch_id, position, ticket_id, event_id, partner_id, pass_code,
+        full_name, email_address, phone_number, gender, table_or_seat, extra_data_1, extra_data_2
+      )
+      select shard, serial, batch, position, wanted_tickets[ticket], wanted_events[ticket], partner_id, pass_code,
+        full_name, email_address, phone_number, gender, table_or_seat, extra_data_1, extra_data_2
+      from (
+        select unnest(granted) as serial, generate_series(1, size) as position, unnest(tickets) as ticket,
+          unnest(partners) as partner_id, unnest(pass_codes) as pass_code, unnest(full_names) as full_name,
+          unnest(email_addresses) as email_address, unnest(phone_numbers) as phone_number, unnest(genders) as gender,
+          unnest(tables_or_seats) as table_or_seat, unnest(extra_data_1) as extra_data_1,
+          unnest(extra_data_2) as extra_data_2
+      ) input
+      where serial is not null;
+    else
+      -- Sorted: a batch can wait for another one's attendee, and with one order for all batches no two wait for each
+      -- other.
+      insert into registrations (
+        shard_id, serial, batch_id, position, ticket_id, event_id, partner_id, pass_code, attendee_digest, held_until,
+        full_name, email_address, phone_number, gender, table_or_seat, extra_data_1, extra_data_2
+      )
+      select shard, serial, batch, position, wanted_tickets[ticket], wanted_events[ticket], partner_id, pass_code, digest,
+        now() + make_interval(secs => held_for),
+        full_name, email_address, phone_number, gender, table_or_seat, extra_data_1, extra_data_2
+      from unnest(
+        granted, tickets, partners, pass_codes, digests, held_seconds, full_names, email_addresses, phone_numbers, genders,
+        tables_or_seats, extra_data_1, extra_data_2
+      ) with ordinality as input (
+        serial, ticket, partner_id, pass_code, digest, held_for,
+        full_name, email_address, phone_number, gender, table_or_seat, extra_data_1, extra_data_2, position
+      )
+      where serial is not null
+      order by wanted_events[ticket], digest, position;
+    end if;
+
+    -- JSON numbers are exact up to here. Each server of a cluster starts its serials at 2^48 times its own number.
+    if last_serial > 9007199254740991 then
+      raise exception 'the serials are used up' using errcode = 'sequence_generator_limit_exceeded';
+    end if;
+
+    for ticket in 1 .. cardinality(wanted_tickets) loop
+      if sold[ticket] > 0 and sold[ticket] = seats_left[ticket] then
+        sold_out := sold_out || wanted_tickets[ticket];
+      end if;
+    end loop;
+    -- A batch with held seats lists no events: finalization reads its registrations.
+    if wanted_events[1] = all(wanted_events) and held_seconds is null then
+      only_event := wanted_events[1];
+    elsif seats_granted = size and held_seconds is null then
+      their_events := array(select wanted_events[ticket] from unnest(tickets) as ticket);
+    end if;
+    if partners[1] = all(partners) then
+      only_partner := partners[1];
+    elsif seats_granted = size then
+      their_partners := partners;
+    end if;
+    if seats_granted = size and last_serial - first_serial + 1 > size then
+      their_serials := granted;
+    end if;
+    -- The outbox entry, and the proof that this batch committed.
+    insert into batches (
+      shard_id, id, size, first_serial, last_serial, event_id, partner_id, events, partners, serials, relay_at, sold_out,
+      answer
+    ) values (
+      shard, batch, seats_granted, first_serial, last_serial, only_event, only_partner, their_events, their_partners,
+      their_serials, now() + relay_after, sold_out, case when seats_granted < size then answer end
+    );
+  elsif is_repeat then
+    insert into batches (
+      shard_id, id, state, size, first_serial, last_serial, relay_at, finished_at, journal_offset, answer
+    ) values (shard, batch, 'confirmed', 0, 0, 0, now(), now(), 0, answer);
+  end if;
+
+  -- Answers to remember, sorted as attendees are. Bulk calls: one row each; outcomes null: all have a seat.
+  if bulk_keys is not null then
+    insert into idempotency_keys (shard_id, partner_id, event_id, key, fingerprint, outcome, outcomes, serials)
+    select shard, partners[call.first], wanted_events[tickets[call.first]], call.key, call.fingerprint, 'bulk',
+      array_replace(outcomes[call.first:call.last], 'existing', 'registered'),
+      (coalesce(remembered, granted))[call.first:call.last]
+    from unnest(bulk_firsts, bulk_lasts, bulk_keys, bulk_fingerprints) as call (first, last, key, fingerprint)
+    where call.key is not null and coalesce(known[call.first], 'existing') = 'existing'
+    order by 2, 3, 4;
+  end if;
+  if keys is not null then
+    insert into idempotency_keys (shard_id, partner_id, event_id, key, fingerprint, outcome, serial)
+    select shard, input.partner_id, wanted_events[input.ticket], input.key, input.fingerprint,
+      case input.outcome when 'existing' then 'registered' else input.outcome end, input.serial
+    from unnest(tickets, partners, keys, fingerprints, outcomes, coalesce(remembered, granted), replayed)
+      as input (ticket, partner_id, key, fingerprint, outcome, serial, is_replayed)
+    where input.key is not null and input.is_replayed is null and input.outcome <> 'key-reused'
+    order by 2, 3, 4;
+  end if;
+  return answer;
+end $$;

@@ -1,0 +1,31 @@
+-- What the API may do, and nothing else: psql -v role=floodgate_api -f api.sql. "floodgate grant" runs it, and "floodgate migrate"
+-- runs it again for each role that was granted. Columns are listed where a column is a secret or attendee data, and for updates: then
+-- a fault in the API cannot change what operators have set.
+
+-- The API writes attendees' data and cannot read it back.
+grant insert on registrations to :"role";
+grant select (
+  shard_id, serial, batch_id, position, partner_id, event_id, ticket_id, pass_code, attendee_digest, reserved_at, held_until,
+  cancelled_at
+) on registrations to :"role";
+grant usage on sequence registrations_serial_seq to :"role";
+grant select, insert on batches to :"role";
+grant select, update (taken) on tickets to :"role";
+grant select, insert, delete on idempotency_keys to :"role";
+grant select, insert, update on test_resets to :"role";
+
+grant select (id, requests_per_second, weight) on partners to :"role";
+grant select on secret_keys, shards, events, event_grants, pass_keys to :"role";
+grant select, insert, update (hour) on secret_key_uses to :"role";
+grant select, insert, update on rate_limit_windows to :"role";
+
+-- Partners manage their webhooks. The API writes the secrets that sign messages and cannot read them back.
+grant select on changes, journal_heads, journal_segments, webhook_attempts to :"role";
+grant select, insert, update, delete on journal_consumers, webhook_endpoints to :"role";
+grant select (shard_id, endpoint_id, id, public_key, created_at, ends_at) on webhook_secrets to :"role";
+grant insert, update (ends_at), delete on webhook_secrets to :"role";
+-- What partners change is in the audit log. The API cannot read it.
+grant insert on partner_audit_log to :"role";
+
+grant select on schema_files to :"role";
+grant execute on function reserve_batch, cancel_registrations, confirm_registrations to :"role";

@@ -1,0 +1,31 @@
+-- What the delivery process may do, and nothing else: see api.sql. It sends to attendees and partners, so it reads who they are. It changes
+-- no registration.
+
+grant select on
+  shards, schema_files, events, event_grants, pass_keys, tickets, batches, journal_heads, journal_segments
+to :"role";
+grant select (
+  shard_id, serial, batch_id, position, partner_id, event_id, ticket_id, pass_code, reserved_at, held_until, cancelled_at,
+  full_name, email_address, table_or_seat
+) on registrations to :"role";
+grant select (id, contact_email) on partners to :"role";
+-- A webhook is delivered only while its partner has access to the event.
+grant select (partner_id, mode, expires_at, revoked_at) on secret_keys to :"role";
+
+grant select on journal_consumers, consumer_scans to :"role";
+grant update (
+  last_offset, in_flight_until, news_offset, state, failures, failing_since, next_at, lease, leased_until
+) on journal_consumers to :"role";
+grant update (last_offset) on consumer_scans to :"role";
+grant select, update (chain_offset, disabled_reason, test_message) on webhook_endpoints to :"role";
+grant select on webhook_secrets to :"role";
+grant select, insert, delete on webhook_attempts to :"role";
+grant select, insert, update, delete on deliveries to :"role";
+grant select, insert on mail_suppressions to :"role";
+grant select, insert, update on mail_rate_windows to :"role";
+-- It deletes old entries.
+grant select (id, at, partner_id), delete on partner_audit_log to :"role";
+grant execute on function find_news, lease_consumers, oldest_news, consumer_lags, webhook_delivered to :"role";
+grant execute on function
+  lease_deliveries, renew_delivery_leases, record_deliveries, queue_edition, prune_deliveries
+to :"role";

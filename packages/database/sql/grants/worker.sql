@@ -1,0 +1,8 @@
+-- What the worker may do, and nothing else: see api.sql.
+
+grant select on shards, schema_files, journal_heads, batches, changes to :"role";
+grant update (relay_at, enqueues) on batches to :"role";
+grant select, delete on journal_segments to :"role";
+-- It deletes expired keys by their age. The keys are the partners' own and can contain anything.
+grant select (shard_id, created_at), delete on idempotency_keys to :"role";
+grant execute on function finalize_batches, lease_batches, expire_holds to :"role";

@@ -1,0 +1,92 @@
+import {
+  answersOf,
+  COMMON_FAILURES,
+  RevocationQuery,
+  RevokedPasses,
+  SignedEvent,
+  success,
+} from '@floodgate/contract';
+import { readThroughCache, type Database } from '@floodgate/database';
+import type { Routes } from '@floodgate/http';
+import { createPageAnswer } from '@floodgate/registrations';
+import { readEventDocument, readRevocations, signDocument } from './documents.ts';
+import { jwkSetOf } from './keys.ts';
+import type { PassSigner } from './signer.ts';
+
+interface Dependencies {
+  reads: Database;
+  answerWithinMs: number;
+  signer: PassSigner;
+}
+
+/** How long a cache may keep the keys. A door that meets an unknown key fetches them again. */
+const CACHE_CONTROL = 'public, max-age=300';
+
+/** GET /.well-known/floodgate/pass-keys.json: the public keys that verify passes. */
+export function addKeysRoute(app: Routes, signer: PassSigner): void {
+  app.get('/.well-known/floodgate/pass-keys.json', { schema: { hide: true } }, async (_request, reply) => {
+    const set = jwkSetOf(await signer.keys());
+    void reply.header('cache-control', CACHE_CONTROL).type('application/jwk-set+json');
+    return reply.send(JSON.stringify(set));
+  });
+}
+
+/** GET /events/passes/event: the event with its current times, signed. */
+export function addEventRoute(api: Routes, { reads, signer }: Dependencies): void {
+  const documents = readThroughCache((eventId: number) => readEventDocument(reads, eventId));
+  api.get(
+    '/events/passes/event',
+    {
+      schema: {
+        operationId: 'getSignedEvent',
+        tags: ['Registrations'],
+        summary: 'Get Signed Event',
+        description:
+          'Returns the event as doors need it: its name, venue and current times, signed with the key that signs passes. When the ' +
+          'event moves, a door that fetches this document again admits every pass that was given out before.',
+        failures: COMMON_FAILURES,
+        response: answersOf(SignedEvent),
+      },
+    },
+    async ({ principal: { eventId } }) => {
+      const document = documents.get(eventId) ?? (await documents.forceFetch(eventId));
+      const { signing } = await signer.keys();
+      const { revision } = document;
+      return success({ event: signDocument('floodgate-event', document, signing), revision });
+    },
+  );
+}
+
+/** GET /events/passes/revoked: the caller's passes that were revoked after a cursor, signed. */
+export function addRevocationsRoute(api: Routes, { reads, answerWithinMs, signer }: Dependencies): void {
+  const answerPage = createPageAnswer({ answerWithinMs });
+  api.get(
+    '/events/passes/revoked',
+    {
+      schema: {
+        operationId: 'listRevokedPasses',
+        tags: ['Registrations'],
+        summary: 'List Revoked Passes',
+        description:
+          'Lists the serials of registrations of the same partner under this event that were cancelled after a cursor. Their ' +
+          'passes are no longer valid. The list is signed like the passes, so that a door can trust a copy of it.',
+        failures: [...COMMON_FAILURES, '11'],
+        querystring: RevocationQuery,
+        response: answersOf(RevokedPasses),
+      },
+    },
+    async (request, reply) => {
+      const { shardId, eventId, partnerId } = request.principal;
+      return answerPage(
+        request,
+        reply,
+        (after, limit) => readRevocations(reads, { shardId, eventId, partnerId }, after, limit),
+        async (page) => {
+          const { signing } = await signer.keys();
+          const { cursor, more } = page;
+          return { revocations: signDocument('floodgate-revocations', page, signing), cursor, more };
+        },
+      );
+    },
+  );
+}

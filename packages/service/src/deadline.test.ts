@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { withDeadline } from './deadline.ts';
+
+const AN_HOUR_MS = 3_600_000;
+const never = new Promise<never>(() => {});
+
+test('a promise that settles in time is the result', async () => {
+  expect(await withDeadline(Promise.resolve('done'), AN_HOUR_MS, () => 'late')).toBe('done');
+  const failing = withDeadline(Promise.reject(new Error('failed')), AN_HOUR_MS, () => 'late');
+  await expect(failing).rejects.toThrow('failed');
+});
+
+test('late, the result is a value, or an error', async () => {
+  expect(await withDeadline(never, 1, () => 'late')).toBe('late');
+  const failing = withDeadline(never, 1, () => {
+    throw new Error('no answer');
+  });
+  await expect(failing).rejects.toThrow('no answer');
+});
+
+test('no timer is left behind', async () => {
+  const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+  const before = timers();
+  await withDeadline(Promise.resolve(), AN_HOUR_MS, () => {});
+  expect(timers()).toBe(before);
+});

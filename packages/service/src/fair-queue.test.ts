@@ -1,0 +1,101 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { createFairQueue, QueueFull } from './fair-queue.ts';
+
+// The clock is the one thing here that is not real: what is promised is about time.
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const OPTIONS = { patienceMs: 500, answerWithinMs: 3_000, waitingLimit: 100, abandonsStarted: true };
+
+/** A queue of work that ends when the test says so. Work is named by its partner and a number: a1. */
+function createHeldQueue(options: Partial<typeof OPTIONS> = {}) {
+  const run = createFairQueue({ ...OPTIONS, ...options });
+  const started: string[] = [];
+  const outcomes: string[] = [];
+  const left = new Set<string>();
+  const ends = new Map<string, () => void>();
+  const ask = (...names: string[]) => {
+    for (const name of names) {
+      const work = () => {
+        started.push(name);
+        return new Promise<void>((end) => ends.set(name, end));
+      };
+      run(name.charCodeAt(0), () => !left.has(name), work).then(
+        () => outcomes.push(`${name} done`),
+        (error: unknown) => outcomes.push(`${name} ${error instanceof QueueFull ? 'refused' : 'failed'}`),
+      );
+    }
+  };
+  const settle = () => vi.advanceTimersByTimeAsync(0);
+  const end = (name: string) => {
+    ends.get(name)!();
+    return settle();
+  };
+  return { ask, end, settle, started, outcomes, left };
+}
+
+test('one is under way at a time, and the parties that wait take turns', async () => {
+  const { ask, end, started, outcomes } = createHeldQueue();
+  ask('a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1');
+  const order = ['a1', 'a2', 'b1', 'c1', 'a3', 'b2', 'a4'];
+  for (const [index, name] of order.entries()) {
+    expect(started).toEqual(order.slice(0, index + 1));
+    await end(name);
+  }
+  expect(outcomes).toEqual(order.map((name) => `${name} done`));
+});
+
+test('who has not been answered in time is refused, whether its turn came or not, and its work is not begun', async () => {
+  const { ask, end, started, outcomes } = createHeldQueue({ patienceMs: 10_000 });
+  ask('a1', 'a2', 'b1');
+  await vi.advanceTimersByTimeAsync(2_999);
+  expect(outcomes).toEqual([]);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(outcomes).toEqual(['a1 refused', 'a2 refused', 'b1 refused']);
+  ask('c1');
+  await end('a1');
+  expect(started).toEqual(['a1', 'c1']);
+});
+
+test('a caller waits for a change that has started, and not for one that has not', async () => {
+  const { ask, end, started, outcomes } = createHeldQueue({ patienceMs: 10_000, abandonsStarted: false });
+  ask('a1', 'a2');
+  await vi.advanceTimersByTimeAsync(3_000);
+  expect(outcomes).toEqual(['a2 refused']);
+  await end('a1');
+  expect([started, outcomes]).toEqual([['a1'], ['a2 refused', 'a1 done']]);
+});
+
+test('more than may wait of one party are refused at once, and no others', async () => {
+  const { ask, settle, outcomes } = createHeldQueue({ waitingLimit: 2 });
+  ask('a1', 'a2', 'a3', 'a4', 'b1');
+  await settle();
+  expect(outcomes).toEqual(['a4 refused']);
+});
+
+test('what nobody waits for any longer is passed over', async () => {
+  const { ask, end, started, left } = createHeldQueue();
+  ask('a1', 'a2', 'a3', 'a4', 'b1', 'b2');
+  for (const name of ['a2', 'a3', 'b1', 'b2']) left.add(name);
+  await end('a1');
+  expect(started).toEqual(['a1', 'a4']);
+  await end('a4');
+  ask('c1');
+  expect(started).toEqual(['a1', 'a4', 'c1']);
+});
+
+test('work that takes longer than the patience keeps nobody waiting', async () => {
+  const { ask, started } = createHeldQueue();
+  ask('a1', 'a2', 'a3');
+  await vi.advanceTimersByTimeAsync(500);
+  expect(started).toEqual(['a1', 'a2']);
+});
+
+test('work that fails gives its turn to the next', async () => {
+  const run = createFairQueue(OPTIONS);
+  const wanted = () => true;
+  const failed = run(1, wanted, () => Promise.reject(new Error('no luck')));
+  const next = run(1, wanted, () => Promise.resolve('done'));
+  await expect(failed).rejects.toThrow('no luck');
+  expect(await next).toBe('done');
+});

@@ -1,0 +1,69 @@
+import { expect, test, vi } from 'vitest';
+import { repeat } from './periodic-tasks.ts';
+
+const AN_HOUR_MS = 3_600_000;
+
+/** By then everything has happened that waits for no timer. */
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+
+/** Runs that end when the test says so, and how. */
+function start(intervalMs: number) {
+  const runs: PromiseWithResolvers<'more' | 'done'>[] = [];
+  const errors: string[] = [];
+  const run = () => {
+    const next = Promise.withResolvers<'more' | 'done'>();
+    runs.push(next);
+    return next.promise;
+  };
+  const repetition = repeat(run, intervalMs, ({ message }) => errors.push(message));
+  const untilRun = (nth: number) => vi.waitUntil(() => runs.length === nth, { interval: 1 });
+  return { repetition, runs, errors, untilRun };
+}
+
+test('after a run that has done everything there is a pause', async () => {
+  const { repetition, runs } = start(AN_HOUR_MS);
+  expect(runs).toHaveLength(1);
+  runs[0]!.resolve('done');
+  await nextTurn();
+  expect(runs).toHaveLength(1);
+  // Which is no reason to wait for its end.
+  await repetition.stop();
+  expect(runs).toHaveLength(1);
+});
+
+test('after a run with more to do there is none', async () => {
+  const { repetition, runs, untilRun } = start(AN_HOUR_MS);
+  runs[0]!.resolve('more');
+  await untilRun(2);
+  runs[1]!.resolve('done');
+  await repetition.stop();
+});
+
+test('a run that fails is reported, and does not end the repetition', async () => {
+  const { repetition, runs, errors, untilRun } = start(1);
+  runs[0]!.reject(new Error('no luck'));
+  await untilRun(2);
+  expect(errors).toEqual(['no luck']);
+  runs[1]!.resolve('done');
+  await repetition.stop();
+});
+
+test('a stop waits for the current run, and no other begins', async () => {
+  const { repetition, runs } = start(1);
+  let isStopped = false;
+  const stopped = repetition.stop().then(() => (isStopped = true));
+  await nextTurn();
+  expect(isStopped).toBe(false);
+  runs[0]!.resolve('more');
+  await stopped;
+  expect(runs).toHaveLength(1);
+});
+
+test('the time since the last run grows while a run hangs, and starts again when it fails', async () => {
+  const { repetition, runs } = start(AN_HOUR_MS);
+  await vi.waitUntil(() => repetition.sinceLastRunMs() > 20, { interval: 1 });
+  runs[0]!.reject(new Error('no luck'));
+  const failedAt = performance.now();
+  await vi.waitUntil(() => repetition.sinceLastRunMs() <= performance.now() - failedAt, { interval: 1 });
+  await repetition.stop();
+});

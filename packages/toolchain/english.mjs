@@ -1,0 +1,63 @@
+// node packages/toolchain/english.mjs lists phrases that are not plain English, in what operators and developers read: Markdown,
+// comments and messages. Tests and the benchmark are left out, and what is history or generated. Exits 1 where a rule is broken
+// more often than BUDGETS allows. A budget may only shrink.
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import process from 'node:process';
+
+/** A sentence begins at the start of a comment or a paragraph, or after the end of another one. */
+const START = String.raw`(?<=^\s*(?:\/\/ |-- |\/?\*\*? |- )?|[.!?] )`;
+/** A question may begin with such a word. */
+const NO_QUESTION = String.raw`(?![^.?!\n]*\?)`;
+
+const RULES = {
+  'old-fashioned words':
+    /\b(in vain|anew|under way|once more|of late|to be had|of its own accord|as many as there|pass(es|ed)? over)\b/gi,
+  'tell, in place of publish, notify, report or send':
+    /\b((tell|tells|told) of|(is|are|was|were) told|given up for)\b/gi,
+  'whoever, in place of the one that acts': /\b(whoever|who has the|whose turn|has its turn)\b/gi,
+  '"beside", in place of "next to" or "in addition to"': /\bbeside\b/gi,
+  'a sentence whose subject is a clause': new RegExp(
+    `${START}(Who|Whose|What|Whatever) (?!is new)${NO_QUESTION}`,
+    'gm',
+  ),
+};
+
+/** How often each rule is still broken. Lower a number when you rewrite something. */
+const BUDGETS = {
+  'old-fashioned words': 13,
+  'tell, in place of publish, notify, report or send': 13,
+  'whoever, in place of the one that acts': 6,
+  '"beside", in place of "next to" or "in addition to"': 2,
+  'a sentence whose subject is a clause': 162,
+};
+
+const HISTORY = /^CHANGELOG|^apps\/docs\/decisions\//;
+const GENERATED = /^apps\/docs\/reference\//;
+const NO_PRODUCT = /\.test\.ts$|test-support|^apps\/(docs|bench)\/.*\.(ts|mjs|js)$/;
+const READ = /\.md$|^(apps|packages)\/.*\.(ts|tsx|mjs|js|sql)$/;
+
+const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+  encoding: 'utf8',
+})
+  .split('\n')
+  .filter((file) => READ.test(file) && ![HISTORY, GENERATED, NO_PRODUCT].some((left) => left.test(file)))
+  // Its own rules.
+  .filter((file) => file !== 'packages/toolchain/english.mjs');
+
+const found = Object.fromEntries(Object.keys(RULES).map((rule) => [rule, []]));
+for (const file of files) {
+  const text = readFileSync(file, 'utf8');
+  for (const [rule, pattern] of Object.entries(RULES))
+    for (const match of text.matchAll(pattern)) {
+      const line = text.slice(0, match.index).split('\n').length;
+      found[rule].push(`  ${file}:${line}: ${match[0].trim()}`);
+    }
+}
+for (const [rule, places] of Object.entries(found)) {
+  const budget = BUDGETS[rule] ?? 0;
+  const isExceeded = places.length > budget;
+  if (isExceeded) process.exitCode = 1;
+  process.stdout.write(`${rule}: ${places.length}, allowed ${budget}\n`);
+  if (isExceeded || process.argv.includes('--all')) process.stdout.write(`${places.join('\n')}\n`);
+}

@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import type { Database } from '@floodgate/database';
+import { LEASE_SECONDS, type Consumer, type ConsumerId } from '@floodgate/journal';
+import type { Message } from './build-message.ts';
+import type { Attempt } from './post-message.ts';
+
+/**
+ * Records a delivered message, and the end of the next range in flight (null: there is none). Returns false if the lease was lost or
+ * the endpoint was paused: nothing more may be sent then.
+ */
+export async function recordDelivered(
+  db: Database,
+  consumer: Consumer,
+  message: Message,
+  { tookMs, httpStatus }: Attempt,
+  nextInFlight: number | null,
+): Promise<boolean> {
+  const { shardId, id, lease } = consumer;
+  const { rows } = await sql<{ isKept: boolean }>`
+    select webhook_delivered(
+      ${shardId}, ${id}, ${lease}, make_interval(secs => ${LEASE_SECONDS}), ${message.id}, ${message.after}, ${message.last},
+      ${message.entries}, ${tookMs}, ${httpStatus}, ${nextInFlight}
+    ) as "isKept"`.execute(db);
+  const { isKept } = rows[0]!;
+  if (isKept)
+    Object.assign(consumer, {
+      cursor: message.last,
+      inFlightUntil: nextInFlight,
+      failures: 0,
+      failingSince: null,
+    });
+  return isKept;
+}
+
+/** Records an attempt that delivered nothing, or a test. Records nothing if the endpoint was deleted. */
+export async function recordAttempt(
+  db: Database,
+  { shardId, id }: ConsumerId,
+  message: Pick<Message, 'id'> & Partial<Message>,
+  { outcome, tookMs, httpStatus, error }: Attempt,
+): Promise<void> {
+  const { after = null, last = null, entries = 0 } = message;
+  // A deletion starts with the consumer, and waits for this lock.
+  await sql`
+    insert into webhook_attempts (
+      shard_id, endpoint_id, at, id, message_id, after_offset, last_offset, entries, took_ms, outcome, http_status, error
+    )
+    select shard_id, id, now(), ${randomUUID()}::uuid, ${message.id}::text, ${after}::bigint, ${last}::bigint,
+      ${entries}::integer, ${tookMs}::integer, ${outcome}::text, ${httpStatus}::integer, ${error}::text
+    from journal_consumers where shard_id = ${shardId} and id = ${id}
+    for key share`.execute(db);
+}
+
+const DELETED_AT_ONCE = 5_000;
+
+/**
+ * Deletes attempts of a shard that are older than `days`, and those of deleted endpoints: at most 5,000 per endpoint and call. Returns
+ * whether there may be more.
+ */
+export async function expireAttempts(db: Database, shardId: number, days: number): Promise<boolean> {
+  let more = false;
+  for (
+    let id = await nextWithAttempts(db, shardId);
+    id !== undefined;
+    id = await nextWithAttempts(db, shardId, id)
+  ) {
+    // Compared in Postgres: a Date has no microseconds.
+    const { numAffectedRows } = await sql`
+      delete from webhook_attempts
+      where shard_id = ${shardId} and endpoint_id = ${id} and at <= (
+        select max(at) from (
+          select at from webhook_attempts
+          where shard_id = ${shardId} and endpoint_id = ${id} and (
+            at < now() - make_interval(days => ${days}::integer)
+            or not exists (select from webhook_endpoints where shard_id = ${shardId} and id = ${id})
+          )
+          order by at limit ${DELETED_AT_ONCE}
+        ) old
+      )`.execute(db);
+    more ||= Number(numAffectedRows) >= DELETED_AT_ONCE;
+  }
+  return more;
+}
+
+/** Returns the next endpoint with attempts, in the order of ids, by one index lookup. */
+async function nextWithAttempts(db: Database, shardId: number, after?: string): Promise<string | undefined> {
+  const next = await db
+    .selectFrom('webhook_attempts')
+    .select('endpoint_id as id')
+    .where('shard_id', '=', shardId)
+    .$if(after !== undefined, (query) => query.where('endpoint_id', '>', after!))
+    .orderBy('endpoint_id')
+    .limit(1)
+    .executeTakeFirst();
+  return next?.id;
+}

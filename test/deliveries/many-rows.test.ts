@@ -1,0 +1,89 @@
+import { leaseDeliveries, pruneDeliveries, queueDeliveries } from '@floodgate/deliveries';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { createFixture, type Fixture } from '../harness/fixture.ts';
+
+// What a table costs that holds every e-mail of years.
+
+let database: TestDatabase;
+let fixture: Fixture;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  fixture = await createFixture(database.db);
+});
+afterAll(() => database.drop());
+
+const FILTER = { kinds: ['confirmation', 'event-updated'], consumerKind: null };
+/** MANY_ROWS=10000000 measures the size that decision 78 names. */
+const FINISHED = Number(process.env['MANY_ROWS'] ?? 200_000);
+const DAY_MS = 86_400_000;
+
+const addFinished = (count: number, daysAgo: number, from = 1_000_000_000) =>
+  sql`
+    insert into deliveries (shard_id, event_id, kind, subject, state, created_at, sent_at)
+    select ${fixture.shardId}::integer, ${fixture.eventId}::integer, 'confirmation', serial::text, 'sent', at, at
+    from (
+      select serial, ${new Date(Date.now() - daysAgo * DAY_MS)}::timestamptz as at
+      from generate_series(${from}::bigint, ${from + count - 1}::bigint) serial
+    ) finished`.execute(database.db);
+
+const queue = (subjects: readonly number[], kind = 'confirmation') =>
+  queueDeliveries(
+    database.db,
+    { shardId: fixture.shardId, eventId: fixture.eventId, kind },
+    subjects.map((subject) => ({ subject: String(subject), since: new Date() })),
+  );
+
+/** Median milliseconds of a lease. */
+async function leaseMs(): Promise<number> {
+  const times: number[] = [];
+  for (let run = 0; run < 21; run += 1) {
+    await queue(Array.from({ length: 25 }, (_, index) => 25 * run + index));
+    const startedAt = performance.now();
+    const leased = await leaseDeliveries(database.db, fixture.shardId, FILTER, 25);
+    times.push(performance.now() - startedAt);
+    expect(leased).toHaveLength(25);
+  }
+  await sql`delete from deliveries where state = 'sending'`.execute(database.db);
+  return times.toSorted((a, b) => a - b)[10]!;
+}
+
+test('finished rows do not slow a lease', async () => {
+  const empty = await leaseMs();
+  await addFinished(FINISHED, 100);
+  const full = await leaseMs();
+  if (process.env['MANY_ROWS'])
+    console.log(`${FINISHED} rows: ${full.toFixed(2)} ms; none: ${empty.toFixed(2)} ms`);
+  // A scan of the table takes at least 10 ms here.
+  expect(full).toBeLessThan(empty * 3 + 5);
+}, 600_000);
+
+test('old rows are pruned when the journal has nothing as old, and unfinished ones never', async () => {
+  const { db } = database;
+  await sql`delete from deliveries`.execute(db);
+  const count = () =>
+    db
+      .selectFrom('deliveries')
+      .select(({ fn }) => fn.countAll<number>().as('rows'))
+      .executeTakeFirstOrThrow();
+  await addFinished(6_000, 40);
+  await addFinished(10, 20, 2_000_000_000);
+  await queue([1]);
+  await sql`update deliveries set created_at = now() - interval '40 days' where state = 'queued'`.execute(db);
+  await addJournalEntry(50);
+  expect(await pruneDeliveries(db, fixture.shardId, 30)).toBe(false);
+  expect(await count()).toEqual({ rows: 6_011 });
+  await sql`update journal_segments set at = now() where shard_id = ${fixture.shardId}`.execute(db);
+  expect(await pruneDeliveries(db, fixture.shardId, 30)).toBe(true);
+  expect(await pruneDeliveries(db, fixture.shardId, 30)).toBe(false);
+  expect(await count()).toEqual({ rows: 11 });
+});
+
+const addJournalEntry = (daysAgo: number) =>
+  sql`
+    insert into journal_segments
+      (shard_id, event_id, partner_id, last_offset, count, kind, first_serial, last_serial, at)
+    values (${fixture.shardId}, ${fixture.eventId}, ${fixture.partnerId}, 1, 1, 'confirmed', 1, 1,
+      ${new Date(Date.now() - daysAgo * DAY_MS)})`.execute(database.db);

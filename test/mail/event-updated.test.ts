@@ -1,0 +1,87 @@
+import { perform } from '@floodgate/audit';
+import { cancelRegistrationAction } from '@floodgate/registrations/actions';
+import ICAL from 'ical.js';
+import PostalMime from 'postal-mime';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { emptyTables } from '../harness/empty-tables.ts';
+import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { startMailServer, type ReceivedMail } from '../harness/mail-server.ts';
+import { runCli } from '../harness/service-process.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+import { addresses, confirm, deliveriesOf, enable, startMails, waitForState } from './mail-process.ts';
+
+// An event moves after its e-mails were sent.
+
+let database: TestDatabase;
+let fixture: Fixture;
+let ticketId: number;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  await emptyTables(database.db, 'journal_consumers', 'deliveries');
+  fixture = await createFixture(database.db);
+  ticketId = await fixture.addTicket();
+});
+
+const describeEvent = async (...options: string[]) => {
+  const env = { DATABASE_URL: database.url };
+  return (await runCli(env, 'event', 'describe', String(fixture.eventId), ...options)).output;
+};
+
+async function calendarOf({ content }: ReceivedMail) {
+  const { attachments } = await PostalMime.parse(content);
+  const file = attachments.find(({ mimeType }) => mimeType === 'text/calendar')!.content as ArrayBuffer;
+  const calendar = new ICAL.Component(ICAL.parse(Buffer.from(file).toString()) as []);
+  return new ICAL.Event(calendar.getFirstSubcomponent('vevent')!);
+}
+
+async function cancelLast(): Promise<void> {
+  const { serial, pass_code } = await database.db
+    .selectFrom('registrations')
+    .select(['serial', 'pass_code'])
+    .where('event_id', '=', fixture.eventId)
+    .orderBy('serial', 'desc')
+    .limit(1)
+    .executeTakeFirstOrThrow();
+  const passReference = `GALA-${fixture.eventId}-${serial}-${pass_code}`;
+  await perform(database.db, cancelRegistrationAction, { passReference }, 'test');
+}
+
+test('everybody whose e-mail is out of date gets the new time once, with a calendar entry that replaces the old one', async () => {
+  const server = await startMailServer();
+  await describeEvent('--starts', '2027-01-22T18:00:00Z');
+  await confirm(database.db, fixture, ticketId, addresses(3));
+  await enable(database.db, fixture);
+  await startMails(database, { SMTP_URL: server.url });
+  await waitForState(database.db, fixture, 'sent', 3);
+  await cancelLast();
+  const warning = await describeEvent('--starts', '2027-01-29T18:00:00Z');
+  expect(warning).toContain('3 e-mails with the old time or place were sent');
+  expect(await describeEvent('--notify-holders')).toContain('3 e-mails with the time and place are queued');
+  const updates = () => deliveriesOf(database.db, fixture, 'event-updated');
+  await waitUntil('all are settled', async () =>
+    (await updates()).every(({ state }) => state === 'sent' || state === 'cancelled'),
+  );
+  expect((await updates()).map(({ state }) => state)).toEqual(['sent', 'sent', 'cancelled']);
+
+  // Those who are confirmed from now on are told the new time with their pass.
+  await confirm(database.db, fixture, ticketId, addresses(1, 'later'));
+  await waitForState(database.db, fixture, 'sent', 4);
+  expect(await describeEvent('--notify-holders')).toContain('0 e-mails');
+  const [first] = addresses(1);
+  const [before, after, ...more] = server.mails.filter(({ to }) => to === first);
+  expect(more).toEqual([]);
+  const [old, updated] = [await calendarOf(before!), await calendarOf(after!)];
+  expect(updated.uid).toBe(old.uid);
+  expect(updated.sequence).toBeGreaterThan(old.sequence);
+  expect(updated.startDate.toJSDate()).toEqual(new Date('2027-01-29T18:00:00Z'));
+  const { subject, text } = await PostalMime.parse(after!.content);
+  expect(subject).toBe('New time or place: Gala');
+  expect(text).toContain('The pass that you already have stays valid.');
+  const later = server.mails.filter(({ to }) => to.startsWith('later'));
+  expect(later).toHaveLength(1);
+});

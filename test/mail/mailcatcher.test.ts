@@ -1,0 +1,53 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { addresses, confirm, enable, startMails, waitForState } from './mail-process.ts';
+
+let database: TestDatabase;
+let trial: Fixture;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  await sql`delete from journal_consumers`.execute(database.db);
+  trial = await createFixture(database.db, 'allow', 'test');
+  await enable(database.db, trial);
+});
+
+const send = async (count: number, fullName?: string) =>
+  confirm(database.db, trial, await trial.addTicket(), addresses(count), fullName);
+
+test("a test event's e-mails are shown in the mailcatcher, the newest of them, and nothing in them runs", async () => {
+  const { baseUrl } = await startMails(database, { MAILCATCHER_SIZE: '3' });
+  await send(5, '<script>alert(1)</script>');
+  await waitForState(database.db, trial, 'sent', 5);
+  const list = await fetch(`${baseUrl}/mailcatcher`);
+  expect(list.headers.get('content-security-policy')).toContain("default-src 'none'");
+  const links = [...(await list.text()).matchAll(/href="(\/mailcatcher\/\d+)"/g)].map(([, link]) => link);
+  expect(links).toEqual(['/mailcatcher/5', '/mailcatcher/4', '/mailcatcher/3']);
+  expect((await fetch(`${baseUrl}/mailcatcher/2`)).status).toBe(404);
+  for (const path of ['/mailcatcher/5', '/mailcatcher/5/mail.html']) {
+    const text = await (await fetch(baseUrl + path)).text();
+    expect(text).not.toContain('<script');
+    expect(text).toContain('&#60;script&#62;');
+  }
+  const mail = await fetch(`${baseUrl}/mailcatcher/5/mail.html`);
+  expect(mail.headers.get('content-security-policy')).toContain('sandbox');
+  expect(await mail.text()).toContain('src="data:image/png;base64,');
+  const file = await fetch(`${baseUrl}/mailcatcher/5/mail.eml`);
+  expect(file.headers.get('content-type')).toBe('message/rfc822');
+  for (const path of ['/mailcatcher/0', '/mailcatcher/x', '/mailcatcher/5/other', '/mailcatchers'])
+    expect((await fetch(baseUrl + path)).status).toBe(404);
+});
+
+test('without a server and an mailcatcher nothing is sent, and what waits is seen', async () => {
+  const { baseUrl, output } = await startMails(database, {});
+  await send(1);
+  expect(output()).toContain('no SMTP_URL: this process sends no e-mails');
+  expect((await fetch(`${baseUrl}/mailcatcher`)).status).toBe(404);
+  const metrics = await (await fetch(`${baseUrl}/metrics`)).text();
+  expect(metrics).toContain('floodgate_delivery_consumers_behind{kind="mail"} 1');
+});

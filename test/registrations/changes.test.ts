@@ -1,0 +1,168 @@
+import { randomUUID } from 'node:crypto';
+import {
+  cancelRegistrations,
+  confirmBatches,
+  confirmRegistrations,
+  expireHolds,
+  failBatch,
+  reconcile,
+  redriveBatches,
+  relayDueBatches,
+  reserveBatch,
+} from '@floodgate/registrations';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { finalizePending, isOutboxEmpty, journalOf, pendingBatches } from '../harness/journal.ts';
+import { reservationOf } from '../harness/reservation.ts';
+import { TestQueue } from '../harness/test-queue.ts';
+
+let database: TestDatabase;
+let gala: Fixture;
+let ticketId: number;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(async () => {
+  expect(await reconcile(database.db)).toEqual([]);
+  await database.drop();
+});
+beforeEach(async () => {
+  gala = await createFixture(database.db);
+  ticketId = await gala.addTicket({ capacity: 10 });
+});
+
+/** Reserves seats and returns what names the registrations. */
+async function reserve(count: number, holdSeconds?: number) {
+  const { partnerId, eventId } = gala;
+  const reservations = Array.from({ length: count }, () =>
+    reservationOf(gala, ticketId, holdSeconds === undefined ? {} : { holdSeconds }),
+  );
+  const outcomes = await reserveBatch(database.db, randomUUID(), reservations);
+  return outcomes.map((outcome) => {
+    if (outcome.kind !== 'registered') throw new Error(outcome.kind);
+    return { partnerId, eventId, serial: outcome.serial, passCode: outcome.passCode, deadline: null };
+  });
+}
+
+const endHolds = () =>
+  sql`
+    update registrations set held_until = now()
+    where shard_id = ${gala.shardId} and event_id = ${gala.eventId} and held_until < 'infinity'`.execute(
+    database.db,
+  );
+
+const finalize = () => finalizePending(database.db, gala.shardId);
+const drain = () => confirmBatches(database.db, { shardId: gala.shardId, batchIds: [] });
+
+async function published(): Promise<string[]> {
+  const entries = await journalOf(database.db, gala);
+  return entries.map(({ kind, serial }) => (serial === null ? kind : `${kind} ${serial}`));
+}
+
+test('while the journal head is held, seats are cancelled, confirmed, expired and sold', async () => {
+  ticketId = await gala.addTicket({ capacity: 4 });
+  const [first, second] = await reserve(2, 60);
+  const [third, fourth] = await reserve(2);
+  await finalize();
+  const holder = await database.db.startTransaction().execute();
+  onTestFinished(async () => void (holder.isCommitted || (await holder.rollback().execute())));
+  await sql`select from journal_heads where shard_id = ${gala.shardId} for update`.execute(holder);
+  const { shardId } = gala;
+  expect(await cancelRegistrations(database.db, shardId, [third!])).toEqual(['cancelled']);
+  expect(await confirmRegistrations(database.db, shardId, [first!])).toEqual(['confirmed']);
+  await endHolds();
+  expect(await expireHolds(database.db, shardId, 1_000)).toBe(1);
+  const [fifth, sixth] = await reserve(2);
+  await holder.commit().execute();
+  await finalize();
+  const serials = (...named: (typeof first)[]) => named.map((one) => one!.serial);
+  expect((await published()).toSorted()).toEqual(
+    [
+      ...serials(first, third, fourth, fifth, sixth).map((serial) => `confirmed ${serial}`),
+      ...serials(second, third).map((serial) => `cancelled ${serial}`),
+      'sold_out',
+    ].toSorted(),
+  );
+});
+
+test('changes that a pass did not commit are published once, by a later one', async () => {
+  const [kept, given] = await reserve(2, 60);
+  await finalize();
+  await confirmRegistrations(database.db, gala.shardId, [kept!]);
+  await cancelRegistrations(database.db, gala.shardId, [given!]);
+  await using server = await database.openShard(gala.shardId);
+  const crashed = await server.startTransaction().execute();
+  await confirmBatches(crashed, { shardId: gala.shardId, batchIds: [] });
+  await crashed.rollback().execute();
+  expect(await published()).toEqual([]);
+  for (const _ of [1, 2]) await drain();
+  expect(await published()).toEqual([`confirmed ${kept!.serial}`, `cancelled ${given!.serial}`]);
+  expect(await isOutboxEmpty(database.db, gala.shardId)).toBe(true);
+});
+
+test('a pass publishes a bounded number of changes, and says if there may be more', async () => {
+  const all = await reserve(3, 60);
+  await finalize();
+  for (const one of all) await cancelRegistrations(database.db, gala.shardId, [one]);
+  const none = { shardId: gala.shardId, batchIds: [] };
+  expect(await confirmBatches(database.db, none, 2)).toBe(true);
+  expect(await published()).toHaveLength(2);
+  expect(await confirmBatches(database.db, none, 2)).toBe(false);
+  expect(await published()).toEqual(all.map(({ serial }) => `cancelled ${serial}`));
+});
+
+test('a hold that is confirmed while its batch has failed is published when the batch is redriven', async () => {
+  const [kept, given] = await reserve(2, 60);
+  const { shardId, batchIds } = await pendingBatches(database.db, gala.shardId);
+  for (const batchId of batchIds) await failBatch(database.db, shardId, batchId, 'XX000');
+  await confirmRegistrations(database.db, shardId, [kept!, given!]);
+  await cancelRegistrations(database.db, shardId, [given!]);
+  await drain();
+  expect(await published()).toEqual([`cancelled ${given!.serial}`]);
+  await redriveBatches(database.db, { shardId, limit: 100 });
+  await finalize();
+  expect(await published()).toEqual([`cancelled ${given!.serial}`, `confirmed ${kept!.serial}`]);
+});
+
+test('a ticket that is sold out and free again before it is published is not published', async () => {
+  ticketId = await gala.addTicket({ capacity: 1 });
+  const [seat] = await reserve(1);
+  await cancelRegistrations(database.db, gala.shardId, [seat!]);
+  await finalize();
+  expect(await published()).toEqual([`cancelled ${seat!.serial}`]);
+  await reserve(1);
+  await finalize();
+  expect((await published()).at(-1)).toBe('sold_out');
+});
+
+test('the relay publishes changes that no job was sent for, and reconcile accepts changes that wait', async () => {
+  const [seat] = await reserve(1);
+  await finalize();
+  await cancelRegistrations(database.db, gala.shardId, [seat!]);
+  expect(await reconcile(database.db)).toEqual([]);
+  await sql`update changes set at = now() - interval '2 s'`.execute(database.db);
+  const queue = await TestQueue.open(database.url);
+  onTestFinished(() => queue.close());
+  const producer = await queue.produce();
+  const relay = {
+    db: database.db,
+    producer,
+    finalize: (batches: Parameters<typeof confirmBatches>[1]) => confirmBatches(database.db, batches),
+  };
+  await relayDueBatches(relay);
+  expect(await published()).toEqual([`confirmed ${seat!.serial}`, `cancelled ${seat!.serial}`]);
+});
+
+test('a change that nobody publishes is a difference of the books', async () => {
+  const [seat] = await reserve(1);
+  await finalize();
+  await cancelRegistrations(database.db, gala.shardId, [seat!]);
+  await sql`update changes set at = now() - interval '1 h'`.execute(database.db);
+  expect(await reconcile(database.db)).toMatchObject([
+    { problem: expect.stringContaining('cancelled') as string },
+  ]);
+  await drain();
+});

@@ -1,0 +1,163 @@
+import { randomUUID } from 'node:crypto';
+import { connect, statementFailure, type Database } from '@floodgate/database';
+import { reconcile, reserveBatch, type Reservation, type Submission } from '@floodgate/registrations';
+import { sql } from 'kysely';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { holdTicket } from '../harness/hold-ticket.ts';
+import { finalizePending } from '../harness/journal.ts';
+import { reservationOf } from '../harness/reservation.ts';
+
+// A batch that is sent again with its id, because the connection was lost before the answer.
+
+let database: TestDatabase;
+/** Each call has a connection of its own. */
+let pool: Database;
+let gala: Fixture;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  pool = connect({ connectionString: database.url, applicationName: 'repeats', maxConnections: 4 });
+});
+afterAll(async () => {
+  await pool.destroy();
+  await database.drop();
+});
+beforeEach(async () => {
+  gala = await createFixture(database.db);
+});
+afterEach(async () => {
+  expect(await reconcile(database.db)).toEqual([]);
+});
+
+const reservation = (ticketId: number, differing: Partial<Reservation> = {}) =>
+  reservationOf(gala, ticketId, differing);
+const keyed = () => ({ idempotency: { key: randomUUID(), fingerprint: randomUUID() } });
+const send = (id: string, submissions: readonly Submission[]) => reserveBatch(pool, id, submissions);
+const repeat = (id: string, submissions: readonly Submission[]) =>
+  reserveBatch(pool, id, submissions, { isRepeat: true });
+const kinds = (outcomes: Awaited<ReturnType<typeof send>>) => outcomes.map(({ kind }) => kind);
+
+async function taken(ticketId: number): Promise<number> {
+  const ticket = database.db.selectFrom('tickets').select('taken').where('id', '=', ticketId);
+  return (await ticket.executeTakeFirstOrThrow()).taken;
+}
+
+/** Runs the work while serials have gaps, as they have when several processes reserve at once. */
+async function withGaps<Result>(work: () => Promise<Result>): Promise<Result> {
+  // Citus refuses to alter a sequence.
+  if (inject('engine') === 'citus') return work();
+  await sql`alter sequence registrations_serial_seq increment by 3`.execute(database.db);
+  const result = await work();
+  await sql`alter sequence registrations_serial_seq increment by 1`.execute(database.db);
+  return result;
+}
+
+test('a repeat after the commit has the answer of the first call, and reserves nothing', async () => {
+  const ticketId = await gala.addTicket({ capacity: 100 });
+  const batch = [reservation(ticketId), reservation(ticketId, keyed()), reservation(ticketId)];
+  const ids = [randomUUID(), randomUUID()];
+  const first = [
+    await send(ids[0]!, batch),
+    await withGaps(() => send(ids[1]!, [reservation(ticketId), batch[0]!])),
+  ];
+  expect(await repeat(ids[0]!, batch)).toEqual(first[0]);
+  await finalizePending(database.db, gala.shardId);
+  expect(await repeat(ids[0]!, batch)).toEqual(first[0]);
+  expect(kinds(first[1]!)).toEqual(['registered', 'registered']);
+  expect(await taken(ticketId)).toBe(5);
+});
+
+test('it has every outcome: refusals, bulk calls, earlier answers, attendees with a seat', async () => {
+  const [small, closed] = [await gala.addTicket({ capacity: 3 }), await gala.addTicket({ active: false })];
+  const attendee = { attendeeDigest: randomUUID(), returnsExisting: true };
+  const [earlier, other] = [reservation(small, keyed()), reservation(small, attendee)];
+  await send(randomUUID(), [earlier]);
+  const batch: Submission[] = [
+    earlier,
+    { ...earlier, idempotency: { ...earlier.idempotency!, fingerprint: randomUUID() } },
+    other,
+    reservation(small, attendee),
+    reservation(closed),
+    reservation(2_147_483_647, keyed()),
+    { reservations: [reservation(small), reservation(small)], isAll: true, idempotency: null },
+    { reservations: [reservation(small), reservation(small)], isAll: false, ...keyed() },
+  ];
+  const id = randomUUID();
+  const first = await withGaps(() => send(id, batch));
+  expect(kinds(first)).toEqual([
+    'registered',
+    'key-reused',
+    'registered',
+    'existing',
+    'not-on-sale',
+    'no-such-ticket',
+    'bulk',
+    'bulk',
+  ]);
+  expect(first[0]).toMatchObject({ replayed: true });
+  expect(first[7]).toMatchObject({
+    outcomes: [{ kind: 'registered' }, { kind: 'sold-out' }],
+    replayed: false,
+  });
+  await sql`update tickets set capacity = 10 where id = ${small}`.execute(database.db);
+  for (const _ of [1, 2]) expect(await repeat(id, batch)).toEqual(first);
+  expect(await taken(small)).toBe(3);
+});
+
+test('a seat that was cancelled meanwhile is in the answer nevertheless', async () => {
+  const ticketId = await gala.addTicket();
+  const batch = [reservation(ticketId), reservation(ticketId), reservation(ticketId)];
+  const id = randomUUID();
+  const first = await withGaps(() => send(id, batch));
+  const [{ serial, passCode }] = first as unknown as [{ serial: number; passCode: number }];
+  const { shardId, partnerId, eventId } = gala;
+  await sql`
+    select cancel_registrations(${shardId}::integer, 0, array[${serial}]::bigint[], array[${partnerId}]::integer[],
+      array[${eventId}]::integer[], array[${passCode}]::bigint[], null::timestamptz[])`.execute(database.db);
+  expect(await repeat(id, batch)).toEqual(first);
+  expect(await taken(ticketId)).toBe(2);
+});
+
+test('a repeat waits while the first call runs, and has its answer', async () => {
+  const ticketId = await gala.addTicket({ capacity: 1 });
+  const batch = [reservation(ticketId), reservation(ticketId)];
+  const id = randomUUID();
+  const held = await holdTicket(database.db, ticketId);
+  const first = send(id, batch);
+  await held.waiters(1);
+  const second = repeat(id, batch);
+  await held.waiters(2);
+  await held.release();
+  expect(await second).toEqual(await first);
+  expect(kinds(await first)).toEqual(['registered', 'sold-out']);
+  expect(await taken(ticketId)).toBe(1);
+});
+
+test('a repeat after a rollback reserves', async () => {
+  const ticketId = await gala.addTicket();
+  const batch = [reservation(ticketId)];
+  const id = randomUUID();
+  const transaction = await pool.startTransaction().execute();
+  await reserveBatch(transaction, id, batch);
+  const second = repeat(id, batch);
+  await transaction.rollback().execute();
+  expect(kinds(await second)).toEqual(['registered']);
+  expect(await taken(ticketId)).toBe(1);
+});
+
+test.each([
+  ['with a seat', 1],
+  ['without one', 0],
+])('a first call that arrives after its repeat (%s) fails, and changes nothing', async (_what, capacity) => {
+  const ticketId = await gala.addTicket({ capacity });
+  const batch = [reservation(ticketId)];
+  const id = randomUUID();
+  const answer = await repeat(id, batch);
+  await sql`update tickets set capacity = 10 where id = ${ticketId}`.execute(database.db);
+  expect(await send(id, batch).catch(statementFailure)).toBe('conflict');
+  expect(await repeat(id, batch)).toEqual(answer);
+  expect(await taken(ticketId)).toBe(capacity);
+  await finalizePending(database.db, gala.shardId);
+});
