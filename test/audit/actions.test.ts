@@ -1,5 +1,4 @@
 import { perform, readAuditLog, type Action } from '@floodgate/audit';
-import { type Database } from '@floodgate/database';
 import { createEventAction, grantEventAction, revokeEventAction } from '@floodgate/events/actions';
 import { listEvents } from '@floodgate/events';
 import {
@@ -16,24 +15,12 @@ import { Failure, InvalidInput } from '@floodgate/service';
 import { listTickets } from '@floodgate/tickets';
 import { createTicketAction, updateTicketAction } from '@floodgate/tickets/actions';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect } from 'vitest';
 import { commitBatch } from '../harness/committed-batch.ts';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
-import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { db, gala, sharedTest as test } from '../harness/event-test.ts';
 import { waitForLockWaiters } from '../harness/lock-waiters.ts';
 
-let database: TestDatabase;
-let db: Database;
-let fixture: Fixture;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  db = database.db;
-  fixture = await createFixture(db);
-});
-
 beforeEach(() => sql`truncate audit_log`.execute(db));
-afterAll(() => database.drop());
 
 /** What a form or a command line may hold: not of the types that the schema asks for. */
 const attempt = (action: unknown, input: object, by = 'jane') =>
@@ -154,7 +141,7 @@ describe('what cannot be done', () => {
       name,
       eventId,
       keyId,
-      partnerId: action === grantEventAction ? fixture.partnerId : 999_999,
+      partnerId: action === grantEventAction ? gala.partnerId : 999_999,
       ticketId: 999_999,
       requestsPerSecond: null,
       weight: 1,
@@ -169,7 +156,7 @@ describe('what cannot be done', () => {
   });
 
   test('a capacity below what is taken, and an end before the stored start, are refused in words', async () => {
-    const ticketId = await fixture.addTicket({ saleStartsAt: new Date(2) });
+    const ticketId = await gala.addTicket({ saleStartsAt: new Date(2) });
     await sql`update tickets set taken = 2 where id = ${ticketId}`.execute(db);
     await expect(attempt(updateTicketAction, { ticketId, capacity: 1 })).rejects.toThrow('taken already');
     await expect(attempt(updateTicketAction, { ticketId, saleEndsAt: new Date(1) })).rejects.toThrow(
@@ -201,7 +188,7 @@ describe('a change is noted', () => {
   });
 
   test('of a key, never with its secret', async () => {
-    const { partnerId } = fixture;
+    const { partnerId } = gala;
     const expiresAt = new Date(Date.now() + 60_000);
     const old = await perform(db, issueKeyAction, { partnerId, expiresAt }, 'jane');
     const heir = await perform(db, rotateKeyAction, { keyId: old.keyId, overlapMs: 1_000 }, 'jane');
@@ -226,10 +213,10 @@ describe('a change is noted', () => {
   test('of an event', async () => {
     const input = { name: 'Ball', passPrefix: 'BALL', duplicatePolicy: 'reject' } as const;
     const { id: eventId, ref } = await perform(db, createEventAction, input, 'jane');
-    const grant = { eventId, partnerId: fixture.partnerId };
+    const grant = { eventId, partnerId: gala.partnerId };
     for (const _ of [1, 2]) await perform(db, grantEventAction, grant, 'jane');
     await perform(db, revokeEventAction, grant, 'jane');
-    const granted = { grantedTo: fixture.partnerId };
+    const granted = { grantedTo: gala.partnerId };
     expect(await noted()).toEqual([
       by('event.create', `event:${eventId}`, null, { ...input, ref }),
       by('event.grant', `event:${eventId}`, null, granted),
@@ -238,7 +225,7 @@ describe('a change is noted', () => {
   });
 
   test('of a ticket, while partners are told of an operator', async () => {
-    const { eventId } = fixture;
+    const { eventId } = gala;
     const input = { eventId, title: 'Seated', capacity: 5, price: 12.5 };
     const { id: ticketId } = await perform(db, createTicketAction, input, 'jane');
     await perform(db, updateTicketAction, { ticketId, capacity: 6, saleEndsAt: new Date(0) }, 'jane');
@@ -264,7 +251,7 @@ describe('a change is noted', () => {
 });
 
 test('of two who change the same at once, the second notes what the first left', async () => {
-  const { partnerId } = fixture;
+  const { partnerId } = gala;
   const { keyId } = await perform(db, issueKeyAction, { partnerId }, 'jane');
   await sql`truncate audit_log`.execute(db);
   const first = await db.startTransaction().execute();
@@ -285,7 +272,7 @@ test('of two who change the same at once, the second notes what the first left',
 });
 
 test('a redrive is noted for each of its batches', async () => {
-  const { batchId } = await commitBatch(db, fixture);
+  const { batchId } = await commitBatch(db, gala);
   expect(await perform(db, redriveAction, { limit: 10 }, 'jane')).toEqual([]);
   await sql`update batches set state = 'failed' where id = ${batchId}`.execute(db);
   expect(await perform(db, redriveAction, { batchIds: [batchId], limit: 10 }, 'jane')).toEqual([batchId]);
@@ -329,13 +316,13 @@ test('what is not done after all is not noted', async () => {
 });
 
 test("in a caller's transaction, both are rolled back with it", async () => {
-  const before = await listKeys(db, fixture.partnerId);
+  const before = await listKeys(db, gala.partnerId);
   const rolledBack = db.transaction().execute(async (transaction) => {
-    const { keyId } = await perform(transaction, issueKeyAction, { partnerId: fixture.partnerId }, 'jane');
+    const { keyId } = await perform(transaction, issueKeyAction, { partnerId: gala.partnerId }, 'jane');
     await perform(transaction, rotateKeyAction, { keyId, overlapMs: 0 }, 'jane');
     throw new Error('changed my mind');
   });
   await expect(rolledBack).rejects.toThrow('changed my mind');
-  expect(await listKeys(db, fixture.partnerId)).toEqual(before);
+  expect(await listKeys(db, gala.partnerId)).toEqual(before);
   expect(await noted()).toEqual([]);
 });

@@ -1,20 +1,17 @@
 import { userInfo } from 'node:os';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { expect } from 'vitest';
+import { database, test } from '../harness/database-test.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { runCli } from '../harness/service-process.ts';
 
-let database: TestDatabase;
 let ticket: string;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
+test.beforeAll(async () => {
   const { addTicket } = await createFixture(database.db);
   ticket = String(await addTicket({ capacity: 100 }));
   await cli('ticket', 'update', ticket, '--capacity', '200', '--by', 'Ann');
   await cli('ticket', 'update', ticket, '--price', '5');
 });
-afterAll(() => database.drop());
 
 async function cli(...args: string[]): Promise<string> {
   const { code, output } = await runCli({ DATABASE_URL: database.url }, ...args);

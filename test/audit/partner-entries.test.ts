@@ -1,15 +1,9 @@
 import { expirePartnerEntries, readAuditLog } from '@floodgate/audit';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { expect, onTestFinished } from 'vitest';
 import { underTest } from '../harness/service-roles.ts';
 import { connect } from '@floodgate/database';
-
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
+import { database, test } from '../harness/database-test.ts';
 
 const insert = (partnerId: number, count: number, daysAgo: number) =>
   sql`

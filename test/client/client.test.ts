@@ -11,39 +11,26 @@ import {
 import { limitPartner } from '@floodgate/partners';
 import { confirmBatches, leaseDueBatches, reconcile } from '@floodgate/registrations';
 import { sql } from 'kysely';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
-import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { afterAll, afterEach, expect } from 'vitest';
 import { holdTicket } from '../harness/hold-ticket.ts';
-import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { startAnsweringProxy, type Instead } from './answering-proxy.ts';
+import { api, database, gala, test, ticketId, useEvent } from '../harness/api-test.ts';
 
 // The client against a real API, over a wire that can be cut.
 
-let database: TestDatabase;
-let api: InProcessApi;
+test.override('ticket', { capacity: 100_000 });
+
 let wire: TcpProxy;
-let fixture: Fixture;
-let ticketId: number;
 let opened: FloodgateClient[] = [];
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  api = await startInProcessApi({ DATABASE_URL: database.url });
+test.beforeAll(async () => {
   wire = await TcpProxy.start(api.baseUrl);
 });
 
 afterAll(async () => {
   await wire.stop();
-  await api.close();
-  await database.drop();
-});
-
-beforeEach(async () => {
-  fixture = await createFixture(database.db);
-  ticketId = await fixture.addTicket({ capacity: 100_000 });
 });
 
 afterEach(async () => {
@@ -53,7 +40,7 @@ afterEach(async () => {
 });
 
 function open(differing: Partial<ClientOptions> = {}): FloodgateClient {
-  const { secretKey, eventRef } = fixture;
+  const { secretKey, eventRef } = gala;
   const client = createClient({ baseUrl: wire.through(api.baseUrl), secretKey, eventRef, ...differing });
   opened.push(client);
   return client;
@@ -78,7 +65,7 @@ function passOf(result: RegisterResult): string {
 async function callSizes(): Promise<number[]> {
   const { rows } = await sql<{ size: number }>`
     select case when outcome = 'bulk' then coalesce(cardinality(outcomes), cardinality(serials)) else 1 end as size
-    from idempotency_keys where event_id = ${fixture.eventId} order by 1 desc`.execute(database.db);
+    from idempotency_keys where event_id = ${gala.eventId} order by 1 desc`.execute(database.db);
   return rows.map(({ size }) => size);
 }
 
@@ -102,14 +89,15 @@ test('a lone registration goes as a single call, and is answered by its pass ref
     passReference: expect.stringMatching(/^GALA-/) as string,
     requestId: expect.any(String) as string,
   });
-  const { rows } =
-    await sql`select outcome from idempotency_keys where event_id = ${fixture.eventId}`.execute(database.db);
+  const { rows } = await sql`select outcome from idempotency_keys where event_id = ${gala.eventId}`.execute(
+    database.db,
+  );
   expect(rows).toEqual([{ outcome: 'registered' }]);
 });
 
 test('registrations of one turn go as one bulk call, each answered as itself', async () => {
   const client = open();
-  const few = await fixture.addTicket({ capacity: 1 });
+  const few = await gala.addTicket({ capacity: 1 });
   const wanted = [guest(0), guest(1, few), guest(2, few), guest(3, 999_999_999), guest(4)];
   wanted.push({ ...guest(5), emailAddress: 'nobody' });
   const results = await Promise.all(wanted.map((one) => client.register(one)));
@@ -226,7 +214,7 @@ test('without an answer in time it is unknown, and can be asked again: registere
 });
 
 test('a partner’s limit makes the automatic bulk calls smaller, and all are registered', async () => {
-  await limitPartner(database.db, fixture.partnerId, 20);
+  await limitPartner(database.db, gala.partnerId, 20);
   const client = open();
   const results = await Promise.all(guests(60).map((one) => client.register(one)));
   expect(new Set(results.map(({ code }) => code))).toEqual(new Set(['00']));
@@ -249,7 +237,7 @@ test('refusals are results', async () => {
 
 test('a bulk call of the caller’s: all or none, and once for its key', async () => {
   const client = open();
-  const few = await fixture.addTicket({ capacity: 1 });
+  const few = await gala.addTicket({ capacity: 1 });
   const group = [guest(0), guest(1, few), guest(2, few)];
   const refused = await client.registerBulk(group, { mode: 'all' });
   expect(refused.code === '00' && refused.registrations.map(({ code }) => code)).toEqual(['36', '36', '32']);
@@ -279,7 +267,7 @@ test('tickets and launch', async () => {
 
 /** Finalizes all that is pending, those of the tests before included, as a worker does. */
 async function finalize(): Promise<void> {
-  const { shardId } = fixture;
+  const { shardId } = gala;
   await waitUntil('all is finalized', async () => {
     const { numUpdatedRows } = await database.db
       .updateTable('batches')
@@ -349,8 +337,7 @@ test('a seat is held, confirmed and cancelled', async () => {
 });
 
 test('under a test event it gets what an address asks for, and begins anew', async () => {
-  fixture = await createFixture(database.db, 'allow', 'test');
-  ticketId = await fixture.addTicket();
+  await useEvent({ mode: 'test' }, {});
   const client = open();
   const provoke = (code: string) => {
     const one = { ...guest(0), emailAddress: `code-${code}@floodgate.invalid` };
@@ -532,6 +519,6 @@ test('nobody listens: unknown in time, by the reason', async () => {
   expect(await client.launch()).toEqual({ code: 'unknown', reason: 'ECONNREFUSED' });
   const told = inspect([client, await client.register(guest())], { depth: 9, showHidden: true });
   expect(told).toContain('ECONNREFUSED');
-  for (const secret of [fixture.secretKey, 'guest0@example.com']) expect(told).not.toContain(secret);
+  for (const secret of [gala.secretKey, 'guest0@example.com']) expect(told).not.toContain(secret);
   expect(performance.now() - startedAt).toBeLessThan(5_000);
 });

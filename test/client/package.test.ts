@@ -2,10 +2,9 @@ import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { afterAll, describe, expect } from 'vitest';
+import { api, database, sharedTest as test } from '../harness/api-test.ts';
 import { createFixture } from '../harness/fixture.ts';
-import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
 import { temporaryDirectory } from '../harness/temporary-directory.ts';
 
 // What partners install: built, packed, installed from the tarball into a project of its own, and used against the service.
@@ -17,8 +16,7 @@ const UNDICI = ['6.29.1', '7.30.2', '8.12.4'];
 const INSTALL = ['install', '--prefer-offline', '--no-audit', '--no-fund'];
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
-let database: TestDatabase;
-let api: InProcessApi;
+
 let project: string;
 let filename: string;
 let packedFiles: { path: string }[];
@@ -73,7 +71,7 @@ function readPacked(output: string): Packed {
   return Object.values(document)[0]!;
 }
 
-beforeAll(async () => {
+test.beforeAll(async () => {
   if (noRegistry !== '') return;
   directory = await temporaryDirectory();
   project = directory.file('project');
@@ -82,8 +80,6 @@ beforeAll(async () => {
   const pack = ['pack', '--json', '--pack-destination', directory.path];
   const packed = execFileSync('npm', pack, { cwd: path.join(ROOT, 'packages/client'), stdio: 'pipe' });
   ({ filename, files: packedFiles } = readPacked(packed.toString()));
-  database = await createTestDatabase();
-  api = await startInProcessApi({ DATABASE_URL: database.url });
   const { secretKey, eventRef, addTicket } = await createFixture(database.db);
   environment = {
     // With the registry that this machine uses.
@@ -100,8 +96,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   if (noRegistry !== '') return;
-  await api.close();
-  await database.drop();
   await directory[Symbol.asyncDispose]();
 });
 

@@ -1,28 +1,13 @@
 import { createClient, verifyPass, type FloodgateClient } from '@floodgate/client';
 import { grantEvent } from '@floodgate/events';
 import { perform, rotatePassKeyAction } from '@floodgate/passes/actions';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { expect, onTestFinished } from 'vitest';
+import { api, database, gala, sharedTest as test, ticketId } from '../harness/api-test.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
-import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
 import { finalizePending } from '../harness/journal.ts';
 import { readQrCode } from '../harness/passes.ts';
 
-let database: TestDatabase;
-let api: InProcessApi;
-let gala: Fixture;
-let ticketId: number;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  api = await startInProcessApi({ DATABASE_URL: database.url });
-  gala = await createFixture(database.db);
-  ticketId = await gala.addTicket();
-});
-afterAll(async () => {
-  await api.close();
-  await database.drop();
-});
+test.override('ticket', {});
 
 function open({ secretKey, eventRef }: Pick<Fixture, 'secretKey' | 'eventRef'> = gala): FloodgateClient {
   const client = createClient({ baseUrl: api.baseUrl, secretKey, eventRef });

@@ -1,29 +1,19 @@
 import { createClient, type FloodgateClient } from '@floodgate/client';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
-import { createFixture, type Fixture } from '../harness/fixture.ts';
-import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
+import { afterAll, expect } from 'vitest';
 import { startAnsweringProxy } from './answering-proxy.ts';
+import { api, gala, sharedTest as test } from '../harness/api-test.ts';
 
-let database: TestDatabase;
-let api: InProcessApi;
-let fixture: Fixture;
 let client: FloodgateClient;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  api = await startInProcessApi({ DATABASE_URL: database.url });
-  fixture = await createFixture(database.db);
+test.beforeAll(async () => {
   client = open(api.baseUrl);
 });
 afterAll(async () => {
   await client.close();
-  await api.close();
-  await database.drop();
 });
 
 function open(baseUrl: string): FloodgateClient {
-  const { secretKey, eventRef } = fixture;
+  const { secretKey, eventRef } = gala;
   return createClient({ baseUrl, secretKey, eventRef, answerWithinMs: 5_000 });
 }
 

@@ -14,10 +14,9 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect } from 'vitest';
 import { commitBatch } from '../harness/committed-batch.ts';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
-import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { database, gala, sharedTest as test } from '../harness/event-test.ts';
 import { sumOverServers } from '../harness/lock-waiters.ts';
 import { runCli, startProcess } from '../harness/service-process.ts';
 import { grantServiceRoles, roleOf, underTest } from '../harness/service-roles.ts';
@@ -25,12 +24,9 @@ import { grantServiceRoles, roleOf, underTest } from '../harness/service-roles.t
 const QUEUE_SCHEMA = 'floodgate_queue';
 const INSUFFICIENT_PRIVILEGE = '42501';
 
-let database: TestDatabase;
 let connections: Record<ServiceName, Database>;
-let fixture: Fixture;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
+test.beforeAll(async () => {
   const connectAs = (service: ServiceName) =>
     connect({
       connectionString: underTest(service, { DATABASE_URL: database.url })['DATABASE_URL']!,
@@ -38,14 +34,12 @@ beforeAll(async () => {
       maxConnections: 1,
     });
   connections = { api: connectAs('api'), worker: connectAs('worker'), delivery: connectAs('delivery') };
-  fixture = await createFixture(database.db);
   // So that there is something to read, change and delete.
-  await commitBatch(database.db, fixture);
+  await commitBatch(database.db, gala);
 });
 
 afterAll(async () => {
   for (const db of Object.values(connections)) await db.destroy();
-  await database.drop();
 });
 
 /** Citus has views in the same schema. */

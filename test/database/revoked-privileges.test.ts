@@ -1,9 +1,8 @@
 import { reconcile } from '@floodgate/registrations';
 import { sql } from 'kysely';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { afterAll, afterEach, beforeEach, expect } from 'vitest';
+import { database, gala, sharedTest as test, ticketId } from '../harness/event-test.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
-import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
 import { startApiProcess, type ServiceProcess } from '../harness/service-process.ts';
 import { grantServiceRoles, roleOf } from '../harness/service-roles.ts';
@@ -11,17 +10,10 @@ import { waitUntil } from '../harness/wait-until.ts';
 
 // What an operator takes from a running API, and gives back.
 
-let database: TestDatabase;
-let api: ServiceProcess & { baseUrl: string };
-let gala: Fixture;
-let partner: PartnerClient;
-let ticketId: number;
+test.override('ticket', {});
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  gala = await createFixture(database.db);
-  ticketId = await gala.addTicket();
-});
+let api: ServiceProcess & { baseUrl: string };
+let partner: PartnerClient;
 
 beforeEach(async () => {
   api = await startApiProcess({ DATABASE_URL: database.url, QUEUE_URL: 'redis://127.0.0.1:1' });
@@ -34,7 +26,6 @@ afterEach(async () => {
 
 afterAll(async () => {
   expect(await reconcile(database.db)).toEqual([]);
-  await database.drop();
 });
 
 const register = (count: number): Promise<Answer[]> =>

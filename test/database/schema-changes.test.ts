@@ -1,25 +1,22 @@
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { afterAll, expect } from 'vitest';
+import { database, test } from '../harness/database-test.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
 import { runCli, startApiProcess, type ServiceProcess } from '../harness/service-process.ts';
 
 // A later release migrates while this one runs, and this one may have to come back afterwards.
 
-let database: TestDatabase;
 let api: ServiceProcess & { baseUrl: string };
 
-beforeAll(async () => {
-  database = await createTestDatabase();
+test.beforeAll(async () => {
   api = await startApiProcess({ DATABASE_URL: database.url, QUEUE_URL: database.url, READ_CONNECTIONS: '1' });
 });
 
 afterAll(async () => {
   await api.end();
-  await database.drop();
 });
 
 /** Reads what is kept in memory for a second from Postgres again: each time under an event of its own. */

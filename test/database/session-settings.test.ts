@@ -1,8 +1,7 @@
 import { reconcile } from '@floodgate/registrations';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
-import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { afterAll, expect } from 'vitest';
+import { database, gala, sharedTest as test, ticketId } from '../harness/event-test.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
 import { runCli, startApiProcess, type ServiceProcess } from '../harness/service-process.ts';
 
@@ -20,15 +19,11 @@ const DEFAULTS = {
 const CONCURRENT = 32;
 const ROUNDS = 20;
 
-let database: TestDatabase;
-let gala: Fixture;
-let ticketId: number;
+test.override('ticket', {});
+
 let apis: (ServiceProcess & { baseUrl: string })[];
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  gala = await createFixture(database.db);
-  ticketId = await gala.addTicket();
+test.beforeAll(async () => {
   const name = sql.id(new URL(database.url).pathname.slice(1));
   for (const [setting, value] of Object.entries(DEFAULTS))
     await sql`alter database ${name} set ${sql.id(setting)} = ${sql.lit(value)}`.execute(database.db);
@@ -38,7 +33,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   for (const api of apis) expect(await api.end(), api.output()).toBe(0);
-  await database.drop();
 });
 
 const partners = () => apis.map(({ baseUrl }) => new PartnerClient(baseUrl, gala));

@@ -1,17 +1,12 @@
 import { connect, ConnectionLost } from '@floodgate/database';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { expect } from 'vitest';
+import { database, test } from '../harness/database-test.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
 const CONNECTIONS = 4;
 const TERMINATED = 400;
-
-let database: TestDatabase;
-
-beforeAll(async () => void (database = await createTestDatabase()));
-afterAll(() => database.drop());
 
 // What goes wrong here ends the process (an error that nobody listens to), and vitest says so.
 test('connections that Postgres ends at any moment fail their statements, and nothing else', async () => {

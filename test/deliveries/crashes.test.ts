@@ -1,33 +1,24 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { beforeEach, expect } from 'vitest';
 import { emptyTables } from '../harness/empty-tables.ts';
-import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { waitForLockWaiters } from '../harness/lock-waiters.ts';
 import { startMailServer, type MailServer } from '../harness/mail-server.ts';
 import { endLeases } from '../harness/pass-time.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { addresses, confirm, deliveriesOf, enable, startMails, waitForState } from '../mail/mail-process.ts';
+import { database, gala, test } from '../harness/event-test.ts';
 
 // A process is killed in each state of a delivery. The outcome is the one that the page about e-mails names.
 
-let database: TestDatabase;
-let fixture: Fixture;
 let server: MailServer;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
 beforeEach(async () => {
   await emptyTables(database.db, 'journal_consumers', 'deliveries');
-  fixture = await createFixture(database.db);
   server = await startMailServer();
-  await confirm(database.db, fixture, await fixture.addTicket(), addresses(1));
+  await confirm(database.db, gala, await gala.addTicket(), addresses(1));
 });
 
 const start = () => startMails(database, { SMTP_URL: server.url });
-const only = async () => (await deliveriesOf(database.db, fixture))[0];
+const only = async () => (await deliveriesOf(database.db, gala))[0];
 const reaches = (state: string) =>
   waitUntil(`the delivery is ${state}`, async () => (await only())?.state === state);
 
@@ -44,17 +35,17 @@ async function lockTable(
 async function finish(): Promise<void> {
   await endLeases(database.db);
   await start();
-  await waitForState(database.db, fixture, 'sent', 1);
+  await waitForState(database.db, gala, 'sent', 1);
 }
 
 test('before it is queued: it is sent once', async () => {
-  await enable(database.db, fixture);
+  await enable(database.db, gala);
   const unlock = await lockTable('deliveries', 'exclusive');
   const killed = await start();
   await waitForLockWaiters(database.db, 1);
   await killed.end('SIGKILL');
   await unlock();
-  expect(await deliveriesOf(database.db, fixture)).toEqual([]);
+  expect(await deliveriesOf(database.db, gala)).toEqual([]);
   await finish();
   expect(server.mails).toHaveLength(1);
   expect(await only()).toMatchObject({ possiblyTwice: false });
@@ -63,7 +54,7 @@ test('before it is queued: it is sent once', async () => {
 test('while it is queued: it is sent once', async () => {
   const { port } = new URL(server.url);
   await server.stop();
-  await enable(database.db, fixture);
+  await enable(database.db, gala);
   const killed = await start();
   await waitUntil('the server is missed', () => killed.output().includes('accepts no e-mails'));
   await reaches('queued');
@@ -74,7 +65,7 @@ test('while it is queued: it is sent once', async () => {
 });
 
 test('while it is sending, before SMTP: it is sent once after its lease, and counted as possibly sent twice', async () => {
-  await enable(database.db, fixture);
+  await enable(database.db, gala);
   // The registration cannot be loaded.
   const unlock = await lockTable('registrations', 'access exclusive');
   const killed = await start();
@@ -88,7 +79,7 @@ test('while it is sending, before SMTP: it is sent once after its lease, and cou
 
 test('after the server accepted it: it is sent again as the same message, and counted', async () => {
   await sql`alter table deliveries add constraint not_now check (state <> 'sent')`.execute(database.db);
-  await enable(database.db, fixture);
+  await enable(database.db, gala);
   const killed = await start();
   await waitUntil('the server has it', () => server.mails.length === 1);
   await killed.end('SIGKILL');
@@ -103,13 +94,13 @@ test('after the server accepted it: it is sent again as the same message, and co
 });
 
 test('after it was recorded: it is not sent again', async () => {
-  await enable(database.db, fixture);
+  await enable(database.db, gala);
   const killed = await start();
-  await waitForState(database.db, fixture, 'sent', 1);
+  await waitForState(database.db, gala, 'sent', 1);
   await killed.end('SIGKILL');
   await endLeases(database.db);
-  await confirm(database.db, fixture, await fixture.addTicket(), addresses(1, 'later'));
+  await confirm(database.db, gala, await gala.addTicket(), addresses(1, 'later'));
   await start();
-  await waitForState(database.db, fixture, 'sent', 2);
+  await waitForState(database.db, gala, 'sent', 2);
   expect(server.mails.map(({ to }) => to)).toEqual([...addresses(1), ...addresses(1, 'later')]);
 });

@@ -1,19 +1,9 @@
 import { leaseDeliveries, pruneDeliveries, queueDeliveries } from '@floodgate/deliveries';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
-import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { expect } from 'vitest';
+import { database, gala, sharedTest as test } from '../harness/event-test.ts';
 
 // What a table costs that holds every e-mail of years.
-
-let database: TestDatabase;
-let fixture: Fixture;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  fixture = await createFixture(database.db);
-});
-afterAll(() => database.drop());
 
 const FILTER = { kinds: ['confirmation', 'event-updated'], consumerKind: null };
 /** MANY_ROWS=10000000 measures the size that decision 78 names. */
@@ -23,7 +13,7 @@ const DAY_MS = 86_400_000;
 const addFinished = (count: number, daysAgo: number, from = 1_000_000_000) =>
   sql`
     insert into deliveries (shard_id, event_id, kind, subject, state, created_at, sent_at)
-    select ${fixture.shardId}::integer, ${fixture.eventId}::integer, 'confirmation', serial::text, 'sent', at, at
+    select ${gala.shardId}::integer, ${gala.eventId}::integer, 'confirmation', serial::text, 'sent', at, at
     from (
       select serial, ${new Date(Date.now() - daysAgo * DAY_MS)}::timestamptz as at
       from generate_series(${from}::bigint, ${from + count - 1}::bigint) serial
@@ -32,7 +22,7 @@ const addFinished = (count: number, daysAgo: number, from = 1_000_000_000) =>
 const queue = (subjects: readonly number[], kind = 'confirmation') =>
   queueDeliveries(
     database.db,
-    { shardId: fixture.shardId, eventId: fixture.eventId, kind },
+    { shardId: gala.shardId, eventId: gala.eventId, kind },
     subjects.map((subject) => ({ subject: String(subject), since: new Date() })),
   );
 
@@ -42,7 +32,7 @@ async function leaseMs(): Promise<number> {
   for (let run = 0; run < 21; run += 1) {
     await queue(Array.from({ length: 25 }, (_, index) => 25 * run + index));
     const startedAt = performance.now();
-    const leased = await leaseDeliveries(database.db, fixture.shardId, FILTER, 25);
+    const leased = await leaseDeliveries(database.db, gala.shardId, FILTER, 25);
     times.push(performance.now() - startedAt);
     expect(leased).toHaveLength(25);
   }
@@ -73,11 +63,11 @@ test('old rows are pruned when the journal has nothing as old, and unfinished on
   await queue([1]);
   await sql`update deliveries set created_at = now() - interval '40 days' where state = 'queued'`.execute(db);
   await addJournalEntry(50);
-  expect(await pruneDeliveries(db, fixture.shardId, 30)).toBe(false);
+  expect(await pruneDeliveries(db, gala.shardId, 30)).toBe(false);
   expect(await count()).toEqual({ rows: 6_011 });
-  await sql`update journal_segments set at = now() where shard_id = ${fixture.shardId}`.execute(db);
-  expect(await pruneDeliveries(db, fixture.shardId, 30)).toBe(true);
-  expect(await pruneDeliveries(db, fixture.shardId, 30)).toBe(false);
+  await sql`update journal_segments set at = now() where shard_id = ${gala.shardId}`.execute(db);
+  expect(await pruneDeliveries(db, gala.shardId, 30)).toBe(true);
+  expect(await pruneDeliveries(db, gala.shardId, 30)).toBe(false);
   expect(await count()).toEqual({ rows: 11 });
 });
 
@@ -85,5 +75,5 @@ const addJournalEntry = (daysAgo: number) =>
   sql`
     insert into journal_segments
       (shard_id, event_id, partner_id, last_offset, count, kind, first_serial, last_serial, at)
-    values (${fixture.shardId}, ${fixture.eventId}, ${fixture.partnerId}, 1, 1, 'confirmed', 1, 1,
+    values (${gala.shardId}, ${gala.eventId}, ${gala.partnerId}, 1, 1, 'confirmed', 1, 1,
       ${new Date(Date.now() - daysAgo * DAY_MS)})`.execute(database.db);

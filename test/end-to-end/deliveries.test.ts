@@ -1,8 +1,8 @@
 import { verifyPass } from '@floodgate/passes';
 import PostalMime from 'postal-mime';
 import { Webhook } from 'standardwebhooks';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { expect, inject } from 'vitest';
+import { database, test } from '../harness/database-test.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { isOutboxEmpty, journalOf } from '../harness/journal.ts';
 import { startMailServer } from '../harness/mail-server.ts';
@@ -21,16 +21,13 @@ import { startReceiverInTest } from '../harness/webhooks-in-test.ts';
 
 // What follows "00", from end to end: every process, a real SMTP server, a real receiver.
 
-let database: TestDatabase;
 let env: { DATABASE_URL: string; QUEUE_URL: string; QUEUE_NAMESPACE: string };
 
-beforeAll(async () => {
-  database = await createTestDatabase();
+test.beforeAll(async () => {
   const queueUrl = inject('redisUrl') ?? database.url;
   const QUEUE_NAMESPACE = queueUrl === database.url ? 'floodgate' : `deliveries_${process.pid}`;
   env = { DATABASE_URL: database.url, QUEUE_URL: queueUrl, QUEUE_NAMESPACE };
 });
-afterAll(() => database.drop());
 
 test('registered, confirmed, the attendee has a pass that opens the door, the partner is told, and the books say so', async () => {
   const [mailServer, receiver] = [await startMailServer(), await startReceiverInTest()];

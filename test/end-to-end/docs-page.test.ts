@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect } from 'vitest';
 import { BrowserPage, chromium } from '../harness/browser.ts';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { database, test } from '../harness/database-test.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
 import { temporaryDirectory } from '../harness/temporary-directory.ts';
@@ -11,13 +11,11 @@ const REGISTER = '#tag/registrations/POST/api/v1/events/register';
 
 // In a real browser, as a reader has it; skipped without Chromium, but in CI.
 describe.skipIf(!chromium && !process.env['CI'])('the page at /docs', () => {
-  let database: TestDatabase;
   let api: InProcessApi;
   let page: BrowserPage;
   let demoFile: Awaited<ReturnType<typeof temporaryDirectory>>;
 
-  beforeAll(async () => {
-    database = await createTestDatabase();
+  test.beforeAll(async () => {
     const gala = await createFixture(database.db, 'allow', 'test');
     await gala.addTicket();
     const ticket = await gala.addTicket();
@@ -32,7 +30,6 @@ describe.skipIf(!chromium && !process.env['CI'])('the page at /docs', () => {
   afterAll(async () => {
     await page.close();
     await api.close();
-    await database.drop();
     await demoFile[Symbol.asyncDispose]();
   });
 

@@ -4,18 +4,14 @@ import { existsSync } from 'node:fs';
 import { symlink, utimes } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { commandLineOf, findFreePort } from '@floodgate/embedded-postgres';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { database, test } from '../harness/database-test.ts';
 import { underTest } from '../harness/service-roles.ts';
 import { temporaryDirectory } from '../harness/temporary-directory.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-
-let database: TestDatabase;
-beforeAll(async () => void (database = await createTestDatabase()));
-afterAll(() => database.drop());
 
 /** The processes of an npm script, which a signal may be sent to. */
 interface Script {

@@ -1,21 +1,19 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, expect, inject } from 'vitest';
 import { reconcile } from '@floodgate/registrations';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { database, test } from '../harness/database-test.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { holdTicket } from '../harness/hold-ticket.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
 import { runCli, startApiProcess, startProcess, startWorkerProcess } from '../harness/service-process.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
-let database: TestDatabase;
 let env: { DATABASE_URL: string; QUEUE_URL: string; QUEUE_NAMESPACE: string };
 let directory: string;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
+test.beforeAll(async () => {
   directory = await mkdtemp(path.join(tmpdir(), 'floodgate-e2e-'));
   const queueUrl = inject('redisUrl') ?? database.url;
   const isRedis = queueUrl !== database.url;
@@ -27,7 +25,6 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await database.drop();
   await rm(directory, { recursive: true, force: true });
 });
 

@@ -1,20 +1,17 @@
 import { listEvents, type Language } from '@floodgate/events';
 import { describeEventAction, perform } from '@floodgate/events/actions';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { expect } from 'vitest';
+import { database, test } from '../harness/database-test.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { waitForLockWaiters } from '../harness/lock-waiters.ts';
 import { runCli } from '../harness/service-process.ts';
 
-let database: TestDatabase;
 let eventId: number;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
+test.beforeAll(async () => {
   ({ eventId } = await createFixture(database.db));
 });
-afterAll(() => database.drop());
 
 const describeEvent = (...options: string[]) =>
   runCli({ DATABASE_URL: database.url }, 'event', 'describe', String(eventId), ...options, '--by', 'jane');

@@ -4,31 +4,26 @@ import { reconcile } from '@floodgate/registrations';
 import { createTicketAction, updateTicketAction } from '@floodgate/tickets/actions';
 import { listTickets } from '@floodgate/tickets';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
-import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { expect } from 'vitest';
+import { createTestDatabase } from '../harness/database.ts';
+import { database, gala, sharedTest as test } from '../harness/event-test.ts';
+import { createFixture } from '../harness/fixture.ts';
 import { waitForLockWaiters } from '../harness/lock-waiters.ts';
 import { runCli } from '../harness/service-process.ts';
 
 // Several shards need no cluster: here they are all on one Postgres.
 
-let database: TestDatabase;
-let fixture: Fixture;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  fixture = await createFixture(database.db);
+test.beforeAll(async () => {
   await sql`insert into shards (id) values (1)`.execute(database.db);
   await sql`insert into journal_heads (shard_id) values (1)`.execute(database.db);
 });
-afterAll(() => database.drop());
 
 const move = (shardId: number) =>
-  perform(database.db, moveEventAction, { eventId: fixture.eventId, shardId }, 'test');
+  perform(database.db, moveEventAction, { eventId: gala.eventId, shardId }, 'test');
 
 test('a ticket that is created while its event is moved goes with it', async () => {
   const { db } = database;
-  const { eventId } = fixture;
+  const { eventId } = gala;
   const moving = await db.startTransaction().execute();
   await perform(moving, moveEventAction, { eventId, shardId: 1 }, 'test');
   const creating = perform(db, createTicketAction, { eventId, title: 'Late', capacity: 5 }, 'test');
@@ -43,7 +38,7 @@ test('a ticket that is created while its event is moved goes with it', async () 
 
 test('an event waits to be moved until its new ticket is there', async () => {
   const { db } = database;
-  const { eventId } = fixture;
+  const { eventId } = gala;
   await move(1);
   const creating = await db.startTransaction().execute();
   await perform(creating, createTicketAction, { eventId, title: 'Early', capacity: 5 }, 'test');
@@ -72,16 +67,16 @@ test('a ticket in another shard than its event is named', async () => {
 
 test('a ticket is found in whatever shard it is', async () => {
   await move(1);
-  const ticketId = await fixture.addTicket();
+  const ticketId = await gala.addTicket();
   const changed = await perform(database.db, updateTicketAction, { ticketId, capacity: 7 }, 'test');
   expect(changed).toMatchObject({ id: ticketId, capacity: 7 });
 });
 
 test('an event is not moved to where there is no shard, whoever has registered for it', async () => {
-  await sql`update tickets set taken = 1 where event_id = ${fixture.eventId}`.execute(database.db);
+  await sql`update tickets set taken = 1 where event_id = ${gala.eventId}`.execute(database.db);
   await expect(move(5)).rejects.toThrow(/^no such shard$/);
-  await expect(move(1 - (await shardOf(fixture.eventId)))).rejects.toThrow('somebody has registered');
-  await sql`update tickets set taken = 0 where event_id = ${fixture.eventId}`.execute(database.db);
+  await expect(move(1 - (await shardOf(gala.eventId)))).rejects.toThrow('somebody has registered');
+  await sql`update tickets set taken = 0 where event_id = ${gala.eventId}`.execute(database.db);
 });
 
 async function shardOf(eventId: number): Promise<number> {
@@ -94,7 +89,7 @@ test('the list of events shows their shards where there are several', async () =
   await move(1);
   const { output } = await runCli({ DATABASE_URL: database.url }, 'event', 'list');
   expect(output).toMatch(/^ *id +shard +x-event-ref/);
-  expect(output).toMatch(new RegExp(`^ *${fixture.eventId} +1 `, 'm'));
+  expect(output).toMatch(new RegExp(`^ *${gala.eventId} +1 `, 'm'));
   await using one = await createOneShard();
   expect((await runCli({ DATABASE_URL: one.url }, 'event', 'list')).output).not.toContain('shard');
 });

@@ -1,12 +1,12 @@
 import { reconcile, type Reservation } from '@floodgate/registrations';
 import { RegistrationRequest } from '@floodgate/contract';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { afterAll, expect } from 'vitest';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
 import { startApiProcess, type ServiceProcess } from '../harness/service-process.ts';
 import { RULES, wrongFields } from './registration-rules.ts';
 import { runFuzz, type FuzzReport } from './run-fuzz.ts';
 import { storedBodies } from './stored-bodies.ts';
+import { database, test } from '../harness/database-test.ts';
 
 // npm test sends 5,000 messages from a seed of its own choice; npm run test:fuzz sends as many as it is told.
 const REQUESTS = Number(process.env['FUZZ_REQUESTS'] ?? 5_000);
@@ -16,18 +16,15 @@ const PROGRESS_EVERY = 5_000;
 const ANSWER_WITHIN_MS = '30000';
 const TEST_TIMEOUT_MS = 120_000 + REQUESTS * 20;
 
-let database: TestDatabase;
 let api: ServiceProcess & { baseUrl: string };
 let report: FuzzReport;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
+test.beforeAll(async () => {
   api = await startApiProcess({ DATABASE_URL: database.url, QUEUE_URL: database.url, ANSWER_WITHIN_MS });
 });
 
 afterAll(async () => {
   await api.end();
-  await database.drop();
 });
 
 test(

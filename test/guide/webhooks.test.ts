@@ -3,27 +3,25 @@ import { writeFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { findFreePort } from '@floodgate/embedded-postgres';
 import { requestTest, secretText } from '@floodgate/webhooks';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, expect, onTestFinished } from 'vitest';
 import { startExample } from './example.ts';
 import { blocksOf, isLike } from './page.ts';
 import { createProject, runBlock } from './run-block.ts';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { database, test } from '../harness/database-test.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { addWebhook, confirmSome } from '../harness/webhooks.ts';
 import { deliverInTest } from '../harness/webhooks-in-test.ts';
 
 const blocks = blocksOf('webhooks');
-let database: TestDatabase;
+
 let project: string;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
+test.beforeAll(async () => {
   project = createProject('webhooks');
 });
 afterAll(async () => {
   rmSync(project, { recursive: true });
-  await database.drop();
 });
 
 test('what webhooks shows of a call is what is answered', async () => {

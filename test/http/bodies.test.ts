@@ -1,30 +1,11 @@
 import { brotliCompressSync, gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { expect } from 'vitest';
+import { api, partner, sharedTest as test, ticketId } from '../harness/api-test.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
-import { createFixture, type Fixture } from '../harness/fixture.ts';
-import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
-import { attendee, PartnerClient } from '../harness/partner-client.ts';
+import { attendee } from '../harness/partner-client.ts';
 import { exchange, requestText } from '../harness/raw-http.ts';
 
-let database: TestDatabase;
-let api: InProcessApi;
-let gala: Fixture;
-let partner: PartnerClient;
-let ticketId: number;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  api = await startInProcessApi({ DATABASE_URL: database.url });
-  gala = await createFixture(database.db);
-  ticketId = await gala.addTicket();
-  partner = new PartnerClient(api.baseUrl, gala);
-});
-
-afterAll(async () => {
-  await api.close();
-  await database.drop();
-});
+test.override('ticket', {});
 
 const registration = () => Buffer.from(JSON.stringify(attendee(ticketId)));
 

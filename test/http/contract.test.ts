@@ -1,28 +1,17 @@
 import { execFileSync } from 'node:child_process';
 import { COMMON_FAILURES, RESPONSE_CODES, type FailureCode } from '@floodgate/contract';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { generateClientContract } from '../client/generate-contract.ts';
 import { operationsOf, resolve, type Document } from '../harness/contract-document.ts';
 import { canRun, python } from '../guide/run-block.ts';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
-import { createFixture, type Fixture } from '../harness/fixture.ts';
-import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
+import { api, gala, sharedTest as test } from '../harness/api-test.ts';
 
-let database: TestDatabase;
-let api: InProcessApi;
+test.override('apiSettings', { CONTACT_URL: 'mailto:api@example.com' });
+
 let document: Document;
-let gala: Fixture;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  gala = await createFixture(database.db);
-  api = await startInProcessApi({ DATABASE_URL: database.url, CONTACT_URL: 'mailto:api@example.com' });
+test.beforeAll(async () => {
   document = (await (await fetch(`${api.baseUrl}/api/v1/openapi.json`)).json()) as Document;
-});
-
-afterAll(async () => {
-  await api.close();
-  await database.drop();
 });
 
 test('the document that the linters, the clients and the site read is the one that is served', async () => {

@@ -1,29 +1,17 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect } from 'vitest';
 import { limitPartner } from '@floodgate/partners';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { api, database, gala, sharedTest as test } from '../harness/api-test.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
-import { createFixture, type Fixture } from '../harness/fixture.ts';
-import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
+import { createFixture } from '../harness/fixture.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
 import { RawConnection, requestText } from '../harness/raw-http.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
-let database: TestDatabase;
-let api: InProcessApi;
-let gala: Fixture;
 let body: string;
 let connection: RawConnection;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  api = await startInProcessApi({ DATABASE_URL: database.url });
-  gala = await createFixture(database.db);
+test.beforeAll(async () => {
   body = JSON.stringify(attendee(await gala.addTicket()));
-});
-
-afterAll(async () => {
-  await api.close();
-  await database.drop();
 });
 
 beforeEach(async () => {

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { sql } from 'kysely';
-import { expect, test } from 'vitest';
-import { createTestDatabase } from '../harness/database.ts';
+import { expect } from 'vitest';
+import { database, test } from '../harness/database-test.ts';
 import { startInProcessApi } from '../harness/in-process-api.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
@@ -10,7 +10,6 @@ import { waitUntil } from '../harness/wait-until.ts';
 const LESS_THAN_IDLE_MS = 6_000;
 
 test('a start that fails closes everything that it has opened', async () => {
-  const database = await createTestDatabase();
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const PORT = String((other.address() as AddressInfo).port);
@@ -25,5 +24,4 @@ test('a start that fails closes everything that it has opened', async () => {
   const areClosed = async () => (await countConnections()) <= before;
   await waitUntil('its connections are closed', areClosed, LESS_THAN_IDLE_MS);
   other.close();
-  await database.drop();
 });

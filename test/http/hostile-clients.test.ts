@@ -1,10 +1,9 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect } from 'vitest';
+import { database, gala, sharedTest as test, ticketId } from '../harness/event-test.ts';
 import { residentMiB } from '../harness/process-usage.ts';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
-import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { holdTicket } from '../harness/hold-ticket.ts';
 import { attendee } from '../harness/partner-client.ts';
 import { RawConnection, requestText } from '../harness/raw-http.ts';
@@ -15,19 +14,10 @@ const REGISTER = '/api/v1/events/register';
 const HEALTH = requestText('GET /health/live', { host: 'api' });
 const CONNECT = requestText('CONNECT a:1', { host: 'a' });
 
-let database: TestDatabase;
-let gala: Fixture;
-let ticketId: number;
+test.override('ticket', {});
+
 let api: ServiceProcess & { baseUrl: string };
 let connections: RawConnection[];
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  gala = await createFixture(database.db);
-  ticketId = await gala.addTicket();
-});
-
-afterAll(() => database.drop());
 
 beforeEach(async () => {
   connections = [];

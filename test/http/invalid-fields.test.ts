@@ -1,26 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
-import { createFixture } from '../harness/fixture.ts';
-import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
-import { attendee, PartnerClient } from '../harness/partner-client.ts';
+import { expect } from 'vitest';
+import { partner, sharedTest as test, ticketId } from '../harness/api-test.ts';
+import { attendee } from '../harness/partner-client.ts';
 
-let database: TestDatabase;
-let api: InProcessApi;
-let partner: PartnerClient;
-let ticketId: number;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  api = await startInProcessApi({ DATABASE_URL: database.url });
-  const gala = await createFixture(database.db);
-  partner = new PartnerClient(api.baseUrl, gala);
-  ticketId = await gala.addTicket();
-});
-
-afterAll(async () => {
-  await api.close();
-  await database.drop();
-});
+test.override('ticket', {});
 
 const ASKED = { 'x-error-details': 'json' };
 const SENT = 'secret\u{1f600}value';

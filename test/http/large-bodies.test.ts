@@ -1,36 +1,15 @@
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { limitPartner } from '@floodgate/partners';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { api, database, gala, partner, test } from '../harness/api-test.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
-import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
 import { holdTicket } from '../harness/hold-ticket.ts';
-import { attendee, PartnerClient } from '../harness/partner-client.ts';
+import { attendee } from '../harness/partner-client.ts';
 import { RawConnection, requestText } from '../harness/raw-http.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
 const MEBIBYTE = 1024 * 1024;
 const BULK = '/api/v1/events/register/bulk';
-
-let database: TestDatabase;
-let api: InProcessApi;
-let gala: Fixture;
-let partner: PartnerClient;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  api = await startInProcessApi({ DATABASE_URL: database.url });
-});
-
-afterAll(async () => {
-  await api.close();
-  await database.drop();
-});
-
-beforeEach(async () => {
-  gala = await createFixture(database.db);
-  partner = new PartnerClient(api.baseUrl, gala);
-});
 
 const callBulk = (body: string) =>
   partner.request(BULK, { method: 'POST', headers: { 'content-type': 'application/json' }, body });

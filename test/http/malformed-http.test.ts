@@ -1,34 +1,22 @@
 import { issueKey } from '@floodgate/partners';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { afterEach, beforeEach, expect } from 'vitest';
+import { api, database, gala, sharedTest as test, ticketId } from '../harness/api-test.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
-import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { holdTicket } from '../harness/hold-ticket.ts';
-import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
 import { attendee } from '../harness/partner-client.ts';
 import { RawConnection, requestText } from '../harness/raw-http.ts';
 
 const REGISTER = '/api/v1/events/register';
 const TICKETS = '/api/v1/events/tickets';
 
-let database: TestDatabase;
-let api: InProcessApi;
-let gala: Fixture;
-let ticketId: number;
+test.override('apiSettings', { ANSWER_WITHIN_MS: '10000' });
+test.override('ticket', {});
+
 let caller: Record<string, string>;
 let connection: RawConnection;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  api = await startInProcessApi({ DATABASE_URL: database.url, ANSWER_WITHIN_MS: '10000' });
-  gala = await createFixture(database.db);
-  ticketId = await gala.addTicket();
+test.beforeAll(async () => {
   caller = { host: 'api', 'x-secret-key': gala.secretKey, 'x-event-ref': gala.eventRef };
-});
-
-afterAll(async () => {
-  await api.close();
-  await database.drop();
 });
 
 beforeEach(async () => {

@@ -1,27 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
-import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { expect } from 'vitest';
+import { api, gala, partner, sharedTest as test } from '../harness/api-test.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
-import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
-import { attendee, PartnerClient } from '../harness/partner-client.ts';
+import { attendee } from '../harness/partner-client.ts';
 import { exchange, requestText } from '../harness/raw-http.ts';
-
-let database: TestDatabase;
-let api: InProcessApi;
-let gala: Fixture;
-let partner: PartnerClient;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  api = await startInProcessApi({ DATABASE_URL: database.url });
-  gala = await createFixture(database.db);
-  partner = new PartnerClient(api.baseUrl, gala);
-});
-
-afterAll(async () => {
-  await api.close();
-  await database.drop();
-});
 
 test('no cache on the way keeps what is answered to a key, refusals included', async () => {
   const ticketId = await gala.addTicket();

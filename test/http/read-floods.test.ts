@@ -2,11 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { issueKey, noteKeyUse } from '@floodgate/partners';
 import Fastify from 'fastify';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { healthRoutes } from '@floodgate/http';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { api, database, sharedTest as test } from '../harness/api-test.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
-import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
 import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
 import { RawConnection } from '../harness/raw-http.ts';
 import { recording } from '../harness/recorded-statements.ts';
@@ -16,20 +15,11 @@ import { waitUntil } from '../harness/wait-until.ts';
 
 const FLOOD = 2_000;
 
-let database: TestDatabase;
-let api: InProcessApi;
 let mine: Fixture;
 let theirs: Fixture;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  api = await startInProcessApi({ DATABASE_URL: database.url });
+test.beforeAll(async () => {
   [mine, theirs] = [await createFixture(database.db), await createFixture(database.db)];
-});
-
-afterAll(async () => {
-  await api.close();
-  await database.drop();
 });
 
 const clientOf = (caller: Pick<Fixture, 'secretKey' | 'eventRef'>) => new PartnerClient(api.baseUrl, caller);

@@ -1,32 +1,17 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
+import { api, gala, partner, sharedTest as test } from '../harness/api-test.ts';
 import { operationsOf, type Document } from '../harness/contract-document.ts';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
-import { createFixture, type Fixture } from '../harness/fixture.ts';
-import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
-import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
+import { attendee, type Answer } from '../harness/partner-client.ts';
 import { exchange, requestText } from '../harness/raw-http.ts';
 
 type Envelope = Answer['body'];
 
-let database: TestDatabase;
-let api: InProcessApi;
-let gala: Fixture;
-let partner: PartnerClient;
 let document: Document;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  api = await startInProcessApi({ DATABASE_URL: database.url });
-  gala = await createFixture(database.db);
-  partner = new PartnerClient(api.baseUrl, gala);
+test.beforeAll(async () => {
   const response = await fetch(`${api.baseUrl}/api/v1/openapi.json`);
   document = (await response.json()) as typeof document;
-});
-
-afterAll(async () => {
-  await api.close();
-  await database.drop();
 });
 
 const operation = (id: string) => operationsOf(document).find(({ operationId }) => operationId === id)!;

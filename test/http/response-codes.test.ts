@@ -8,8 +8,7 @@ import {
 } from '@floodgate/contract';
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { afterAll, expect } from 'vitest';
 import { expectFailure } from '../harness/expect-failure.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { refusePoison } from '../harness/poison.ts';
@@ -20,6 +19,7 @@ import { exchange, requestText } from '../harness/raw-http.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { pauseEndpoint } from '@floodgate/webhooks';
+import { api, database, gala, partner, sharedTest as test, ticketId } from '../harness/api-test.ts';
 import { addWebhook } from '../harness/webhooks.ts';
 
 const REGISTER = '/api/v1/events/register';
@@ -28,35 +28,27 @@ const HOUR_MS = 3_600_000;
 const SUCCESS =
   /^\{"responseCode":"00","responseMessage":"Successful","responseData":"GALA-[0-9]+-[0-9]+-[0-9]{10}"\}$/;
 
-let database: TestDatabase;
-let proxy: TcpProxy;
-let api: InProcessApi;
-let proxiedApi: InProcessApi;
-let gala: Fixture;
-let onePerAttendee: Fixture;
-let partner: PartnerClient;
-let ticketId: number;
+test.override('apiSettings', { ANSWER_WITHIN_MS: '10000' });
+test.override('ticket', {});
 
-beforeAll(async () => {
-  database = await createTestDatabase();
+let proxy: TcpProxy;
+let proxiedApi: InProcessApi;
+let onePerAttendee: Fixture;
+
+test.beforeAll(async () => {
   proxy = await TcpProxy.start(database.url);
-  api = await startInProcessApi({ DATABASE_URL: database.url, ANSWER_WITHIN_MS: '10000' });
   proxiedApi = await startInProcessApi({
     DATABASE_URL: proxy.through(database.url),
     QUEUE_URL: database.url,
     ANSWER_WITHIN_MS: '1500',
   });
-  gala = await createFixture(database.db);
   onePerAttendee = await createFixture(database.db, 'reject');
-  partner = new PartnerClient(api.baseUrl, gala);
-  ticketId = await gala.addTicket();
   await refusePoison(database.db);
 });
 
 afterAll(async () => {
   await Promise.all([api.close(), proxiedApi.close()]);
   await proxy.stop();
-  await database.drop();
 });
 
 /** A code, its HTTP status, when it is answered, and how that is brought about. */

@@ -1,12 +1,13 @@
 import { updateTicket } from '@floodgate/tickets';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect } from 'vitest';
+import { api, database, gala, partner, test } from '../harness/api-test.ts';
 import { operationsOf, resolve, type Document, type Schema } from '../harness/contract-document.ts';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
-import { createFixture, type Fixture } from '../harness/fixture.ts';
-import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
-import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
+import { createFixture } from '../harness/fixture.ts';
+import { attendee, type Answer } from '../harness/partner-client.ts';
 import { waitUntil } from '../harness/wait-until.ts';
+
+// An event of its own for each test: the list of tickets is remembered for a second.
 
 const HOUR_MS = 3_600_000;
 const ENVELOPE_FIELDS = ['responseCode', 'responseMessage', 'responseData'];
@@ -15,27 +16,6 @@ const TICKET_FIELDS = (
   'organizedEvent count dateCreated createdBy lastModifiedBy lastModifiedDate'
 ).split(' ');
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3,}\+00:00$/;
-
-let database: TestDatabase;
-let api: InProcessApi;
-let gala: Fixture;
-let partner: PartnerClient;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  api = await startInProcessApi({ DATABASE_URL: database.url });
-});
-
-afterAll(async () => {
-  await api.close();
-  await database.drop();
-});
-
-// An event of its own for each test: the list of tickets is remembered for a second.
-beforeEach(async () => {
-  gala = await createFixture(database.db);
-  partner = new PartnerClient(api.baseUrl, gala);
-});
 
 type Json = Record<string, unknown>;
 

@@ -15,9 +15,9 @@ import {
 } from '@floodgate/journal';
 import { perform, updateTicketAction } from '@floodgate/tickets/actions';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { beforeEach, describe, expect, onTestFinished } from 'vitest';
 import { emptyTables } from '../harness/empty-tables.ts';
+import { database, gala, test, ticketId } from '../harness/event-test.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { finalizePending } from '../harness/journal.ts';
 import { waitForLockWaiters } from '../harness/lock-waiters.ts';
@@ -27,27 +27,19 @@ import { confirmSome } from '../harness/webhooks.ts';
 
 // Who reads the journal, each from a place of its own.
 
-let database: TestDatabase;
-let fixture: Fixture;
-let ticketId: number;
+test.override('ticket', { capacity: 100_000 });
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
 beforeEach(async () => {
   // Others' consumers would be leased as well.
   await emptyTables(database.db, 'journal_consumers', 'journal_segments');
-  fixture = await createFixture(database.db);
-  ticketId = await fixture.addTicket({ capacity: 100_000 });
 });
 
 /** Registers and confirms so many, of one partner. */
-const confirm = (count = 1, { partnerId }: Pick<Fixture, 'partnerId'> = fixture) =>
-  confirmSome(database.db, { ...fixture, partnerId }, ticketId, count);
+const confirm = (count = 1, { partnerId }: Pick<Fixture, 'partnerId'> = gala) =>
+  confirmSome(database.db, { ...gala, partnerId }, ticketId, count);
 
-const add = async (partnerId = fixture.partnerId, kind: 'webhook' | 'mail' = 'webhook') => {
-  const { shardId, eventId } = fixture;
+const add = async (partnerId = gala.partnerId, kind: 'webhook' | 'mail' = 'webhook') => {
+  const { shardId, eventId } = gala;
   const { id } = await addConsumer(database.db, { shardId, kind, eventId, partnerId });
   // Nobody has looked yet, so it would be leased once although there is nothing to read.
   if ((await lagOf(database.db, { shardId, eventId, partnerId, cursor: 0 })) === null)
@@ -58,7 +50,7 @@ const add = async (partnerId = fixture.partnerId, kind: 'webhook' | 'mail' = 'we
 };
 
 const lease = (most = 10, kind: 'webhook' | 'mail' = 'webhook') =>
-  leaseConsumers(database.db, fixture.shardId, kind, most);
+  leaseConsumers(database.db, gala.shardId, kind, most);
 
 const idsOf = (consumers: readonly Consumer[]) => consumers.map(({ id }) => id);
 
@@ -68,7 +60,7 @@ async function leaseOne(): Promise<Consumer> {
   return consumer!;
 }
 
-const pass = (seconds: number) => passTime(database.db, fixture.shardId, seconds);
+const pass = (seconds: number) => passTime(database.db, gala.shardId, seconds);
 
 describe('a lease', () => {
   test('is given only where there is something to read, and to one reader', async () => {
@@ -92,7 +84,7 @@ describe('a lease', () => {
     expect(idsOf(await lease())).toEqual([others]);
     const soldOut = { ticketId, capacity: 2 };
     await perform(database.db, updateTicketAction, soldOut, 'test');
-    await finalizePending(database.db, fixture.shardId);
+    await finalizePending(database.db, gala.shardId);
     expect(await lease()).toHaveLength(1);
   });
 
@@ -130,7 +122,7 @@ describe('a reader', () => {
   test('goes on from where it was, and is not leased again when it is at the end', async () => {
     await add();
     await confirm(5);
-    const { shardId, eventId, partnerId } = fixture;
+    const { shardId, eventId, partnerId } = gala;
     const consumer = await leaseOne();
     const page = await readJournal(database.db, { shardId, eventId, partnerId, withTickets: true }, 0, 3);
     if (typeof page === 'string') throw new Error(page);
@@ -200,10 +192,10 @@ describe('a reader', () => {
     await confirm(2);
     for (const capacity of [2, 4]) {
       await perform(database.db, updateTicketAction, { ticketId, capacity }, 'test');
-      await finalizePending(database.db, fixture.shardId);
+      await finalizePending(database.db, gala.shardId);
     }
     await confirm(1);
-    const { shardId, eventId, partnerId } = fixture;
+    const { shardId, eventId, partnerId } = gala;
     const page = await readJournal(database.db, { shardId, eventId, partnerId, withTickets: true }, 0, 10);
     if (typeof page === 'string') throw new Error(page);
     expect(page.entries.map(({ kind }) => kind)).toEqual([
@@ -228,7 +220,7 @@ test('the lag is the age of the oldest that was not delivered, also of who waits
   await database.db
     .updateTable('journal_segments')
     .set({ at: new Date(Date.now() - 3_600_000) } as never)
-    .where('shard_id', '=', fixture.shardId)
+    .where('shard_id', '=', gala.shardId)
     .execute();
   await confirm();
   for (const consumer of await lease())

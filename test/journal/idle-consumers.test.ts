@@ -1,8 +1,8 @@
 import { addConsumer, leaseConsumers, readLags, releaseCaughtUp } from '@floodgate/journal';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
-import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { expect } from 'vitest';
+import { database, gala, sharedTest as test, ticketId } from '../harness/event-test.ts';
+import { createFixture } from '../harness/fixture.ts';
 import { rowsRead } from '../harness/rows-read.ts';
 import { confirmSome } from '../harness/webhooks.ts';
 
@@ -11,16 +11,11 @@ import { confirmSome } from '../harness/webhooks.ts';
 const IDLE = 1_000;
 const FEW = 20;
 
-let database: TestDatabase;
-let fixture: Fixture;
-let ticketId: number;
+test.override('ticket', { capacity: 100_000 });
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  fixture = await createFixture(database.db);
-  ticketId = await fixture.addTicket({ capacity: 100_000 });
-  await confirmSome(database.db, fixture, ticketId, 5);
-  const { shardId, eventId, partnerId } = fixture;
+test.beforeAll(async () => {
+  await confirmSome(database.db, gala, ticketId, 5);
+  const { shardId, eventId, partnerId } = gala;
   // Half of them read other events, half other partners of the same event.
   await sql`
     insert into journal_consumers (shard_id, id, kind, event_id, partner_id)
@@ -29,9 +24,8 @@ beforeAll(async () => {
   for (const consumer of await lease(IDLE)) await releaseCaughtUp(database.db, consumer);
   await sql`analyze journal_consumers, journal_segments`.execute(database.db);
 });
-afterAll(() => database.drop());
 
-const lease = (limit = 50, db = database.db) => leaseConsumers(db, fixture.shardId, 'webhook', limit);
+const lease = (limit = 50, db = database.db) => leaseConsumers(db, gala.shardId, 'webhook', limit);
 
 const costOf = async (work: Parameters<typeof rowsRead>[1]) => ({
   consumers: await rowsRead(database.url, work, 'journal_consumers'),
@@ -45,11 +39,11 @@ test('with nothing new, a poll reads no consumer', async () => {
 });
 
 test('with news for one consumer, a poll reads that one', async () => {
-  const { shardId, eventId, partnerId } = fixture;
+  const { shardId, eventId, partnerId } = gala;
   const { id } = await addConsumer(database.db, { shardId, kind: 'webhook', eventId, partnerId });
   const [added] = await lease();
   await releaseCaughtUp(database.db, { ...added!, newsOffset: null });
-  await confirmSome(database.db, fixture, ticketId);
+  await confirmSome(database.db, gala, ticketId);
   const { consumers, segments } = await costOf(async (db) => {
     const leased = await lease(50, db);
     expect(leased.map((consumer) => consumer.id)).toEqual([id]);
@@ -66,7 +60,7 @@ test('news for another partner wakes nobody, and its scan reads each new segment
   await lease();
   const count = 30;
   for (let index = 0; index < count; index += 1)
-    await confirmSome(database.db, { ...fixture, partnerId: stranger.partnerId }, ticketId);
+    await confirmSome(database.db, { ...gala, partnerId: stranger.partnerId }, ticketId);
   const { consumers, segments } = await costOf(async (db) => expect(await lease(50, db)).toEqual([]));
   expect(consumers).toBeLessThan(FEW);
   expect(segments).toBeLessThan(count * 4 + FEW);

@@ -9,43 +9,32 @@ import {
 import { confirmBatches, failBatch, redriveBatches, reserveBatch } from '@floodgate/registrations';
 import { perform, updateTicketAction } from '@floodgate/tickets/actions';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, onTestFinished, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { beforeEach, describe, expect, inject, onTestFinished } from 'vitest';
+import type { TestDatabase } from '../harness/database.ts';
+import { database, gala, test, ticketId, useEvent } from '../harness/event-test.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { reservationOf } from '../harness/reservation.ts';
 import { rowsRead as countRowsRead } from '../harness/rows-read.ts';
 
 // The one way into the history of what became of registrations.
 
-let database: TestDatabase;
-let fixture: Fixture;
-let ticketId: number;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
-beforeEach(async () => {
-  fixture = await createFixture(database.db);
-  ticketId = await fixture.addTicket({ capacity: 100_000 });
-});
+test.override('ticket', { capacity: 100_000 });
 
 /** Commits a batch of so many registrations, by turns for these fixtures' partners. Returns its id and all serials. */
-async function commit(size: number, partners: Fixture[] = [fixture]) {
+async function commit(size: number, partners: Fixture[] = [gala]) {
   const batchId = randomUUID();
   const reservations = Array.from({ length: size }, (_, index) =>
-    reservationOf({ ...fixture, partnerId: partners[index % partners.length]!.partnerId }, ticketId),
+    reservationOf({ ...gala, partnerId: partners[index % partners.length]!.partnerId }, ticketId),
   );
   const outcomes = await reserveBatch(database.db, batchId, reservations);
   const serials = outcomes.map((outcome) => (outcome.kind === 'registered' ? outcome.serial : 0));
   return { batchId, serials };
 }
 
-const confirm = (...batchIds: string[]) =>
-  confirmBatches(database.db, { shardId: fixture.shardId, batchIds });
+const confirm = (...batchIds: string[]) => confirmBatches(database.db, { shardId: gala.shardId, batchIds });
 
 const readAnswer = (after: number, limit: number, of: Partial<JournalFilter>, db = database.db) => {
-  const { shardId, eventId, partnerId } = fixture;
+  const { shardId, eventId, partnerId } = gala;
   return readJournal(db, { shardId, eventId, partnerId, ...of } as JournalFilter, after, limit);
 };
 
@@ -97,7 +86,7 @@ test.for([[[1]], [[2]], [[3, 1, 7]], [[1_000]]])(
 
 test('each partner reads its own, whoever else was in the batch', async () => {
   const other = await createFixture(database.db);
-  const { batchId, serials } = await commit(9, [fixture, other, other]);
+  const { batchId, serials } = await commit(9, [gala, other, other]);
   await confirm(batchId);
   const mine = serials.filter((_, index) => index % 3 === 0);
   for (const limits of [[1], [2], [100]]) {
@@ -109,7 +98,7 @@ test('each partner reads its own, whoever else was in the batch', async () => {
 
 test('batches that are finalized together are all there, however their serials lie', async () => {
   const other = await createFixture(database.db);
-  const batches = [await commit(4, [fixture, other]), await commit(6), await commit(5, [other, fixture])];
+  const batches = [await commit(4, [gala, other]), await commit(6), await commit(5, [other, gala])];
   await confirm(...batches.map(({ batchId }) => batchId).toReversed());
   const entries = await readAll([2]);
   const expected = [...batches[0]!.serials, ...batches[1]!.serials, ...batches[2]!.serials].filter(
@@ -128,13 +117,13 @@ function serialsOfOther(batches: { serials: number[] }[], serial: number): boole
 
 test('a long list of serials is written in parts, and serials that follow each other as one', async () => {
   const other = await createFixture(database.db);
-  const mixed = await commit(4_600, [fixture, other]);
+  const mixed = await commit(4_600, [gala, other]);
   await confirm(mixed.batchId);
   const following = await commit(2_300);
   await confirm(following.batchId);
   const { rows } = await sql<{ count: number; first: number; last: number }>`
     select count, first_serial as first, last_serial as last from journal_segments
-    where event_id = ${fixture.eventId} and partner_id = ${fixture.partnerId}
+    where event_id = ${gala.eventId} and partner_id = ${gala.partnerId}
     order by last_offset`.execute(database.db);
   const mine = mixed.serials.filter((_, index) => index % 2 === 0);
   expect(rows).toEqual([
@@ -157,7 +146,7 @@ test('what is finalized twice is there once', async () => {
 
 test('what failed is told of, and again when it was redriven and confirmed', async () => {
   const { batchId, serials } = await commit(2);
-  expect(await failBatch(database.db, fixture.shardId, batchId, '23514')).toBe(true);
+  expect(await failBatch(database.db, gala.shardId, batchId, '23514')).toBe(true);
   await redriveBatches(database.db, { batchIds: [batchId], limit: 1 });
   await confirm(batchId);
   const entries = await readAll([10]);
@@ -170,12 +159,12 @@ test('what failed is told of, and again when it was redriven and confirmed', asy
 });
 
 test('a ticket that is sold out is told of after the registration that took the last seat', async () => {
-  const small = await fixture.addTicket({ capacity: 2 });
+  const small = await gala.addTicket({ capacity: 2 });
   const batchId = randomUUID();
   await reserveBatch(
     database.db,
     batchId,
-    [1, 2, 3].map(() => reservationOf(fixture, small)),
+    [1, 2, 3].map(() => reservationOf(gala, small)),
   );
   await confirm(batchId);
   const [, last] = await readAll([10]);
@@ -190,10 +179,10 @@ test('a ticket that is sold out is told of after the registration that took the 
 });
 
 test('a ticket that gets seats again is told of, unless nobody was told that it was sold out', async () => {
-  const small = await fixture.addTicket({ capacity: 1 });
+  const small = await gala.addTicket({ capacity: 1 });
   const sellOut = async () => {
     const batchId = randomUUID();
-    await reserveBatch(database.db, batchId, [reservationOf(fixture, small)]);
+    await reserveBatch(database.db, batchId, [reservationOf(gala, small)]);
     return batchId;
   };
   const raiseTo = (capacity: number) => setCapacity(small, capacity);
@@ -224,13 +213,13 @@ async function setCapacity(small: number, capacity: number): Promise<void> {
 /** Takes the last seat of a ticket. */
 async function takeLastSeat(small: number): Promise<string> {
   const batchId = randomUUID();
-  const [outcome] = await reserveBatch(database.db, batchId, [reservationOf(fixture, small)]);
+  const [outcome] = await reserveBatch(database.db, batchId, [reservationOf(gala, small)]);
   expect(outcome!.kind).toBe('registered');
   return batchId;
 }
 
 test('an operator who leaves a ticket no seats is told of too, so that sold out and reopened alternate', async () => {
-  const small = await fixture.addTicket({ capacity: 0 });
+  const small = await gala.addTicket({ capacity: 0 });
   // It never had any: nobody waits for it to come back.
   await setCapacity(small, 5);
   expect(await toldOf(small)).toEqual([]);
@@ -246,12 +235,12 @@ test('an operator who leaves a ticket no seats is told of too, so that sold out 
 });
 
 test('a ticket that was sold out longer ago than the journal is kept is told of when it has seats again', async () => {
-  const small = await fixture.addTicket({ capacity: 1 });
+  const small = await gala.addTicket({ capacity: 1 });
   await confirm(await takeLastSeat(small));
   await setCapacity(small, 2);
   await confirm(await takeLastSeat(small));
   await sql`update journal_segments set at = now() - interval '3 d'`.execute(database.db);
-  expect(await deleteOldSegments(database.db, fixture.shardId, 1, 1_000)).toBeGreaterThan(0);
+  expect(await deleteOldSegments(database.db, gala.shardId, 1, 1_000)).toBeGreaterThan(0);
   expect(await readAll([10])).toEqual([]);
   expect(await toldOf(small)).toEqual([]);
   await setCapacity(small, 3);
@@ -274,7 +263,7 @@ async function append(
   { kind = 'confirmed', daysAgo = 0, lists = false } = {},
 ) {
   const { rows } = await sql<{ head: number }>`
-    select last_offset as head from journal_heads where shard_id = ${fixture.shardId}`.execute(database.db);
+    select last_offset as head from journal_heads where shard_id = ${gala.shardId}`.execute(database.db);
   const { head } = rows[0]!;
   await sql`
     with segment as (
@@ -285,14 +274,14 @@ async function append(
       insert into journal_segments (
         shard_id, event_id, partner_id, last_offset, count, kind, first_serial, last_serial, serials, at
       )
-      select ${fixture.shardId}, ${fixture.eventId}, (${partners}::integer[])[1 + (place - 1) % ${partners.length}],
+      select ${gala.shardId}, ${gala.eventId}, (${partners}::integer[])[1 + (place - 1) % ${partners.length}],
         ${head} + until, size, ${kind}, ${head} + until - size + 1, ${head} + until,
         case when ${lists} then array(select generate_series(${head} + until - size + 1, ${head} + until)) end,
         now() - make_interval(days => ${daysAgo}::integer)
       from segment
     )
     update journal_heads set last_offset = ${head} + (select sum(size) from segment)
-    where shard_id = ${fixture.shardId}`.execute(database.db);
+    where shard_id = ${gala.shardId}`.execute(database.db);
   // So that Postgres knows of them, as autovacuum sees to.
   await sql`analyze journal_segments`.execute(database.db);
   return head;
@@ -310,9 +299,9 @@ describe('a batch of several events and partners', () => {
   beforeEach(async () => {
     let other: Fixture;
     do other = await createFixture(database.db);
-    while (other.shardId !== fixture.shardId);
-    owners = [fixture, other].flatMap((event) =>
-      [fixture, other].map(({ partnerId }) => ({ ...event, partnerId })),
+    while (other.shardId !== gala.shardId);
+    owners = [gala, other].flatMap((event) =>
+      [gala, other].map(({ partnerId }) => ({ ...event, partnerId })),
     );
   });
 
@@ -358,7 +347,7 @@ describe('a batch of several events and partners', () => {
   }
 
   const readsOfRegistrations = (...batchIds: string[]) =>
-    rowsRead((db) => confirmBatches(db, { shardId: fixture.shardId, batchIds }), 'registrations');
+    rowsRead((db) => confirmBatches(db, { shardId: gala.shardId, batchIds }), 'registrations');
 
   test.for([1, 2])(
     'its row says whose each is, with serials %i apart, until it is finalized',
@@ -399,7 +388,7 @@ describe('a batch of several events and partners', () => {
 
 describe('who reads more than one partner', () => {
   test('an event is read whole, in order, with the entries of every partner and its own', async () => {
-    const [mine, theirs] = [fixture.partnerId, fixture.partnerId + 1_000];
+    const [mine, theirs] = [gala.partnerId, gala.partnerId + 1_000];
     const start = await append([3, 1, 4, 1, 5, 9], [mine, theirs, 0]);
     const offsets = Array.from({ length: 23 }, (_, index) => start + 1 + index);
     const owners = [...times(3, mine), theirs, ...times(4, 0), mine, ...times(5, theirs), ...times(9, 0)];
@@ -413,39 +402,39 @@ describe('who reads more than one partner', () => {
   });
 
   test('a shard is read whole, in order, whatever the event', async () => {
-    const start = await append([2, 2], [fixture.partnerId]);
-    const { eventId: first, shardId } = fixture;
-    do fixture = await createFixture(database.db);
-    while (fixture.shardId !== shardId);
-    await append([3], [fixture.partnerId]);
+    const start = await append([2, 2], [gala.partnerId]);
+    const { eventId: first, shardId } = gala;
+    do await useEvent();
+    while (gala.shardId !== shardId);
+    await append([3], [gala.partnerId]);
     const shard = { eventId: undefined, partnerId: undefined };
     const { entries, more } = await read(start, 100, shard);
     expect(more).toBe(false);
     expect(offsetsOf(entries)).toEqual([1, 2, 3, 4, 5, 6, 7].map((offset) => start + offset));
-    expect(entries.map(({ eventId }) => eventId)).toEqual([...times(4, first), ...times(3, fixture.eventId)]);
+    expect(entries.map(({ eventId }) => eventId)).toEqual([...times(4, first), ...times(3, gala.eventId)]);
   });
 });
 
 describe('what a page costs', () => {
   test('a partner reads no more than twice what it is given, and a look ahead, whoever else has written', async () => {
-    const others = [fixture.partnerId + 1, fixture.partnerId + 2];
+    const others = [gala.partnerId + 1, gala.partnerId + 2];
     await append(times(20_000), others);
-    const start = await append(times(2_000), [fixture.partnerId, ...others]);
+    const start = await append(times(2_000), [gala.partnerId, ...others]);
     for (const limit of [1, 10, 100]) {
       const reading = await rowsRead((db) =>
-        readJournal(db, { ...fixture, kinds: ['confirmed'] }, start, limit),
+        readJournal(db, { ...gala, kinds: ['confirmed'] }, start, limit),
       );
       expect(reading).toBeLessThan(2 * limit + 30);
     }
     // Few large segments do not cost more than many small ones.
-    await append(times(3_000, 1_000), [fixture.partnerId + 3]);
-    const large = { ...fixture, partnerId: fixture.partnerId + 3 };
+    await append(times(3_000, 1_000), [gala.partnerId + 3]);
+    const large = { ...gala, partnerId: gala.partnerId + 3 };
     expect(await rowsRead((db) => readJournal(db, large, 0, 1_000))).toBeLessThan(30);
   });
 
   test('a kind that is rare is looked for a part at a time, and what was looked at is not looked at again', async () => {
-    const start = await append(times(5_000), [fixture.partnerId]);
-    await append([1], [fixture.partnerId], { kind: 'failed' });
+    const start = await append(times(5_000), [gala.partnerId]);
+    await append([1], [gala.partnerId], { kind: 'failed' });
     let page: JournalPage = { entries: [], cursor: 0, more: true };
     let calls = 0;
     const found: JournalEntry[] = [];
@@ -465,10 +454,10 @@ describe('what a page costs', () => {
   });
 
   test('a reader is taken past what others have written', async () => {
-    await append([1], [fixture.partnerId]);
-    const start = await append(times(10), [fixture.partnerId + 1]);
+    await append([1], [gala.partnerId]);
+    const start = await append(times(10), [gala.partnerId + 1]);
     expect((await read()).cursor).toBe(start + 10);
-    expect(await read(0, 100, { partnerId: fixture.partnerId + 2 })).toEqual({
+    expect(await read(0, 100, { partnerId: gala.partnerId + 2 })).toEqual({
       entries: [],
       cursor: 0,
       more: false,
@@ -476,36 +465,36 @@ describe('what a page costs', () => {
   });
 
   test('who may have more than 2,000 entries gets them in one page', async () => {
-    await append(times(2_500), [fixture.partnerId]);
+    await append(times(2_500), [gala.partnerId]);
     expect((await read(0, 3_000)).entries).toHaveLength(2_500);
     expect((await read(0, 2_200)).entries).toHaveLength(2_200);
   });
 });
 
 describe('what is no longer kept', () => {
-  const expire = (limit = 1_000) => deleteOldSegments(database.db, fixture.shardId, 30, limit);
+  const expire = (limit = 1_000) => deleteOldSegments(database.db, gala.shardId, 30, limit);
 
   test('the oldest go first, up to the first that is kept, and each round reads no more than it may delete', async () => {
-    while ((await deleteOldSegments(database.db, fixture.shardId, 0, 10_000)) > 0);
-    await append(times(50), [fixture.partnerId], { daysAgo: 31 });
-    await append(times(3_000), [fixture.partnerId]);
+    while ((await deleteOldSegments(database.db, gala.shardId, 0, 10_000)) > 0);
+    await append(times(50), [gala.partnerId], { daysAgo: 31 });
+    await append(times(3_000), [gala.partnerId]);
     const reading = await rowsRead(async (db) =>
-      expect(await deleteOldSegments(db, fixture.shardId, 30, 20)).toBe(20),
+      expect(await deleteOldSegments(db, gala.shardId, 30, 20)).toBe(20),
     );
     expect(reading).toBeLessThan(100);
     expect(await expire()).toBe(30);
-    expect(await rowsRead((db) => deleteOldSegments(db, fixture.shardId, 30, 1_000))).toBeLessThan(2_100);
+    expect(await rowsRead((db) => deleteOldSegments(db, gala.shardId, 30, 1_000))).toBeLessThan(2_100);
     expect(await expire()).toBe(0);
     // Its writer waited for its place until after the one before was written.
-    await append([1], [fixture.partnerId], { daysAgo: 31 });
+    await append([1], [gala.partnerId], { daysAgo: 31 });
     expect(await expire(5_000)).toBe(0);
     expect((await read(0, 5_000)).entries).toHaveLength(3_001);
   });
 
   test('who would miss entries is told so; who begins, or is far enough, reads on', async () => {
-    while ((await deleteOldSegments(database.db, fixture.shardId, 0, 10_000)) > 0);
-    const start = await append([5, 5], [fixture.partnerId], { daysAgo: 31 });
-    const kept = await append([5], [fixture.partnerId]);
+    while ((await deleteOldSegments(database.db, gala.shardId, 0, 10_000)) > 0);
+    const start = await append([5, 5], [gala.partnerId], { daysAgo: 31 });
+    const kept = await append([5], [gala.partnerId]);
     const offsets = [1, 2, 3, 4, 5].map((offset) => kept + offset);
     expect((await read(start, 5)).cursor).toBe(start + 5);
     expect(await expire()).toBe(2);
@@ -513,14 +502,14 @@ describe('what is no longer kept', () => {
     expect(await readAnswer(kept - 1, 5, {})).toBe('cursor-expired');
     expect(offsetsOf((await read(kept)).entries)).toEqual(offsets);
     expect(offsetsOf((await read(0)).entries)).toEqual(offsets);
-    while ((await deleteOldSegments(database.db, fixture.shardId, 0, 10_000)) > 0);
+    while ((await deleteOldSegments(database.db, gala.shardId, 0, 10_000)) > 0);
     expect(await readAnswer(kept, 5, {})).toBe('cursor-expired');
     expect(await read(kept + 5)).toEqual({ entries: [], cursor: kept + 5, more: false });
     expect(await read(0)).toEqual({ entries: [], cursor: 0, more: false });
   });
 
   test('a cursor that the history does not reach is none', async () => {
-    const start = await append([1], [fixture.partnerId]);
+    const start = await append([1], [gala.partnerId]);
     expect(await read(start + 1)).toEqual({ entries: [], cursor: start + 1, more: false });
     expect(await readAnswer(start + 2, 5, {})).toBe('cursor-ahead');
   });
@@ -531,7 +520,7 @@ describe('a reader that crashes, late commits and two workers', () => {
     const expected = new Set<number>();
     const pending: string[] = [];
     const writing = { isOver: false };
-    await using there = await database.openShard(fixture.shardId);
+    await using there = await database.openShard(gala.shardId);
 
     /** Commits batches; every third one late, after others with higher serials. */
     const write = async () => {
@@ -539,7 +528,7 @@ describe('a reader that crashes, late commits and two workers', () => {
         const late = await there.startTransaction().execute();
         const lateId = randomUUID();
         const serialsOfLate = (
-          await reserveBatch(late, lateId, [reservationOf(fixture, await fixture.addTicket())])
+          await reserveBatch(late, lateId, [reservationOf(gala, await gala.addTicket())])
         ).map((outcome) => (outcome.kind === 'registered' ? outcome.serial : 0));
         for (const size of [1, 3]) {
           const { batchId, serials } = await commit(size);

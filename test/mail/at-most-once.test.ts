@@ -4,10 +4,8 @@ import { disableMailAction, pauseMailAction, resumeMailAction } from '@floodgate
 import { MOST_SENDING } from '@floodgate/deliveries';
 import { readMailStatus } from '@floodgate/mail/status';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { beforeEach, expect } from 'vitest';
 import { emptyTables } from '../harness/empty-tables.ts';
-import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { startMailServer } from '../harness/mail-server.ts';
 import { endLeases } from '../harness/pass-time.ts';
 import { waitUntil } from '../harness/wait-until.ts';
@@ -20,29 +18,22 @@ import {
   startMails,
   waitForState,
 } from './mail-process.ts';
+import { database, gala, test, ticketId } from '../harness/event-test.ts';
 
 // One e-mail per registration, whatever dies; and the one window that is left.
 
-let database: TestDatabase;
-let fixture: Fixture;
-let ticketId: number;
+test.override('ticket', { capacity: 100_000 });
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
 beforeEach(async () => {
   await emptyTables(database.db, 'journal_consumers', 'deliveries');
-  fixture = await createFixture(database.db);
-  ticketId = await fixture.addTicket({ capacity: 100_000 });
 });
 
 test('a process that is killed while it sends: nobody is forgotten, and at most those under way get a second one', async () => {
   const server = await startMailServer();
   const [count, kills] = [1_500, 3];
   const everybody = addresses(count);
-  await confirm(database.db, fixture, ticketId, everybody);
-  await enable(database.db, fixture);
+  await confirm(database.db, gala, ticketId, everybody);
+  await enable(database.db, gala);
   let possible = 0;
   for (let kill = 1; kill <= kills; kill += 1) {
     const process = await startMails(database, { SMTP_URL: server.url });
@@ -53,11 +44,11 @@ test('a process that is killed while it sends: nobody is forgotten, and at most 
     await endLeases(database.db);
   }
   await startMails(database, { SMTP_URL: server.url });
-  await waitForState(database.db, fixture, 'sent', count);
+  await waitForState(database.db, gala, 'sent', count);
   const mails = Map.groupBy(server.mails, ({ to }) => to);
   expect(new Set(mails.keys())).toEqual(new Set(everybody));
   const twice = [...mails.values()].filter((all) => all.length > 1);
-  const deliveries = await deliveriesOf(database.db, fixture);
+  const deliveries = await deliveriesOf(database.db, gala);
   const possiblyTwice = deliveries.filter((one) => one.possiblyTwice).length;
   expect(server.mails.length - count).toBeLessThanOrEqual(possible);
   // What may have been sent twice is known, and a second one is the same message.
@@ -68,57 +59,57 @@ test('a process that is killed while it sends: nobody is forgotten, and at most 
 
 test('two journal entries of one registration lead to one e-mail', async () => {
   const server = await startMailServer();
-  await confirm(database.db, fixture, ticketId, addresses(3));
+  await confirm(database.db, gala, ticketId, addresses(3));
   // Releases that published a confirmation twice have left such entries.
   await sql`
     insert into journal_segments
       (shard_id, event_id, partner_id, last_offset, count, kind, first_serial, last_serial, serials)
     select shard_id, event_id, partner_id, last_offset + count, count, kind, first_serial, last_serial, serials
-    from journal_segments where shard_id = ${fixture.shardId} and event_id = ${fixture.eventId}`.execute(
+    from journal_segments where shard_id = ${gala.shardId} and event_id = ${gala.eventId}`.execute(
     database.db,
   );
   await sql`
-    update journal_heads set last_offset = last_offset + 3 where shard_id = ${fixture.shardId}`.execute(
+    update journal_heads set last_offset = last_offset + 3 where shard_id = ${gala.shardId}`.execute(
     database.db,
   );
-  await enable(database.db, fixture);
+  await enable(database.db, gala);
   const process = await startMails(database, { SMTP_URL: server.url });
-  await waitForState(database.db, fixture, 'sent', 3);
+  await waitForState(database.db, gala, 'sent', 3);
   expect(await process.end('SIGTERM')).toBe(0);
   expect(server.mails.map(({ to }) => to).toSorted()).toEqual(addresses(3));
-  expect(await deliveriesOf(database.db, fixture)).toHaveLength(3);
+  expect(await deliveriesOf(database.db, gala)).toHaveLength(3);
 });
 
 test('a process that stops in good order leaves nothing in doubt', async () => {
   const server = await startMailServer();
-  await confirm(database.db, fixture, ticketId, addresses(800));
-  await enable(database.db, fixture);
+  await confirm(database.db, gala, ticketId, addresses(800));
+  await enable(database.db, gala);
   const first = await startMails(database, { SMTP_URL: server.url });
   await waitUntil('some were sent', () => server.mails.length >= 50);
   expect(await first.end('SIGTERM')).toBe(0);
   const before = server.mails.length;
-  const states = (await deliveriesOf(database.db, fixture)).map(({ state }) => state);
+  const states = (await deliveriesOf(database.db, gala)).map(({ state }) => state);
   expect(states.filter((state) => state === 'sent')).toHaveLength(before);
   expect(states).not.toContain('sending');
   expect(before).toBeLessThan(800);
   await startMails(database, { SMTP_URL: server.url });
-  await waitForState(database.db, fixture, 'sent', 800);
+  await waitForState(database.db, gala, 'sent', 800);
   expect(server.mails).toHaveLength(800);
-  expect((await deliveriesOf(database.db, fixture)).filter(({ possiblyTwice }) => possiblyTwice)).toEqual([]);
+  expect((await deliveriesOf(database.db, gala)).filter(({ possiblyTwice }) => possiblyTwice)).toEqual([]);
 });
 
 test('an e-mail whose acceptance was not heard is sent again, and known to be in doubt', async () => {
   const server = await startMailServer();
   server.answers = false;
-  await confirm(database.db, fixture, ticketId, addresses(1));
-  await enable(database.db, fixture);
+  await confirm(database.db, gala, ticketId, addresses(1));
+  await enable(database.db, gala);
   await startMails(database, { SMTP_URL: server.url });
-  expect(await waitForState(database.db, fixture, 'retry', 1)).toMatchObject([
+  expect(await waitForState(database.db, gala, 'retry', 1)).toMatchObject([
     { attempts: 1, possiblyTwice: true },
   ]);
   server.answers = true;
   await makeDue(database.db);
-  expect(await waitForState(database.db, fixture, 'sent', 1)).toMatchObject([
+  expect(await waitForState(database.db, gala, 'sent', 1)).toMatchObject([
     { attempts: 2, possiblyTwice: true },
   ]);
   expect(server.mails).toHaveLength(2);
@@ -128,16 +119,16 @@ test('an e-mail whose acceptance was not heard is sent again, and known to be in
 test('an e-mail whose acceptance is never heard is handed over three times, and no more', async () => {
   const server = await startMailServer();
   server.answers = false;
-  await confirm(database.db, fixture, ticketId, addresses(1));
-  await enable(database.db, fixture);
+  await confirm(database.db, gala, ticketId, addresses(1));
+  await enable(database.db, gala);
   await startMails(database, { SMTP_URL: server.url });
   for (const attempts of [1, 2]) {
     await waitUntil(`attempt ${attempts}`, async () =>
-      (await deliveriesOf(database.db, fixture)).some((one) => one.attempts === attempts),
+      (await deliveriesOf(database.db, gala)).some((one) => one.attempts === attempts),
     );
     await makeDue(database.db);
   }
-  expect(await waitForState(database.db, fixture, 'sent', 1)).toMatchObject([
+  expect(await waitForState(database.db, gala, 'sent', 1)).toMatchObject([
     { attempts: 3, possiblyTwice: true, reason: expect.stringContaining('3 times') },
   ]);
   expect(server.mails).toHaveLength(3);
@@ -146,11 +137,11 @@ test('an e-mail whose acceptance is never heard is handed over three times, and 
 test('paused and resumed, or switched off and on, while it sends: nobody gets a second one', async () => {
   const server = await startMailServer();
   server.onMessage = () => delay(30, undefined);
-  await confirm(database.db, fixture, ticketId, addresses(600));
-  await enable(database.db, fixture);
+  await confirm(database.db, gala, ticketId, addresses(600));
+  await enable(database.db, gala);
   await Promise.all([1, 2].map(() => startMails(database, { SMTP_URL: server.url })));
   const act = (action: typeof pauseMailAction) =>
-    perform(database.db, action, { eventId: fixture.eventId }, 'test');
+    perform(database.db, action, { eventId: gala.eventId }, 'test');
   const sendsMore = (before = server.mails.length) =>
     waitUntil('some more were sent', () => server.mails.length >= before + 50);
   await sendsMore();
@@ -158,11 +149,11 @@ test('paused and resumed, or switched off and on, while it sends: nobody gets a 
   await act(resumeMailAction);
   await sendsMore();
   await act(disableMailAction);
-  await enable(database.db, fixture);
-  await waitForState(database.db, fixture, 'sent', 600);
+  await enable(database.db, gala);
+  await waitForState(database.db, gala, 'sent', 600);
   expect(new Set(server.mails.map(({ to }) => to)).size).toBe(600);
   expect(server.mails).toHaveLength(600);
-  expect((await deliveriesOf(database.db, fixture)).filter(({ possiblyTwice }) => possiblyTwice)).toEqual([]);
+  expect((await deliveriesOf(database.db, gala)).filter(({ possiblyTwice }) => possiblyTwice)).toEqual([]);
 });
 
 test('switched off and on while the server is slow to answer: nobody gets a second one', async () => {
@@ -171,13 +162,13 @@ test('switched off and on while the server is slow to answer: nobody gets a seco
   let answer = () => {};
   const answers = new Promise<undefined>((resolve) => (answer = () => resolve(undefined)));
   server.onMessage = () => ((received += 1), answers);
-  await confirm(database.db, fixture, ticketId, addresses(1));
-  await enable(database.db, fixture);
+  await confirm(database.db, gala, ticketId, addresses(1));
+  await enable(database.db, gala);
   await startMails(database, { SMTP_URL: server.url });
   await waitUntil('the server thinks', () => received === 1);
-  await perform(database.db, disableMailAction, { eventId: fixture.eventId }, 'test');
+  await perform(database.db, disableMailAction, { eventId: gala.eventId }, 'test');
   expect(await readMailStatus(database.db)).toMatchObject({ events: [] });
-  await enable(database.db, fixture);
+  await enable(database.db, gala);
   const { rows } = await sql<{ at: Date }>`select clock_timestamp() as at`.execute(database.db);
   await waitUntil('it was looked at again', async () => {
     const consumers = database.db
@@ -187,8 +178,8 @@ test('switched off and on while the server is slow to answer: nobody gets a seco
     return received > 1 || (await consumers.where('state', '=', 'active').executeTakeFirst());
   });
   answer();
-  await confirm(database.db, fixture, ticketId, addresses(1, 'later'));
-  await waitForState(database.db, fixture, 'sent', 2);
+  await confirm(database.db, gala, ticketId, addresses(1, 'later'));
+  await waitForState(database.db, gala, 'sent', 2);
   expect(server.mails.map(({ to }) => to)).toEqual([...addresses(1), ...addresses(1, 'later')]);
 });
 
@@ -201,20 +192,20 @@ test('a connection that is lost before a message was handed over leaves no doubt
     void server.stop();
     return undefined;
   };
-  await confirm(database.db, fixture, ticketId, addresses(5));
-  await enable(database.db, fixture);
+  await confirm(database.db, gala, ticketId, addresses(5));
+  await enable(database.db, gala);
   await startMails(database, { SMTP_URL: server.url });
   await waitUntil('it was cut', () => cut > 0);
   const again = await startMailServer(Number(port));
-  await waitForState(database.db, fixture, 'sent', 5);
+  await waitForState(database.db, gala, 'sent', 5);
   expect(server.mails.length + again.mails.length).toBe(5);
-  expect((await deliveriesOf(database.db, fixture)).filter(({ possiblyTwice }) => possiblyTwice)).toEqual([]);
+  expect((await deliveriesOf(database.db, gala)).filter(({ possiblyTwice }) => possiblyTwice)).toEqual([]);
 });
 
 test('while Postgres takes no outcomes, no more than those under way are sent; they are written when it does', async () => {
   const server = await startMailServer();
-  await confirm(database.db, fixture, ticketId, addresses(400));
-  await enable(database.db, fixture);
+  await confirm(database.db, gala, ticketId, addresses(400));
+  await enable(database.db, gala);
   const refuse = sql`
     create or replace function refuse_mails() returns trigger language plpgsql as $$
     begin raise exception 'not now'; end $$`;
@@ -228,6 +219,6 @@ test('while Postgres takes no outcomes, no more than those under way are sent; t
   await waitUntil('it says so', () => output().includes('outcomes of e-mails cannot be recorded'));
   expect(server.mails).toHaveLength(MOST_SENDING);
   await sql`drop trigger refuse_mails on deliveries`.execute(database.db);
-  await waitForState(database.db, fixture, 'sent', 400);
+  await waitForState(database.db, gala, 'sent', 400);
   expect(server.mails).toHaveLength(400);
 });

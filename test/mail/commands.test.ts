@@ -1,32 +1,23 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect } from 'vitest';
 import { digestOf } from '@floodgate/mail/suppressions';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { emptyTables } from '../harness/empty-tables.ts';
-import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { startMailServer } from '../harness/mail-server.ts';
 import { runCli } from '../harness/service-process.ts';
 import { addresses, confirm, enable, startMails, waitForState } from './mail-process.ts';
+import { database, gala, test, ticketId } from '../harness/event-test.ts';
 
-let database: TestDatabase;
-let fixture: Fixture;
-let ticketId: number;
+test.override('ticket', {});
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
 beforeEach(async () => {
   await emptyTables(database.db, 'journal_consumers', 'deliveries', 'mail_suppressions');
-  fixture = await createFixture(database.db);
-  ticketId = await fixture.addTicket();
 });
 
 const mail = (...args: string[]) => runCli({ DATABASE_URL: database.url }, 'mail', ...args);
 const ofEvent = (name: string, ...options: string[]) =>
-  mail(name, String(fixture.eventId), ...options, '--by', 'jane');
+  mail(name, String(gala.eventId), ...options, '--by', 'jane');
 const statusOf = async () => {
-  const { output } = await mail('status', String(fixture.eventId), '--json');
+  const { output } = await mail('status', String(gala.eventId), '--json');
   return (JSON.parse(output) as object[])[0];
 };
 
@@ -41,9 +32,9 @@ test('e-mails are switched on, paused, resumed and switched off, each noted once
     ['resume', 'active'],
     ['disable', 'off'],
   ] as const)
-    expect((await ofEvent(name)).output).toContain(`e-mails of event ${fixture.eventId} are ${state}`);
+    expect((await ofEvent(name)).output).toContain(`e-mails of event ${gala.eventId} are ${state}`);
   const { rows } = await sql<{ action: string; actor: string }>`
-    select action, actor from audit_log where subject = ${`event:${fixture.eventId}`} and action like 'mail.%'
+    select action, actor from audit_log where subject = ${`event:${gala.eventId}`} and action like 'mail.%'
     order by id`.execute(database.db);
   expect(rows.map(({ action }) => action)).toEqual([
     'mail.enable',
@@ -58,17 +49,17 @@ test('e-mails are switched on, paused, resumed and switched off, each noted once
 test('switched on again, nobody gets a second one; from now on, nobody who was confirmed before gets one', async () => {
   const server = await startMailServer();
   await startMails(database, { SMTP_URL: server.url });
-  await confirm(database.db, fixture, ticketId, addresses(2, 'first'));
-  await enable(database.db, fixture);
-  await waitForState(database.db, fixture, 'sent', 2);
+  await confirm(database.db, gala, ticketId, addresses(2, 'first'));
+  await enable(database.db, gala);
+  await waitForState(database.db, gala, 'sent', 2);
   await ofEvent('disable');
-  await confirm(database.db, fixture, ticketId, addresses(1, 'meanwhile'));
+  await confirm(database.db, gala, ticketId, addresses(1, 'meanwhile'));
   await ofEvent('enable', '--from-now');
-  await confirm(database.db, fixture, ticketId, addresses(1, 'later'));
-  await waitForState(database.db, fixture, 'sent', 3);
+  await confirm(database.db, gala, ticketId, addresses(1, 'later'));
+  await waitForState(database.db, gala, 'sent', 3);
   await ofEvent('disable');
   await ofEvent('enable');
-  await waitForState(database.db, fixture, 'sent', 4);
+  await waitForState(database.db, gala, 'sent', 4);
   expect(server.mails.map(({ to }) => to.split('-')[0])).toEqual(['first', 'first', 'later', 'meanwhile']);
 });
 
@@ -79,11 +70,11 @@ test('the status tells what became of e-mails and why; an address can have them 
     address === gone ? { responseCode: 550, message: '5.1.1 no such user' } : undefined;
   await ofEvent('enable');
   expect(await statusOf()).toMatchObject({ state: 'active', oldestMs: null, sent: 0 });
-  await confirm(database.db, fixture, ticketId, [gone, here]);
+  await confirm(database.db, gala, ticketId, [gone, here]);
   expect(await statusOf()).toMatchObject({ oldestMs: expect.any(Number) });
   const process = await startMails(database, { SMTP_URL: server.url });
-  await waitForState(database.db, fixture, 'undeliverable', 1);
-  await waitForState(database.db, fixture, 'sent', 1);
+  await waitForState(database.db, gala, 'undeliverable', 1);
+  await waitForState(database.db, gala, 'sent', 1);
   expect(await statusOf()).toMatchObject({
     sent: 1,
     undeliverable: 1,

@@ -4,30 +4,21 @@ import { describeEventAction, perform } from '@floodgate/events/actions';
 import { jwkSetOf, verifyPass } from '@floodgate/passes';
 import ICAL from 'ical.js';
 import PostalMime, { type Email } from 'postal-mime';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { beforeEach, expect } from 'vitest';
 import { emptyTables } from '../harness/empty-tables.ts';
-import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { startMailServer } from '../harness/mail-server.ts';
 import { readQrCode } from '../harness/passes.ts';
 import { runCli } from '../harness/service-process.ts';
 import { temporaryDirectory } from '../harness/temporary-directory.ts';
 import { addresses, confirm, enable, startMails, waitForState } from './mail-process.ts';
+import { database, gala, test, ticketId } from '../harness/event-test.ts';
 
 // What an e-mail holds, read by a parser that is not ours.
 
-let database: TestDatabase;
-let fixture: Fixture;
-let ticketId: number;
+test.override('ticket', { title: 'Front row & dinner' });
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
 beforeEach(async () => {
   await emptyTables(database.db, 'journal_consumers', 'deliveries');
-  fixture = await createFixture(database.db);
-  ticketId = await fixture.addTicket({ title: 'Front row & dinner' });
 });
 
 const NAME = 'Jörg "the <b>Bold</b>" Müller';
@@ -36,15 +27,15 @@ const [ADDRESS] = addresses(1, 'joerg') as [string];
 /** Has an attendee registered and confirmed, and returns the e-mail that they get. */
 async function receive(fullName = NAME): Promise<Email> {
   const server = await startMailServer();
-  await confirm(database.db, fixture, ticketId, [ADDRESS], fullName);
-  await enable(database.db, fixture);
+  await confirm(database.db, gala, ticketId, [ADDRESS], fullName);
+  await enable(database.db, gala);
   await startMails(database, { SMTP_URL: server.url });
-  await waitForState(database.db, fixture, 'sent', 1);
+  await waitForState(database.db, gala, 'sent', 1);
   return PostalMime.parse(server.mails[0]!.content);
 }
 
 const describeEvent = (input: object) =>
-  perform(database.db, describeEventAction, { eventId: fixture.eventId, ...input }, 'test');
+  perform(database.db, describeEventAction, { eventId: gala.eventId, ...input }, 'test');
 
 const attachmentOf = ({ attachments }: Email, type: string) =>
   attachments.find(({ mimeType }) => mimeType === type);
@@ -68,9 +59,9 @@ test('its picture is a pass that verifies with the public keys alone, and the HT
   const { serial } = await database.db
     .selectFrom('registrations')
     .select('serial')
-    .where('event_id', '=', fixture.eventId)
+    .where('event_id', '=', gala.eventId)
     .executeTakeFirstOrThrow();
-  expect(verifyPass(token, keys)).toMatchObject({ eventId: fixture.eventId, ticketId, serial });
+  expect(verifyPass(token, keys)).toMatchObject({ eventId: gala.eventId, ticketId, serial });
   const { contentId, disposition } = attachmentOf(mail, 'image/png')!;
   expect(disposition).toBe('inline');
   expect(mail.html).toContain(`src="cid:${contentId!.slice(1, -1)}"`);
@@ -111,7 +102,7 @@ test('a calendar file is attached where the event has a time, and reads as the e
   expect(event.startDate.toJSDate()).toEqual(startsAt);
   expect(event.endDate.toJSDate()).toEqual(endsAt);
   expect([event.summary, event.location]).toEqual(['Gala', 'Town Hall; Main Street 1, Bonn']);
-  expect(event.uid).toBe(fixture.eventRef);
+  expect(event.uid).toBe(gala.eventRef);
   expect(mail.text).toMatch(/When: Friday,? 22 January 2027 at 19:00/);
 });
 
@@ -156,7 +147,7 @@ test('floodgate mail preview writes what would be sent, with made-up data', asyn
     { DATABASE_URL: database.url },
     'mail',
     'preview',
-    String(fixture.eventId),
+    String(gala.eventId),
     '--language',
     'de',
     '--out',
@@ -173,7 +164,7 @@ test('floodgate mail preview writes what would be sent, with made-up data', asyn
   );
   expect(await readFile(directory.file('preview/mail.txt'), 'utf8')).toContain('Guten Tag Ada Lovelace');
 
-  const ofNotice = ['preview', String(fixture.eventId), '--notice', '--out', directory.file('notice')];
+  const ofNotice = ['preview', String(gala.eventId), '--notice', '--out', directory.file('notice')];
   expect(await runCli({ DATABASE_URL: database.url }, 'mail', ...ofNotice)).toMatchObject({ code: 0 });
   const notice = await PostalMime.parse(await readFile(directory.file('notice/mail.eml')));
   expect(notice.subject).toBe('Your webhook for Gala was switched off');

@@ -2,34 +2,25 @@ import { perform } from '@floodgate/audit';
 import { cancelRegistrationAction } from '@floodgate/registrations/actions';
 import ICAL from 'ical.js';
 import PostalMime from 'postal-mime';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { beforeEach, expect } from 'vitest';
 import { emptyTables } from '../harness/empty-tables.ts';
-import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { startMailServer, type ReceivedMail } from '../harness/mail-server.ts';
 import { runCli } from '../harness/service-process.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { addresses, confirm, deliveriesOf, enable, startMails, waitForState } from './mail-process.ts';
+import { database, gala, test, ticketId } from '../harness/event-test.ts';
 
 // An event moves after its e-mails were sent.
 
-let database: TestDatabase;
-let fixture: Fixture;
-let ticketId: number;
+test.override('ticket', {});
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
 beforeEach(async () => {
   await emptyTables(database.db, 'journal_consumers', 'deliveries');
-  fixture = await createFixture(database.db);
-  ticketId = await fixture.addTicket();
 });
 
 const describeEvent = async (...options: string[]) => {
   const env = { DATABASE_URL: database.url };
-  return (await runCli(env, 'event', 'describe', String(fixture.eventId), ...options)).output;
+  return (await runCli(env, 'event', 'describe', String(gala.eventId), ...options)).output;
 };
 
 async function calendarOf({ content }: ReceivedMail) {
@@ -43,34 +34,34 @@ async function cancelLast(): Promise<void> {
   const { serial, pass_code } = await database.db
     .selectFrom('registrations')
     .select(['serial', 'pass_code'])
-    .where('event_id', '=', fixture.eventId)
+    .where('event_id', '=', gala.eventId)
     .orderBy('serial', 'desc')
     .limit(1)
     .executeTakeFirstOrThrow();
-  const passReference = `GALA-${fixture.eventId}-${serial}-${pass_code}`;
+  const passReference = `GALA-${gala.eventId}-${serial}-${pass_code}`;
   await perform(database.db, cancelRegistrationAction, { passReference }, 'test');
 }
 
 test('everybody whose e-mail is out of date gets the new time once, with a calendar entry that replaces the old one', async () => {
   const server = await startMailServer();
   await describeEvent('--starts', '2027-01-22T18:00:00Z');
-  await confirm(database.db, fixture, ticketId, addresses(3));
-  await enable(database.db, fixture);
+  await confirm(database.db, gala, ticketId, addresses(3));
+  await enable(database.db, gala);
   await startMails(database, { SMTP_URL: server.url });
-  await waitForState(database.db, fixture, 'sent', 3);
+  await waitForState(database.db, gala, 'sent', 3);
   await cancelLast();
   const warning = await describeEvent('--starts', '2027-01-29T18:00:00Z');
   expect(warning).toContain('3 e-mails with the old time or place were sent');
   expect(await describeEvent('--notify-holders')).toContain('3 e-mails with the time and place are queued');
-  const updates = () => deliveriesOf(database.db, fixture, 'event-updated');
+  const updates = () => deliveriesOf(database.db, gala, 'event-updated');
   await waitUntil('all are settled', async () =>
     (await updates()).every(({ state }) => state === 'sent' || state === 'cancelled'),
   );
   expect((await updates()).map(({ state }) => state)).toEqual(['sent', 'sent', 'cancelled']);
 
   // Those who are confirmed from now on are told the new time with their pass.
-  await confirm(database.db, fixture, ticketId, addresses(1, 'later'));
-  await waitForState(database.db, fixture, 'sent', 4);
+  await confirm(database.db, gala, ticketId, addresses(1, 'later'));
+  await waitForState(database.db, gala, 'sent', 4);
   expect(await describeEvent('--notify-holders')).toContain('0 e-mails');
   const [first] = addresses(1);
   const [before, after, ...more] = server.mails.filter(({ to }) => to === first);

@@ -1,29 +1,22 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
-import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { beforeEach, expect } from 'vitest';
 import { addresses, confirm, enable, startMails, waitForState } from './mail-process.ts';
+import { database, gala, test } from '../harness/event-test.ts';
 
-let database: TestDatabase;
-let trial: Fixture;
+test.override('event', { mode: 'test' });
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
 beforeEach(async () => {
   await sql`delete from journal_consumers`.execute(database.db);
-  trial = await createFixture(database.db, 'allow', 'test');
-  await enable(database.db, trial);
+  await enable(database.db, gala);
 });
 
 const send = async (count: number, fullName?: string) =>
-  confirm(database.db, trial, await trial.addTicket(), addresses(count), fullName);
+  confirm(database.db, gala, await gala.addTicket(), addresses(count), fullName);
 
 test("a test event's e-mails are shown in the mailcatcher, the newest of them, and nothing in them runs", async () => {
   const { baseUrl } = await startMails(database, { MAILCATCHER_SIZE: '3' });
   await send(5, '<script>alert(1)</script>');
-  await waitForState(database.db, trial, 'sent', 5);
+  await waitForState(database.db, gala, 'sent', 5);
   const list = await fetch(`${baseUrl}/mailcatcher`);
   expect(list.headers.get('content-security-policy')).toContain("default-src 'none'");
   const links = [...(await list.text()).matchAll(/href="(\/mailcatcher\/\d+)"/g)].map(([, link]) => link);

@@ -2,10 +2,9 @@ import { contactPartnerAction, perform } from '@floodgate/partners/actions';
 import { addNotice, findNotice, resumeEndpoint, type Endpoint } from '@floodgate/webhooks';
 import PostalMime from 'postal-mime';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { beforeEach, expect, onTestFinished } from 'vitest';
 import { emptyTables } from '../harness/empty-tables.ts';
-import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { createFixture } from '../harness/fixture.ts';
 import { startMailServer } from '../harness/mail-server.ts';
 import { passTime } from '../harness/pass-time.ts';
 import { keepPrivate } from '../harness/private-data.ts';
@@ -14,31 +13,26 @@ import { runCli } from '../harness/service-process.ts';
 import { startReceiver } from '../harness/webhook-receiver.ts';
 import { addWebhook, confirmSome } from '../harness/webhooks.ts';
 import { startMails } from './mail-process.ts';
+import { database, gala, test } from '../harness/event-test.ts';
 
 // A partner is told that a webhook of its own was given up: once, whatever dies, and nobody else learns its address.
 
 const CONTACT = 'ops@partner.floodgate-tests.org';
 const FIVE_DAYS = 5 * 86_400;
 
-let database: TestDatabase;
-let fixture: Fixture;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
+test.beforeAll(async () => {
   keepPrivate([CONTACT]);
 });
-afterAll(() => database.drop());
 beforeEach(async () => {
   await emptyTables(database.db, 'journal_consumers', 'webhook_endpoints', 'deliveries', 'mail_suppressions');
-  fixture = await createFixture(database.db);
   await setContact(CONTACT);
 });
 
-const setContact = (contactEmail: string | null, { partnerId } = fixture) =>
+const setContact = (contactEmail: string | null, { partnerId } = gala) =>
   perform(database.db, contactPartnerAction, { partnerId, contactEmail }, 'test');
 
 /** A webhook that was given up, and of which its partner is to be told. */
-async function addGivenUp(of = fixture): Promise<Endpoint> {
+async function addGivenUp(of = gala): Promise<Endpoint> {
   const { endpoint } = await addWebhook(database.db, of, {
     url: 'https://partner.example/hook?token=s3cret-of-theirs',
     description: 'production <b>',
@@ -83,11 +77,11 @@ const makeDue = ({ shardId }: Endpoint) =>
 test('a receiver that has failed for five days: its partner gets one e-mail, which says how to go on', async () => {
   const receiver = await startReceiver((_, response) => void response.writeHead(500).end());
   onTestFinished(() => receiver.close());
-  const { endpoint } = await addWebhook(database.db, fixture, {
+  const { endpoint } = await addWebhook(database.db, gala, {
     url: `${receiver.url}?token=s3cret-of-theirs`,
     description: 'production <b>',
   });
-  await confirmSome(database.db, fixture, await fixture.addTicket(), 3);
+  await confirmSome(database.db, gala, await gala.addTicket(), 3);
   const server = await startMailServer();
   const env = { SMTP_URL: server.url, WEBHOOK_ALLOW_PRIVATE: 'true', DELIVERIES: 'mail,webhook' };
   const processes = [await startMails(database, env), await startMails(database, env)];
@@ -96,7 +90,7 @@ test('a receiver that has failed for five days: its partner gets one e-mail, whi
     const consumers = database.db.selectFrom('journal_consumers').select('failures');
     return (await consumers.where('id', '=', endpoint.id).executeTakeFirstOrThrow()).failures === 1;
   });
-  await passTime(database.db, fixture.shardId, FIVE_DAYS);
+  await passTime(database.db, gala.shardId, FIVE_DAYS);
   await ended(endpoint, 'sent');
 
   const [mail] = server.mails;
@@ -110,7 +104,7 @@ test('a receiver that has failed for five days: its partner gets one e-mail, whi
   for (const part of [
     endpoint.id,
     `127.0.0.1:${receiver.port}/hook`,
-    fixture.eventRef,
+    gala.eventRef,
     'For five days',
     'Failing since',
     '3 changes',
@@ -189,7 +183,7 @@ test('without a contact it waits for one, for 30 days', async () => {
   await startMails(database, { SMTP_URL: server.url });
   await ended(soon, 'queued', 'no contact');
   await ended(old, 'suppressed', 'no contact');
-  for (const partner of [fixture, stranger]) await setContact(CONTACT, partner);
+  for (const partner of [gala, stranger]) await setContact(CONTACT, partner);
   await makeDue(soon);
   await ended(soon, 'sent');
   expect(server.mails).toHaveLength(1);

@@ -1,14 +1,13 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect } from 'vitest';
 import { perform } from '@floodgate/audit';
 import { pauseMailAction, resumeMailAction } from '@floodgate/mail/actions';
 import { MOST_SENDING } from '@floodgate/deliveries';
 import { digestOf, suppress } from '@floodgate/mail/suppressions';
 import { readLags } from '@floodgate/journal';
 import { cancelRegistrationAction } from '@floodgate/registrations/actions';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { emptyTables } from '../harness/empty-tables.ts';
-import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { createFixture } from '../harness/fixture.ts';
 import { startMailServer } from '../harness/mail-server.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import {
@@ -20,25 +19,18 @@ import {
   startMails,
   waitForState,
 } from './mail-process.ts';
+import { database, gala, test, ticketId } from '../harness/event-test.ts';
 
 // E-mails to attendees, by real delivery processes into a real SMTP server.
 
-let database: TestDatabase;
-let fixture: Fixture;
-let ticketId: number;
+test.override('ticket', { capacity: 100_000 });
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
 beforeEach(async () => {
   // Others' would be sent as well.
   await emptyTables(database.db, 'journal_consumers', 'deliveries', 'mail_suppressions');
-  fixture = await createFixture(database.db);
-  ticketId = await fixture.addTicket({ capacity: 100_000 });
 });
 
-const confirmThese = (these: readonly string[]) => confirm(database.db, fixture, ticketId, these);
+const confirmThese = (these: readonly string[]) => confirm(database.db, gala, ticketId, these);
 
 /** How often each address got an e-mail. */
 const countsOf = (mails: readonly { to: string }[]) =>
@@ -51,10 +43,10 @@ test('everybody who is confirmed gets one e-mail, whether before it was switched
   const server = await startMailServer();
   const [before, after] = [addresses(3, 'before'), addresses(600, 'after')];
   await confirmThese(before);
-  await enable(database.db, fixture);
+  await enable(database.db, gala);
   await startMails(database, { SMTP_URL: server.url });
   await confirmThese(after);
-  await waitForState(database.db, fixture, 'sent', 603);
+  await waitForState(database.db, gala, 'sent', 603);
   expect(countsOf(server.mails)).toEqual(once([...before, ...after]));
   expect(new Set(server.mails.map(({ messageId }) => messageId)).size).toBe(603);
 });
@@ -68,18 +60,18 @@ test('who has cancelled by then, has an address that nobody can have, or is not 
   const [last] = await database.db
     .selectFrom('registrations')
     .select(['serial', 'pass_code'])
-    .where('event_id', '=', fixture.eventId)
+    .where('event_id', '=', gala.eventId)
     .orderBy('serial', 'desc')
     .limit(1)
     .execute();
-  const passReference = `GALA-${fixture.eventId}-${last!.serial}-${last!.pass_code}`;
+  const passReference = `GALA-${gala.eventId}-${last!.serial}-${last!.pass_code}`;
   await perform(database.db, cancelRegistrationAction, { passReference }, 'test');
   await confirmThese(addresses(1));
-  await enable(database.db, fixture);
+  await enable(database.db, gala);
   await startMails(database, { SMTP_URL: server.url });
-  await waitForState(database.db, fixture, 'sent', 1);
+  await waitForState(database.db, gala, 'sent', 1);
   expect(countsOf(server.mails)).toEqual(once(addresses(1)));
-  expect((await deliveriesOf(database.db, fixture)).map(({ reason }) => reason)).toEqual([
+  expect((await deliveriesOf(database.db, gala)).map(({ reason }) => reason)).toEqual([
     'reserved address',
     'reserved address',
     'reserved address',
@@ -93,10 +85,10 @@ test('nothing of a test event is sent outside', async () => {
   const trial = await createFixture(database.db, 'allow', 'test');
   await confirm(database.db, trial, await trial.addTicket(), addresses(5, 'trial'));
   await enable(database.db, trial);
-  await enable(database.db, fixture);
+  await enable(database.db, gala);
   await startMails(database, { SMTP_URL: server.url });
   await confirmThese(addresses(1));
-  await waitForState(database.db, fixture, 'sent', 1);
+  await waitForState(database.db, gala, 'sent', 1);
   await waitUntil('the test event was passed over', async () => {
     const { last_offset } = await database.db
       .selectFrom('journal_consumers')
@@ -110,8 +102,8 @@ test('nothing of a test event is sent outside', async () => {
 
 test('what is paused waits, and goes on where it was', async () => {
   const server = await startMailServer();
-  await enable(database.db, fixture);
-  await perform(database.db, pauseMailAction, { eventId: fixture.eventId }, 'test');
+  await enable(database.db, gala);
+  await perform(database.db, pauseMailAction, { eventId: gala.eventId }, 'test');
   await confirmThese(addresses(2, 'paused'));
   const other = await createFixture(database.db);
   await confirm(database.db, other, await other.addTicket(), addresses(1, 'other'));
@@ -119,8 +111,8 @@ test('what is paused waits, and goes on where it was', async () => {
   await startMails(database, { SMTP_URL: server.url });
   await waitForState(database.db, other, 'sent', 1);
   expect(countsOf(server.mails)).toEqual(once(addresses(1, 'other')));
-  await perform(database.db, resumeMailAction, { eventId: fixture.eventId }, 'test');
-  await waitForState(database.db, fixture, 'sent', 2);
+  await perform(database.db, resumeMailAction, { eventId: gala.eventId }, 'test');
+  await waitForState(database.db, gala, 'sent', 2);
 });
 
 describe('refusals', () => {
@@ -129,17 +121,17 @@ describe('refusals', () => {
     const [gone, here] = addresses(2) as [string, string];
     server.onRecipient = (address) =>
       address === gone ? { responseCode: 550, message: `5.1.1 <${address}>: no such user` } : undefined;
-    await enable(database.db, fixture);
+    await enable(database.db, gala);
     const { output } = await startMails(database, { SMTP_URL: server.url });
     await confirmThese([gone, here]);
-    await waitForState(database.db, fixture, 'sent', 1);
-    expect(await waitForState(database.db, fixture, 'undeliverable', 1)).toMatchObject([
+    await waitForState(database.db, gala, 'sent', 1);
+    expect(await waitForState(database.db, gala, 'undeliverable', 1)).toMatchObject([
       { reason: '550 5.1.1', attempts: 1 },
     ]);
     let asked = 0;
     server.onRecipient = (address) => void (asked += Number(address === gone));
     await confirmThese([gone.toUpperCase()]);
-    expect(await waitForState(database.db, fixture, 'suppressed', 1)).toMatchObject([
+    expect(await waitForState(database.db, gala, 'suppressed', 1)).toMatchObject([
       { reason: 'suppressed', attempts: 0 },
     ]);
     expect(asked).toBe(0);
@@ -152,13 +144,13 @@ describe('refusals', () => {
     server.onRecipient = (address) =>
       address === grey ? { responseCode: 451, message: '4.7.1 greylisted' } : undefined;
     await confirmThese([grey, ...addresses(20)]);
-    await sql`update journal_segments set at = now() - interval '1 hour' where shard_id = ${fixture.shardId}`.execute(
+    await sql`update journal_segments set at = now() - interval '1 hour' where shard_id = ${gala.shardId}`.execute(
       database.db,
     );
-    await enable(database.db, fixture);
+    await enable(database.db, gala);
     await startMails(database, { SMTP_URL: server.url });
-    await waitForState(database.db, fixture, 'sent', 20);
-    expect(await waitForState(database.db, fixture, 'retry', 1)).toMatchObject([
+    await waitForState(database.db, gala, 'sent', 20);
+    expect(await waitForState(database.db, gala, 'retry', 1)).toMatchObject([
       { reason: '451 4.7.1', attempts: 1, possiblyTwice: false },
     ]);
     // As long as it was confirmed, not as long as it was refused. An alert on what was not tried hears nothing of it.
@@ -167,7 +159,7 @@ describe('refusals', () => {
     expect(mail!.oldestRetryMs).toBeGreaterThanOrEqual(HOUR_MS);
     server.onRecipient = () => undefined;
     await makeDue(database.db);
-    const sent = await waitForState(database.db, fixture, 'sent', 21);
+    const sent = await waitForState(database.db, gala, 'sent', 21);
     expect(sent[0]).toMatchObject({ attempts: 2, possiblyTwice: false });
     expect(countsOf(server.mails)).toEqual(once([grey, ...addresses(20)]));
     expect((await readLags(database.db)).mail).toMatchObject({
@@ -187,21 +179,21 @@ describe('refusals', () => {
       return { responseCode, message: '4.7.0 slow down' };
     };
     server.onRecipient = busy;
-    await enable(database.db, fixture);
+    await enable(database.db, gala);
     const { output } = await startMails(database, { SMTP_URL: server.url });
     await confirmThese(addresses(200));
     await waitUntil('it was told to wait', () => output().includes('the SMTP server accepts no e-mails'));
     await waitUntil('the first refusals are recorded', async () =>
-      (await deliveriesOf(database.db, fixture)).every(({ state }) => state === 'queued'),
+      (await deliveriesOf(database.db, gala)).every(({ state }) => state === 'queued'),
     );
     const before = refused;
     await waitUntil('it has asked again', () => refused > before);
     // Those that were handed over before the first refusal arrived, and one for each time it asks again.
     expect(asked.size).toBeLessThanOrEqual(MOST_SENDING + refused - before);
-    expect((await deliveriesOf(database.db, fixture)).every(isUntried)).toBe(true);
+    expect((await deliveriesOf(database.db, gala)).every(isUntried)).toBe(true);
     server.onRecipient = () => undefined;
-    await waitForState(database.db, fixture, 'sent', 200);
-    expect((await deliveriesOf(database.db, fixture)).every(({ attempts }) => attempts === 1)).toBe(true);
+    await waitForState(database.db, gala, 'sent', 200);
+    expect((await deliveriesOf(database.db, gala)).every(({ attempts }) => attempts === 1)).toBe(true);
     expect(countsOf(server.mails)).toEqual(once(addresses(200)));
   });
 
@@ -211,18 +203,18 @@ describe('refusals', () => {
     server.onRecipient = (address) =>
       address === first ? { responseCode: 454, message: '4.7.1 relay access denied' } : undefined;
     await confirmThese([first, ...others]);
-    await enable(database.db, fixture);
+    await enable(database.db, gala);
     await startMails(database, { SMTP_URL: server.url });
-    await waitForState(database.db, fixture, 'sent', 20);
+    await waitForState(database.db, gala, 'sent', 20);
     // It has its row as soon as others were taken since it was refused.
     await confirmThese(addresses(1, 'later'));
-    await waitForState(database.db, fixture, 'sent', 21);
-    expect(await waitForState(database.db, fixture, 'retry', 1)).toMatchObject([
+    await waitForState(database.db, gala, 'sent', 21);
+    expect(await waitForState(database.db, gala, 'retry', 1)).toMatchObject([
       { reason: '454 4.7.1', attempts: 1, possiblyTwice: false },
     ]);
     server.onRecipient = () => undefined;
     await makeDue(database.db);
-    await waitForState(database.db, fixture, 'sent', 22);
+    await waitForState(database.db, gala, 'sent', 22);
     expect(countsOf(server.mails)).toEqual(once([first, ...others, ...addresses(1, 'later')]));
   });
 
@@ -231,17 +223,17 @@ describe('refusals', () => {
   test('of some addresses by its policy: they wait, the others are sent without a pause, and nobody is suppressed', async () => {
     const server = await startMailServer();
     server.onRecipient = (address) => (address.startsWith('blocked') ? BY_POLICY : undefined);
-    await enable(database.db, fixture);
+    await enable(database.db, gala);
     const { output } = await startMails(database, { SMTP_URL: server.url });
     await confirmThese(addresses(1, 'first'));
-    await waitForState(database.db, fixture, 'sent', 1);
+    await waitForState(database.db, gala, 'sent', 1);
     const others = [1, 2, 3, 4, 5].flatMap((part) => [
       ...addresses(10, `blocked-${part}`),
       ...addresses(30, `part-${part}`),
     ]);
     await confirmThese(others);
-    await waitForState(database.db, fixture, 'sent', 151);
-    const refused = await waitForState(database.db, fixture, 'retry', 50);
+    await waitForState(database.db, gala, 'sent', 151);
+    const refused = await waitForState(database.db, gala, 'retry', 50);
     expect(refused.every(({ reason, attempts }) => reason === '554 5.7.1' && attempts === 1)).toBe(true);
     // It would say so if e-mails had waited.
     expect(output()).not.toContain('the SMTP server accepts no e-mails');
@@ -250,10 +242,10 @@ describe('refusals', () => {
 
   test('of us, by its policy: everybody waits, and nobody is undeliverable or suppressed', async () => {
     const server = await startMailServer();
-    await enable(database.db, fixture);
+    await enable(database.db, gala);
     const { output } = await startMails(database, { SMTP_URL: server.url });
     await confirmThese(addresses(1, 'first'));
-    await waitForState(database.db, fixture, 'sent', 1);
+    await waitForState(database.db, gala, 'sent', 1);
     let refused = 0;
     server.onRecipient = () => ((refused += 1), BY_POLICY);
     await confirmThese(addresses(40));
@@ -265,14 +257,14 @@ describe('refusals', () => {
       await tryNow.execute(database.db);
       return refused >= first + 2;
     });
-    const attempts = (await deliveriesOf(database.db, fixture)).slice(1).map((one) => one.attempts);
+    const attempts = (await deliveriesOf(database.db, gala)).slice(1).map((one) => one.attempts);
     expect(attempts.reduce((sum, one) => sum + one, 0)).toBeLessThan(20);
     // The server has judged none of them, so they count as not tried.
     expect((await readLags(database.db)).mail!.oldestMs).not.toBeNull();
     server.onRecipient = () => undefined;
     await waitUntil('all are sent', async () => {
       await tryNow.execute(database.db);
-      return (await deliveriesOf(database.db, fixture)).filter(({ state }) => state === 'sent').length === 41;
+      return (await deliveriesOf(database.db, gala)).filter(({ state }) => state === 'sent').length === 41;
     });
     expect(await database.db.selectFrom('mail_suppressions').selectAll().execute()).toEqual([]);
     expect(countsOf(server.mails)).toEqual(once([...addresses(1, 'first'), ...addresses(40)]));
@@ -283,11 +275,11 @@ describe('refusals', () => {
       onMailFrom: (_address, _session, done) =>
         done(Object.assign(new Error('sender not allowed'), { responseCode: 550 })),
     });
-    await enable(database.db, fixture);
+    await enable(database.db, gala);
     const { output } = await startMails(database, { SMTP_URL: server.url });
     await confirmThese(addresses(2));
     await waitUntil('it was refused', () => output().includes('the SMTP server accepts no e-mails'));
-    expect((await deliveriesOf(database.db, fixture)).every(isUntried)).toBe(true);
+    expect((await deliveriesOf(database.db, gala)).every(isUntried)).toBe(true);
     expect(await database.db.selectFrom('mail_suppressions').selectAll().execute()).toEqual([]);
   });
 });
@@ -296,7 +288,7 @@ test('a server that is away is waited for', async () => {
   const server = await startMailServer();
   const { port } = new URL(server.url);
   await server.stop();
-  await enable(database.db, fixture);
+  await enable(database.db, gala);
   const { output } = await startMails(database, { SMTP_URL: `smtp://gala:s3cret@127.0.0.1:${port}` });
   await waitUntil('its absence is mentioned', () => output().includes('the SMTP server cannot be used'));
   expect(output()).toMatch(new RegExp(`"host":"127.0.0.1","port":${port},"reason":"[A-Z]+"`));
@@ -304,7 +296,7 @@ test('a server that is away is waited for', async () => {
   await confirmThese(addresses(10));
   await waitUntil('it was missed', () => output().includes('the SMTP server accepts no e-mails'));
   const again = await startMailServer(Number(port));
-  await waitForState(database.db, fixture, 'sent', 10);
+  await waitForState(database.db, gala, 'sent', 10);
   expect(countsOf(again.mails)).toEqual(once(addresses(10)));
 });
 
@@ -314,30 +306,30 @@ test('e-mails that cannot be made wait until they can, and others go on', async 
     database.db
       .updateTable('events')
       .set({ starts_at: new Date(), time_zone: timeZone })
-      .where('id', '=', fixture.eventId)
+      .where('id', '=', gala.eventId)
       .execute();
   await setTimeZone('Nobody/Knows');
   const other = await createFixture(database.db);
   await confirmThese(addresses(3));
   await confirm(database.db, other, await other.addTicket(), addresses(1, 'other'));
-  for (const event of [fixture, other]) await enable(database.db, event);
+  for (const event of [gala, other]) await enable(database.db, event);
   const { output } = await startMails(database, { SMTP_URL: server.url });
-  await waitForState(database.db, fixture, 'retry', 3);
+  await waitForState(database.db, gala, 'retry', 3);
   await waitForState(database.db, other, 'sent', 1);
   expect(output()).toMatch(/an e-mail could not be composed/);
   await setTimeZone('Europe/Berlin');
   await makeDue(database.db);
-  await waitForState(database.db, fixture, 'sent', 3);
+  await waitForState(database.db, gala, 'sent', 3);
   expect(countsOf(server.mails)).toEqual(once([...addresses(3), ...addresses(1, 'other')]));
 });
 
 test('an address that was suppressed by hand gets none', async () => {
   const server = await startMailServer();
   const [one, two] = addresses(2) as [string, string];
-  await suppress(database.db, { digest: digestOf(one), reason: 'test', eventId: fixture.eventId });
-  await enable(database.db, fixture);
+  await suppress(database.db, { digest: digestOf(one), reason: 'test', eventId: gala.eventId });
+  await enable(database.db, gala);
   await confirmThese([one, two]);
   await startMails(database, { SMTP_URL: server.url });
-  await waitForState(database.db, fixture, 'sent', 1);
+  await waitForState(database.db, gala, 'sent', 1);
   expect(countsOf(server.mails)).toEqual(once([two]));
 });

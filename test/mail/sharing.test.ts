@@ -1,20 +1,14 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { beforeEach, expect } from 'vitest';
 import { emptyTables } from '../harness/empty-tables.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { startMailServer } from '../harness/mail-server.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { addresses, confirm, enable, startMails, waitForState } from './mail-process.ts';
+import { database, test } from '../harness/database-test.ts';
 
 // What delivery processes and events share.
 
-let database: TestDatabase;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
 beforeEach(async () => {
   await emptyTables(database.db, 'journal_consumers', 'deliveries');
 });

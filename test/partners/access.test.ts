@@ -2,9 +2,8 @@ import { createEvent, grantEvent, revokeEvent } from '@floodgate/events';
 import { issueKey, listKeys, revokeKey, rotateKey, type IssuedKey } from '@floodgate/partners';
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
-import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { afterAll, expect } from 'vitest';
+import { database, gala, test, ticketId } from '../harness/event-test.ts';
 import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
 import { waitForLockWaiters } from '../harness/lock-waiters.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
@@ -14,24 +13,16 @@ const HOUR_MS = 3_600_000;
 /** What partners and operators were promised. */
 const TAKES_EFFECT_WITHIN_MS = 2_000;
 
-let database: TestDatabase;
-let apis: InProcessApi[];
-let gala: Fixture;
-let ticketId: number;
+test.override('ticket', { capacity: 100_000 });
 
-beforeAll(async () => {
-  database = await createTestDatabase();
+let apis: InProcessApi[];
+
+test.beforeAll(async () => {
   apis = await Promise.all([1, 2].map(() => startInProcessApi({ DATABASE_URL: database.url })));
 });
 
 afterAll(async () => {
   await Promise.all(apis.map((api) => api.close()));
-  await database.drop();
-});
-
-beforeEach(async () => {
-  gala = await createFixture(database.db);
-  ticketId = await gala.addTicket({ capacity: 100_000 });
 });
 
 const clients = (secretKey = gala.secretKey, eventRef = gala.eventRef) =>

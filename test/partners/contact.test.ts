@@ -1,13 +1,7 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { expect } from 'vitest';
+import { database, test } from '../harness/database-test.ts';
 import { runCli } from '../harness/service-process.ts';
-
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
 
 const [FIRST, SECOND] = ['ops@partner.floodgate-tests.org', 'desk@partner.floodgate-tests.org'];
 

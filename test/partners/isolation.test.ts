@@ -4,12 +4,12 @@ import type { FastifyInstance } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { afterAll, beforeEach, describe, expect, onTestFinished } from 'vitest';
+import { database, gala, sharedTest as test } from '../harness/event-test.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { holdTicket } from '../harness/hold-ticket.ts';
-import { finalizePending } from '../harness/journal.ts';
 import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
+import { finalizePending } from '../harness/journal.ts';
 import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
 import { recording } from '../harness/recorded-statements.ts';
 import { waitUntil } from '../harness/wait-until.ts';
@@ -51,9 +51,8 @@ const BODIES: Record<string, object> = {
 };
 const NO_SUCH_TICKET = 2_147_483_647;
 
-let database: TestDatabase;
-let api: InProcessApi;
 const routes = new Set<string>();
+let api: InProcessApi;
 let mine: Fixture;
 let theirs: Fixture;
 let shared: Fixture;
@@ -68,26 +67,26 @@ let theirSharedPass: string;
 let theirWebhook: string;
 let theirSharedWebhook: string;
 
-beforeAll(async () => {
+test.beforeAll(async () => {
   // The routes as the API itself registers them, so that a new one cannot be forgotten here.
   const listen = (message: unknown) =>
     (message as { fastify: FastifyInstance }).fastify.addHook('onRoute', ({ method, url }) => {
       for (const name of [method].flat()) routes.add(`${name} ${url}`);
     });
   subscribe('fastify.initialization', listen);
-  database = await createTestDatabase();
   api = await startInProcessApi({ DATABASE_URL: database.url });
   unsubscribe('fastify.initialization', listen);
 
   [mine, theirs] = [await createFixture(database.db), await createFixture(database.db)];
-  const owner = await createFixture(database.db);
   theirTrial = await createFixture(database.db, 'allow', 'test');
-  for (const { partnerId } of [mine, theirs]) await grantEvent(database.db, partnerId, owner.eventId);
-  shared = { ...owner, partnerId: mine.partnerId, secretKey: mine.secretKey };
-  theirShared = { ...owner, partnerId: theirs.partnerId, secretKey: theirs.secretKey };
+  for (const { partnerId } of [mine, theirs]) await grantEvent(database.db, partnerId, gala.eventId);
+  shared = { ...gala, partnerId: mine.partnerId, secretKey: mine.secretKey };
+  theirShared = { ...gala, partnerId: theirs.partnerId, secretKey: theirs.secretKey };
   [sharedTicket, theirTicket] = [await shared.addTicket(), await theirs.addTicket()];
   await mine.addTicket();
 });
+
+afterAll(() => api.close());
 
 // Some of the requests change them for good.
 beforeEach(async () => {
@@ -98,11 +97,6 @@ beforeEach(async () => {
   const url = 'https://partner.example/hook';
   theirWebhook = (await addWebhook(database.db, theirs, { url })).endpoint.id;
   theirSharedWebhook = (await addWebhook(database.db, theirShared, { url })).endpoint.id;
-});
-
-afterAll(async () => {
-  await api.close();
-  await database.drop();
 });
 
 const clientOf = (caller: Pick<Fixture, 'secretKey' | 'eventRef'>) => new PartnerClient(api.baseUrl, caller);

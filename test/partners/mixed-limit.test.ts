@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { limitPartner } from '@floodgate/partners';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { database, test } from '../harness/database-test.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
 import { startApiProcess } from '../harness/service-process.ts';
@@ -13,14 +13,6 @@ import { waitUntil } from '../harness/wait-until.ts';
 const SECONDS = Number(process.env['MEASURE_LIMIT'] ?? 4);
 const LIMIT = 100;
 const BULK_SIZES = [2, 5, 20, 30];
-
-let database: TestDatabase;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-
-afterAll(() => database.drop());
 
 /** Permits by the second of the clock that Postgres and this process share. */
 class PerSecond {

@@ -1,7 +1,7 @@
 import { issueKey, limitPartner } from '@floodgate/partners';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { afterAll, beforeEach, describe, expect } from 'vitest';
+import { database, gala, test, ticketId } from '../harness/event-test.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
@@ -14,25 +14,17 @@ import { waitUntil } from '../harness/wait-until.ts';
 const LIMIT = 25;
 const TAKES_EFFECT_WITHIN_MS = 2_000;
 
-let database: TestDatabase;
-let apis: Awaited<ReturnType<typeof startApiProcess>>[];
-let gala: Fixture;
-let ticketId: number;
+test.override('ticket', { capacity: 100_000 });
 
-beforeAll(async () => {
-  database = await createTestDatabase();
+let apis: Awaited<ReturnType<typeof startApiProcess>>[];
+
+test.beforeAll(async () => {
   const env = { DATABASE_URL: database.url, QUEUE_URL: database.url };
   apis = await Promise.all([1, 2].map(() => startApiProcess(env)));
 });
 
 afterAll(async () => {
   await Promise.all(apis.map((api) => api.end()));
-  await database.drop();
-});
-
-beforeEach(async () => {
-  gala = await createFixture(database.db);
-  ticketId = await gala.addTicket({ capacity: 100_000 });
 });
 
 const clients = (fixture: Pick<Fixture, 'secretKey' | 'eventRef'> = gala) =>

@@ -2,8 +2,8 @@ import { grantEvent } from '@floodgate/events';
 import { issueKey, revokeKey } from '@floodgate/partners';
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { afterAll, beforeAll, describe, expect, inject } from 'vitest';
+import { database, test } from '../harness/database-test.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
 import { runCli, startApiProcess, type ServiceProcess } from '../harness/service-process.ts';
@@ -13,15 +13,11 @@ import { waitUntil } from '../harness/wait-until.ts';
 const TAKES_EFFECT_WITHIN_MS = 2_000;
 const CALLERS_PER_API = 12;
 
-let database: TestDatabase;
 let env: { DATABASE_URL: string; QUEUE_URL: string };
 
-beforeAll(async () => {
-  database = await createTestDatabase();
+test.beforeAll(async () => {
   env = { DATABASE_URL: database.url, QUEUE_URL: inject('redisUrl') ?? database.url };
 });
-
-afterAll(() => database.drop());
 
 /** Runs an operator's command on keys and answers its document. */
 async function key<Document>(...args: string[]): Promise<Document> {

@@ -4,22 +4,13 @@ import { describeEventAction } from '@floodgate/events/actions';
 import { perform } from '@floodgate/passes/actions';
 import { findRegistrations, passReferenceOf } from '@floodgate/registrations';
 import { createPublicKey } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { commitBatch } from '../harness/committed-batch.ts';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
-import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { database, gala, sharedTest as test } from '../harness/event-test.ts';
+import { createFixture } from '../harness/fixture.ts';
 import { finalizePending } from '../harness/journal.ts';
 import { readRevocations } from '../harness/passes.ts';
 import { runCli } from '../harness/service-process.ts';
-
-let database: TestDatabase;
-let gala: Fixture;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  gala = await createFixture(database.db);
-});
-afterAll(() => database.drop());
 
 const pass = (...args: string[]) => runCli({ DATABASE_URL: database.url }, 'pass', ...args);
 

@@ -2,14 +2,10 @@ import { createPassSigner, parsePass, verifyPass } from '@floodgate/passes';
 import { perform, rotatePassKeyAction, withdrawPassKeyAction } from '@floodgate/passes/actions';
 import { connect, type ServiceName } from '@floodgate/database';
 import { sql } from 'kysely';
-import { afterAll, expect, test } from 'vitest';
-import { createTestDatabase } from '../harness/database.ts';
+import { expect } from 'vitest';
+import { database, db, test } from '../harness/database-test.ts';
 import { roleOf, withRole } from '../harness/service-roles.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-
-const database = await createTestDatabase();
-const { db } = database;
-afterAll(() => database.drop());
 
 const SUBJECT = { eventId: 1042, ticketId: 3, serial: 317 };
 

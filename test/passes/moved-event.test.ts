@@ -1,10 +1,8 @@
 import { createClient, verifyPass } from '@floodgate/client';
 import { describeEventAction, perform } from '@floodgate/events/actions';
 import PostalMime from 'postal-mime';
-import { expect, onTestFinished, test } from 'vitest';
-import { createTestDatabase } from '../harness/database.ts';
-import { createFixture } from '../harness/fixture.ts';
-import { startInProcessApi } from '../harness/in-process-api.ts';
+import { expect, onTestFinished } from 'vitest';
+import { api, database, gala, test } from '../harness/api-test.ts';
 import { finalizePending } from '../harness/journal.ts';
 import { startMailServer } from '../harness/mail-server.ts';
 import { readQrCode } from '../harness/passes.ts';
@@ -17,11 +15,6 @@ const SAMPLE = 20;
 const WEEK_MS = 7 * 86_400_000;
 
 test('an event moves by a week: every pass that was e-mailed before opens the door with the new document', async () => {
-  const database = await createTestDatabase();
-  onTestFinished(() => database.drop());
-  const api = await startInProcessApi({ DATABASE_URL: database.url });
-  onTestFinished(() => api.close());
-  const gala = await createFixture(database.db);
   const [eventId, partnerId] = [gala.eventId, gala.partnerId];
   const startsAt = new Date(Date.now() + 2 * 86_400_000);
   const moveTo = (start: Date) => {

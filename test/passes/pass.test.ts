@@ -1,34 +1,16 @@
 import { describeEventAction, perform } from '@floodgate/events/actions';
 import { verifyPass } from '@floodgate/passes';
 import { rotatePassKeyAction } from '@floodgate/passes/actions';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { expect } from 'vitest';
+import { api, database, gala, partner, sharedTest as test, ticketId } from '../harness/api-test.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
-import { createFixture, type Fixture } from '../harness/fixture.ts';
-import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
 import { finalizePending } from '../harness/journal.ts';
-import { attendee, PartnerClient } from '../harness/partner-client.ts';
+import { attendee } from '../harness/partner-client.ts';
 import { fetchPassKeys, readQrCode } from '../harness/passes.ts';
 import { exchange, requestText } from '../harness/raw-http.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
-let database: TestDatabase;
-let api: InProcessApi;
-let gala: Fixture;
-let partner: PartnerClient;
-let ticketId: number;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  api = await startInProcessApi({ DATABASE_URL: database.url });
-  gala = await createFixture(database.db);
-  partner = new PartnerClient(api.baseUrl, gala);
-  ticketId = await gala.addTicket();
-});
-afterAll(async () => {
-  await api.close();
-  await database.drop();
-});
+test.override('ticket', {});
 
 async function register(headers: Record<string, string> = {}): Promise<string> {
   return String((await partner.register(attendee(ticketId), headers)).body.responseData);

@@ -1,32 +1,21 @@
 import { grantEvent } from '@floodgate/events';
 import type { Revocations } from '@floodgate/passes';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { expect } from 'vitest';
+import { api, database, gala, sharedTest as test, ticketId } from '../harness/api-test.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
-import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
 import { finalizePending } from '../harness/journal.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
 import { fetchPassKeys, readRevocations } from '../harness/passes.ts';
 
-let database: TestDatabase;
-let api: InProcessApi;
-let gala: Fixture;
-let other: Fixture;
-let ticketId: number;
+test.override('ticket', {});
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  api = await startInProcessApi({ DATABASE_URL: database.url });
-  gala = await createFixture(database.db);
+let other: Fixture;
+
+test.beforeAll(async () => {
   const { partnerId, secretKey } = await createFixture(database.db);
   await grantEvent(database.db, partnerId, gala.eventId);
   other = { ...gala, partnerId, secretKey };
-  ticketId = await gala.addTicket();
-});
-afterAll(async () => {
-  await api.close();
-  await database.drop();
 });
 
 const clientOf = (fixture: Fixture) => new PartnerClient(api.baseUrl, fixture);

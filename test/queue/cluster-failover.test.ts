@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { createTestDatabase } from '../harness/database.ts';
+import { describe, expect, onTestFinished } from 'vitest';
+import { database, test } from '../harness/database-test.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
 import { startApiProcess, startWorkerProcess } from '../harness/service-process.ts';
@@ -18,8 +18,6 @@ describe.skipIf(missing)(`API and worker on a Redis Cluster${missing}`, () => {
     'registrations in all shards are confirmed, whatever master is lost meanwhile',
     { timeout: 180_000 },
     async () => {
-      const database = await createTestDatabase();
-      onTestFinished(() => database.drop());
       const cluster = await startRedisCluster();
       onTestFinished(() => cluster[Symbol.asyncDispose]());
       for (const id of SHARDS.slice(1)) {

@@ -1,21 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { JobsOptions, Queue } from 'bullmq';
 import { Redis } from 'ioredis';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished } from 'vitest';
 import { commitBatch } from '../harness/committed-batch.ts';
-import type { TestDatabase } from '../harness/database.ts';
-import type { Fixture } from '../harness/fixture.ts';
 import { QUEUE_BACKENDS, titleOf, useQueue } from '../harness/queue-backends.ts';
 import type { ServiceProcess } from '../harness/service-process.ts';
 import type { TestQueue } from '../harness/test-queue.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-import { useWorkers } from '../harness/workers.ts';
+import { database, gala, startWorker, test } from '../harness/workers-test.ts';
 
 // Whoever may write to the queue may write anything there. A worker finalizes what is real all the same.
-
-let database: TestDatabase;
-let fixture: Fixture;
-const workers = useWorkers((given) => ({ database, fixture } = given));
 
 const ids = (count: number) => Array.from({ length: count }, () => randomUUID());
 const HYPHENS = '-'.repeat(36);
@@ -73,12 +67,12 @@ for (const backend of QUEUE_BACKENDS.filter(({ name }) => name !== 'Redis Cluste
     let worker: ServiceProcess;
     useQueue(backend, (given) => ({ queue } = given));
 
-    const startWorker = async () => {
-      worker = await workers.start({ QUEUE_URL: queue.url, QUEUE_NAMESPACE: queue.namespace });
+    const startOnQueue = async () => {
+      worker = await startWorker({ QUEUE_URL: queue.url, QUEUE_NAMESPACE: queue.namespace });
     };
 
     const expectUnharmed = async () => {
-      const batch = await commitBatch(database.db, fixture);
+      const batch = await commitBatch(database.db, gala);
       await batch.waitForState('confirmed');
       expect(worker.child.exitCode).toBeNull();
       expect(worker.output()).not.toMatch(/"level":[56]0/);
@@ -87,7 +81,7 @@ for (const backend of QUEUE_BACKENDS.filter(({ name }) => name !== 'Redis Cluste
     test('forged jobs fail at once, each by itself, and what is real is finalized', async () => {
       const raw = await queue.raw();
       const forged = await forge(raw);
-      await startWorker();
+      await startOnQueue();
       await waitUntil('all of them are dealt with', async () => {
         const { failed = 0, ...others } = await raw.getJobCounts(
           'waiting',
@@ -125,7 +119,7 @@ for (const backend of QUEUE_BACKENDS.filter(({ name }) => name !== 'Redis Cluste
           await client.hset(raw.toKey(id!), field, value);
         }
         await client.lpush(raw.toKey('wait'), 'no-such-job', ':', '');
-        await startWorker();
+        await startOnQueue();
         await expectUnharmed();
         await waitUntil('nothing waits', async () => (await raw.getJobCounts('waiting'))['waiting'] === 0);
         await expectUnharmed();
@@ -134,10 +128,10 @@ for (const backend of QUEUE_BACKENDS.filter(({ name }) => name !== 'Redis Cluste
 
     test('a real batch is confirmed with a forged one as its neighbour', async () => {
       const raw = await queue.raw();
-      const batch = await commitBatch(database.db, fixture, { relayInSeconds: 3_600 });
+      const batch = await commitBatch(database.db, gala, { relayInSeconds: 3_600 });
       const batchIds = [randomUUID(), batch.batchId, randomUUID()];
-      await raw.add('finalize-batches', { shardId: fixture.shardId, batchIds });
-      await startWorker();
+      await raw.add('finalize-batches', { shardId: gala.shardId, batchIds });
+      await startOnQueue();
       await batch.waitForState('confirmed');
       await expectUnharmed();
     });

@@ -8,8 +8,8 @@ import { Consumer, handleJobs, job, parseQueueUrl, Producer } from '@floodgate/q
 import { finalizeBatchesJob } from '@floodgate/registrations';
 import { findFreePort } from '@floodgate/embedded-postgres';
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { afterAll, beforeAll, describe, expect, onTestFinished } from 'vitest';
+import { database, test } from '../harness/database-test.ts';
 import { runCli, startApiProcess, startWorkerProcess } from '../harness/service-process.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { redisServerCommand, startRedis, type RedisProcess } from '../servers/redis.ts';
@@ -23,7 +23,6 @@ const SAFE = ['--maxmemory-policy', 'noeviction', '--save', ''];
 
 describe.skipIf(missing)(`why a queue is down${missing}`, () => {
   let directory: string;
-  let database: TestDatabase;
   let servers: Record<'open' | 'secret' | 'tls', RedisProcess>;
 
   beforeAll(async () => {
@@ -48,11 +47,9 @@ describe.skipIf(missing)(`why a queue is down${missing}`, () => {
       secret: await startRedis([...SAFE, '--requirepass', PASSWORD]),
       tls: await startRedis([...SAFE, '--port', '0', ...tls, '--tls-key-file', key], tlsPort),
     };
-    database = await createTestDatabase();
   });
   afterAll(async () => {
     await Promise.all(Object.values(servers).map((server) => server.stop()));
-    await database.drop();
     await rm(directory, { recursive: true, force: true });
   });
 

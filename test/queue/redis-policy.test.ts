@@ -1,8 +1,8 @@
 import { Consumer, parseQueueUrl, Producer, UnsafeQueueError, watchQueue } from '@floodgate/queue';
 import { Redis } from 'ioredis';
-import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished } from 'vitest';
 import { commitBatch } from '../harness/committed-batch.ts';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { database, test } from '../harness/database-test.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
 import {
@@ -20,12 +20,10 @@ const HOW_TO_MEND = 'redis-cli CONFIG SET maxmemory-policy noeviction';
 const UNSAFE = ['--maxmemory-policy', 'allkeys-lru', '--save', ''];
 
 describe.skipIf(missing)(`a Redis that may evict keys${missing}`, () => {
-  let database: TestDatabase;
   let redis: RedisProcess;
   const opened: { close(): Promise<void> }[] = [];
 
   beforeAll(async () => {
-    database = await createTestDatabase();
     redis = await startRedis(UNSAFE);
   });
   afterEach(async () => {
@@ -33,7 +31,6 @@ describe.skipIf(missing)(`a Redis that may evict keys${missing}`, () => {
   });
   afterAll(async () => {
     await redis.stop();
-    await database.drop();
   });
 
   function openBoth(url: string) {

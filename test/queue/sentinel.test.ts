@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { findFreePort } from '@floodgate/embedded-postgres';
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { afterAll, beforeAll, describe, expect, onTestFinished } from 'vitest';
+import { database, test } from '../harness/database-test.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
 import { startApiProcess, startWorkerProcess } from '../harness/service-process.ts';
@@ -18,14 +18,12 @@ const missing = command ? '' : ' (no redis-server on the PATH)';
 const SAFE = ['--maxmemory-policy', 'noeviction', '--save', ''];
 
 describe.skipIf(missing)(`a Redis that Sentinel watches${missing}`, () => {
-  let database: TestDatabase;
   let master: RedisProcess;
   let replica: RedisProcess;
   let sentinelPort: number;
   let stopSentinel: () => Promise<void>;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
     master = await startRedis(SAFE);
     replica = await startRedis([...SAFE, '--replicaof', '127.0.0.1', String(master.port)]);
     sentinelPort = await findFreePort();
@@ -55,7 +53,6 @@ describe.skipIf(missing)(`a Redis that Sentinel watches${missing}`, () => {
   afterAll(async () => {
     await stopSentinel();
     await Promise.all([master, replica].map((server) => server.stop()));
-    await database.drop();
   });
 
   test('jobs go on after the failover, and what was reserved meanwhile is finalized', async () => {

@@ -12,8 +12,8 @@ import {
 import { createLogger, loadConfig } from '@floodgate/service';
 import { startWorker, workerConfig, type WorkerHealth } from '@floodgate/worker';
 import { findFreePort } from '@floodgate/embedded-postgres';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { describe, expect, onTestFinished } from 'vitest';
+import { database, test } from '../harness/database-test.ts';
 import { QUEUE_BACKENDS, titleOf, useQueue } from '../harness/queue-backends.ts';
 import { underTest } from '../harness/service-roles.ts';
 import { TestQueue } from '../harness/test-queue.ts';
@@ -108,10 +108,6 @@ for (const backend of QUEUE_BACKENDS) {
 }
 
 describe('a worker with two queues', () => {
-  let database: TestDatabase;
-  beforeAll(async () => void (database = await createTestDatabase()));
-  afterAll(() => database.drop());
-
   /** A worker whose jobs of the queue `right` end when `go` does. */
   async function startTwoQueues(go: Promise<unknown>, env: Record<string, string> = {}) {
     const queue = await TestQueue.open(database.url);

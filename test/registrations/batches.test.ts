@@ -11,22 +11,19 @@ import {
 } from '@floodgate/registrations';
 import { type BatchState, type Database, type Schema } from '@floodgate/database';
 import { sql, type InsertObject, type RawBuilder } from 'kysely';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { afterAll, beforeEach, expect } from 'vitest';
+import { database, test } from '../harness/database-test.ts';
 
 // The outbox by itself: what each statement does to a batch, and what it leaves alone.
 
-let database: TestDatabase;
 /** Where the batches are. */
 let server: Database;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
+test.beforeAll(async () => {
   server = await database.openShard(0);
 });
 afterAll(async () => {
   await server.destroy();
-  await database.drop();
 });
 beforeEach(() => sql`truncate batches`.execute(database.db));
 

@@ -3,10 +3,9 @@ import { BULK_LIMIT } from '@floodgate/contract';
 import { limitPartner } from '@floodgate/partners';
 import { reconcile } from '@floodgate/registrations';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { afterAll, beforeEach, expect } from 'vitest';
+import { database, gala, test, ticketId, useEvent, useTicket } from '../harness/event-test.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
-import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { holdTicket } from '../harness/hold-ticket.ts';
 import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
 import { waitForLockWaiters } from '../harness/lock-waiters.ts';
@@ -16,15 +15,13 @@ import { waitUntil } from '../harness/wait-until.ts';
 
 // Many registrations in one call.
 
-let database: TestDatabase;
+test.override('ticket', {});
+
 let proxy: TcpProxy;
 let apis: [InProcessApi, InProcessApi];
-let fixture: Fixture;
 let partner: PartnerClient;
-let ticketId: number;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
+test.beforeAll(async () => {
   proxy = await TcpProxy.start(database.url);
   apis = [
     await startInProcessApi({ DATABASE_URL: database.url }),
@@ -39,13 +36,10 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all(apis.map((api) => api.close()));
   await proxy.stop();
-  await database.drop();
 });
 
 beforeEach(async () => {
-  fixture = await createFixture(database.db);
-  partner = new PartnerClient(apis[0].baseUrl, fixture);
-  ticketId = await fixture.addTicket();
+  partner = new PartnerClient(apis[0].baseUrl, gala);
 });
 
 const callBulk = (body: unknown, headers: Record<string, string> = {}, client = partner) =>
@@ -76,10 +70,7 @@ async function takenOf(ticket = ticketId): Promise<number> {
 }
 
 test('each is answered in its place as the single call would have answered it', async () => {
-  const [small, closed] = [
-    await fixture.addTicket({ capacity: 1 }),
-    await fixture.addTicket({ active: false }),
-  ];
+  const [small, closed] = [await gala.addTicket({ capacity: 1 }), await gala.addTicket({ active: false })];
   const asked: unknown[] = [
     attendee(ticketId),
     attendee(small),
@@ -105,7 +96,7 @@ test('each is answered in its place as the single call would have answered it', 
   );
   expect(await takenOf(small)).toBe(1);
   const stored = await sql<{ name: string; extra: string }>`
-    select full_name as name from registrations where event_id = ${fixture.eventId} and full_name = 'Ada'`.execute(
+    select full_name as name from registrations where event_id = ${gala.eventId} and full_name = 'Ada'`.execute(
     database.db,
   );
   // In bulk, and by itself.
@@ -117,7 +108,7 @@ test('pass references are those of the attendees in the same place', async () =>
   const passes = passesOf(answer) as string[];
   expect(new Set(passes).size).toBe(BULK_LIMIT);
   const { rows } = await sql<{ serial: number; extra: string }>`
-    select serial, extra_data_1 as extra from registrations where event_id = ${fixture.eventId}`.execute(
+    select serial, extra_data_1 as extra from registrations where event_id = ${gala.eventId}`.execute(
     database.db,
   );
   const bySerial = new Map(rows.map(({ serial, extra }) => [String(serial), extra]));
@@ -132,7 +123,7 @@ test('pass references are those of the attendees in the same place', async () =>
 });
 
 test('all or none: over several tickets, and who was not refused says so', async () => {
-  const small = await fixture.addTicket({ capacity: 2 });
+  const small = await gala.addTicket({ capacity: 2 });
   const group = (count: number) => [...guests(2), ...guests(count, small)];
   const refused = await callBulk({ registrations: group(3), mode: 'all' });
   expect(codesOf(refused)).toEqual(['36', '36', '36', '36', '32']);
@@ -176,10 +167,9 @@ test('a call as a whole is refused for what is wrong with all of it', async () =
 });
 
 test('one attendee comes once, also where one call names them again', async () => {
-  fixture = await createFixture(database.db, 'reject');
-  partner = new PartnerClient(apis[0].baseUrl, fixture);
-  ticketId = await fixture.addTicket();
-  const small = await fixture.addTicket({ capacity: 1 });
+  await useEvent({ duplicatePolicy: 'reject' }, {});
+  partner = new PartnerClient(apis[0].baseUrl, gala);
+  const small = await gala.addTicket({ capacity: 1 });
   const [ada, bob] = ['ada@example.com', 'bob@example.com'].map((emailAddress) => ({ emailAddress }));
   const call = [
     attendee(small, bob),
@@ -194,7 +184,7 @@ test('one attendee comes once, also where one call names them again', async () =
 });
 
 test('a repeat with the same key is answered as before, whatever was refused, and reserves nothing', async () => {
-  const small = await fixture.addTicket({ capacity: 1 });
+  const small = await gala.addTicket({ capacity: 1 });
   const [key, other] = [randomUUID(), randomUUID()];
   const call = { registrations: [...guests(2, small), {}, ...guests(1)] };
   const first = await callBulk(call, { 'idempotency-key': key });
@@ -202,7 +192,7 @@ test('a repeat with the same key is answered as before, whatever was refused, an
   expect(first.headers.has('idempotent-replayed')).toBe(false);
   await sql`update tickets set capacity = 10 where id = ${small}`.execute(database.db);
   for (const api of apis) {
-    const again = await callBulk(call, { 'idempotency-key': key }, new PartnerClient(api.baseUrl, fixture));
+    const again = await callBulk(call, { 'idempotency-key': key }, new PartnerClient(api.baseUrl, gala));
     expect(again.text).toBe(first.text);
     expect(again.headers.get('idempotent-replayed')).toBe('true');
   }
@@ -228,8 +218,8 @@ test.each([
   ['with a key', randomUUID()],
   ['without one', undefined],
 ])('%s, where the answer of Postgres is cut off, the call has its first answer', async (_how, key) => {
-  const client = new PartnerClient(apis[1].baseUrl, fixture);
-  const small = await fixture.addTicket({ capacity: 2 });
+  const client = new PartnerClient(apis[1].baseUrl, gala);
+  const small = await gala.addTicket({ capacity: 2 });
   const headers = key === undefined ? {} : { 'idempotency-key': key };
   // So that nothing else has to be read.
   expect(codesOf(await callBulk({ registrations: guests(1) }, {}, client))).toEqual(['00']);
@@ -242,7 +232,7 @@ test.each([
 });
 
 test('a call counts as many against a limit as it registers', async () => {
-  await limitPartner(database.db, fixture.partnerId, 10);
+  await limitPartner(database.db, gala.partnerId, 10);
   await waitUntil('the limit is known', async () =>
     (await partner.tickets()).headers.has('ratelimit-policy'),
   );
@@ -259,7 +249,7 @@ test('a call counts as many against a limit as it registers', async () => {
 });
 
 test('beside single calls some bulk calls wait for their turn; more are refused, and nothing of them is reserved', async () => {
-  ticketId = await fixture.addTicket({ capacity: 10_000 });
+  await useTicket({ capacity: 10_000 });
   const held = await holdTicket(database.db, ticketId);
   const single = partner.register(attendee(ticketId));
   await waitForLockWaiters(database.db, 1);

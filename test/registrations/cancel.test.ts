@@ -1,11 +1,10 @@
 import { perform, readAuditLog } from '@floodgate/audit';
 import { updateEventAction } from '@floodgate/events/actions';
 import { failBatch, reconcile, redriveBatches } from '@floodgate/registrations';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { afterAll, expect } from 'vitest';
+import { api, database, gala, partner, test, ticketId, useTicket } from '../harness/api-test.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
-import { createFixture, type Fixture } from '../harness/fixture.ts';
-import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
+import { createFixture } from '../harness/fixture.ts';
 import { finalizePending, journalOf, pendingBatches } from '../harness/journal.ts';
 import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
 import { startApiProcess, runCli } from '../harness/service-process.ts';
@@ -13,25 +12,10 @@ import { waitUntil } from '../harness/wait-until.ts';
 
 const HOUR_MS = 3_600_000;
 
-let database: TestDatabase;
-let api: InProcessApi;
-let gala: Fixture;
-let partner: PartnerClient;
-let ticketId: number;
+test.override('ticket', { capacity: 1 });
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  api = await startInProcessApi({ DATABASE_URL: database.url });
-});
 afterAll(async () => {
-  await api.close();
   expect(await reconcile(database.db)).toEqual([]);
-  await database.drop();
-});
-beforeEach(async () => {
-  gala = await createFixture(database.db);
-  partner = new PartnerClient(api.baseUrl, gala);
-  ticketId = await gala.addTicket({ capacity: 1 });
 });
 
 const codeOf = ({ body }: Answer) => body.responseCode;
@@ -111,7 +95,7 @@ test('the journal tells that a ticket has seats again', async () => {
 });
 
 test('what has failed can be cancelled, and is left out when the rest is given another go', async () => {
-  ticketId = await gala.addTicket({ capacity: 10 });
+  await useTicket({ capacity: 10 });
   const answers = await Promise.all([1, 2].map(() => partner.register(attendee(ticketId))));
   const [first, second] = answers.map(({ body }) => String(body.responseData));
   const { batchIds, shardId } = await pendingBatches(database.db, gala.shardId);
@@ -157,7 +141,7 @@ test('a body is not read, whatever it is', async () => {
 });
 
 test('after the deadline a partner is refused, and an operator is not', async () => {
-  ticketId = await gala.addTicket();
+  await useTicket();
   const passReference = await register();
   const setDeadline = (inMs: number | null) => {
     const cancelUntil = inMs === null ? null : new Date(Date.now() + inMs);

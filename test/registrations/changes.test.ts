@@ -11,27 +11,16 @@ import {
   reserveBatch,
 } from '@floodgate/registrations';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
-import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { afterAll, expect, onTestFinished } from 'vitest';
+import { database, gala, test, ticketId, useTicket } from '../harness/event-test.ts';
 import { finalizePending, isOutboxEmpty, journalOf, pendingBatches } from '../harness/journal.ts';
 import { reservationOf } from '../harness/reservation.ts';
 import { TestQueue } from '../harness/test-queue.ts';
 
-let database: TestDatabase;
-let gala: Fixture;
-let ticketId: number;
+test.override('ticket', { capacity: 10 });
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
 afterAll(async () => {
   expect(await reconcile(database.db)).toEqual([]);
-  await database.drop();
-});
-beforeEach(async () => {
-  gala = await createFixture(database.db);
-  ticketId = await gala.addTicket({ capacity: 10 });
 });
 
 /** Reserves seats and returns what names the registrations. */
@@ -63,7 +52,7 @@ async function published(): Promise<string[]> {
 }
 
 test('while the journal head is held, seats are cancelled, confirmed, expired and sold', async () => {
-  ticketId = await gala.addTicket({ capacity: 4 });
+  await useTicket({ capacity: 4 });
   const [first, second] = await reserve(2, 60);
   const [third, fourth] = await reserve(2);
   await finalize();
@@ -128,7 +117,7 @@ test('a hold that is confirmed while its batch has failed is published when the 
 });
 
 test('a ticket that is sold out and free again before it is published is not published', async () => {
-  ticketId = await gala.addTicket({ capacity: 1 });
+  await useTicket({ capacity: 1 });
   const [seat] = await reserve(1);
   await cancelRegistrations(database.db, gala.shardId, [seat!]);
   await finalize();

@@ -2,9 +2,8 @@ import { commitBatch, reconcile, type Reservation } from '@floodgate/registratio
 import { connect, type Database } from '@floodgate/database';
 import { createHash, randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
-import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { afterAll, afterEach, beforeEach, expect, inject } from 'vitest';
+import { database, gala, test } from '../harness/event-test.ts';
 import { refusePoison } from '../harness/poison.ts';
 import { reservationOf } from '../harness/reservation.ts';
 import { holdTicket } from '../harness/hold-ticket.ts';
@@ -12,30 +11,25 @@ import { endLockWaiters, waitForLockWaiters } from '../harness/lock-waiters.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
-let database: TestDatabase;
 let proxy: TcpProxy;
 /** Through the proxy. */
 let pool: Database;
-let gala: Fixture;
 let committedBatches: string[];
 let failures: string[];
 
-beforeAll(async () => {
-  database = await createTestDatabase();
+test.beforeAll(async () => {
   proxy = await TcpProxy.start(database.url);
   await refusePoison(database.db);
 });
 
 afterAll(async () => {
   await proxy.stop();
-  await database.drop();
 });
 
 beforeEach(async () => {
   proxy.setMode('pass');
   proxy.replaceInAnswers(new Map());
   pool = openPool(proxy.through(database.url));
-  gala = await createFixture(database.db);
   committedBatches = [];
   failures = [];
 });

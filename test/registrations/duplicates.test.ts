@@ -1,29 +1,17 @@
 import type { DuplicatePolicy, DuplicateScope } from '@floodgate/database';
 import { createEvent, grantEvent } from '@floodgate/events';
 import { createTicket } from '@floodgate/tickets';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { expect } from 'vitest';
+import { api, database, sharedTest as test } from '../harness/api-test.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { holdTicket } from '../harness/hold-ticket.ts';
-import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
 import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
 import { waitForLockWaiters } from '../harness/lock-waiters.ts';
 
 // Events that take an attendee once, and attendees who come several times at once.
 
-let database: TestDatabase;
-let api: InProcessApi;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  api = await startInProcessApi({ DATABASE_URL: database.url, ANSWER_WITHIN_MS: '20000' });
-});
-
-afterAll(async () => {
-  await api.close();
-  await database.drop();
-});
+test.override('apiSettings', { ANSWER_WITHIN_MS: '20000' });
 
 /** An event with a ticket, and how to register the same attendee for it again and again. */
 async function openSale() {

@@ -2,17 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { connect, grantPrivileges } from '@floodgate/database';
 import { grantQueue, parseQueueUrl } from '@floodgate/queue';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { afterAll, expect } from 'vitest';
+import { database, test } from '../harness/database-test.ts';
 import { TEMPLATE_NAMESPACE } from '../harness/database-url.ts';
 import { startApiProcess, startProcess } from '../harness/service-process.ts';
 
-let database: TestDatabase;
 let role: string;
 let url: string;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
+test.beforeAll(async () => {
   role = `floodgate_test_${randomBytes(6).toString('hex')}`;
   const password = randomBytes(24).toString('hex');
   await sql`create role ${sql.id(role)} login password ${sql.lit(password)}`.execute(database.db);
@@ -24,7 +22,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await sql`drop owned by ${sql.id(role)}`.execute(database.db);
   await sql`drop role ${sql.id(role)}`.execute(database.db);
-  await database.drop();
 });
 
 test('an API whose commits would not wait for the disk does not start, whoever has set that', async () => {

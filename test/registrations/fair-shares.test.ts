@@ -1,11 +1,10 @@
 import { perform, weighPartnerAction } from '@floodgate/partners/actions';
 import { reconcile } from '@floodgate/registrations';
 import { sql } from 'kysely';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { afterEach, expect } from 'vitest';
+import { api, database, sharedTest as test } from '../harness/api-test.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
-import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
 import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
@@ -13,25 +12,16 @@ import { waitUntil } from '../harness/wait-until.ts';
 const SETTINGS = { BATCH_LIMIT: '5', WAITING_LIMIT: '20', ANSWER_WITHIN_MS: '20000' };
 const COMMIT_DELAY_MICROS = 100_000;
 
-let database: TestDatabase;
-let api: InProcessApi;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  const { rows } = await sql<{ name: string }>`select current_database() as name`.execute(database.db);
+// Before the API connects.
+test.override('apiSettings', async ({ db: owner }) => {
+  const { rows } = await sql<{ name: string }>`select current_database() as name`.execute(owner);
   const name = sql.id(rows[0]!.name);
-  await sql`alter database ${name} set commit_delay = ${sql.lit(COMMIT_DELAY_MICROS)}`.execute(database.db);
-  await sql`alter database ${name} set commit_siblings = 0`.execute(database.db);
-});
-
-afterAll(() => database.drop());
-
-beforeEach(async () => {
-  api = await startInProcessApi({ DATABASE_URL: database.url, ...SETTINGS });
+  await sql`alter database ${name} set commit_delay = ${sql.lit(COMMIT_DELAY_MICROS)}`.execute(owner);
+  await sql`alter database ${name} set commit_siblings = 0`.execute(owner);
+  return SETTINGS;
 });
 
 afterEach(async () => {
-  await api.close();
   expect(await reconcile(database.db)).toEqual([]);
 });
 

@@ -1,30 +1,11 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { expect } from 'vitest';
+import { database, partner, sharedTest as test, ticketId } from '../harness/api-test.ts';
 import { anyBody, FIELD_NAMES, FIELDS, REQUIRED, rightBody } from '../harness/drawn-fields.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
-import { createFixture, type Fixture } from '../harness/fixture.ts';
-import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
-import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
+import { attendee, type Answer } from '../harness/partner-client.ts';
 
-let database: TestDatabase;
-let api: InProcessApi;
-let partner: PartnerClient;
-let fixture: Fixture;
-let ticketId: number;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  api = await startInProcessApi({ DATABASE_URL: database.url });
-  fixture = await createFixture(database.db);
-  partner = new PartnerClient(api.baseUrl, fixture);
-  ticketId = await fixture.addTicket({ capacity: 1_000_000 });
-});
-
-afterAll(async () => {
-  await api.close();
-  await database.drop();
-});
+test.override('ticket', { capacity: 1_000_000 });
 
 /** The fields that the message says are wrong. */
 function namedFields({ body: { responseMessage } }: Answer): string[] {

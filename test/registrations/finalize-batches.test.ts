@@ -1,37 +1,26 @@
 import { createLogger } from '@floodgate/service';
 import { sql } from 'kysely';
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterEach, expect, onTestFinished } from 'vitest';
 import { finalizeBatches } from '@floodgate/registrations';
 import { commitBatch } from '../harness/committed-batch.ts';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
-import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { database, gala, sharedTest as test } from '../harness/event-test.ts';
 import { refuseToConfirm } from '../harness/poison.ts';
 
 // The handler by itself: what it makes of a refusal. That a worker runs it is shown elsewhere.
 
 const log = createLogger('worker', 'silent');
-let database: TestDatabase;
-let fixture: Fixture;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  fixture = await createFixture(database.db);
-});
-afterAll(() => database.drop());
 afterEach(() => sql`drop trigger if exists refuse on batches`.execute(database.db));
 
 /** Finalizes two batches, of which Postgres refuses the first with this SQLSTATE, and answers what became of both. */
 async function finalizeRefused(sqlState: string, isLastAttempt: boolean): Promise<string[]> {
-  const [refused, neighbour] = [
-    await commitBatch(database.db, fixture),
-    await commitBatch(database.db, fixture),
-  ];
+  const [refused, neighbour] = [await commitBatch(database.db, gala), await commitBatch(database.db, gala)];
   await refuseToConfirm(database.db, refused.batchId, sqlState);
   const finalize = finalizeBatches({ db: database.db, log });
   const batchIds = [refused.batchId, neighbour.batchId];
   await expect(
-    finalize({ shardId: fixture.shardId, batchIds }, { isLastAttempt, signal: new AbortController().signal }),
+    finalize({ shardId: gala.shardId, batchIds }, { isLastAttempt, signal: new AbortController().signal }),
   ).rejects.toMatchObject({ code: sqlState });
   return [await refused.state(), await neighbour.state()];
 }
@@ -62,8 +51,8 @@ test.each([
 
 test('a shard whose head somebody holds keeps one of its jobs waiting, and no other shard', async () => {
   const { db } = database;
-  const { shardId } = fixture;
-  const batches = [await commitBatch(db, fixture), await commitBatch(db, fixture)];
+  const { shardId } = gala;
+  const batches = [await commitBatch(db, gala), await commitBatch(db, gala)];
   const holder = await db.startTransaction().execute();
   onTestFinished(async () => void (holder.isCommitted || (await holder.rollback().execute())));
   await sql`select from journal_heads where shard_id = ${shardId} for update`.execute(holder);

@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, inject } from 'vitest';
 import { commitBatch, holdBatch } from '../harness/committed-batch.ts';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
-import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { database, gala, sharedTest as test } from '../harness/event-test.ts';
 import {
   runCli,
   startWorkerProcess,
@@ -13,16 +12,6 @@ import { refuseToConfirm } from '../harness/poison.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { jobOfBatch, TestQueue, waitForCounts } from '../harness/test-queue.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-
-let database: TestDatabase;
-let fixture: Fixture;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  fixture = await createFixture(database.db);
-});
-
-afterAll(() => database.drop());
 
 const QUEUES = [
   { name: 'Postgres', missing: '', url: () => database.url },
@@ -64,7 +53,7 @@ for (const { name, missing, url } of QUEUES) {
     }
 
     test('confirms batches that committed but were never enqueued', async () => {
-      const batches = await Promise.all([1, 2, 3].map(() => commitBatch(database.db, fixture)));
+      const batches = await Promise.all([1, 2, 3].map(() => commitBatch(database.db, gala)));
       expect(await batches[0]!.state()).toBe('reserved');
       await startWorker();
       for (const batch of batches) await batch.waitForState('confirmed');
@@ -73,13 +62,13 @@ for (const { name, missing, url } of QUEUES) {
 
     test('confirms a batch whose job rings long before the relay would', async () => {
       await startWorker();
-      const batch = await commitBatch(database.db, fixture, { relayInSeconds: 3_600 });
-      await (await queue.produce()).enqueue(jobOfBatch(fixture.shardId, batch.batchId));
+      const batch = await commitBatch(database.db, gala, { relayInSeconds: 3_600 });
+      await (await queue.produce()).enqueue(jobOfBatch(gala.shardId, batch.batchId));
       await batch.waitForState('confirmed');
     });
 
     test('confirms the neighbours of a batch that cannot be confirmed', async () => {
-      const batches = await Promise.all([1, 2, 3].map(() => commitBatch(database.db, fixture)));
+      const batches = await Promise.all([1, 2, 3].map(() => commitBatch(database.db, gala)));
       await refuseToConfirm(database.db, batches[1]!.batchId);
       await startWorker();
       await batches[1]!.waitForState('failed');
@@ -87,7 +76,7 @@ for (const { name, missing, url } of QUEUES) {
     });
 
     test('gives a batch up that Postgres refuses to confirm, until it is redriven', async () => {
-      const batch = await commitBatch(database.db, fixture);
+      const batch = await commitBatch(database.db, gala);
       await refuseToConfirm(database.db, batch.batchId);
       const worker = await startWorker();
       const producer = await queue.produce();
@@ -104,11 +93,11 @@ for (const { name, missing, url } of QUEUES) {
       });
       expect(worker.output()).not.toContain('not now');
 
-      const listed = await runCli(env, 'queue', 'failed', '--event', String(fixture.eventId), '--json');
+      const listed = await runCli(env, 'queue', 'failed', '--event', String(gala.eventId), '--json');
       expect(JSON.parse(listed.output)).toMatchObject([
-        { batchId: batch.batchId, eventIds: [fixture.eventId], reason: 'P0001' },
+        { batchId: batch.batchId, eventIds: [gala.eventId], reason: 'P0001' },
       ]);
-      const none = await runCli(env, 'queue', 'failed', '--event', String(fixture.eventId + 1));
+      const none = await runCli(env, 'queue', 'failed', '--event', String(gala.eventId + 1));
       expect(none.output).toBe('no batch has failed\n');
 
       await sql`drop trigger refuse on batches`.execute(database.db);
@@ -122,7 +111,7 @@ for (const { name, missing, url } of QUEUES) {
 
     test('does not give a batch up because Postgres is out of something', async () => {
       const diskFull = '53100';
-      const batch = await commitBatch(database.db, fixture);
+      const batch = await commitBatch(database.db, gala);
       await refuseToConfirm(database.db, batch.batchId, diskFull);
       await startWorker();
       await waitForCounts(await queue.produce(), { failed: 1 });
@@ -133,7 +122,7 @@ for (const { name, missing, url } of QUEUES) {
     });
 
     test('asks for no more batches one by one once Postgres is out of something', async () => {
-      const batches = await Promise.all([1, 2, 3].map(() => commitBatch(database.db, fixture)));
+      const batches = await Promise.all([1, 2, 3].map(() => commitBatch(database.db, gala)));
       // Once enqueued, the relay leaves them alone for minutes.
       await sql`update batches set enqueues = 6`.execute(database.db);
       // Counts its calls, whatever is rolled back. The first is for all batches at once.
@@ -159,10 +148,10 @@ for (const { name, missing, url } of QUEUES) {
     test('does not give a batch up because Postgres was away', async () => {
       const proxy = await TcpProxy.start(database.url);
       const worker = await startWorker({ DATABASE_URL: proxy.through(database.url) });
-      const batch = await commitBatch(database.db, fixture, { relayInSeconds: 3_600 });
+      const batch = await commitBatch(database.db, gala, { relayInSeconds: 3_600 });
       proxy.setMode('down');
       const producer = await queue.produce({ attempts: 2, backoffMs: 1 });
-      await producer.enqueue(jobOfBatch(fixture.shardId, batch.batchId));
+      await producer.enqueue(jobOfBatch(gala.shardId, batch.batchId));
       await waitForCounts(producer, { failed: 1 });
       expect(await batch.state()).toBe('reserved');
 
@@ -176,12 +165,12 @@ for (const { name, missing, url } of QUEUES) {
 
     test('outlives a connection that is lost under a statement', async () => {
       const proxy = await TcpProxy.start(database.url);
-      const batch = await commitBatch(database.db, fixture);
+      const batch = await commitBatch(database.db, gala);
       const hold = await holdBatch(database.db, batch.batchId);
       const worker = await startWorker({ DATABASE_URL: proxy.through(database.url) });
       await (
         await queue.produce({ attempts: 1, backoffMs: 1 })
-      ).enqueue(jobOfBatch(fixture.shardId, batch.batchId));
+      ).enqueue(jobOfBatch(gala.shardId, batch.batchId));
       await hold.somebodyWaits();
       proxy.setMode('down');
       await waitUntil('the job has failed', () => {
@@ -197,10 +186,10 @@ for (const { name, missing, url } of QUEUES) {
     });
 
     test('finishes what another worker was killed over', async () => {
-      const batch = await commitBatch(database.db, fixture, { relayInSeconds: 5 });
+      const batch = await commitBatch(database.db, gala, { relayInSeconds: 5 });
       const hold = await holdBatch(database.db, batch.batchId);
       const victim = await startWorker();
-      await (await queue.produce()).enqueue(jobOfBatch(fixture.shardId, batch.batchId));
+      await (await queue.produce()).enqueue(jobOfBatch(gala.shardId, batch.batchId));
       await hold.somebodyWaits();
       await victim.end('SIGKILL');
       await hold.endWaiters();
@@ -211,11 +200,11 @@ for (const { name, missing, url } of QUEUES) {
     });
 
     test('ends with exit code 0 on SIGTERM, after what it has begun', async () => {
-      const batch = await commitBatch(database.db, fixture, { relayInSeconds: 3_600 });
+      const batch = await commitBatch(database.db, gala, { relayInSeconds: 3_600 });
       const hold = await holdBatch(database.db, batch.batchId);
       const worker = await startWorker();
       const producer = await queue.produce();
-      await producer.enqueue(jobOfBatch(fixture.shardId, batch.batchId));
+      await producer.enqueue(jobOfBatch(gala.shardId, batch.batchId));
       await hold.somebodyWaits();
       worker.child.kill('SIGTERM');
       await waitUntil('it is stopping', () => worker.output().includes('"msg":"stopping"'));

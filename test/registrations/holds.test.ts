@@ -2,11 +2,11 @@ import { grantEvent } from '@floodgate/events';
 import { confirmRegistrations, expireHolds, reconcile, reserveBatch } from '@floodgate/registrations';
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { afterAll, beforeEach, describe, expect } from 'vitest';
+import { api, database, gala, partner, test, ticketId, useEvent, useTicket } from '../harness/api-test.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
-import { createFixture, type Fixture } from '../harness/fixture.ts';
-import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
+import { createFixture } from '../harness/fixture.ts';
+import { startInProcessApi } from '../harness/in-process-api.ts';
 import { finalizePending, journalOf } from '../harness/journal.ts';
 import { waitForLockWaiters } from '../harness/lock-waiters.ts';
 import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
@@ -14,25 +14,10 @@ import { reservationOf } from '../harness/reservation.ts';
 import { startWorkerProcess } from '../harness/service-process.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
-let database: TestDatabase;
-let api: InProcessApi;
-let gala: Fixture;
-let partner: PartnerClient;
-let ticketId: number;
+test.override('ticket', { capacity: 1 });
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  api = await startInProcessApi({ DATABASE_URL: database.url });
-});
 afterAll(async () => {
-  await api.close();
   expect(await reconcile(database.db)).toEqual([]);
-  await database.drop();
-});
-beforeEach(async () => {
-  gala = await createFixture(database.db);
-  partner = new PartnerClient(api.baseUrl, gala);
-  ticketId = await gala.addTicket({ capacity: 1 });
 });
 
 const codeOf = ({ body }: Answer) => body.responseCode;
@@ -74,7 +59,7 @@ test('a seat is held: nobody else gets it, and nothing is told of it', async () 
 });
 
 test('what is confirmed is kept, whether it is finalized before or after, and told of once', async () => {
-  ticketId = await gala.addTicket();
+  await useTicket();
   const [early, late] = [await hold(), await hold('1800')];
   for (const passReference of [early, early])
     expect((await partner.confirm(passReference)).body).toMatchObject({
@@ -136,7 +121,7 @@ test('what was never held is confirmed already', async () => {
 });
 
 test('a bulk call holds all of its seats', async () => {
-  ticketId = await gala.addTicket({ capacity: 15 });
+  await useTicket({ capacity: 15 });
   const call = (headers: Record<string, string>) =>
     partner.request('/api/v1/events/register/bulk', {
       method: 'POST',
@@ -167,7 +152,7 @@ describe('a partner holds a share of a ticket at most', () => {
 
   beforeEach(async () => {
     // A fifth of it: two seats.
-    ticketId = await gala.addTicket({ capacity: 14 });
+    await useTicket({ capacity: 14 });
   });
 
   test('beyond it a hold is refused, what is not held is registered, and others have a share of their own', async () => {
@@ -215,21 +200,19 @@ describe('a partner holds a share of a ticket at most', () => {
   });
 
   test('of a small ticket it holds one seat', async () => {
-    ticketId = await gala.addTicket({ capacity: 3 });
+    await useTicket({ capacity: 3 });
     await hold();
     expectFailure(await partner.register(attendee(ticketId), HOLD), '37', 409);
   });
 
   test('under a test event as well', async () => {
-    gala = await createFixture(database.db, 'allow', 'test');
-    partner = new PartnerClient(api.baseUrl, gala);
-    ticketId = await gala.addTicket({ capacity: 3 });
+    await useEvent({ mode: 'test' }, { capacity: 3 });
     await hold();
     expectFailure(await partner.register(attendee(ticketId), HOLD), '37', 409);
   });
 
   test('however many ask at several APIs at the same time', async () => {
-    ticketId = await gala.addTicket({ capacity: 100 });
+    await useTicket({ capacity: 100 });
     const others = await Promise.all(
       [1, 2].map(() => startInProcessApi({ DATABASE_URL: database.url, HOLD_SHARE_PERCENT: '7' })),
     );
@@ -259,7 +242,7 @@ test.each(['59', '1801', '60.5', '060', '', '1e2', '-60', '60, 60'])(
 
 test('who confirms in the moment in which the time ends has the seat or not, and never both', async () => {
   const many = 200;
-  ticketId = await gala.addTicket({ capacity: many });
+  await useTicket({ capacity: many });
   const { shardId, partnerId, eventId } = gala;
   const reservations = Array.from({ length: many }, (_, index) =>
     reservationOf(gala, ticketId, { holdSeconds: 60, passCode: 4_000_000_000 + index }),

@@ -3,26 +3,24 @@ import { deleteExpiredIdempotencyKeys } from '@floodgate/registrations';
 import { updateTicket } from '@floodgate/tickets';
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { afterAll, beforeEach, expect } from 'vitest';
+import { database, gala, test, ticketId, useTicket } from '../harness/event-test.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
-import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { createFixture } from '../harness/fixture.ts';
 import { holdTicket } from '../harness/hold-ticket.ts';
 import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
 import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
 
-let database: TestDatabase;
+test.override('ticket', {});
+
 let proxy: TcpProxy;
 let apis: [InProcessApi, InProcessApi];
 let proxiedApi: InProcessApi;
-let gala: Fixture;
 let partner: PartnerClient;
-let ticketId: number;
 let key: string;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
+test.beforeAll(async () => {
   proxy = await TcpProxy.start(database.url);
   const direct = { DATABASE_URL: database.url };
   apis = [await startInProcessApi(direct), await startInProcessApi(direct)];
@@ -36,13 +34,10 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all([...apis, proxiedApi].map((api) => api.close()));
   await proxy.stop();
-  await database.drop();
 });
 
 beforeEach(async () => {
-  gala = await createFixture(database.db);
   partner = new PartnerClient(apis[0].baseUrl, gala);
-  ticketId = await gala.addTicket();
   key = randomUUID();
 });
 
@@ -184,7 +179,7 @@ test.each([
 ] as const)(
   'a refusal %s is replayed even when it would be granted now',
   async (code, refusing, granting) => {
-    ticketId = await gala.addTicket(refusing);
+    await useTicket(refusing);
     const first = await register();
     expectFailure(first, code);
     expect(isReplay(first)).toBe(false);

@@ -1,14 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { afterAll, expect } from 'vitest';
+import { database, test } from '../harness/database-test.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
 
-let database: TestDatabase;
 let apis: InProcessApi[];
 
-beforeAll(async () => {
-  database = await createTestDatabase();
+test.beforeAll(async () => {
   apis = await Promise.all([
     startInProcessApi({ DATABASE_URL: database.url }),
     startInProcessApi({ DATABASE_URL: database.url }),
@@ -17,7 +15,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await Promise.all(apis.map((api) => api.close()));
-  await database.drop();
 });
 
 test('200 concurrent requests on 5 seats, over two API processes, give exactly 5 seats', async () => {

@@ -1,35 +1,16 @@
 import { connect, type Database } from '@floodgate/database';
 import { confirmBatches, leaseDueBatches, listRegistrations } from '@floodgate/registrations';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { describe, expect, onTestFinished } from 'vitest';
+import { api, database, gala, partner, test, ticketId } from '../harness/api-test.ts';
 import { expectRetryAfter } from '../harness/expect-failure.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
-import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
 import { RawConnection } from '../harness/raw-http.ts';
 import { runCli } from '../harness/service-process.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
-let database: TestDatabase;
-let api: InProcessApi;
-let gala: Fixture;
-let partner: PartnerClient;
-let ticketId: number;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  api = await startInProcessApi({ DATABASE_URL: database.url });
-});
-afterAll(async () => {
-  await api.close();
-  await database.drop();
-});
-beforeEach(async () => {
-  gala = await createFixture(database.db);
-  partner = new PartnerClient(api.baseUrl, gala);
-  ticketId = await gala.addTicket();
-});
+test.override('ticket', {});
 
 async function register(count: number): Promise<string[]> {
   const answers = await Promise.all(

@@ -1,8 +1,8 @@
 import type { Database } from '@floodgate/database';
 import { reconcile } from '@floodgate/registrations';
 import { sql } from 'kysely';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { afterEach, beforeEach, expect, inject } from 'vitest';
+import { database, gala, test } from '../harness/event-test.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { holdTicket } from '../harness/hold-ticket.ts';
@@ -16,23 +16,15 @@ const BATCH_LIMIT = 8;
 const HELD = '"msg":"another transaction keeps a ticket locked';
 const FREE = '"msg":"a locked ticket is free again"';
 
-let database: TestDatabase;
 let apis: (ServiceProcess & { baseUrl: string })[];
-let gala: Fixture;
 let ball: Fixture;
 /** Has the lowest id: every group that wants it asks for it first. */
 let stuckId: number;
 let otherId: number;
 let ballId: number;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-
-afterAll(() => database.drop());
-
 beforeEach(async () => {
-  [gala, ball] = [await createFixture(database.db), await createFixture(database.db)];
+  ball = await createFixture(database.db);
   [stuckId, otherId, ballId] = [await gala.addTicket(), await gala.addTicket(), await ball.addTicket()];
   apis = [];
 });

@@ -1,9 +1,9 @@
 import { reconcile } from '@floodgate/registrations';
 import { execFileSync } from 'node:child_process';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { afterAll, afterEach, beforeEach, expect } from 'vitest';
+import { database, gala, test, ticketId } from '../harness/event-test.ts';
 import { expectFailure, expectRetryAfter } from '../harness/expect-failure.ts';
-import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { createFixture } from '../harness/fixture.ts';
 import { holdTicket } from '../harness/hold-ticket.ts';
 import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
 import { RawConnection, requestText } from '../harness/raw-http.ts';
@@ -14,29 +14,24 @@ import { residentMiB } from '../harness/process-usage.ts';
 
 const REGISTER = '/api/v1/events/register';
 
-let database: TestDatabase;
+test.override('ticket', { capacity: 100_000 });
+
 let proxy: TcpProxy;
-let gala: Fixture;
-let ticketId: number;
 let api: ServiceProcess & { baseUrl: string };
 let partner: PartnerClient;
 let connections: RawConnection[];
 
-beforeAll(async () => {
-  database = await createTestDatabase();
+test.beforeAll(async () => {
   proxy = await TcpProxy.start(database.url);
 });
 
 afterAll(async () => {
   await proxy.stop();
-  await database.drop();
 });
 
 beforeEach(async () => {
   proxy.setMode('pass');
   connections = [];
-  gala = await createFixture(database.db);
-  ticketId = await gala.addTicket({ capacity: 100_000 });
 });
 
 afterEach(async () => {

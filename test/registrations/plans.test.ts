@@ -1,20 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { findUncancelled, reserveBatch } from '@floodgate/registrations';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
-import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { expect } from 'vitest';
+import { database, gala, sharedTest as test } from '../harness/event-test.ts';
+import { createFixture } from '../harness/fixture.ts';
 import { finalizePending } from '../harness/journal.ts';
 import { reservationOf } from '../harness/reservation.ts';
 
-let database: TestDatabase;
-let gala: Fixture;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  gala = await createFixture(database.db, 'reject');
-});
-afterAll(() => database.drop());
+test.override('event', { duplicatePolicy: 'reject' });
 
 test('a batch reads what it wants by keys, of tables that Postgres has never analyzed', async () => {
   const { db } = database;

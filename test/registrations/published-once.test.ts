@@ -8,9 +8,8 @@ import {
 } from '@floodgate/registrations';
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
-import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { afterAll, beforeEach, describe, expect } from 'vitest';
+import { database, gala, test, ticketId, useTicket } from '../harness/event-test.ts';
 import { finalizePending, journalOf } from '../harness/journal.ts';
 import { countLockWaiters } from '../harness/lock-waiters.ts';
 import { reservationOf } from '../harness/reservation.ts';
@@ -18,20 +17,13 @@ import { waitUntil } from '../harness/wait-until.ts';
 
 // Two transactions change the same held registration at the same time. The first holds its locks until the second waits for them.
 
-let database: TestDatabase;
-let gala: Fixture;
-let named: { partnerId: number; eventId: number; serial: number; passCode: number };
+test.override('ticket', { capacity: 1 });
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
+let named: { partnerId: number; eventId: number; serial: number; passCode: number };
 afterAll(async () => {
   expect(await reconcile(database.db)).toEqual([]);
-  await database.drop();
 });
 beforeEach(async () => {
-  gala = await createFixture(database.db);
-  const ticketId = await gala.addTicket({ capacity: 1 });
   const reservation = reservationOf(gala, ticketId, { holdSeconds: 60 });
   const [seat] = await reserveBatch(database.db, randomUUID(), [reservation]);
   if (seat?.kind !== 'registered') throw new Error('no seat');
@@ -105,7 +97,7 @@ describe.for([
   { first: 'finalize', second: 'cancel' },
 ])('a registration without a hold: $first, then $second', ({ first, second }) => {
   test('is confirmed before it is cancelled, or only cancelled', async () => {
-    const ticketId = await gala.addTicket({ capacity: 1 });
+    await useTicket({ capacity: 1 });
     const [seat] = await reserveBatch(database.db, randomUUID(), [reservationOf(gala, ticketId)]);
     if (seat?.kind !== 'registered') throw new Error('no seat');
     named = { ...named, serial: seat.serial, passCode: seat.passCode };

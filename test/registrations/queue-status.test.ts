@@ -1,23 +1,14 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished } from 'vitest';
 import { commitBatch } from '../harness/committed-batch.ts';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
-import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { database, gala, sharedTest as test } from '../harness/event-test.ts';
 import { QUEUE_BACKENDS, titleOf, useQueue } from '../harness/queue-backends.ts';
 import { runCli, startWorkerProcess, type Environment } from '../harness/service-process.ts';
 import type { TestQueue } from '../harness/test-queue.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
-let database: TestDatabase;
-let fixture: Fixture;
 let env: Environment;
 let queue: TestQueue;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  fixture = await createFixture(database.db);
-});
-afterAll(() => database.drop());
 
 const useBackend = (backend: (typeof QUEUE_BACKENDS)[number]) => {
   useQueue(backend, (given) => ({ queue } = given));
@@ -60,7 +51,7 @@ describe('what waits', { timeout: 90_000 }, () => {
   });
 
   test('for too long fails the command', async () => {
-    const { batchId } = await commitBatch(database.db, fixture, { relayInSeconds: 3_600 });
+    const { batchId } = await commitBatch(database.db, gala, { relayInSeconds: 3_600 });
     expect(await status()).toMatchObject({ code: 0 });
     const { db } = database;
     await sql`update batches set pending_since = now() - interval '90 s' where id = ${batchId}`.execute(db);
@@ -75,7 +66,7 @@ describe('what waits', { timeout: 90_000 }, () => {
   });
 
   test('for an operator fails the command', async () => {
-    const { batchId } = await commitBatch(database.db, fixture);
+    const { batchId } = await commitBatch(database.db, gala);
     await sql`
       update batches set state = 'failed', finished_at = now(), failure = 'P0001'
       where id = ${batchId}`.execute(database.db);

@@ -2,27 +2,18 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { moveEventAction, perform } from '@floodgate/events/actions';
 import { readBacklog, reconcile, redriveBatches } from '@floodgate/registrations';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect } from 'vitest';
 import { bookedIn } from '../harness/booked-in.ts';
 import { commitBatch } from '../harness/committed-batch.ts';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
-import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { database, gala, sharedTest as test } from '../harness/event-test.ts';
+import { createFixture } from '../harness/fixture.ts';
 import { runCli, startProcess } from '../harness/service-process.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
 const TWO_HOURS_MS = 7_200_000;
 
-let database: TestDatabase;
-let fixture: Fixture;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  fixture = await createFixture(database.db);
-});
-afterAll(() => database.drop());
-
 /** How a thing of the fixture's is called. */
-const at = (subject: string) => bookedIn(fixture.shardId, subject);
+const at = (subject: string) => bookedIn(gala.shardId, subject);
 
 beforeEach(async () => {
   await sql`truncate batches, registrations, idempotency_keys`.execute(database.db);
@@ -31,7 +22,7 @@ beforeEach(async () => {
 
 /** Commits a batch as if that had been two hours ago. */
 async function commitLongAgo(): Promise<string> {
-  const { batchId } = await commitBatch(database.db, fixture);
+  const { batchId } = await commitBatch(database.db, gala);
   await sql`
     update batches set created_at = now() - interval '2 h', pending_since = now() - interval '2 h'`.execute(
     database.db,
@@ -41,7 +32,7 @@ async function commitLongAgo(): Promise<string> {
 
 /** The serials of two registrations, each a batch of its own. */
 async function commitTwo(): Promise<[number, number]> {
-  const [first, second] = [await commitBatch(database.db, fixture), await commitBatch(database.db, fixture)];
+  const [first, second] = [await commitBatch(database.db, gala), await commitBatch(database.db, gala)];
   return [first.serial, second.serial];
 }
 
@@ -63,7 +54,7 @@ test('a batch that was redriven has not waited yet', async () => {
 });
 
 test('a seat that was given back is held by nobody', async () => {
-  await commitBatch(database.db, fixture);
+  await commitBatch(database.db, gala);
   await sql`
     update registrations set cancelled_at = now()`.execute(database.db);
   await sql`update tickets set taken = taken - 1 where taken > 0`.execute(database.db);
@@ -71,7 +62,7 @@ test('a seat that was given back is held by nobody', async () => {
 });
 
 test('registrations without a batch, or on a ticket that is not there, are named', async () => {
-  const { batchId } = await commitBatch(database.db, fixture);
+  const { batchId } = await commitBatch(database.db, gala);
   await sql`delete from batches`.execute(database.db);
   await sql`update tickets set taken = 0`.execute(database.db);
   await sql`update registrations set ticket_id = 0`.execute(database.db);
@@ -94,7 +85,7 @@ test.for([
 
 test("a registration whose ticket is another event's is named, cancelled or not", async () => {
   const elsewhere = await createFixture(database.db);
-  const move = { eventId: elsewhere.eventId, shardId: fixture.shardId };
+  const move = { eventId: elsewhere.eventId, shardId: gala.shardId };
   await perform(database.db, moveEventAction, move, 'test');
   const [first, second] = await commitTwo();
   const ticketId = await elsewhere.addTicket();
@@ -102,7 +93,7 @@ test("a registration whose ticket is another event's is named, cancelled or not"
   await sql`
     update registrations set cancelled_at = now() where serial = ${first}`.execute(database.db);
   await sql`update tickets set taken = (id = ${ticketId})::integer`.execute(database.db);
-  const problem = `it is for event ${fixture.eventId}, but its ticket ${ticketId} is of event ${elsewhere.eventId}`;
+  const problem = `it is for event ${gala.eventId}, but its ticket ${ticketId} is of event ${elsewhere.eventId}`;
   const subjects = [`registration ${first}`, `registration ${second}`].map(at).toSorted();
   expect(await reconcile(database.db)).toEqual(subjects.map((subject) => ({ subject, problem })));
 });
@@ -110,7 +101,7 @@ test("a registration whose ticket is another event's is named, cancelled or not"
 test.for(['first_serial', 'last_serial'])(
   'a batch whose %s is not that of its registrations is named',
   async (column) => {
-    const { batchId, serial } = await commitBatch(database.db, fixture);
+    const { batchId, serial } = await commitBatch(database.db, gala);
     await sql`update batches set ${sql.ref(column)} = 0`.execute(database.db);
     const says = column === 'first_serial' ? `0 to ${serial}` : `${serial} to 0`;
     expect(await reconcile(database.db)).toEqual([
@@ -120,12 +111,12 @@ test.for(['first_serial', 'last_serial'])(
 );
 
 test('an idempotency key that remembers no registration, or that of another, is named', async () => {
-  const { partnerId, eventId } = fixture;
+  const { partnerId, eventId } = gala;
   const [serial] = await commitTwo();
   const remember = (key: string, outcome: string, of: number | null, event = eventId) =>
     sql`
       insert into idempotency_keys (shard_id, partner_id, event_id, key, fingerprint, outcome, serial)
-      values (${fixture.shardId}, ${partnerId}, ${event}, ${key}, gen_random_uuid(), ${outcome}, ${of})`.execute(
+      values (${gala.shardId}, ${partnerId}, ${event}, ${key}, gen_random_uuid(), ${outcome}, ${of})`.execute(
       database.db,
     );
   await remember('right', 'registered', serial);
@@ -161,7 +152,7 @@ test('failed batches are mentioned and are no difference', async () => {
 });
 
 test('a batch is forgotten after 15 minutes; one that has failed waits for an operator', async () => {
-  const { batchId } = await commitBatch(database.db, fixture);
+  const { batchId } = await commitBatch(database.db, gala);
   const becomes = (state: string, age: string) =>
     sql`
       update batches set state = ${state}::batch_state, pending_since = now() - ${age}::interval,

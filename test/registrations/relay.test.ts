@@ -1,19 +1,17 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, beforeEach, expect, vi } from 'vitest';
 import { relayDueBatches, type ShardBatches } from '@floodgate/registrations';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { database, test } from '../harness/database-test.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { TestQueue } from '../harness/test-queue.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
 // Rounds of the relay, one at a time. That a worker runs them is shown elsewhere.
 
-let database: TestDatabase;
 let proxy: TcpProxy;
 let queue: TestQueue;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
+test.beforeAll(async () => {
   proxy = await TcpProxy.start(database.url);
   queue = await TestQueue.open(proxy.through(database.url));
 });
@@ -21,7 +19,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await queue.close();
   await proxy.stop();
-  await database.drop();
 });
 
 beforeEach(() => sql`truncate batches`.execute(database.db));

@@ -2,30 +2,22 @@ import { randomUUID } from 'node:crypto';
 import { connect, statementFailure, type Database } from '@floodgate/database';
 import { reconcile, reserveBatch, type Reservation, type Submission } from '@floodgate/registrations';
 import { sql } from 'kysely';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
-import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { afterAll, afterEach, expect, inject } from 'vitest';
+import { database, gala, test } from '../harness/event-test.ts';
 import { holdTicket } from '../harness/hold-ticket.ts';
 import { finalizePending } from '../harness/journal.ts';
 import { reservationOf } from '../harness/reservation.ts';
 
 // A batch that is sent again with its id, because the connection was lost before the answer.
 
-let database: TestDatabase;
 /** Each call has a connection of its own. */
 let pool: Database;
-let gala: Fixture;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
+test.beforeAll(async () => {
   pool = connect({ connectionString: database.url, applicationName: 'repeats', maxConnections: 4 });
 });
 afterAll(async () => {
   await pool.destroy();
-  await database.drop();
-});
-beforeEach(async () => {
-  gala = await createFixture(database.db);
 });
 afterEach(async () => {
   expect(await reconcile(database.db)).toEqual([]);

@@ -10,9 +10,9 @@ import {
 import { updateTicket } from '@floodgate/tickets';
 import fc from 'fast-check';
 import { sql, type RawBuilder } from 'kysely';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeEach, expect } from 'vitest';
 import { bookedIn } from '../harness/booked-in.ts';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { database, test } from '../harness/database-test.ts';
 import { anyBatch, createWorld, toSubmissions, type World } from '../harness/drawn-reservations.ts';
 import { holdTicket } from '../harness/hold-ticket.ts';
 import { waitForLockWaiters } from '../harness/lock-waiters.ts';
@@ -22,12 +22,10 @@ const POOLS = 6;
 const BATCHES = 90;
 const CAPACITIES = [0, 7, 40];
 
-let database: TestDatabase;
 let pools: Database[];
 let world: World;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
+test.beforeAll(async () => {
   const one = { connectionString: database.url, applicationName: 'tests', maxConnections: 1 };
   // Batches line up for their pool's only connection, for as long as the machine takes.
   const options = { ...one, connectTimeoutMs: 30_000 };
@@ -36,7 +34,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await Promise.all(pools.map((pool) => pool.destroy()));
-  await database.drop();
 });
 
 beforeEach(async () => {

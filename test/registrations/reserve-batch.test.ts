@@ -12,8 +12,8 @@ import {
 } from '@floodgate/registrations';
 import fc from 'fast-check';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { expect } from 'vitest';
+import { database, test } from '../harness/database-test.ts';
 import { finalizePending, journalOf } from '../harness/journal.ts';
 import {
   anyStep,
@@ -35,14 +35,6 @@ import { registrationsOfBatch } from '../harness/stored-batch.ts';
 type Seen = Record<string, number>;
 
 const count = (seen: Seen, name: string) => (seen[name] = (seen[name] ?? 0) + 1);
-
-let database: TestDatabase;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-
-afterAll(() => database.drop());
 
 test(
   'one statement does for a batch what a plain model does one reservation after the other',

@@ -6,38 +6,24 @@ import { readJournal } from '@floodgate/journal';
 import { reconcile } from '@floodgate/registrations';
 import { createTicket } from '@floodgate/tickets';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect } from 'vitest';
+import { api, database, partner, test, ticketId, gala as trial, useTicket } from '../harness/api-test.ts';
 import { operationsOf, readDocument } from '../harness/contract-document.ts';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
-import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { createFixture } from '../harness/fixture.ts';
 import { finalizePending } from '../harness/journal.ts';
-import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
+import { startInProcessApi } from '../harness/in-process-api.ts';
 import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
 import { exchange, requestText } from '../harness/raw-http.ts';
 import { runCli } from '../harness/service-process.ts';
 
 // Keys and events for trying things out.
 
-let database: TestDatabase;
-let api: InProcessApi;
-let trial: Fixture;
-let partner: PartnerClient;
-let ticketId: number;
+test.override('event', { mode: 'test' });
+test.override('ticket', {});
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  api = await startInProcessApi({ DATABASE_URL: database.url });
-});
 afterAll(async () => {
-  await api.close();
   expect(await reconcile(database.db)).toEqual([]);
-  await database.drop();
-});
-beforeEach(async () => {
-  trial = await createFixture(database.db, 'allow', 'test');
-  partner = new PartnerClient(api.baseUrl, trial);
-  ticketId = await trial.addTicket();
 });
 
 const codeOf = ({ body }: Answer) => body.responseCode;
@@ -100,7 +86,7 @@ describe('an address under a test event', () => {
   });
 
   test('loses no other answer', async () => {
-    ticketId = await trial.addTicket({ capacity: 0 });
+    await useTicket({ capacity: 0 });
     expectFailure(await partner.register(provoking('91')), '32');
   });
 });
@@ -255,7 +241,7 @@ const expectReset = (answer: Answer, cancelled: number, more = false) =>
 
 describe('a reset', () => {
   test('gives back every seat of a test event, whatever has become of it, and forgets the keys', async () => {
-    ticketId = await trial.addTicket({ capacity: 4 });
+    await useTicket({ capacity: 4 });
     const headers = keyed();
     const first = await partner.register(attendee(ticketId), headers);
     const others = await partner.registerBulk([attendee(ticketId), attendee(ticketId)], 'all', keyed());
@@ -365,7 +351,7 @@ describe('a reset', () => {
   });
 
   test('of very many takes several calls', { timeout: 120_000 }, async () => {
-    ticketId = await trial.addTicket({ capacity: 100_000 });
+    await useTicket({ capacity: 100_000 });
     const thousand = Array.from({ length: 1_000 }, () => attendee(ticketId));
     for (let call = 0; call < 10; call += 1) await partner.registerBulk(thousand, 'all', keyed());
     const headers = keyed();

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { describe, expect } from 'vitest';
+import { database, test } from '../harness/database-test.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { startInProcessApi } from '../harness/in-process-api.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
@@ -7,11 +7,6 @@ import { QUEUE_BACKENDS, titleOf, useQueue } from '../harness/queue-backends.ts'
 import type { TestQueue } from '../harness/test-queue.ts';
 
 // What a stop owes to those who were answered already.
-
-let database: TestDatabase;
-
-beforeAll(async () => void (database = await createTestDatabase()));
-afterAll(() => database.drop());
 
 for (const backend of QUEUE_BACKENDS) {
   describe.skipIf(backend.missing)(titleOf(backend), () => {

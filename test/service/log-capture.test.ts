@@ -2,10 +2,9 @@ import { connect, grantPrivileges, type Database } from '@floodgate/database';
 import { randomBytes } from 'node:crypto';
 import { grantQueue, parseQueueUrl } from '@floodgate/queue';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { afterAll, expect, inject } from 'vitest';
 import { TEMPLATE_NAMESPACE } from '../harness/database-url.ts';
-import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { database, gala, sharedTest as test, ticketId } from '../harness/event-test.ts';
 import { holdTicket } from '../harness/hold-ticket.ts';
 import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
 import { PartnerClient } from '../harness/partner-client.ts';
@@ -27,17 +26,15 @@ const ATTENDEE = {
   extraData2: 'unmistakable extra two',
 };
 
+test.override('ticket', {});
+
 let server: Database;
 let role: string;
-let database: TestDatabase;
 let proxy: TcpProxy;
 let api: InProcessApi;
-let gala: Fixture;
 let partner: PartnerClient;
-let ticketId: number;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
+test.beforeAll(async () => {
   server = connect({ connectionString: inject('postgresUrl'), applicationName: 'tests', maxConnections: 1 });
   role = `floodgate_test_${randomBytes(6).toString('hex')}`;
   await sql`create role ${sql.id(role)} login password ${sql.lit(PASSWORD)}`.execute(server);
@@ -49,15 +46,12 @@ beforeAll(async () => {
     QUEUE_URL: withCredentials(database.url),
     ANSWER_WITHIN_MS: '1500',
   });
-  gala = await createFixture(database.db);
-  ticketId = await gala.addTicket();
   partner = new PartnerClient(api.baseUrl, gala);
 });
 
 afterAll(async () => {
   await api.close();
   await proxy.stop();
-  await database.drop();
   await sql`drop role ${sql.id(role)}`.execute(server);
   await server.destroy();
 });

@@ -1,24 +1,18 @@
 import { sql } from 'kysely';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import type { WorkerHealth } from '@floodgate/worker';
 import { commitBatch } from '../harness/committed-batch.ts';
-import type { TestDatabase } from '../harness/database.ts';
-import type { Fixture } from '../harness/fixture.ts';
 import { findFreePort } from '@floodgate/embedded-postgres';
 import type { Environment } from '../harness/service-process.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { refuseToConfirm } from '../harness/poison.ts';
 import { TestQueue } from '../harness/test-queue.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-import { useWorkers } from '../harness/workers.ts';
-
-let database: TestDatabase;
-let fixture: Fixture;
-const workers = useWorkers((given) => ({ database, fixture } = given));
+import { database, gala, startWorker, test } from '../harness/workers-test.ts';
 
 async function startHealthyWorker(env: Environment = {}) {
   const port = String(await findFreePort());
-  const worker = await workers.start({ WORKER_PORT: port, ...env });
+  const worker = await startWorker({ WORKER_PORT: port, ...env });
   const read = async (path = '/health/live') => {
     const response = await fetch(`http://127.0.0.1:${port}${path}`);
     return { httpStatus: response.status, ...((await response.json()) as WorkerHealth) };
@@ -42,7 +36,7 @@ test('the health of a worker is good while there is nothing to do', async () => 
 });
 
 test('it is stalled while batches wait and nothing moves', async () => {
-  const batch = await commitBatch(database.db, fixture, { relayInSeconds: 3_600 });
+  const batch = await commitBatch(database.db, gala, { relayInSeconds: 3_600 });
   await sql`update batches set pending_since = now() - interval '1 h' where id = ${batch.batchId}`.execute(
     database.db,
   );
@@ -55,7 +49,7 @@ test('it is stalled while batches wait and nothing moves', async () => {
 });
 
 test('it is well while a batch that failed waits for its next attempt', async () => {
-  const batch = await commitBatch(database.db, fixture);
+  const batch = await commitBatch(database.db, gala);
   await refuseToConfirm(database.db, batch.batchId);
   onTestFinished(async () => void (await sql`drop trigger refuse on batches`.execute(database.db)));
   // Of its own: a worker of another test may have left a job that it worked on when it was killed.

@@ -1,21 +1,15 @@
 import { sql } from 'kysely';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect } from 'vitest';
 import { commitBatch } from '../harness/committed-batch.ts';
-import type { TestDatabase } from '../harness/database.ts';
-import type { Fixture } from '../harness/fixture.ts';
 import { startProcess } from '../harness/service-process.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { jobOfBatch, TestQueue } from '../harness/test-queue.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-import { useWorkers } from '../harness/workers.ts';
+import { adoptWorker, database, gala, startWorker, test } from '../harness/workers-test.ts';
 import { redisServerCommand, startRedis, type RedisProcess } from '../servers/redis.ts';
 
-let database: TestDatabase;
-let fixture: Fixture;
-const workers = useWorkers((given) => ({ database, fixture } = given));
-
 test('a worker removes idempotency keys that have expired, and only those', async () => {
-  const { partnerId, eventId } = fixture;
+  const { partnerId, eventId } = gala;
   const key = (name: string, age: string) => sql`
     insert into idempotency_keys (partner_id, event_id, key, fingerprint, outcome, created_at)
     values (${partnerId}, ${eventId}, ${name}, gen_random_uuid(), 'sold-out', now() - ${age}::interval)`;
@@ -24,7 +18,7 @@ test('a worker removes idempotency keys that have expired, and only those', asyn
     insert into idempotency_keys (partner_id, event_id, key, fingerprint, outcome, created_at)
     select ${partnerId}, ${eventId}, 'old ' || n, gen_random_uuid(), 'sold-out', now() - interval '24 h'
     from generate_series(1, 2500) n`.execute(database.db);
-  await workers.start();
+  await startWorker();
   const keys = () => database.db.selectFrom('idempotency_keys').select('key').execute();
   await waitUntil('one is left', async () => (await keys()).length <= 1);
   expect(await keys()).toEqual([{ key: 'young' }]);
@@ -57,7 +51,7 @@ test('a worker outlives a connection that is lost under its first look at a Post
     RELAY_INTERVAL_MS: '50',
     WORKER_PORT: '0',
   });
-  workers.adopt(worker);
+  adoptWorker(worker);
   const waiters = async () => {
     const { rows } = await sql`
       select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
@@ -69,7 +63,7 @@ test('a worker outlives a connection that is lost under its first look at a Post
   proxy.setMode('down');
   await rival.rollback().execute();
   proxy.setMode('pass');
-  const batch = await commitBatch(database.db, fixture);
+  const batch = await commitBatch(database.db, gala);
   await batch.waitForState('confirmed').catch((error: unknown) => {
     throw new Error(`${worker.child.exitCode} ${worker.output()}`, { cause: error });
   });
@@ -87,17 +81,17 @@ describe.skipIf(missing)(`a Redis that loses everything${missing}`, { timeout: 9
   test('loses no batch, neither those it held nor those that commit meanwhile', async () => {
     redis = await startRedis();
     const queue = await TestQueue.open(redis.url);
-    const held = await commitBatch(database.db, fixture, { relayInSeconds: 1 });
-    await (await queue.produce()).enqueue(jobOfBatch(fixture.shardId, held.batchId));
+    const held = await commitBatch(database.db, gala, { relayInSeconds: 1 });
+    await (await queue.produce()).enqueue(jobOfBatch(gala.shardId, held.batchId));
     await queue.close();
     await redis.kill();
     redis = await startRedis(undefined, redis.port);
 
-    const worker = await workers.start({ QUEUE_URL: redis.url, QUEUE_NAMESPACE: queue.namespace });
+    const worker = await startWorker({ QUEUE_URL: redis.url, QUEUE_NAMESPACE: queue.namespace });
     await held.waitForState('confirmed');
     await redis.kill();
     await waitUntil('the worker notices', () => worker.output().includes('the queue is down'));
-    const meanwhile = await Promise.all([1, 2, 3].map(() => commitBatch(database.db, fixture)));
+    const meanwhile = await Promise.all([1, 2, 3].map(() => commitBatch(database.db, gala)));
     redis = await startRedis(undefined, redis.port);
     for (const batch of meanwhile) await batch.waitForState('confirmed');
     expect(await worker.end(), worker.output()).toBe(0);
@@ -105,7 +99,7 @@ describe.skipIf(missing)(`a Redis that loses everything${missing}`, { timeout: 9
 
   test('keeps no worker from stopping in good order while it is away', async () => {
     redis = await startRedis();
-    const worker = await workers.start({ QUEUE_URL: redis.url, SHUTDOWN_TIMEOUT_MS: '3000' });
+    const worker = await startWorker({ QUEUE_URL: redis.url, SHUTDOWN_TIMEOUT_MS: '3000' });
     await redis.kill();
     await waitUntil('the worker notices', () => worker.output().includes('the queue is down'));
     expect(await worker.end(), worker.output()).toBe(0);

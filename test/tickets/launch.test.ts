@@ -1,31 +1,11 @@
 import { updateTicketAction, perform } from '@floodgate/tickets/actions';
 import type { LaunchState } from '@floodgate/contract';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
-import { createFixture, type Fixture } from '../harness/fixture.ts';
-import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
-import { attendee, PartnerClient } from '../harness/partner-client.ts';
+import { expect } from 'vitest';
+import { database, gala, partner, test } from '../harness/api-test.ts';
+import { attendee } from '../harness/partner-client.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
 // How far the sale of an event is.
-
-let database: TestDatabase;
-let api: InProcessApi;
-let fixture: Fixture;
-let partner: PartnerClient;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  api = await startInProcessApi({ DATABASE_URL: database.url });
-});
-afterAll(async () => {
-  await api.close();
-  await database.drop();
-});
-beforeEach(async () => {
-  fixture = await createFixture(database.db);
-  partner = new PartnerClient(api.baseUrl, fixture);
-});
 
 async function launch(): Promise<LaunchState> {
   const { body } = await partner.request('/api/v1/events/launch');
@@ -47,7 +27,7 @@ test('an event without a ticket is closed', async () => {
 
 test('who registers as soon as it says open is never too early, though it was scheduled the moment before', async () => {
   const saleStartsAt = new Date(Date.now() + 3_000);
-  const ticketId = await fixture.addTicket({ saleStartsAt, capacity: 7 });
+  const ticketId = await gala.addTicket({ saleStartsAt, capacity: 7 });
   const before = await launch();
   expect(before).toMatchObject({ phase: 'scheduled', closesAt: null, seatsLeft: 7 });
   expect(new Date(before.opensAt!)).toEqual(saleStartsAt);
@@ -57,7 +37,7 @@ test('who registers as soon as it says open is never too early, though it was sc
 });
 
 test('without a seat it is sold out, and again open with some', async () => {
-  const ticketId = await fixture.addTicket({ capacity: 1 });
+  const ticketId = await gala.addTicket({ capacity: 1 });
   await partner.register(attendee(ticketId));
   await waitUntil('it is sold out', phaseIs('soldOut'));
   await perform(database.db, updateTicketAction, { ticketId, capacity: 5 }, 'test');
@@ -66,7 +46,7 @@ test('without a seat it is sold out, and again open with some', async () => {
 });
 
 test('what is not active is not for sale', async () => {
-  const ticketId = await fixture.addTicket({ saleEndsAt: new Date(Date.now() + 3_600_000) });
+  const ticketId = await gala.addTicket({ saleEndsAt: new Date(Date.now() + 3_600_000) });
   expect(await launch()).toMatchObject({ phase: 'open', closesAt: expect.any(String) as string });
   await perform(database.db, updateTicketAction, { ticketId, active: false }, 'test');
   await waitUntil('it is closed', phaseIs('closed'));

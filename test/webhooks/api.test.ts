@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { Webhook, WebhookAttempt, WebhookWithSecret } from '@floodgate/contract';
 import { readAuditLog } from '@floodgate/audit';
 import { deleteEndpoint, pauseEndpoint, resumeEndpoint } from '@floodgate/webhooks';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import { Webhook as Verifier } from 'standardwebhooks';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
-import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { api, database, gala, test } from '../harness/api-test.ts';
+import type { Fixture } from '../harness/fixture.ts';
 import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
 import { keepPrivate } from '../harness/private-data.ts';
 import { waitForLockWaiters } from '../harness/lock-waiters.ts';
@@ -14,24 +14,15 @@ import { followChain } from '../harness/webhook-receiver.ts';
 import { confirmSome } from '../harness/webhooks.ts';
 import { deliverInTest, startReceiverInTest } from '../harness/webhooks-in-test.ts';
 
-let database: TestDatabase;
-let api: InProcessApi;
-let strict: InProcessApi;
-let fixture: Fixture;
+test.override('apiSettings', { WEBHOOK_ALLOW_PRIVATE: 'true' });
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  const env = { DATABASE_URL: database.url };
-  api = await startInProcessApi({ ...env, WEBHOOK_ALLOW_PRIVATE: 'true' });
-  strict = await startInProcessApi(env);
+let strict: InProcessApi;
+
+test.beforeAll(async () => {
+  strict = await startInProcessApi({ DATABASE_URL: database.url });
 });
 afterAll(async () => {
-  await api.close();
   await strict.close();
-  await database.drop();
-});
-beforeEach(async () => {
-  fixture = await createFixture(database.db);
 });
 
 interface Asked {
@@ -44,7 +35,7 @@ interface Asked {
 async function ask<Data>(
   route: string,
   body?: object,
-  { of = fixture, at = api }: Asked = {},
+  { of = gala, at = api }: Asked = {},
 ): Promise<{ status: number; code: string; message: string; data: Data }> {
   const [method, path] = route.split(' ') as [string, string];
   const response = await fetch(`${at.baseUrl}/api/v1/webhooks${path}`, {
@@ -158,7 +149,7 @@ test.for([
   const { id, secret } = await create();
   const response = await fetch(`${api.baseUrl}/api/v1/webhooks/${id}/rotate`, {
     method: 'POST',
-    headers: { 'x-secret-key': fixture.secretKey, 'x-event-ref': fixture.eventRef, ...headers },
+    headers: { 'x-secret-key': gala.secretKey, 'x-event-ref': gala.eventRef, ...headers },
   });
   const { responseCode, responseData } = (await response.json()) as {
     responseCode: string;
@@ -204,7 +195,7 @@ const pathOf = (route: string, id: string) => {
 test('a test arrives signed, and is among the attempts; a replay tells everything again', async () => {
   const receiver = await startReceiverInTest();
   await deliverInTest(database.url);
-  const ticketId = await fixture.addTicket();
+  const ticketId = await gala.addTicket();
   const { id, secret } = await create({ url: receiver.url });
   const { data } = await ask<{ messageId: string }>(`POST /${id}/test`);
   await waitUntil('the test arrives', () => receiver.deliveries.length === 1);
@@ -212,7 +203,7 @@ test('a test arrives signed, and is among the attempts; a replay tells everythin
   expect(headers['webhook-id']).toBe(data.messageId);
   expect(new Verifier(secret).verify(body, headers)).toMatchObject({
     type: 'webhook.test',
-    data: { eventRef: fixture.eventRef },
+    data: { eventRef: gala.eventRef },
   });
   const attempt = await waitUntil('it is noted', async () => {
     const [latest] = (await ask<WebhookAttempt[]>(`GET /${id}/attempts?limit=1`)).data;
@@ -226,7 +217,7 @@ test('a test arrives signed, and is among the attempts; a replay tells everythin
   });
 
   const before = new Date();
-  await confirmSome(database.db, fixture, ticketId, 3);
+  await confirmSome(database.db, gala, ticketId, 3);
   const passes = () => followChain(receiver.told()).passes.length;
   await waitUntil('three are told', () => passes() === 3);
   await waitUntil('they are noted', async () => (await ask<Webhook>(`GET /${id}`)).data.cursor !== '0');
@@ -246,7 +237,7 @@ test('a webhook that is created paused sends nothing before it is resumed', asyn
   await deliverInTest(database.url);
   const { id, state } = await create({ url: receiver.url, paused: true });
   expect(state).toBe('paused');
-  await confirmSome(database.db, fixture, await fixture.addTicket(), 2);
+  await confirmSome(database.db, gala, await gala.addTicket(), 2);
   // Tests are sent whatever the state: when this one arrives, the delivery process has had its chance.
   await ask(`POST /${id}/test`);
   await waitUntil('the test arrives', () => receiver.deliveries.length > 0);
@@ -257,7 +248,7 @@ test('a webhook that is created paused sends nothing before it is resumed', asyn
 
 test('a partner cannot resume a webhook that the operator paused', async () => {
   const { id } = await create();
-  const named = { shardId: fixture.shardId, id };
+  const named = { shardId: gala.shardId, id };
   await pauseEndpoint(database.db, named, 'operator');
   for (const route of ['resume', 'pause', 'resume']) {
     const { status, code } = await ask(`POST /${id}/${route}`);
@@ -298,7 +289,7 @@ test("a partner's changes are in the audit log, without secrets and URLs; refuse
     'replay',
     'delete',
   ]);
-  expect(new Set(entries.map(({ actor }) => actor))).toEqual(new Set([`partner:${fixture.partnerId}`]));
+  expect(new Set(entries.map(({ actor }) => actor))).toEqual(new Set([`partner:${gala.partnerId}`]));
   expect(entries[3]).toMatchObject({
     before: { state: 'active', pausedBy: null },
     after: { state: 'paused', pausedBy: 'partner' },
@@ -333,7 +324,7 @@ test.for(['PATCH', 'POST pause', 'POST resume', 'POST replay', 'POST rotate'])(
     }[route];
     let asked: ReturnType<typeof ask> | undefined;
     await database.db.transaction().execute(async (deleting) => {
-      await deleteEndpoint(deleting, { shardId: fixture.shardId, id });
+      await deleteEndpoint(deleting, { shardId: gala.shardId, id });
       asked = ask(pathOf(route, id), body);
       await waitForLockWaiters(database.db, 1);
     });

@@ -14,19 +14,13 @@ import {
   type Endpoint,
 } from '@floodgate/webhooks';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { expect } from 'vitest';
+import { database, test } from '../harness/database-test.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { waitForLockWaiters } from '../harness/lock-waiters.ts';
 import { addWebhook, confirmSome } from '../harness/webhooks.ts';
 
 // What partners change while somebody delivers.
-
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
 
 const CHANGES: Record<string, (db: Database, endpoint: Endpoint) => Promise<unknown>> = {
   change: (db, endpoint) => changeEndpoint(db, endpoint, { url: 'https://partner.example/other' }),

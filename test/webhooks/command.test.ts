@@ -1,19 +1,9 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
-import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { expect } from 'vitest';
+import { database, gala, sharedTest as test } from '../harness/event-test.ts';
 import { keepPrivate } from '../harness/private-data.ts';
 import { runCli } from '../harness/service-process.ts';
 import { confirmSome } from '../harness/webhooks.ts';
-
-let database: TestDatabase;
-let fixture: Fixture;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  fixture = await createFixture(database.db);
-});
-afterAll(() => database.drop());
 
 const floodgate = (...args: string[]) => runCli({ DATABASE_URL: database.url }, 'webhook', ...args);
 
@@ -26,8 +16,8 @@ async function json(...args: string[]) {
 const URL = 'https://partner.example/hook?token=dont-tell';
 
 test('operators do what partners can, and the audit log knows it without secrets and URLs', async () => {
-  const { eventId, partnerId } = fixture;
-  await confirmSome(database.db, fixture, await fixture.addTicket(), 2);
+  const { eventId, partnerId } = gala;
+  await confirmSome(database.db, gala, await gala.addTicket(), 2);
   const created = await json(
     'create',
     `${eventId}`,
@@ -86,7 +76,7 @@ test.for([
   [['attempts', 'nope'], 1, 'no such webhook'],
   [['list', '2147483647'], 1, 'no such event'],
 ] as const)('what cannot be done is said in a line: %j', async ([args, code, line]) => {
-  const ids: Record<string, string> = { E: `${fixture.eventId}`, P: `${fixture.partnerId}` };
+  const ids: Record<string, string> = { E: `${gala.eventId}`, P: `${gala.partnerId}` };
   const given = args.map((arg) => ids[arg] ?? arg);
   const ended = await floodgate(...given);
   expect([ended.code, ended.output.trim().split('\n').length]).toEqual([code, 1]);
@@ -95,7 +85,7 @@ test.for([
 
 test('http is accepted where the service accepts it', async () => {
   const env = { DATABASE_URL: database.url, WEBHOOK_ALLOW_PRIVATE: 'true' };
-  const args = ['create', `${fixture.eventId}`, `${fixture.partnerId}`, 'http://localhost:9999/', '--json'];
+  const args = ['create', `${gala.eventId}`, `${gala.partnerId}`, 'http://localhost:9999/', '--json'];
   const { code, output } = await runCli(env, 'webhook', ...args);
   expect([code, output]).toEqual([0, output]);
   const { id, secret } = JSON.parse(output) as { id: string; secret: string };
@@ -105,7 +95,7 @@ test('http is accepted where the service accepts it', async () => {
 });
 
 test('a resume that only ends failures is in the audit log, one that changes nothing is not', async () => {
-  const { id } = await json('create', `${fixture.eventId}`, `${fixture.partnerId}`, URL);
+  const { id } = await json('create', `${gala.eventId}`, `${gala.partnerId}`, URL);
   await json('resume', id);
   await sql`
     update journal_consumers set failures = 3, failing_since = '2026-01-01T00:00:00Z' where id = ${id}`.execute(

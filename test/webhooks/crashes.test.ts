@@ -1,7 +1,7 @@
 import { secretText } from '@floodgate/webhooks';
 import { Webhook } from 'standardwebhooks';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { expect, onTestFinished } from 'vitest';
+import { database, test } from '../harness/database-test.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { endLeases } from '../harness/pass-time.ts';
 import { keepPrivate } from '../harness/private-data.ts';
@@ -10,12 +10,6 @@ import { waitUntil } from '../harness/wait-until.ts';
 import { followChain, type Delivery, type Told } from '../harness/webhook-receiver.ts';
 import { addWebhook, confirmSome } from '../harness/webhooks.ts';
 import { startReceiverInTest } from '../harness/webhooks-in-test.ts';
-
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
 
 const KILLS = 4;
 const PER_KILL = 2;

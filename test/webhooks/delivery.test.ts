@@ -16,11 +16,11 @@ import { cancelRegistrations } from '@floodgate/registrations';
 import { perform, updateTicketAction } from '@floodgate/tickets/actions';
 import { sql } from 'kysely';
 import { Webhook } from 'standardwebhooks';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { beforeEach, describe, expect } from 'vitest';
 import { strictReader } from '../harness/described.ts';
 import { emptyTables } from '../harness/empty-tables.ts';
-import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { database, gala, test, ticketId } from '../harness/event-test.ts';
+import { createFixture } from '../harness/fixture.ts';
 import { finalizePending, journalOf } from '../harness/journal.ts';
 import { passTime } from '../harness/pass-time.ts';
 import { waitUntil } from '../harness/wait-until.ts';
@@ -34,22 +34,14 @@ import {
 import { addWebhook, confirmSome } from '../harness/webhooks.ts';
 import { deliverInTest, startReceiverInTest } from '../harness/webhooks-in-test.ts';
 
-let database: TestDatabase;
-let fixture: Fixture;
-let ticketId: number;
-let receiver: Receiver;
+test.override('ticket', { capacity: 100_000 });
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
+let receiver: Receiver;
 beforeEach(async () => {
   // Others' consumers would be served as well.
   await emptyTables(database.db, 'journal_consumers', 'journal_segments', 'webhook_endpoints');
   for (const table of ['journal_heads', 'consumer_scans'])
     await sql`update ${sql.table(table)} set last_offset = 0`.execute(database.db);
-  fixture = await createFixture(database.db);
-  ticketId = await fixture.addTicket({ capacity: 100_000 });
   receiver = await startReceiver();
   return async () => {
     await receiver.close();
@@ -58,9 +50,8 @@ beforeEach(async () => {
 });
 
 const deliver = (options?: Parameters<typeof deliverInTest>[1]) => deliverInTest(database.url, options);
-const confirm = (count: number, of = fixture, ticket = ticketId) =>
-  confirmSome(database.db, of, ticket, count);
-const add = (request: Partial<Parameters<typeof addWebhook>[2]> = {}, of = fixture) =>
+const confirm = (count: number, of = gala, ticket = ticketId) => confirmSome(database.db, of, ticket, count);
+const add = (request: Partial<Parameters<typeof addWebhook>[2]> = {}, of = gala) =>
   addWebhook(database.db, of, { url: receiver.url, ...request });
 
 const consumerOf = ({ endpoint: { id } }: NewEndpoint) =>
@@ -106,15 +97,15 @@ describe('a message', () => {
   test('tells what has happened to registrations and tickets, in order, and nothing of attendees', async () => {
     await add();
     await confirm(2);
-    const [first] = await journalOf(database.db, fixture);
+    const [first] = await journalOf(database.db, gala);
     const { pass_code: passCode } = await database.db
       .selectFrom('registrations')
       .select('pass_code')
       .where('serial', '=', first!.serial!)
       .executeTakeFirstOrThrow();
     await perform(database.db, updateTicketAction, { ticketId, capacity: 2 }, 'test');
-    await finalizePending(database.db, fixture.shardId);
-    const { partnerId, eventId, shardId } = fixture;
+    await finalizePending(database.db, gala.shardId);
+    const { partnerId, eventId, shardId } = gala;
     await cancelRegistrations(database.db, shardId, [
       { partnerId, eventId, serial: first!.serial!, passCode, deadline: null },
     ]);
@@ -123,7 +114,7 @@ describe('a message', () => {
     await arrived(3);
     const [{ type, data }] = receiver.told() as [ReturnType<Receiver['told']>[number]];
     expect(type).toBe('event.changes');
-    expect(data).toMatchObject({ eventRef: fixture.eventRef, previousCursor: '0', cursor: '5' });
+    expect(data).toMatchObject({ eventRef: gala.eventRef, previousCursor: '0', cursor: '5' });
     expect(data.entries.map((entry) => entry.type)).toEqual([
       'registration.confirmed',
       'registration.confirmed',
@@ -166,19 +157,19 @@ describe('a message', () => {
   test('tells only what was asked for, of this partner, and the chain stays whole', async () => {
     const webhook = await add({ types: ['ticket.sold_out'] });
     const stranger = await createFixture(database.db);
-    await confirm(10, { ...fixture, partnerId: stranger.partnerId });
+    await confirm(10, { ...gala, partnerId: stranger.partnerId });
     await confirm(10);
     await perform(database.db, updateTicketAction, { ticketId, capacity: 20 }, 'test');
-    await finalizePending(database.db, fixture.shardId);
+    await finalizePending(database.db, gala.shardId);
     await deliver();
     await waitUntil('it is told', () => receiver.deliveries.length === 1);
     await perform(database.db, updateTicketAction, { ticketId, capacity: 40 }, 'test');
-    await finalizePending(database.db, fixture.shardId);
+    await finalizePending(database.db, gala.shardId);
     await confirm(1);
     // What nobody asked for is passed over, and is in no message.
     await waitUntil('it is passed over', async () => (await consumerOf(webhook)).last_offset === 23);
     await perform(database.db, updateTicketAction, { ticketId, capacity: 21 }, 'test');
-    await finalizePending(database.db, fixture.shardId);
+    await finalizePending(database.db, gala.shardId);
     await waitUntil('it is told again', () => receiver.deliveries.length === 2);
     const entries = receiver.told().flatMap(({ data }) => data.entries.map(({ type }) => type));
     expect(entries).toEqual(['ticket.sold_out', 'ticket.sold_out']);
@@ -202,12 +193,12 @@ describe('a message', () => {
     await waitUntil('it is recorded', async () => (await consumerOf(webhook)).last_offset === 2);
     // Another partner under the same event: its entries are in the same journal.
     const { partnerId } = await createFixture(database.db);
-    for (const count of [3, 3]) await confirm(count, { ...fixture, partnerId });
+    for (const count of [3, 3]) await confirm(count, { ...gala, partnerId });
     const scans = database.db.selectFrom('consumer_scans').select('last_offset as scanned');
-    const ofShard = scans.where('shard_id', '=', fixture.shardId);
+    const ofShard = scans.where('shard_id', '=', gala.shardId);
     await waitUntil('the journal is scanned', async () => (await ofShard.executeTakeFirst())?.scanned === 8);
     // The delivery process does this every hour.
-    await advanceIdleConsumers(database.db, fixture.shardId, 'webhook');
+    await advanceIdleConsumers(database.db, gala.shardId, 'webhook');
     await sql`delete from journal_segments where last_offset <= 5`.execute(database.db);
     await confirm(1);
     await arrived(3);
@@ -248,7 +239,7 @@ describe('a message that does not arrive', () => {
     // What comes meanwhile is no part of it.
     await confirm(2);
     receiver.accept();
-    await passTime(database.db, fixture.shardId, 6);
+    await passTime(database.db, gala.shardId, 6);
     await arrived(5);
     const [first, again, next] = receiver.deliveries;
     expect([again!.id, again!.body]).toEqual([first!.id, first!.body]);
@@ -282,7 +273,7 @@ describe('a message that does not arrive', () => {
     // By one clock: both are when it was given back.
     expect(nextAt.getTime() - failingSince!.getTime()).toBe(120_000);
     receiver.accept();
-    await passTime(database.db, fixture.shardId, 120);
+    await passTime(database.db, gala.shardId, 120);
     await arrived(1);
     expect(new Set(receiver.deliveries.map(({ id }) => id)).size).toBe(1);
     await waitUntil('it is noted', async () => (await consumerOf(webhook)).failing_since === null);
@@ -306,12 +297,12 @@ describe('a message that does not arrive', () => {
         return receiver.deliveries.length === attempts && consumer.lease === null && consumer;
       });
     const { failing_since: since } = await givenBack(1);
-    await passTime(database.db, fixture.shardId, 5 * 86_400 - 600);
+    await passTime(database.db, gala.shardId, 5 * 86_400 - 600);
     const { state, failures, failing_since: again } = await givenBack(2);
     expect(state).toBe('active');
     expect(failures).toBe(statuses.length > 1 ? 1 : statuses[0] === 500 ? 2 : 0);
     expect(again!.getTime()).toBe(since!.getTime() - (5 * 86_400 - 600) * 1_000);
-    await passTime(database.db, fixture.shardId, 1_200);
+    await passTime(database.db, gala.shardId, 1_200);
     await waitUntil('it is disabled', async () => (await consumerOf(webhook)).state === 'disabled');
     expect(await reasonOf(webhook)).toBe('failing');
     expect(receiver.deliveries).toHaveLength(3);
@@ -353,7 +344,7 @@ describe('where messages may go', () => {
     await deliver({ allowPrivate: false });
     for (const failures of [1, 2]) {
       await waitUntil('it has failed', async () => (await consumerOf(webhook)).failures === failures);
-      await passTime(database.db, fixture.shardId, 600);
+      await passTime(database.db, gala.shardId, 600);
     }
     const attempts = await listAttempts(database.db, webhook.endpoint, 2);
     const refused = { outcome: 'failed', error: 'FORBIDDEN_ADDRESS', httpStatus: null };
@@ -421,15 +412,15 @@ describe('a webhook whose partner lost access to the event', () => {
     [
       'the event was revoked',
       {
-        lose: () => revokeEvent(database.db, fixture.partnerId, fixture.eventId),
-        regain: () => grantEvent(database.db, fixture.partnerId, fixture.eventId),
+        lose: () => revokeEvent(database.db, gala.partnerId, gala.eventId),
+        regain: () => grantEvent(database.db, gala.partnerId, gala.eventId),
       },
     ],
     [
       'all its keys were revoked',
       {
-        lose: () => revokeKey(database.db, fixture.keyId),
-        regain: () => issueKey(database.db, fixture.partnerId),
+        lose: () => revokeKey(database.db, gala.keyId),
+        regain: () => issueKey(database.db, gala.partnerId),
       },
     ],
   ];
@@ -452,7 +443,7 @@ describe('a webhook whose partner lost access to the event', () => {
       expect(receiver.deliveries).toHaveLength(1);
       // What happened in between is delivered, once.
       await regain();
-      await passTime(database.db, fixture.shardId, 60);
+      await passTime(database.db, gala.shardId, 60);
       await arrived(3);
       expect(followChain(receiver.told())).toMatchObject({ breaks: [], cursor: '3' });
       expect(receiver.told().flatMap(({ data }) => data.entries)).toHaveLength(3);
@@ -508,7 +499,7 @@ test('receivers that answer slowly leave room for the others', async () => {
 
 test('of a long history that nobody asked for, a part is passed over at once', async () => {
   const { endpoint } = await add({ types: ['ticket.sold_out'] });
-  const { shardId, eventId } = fixture;
+  const { shardId, eventId } = gala;
   await sql`
     insert into journal_segments
       (shard_id, event_id, partner_id, last_offset, count, kind, ticket_id, first_serial, last_serial)
@@ -516,7 +507,7 @@ test('of a long history that nobody asked for, a part is passed over at once', a
     from generate_series(1, 41000) as place`.execute(database.db);
   await sql`update journal_heads set last_offset = 41000 where shard_id = ${shardId}`.execute(database.db);
   const consumer = { ...endpoint, inFlightUntil: null, newsOffset: null, lease: '' };
-  const to = { ...endpoint, eventRef: fixture.eventRef, replays: 0 };
+  const to = { ...endpoint, eventRef: gala.eventRef, replays: 0 };
   const reader = readMessages(database.db, consumer, to, { chain: 0, readsAhead: false });
   expect(await reader.next()).toBeNull();
   expect([reader.cursor, reader.hasMore]).toEqual([40_000, true]);

@@ -1,8 +1,8 @@
 import { findNotice, resumeEndpoint } from '@floodgate/webhooks';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
-import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { beforeEach, expect, onTestFinished } from 'vitest';
+import { database, gala, test, ticketId } from '../harness/event-test.ts';
+import { createFixture } from '../harness/fixture.ts';
 import { passTime } from '../harness/pass-time.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { startReceiver, type Receiver } from '../harness/webhook-receiver.ts';
@@ -10,20 +10,12 @@ import { addWebhook, confirmSome, deliverWebhooks } from '../harness/webhooks.ts
 
 // What becomes of a webhook that is given up, and of what its partner is to be told.
 
-let database: TestDatabase;
-let fixture: Fixture;
-let ticketId: number;
-let receiver: Receiver;
+test.override('ticket', { capacity: 100_000 });
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
+let receiver: Receiver;
 beforeEach(async () => {
   for (const table of ['journal_consumers', 'webhook_endpoints', 'deliveries'])
     await sql`delete from ${sql.table(table)}`.execute(database.db);
-  fixture = await createFixture(database.db);
-  ticketId = await fixture.addTicket({ capacity: 100_000 });
   receiver = await startReceiver((_, response) => void response.writeHead(410).end());
   return () => receiver.close();
 });
@@ -34,7 +26,7 @@ async function deliver() {
   return delivering;
 }
 
-async function addGone(of = fixture, ticket = ticketId) {
+async function addGone(of = gala, ticket = ticketId) {
   const { endpoint } = await addWebhook(database.db, of, { url: `${receiver.url}?token=s3cret-of-theirs` });
   await confirmSome(database.db, of, ticket);
   return endpoint;
@@ -65,7 +57,7 @@ test('its partner is to be told, and the log says which it was, without its URL'
     .split('\n')
     .filter((line) => line.includes('was disabled'));
   expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([
-    { level: 40, webhook: endpoint.id, eventId: fixture.eventId, reason: 'gone' },
+    { level: 40, webhook: endpoint.id, eventId: gala.eventId, reason: 'gone' },
   ]);
   expect(log()).not.toMatch(/s3cret-of-theirs|127\.0\.0\.1/);
 });
@@ -80,7 +72,7 @@ test('where the notice cannot be written it is not given up either; both follow 
   expect(delivering.log()).not.toContain('a webhook was disabled');
   await sql`alter table deliveries drop constraint not_now`.execute(database.db);
   // Nobody waits for the lease.
-  await passTime(database.db, fixture.shardId, 60);
+  await passTime(database.db, gala.shardId, 60);
   await isDisabled(endpoint);
   expect(await noticeOf(endpoint)).toMatchObject({ state: 'queued' });
 });

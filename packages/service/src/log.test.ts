@@ -2,18 +2,10 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, openSync } from 'node:fs';
 import { Writable } from 'node:stream';
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../../test/harness/database.ts';
+import { expect, onTestFinished, vi } from 'vitest';
+import { database, test } from '../../../test/harness/database-test.ts';
 import { waitUntil } from '../../../test/harness/wait-until.ts';
 import { createLogger, describeError, throttledWarn } from './log.ts';
-
-let database: TestDatabase;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-
-afterAll(() => database.drop());
 
 const DATA = 'Wilhelmina Featherstonehaugh';
 
