@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   createClient,
   type FloodgateClient,
@@ -44,6 +45,9 @@ const GROUP_SIZE = { from: 2, to: 20 };
 /** The others are sold out soon. */
 const ROOMY_PERCENT = 98;
 const RECOVER_WITHIN_MS = 60_000;
+const STEP_WITHIN_MS = 120_000;
+/** What the client asked and was not answered: so many are named. */
+const NAMED = 3;
 
 /**
  * Registers through the client, one for each API, while one fault after the other strikes, and holds what it answered against
@@ -62,7 +66,7 @@ export async function runClientCampaign(options: ClientCampaignOptions): Promise
   const startedAt = performance.now();
   const problems: Violation[] = [];
   const attempt = (what: string, act: () => Promise<unknown>) =>
-    act().catch(
+    Promise.race([act(), rejectLater(STEP_WITHIN_MS, () => platform.describe())]).catch(
       (error: Error) => void problems.push({ kind: 'stuck', problem: `${what}: ${error.message}` }),
     );
   for (const fault of faults) {
@@ -106,6 +110,12 @@ export async function runClientCampaign(options: ClientCampaignOptions): Promise
       })),
     ],
   };
+}
+
+/** Rejects, saying how far it came, when a step has not ended in time. */
+async function rejectLater(ms: number, describe: () => string): Promise<never> {
+  await delay(ms, undefined, { ref: false });
+  throw new Error(`not done within ${ms} ms, with ${describe()}`);
 }
 
 function codeOf({ attempts: [attempt] }: RequestRecord): string | undefined {
@@ -179,6 +189,15 @@ class Platform {
     this.#shares += shares;
     this.#nextShare.resolve();
     this.#nextShare = Promise.withResolvers();
+  }
+
+  /** Says how far it came. */
+  describe(): string {
+    const open = this.history.requests.filter(({ attempts }) => attempts.length === 0);
+    const named = open
+      .slice(0, NAMED)
+      .map(({ id, group }) => (group === null ? id : `${id} of group ${group}`));
+    return `${this.answered} answered, ${this.unknown} asked again, ${open.length} open: ${named.join(', ')}`;
   }
 
   /** Asks for what is left; resolves when everything is answered. */
