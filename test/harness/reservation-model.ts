@@ -2,8 +2,7 @@ import {
   isBulk,
   type BulkReservation,
   type Cancellation,
-  type CancelOutcome,
-  type ConfirmOutcome,
+  type Changed,
   type NamedRegistration,
   type Submission,
   type Outcome,
@@ -151,7 +150,7 @@ export class ReservationModel {
   }
 
   /** What the cancellation comes to if it is the next one, and takes it over. */
-  cancel({ deadline, ...named }: Cancellation): CancelOutcome {
+  cancel({ deadline, ...named }: Cancellation): Changed {
     const found = this.#find(named);
     if (!found) return null;
     if (found.cancelled) return 'cancelled';
@@ -161,7 +160,7 @@ export class ReservationModel {
   }
 
   /** What the confirmation comes to if it is the next one, and takes it over. */
-  confirm(named: NamedRegistration): ConfirmOutcome {
+  confirm(named: NamedRegistration): Changed {
     const found = this.#find(named);
     if (!found) return null;
     if (found.cancelled || found.held === 'overdue') return 'too-late';

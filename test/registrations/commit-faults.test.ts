@@ -56,7 +56,7 @@ const commit = (reservations: Reservation[], db = pool, resolveWithinMs = 10_000
       isCluster: inject('engine') === 'citus',
       lockWithinMs: 0,
       retentionHours: 24,
-      onCommitted: (batchId) => committedBatches.push(batchId),
+      onCommitted: (_shardId, batchId) => committedBatches.push(batchId),
       onFailure: (_error, { failure }) => failures.push(failure),
       resolveWithinMs,
     },

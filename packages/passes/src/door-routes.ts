@@ -59,7 +59,7 @@ export function addEventRoute(api: Routes, { reads, signer }: Dependencies): voi
 
 /** GET /events/passes/revoked: the caller's passes that were revoked after a cursor, signed. */
 export function addRevocationsRoute(api: Routes, { reads, answerWithinMs, signer }: Dependencies): void {
-  const answerPage = createPageAnswer({ answerWithinMs });
+  const answerPage = createPageAnswer(answerWithinMs);
   api.get(
     '/events/passes/revoked',
     {

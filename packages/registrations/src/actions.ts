@@ -6,7 +6,7 @@ import { Failure } from '@floodgate/service/failure';
 import { cancelRegistrations } from './change/change-registrations.ts';
 import { redriveBatches } from './finalize/failed-batches.ts';
 import { findByPassReference } from './list/list-registrations.ts';
-import { statusOf } from './status/registration-status.ts';
+import { statusOf } from './status/find-registrations.ts';
 
 export { perform };
 

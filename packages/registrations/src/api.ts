@@ -1,23 +1,21 @@
-import { assertDurable, isCluster, type Database } from '@floodgate/database';
+import { assertDurable, isCluster, shardLoader } from '@floodgate/database';
 import { defineApi } from '@floodgate/http';
 import { job } from '@floodgate/queue';
 import { whole } from '@floodgate/service';
 import { addBulkRoute } from './bulk/route.ts';
-import { createChangeGroups, type ChangeGroupsOptions } from './change/change-groups.ts';
 import {
   cancelRegistrations,
   confirmRegistrations,
-  type Cancellation,
-  type NamedRegistration,
+  createChangeGroups,
 } from './change/change-registrations.ts';
 import { addChangeRoutes } from './change/routes.ts';
-import { createWhyTooLate } from './change/why-too-late.ts';
 import { finalizeBatchesJob } from './finalize/job.ts';
-import { retentionSettings } from './idempotency/retention.ts';
+import { retentionSettings } from './idempotency/expired-keys.ts';
 import { addListRoute } from './list/route.ts';
 import { createQueueNotifier } from './register/queue-notifier.ts';
 import { openRegistrations } from './register/register-attendees.ts';
 import { addRegisterRoute } from './register/route.ts';
+import { findRegistrations, type RegistrationQuery } from './status/find-registrations.ts';
 import { addStatusRoute } from './status/route.ts';
 import { addResetRoute } from './test-mode/route.ts';
 
@@ -62,47 +60,37 @@ export const registrationsApi = defineApi({
       // Not awaited and allowed to fail: the relay reads the outbox.
       producer.enqueue(job(finalizeBatchesJob, batches)).catch(() => {});
     }, NOTIFY_INTERVAL_MS);
-    const grouping = {
-      isCluster: await isCluster(db),
+    const options = {
+      db,
       log,
+      isCluster: await isCluster(db),
       groupLimit: settings.BATCH_LIMIT,
       waitingLimit: settings.WAITING_LIMIT,
       answerWithinMs,
-    };
-    const changes = openChanges(db, { ...grouping, onCommitted: (shardId) => notifier.notify(shardId) });
-    const registrations = openRegistrations({
-      ...grouping,
-      db,
       retentionHours: settings.IDEMPOTENCY_RETENTION_HOURS,
       holdSharePercent: settings.HOLD_SHARE_PERCENT,
-      onCommitted: (batchId, shardId) => notifier.notify(shardId, batchId),
-    });
+      onCommitted: notifier.notify,
+    };
+    const registrations = openRegistrations(options);
+    const cancel = createChangeGroups(options, cancelRegistrations);
+    const confirm = createChangeGroups(options, confirmRegistrations);
+    const findRegistration = shardLoader(shardReads, (queries: RegistrationQuery[]) =>
+      findRegistrations(reads, queries),
+    );
     await assertDurable(db);
     return {
       routes(api) {
         addRegisterRoute(api, registrations);
         addBulkRoute(api, registrations, answerWithinMs);
-        addChangeRoutes(api, changes, createWhyTooLate(reads, shardReads));
-        addResetRoute(api, { db: resets, cancellations: changes.cancellations, answerWithinMs });
-        addStatusRoute(api, reads, shardReads);
-        addListRoute(api, { reads, answerWithinMs });
+        addChangeRoutes(api, { cancel, confirm }, findRegistration);
+        addResetRoute(api, resets, cancel, answerWithinMs);
+        addStatusRoute(api, findRegistration);
+        addListRoute(api, reads, answerWithinMs);
       },
       async close() {
-        await Promise.all([registrations, ...Object.values(changes)].map((groups) => groups.drain()));
+        await Promise.all([registrations, cancel, confirm].map((groups) => groups.drain()));
         notifier.flush();
       },
     };
   },
 });
-
-/** Opens the groups that cancel and confirm. */
-function openChanges(db: Database, grouping: ChangeGroupsOptions) {
-  return {
-    cancellations: createChangeGroups(grouping, (shardId, some: readonly Cancellation[], lockWithinMs) =>
-      cancelRegistrations(db, shardId, some, lockWithinMs),
-    ),
-    confirmations: createChangeGroups(grouping, (shardId, some: readonly NamedRegistration[], lockWithinMs) =>
-      confirmRegistrations(db, shardId, some, lockWithinMs),
-    ),
-  };
-}

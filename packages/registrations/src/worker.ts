@@ -1,4 +1,4 @@
-import { inEachShard, type Database } from '@floodgate/database';
+import { inEachShard } from '@floodgate/database';
 import { deleteOldSegments } from '@floodgate/journal';
 import { defineWorker, job } from '@floodgate/queue';
 import { whole } from '@floodgate/service';
@@ -7,8 +7,7 @@ import { readBacklog, type ShardBatches } from './finalize/batch-statements.ts';
 import { finalizeBatches } from './finalize/finalize-batches.ts';
 import { finalizeBatchesJob } from './finalize/job.ts';
 import { relayDueBatches } from './finalize/relay.ts';
-import { deleteExpiredIdempotencyKeys } from './idempotency/expired-keys.ts';
-import { retentionSettings } from './idempotency/retention.ts';
+import { deleteExpiredIdempotencyKeys, retentionSettings } from './idempotency/expired-keys.ts';
 
 const EXPIRY_INTERVAL_MS = 60_000;
 /** A seat that was held can be sold again so long after its time. */
@@ -26,70 +25,47 @@ export const registrationsWorker = defineWorker({
       maximum: 60_000,
       default: 1_000,
     }),
-    JOURNAL_RETENTION_DAYS: whole(
-      'how long the journal is kept, which lists and later deliveries are read from',
-      {
-        minimum: 1,
-        maximum: 36_500,
-        default: 365,
-      },
-    ),
+    JOURNAL_RETENTION_DAYS: whole('how long the journal is kept for lists and later deliveries', {
+      minimum: 1,
+      maximum: 36_500,
+      default: 365,
+    }),
   },
   open: ({ db, log, producer, config }) => {
     const finalize = finalizeBatches({ db, log });
     const context = { isLastAttempt: false, signal: new AbortController().signal };
     const relay = { db, producer, finalize: (batches: ShardBatches) => finalize(batches, context) };
+    /** A task that expires rows in each shard, a few in a statement. Its result says whether there may be more. */
+    const expiry = (name: string, intervalMs: number, expireSome: (shardId: number) => Promise<number>) => ({
+      name,
+      intervalMs,
+      async run() {
+        let isMore = false;
+        await inEachShard(db, async (shardId) => {
+          if ((await expireSome(shardId)) >= ROWS_PER_STATEMENT) isMore = true;
+        });
+        return isMore ? ('more' as const) : ('done' as const);
+      },
+    });
     return {
       handlers: { 'finalize-batches': finalize },
       tasks: [
-        {
-          name: 'holds',
-          intervalMs: HOLDS_INTERVAL_MS,
-          run: () =>
-            expire(db, async (shardId) => {
-              const expired = await expireHolds(db, shardId, ROWS_PER_STATEMENT);
-              // May fail: the relay finds the changes.
-              if (expired > 0)
-                producer.enqueue(job(finalizeBatchesJob, { shardId, batchIds: [] })).catch(() => {});
-              return expired;
-            }),
-        },
+        expiry('holds', HOLDS_INTERVAL_MS, async (shardId) => {
+          const expired = await expireHolds(db, shardId, ROWS_PER_STATEMENT);
+          // May fail: the relay finds the changes.
+          if (expired > 0)
+            producer.enqueue(job(finalizeBatchesJob, { shardId, batchIds: [] })).catch(() => {});
+          return expired;
+        }),
         { name: 'relay', intervalMs: config.RELAY_INTERVAL_MS, run: () => relayDueBatches(relay) },
-        {
-          name: 'expiry',
-          intervalMs: EXPIRY_INTERVAL_MS,
-          run: () =>
-            expire(db, (shardId) =>
-              deleteExpiredIdempotencyKeys(
-                db,
-                shardId,
-                ROWS_PER_STATEMENT,
-                config.IDEMPOTENCY_RETENTION_HOURS,
-              ),
-            ),
-        },
-        {
-          name: 'journal-expiry',
-          intervalMs: EXPIRY_INTERVAL_MS,
-          run: () =>
-            expire(db, (shardId) =>
-              deleteOldSegments(db, shardId, config.JOURNAL_RETENTION_DAYS, ROWS_PER_STATEMENT),
-            ),
-        },
+        expiry('expiry', EXPIRY_INTERVAL_MS, (shardId) =>
+          deleteExpiredIdempotencyKeys(db, shardId, ROWS_PER_STATEMENT, config.IDEMPOTENCY_RETENTION_HOURS),
+        ),
+        expiry('journal-expiry', EXPIRY_INTERVAL_MS, (shardId) =>
+          deleteOldSegments(db, shardId, config.JOURNAL_RETENTION_DAYS, ROWS_PER_STATEMENT),
+        ),
       ],
       backlogs: { finalize: () => readBacklog(db) },
     };
   },
 });
-
-/** Deletes what has expired in each shard, a few rows in a statement. Returns whether there may be more. */
-async function expire(
-  db: Database,
-  deleteSome: (shardId: number) => Promise<number>,
-): Promise<'more' | 'done'> {
-  let result: 'more' | 'done' = 'done';
-  await inEachShard(db, async (shardId) => {
-    if ((await deleteSome(shardId)) >= ROWS_PER_STATEMENT) result = 'more';
-  });
-  return result;
-}

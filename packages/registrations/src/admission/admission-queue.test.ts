@@ -8,7 +8,7 @@ const ONE = { partnerId: 1, weight: 1 };
 /** A commit that ends when the test says so. An item is a number; its outcome is its text. */
 function start(differing: Partial<AdmissionOptions<number, string>> = {}) {
   const groups: { items: number[]; end: () => void }[] = [];
-  const commit = new AdmissionQueue<number, string>({
+  const options: AdmissionOptions<number, string> = {
     commit: (items) =>
       new Promise((resolve) => groups.push({ items, end: () => resolve(items.map((item) => `${item}`)) })),
     groupLimit: 100,
@@ -18,7 +18,8 @@ function start(differing: Partial<AdmissionOptions<number, string>> = {}) {
     overloaded: 'overloaded',
     unknown: 'unknown',
     ...differing,
-  });
+  };
+  const commit = new AdmissionQueue(options, 0);
   let ended = 0;
   const group = {
     admit: (partner = ONE) => commit.admits(partner),

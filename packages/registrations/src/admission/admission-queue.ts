@@ -1,10 +1,18 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
-import { createPace, type PaceOptions } from './pace.ts';
+import type { onRequestHookHandler, PartnerPrincipal } from '@floodgate/http';
 import { LARGE_UNITS, PartnerQueues, type Partner, type Waiting } from './partner-queues.ts';
 
-export interface AdmissionOptions<Item, Outcome> extends PaceOptions {
-  /** Commits a group. Resolves to one outcome per item, in order and within reasonable time; never rejects. */
-  commit: (items: Item[]) => Promise<Outcome[]>;
+export interface AdmissionLimits {
+  /** Units of one group. */
+  groupLimit: number;
+  /** Units that may wait. Fewer may wait while groups take so long that the last unit could not be answered in time. */
+  waitingLimit: number;
+  answerWithinMs: number;
+}
+
+export interface AdmissionOptions<Item, Outcome> extends AdmissionLimits {
+  /** Commits a group of one shard. Resolves to one outcome per item, in order and within reasonable time; never rejects. */
+  commit: (items: Item[], shardId: number) => Promise<Outcome[]>;
   unitsOf: (item: Item) => number;
   /** Outcome of an item that was refused or waited too long: nothing was committed. */
   overloaded: Outcome;
@@ -15,6 +23,39 @@ export interface AdmissionOptions<Item, Outcome> extends PaceOptions {
 interface Member<Item, Outcome> extends Waiting {
   item: Item;
   answer: (outcome: Outcome) => void;
+}
+
+type Caller = Pick<PartnerPrincipal, 'shardId' | 'partnerId' | 'weight'>;
+
+export type Admission<Item, Outcome> = ReturnType<typeof createAdmission<Item, Outcome>>;
+
+/** Opens one queue per shard, so that a slow shard delays its own items only. */
+export function createAdmission<Item, Outcome>(options: AdmissionOptions<Item, Outcome>) {
+  const queues = new Map<number, AdmissionQueue<Item, Outcome>>();
+  const queueOf = (shardId: number) => {
+    const queue = queues.get(shardId) ?? new AdmissionQueue(options, shardId);
+    queues.set(shardId, queue);
+    return queue;
+  };
+  const retryAfterSeconds = ({ shardId }: Pick<Caller, 'shardId'>) => queueOf(shardId).secondsToDrain();
+
+  /** Refuses a request before its body is read when the queue is full: reading it would delay admitted callers. */
+  const refuseWhenFull: onRequestHookHandler = ({ principal }, reply, done) => {
+    if (queueOf(principal.shardId).admits(principal)) done();
+    else reply.fail('90', { retryAfterSeconds: retryAfterSeconds(principal) });
+  };
+
+  return {
+    refuseWhenFull,
+    /** Resolves to the outcome of the item; never rejects. */
+    submit: (caller: Caller, item: Item) => queueOf(caller.shardId).submit(item, caller),
+    /** Seconds until everything that waits for the same shard will be committed, at the pace of the last groups. */
+    retryAfterSeconds,
+    /** Whether small items were submitted within the last second. */
+    servesSmallItems: () => [...queues.values()].some((queue) => queue.servesSmallItems()),
+    /** Resolves when everything that was submitted is answered. */
+    drain: async () => void (await Promise.all([...queues.values()].map((queue) => queue.drain()))),
+  };
 }
 
 /** Fraction of the due answers per tick of the event loop, so that requests can be read in between. At least MIN_ANSWERS. */
@@ -52,6 +93,7 @@ const RECENT_MS = 1_000;
  */
 export class AdmissionQueue<Item, Outcome> {
   readonly #options: AdmissionOptions<Item, Outcome>;
+  readonly #shardId: number;
   readonly #waiting: PartnerQueues<Member<Item, Outcome>>;
   readonly #pace: ReturnType<typeof createPace>;
   readonly #sweeper: NodeJS.Timeout;
@@ -61,8 +103,9 @@ export class AdmissionQueue<Item, Outcome> {
   #refusals = 0;
   #smallAt = -Infinity;
 
-  constructor(options: AdmissionOptions<Item, Outcome>) {
+  constructor(options: AdmissionOptions<Item, Outcome>, shardId: number) {
     this.#options = options;
+    this.#shardId = shardId;
     this.#waiting = new PartnerQueues(options.groupLimit);
     this.#pace = createPace(options);
     this.#sweeper = setInterval(() => this.#answerOverdue(), SWEEP_INTERVAL_MS).unref();
@@ -151,7 +194,10 @@ export class AdmissionQueue<Item, Outcome> {
     const startedAt = performance.now();
     const members = this.#waiting.takeGroup();
     const settled = this.#options
-      .commit(members.map(({ item }) => item))
+      .commit(
+        members.map(({ item }) => item),
+        this.#shardId,
+      )
       .then((outcomes) => this.#settle(members, outcomes, performance.now() - startedAt));
     this.#group = { members, startedAt, settled };
   }
@@ -176,4 +222,42 @@ export class AdmissionQueue<Item, Outcome> {
       if (submittedAt < overdue) answer(unknown);
     for (const { answer } of this.#waiting.takeOverdue(overdue)) answer(overloaded);
   }
+}
+
+/**
+ * Share of the answer time that waiting may take. A queue longer than a burst needs gives nobody a seat sooner, and it has to be
+ * worked off after the overload: at half the load, in twice this time.
+ */
+const WAITING_SHARE = 1 / 8;
+/**
+ * The fastest of this many groups tells how long a group takes. With fewer, hiccups of a busy machine shrink the queue for a
+ * moment. A refusal costs half of what a registration costs, so the machine gets even busier.
+ */
+const GROUPS_MEASURED = 4;
+/** Weight of the groups before, per group: about the last ten count. */
+const KEPT = 0.9;
+/** Assumed duration of a full group before one was measured. */
+const USUAL_GROUP_MS = 50;
+
+/** Measures groups. Tells how much may wait, and how long what waits will take. */
+function createPace({ groupLimit, waitingLimit, answerWithinMs }: AdmissionLimits) {
+  let lastMs = Array<number>(GROUPS_MEASURED).fill(0);
+  let capacity = waitingLimit;
+  let units = groupLimit;
+  let tookMs = USUAL_GROUP_MS;
+  return {
+    measure(committedUnits: number, groupMs: number): void {
+      units = KEPT * units + committedUnits;
+      tookMs = KEPT * tookMs + groupMs;
+      lastMs = [...lastMs.slice(1), groupMs];
+      // At least one group: otherwise nobody would notice that commits are fast again.
+      const groups = Math.max(1, Math.floor((answerWithinMs * WAITING_SHARE) / Math.min(...lastMs)));
+      capacity = Math.min(waitingLimit, groupLimit * groups);
+    },
+    /** Units that may wait now. By Little's law, a new item waits for the groups ahead of it. */
+    capacity: () => capacity,
+    /** Seconds until `wanted` units are committed. A group in flight counts with its time so far, because it may be stuck. */
+    secondsFor: (wanted: number, inFlightMs: number) =>
+      wanted === 0 ? 0 : (wanted * (tookMs + inFlightMs)) / (1_000 * units),
+  };
 }

@@ -22,11 +22,9 @@ import {
   type Routes,
 } from '@floodgate/http';
 import { LARGE_UNITS } from '../admission/partner-queues.ts';
-import { isNew, type Outcome } from '../register/outcome.ts';
 import type { Registrations } from '../register/register-attendees.ts';
-import { CODES, REGISTER_FAILURES, responseOf } from '../register/response.ts';
-import { optionsIn } from '../register/route.ts';
-import { provokedCode } from '../test-mode/provoked-code.ts';
+import { CODES, optionsIn, provokedCode, REGISTER_FAILURES, responseOf } from '../register/route.ts';
+import { isNew, type Outcome } from '../register/submission.ts';
 import { createLargeCalls } from './large-calls.ts';
 
 /** Failures that are known before anything is reserved, by index. */

@@ -1,5 +1,9 @@
-import { sql, type RawBuilder } from 'kysely';
-import { plainArray, textArray, type Database } from '@floodgate/database';
+import { sql } from 'kysely';
+import { setTimeout as delay } from 'node:timers/promises';
+import { plainArray, statementFailure, textArray, type Database } from '@floodgate/database';
+import { throttledWarn, type Logger } from '@floodgate/service';
+import { createAdmission, type AdmissionLimits } from '../admission/admission-queue.ts';
+import { LOCK_SHARE } from '../register/register-attendees.ts';
 
 /** A registration that is to be changed, as its pass reference names it, and whose it has to be. */
 export interface NamedRegistration {
@@ -14,51 +18,52 @@ export interface Cancellation extends NamedRegistration {
   deadline: Date | null;
 }
 
-/** `cancelled`: also where it was so before. Null: there is no such registration. */
-export type CancelOutcome = 'cancelled' | 'too-late' | null;
-/** `confirmed`: also where it was not held. Null: there is no such registration. */
-export type ConfirmOutcome = 'confirmed' | 'too-late' | null;
+/** `cancelled`, `confirmed`: also if it was so before. Null: there is no such registration. */
+export type Changed = 'cancelled' | 'confirmed' | 'too-late' | null;
+/** `overloaded`: nothing was changed. `unknown`: it may have been changed. */
+type ChangeOutcome = Changed | 'overloaded' | 'unknown' | 'failed';
 
 /**
  * Cancels registrations of one shard: their seats can be sold again. Finalization publishes the changes. Returns one outcome
  * each, in order. Safe to repeat.
  */
-export async function cancelRegistrations(
+export function cancelRegistrations(
   db: Database,
   shardId: number,
   cancellations: readonly Cancellation[],
   lockWithinMs = 0,
-): Promise<CancelOutcome[]> {
+): Promise<Changed[]> {
   const deadlines = textArray(cancellations.map(({ deadline }) => deadline && deadline.toISOString()));
-  const { rows } = await sql<{ outcomes: CancelOutcome[] }>`
-    select cancel_registrations(
-      ${shardId}::integer, ${lockWithinMs}::integer, ${namesOf(cancellations)}, ${deadlines}::timestamptz[]
-    ) as outcomes`.execute(db);
-  return rows[0]!.outcomes;
+  const more = sql`, ${deadlines}::timestamptz[]`;
+  return change(db, 'cancel_registrations', shardId, cancellations, lockWithinMs, more);
 }
 
 /**
  * Confirms held registrations of one shard. Finalization publishes the changes. Returns one outcome each, in order. Safe to
  * repeat.
  */
-export async function confirmRegistrations(
+export const confirmRegistrations = (
   db: Database,
   shardId: number,
   registrations: readonly NamedRegistration[],
   lockWithinMs = 0,
-): Promise<ConfirmOutcome[]> {
-  const { rows } = await sql<{ outcomes: ConfirmOutcome[] }>`
-    select confirm_registrations(
-      ${shardId}::integer, ${lockWithinMs}::integer, ${namesOf(registrations)}
+) => change(db, 'confirm_registrations', shardId, registrations, lockWithinMs);
+
+async function change(
+  db: Database,
+  name: string,
+  shardId: number,
+  registrations: readonly NamedRegistration[],
+  lockWithinMs: number,
+  more = sql``,
+): Promise<Changed[]> {
+  const column = (key: keyof NamedRegistration) => plainArray(registrations.map((one) => one[key]));
+  const { rows } = await sql<{ outcomes: Changed[] }>`
+    select ${sql.raw(name)}(
+      ${shardId}::integer, ${lockWithinMs}::integer, ${column('serial')}::bigint[], ${column('partnerId')}::integer[],
+      ${column('eventId')}::integer[], ${column('passCode')}::bigint[]${more}
     ) as outcomes`.execute(db);
   return rows[0]!.outcomes;
-}
-
-function namesOf(registrations: readonly NamedRegistration[]): RawBuilder<unknown> {
-  const plain = (read: (registration: NamedRegistration) => number) => plainArray(registrations.map(read));
-  return sql`
-    ${plain(({ serial }) => serial)}::bigint[], ${plain(({ partnerId }) => partnerId)}::integer[],
-    ${plain(({ eventId }) => eventId)}::integer[], ${plain(({ passCode }) => passCode)}::bigint[]`;
 }
 
 /** Cancels up to `limit` registrations of a shard whose hold has expired, the oldest first. Returns how many it has cancelled. */
@@ -66,4 +71,64 @@ export async function expireHolds(db: Database, shardId: number, limit: number):
   const { rows } = await sql<{ expired: number }>`
     select expire_holds(${shardId}::integer, ${limit}::integer) as expired`.execute(db);
   return rows[0]!.expired;
+}
+
+interface ChangeGroupsOptions extends AdmissionLimits {
+  db: Database;
+  log: Logger;
+  /** Whether Postgres is a Citus cluster. */
+  isCluster: boolean;
+  /** Called after each commit, which may have left changes to publish. */
+  onCommitted: (shardId: number) => void;
+}
+
+export type ChangeGroups = ReturnType<typeof createChangeGroups>;
+
+/** Share of the answer time after which a group is not attempted again. */
+const ATTEMPTS_SHARE = 1 / 2;
+const RETRY_DELAY_MS = 50;
+
+/**
+ * Returns what changes registrations in groups, as they are made, one group at a time in each shard. A change is safe to repeat, so
+ * a group is repeated after a failure.
+ */
+export function createChangeGroups(
+  { db, log, ...options }: ChangeGroupsOptions,
+  changeAll: typeof cancelRegistrations,
+) {
+  const warn = throttledWarn('changes of registrations did not commit');
+  const lockWithinMs = Math.round(options.answerWithinMs * LOCK_SHARE);
+
+  /** Changes registrations of one shard now, without a queue. Returns one outcome each, in order; never rejects. */
+  async function commit(changes: readonly Cancellation[], shardId: number): Promise<ChangeOutcome[]> {
+    const giveUpAt = performance.now() + options.answerWithinMs * ATTEMPTS_SHARE;
+    let mayHaveCommitted = false;
+    for (;;) {
+      try {
+        const outcomes = await changeAll(db, shardId, changes, lockWithinMs);
+        options.onCommitted(shardId);
+        return outcomes;
+      } catch (error) {
+        const failure = statementFailure(error);
+        warn(log, { err: error, size: changes.length, failure });
+        // On a cluster, a statement that timed out may have committed on the shard's server.
+        mayHaveCommitted ||= failure === 'unknown' || (options.isCluster && failure === 'unavailable');
+        const isOver = performance.now() >= giveUpAt;
+        if (isOver || failure === 'unexpected') {
+          const outcome = isOver ? 'overloaded' : 'failed';
+          return changes.map(() => (mayHaveCommitted ? 'unknown' : outcome));
+        }
+        await delay(RETRY_DELAY_MS);
+      }
+    }
+  }
+
+  const admission = createAdmission<Cancellation, ChangeOutcome>({
+    ...options,
+    unitsOf: () => 1,
+    commit,
+    overloaded: 'overloaded',
+    unknown: 'unknown',
+  });
+  return { ...admission, commit };
 }

@@ -1,7 +1,25 @@
 import { sql } from 'kysely';
 import type { Database } from '@floodgate/database';
+import { whole } from '@floodgate/service';
 import { reservationsOf, type Submission } from '../register/submission.ts';
-import { DEFAULT_RETENTION_HOURS } from './retention.ts';
+
+/** The contract promises this to partners. */
+export const DEFAULT_RETENTION_HOURS = 24;
+
+/** The API ignores older keys, and the worker deletes them. */
+export const retentionSettings = {
+  IDEMPOTENCY_RETENTION_HOURS: whole('how long an Idempotency-Key counts: the same for API and worker', {
+    minimum: DEFAULT_RETENTION_HOURS,
+    maximum: 8_760,
+    default: DEFAULT_RETENTION_HOURS,
+  }),
+};
+
+const expiredKeys = (db: Database, shardId: number, retentionHours: number) =>
+  db
+    .deleteFrom('idempotency_keys')
+    .where('shard_id', '=', shardId)
+    .where('created_at', '<=', sql<Date>`now() - make_interval(hours => ${retentionHours}::integer)`);
 
 /**
  * Deletes the oldest `limit` expired idempotency keys of a shard, and those with the same time as the last. Returns the number of
@@ -14,36 +32,30 @@ export async function deleteExpiredIdempotencyKeys(
   retentionHours = DEFAULT_RETENTION_HOURS,
 ): Promise<number> {
   // By time: the worker must not read the keys, and Citus does not move a privilege on ctid with a shard.
-  const { numAffectedRows } = await sql`
-    delete from idempotency_keys
-    where shard_id = ${shardId} and created_at <= (
-      select max(created_at) from (
-        select created_at from idempotency_keys
-        where shard_id = ${shardId} and created_at <= now() - make_interval(hours => ${retentionHours}::integer)
-        order by created_at limit ${limit}
-      ) oldest
-    )`.execute(db);
-  return Number(numAffectedRows ?? 0);
+  const oldest = sql<Date>`(
+    select max(created_at) from (
+      select created_at from idempotency_keys where shard_id = ${shardId} order by created_at limit ${limit}
+    ) oldest
+  )`;
+  const deletion = expiredKeys(db, shardId, retentionHours).where('created_at', '<=', oldest);
+  const { numDeletedRows } = await deletion.executeTakeFirst();
+  return Number(numDeletedRows);
 }
 
-/** Deletes those of the submissions' idempotency keys that have expired, so that they can be used again. */
+/** Deletes the expired idempotency keys that are in the way of these submissions. */
 export async function forgetExpiredKeys(
   db: Database,
   submissions: readonly Submission[],
   retentionHours = DEFAULT_RETENTION_HOURS,
 ): Promise<void> {
-  const keyed = submissions.flatMap((submission) => {
-    const { shardId, partnerId, eventId } = reservationsOf([submission])[0]!;
-    return submission.idempotency ? [{ shardId, partnerId, eventId, key: submission.idempotency.key }] : [];
-  });
+  const keyed = submissions.filter(({ idempotency }) => idempotency !== null);
   if (keyed.length === 0) return;
-  await sql`
-    delete from idempotency_keys expired
-    using unnest(
-      ${keyed.map((r) => r.partnerId)}::integer[], ${keyed.map((r) => r.eventId)}::integer[],
-      ${keyed.map((r) => r.key)}::text[]
-    ) as used (partner_id, event_id, key)
-    where expired.shard_id = ${keyed[0]!.shardId} and expired.partner_id = used.partner_id and expired.event_id = used.event_id and expired.key = used.key
-      and expired.created_at
-        <= now() - make_interval(hours => ${retentionHours}::integer)`.execute(db);
+  const calls = keyed.map((submission) => reservationsOf([submission])[0]!);
+  const keys = keyed.map(({ idempotency }) => idempotency!.key);
+  // Other partners' expired keys of the same name may go, too.
+  await expiredKeys(db, calls[0]!.shardId, retentionHours)
+    .where('partner_id', 'in', [...new Set(calls.map(({ partnerId }) => partnerId))])
+    .where('event_id', 'in', [...new Set(calls.map(({ eventId }) => eventId))])
+    .where('key', 'in', keys)
+    .execute();
 }

@@ -17,7 +17,7 @@ interface Reply<Failed> {
 }
 
 /** Returns the answer to a request for a page of the journal. A cursor that cannot be continued is code 11. */
-export function createPageAnswer({ answerWithinMs }: { answerWithinMs: number }) {
+export function createPageAnswer(answerWithinMs: number) {
   // One connection for all callers: lists must not delay registrations.
   const queue = createFairQueue({ answerWithinMs });
   return async function answerPage<Page extends object, Answer, Failed>(

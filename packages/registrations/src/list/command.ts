@@ -20,7 +20,7 @@ export function addRegistrationCommands(program: Command, cli: Cli): void {
   answeringFromDatabase(list, cli, async (db, { after, limit, state }, eventId, partnerId) => {
     const { findShard } = await import('@floodgate/events');
     const { CURSOR_PROBLEMS, listRegistrations } = await import('./list-registrations.ts');
-    const { statusOf } = await import('../status/registration-status.ts');
+    const { statusOf } = await import('../status/find-registrations.ts');
     const shardId = await findShard(db, eventId);
     if (shardId === undefined) throw new Failure('no such event');
     const partner = db.selectFrom('partners').select('id').where('id', '=', partnerId);
@@ -42,7 +42,7 @@ export function addRegistrationCommands(program: Command, cli: Cli): void {
     .argument('<passReference>', 'its pass reference', parseText);
   answeringFromDatabase(show, cli, async (db, _options, passReference) => {
     const { findByPassReference } = await import('./list-registrations.ts');
-    const { statusOf } = await import('../status/registration-status.ts');
+    const { statusOf } = await import('../status/find-registrations.ts');
     const found = await findByPassReference(db, passReference);
     const status = found && statusOf(found.row);
     if (status?.passReference !== passReference) throw new Failure('no such registration');

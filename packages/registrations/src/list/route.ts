@@ -1,18 +1,13 @@
 import { answersOf, COMMON_FAILURES, RegistrationList, RegistrationListQuery } from '@floodgate/contract';
 import type { Database } from '@floodgate/database';
 import type { Routes } from '@floodgate/http';
-import { statusOf } from '../status/registration-status.ts';
+import { statusOf } from '../status/find-registrations.ts';
 import { createPageAnswer } from './answer-page.ts';
 import { listRegistrations } from './list-registrations.ts';
 
-interface Dependencies {
-  reads: Database;
-  answerWithinMs: number;
-}
-
 /** GET /events/registrations: the changes of the caller's registrations, in order, after a cursor. */
-export function addListRoute(api: Routes, { reads, answerWithinMs }: Dependencies): void {
-  const answerPage = createPageAnswer({ answerWithinMs });
+export function addListRoute(api: Routes, reads: Database, answerWithinMs: number): void {
+  const answerPage = createPageAnswer(answerWithinMs);
   api.get(
     '/events/registrations',
     {
@@ -36,7 +31,7 @@ export function addListRoute(api: Routes, { reads, answerWithinMs }: Dependencie
         request,
         reply,
         (after, limit) => listRegistrations(reads, selection, after, limit),
-        ({ rows, cursor, more }) => ({ registrations: rows.map(statusOf), cursor, more }),
+        ({ rows, ...page }) => ({ registrations: rows.map(statusOf), ...page }),
       );
     },
   );

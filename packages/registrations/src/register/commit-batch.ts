@@ -1,12 +1,21 @@
 import { sqlStateOf } from '@floodgate/service/failure';
 import { statementFailure, type Database, type StatementFailure } from '@floodgate/database';
+import type { Logger } from '@floodgate/service';
+import { sql } from 'kysely';
 import { randomUUIDv7 } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { forgetExpiredKeys } from '../idempotency/expired-keys.ts';
-import { findLockedTickets, type LockedTickets, type TicketOfEvent } from './locked-tickets.ts';
-import { FAILED, OVERLOADED, UNKNOWN, type Outcome } from './outcome.ts';
 import { reserveBatch, type ReserveOptions } from './reserve-batch.ts';
-import { reservationsOf, type Submission } from './submission.ts';
+import {
+  FAILED,
+  isNew,
+  OVERLOADED,
+  reservationsOf,
+  UNKNOWN,
+  type Outcome,
+  type Reservation,
+  type Submission,
+} from './submission.ts';
 
 export interface CommitDependencies extends Omit<ReserveOptions, 'isRepeat'> {
   db: Database;
@@ -15,28 +24,17 @@ export interface CommitDependencies extends Omit<ReserveOptions, 'isRepeat'> {
   /** Whether Postgres is a Citus cluster. */
   isCluster: boolean;
   /** Called for every batch that has committed seats, once that is certain. */
-  onCommitted: (batchId: string, shardId: number) => void;
+  onCommitted: (shardId: number, batchId: string) => void;
   onFailure: (error: unknown, facts: { batchId: string; size: number; failure: StatementFailure }) => void;
   /** No attempt starts later than this after the first one. */
   resolveWithinMs: number;
 }
 
-/** A batch in progress, with the outcomes known so far, by submission. */
 interface Commit extends CommitDependencies {
-  readonly submissions: readonly Submission[];
-  readonly outcomes: Outcome[];
+  giveUpAt: number;
 }
 
-/** Submissions that are attempted together, as indexes. */
-interface Part {
-  readonly positions: readonly number[];
-  /** Number of attempts that were rolled back. */
-  readonly rollbacks: number;
-  /** The batch id of an attempt whose connection was lost. It is attempted again with this id, undivided, until it is answered. */
-  readonly lostId?: string;
-}
-
-type RolledBack = Exclude<StatementFailure, 'unknown'>;
+type Part = readonly Submission[];
 
 const RETRY_DELAY_MS = 50;
 const MAX_ATTEMPTS = 3;
@@ -45,7 +43,7 @@ const STATEMENT_TIMEOUT = '57014';
 /**
  * Reserves a batch of one shard exactly once. Returns one outcome per submission, in order; never rejects.
  *
- *   part ─► refuse locked tickets ─► attempt ─► committed: decided
+ *   part ─► refuse locked tickets ─► attempt ─► committed: its outcomes
  *    ▲                                  │
  *    ├── locked: find the tickets ◄─────┤
  *    ├── conflict: delete expired keys ◄┤ at most MAX_ATTEMPTS, then in halves until the bad row is alone
@@ -55,114 +53,163 @@ const STATEMENT_TIMEOUT = '57014';
  * A repeat waits for an attempt that still runs and returns its answer if it has committed. Until a repeat is answered the lost
  * attempt may still commit. So `overloaded` means that nothing was reserved, and `unknown` that Postgres did not answer.
  */
-export async function commitBatch(
-  deps: CommitDependencies,
-  submissions: readonly Submission[],
-): Promise<Outcome[]> {
+export function commitBatch(deps: CommitDependencies, submissions: Part): Promise<Outcome[]> {
   const giveUpAt = performance.now() + deps.resolveWithinMs;
-  const commit: Commit = { ...deps, submissions, outcomes: [] };
-  const parts = await attempt(commit, { positions: [...submissions.keys()], rollbacks: 0 });
-  for (let part = parts.shift(); part; part = parts.shift()) {
-    const isLate = performance.now() >= giveUpAt;
-    if (isLate) decide(commit, part, part.lostId ? UNKNOWN : OVERLOADED);
-    else parts.unshift(...(await attempt(commit, part)));
-  }
-  return commit.outcomes;
+  return commitPart({ ...deps, giveUpAt }, submissions);
 }
 
-/** Attempts a part. Returns what remains to be attempted. */
-async function attempt(commit: Commit, whole: Part): Promise<Part[]> {
-  const part = whole.lostId ? whole : refuseLocked(commit, whole);
-  if (part.positions.length === 0) return [];
-  const batchId = part.lostId ?? randomUUIDv7();
-  const submissions = submissionsOf(commit, part);
+/** `rollbacks`: attempts that were rolled back so far. */
+async function commitPart(commit: Commit, part: Part, rollbacks = 0): Promise<Outcome[]> {
+  const { locked } = commit;
+  const refused = new Set(part.filter((one) => reservationsOf([one]).some((seat) => locked.has(seat))));
+  if (refused.size > 0) return refuse(commit, part, refused);
+  if (part.length === 0) return [];
+  const batchId = randomUUIDv7();
+  const result = await attempt(commit, batchId, part, false);
+  if (typeof result !== 'string') return result;
+  return result === 'unknown'
+    ? repeatLost(commit, batchId, part)
+    : afterRollback(commit, part, result, rollbacks + 1);
+}
+
+const decide = (part: Part, outcome: Outcome) => part.map(() => outcome);
+
+async function refuse(commit: Commit, part: Part, refused: Set<Submission>): Promise<Outcome[]> {
+  const others = await commitPart(
+    commit,
+    part.filter((one) => !refused.has(one)),
+  );
+  const outcomes = others.values();
+  return part.map((one) => (refused.has(one) ? OVERLOADED : outcomes.next().value!));
+}
+
+/** Resolves to the outcomes, or to why there are none. */
+async function attempt(commit: Commit, batchId: string, part: Part, isRepeat: boolean) {
+  const reservations = reservationsOf(part);
   try {
-    const options = { ...commit, isRepeat: part.lostId !== undefined };
-    const outcomes = await reserveBatch(commit.db, batchId, submissions, options);
-    if (outcomes.some(isNewSeat)) commit.onCommitted(batchId, shardOf(commit));
-    commit.locked.release(reservationsOf(submissions));
-    part.positions.forEach((position, index) => (commit.outcomes[position] = outcomes[index]!));
-    return [];
+    const outcomes = await reserveBatch(commit.db, batchId, part, { ...commit, isRepeat });
+    if (outcomes.some(isNew)) commit.onCommitted(reservations[0]!.shardId, batchId);
+    commit.locked.release(reservations);
+    return outcomes;
   } catch (error) {
-    const failure = fateOf(error, commit.isCluster);
-    commit.onFailure(error, { batchId, size: reservationsOf(submissions).length, failure });
-    if (failure !== 'unknown' && !part.lostId) return afterRollback(commit, part, failure);
+    // On a cluster, a statement that timed out may have committed on the shard's server.
+    const isLost = commit.isCluster && sqlStateOf(error) === STATEMENT_TIMEOUT;
+    const failure = isLost ? 'unknown' : statementFailure(error);
+    commit.onFailure(error, { batchId, size: reservations.length, failure });
+    return failure;
+  }
+}
+
+/** The connection of an attempt was lost: repeats it with the same id, undivided, until it is answered. */
+async function repeatLost(commit: Commit, batchId: string, part: Part): Promise<Outcome[]> {
+  while (performance.now() < commit.giveUpAt) {
+    const result = await attempt(commit, batchId, part, true);
+    if (typeof result !== 'string') return result;
     // The lost attempt has the same values and fails as well.
-    if (failure === 'bad-value') return halve(commit, part, FAILED);
-    if (part.lostId) await delay(RETRY_DELAY_MS);
-    return [{ ...part, lostId: batchId }];
+    if (result === 'bad-value') return halve(commit, part, FAILED);
+    await delay(RETRY_DELAY_MS);
   }
+  return decide(part, UNKNOWN);
 }
 
-const submissionsOf = ({ submissions }: Commit, { positions }: Part) =>
-  positions.map((position) => submissions[position]!);
-
-const shardOf = ({ submissions }: Commit) => reservationsOf([submissions[0]!])[0]!.shardId;
-
-const isNewSeat = (outcome: Outcome): boolean =>
-  outcome.kind === 'bulk'
-    ? !outcome.replayed && outcome.outcomes.some(isNewSeat)
-    : outcome.kind === 'registered' && !outcome.replayed;
-
-/** On a cluster, a statement that timed out may have committed on the shard's server. */
-function fateOf(error: unknown, isCluster: boolean): StatementFailure {
-  return isCluster && sqlStateOf(error) === STATEMENT_TIMEOUT ? 'unknown' : statementFailure(error);
-}
-
-function decide({ outcomes }: Commit, { positions }: Part, outcome: Outcome): Part[] {
-  for (const position of positions) outcomes[position] = outcome;
-  return [];
-}
-
-/** Returns what remains to be attempted after a rollback. */
-async function afterRollback(commit: Commit, part: Part, failure: RolledBack): Promise<Part[]> {
-  const isLastAttempt = part.rollbacks + 1 >= MAX_ATTEMPTS;
-  const again = { ...part, rollbacks: part.rollbacks + 1 };
-  switch (failure) {
-    case 'locked':
-      if (await findLocked(commit, part)) return [{ ...part, rollbacks: 0 }];
-      return isLastAttempt ? decide(commit, part, OVERLOADED) : [again];
-    case 'conflict':
-      // Another process was faster with an idempotency key or an attendee, or an expired key was in the way.
-      if (isLastAttempt) return halve(commit, part, OVERLOADED);
-      await forgetExpiredKeys(commit.db, submissionsOf(commit, part), commit.retentionHours).catch(() => {});
-      return [again];
-    case 'bad-value':
-      return halve(commit, part, FAILED);
-    case 'not-sent':
-    case 'unavailable':
-      return decide(commit, part, OVERLOADED);
-    case 'unexpected':
-    default:
-      return decide(commit, part, FAILED);
+async function afterRollback(
+  commit: Commit,
+  part: Part,
+  failure: StatementFailure,
+  rollbacks: number,
+): Promise<Outcome[]> {
+  const mayRetry = rollbacks < MAX_ATTEMPTS;
+  if (failure === 'bad-value') return halve(commit, part, FAILED);
+  if (failure === 'unexpected') return decide(part, FAILED);
+  if (failure === 'locked') {
+    if (await findLocked(commit, part)) return again(commit, part, 0);
+    return mayRetry ? again(commit, part, rollbacks) : decide(part, OVERLOADED);
   }
+  if (failure !== 'conflict') return decide(part, OVERLOADED);
+  // Another process was faster with an idempotency key or an attendee, or an expired key was in the way.
+  if (!mayRetry) return halve(commit, part, OVERLOADED);
+  await forgetExpiredKeys(commit.db, part, commit.retentionHours).catch(() => {});
+  return again(commit, part, rollbacks);
 }
 
-/** Refuses submissions for tickets that another transaction keeps locked. Returns the others. */
-function refuseLocked(commit: Commit, part: Part): Part {
-  const isLocked = (position: number) =>
-    reservationsOf([commit.submissions[position]!]).some((reservation) => commit.locked.has(reservation));
-  const locked = part.positions.filter(isLocked);
-  if (locked.length === 0) return part;
-  decide(commit, { ...part, positions: locked }, OVERLOADED);
-  return { ...part, positions: part.positions.filter((position) => !isLocked(position)) };
-}
-
-/** Opens the circuit breakers of tickets whose rows are locked now. Returns whether there are any. */
-async function findLocked({ db, locked, ...commit }: Commit, part: Part): Promise<boolean> {
-  const reservations = reservationsOf(part.positions.map((position) => commit.submissions[position]!));
-  const found = await findLockedTickets(db, reservations).catch((): TicketOfEvent[] => []);
-  locked.lock(found);
-  return found.length > 0;
-}
+const again = async (commit: Commit, part: Part, rollbacks: number) =>
+  performance.now() < commit.giveUpAt ? commitPart(commit, part, rollbacks) : decide(part, OVERLOADED);
 
 /** Splits a part, so that the row that Postgres refuses is alone in the end and gets the outcome. */
-function halve(commit: Commit, part: Part, outcome: Outcome): Part[] {
-  const { positions } = part;
-  if (positions.length === 1) return decide(commit, part, outcome);
-  const middle = Math.ceil(positions.length / 2);
-  return [positions.slice(0, middle), positions.slice(middle)].map((half) => ({
-    positions: half,
-    rollbacks: 0,
-  }));
+async function halve(commit: Commit, part: Part, outcome: Outcome): Promise<Outcome[]> {
+  if (part.length === 1) return [outcome];
+  const middle = Math.ceil(part.length / 2);
+  const first = await again(commit, part.slice(0, middle), 0);
+  return first.concat(await again(commit, part.slice(middle), 0));
+}
+
+/** A ticket, and the event that the request names. */
+type TicketOfEvent = Pick<Reservation, 'ticketId' | 'eventId'>;
+
+/** How long a breaker stays open before one group tries the ticket again. Doubled each time that it is still locked. */
+const COOL_DOWN_MS = 500;
+const MAX_COOL_DOWN_MS = 5_000;
+const LOCKED = 'another transaction keeps a ticket locked; its registrations are refused, others go on';
+
+/**
+ * Circuit breakers of tickets whose rows another transaction keeps locked for longer than a commit takes, usually one that an
+ * operator forgot. While a breaker is open, registrations for the ticket are refused at once: otherwise all registrations in their
+ * group would wait with them.
+ */
+export function createLockedTickets(log: Logger) {
+  /** By ticket id, until a group with the ticket has committed. */
+  const locks = new Map<number, { eventId: number; coolDownMs: number; refusedUntil: number }>();
+  return {
+    /** Returns whether the ticket's breaker is open. A request that names a wrong event is not affected. */
+    has({ ticketId, eventId }: TicketOfEvent): boolean {
+      if (locks.size === 0) return false;
+      const lock = locks.get(ticketId);
+      return lock !== undefined && lock.eventId === eventId && performance.now() < lock.refusedUntil;
+    },
+
+    /** Opens the breakers, for longer than the last time. */
+    lock(tickets: readonly TicketOfEvent[]): void {
+      for (const { ticketId, eventId } of tickets) {
+        const known = locks.get(ticketId);
+        const coolDownMs = known ? Math.min(2 * known.coolDownMs, MAX_COOL_DOWN_MS) : COOL_DOWN_MS;
+        locks.set(ticketId, { eventId, coolDownMs, refusedUntil: performance.now() + coolDownMs });
+        if (!known) log.warn({ ticketId }, LOCKED);
+      }
+    },
+
+    /** Closes the breakers of tickets that a group has committed for. */
+    release(tickets: readonly TicketOfEvent[]): void {
+      if (locks.size === 0) return;
+      for (const { ticketId, eventId } of tickets) {
+        if (locks.get(ticketId)?.eventId !== eventId) continue;
+        locks.delete(ticketId);
+        log.info({ ticketId }, 'a locked ticket is free again');
+      }
+    },
+  };
+}
+
+export type LockedTickets = ReturnType<typeof createLockedTickets>;
+
+/** Opens the circuit breakers of tickets whose rows are locked now. Waits for no lock. Returns whether there are any. */
+async function findLocked({ db, locked }: Commit, part: Part): Promise<boolean> {
+  const wanted = reservationsOf(part);
+  const tickets = db
+    .selectFrom('tickets')
+    .select(['id as ticketId', 'event_id as eventId'])
+    .where('shard_id', '=', wanted[0]!.shardId)
+    .where('id', '=', sql<number>`any(${wanted.map(({ ticketId }) => ticketId)}::integer[])`);
+  try {
+    const all = await tickets.execute();
+    const free = await tickets.forNoKeyUpdate().skipLocked().execute();
+    const freeIds = new Set(free.map(({ ticketId }) => ticketId));
+    const found = all.filter(
+      ({ ticketId, eventId }) =>
+        !freeIds.has(ticketId) && wanted.some((one) => one.ticketId === ticketId && one.eventId === eventId),
+    );
+    locked.lock(found);
+    return found.length > 0;
+  } catch {
+    return false;
+  }
 }

@@ -1,8 +1,8 @@
 import { createLogger } from '@floodgate/service';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createLockedTickets, type LockedTickets } from './locked-tickets.ts';
+import { createLockedTickets, type LockedTickets } from './commit-batch.ts';
 
-const ticket = { shardId: 0, ticketId: 1, eventId: 1001 };
+const ticket = { ticketId: 1, eventId: 1001 };
 let lines: string[];
 let locked: LockedTickets;
 
@@ -25,8 +25,8 @@ function refusedForMs(): number {
 test('the buyers of a locked ticket are refused for a while, and those of others are not', () => {
   locked.lock([ticket]);
   expect(locked.has(ticket)).toBe(true);
-  expect(locked.has({ shardId: 0, ticketId: 2, eventId: 1001 })).toBe(false);
-  expect(locked.has({ shardId: 0, ticketId: 1, eventId: 1002 })).toBe(false);
+  expect(locked.has({ ticketId: 2, eventId: 1001 })).toBe(false);
+  expect(locked.has({ ticketId: 1, eventId: 1002 })).toBe(false);
   expect(refusedForMs()).toBe(500);
 });
 
@@ -42,7 +42,7 @@ test('each time that it is still locked they are refused for longer, but never f
 test('a ticket that was sold from is free, and its cool-down starts again when it is locked again', () => {
   locked.lock([ticket]);
   locked.lock([ticket]);
-  locked.release([{ shardId: 0, ticketId: 1, eventId: 1002 }]);
+  locked.release([{ ticketId: 1, eventId: 1002 }]);
   expect(locked.has(ticket)).toBe(true);
   locked.release([ticket]);
   expect(locked.has(ticket)).toBe(false);

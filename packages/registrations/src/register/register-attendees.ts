@@ -1,18 +1,31 @@
+import { createHash, randomInt } from 'node:crypto';
 import type { RegistrationRequest } from '@floodgate/contract';
 import type { PartnerPrincipal } from '@floodgate/http';
 import { createSemaphore, throttledWarn, type Logger } from '@floodgate/service';
-import type { PaceOptions } from '../admission/pace.ts';
-import { createAdmission } from '../admission/admission.ts';
-import { commitBatch, type CommitDependencies } from './commit-batch.ts';
-import { createLockedTickets } from './locked-tickets.ts';
-import { OVERLOADED, UNKNOWN, type Outcome } from './outcome.ts';
-import { seatsOf, toBulk, toReservation, type CallOptions, type Submission } from './submission.ts';
+import { createAdmission, type AdmissionLimits } from '../admission/admission-queue.ts';
+import { commitBatch, createLockedTickets, type CommitDependencies } from './commit-batch.ts';
+import {
+  OVERLOADED,
+  seatsOf,
+  UNKNOWN,
+  type Idempotency,
+  type Outcome,
+  type Reservation,
+  type Submission,
+} from './submission.ts';
 
-interface Options
-  extends
-    PaceOptions,
-    Pick<CommitDependencies, 'db' | 'isCluster' | 'onCommitted' | 'retentionHours' | 'holdSharePercent'> {
+type Provided = 'locked' | 'lockWithinMs' | 'onFailure' | 'resolveWithinMs';
+
+interface Options extends AdmissionLimits, Omit<CommitDependencies, Provided> {
   log: Logger;
+}
+
+/** The settings of a call, in addition to its registrations. */
+export interface CallOptions {
+  /** Its Idempotency-Key. */
+  key?: string | undefined;
+  /** How long its seats are held unless they are confirmed. */
+  holdSeconds?: number | undefined;
 }
 
 export type Registrations = ReturnType<typeof openRegistrations>;
@@ -21,7 +34,7 @@ export type Registrations = ReturnType<typeof openRegistrations>;
  * Share of the answer time that a group waits for a row lock. Longer than the groups of other APIs hold one. lock_timeout applies
  * per wait, and there can be two (queue, then row): both must fit into the time of a batch.
  */
-const LOCK_SHARE = 1 / 4;
+export const LOCK_SHARE = 1 / 4;
 /** Groups of all shards in flight at once: they keep Postgres busy, and with more each would take longer. */
 const GROUPS_AT_ONCE = 8;
 /** A group that takes longer is not counted: it waits for a lock or for a slow shard. */
@@ -62,11 +75,62 @@ export function openRegistrations({ log, ...options }: Options) {
     register: (principal: PartnerPrincipal, request: RegistrationRequest, call: CallOptions = {}) =>
       submit(principal, toReservation(principal, request, call), call.key),
     /** Registers the attendees of one call, at least one. Resolves to an outcome for each, or to one for the call; never rejects. */
-    registerBulk: (
+    registerBulk(
       principal: PartnerPrincipal,
       requests: readonly RegistrationRequest[],
       isAll: boolean,
-      call: CallOptions = {},
-    ) => submit(principal, toBulk(principal, requests, isAll, call), call.key),
+      { key, holdSeconds }: CallOptions = {},
+    ) {
+      const reservations = requests.map((request) => toReservation(principal, request, { holdSeconds }));
+      const idempotency = idempotencyOf(key, () => [isAll, requests.map(contentOf), holdSeconds]);
+      return submit(principal, { reservations, isAll, idempotency }, key);
+    },
   };
 }
+
+/** Returns the fields of the attendee, null where the request has none. */
+const attendeeIn = (request: RegistrationRequest) => ({
+  fullName: request.fullName,
+  emailAddress: request.emailAddress,
+  phoneNumber: request.phoneNumber ?? null,
+  gender: request.gender ?? null,
+  tableOrSeat: request.tableOrSeat ?? null,
+  extraData1: request.extraData1 ?? null,
+  extraData2: request.extraData2 ?? null,
+});
+
+/** What two requests with the same idempotency key must have in common. */
+const contentOf = (request: RegistrationRequest) => [request.organizedEventTicketID, attendeeIn(request)];
+
+function toReservation(
+  principal: PartnerPrincipal,
+  request: RegistrationRequest,
+  { key, holdSeconds }: CallOptions,
+): Reservation {
+  const { shardId, partnerId, eventId, duplicatePolicy, duplicateScope } = principal;
+  const ticketId = request.organizedEventTicketID;
+  const scope = duplicateScope === 'ticket' ? `${ticketId} ` : '';
+  return {
+    shardId,
+    partnerId,
+    eventId,
+    ticketId,
+    passCode: drawPassCode(),
+    ...attendeeIn(request),
+    attendeeDigest:
+      duplicatePolicy === 'allow' ? null : uuidDigest(scope + request.emailAddress.toLowerCase()),
+    returnsExisting: duplicatePolicy === 'return_existing',
+    holdSeconds: holdSeconds ?? null,
+    idempotency: idempotencyOf(key, () => [contentOf(request), holdSeconds]),
+  };
+}
+
+function idempotencyOf(key: string | undefined, content: () => unknown[]): Idempotency | null {
+  return key === undefined ? null : { key, fingerprint: uuidDigest(JSON.stringify(content())) };
+}
+
+/** 128 bits of SHA-256 in the form of a UUID, which Postgres stores and compares fastest. */
+const uuidDigest = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 32);
+
+/** Returns the unguessable part of a pass reference: ten digits, the first not zero, from a secure random source. */
+export const drawPassCode = () => randomInt(1_000_000_000, 10_000_000_000);

@@ -1,13 +1,16 @@
 import { sql } from 'kysely';
 import { plainArray, textArray, type Database } from '@floodgate/database';
-import { DEFAULT_RETENTION_HOURS } from '../idempotency/retention.ts';
-import { FAILED, type Outcome, type Refusal, type SeatOutcome } from './outcome.ts';
+import { DEFAULT_RETENTION_HOURS } from '../idempotency/expired-keys.ts';
 import {
+  FAILED,
   isBulk,
   reservationsOf,
   seatsOf,
   type BulkReservation,
+  type Outcome,
+  type Refusal,
   type Reservation,
+  type SeatOutcome,
   type Submission,
 } from './submission.ts';
 
@@ -52,7 +55,7 @@ export async function reserveBatch(
   }: ReserveOptions = {},
 ): Promise<Outcome[]> {
   const reservations = reservationsOf(submissions);
-  const { wanted, seats, indexes } = countWanted(reservations);
+  const { wanted, indexes } = countWanted(reservations);
   const bulks = findBulks(submissions);
   const plain = (read: (reservation: Reservation) => number | string | null) =>
     plainArray(reservations.map(read));
@@ -63,11 +66,11 @@ export async function reserveBatch(
       ${reservations[0]!.shardId}::integer, ${batchId}::uuid, ${isRepeat}::boolean, ${lockWithinMs}::integer,
       ${`${RELAY_GRACE_SECONDS} s`}::interval, ${`${retentionHours} h`}::interval,
       ${plainArray(wanted.map((r) => r.ticketId))}::integer[], ${plainArray(wanted.map((r) => r.eventId))}::integer[],
-      ${plainArray(seats)}::integer[],
+      ${plainArray(wanted.map((r) => r.seats))}::integer[],
       ${plainArray(bulks.map(({ first }) => first))}::integer[], ${plainArray(bulks.map(({ last }) => last))}::integer[],
-      ${plainArray(bulks.map(({ submission }) => `${submission.isAll}`))}::boolean[],
-      ${textArray(bulks.map(({ submission }) => submission.idempotency?.key ?? null))}::text[],
-      ${plainArray(bulks.map(({ submission }) => submission.idempotency?.fingerprint ?? null))}::uuid[],
+      ${plainArray(bulks.map(({ isAll }) => `${isAll}`))}::boolean[],
+      ${textArray(bulks.map(({ idempotency }) => idempotency?.key ?? null))}::text[],
+      ${plainArray(bulks.map(({ idempotency }) => idempotency?.fingerprint ?? null))}::uuid[],
       ${plainArray(indexes)}::integer[],
       ${plain((r) => r.partnerId)}::integer[], ${plain((r) => r.passCode)}::bigint[],
       ${plain((r) => r.attendeeDigest)}::uuid[], ${plain((r) => (r.returnsExisting ? 'true' : null))}::boolean[],
@@ -85,12 +88,12 @@ export async function reserveBatch(
 
 /** Returns the bulk calls among the submissions, each with the (1-based) positions of its first and last registration. */
 function findBulks(submissions: readonly Submission[]) {
-  const bulks: { submission: BulkReservation; first: number; last: number }[] = [];
+  const bulks: (BulkReservation & { first: number; last: number })[] = [];
   let last = 0;
   for (const submission of submissions) {
     const first = last + 1;
     last += seatsOf(submission);
-    if (isBulk(submission)) bulks.push({ submission, first, last });
+    if (isBulk(submission)) bulks.push({ ...submission, first, last });
   }
   return bulks;
 }
@@ -130,20 +133,16 @@ function gatherBulks(submissions: readonly Submission[], outcomes: readonly Seat
  * reservation the (1-based) index of its ticket.
  */
 function countWanted(reservations: readonly Reservation[]) {
-  const byTicket = new Map<string, { first: Reservation; seats: number; index: number }>();
-  const entries = reservations.map((reservation) => {
-    const name = `${reservation.ticketId} ${reservation.eventId}`;
-    const entry = byTicket.get(name) ?? { first: reservation, seats: 0, index: 0 };
+  const byTicket = new Map<string, { ticketId: number; eventId: number; seats: number; index: number }>();
+  const entries = reservations.map(({ ticketId, eventId }) => {
+    const name = `${ticketId} ${eventId}`;
+    const entry = byTicket.get(name) ?? { ticketId, eventId, seats: 0, index: 0 };
     if (entry.seats++ === 0) byTicket.set(name, entry);
     return entry;
   });
-  const sorted = [...byTicket.values()].toSorted((a, b) => a.first.ticketId - b.first.ticketId);
-  sorted.forEach((entry, index) => (entry.index = index + 1));
-  return {
-    wanted: sorted.map(({ first }) => first),
-    seats: sorted.map((entry) => entry.seats),
-    indexes: entries.map(({ index }) => index),
-  };
+  const wanted = [...byTicket.values()].toSorted((a, b) => a.ticketId - b.ticketId);
+  wanted.forEach((entry, index) => (entry.index = index + 1));
+  return { wanted, indexes: entries.map(({ index }) => index) };
 }
 
 function readOutcomes(

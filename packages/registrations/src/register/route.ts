@@ -2,27 +2,74 @@ import type { Static } from '@sinclair/typebox';
 import {
   answersOf,
   BODY_LIMIT_BYTES,
+  COMMON_FAILURES,
+  failure,
+  formatPassReference,
   PassReference,
   RegisterHeaders,
   RegistrationRequest,
   ReplayedHeader,
+  success,
   trimFullName,
   type FailureCode,
 } from '@floodgate/contract';
-import type { Routes } from '@floodgate/http';
-import { provokedCode } from '../test-mode/provoked-code.ts';
-import { isNew, type SeatOutcome } from './outcome.ts';
-import type { Registrations } from './register-attendees.ts';
-import { REGISTER_FAILURES, responseOf } from './response.ts';
-import type { CallOptions } from './submission.ts';
+import type { PartnerPrincipal, Routes } from '@floodgate/http';
+import type { CallOptions, Registrations } from './register-attendees.ts';
+import { isNew, type SeatOutcome } from './submission.ts';
+
+/** The response code of each outcome without a seat. */
+export const CODES = {
+  'no-such-ticket': '30',
+  'not-on-sale': '31',
+  'sold-out': '32',
+  duplicate: '33',
+  'group-refused': '36',
+  'hold-limit': '37',
+  'key-reused': '40',
+  'in-progress': '41',
+  overloaded: '90',
+  unknown: '91',
+  failed: '99',
+} as const satisfies Record<Exclude<SeatOutcome['kind'], 'registered' | 'existing'>, FailureCode>;
+
+/** Every failure that Register For Event can answer. */
+export const REGISTER_FAILURES = [...COMMON_FAILURES, '11', ...Object.values(CODES)].filter(
+  (code, index, all): code is FailureCode => code !== '36' && all.indexOf(code) === index,
+);
+
+const OF_TICKET = 'This e-mail address is already registered for the ticket';
 
 /** Returns what the headers of a call say of its registrations. */
 export function optionsIn(headers: Static<typeof RegisterHeaders>): CallOptions {
   const holdFor = headers['hold-for'];
-  return {
-    key: headers['idempotency-key'],
-    holdSeconds: holdFor === undefined ? undefined : Number(holdFor),
-  };
+  const holdSeconds = holdFor === undefined ? undefined : Number(holdFor);
+  return { key: headers['idempotency-key'], holdSeconds };
+}
+
+/** Returns the envelope that answers a registration. */
+export function responseOf(principal: PartnerPrincipal, outcome: SeatOutcome) {
+  const { passPrefix: prefix, eventId, duplicateScope } = principal;
+  if (outcome.kind === 'duplicate' && duplicateScope === 'ticket') return failure('33', OF_TICKET);
+  if (outcome.kind !== 'registered' && outcome.kind !== 'existing') return failure(CODES[outcome.kind]);
+  const { serial, passCode } = outcome;
+  return success(formatPassReference({ prefix, eventId, serial, passCode }));
+}
+
+/** `code-32@floodgate.invalid`, or with a tag, so that there can be many. RFC 2606 reserves the domain: no attendee has one. */
+const PROVOKING_ADDRESS = /^code-(\d\d)(?:\+[^@]*)?@floodgate\.invalid$/i;
+
+/**
+ * Returns the code that the address of a test event's attendee asks for, if it is one of these. Nothing is reserved for it, except
+ * for 91: there the first answer is lost, as a real one can be after its commit.
+ */
+export function provokedCode(
+  { mode }: PartnerPrincipal,
+  { emailAddress }: RegistrationRequest,
+  codes: readonly FailureCode[],
+): FailureCode | undefined {
+  if (mode !== 'test') return undefined;
+  const code = PROVOKING_ADDRESS.exec(emailAddress)?.[1] as FailureCode | undefined;
+  return code && codes.includes(code) ? code : undefined;
 }
 
 /** POST /events/register: reserves a seat and answers with its pass reference at once. */
@@ -54,9 +101,9 @@ export function addRegisterRoute(
     },
     async (request, reply) => {
       const { principal, body, headers } = request;
-      const refuse = (code: FailureCode, message?: string) =>
+      const refuse = (code: FailureCode, specifics: { message?: string } = {}) =>
         reply.fail(code, {
-          ...(message && { message }),
+          ...specifics,
           retryAfterSeconds: registrations.retryAfterSeconds(principal),
         });
       const provoked = provokedCode(principal, body, REGISTER_FAILURES);
@@ -66,7 +113,9 @@ export function addRegisterRoute(
       if (provoked === '91' && isNew(outcome)) return refuse('91');
       if ('replayed' in outcome && outcome.replayed) void reply.header('idempotent-replayed', 'true');
       const answer = responseOf(principal, outcome as SeatOutcome);
-      return answer.responseCode === '00' ? answer : refuse(answer.responseCode, answer.responseMessage);
+      return answer.responseCode === '00'
+        ? answer
+        : refuse(answer.responseCode, { message: answer.responseMessage });
     },
   );
 }

@@ -1,6 +1,4 @@
-import { createHash, randomInt } from 'node:crypto';
 import type { RegistrationRequest } from '@floodgate/contract';
-import type { PartnerPrincipal } from '@floodgate/http';
 
 /** One validated request for a seat: the attendee's fields, the partner and the ticket. */
 export interface Reservation extends Required<Omit<RegistrationRequest, 'organizedEventTicketID'>> {
@@ -37,14 +35,6 @@ export interface BulkReservation {
 /** What one call submits. It is never divided. */
 export type Submission = Reservation | BulkReservation;
 
-/** The settings of a call, in addition to its registrations. */
-export interface CallOptions {
-  /** Its Idempotency-Key. */
-  key?: string | undefined;
-  /** How long its seats are held unless they are confirmed. */
-  holdSeconds?: number | undefined;
-}
-
 export const isBulk = (submission: Submission): submission is BulkReservation => 'reservations' in submission;
 
 export const seatsOf = (submission: Submission) => (isBulk(submission) ? submission.reservations.length : 1);
@@ -55,72 +45,37 @@ export function reservationsOf(submissions: readonly Submission[]): readonly Res
   return submissions.flatMap((submission) => (isBulk(submission) ? submission.reservations : [submission]));
 }
 
-/** Returns the fields of the attendee, null where the request has none. */
-const attendeeIn = (request: RegistrationRequest) => ({
-  fullName: request.fullName,
-  emailAddress: request.emailAddress,
-  phoneNumber: request.phoneNumber ?? null,
-  gender: request.gender ?? null,
-  tableOrSeat: request.tableOrSeat ?? null,
-  extraData1: request.extraData1 ?? null,
-  extraData2: request.extraData2 ?? null,
-});
+/** `hold-limit`: the partner holds its share of the ticket. `group-refused`: another one of an all-or-none call was refused. */
+export type Refusal =
+  'no-such-ticket' | 'not-on-sale' | 'sold-out' | 'duplicate' | 'hold-limit' | 'group-refused';
 
-/** What two requests with the same idempotency key must have in common. */
-const contentOf = (request: RegistrationRequest) => [request.organizedEventTicketID, attendeeIn(request)];
+/** Outcome of one registration, from the SQL function to the response. */
+export type SeatOutcome =
+  /** The seat is committed. `replayed`: the idempotency key was answered before. */
+  | { kind: 'registered'; serial: number; passCode: number; replayed: boolean }
+  /** The attendee had this seat before. */
+  | { kind: 'existing'; serial: number; passCode: number }
+  | { kind: Refusal; replayed: boolean }
+  /** The idempotency key was used with another request. */
+  | { kind: 'key-reused' }
+  /** Another request with the idempotency key is not answered yet. */
+  | { kind: 'in-progress' }
+  /** Nothing was reserved: the queue is full, or Postgres is down or busy. */
+  | { kind: 'overloaded' }
+  /** It may have been committed: Postgres stopped answering. */
+  | { kind: 'unknown' }
+  /** Nothing was reserved, for an unexpected reason. */
+  | { kind: 'failed' };
 
-export function toBulk(
-  principal: PartnerPrincipal,
-  requests: readonly RegistrationRequest[],
-  isAll: boolean,
-  { key, holdSeconds }: CallOptions,
-): BulkReservation {
-  return {
-    reservations: requests.map((request) => toReservation(principal, request, { holdSeconds })),
-    isAll,
-    idempotency: idempotencyOf(key, () => [isAll, requests.map(contentOf), holdSeconds]),
-  };
-}
+/** Outcome of a call: of one registration, or of a bulk call with one for each registration, in order. */
+export type Outcome = SeatOutcome | { kind: 'bulk'; outcomes: SeatOutcome[]; replayed: boolean };
 
-export function toReservation(
-  principal: PartnerPrincipal,
-  request: RegistrationRequest,
-  { key, holdSeconds }: CallOptions,
-): Reservation {
-  const { shardId, partnerId, eventId, duplicatePolicy } = principal;
-  return {
-    shardId,
-    partnerId,
-    eventId,
-    ticketId: request.organizedEventTicketID,
-    passCode: drawPassCode(),
-    ...attendeeIn(request),
-    attendeeDigest: attendeeDigest(principal, request),
-    returnsExisting: duplicatePolicy === 'return_existing',
-    holdSeconds: holdSeconds ?? null,
-    idempotency: idempotencyOf(key, () => [contentOf(request), holdSeconds]),
-  };
-}
+/** Whether the call has reserved a seat now. */
+export const isNew = (outcome: Outcome): boolean =>
+  outcome.kind === 'bulk'
+    ? !outcome.replayed && outcome.outcomes.some(isNew)
+    : outcome.kind === 'registered' && !outcome.replayed;
 
-function attendeeDigest(
-  { duplicatePolicy, duplicateScope }: PartnerPrincipal,
-  { emailAddress, organizedEventTicketID }: RegistrationRequest,
-): string | null {
-  if (duplicatePolicy === 'allow') return null;
-  const scope = duplicateScope === 'ticket' ? `${organizedEventTicketID} ` : '';
-  return uuidDigest(scope + emailAddress.toLowerCase());
-}
-
-function idempotencyOf(key: string | undefined, content: () => unknown[]): Idempotency | null {
-  return key === undefined ? null : { key, fingerprint: uuidDigest(JSON.stringify(content())) };
-}
-
-/** 128 bits of SHA-256 in the form of a UUID, which Postgres stores and compares fastest. */
-function uuidDigest(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 32);
-}
-
-/** Returns the unguessable part of a pass reference: ten digits, the first not zero, from a secure random source. */
-export function drawPassCode(): number {
-  return randomInt(1_000_000_000, 10_000_000_000);
-}
+export const OVERLOADED: SeatOutcome = { kind: 'overloaded' };
+export const UNKNOWN: SeatOutcome = { kind: 'unknown' };
+export const FAILED: SeatOutcome = { kind: 'failed' };

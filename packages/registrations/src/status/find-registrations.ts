@@ -1,4 +1,4 @@
-import { formatPassReference } from '@floodgate/contract';
+import { formatPassReference, formatTimestamp, type RegistrationStatus } from '@floodgate/contract';
 import { sql } from 'kysely';
 import { plainArray, type Database } from '@floodgate/database';
 
@@ -29,6 +29,23 @@ export interface RegistrationRow {
 /** Returns the pass reference of a registration. */
 export const passReferenceOf = ({ passPrefix: prefix, ...row }: RegistrationRow) =>
   formatPassReference({ prefix, ...row });
+
+/** Returns the status that partners see. */
+export function statusOf(row: RegistrationRow): RegistrationStatus {
+  return {
+    passReference: passReferenceOf(row),
+    state: row.state,
+    organizedEventID: row.eventId,
+    organizedEventTicketID: row.ticketId,
+    ticketTitle: row.ticketTitle,
+    dateReserved: formatTimestamp(row.reservedAt),
+    dateFinalized: row.finishedAt && formatTimestamp(row.finishedAt),
+    dateCancelled: row.cancelledAt && formatTimestamp(row.cancelledAt),
+  };
+}
+
+/** Finds one registration, together with others that are looked up at the same time. */
+export type FindRegistration = (query: RegistrationQuery) => Promise<RegistrationRow | undefined>;
 
 /**
  * Finds registrations of one shard by their serials, each if this partner made it under this event. Resolves to one row per query,

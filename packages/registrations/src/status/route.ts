@@ -6,16 +6,11 @@ import {
   RegistrationStatus,
   success,
 } from '@floodgate/contract';
-import { shardLoader, type Database, type ShardReads } from '@floodgate/database';
 import type { Routes } from '@floodgate/http';
-import { findRegistrations, type RegistrationQuery } from './find-registrations.ts';
-import { statusOf } from './registration-status.ts';
+import { statusOf, type FindRegistration } from './find-registrations.ts';
 
 /** GET /events/registrations/{passReference}: the state of one of the caller's registrations. */
-export function addStatusRoute(api: Routes, reads: Database, shardReads: ShardReads): void {
-  const findRegistration = shardLoader(shardReads, (queries: RegistrationQuery[]) =>
-    findRegistrations(reads, queries),
-  );
+export function addStatusRoute(api: Routes, findRegistration: FindRegistration): void {
   api.get(
     '/events/registrations/:passReference',
     {

@@ -1,6 +1,6 @@
 import type { Database } from '@floodgate/database';
-import { readJournal } from '@floodgate/journal';
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
+import type { ChangeGroups, NamedRegistration } from '../change/change-registrations.ts';
 
 /** A partner's part of an event. */
 export interface PartOfEvent {
@@ -9,108 +9,114 @@ export interface PartOfEvent {
   partnerId: number;
 }
 
-export interface Found {
-  serial: number;
-  passCode: number;
+/** Registrations, and idempotency keys, that one reset deletes. */
+const LIMIT = 10_000;
+/** A larger group would delay other registrations of its tickets. */
+const PER_GROUP = 500;
+
+/**
+ * Cancels registrations of a partner under an event, and when none is left forgets the idempotency keys. Returns how many were
+ * cancelled, or why none were.
+ */
+export async function resetEvent(db: Database, { commit }: Pick<ChangeGroups, 'commit'>, part: PartOfEvent) {
+  const { head, after } = await readResetCursor(db, part);
+  const { found, cursor } = await findUncancelled(db, part, after, LIMIT);
+  let cancelled = 0;
+  for (let first = 0; first < found.length; first += PER_GROUP) {
+    const group = found.slice(first, first + PER_GROUP).map((one) => ({ ...one, deadline: null }));
+    const outcomes = await commit(group, part.shardId);
+    const refusal = outcomes.find((outcome) => outcome !== 'cancelled' && outcome !== null);
+    // What was cancelled stays cancelled.
+    if (refusal === 'overloaded' && cancelled > 0) return { cancelled, more: true };
+    if (refusal) return refusal as Exclude<typeof refusal, 'confirmed'>;
+    cancelled += outcomes.filter((outcome) => outcome === 'cancelled').length;
+  }
+  await saveResetCursor(db, part, cursor ?? head);
+  return { cancelled, more: cursor !== null || (await forgetKeys(db, part, LIMIT)) === LIMIT };
+}
+
+interface Found extends NamedRegistration {
+  /** Where the journal segment with it starts. Null: it is not in the journal yet. */
+  before: number | null;
 }
 
 /**
- * Returns a page of registrations of a partner under an event that nobody has cancelled: first those that the journal may not have,
- * then those in the journal after the cursor. All up to the returned cursor are in this page or before it.
+ * Finds up to `limit` registrations of a partner under an event that nobody has cancelled: first those that the journal may not
+ * have, then those in the journal after the offset. Everything up to the returned cursor is among them; null: they are all.
  */
-export async function findUncancelled(
-  db: Database,
-  part: PartOfEvent,
-  after: number,
-  limit: number,
-): Promise<{ found: Found[]; cursor: number; more: boolean }> {
+export async function findUncancelled(db: Database, part: PartOfEvent, after: number, limit: number) {
+  const { shardId, eventId, partnerId } = part;
+  const inRanges = async (ranges: RawBuilder<unknown>, order = sql``) => {
+    const { rows } = await sql<Found>`
+      select r.serial, r.pass_code as "passCode", r.event_id as "eventId", r.partner_id as "partnerId", range.before
+      from (${ranges}) range cross join lateral (
+        select serial, pass_code, event_id, partner_id from registrations
+        where shard_id = ${shardId} and serial between range.first and range.last
+          and event_id = ${eventId} and partner_id = ${partnerId} and cancelled_at is null
+        offset 0
+      ) r ${order} limit ${limit}`.execute(db);
+    return rows;
+  };
   // In this order: a batch that is finalized in between is found twice, not missed.
-  const unwritten = await findUnwritten(db, part, limit);
-  if (unwritten.length === limit) return { found: unwritten, cursor: after, more: true };
-  const page = await readJournal(
-    db,
-    { ...part, kinds: ['confirmed', 'failed'] },
-    after,
-    limit - unwritten.length,
-  );
-  // The journal has expired beyond the cursor, or was restored from before it.
-  if (typeof page === 'string') return findUncancelled(db, part, 0, limit);
-  const { entries, cursor, more } = page;
-  const { rows: journaled } = await sql<Found>`
-    select serial, pass_code as "passCode" from registrations
-    where shard_id = ${part.shardId} and serial = any(${entries.map(({ serial }) => serial)}::bigint[])
-      and cancelled_at is null`.execute(db);
-  const bySerial = new Map([...unwritten, ...journaled].map((one) => [one.serial, one]));
-  return { found: [...bySerial.values()], cursor, more };
-}
-
-/** Returns registrations of batches that are not in the journal, held ones, and holds whose confirmation is not in the journal. */
-async function findUnwritten(
-  db: Database,
-  { shardId, eventId, partnerId }: PartOfEvent,
-  limit: number,
-): Promise<Found[]> {
-  const { rows } = await sql<Found>`
-    select r.serial, r.pass_code as "passCode"
-    from batches b cross join lateral (
-      select serial, pass_code from registrations
-      where shard_id = ${shardId} and serial between b.first_serial and b.last_serial and batch_id = b.id
-        and event_id = ${eventId} and partner_id = ${partnerId} and cancelled_at is null
-      offset 0
-    ) r
-    where b.shard_id = ${shardId} and b.journal_offset is null and b.state in ('pending', 'confirmed')
-      and coalesce(b.event_id, ${eventId}) = ${eventId} and coalesce(b.partner_id, ${partnerId}) = ${partnerId}
+  const unwritten = await inRanges(sql`
+    select first_serial as first, last_serial as last, null::bigint as before from batches
+    where shard_id = ${shardId} and journal_offset is null and state in ('pending', 'confirmed')
+      and coalesce(event_id, ${eventId}) = ${eventId} and coalesce(partner_id, ${partnerId}) = ${partnerId}
     union all
-    select r.serial, r.pass_code
+    select serial, serial, null from changes cross join lateral unnest(serials) as serial
+    where shard_id = ${shardId} and kind = 'confirmed' and event_id = ${eventId} and partner_id = ${partnerId}
+    union all
+    select held.serial, held.serial, null
     from (select id from tickets where shard_id = ${shardId} and event_id = ${eventId} offset 0) t
     cross join lateral (
-      select serial, pass_code from registrations
+      select serial from registrations
       where shard_id = ${shardId} and ticket_id = t.id and partner_id = ${partnerId}
         and held_until < 'infinity' and cancelled_at is null
       offset 0
-    ) r
-    union all
-    select r.serial, r.pass_code
-    from (
-      select unnest(serials) as serial from changes
-      where shard_id = ${shardId} and kind = 'confirmed' and event_id = ${eventId} and partner_id = ${partnerId}
-    ) c
-    cross join lateral (
-      select serial, pass_code from registrations
-      where shard_id = ${shardId} and serial = c.serial and cancelled_at is null
-      offset 0
-    ) r
-    limit ${limit}`.execute(db);
-  return rows;
-}
-
-/** Returns the offset of the journal up to which resets have cancelled everything. */
-export async function readResetCursor(db: Database, { shardId, eventId, partnerId }: PartOfEvent) {
-  const { rows } = await sql<{ cursor: number }>`
-    select journal_offset as cursor from test_resets
-    where shard_id = ${shardId} and event_id = ${eventId} and partner_id = ${partnerId}`.execute(db);
-  return rows[0]?.cursor ?? 0;
-}
-
-export async function saveResetCursor(
-  db: Database,
-  { shardId, eventId, partnerId }: PartOfEvent,
-  cursor: number,
-): Promise<void> {
-  await sql`
-    insert into test_resets (shard_id, event_id, partner_id, journal_offset)
-    values (${shardId}, ${eventId}, ${partnerId}, ${cursor})
-    on conflict (shard_id, event_id, partner_id) do update set journal_offset = excluded.journal_offset`.execute(
-    db,
+    ) held`);
+  // Compared and sorted as rows, so that only the index of a partner's segments fits.
+  const journaled = await inRanges(
+    sql`
+      select event_id, partner_id, last_offset, last_offset - count as before, part.first, part.last
+      from journal_segments cross join lateral (
+        select first_serial as first, last_serial as last where serials is null
+        union all select serial, serial from unnest(serials) as serial
+      ) part
+      where shard_id = ${shardId} and kind in ('confirmed', 'failed')
+        and (event_id, partner_id, last_offset) > (${eventId}::integer, ${partnerId}::integer, ${after}::bigint)
+        and (event_id, partner_id, last_offset) < (${eventId}::integer, ${partnerId}::integer + 1, 0)`,
+    sql`order by range.event_id, range.partner_id, range.last_offset`,
   );
+  const all = [...unwritten, ...journaled].slice(0, limit);
+  const found = [...new Map(all.map(({ before: _, ...one }) => [one.serial, one])).values()];
+  return { found, cursor: all.length < limit ? null : (all.at(-1)!.before ?? after) };
 }
+
+/**
+ * Returns the last offset of the journal, and the one up to which resets have cancelled everything: 0 if the journal was restored
+ * from before it.
+ */
+async function readResetCursor(db: Database, { shardId, eventId, partnerId }: PartOfEvent) {
+  const { rows } = await sql<{ head: number; after: number }>`
+    select h.last_offset as head, coalesce(r.journal_offset, 0) as after
+    from journal_heads h left join test_resets r
+      on r.shard_id = h.shard_id and r.event_id = ${eventId} and r.partner_id = ${partnerId}
+      and r.journal_offset <= h.last_offset
+    where h.shard_id = ${shardId}`.execute(db);
+  return rows[0]!;
+}
+
+const saveResetCursor = (db: Database, { shardId, eventId, partnerId }: PartOfEvent, offset: number) =>
+  db
+    .insertInto('test_resets')
+    .values({ shard_id: shardId, event_id: eventId, partner_id: partnerId, journal_offset: offset })
+    .onConflict((conflict) =>
+      conflict.columns(['shard_id', 'event_id', 'partner_id']).doUpdateSet({ journal_offset: offset }),
+    )
+    .execute();
 
 /** Deletes up to `limit` idempotency keys of a partner under an event. Returns how many. */
-export async function forgetKeys(
-  db: Database,
-  { shardId, eventId, partnerId }: PartOfEvent,
-  limit: number,
-): Promise<number> {
+async function forgetKeys(db: Database, { shardId, eventId, partnerId }: PartOfEvent, limit: number) {
   const { numAffectedRows } = await sql`
     delete from idempotency_keys
     where shard_id = ${shardId} and partner_id = ${partnerId} and event_id = ${eventId} and key in (
