@@ -50,14 +50,13 @@ function addShow(pass: Command, cli: Cli): void {
     .description('show the pass of a confirmed registration')
     .argument('<passReference>', 'its pass reference', parseText);
   answeringFromDatabase(show, cli, async (db, _options, passReference) => {
-    const { findByPassReference, passReferenceOf } = await import('@floodgate/registrations');
+    const { findByPassReference } = await import('@floodgate/registrations');
     const { findEvent } = await import('@floodgate/events');
     const { validityOf } = await import('./documents.ts');
     const { createPassSigner } = await import('./signer.ts');
     const { parsePass } = await import('./token.ts');
-    const found = await findByPassReference(db, passReference);
-    if (!found || passReferenceOf(found.row) !== passReference) throw new Failure('no such registration');
-    const { state, eventId, ticketId, serial } = found.row;
+    const { row } = await findByPassReference(db, passReference);
+    const { state, eventId, ticketId, serial } = row;
     if (state !== 'confirmed') throw new Failure(`it is ${state}, and only a confirmed one has a pass`);
     const validity = validityOf(await findEvent(db, eventId));
     const token = await createPassSigner({ db }).tokenFor({ eventId, ticketId, serial });

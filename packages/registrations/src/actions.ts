@@ -6,7 +6,6 @@ import { Failure } from '@floodgate/service/failure';
 import { cancelRegistrations } from './change/change-registrations.ts';
 import { redriveBatches } from './finalize/failed-batches.ts';
 import { findByPassReference } from './list/list-registrations.ts';
-import { statusOf } from './status/find-registrations.ts';
 
 export { perform };
 
@@ -15,10 +14,7 @@ export const cancelRegistrationAction = defineAction({
   name: 'registration.cancel',
   input: Type.Object({ passReference: text(1, 255) }),
   run: async (transaction, { passReference }, note) => {
-    const found = await findByPassReference(transaction, passReference);
-    if (!found || statusOf(found.row).passReference !== passReference)
-      throw new Failure('no such registration');
-    const { row, partnerId, shardId } = found;
+    const { row, partnerId, shardId } = await findByPassReference(transaction, passReference);
     const { eventId, serial, passCode } = row;
     const wanted = { partnerId, eventId, serial, passCode, deadline: null };
     await cancelRegistrations(transaction, shardId, [wanted]);

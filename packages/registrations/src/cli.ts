@@ -1,6 +1,5 @@
 import type { Command } from '@commander-js/extra-typings';
-import { answering, loadSettings, tableOf, withDatabase, type Answer, type Cli } from '@floodgate/command';
-import type { Difference } from './reconcile/reconcile.ts';
+import { answering, loadSettings, tableOf, withDatabase, type Cli } from '@floodgate/command';
 
 export { addQueueCommands } from './finalize/queue-commands.ts';
 export { addRedriveCommand } from './finalize/redrive-command.ts';
@@ -23,32 +22,27 @@ export function addReconcileCommand(program: Command, cli: Cli): void {
     // It reads every registration, so it may take as long as it takes.
     return withDatabase(databaseUrl, null, async (db) => {
       const differences = await reconcile(db);
+      const { failedBatches } = await readBacklog(db);
+      const balanced = differences.length === 0;
+      const more = differences.length - SHOWN;
       const unread = differences.filter(({ problem }) => problem === UNREAD).length;
-      return reconciliation(differences, unread, (await readBacklog(db)).failedBatches);
+      const found = differences.length - unread;
+      const lines = [
+        balanced
+          ? 'balanced: seats, registrations and batches agree, and no batch was forgotten'
+          : tableOf(differences.slice(0, SHOWN)),
+        more > 0 && `… and ${more} more; --json lists them all`,
+        failedBatches > 0 && `failed batches, which keep their seats: ${failedBatches}; see redrive`,
+      ];
+      const failures = [
+        found > 0 && `not balanced: ${found} found`,
+        unread > 0 && `shards that do not answer: ${unread}`,
+      ];
+      return {
+        document: { balanced, differences, failedBatches },
+        text: lines.filter(Boolean).join('\n'),
+        ...(!balanced && { failure: failures.filter(Boolean).join('; ') }),
+      };
     });
   });
-}
-
-function reconciliation(differences: readonly Difference[], unread: number, failedBatches: number): Answer {
-  const balanced = differences.length === 0;
-  const more = differences.length - SHOWN;
-  const lines = balanced
-    ? ['balanced: seats, registrations and batches agree, and no batch was forgotten']
-    : [tableOf(differences.slice(0, SHOWN))];
-  if (more > 0) lines.push(`… and ${more} more; --json lists them all`);
-  if (failedBatches > 0) lines.push(`failed batches, which keep their seats: ${failedBatches}; see redrive`);
-  return {
-    document: { balanced, differences, failedBatches },
-    text: lines.join('\n'),
-    ...(!balanced && { failure: imbalanceText(differences, unread) }),
-  };
-}
-
-/** How many differences there are, and shards whose books nobody could read. */
-function imbalanceText({ length }: readonly Difference[], unread: number): string {
-  const found = length - unread;
-  return [
-    ...(found > 0 ? [`not balanced: ${found} found`] : []),
-    ...(unread > 0 ? [`shards that do not answer: ${unread}`] : []),
-  ].join('; ');
 }

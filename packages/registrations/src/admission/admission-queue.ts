@@ -58,6 +58,20 @@ export function createAdmission<Item, Outcome>(options: AdmissionOptions<Item, O
   };
 }
 
+/**
+ * Share of the answer time that waiting may take. A queue longer than a burst needs gives nobody a seat sooner, and it has to be
+ * worked off after the overload: at half the load, in twice this time.
+ */
+const WAITING_SHARE = 1 / 8;
+/**
+ * The fastest of this many groups tells how long a group takes. With fewer, hiccups of a busy machine shrink the queue for a
+ * moment. A refusal costs half of what a registration costs, so the machine gets even busier.
+ */
+const GROUPS_MEASURED = 4;
+/** Weight of the groups before, per group: about the last ten count. */
+const KEPT = 0.9;
+/** Assumed duration of a full group before one was measured. */
+const USUAL_GROUP_MS = 50;
 /** Fraction of the due answers per tick of the event loop, so that requests can be read in between. At least MIN_ANSWERS. */
 const ANSWERED_SHARE = 1 / 4;
 const MIN_ANSWERS = 16;
@@ -95,7 +109,13 @@ export class AdmissionQueue<Item, Outcome> {
   readonly #options: AdmissionOptions<Item, Outcome>;
   readonly #shardId: number;
   readonly #waiting: PartnerQueues<Member<Item, Outcome>>;
-  readonly #pace: ReturnType<typeof createPace>;
+  /** How long the last groups took. */
+  #lastMs = Array<number>(GROUPS_MEASURED).fill(0);
+  /** Units that may wait now. By Little's law, a new item waits for the groups ahead of it. */
+  #capacity: number;
+  /** The pace: units and time of the groups so far, of which the last count most. */
+  #paceUnits: number;
+  #paceMs = USUAL_GROUP_MS;
   readonly #sweeper: NodeJS.Timeout;
   #group: { members: Member<Item, Outcome>[]; startedAt: number; settled: Promise<void> } | null = null;
   #dueAnswers: (() => void)[] = [];
@@ -107,7 +127,8 @@ export class AdmissionQueue<Item, Outcome> {
     this.#options = options;
     this.#shardId = shardId;
     this.#waiting = new PartnerQueues(options.groupLimit);
-    this.#pace = createPace(options);
+    this.#capacity = options.waitingLimit;
+    this.#paceUnits = options.groupLimit;
     this.#sweeper = setInterval(() => this.#answerOverdue(), SWEEP_INTERVAL_MS).unref();
   }
 
@@ -141,10 +162,14 @@ export class AdmissionQueue<Item, Outcome> {
     return performance.now() - this.#smallAt < RECENT_MS;
   }
 
-  /** Returns the seconds until everything that waits now will be committed. */
+  /**
+   * Returns the seconds until everything that waits now will be committed, at the pace of the last groups. A group in flight counts
+   * with its time so far, because it may be stuck.
+   */
   secondsToDrain(): number {
+    const { units } = this.#waiting;
     const inFlightMs = this.#group ? performance.now() - this.#group.startedAt : 0;
-    return this.#pace.secondsFor(this.#waiting.units, inFlightMs);
+    return units === 0 ? 0 : (units * (this.#paceMs + inFlightMs)) / (1_000 * this.#paceUnits);
   }
 
   /** Resolves when everything that was submitted is answered. */
@@ -155,7 +180,7 @@ export class AdmissionQueue<Item, Outcome> {
 
   /** When full, partners below their fair share are admitted, and a partner with nothing queued: one item of any size. */
   #hasRoom(partner: Partner, units: number): boolean {
-    const capacity = this.#pace.capacity();
+    const capacity = this.#capacity;
     const waiting = this.#waiting.units;
     if (waiting + units <= capacity) return true;
     const own = this.#waiting.unitsOf(partner);
@@ -209,10 +234,20 @@ export class AdmissionQueue<Item, Outcome> {
       if (outcome !== this.#options.overloaded) committedUnits += units;
       this.#dueAnswers.push(() => answer(outcome));
     });
-    this.#pace.measure(committedUnits, tookMs);
+    this.#measure(committedUnits, tookMs);
     this.#group = null;
     this.#commitNextGroup();
     this.#scheduleTick();
+  }
+
+  #measure(units: number, tookMs: number): void {
+    const { groupLimit, waitingLimit, answerWithinMs } = this.#options;
+    this.#paceUnits = KEPT * this.#paceUnits + units;
+    this.#paceMs = KEPT * this.#paceMs + tookMs;
+    this.#lastMs = [...this.#lastMs.slice(1), tookMs];
+    // At least one group: otherwise nobody would notice that commits are fast again.
+    const groups = Math.max(1, Math.floor((answerWithinMs * WAITING_SHARE) / Math.min(...this.#lastMs)));
+    this.#capacity = Math.min(waitingLimit, groupLimit * groups);
   }
 
   #answerOverdue(): void {
@@ -222,42 +257,4 @@ export class AdmissionQueue<Item, Outcome> {
       if (submittedAt < overdue) answer(unknown);
     for (const { answer } of this.#waiting.takeOverdue(overdue)) answer(overloaded);
   }
-}
-
-/**
- * Share of the answer time that waiting may take. A queue longer than a burst needs gives nobody a seat sooner, and it has to be
- * worked off after the overload: at half the load, in twice this time.
- */
-const WAITING_SHARE = 1 / 8;
-/**
- * The fastest of this many groups tells how long a group takes. With fewer, hiccups of a busy machine shrink the queue for a
- * moment. A refusal costs half of what a registration costs, so the machine gets even busier.
- */
-const GROUPS_MEASURED = 4;
-/** Weight of the groups before, per group: about the last ten count. */
-const KEPT = 0.9;
-/** Assumed duration of a full group before one was measured. */
-const USUAL_GROUP_MS = 50;
-
-/** Measures groups. Tells how much may wait, and how long what waits will take. */
-function createPace({ groupLimit, waitingLimit, answerWithinMs }: AdmissionLimits) {
-  let lastMs = Array<number>(GROUPS_MEASURED).fill(0);
-  let capacity = waitingLimit;
-  let units = groupLimit;
-  let tookMs = USUAL_GROUP_MS;
-  return {
-    measure(committedUnits: number, groupMs: number): void {
-      units = KEPT * units + committedUnits;
-      tookMs = KEPT * tookMs + groupMs;
-      lastMs = [...lastMs.slice(1), groupMs];
-      // At least one group: otherwise nobody would notice that commits are fast again.
-      const groups = Math.max(1, Math.floor((answerWithinMs * WAITING_SHARE) / Math.min(...lastMs)));
-      capacity = Math.min(waitingLimit, groupLimit * groups);
-    },
-    /** Units that may wait now. By Little's law, a new item waits for the groups ahead of it. */
-    capacity: () => capacity,
-    /** Seconds until `wanted` units are committed. A group in flight counts with its time so far, because it may be stuck. */
-    secondsFor: (wanted: number, inFlightMs: number) =>
-      wanted === 0 ? 0 : (wanted * (tookMs + inFlightMs)) / (1_000 * units),
-  };
 }

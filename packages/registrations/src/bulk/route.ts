@@ -24,12 +24,13 @@ import {
 import { LARGE_UNITS } from '../admission/partner-queues.ts';
 import type { Registrations } from '../register/register-attendees.ts';
 import { CODES, optionsIn, provokedCode, REGISTER_FAILURES, responseOf } from '../register/route.ts';
-import { isNew, type Outcome } from '../register/submission.ts';
+import { isNew, type SeatOutcome } from '../register/submission.ts';
 import { createLargeCalls } from './large-calls.ts';
 
 /** Failures that are known before anything is reserved, by index. */
 type Refused = Map<number, ReturnType<typeof failure>>;
 
+const GROUP_REFUSED: SeatOutcome = { kind: 'group-refused', replayed: false };
 const ITEM_FAILURES: readonly FailureCode[] = BULK_ITEM_FAILURES;
 const PROVOKED = [...ITEM_FAILURES, ...REGISTER_FAILURES];
 
@@ -50,14 +51,7 @@ const SCHEMA = {
 };
 
 /** POST /events/register/bulk: reserves seats for many attendees, and answers with an envelope for each. */
-export function addBulkRoute(
-  api: Routes,
-  registrations: Pick<
-    Registrations,
-    'registerBulk' | 'refuseWhenFull' | 'retryAfterSeconds' | 'servesSmallItems'
-  >,
-  answerWithinMs: number,
-): void {
+export function addBulkRoute(api: Routes, registrations: Registrations, answerWithinMs: number): void {
   api.post(
     '/events/register/bulk',
     {
@@ -86,7 +80,7 @@ export function addBulkRoute(
       const admitted = body.registrations.filter((_, index) => !refused.has(index));
       const isAll = body.mode === 'all';
       const outcome = isFutile(admitted, refused, isAll)
-        ? refuseAll(admitted)
+        ? { kind: 'bulk' as const, outcomes: admitted.map(() => GROUP_REFUSED), replayed: false }
         : await registrations.registerBulk(principal, admitted, isAll, optionsIn(headers));
       if (outcome.kind === 'failed') throw new Error('a bulk call failed');
       if (outcome.kind !== 'bulk') return refuse(CODES[outcome.kind as keyof typeof CODES]);
@@ -103,14 +97,9 @@ export function addBulkRoute(
   );
 }
 
+/** Nothing is reserved for a call in mode "all" of which one registration is refused already. */
 const isFutile = (admitted: readonly unknown[], refused: Refused, isAll: boolean) =>
   admitted.length === 0 || (isAll && refused.size > 0);
-
-/** Nothing is reserved for a call in mode "all" of which one registration is refused already. */
-function refuseAll(requests: readonly unknown[]): Extract<Outcome, { kind: 'bulk' }> {
-  const outcomes = requests.map(() => ({ kind: 'group-refused', replayed: false }) as const);
-  return { kind: 'bulk', outcomes, replayed: false };
-}
 
 /**
  * Under a test event: adds the failures that addresses ask for to what is refused. Returns the code for the whole call, if one asks
@@ -122,14 +111,14 @@ function provokeItems(
   refused: Refused,
 ): FailureCode | undefined {
   if (principal.mode !== 'test') return undefined;
-  const ofCall: FailureCode[] = [];
+  let ofCall: FailureCode | undefined;
   for (const [index, registration] of registrations.entries()) {
     const code = refused.has(index) ? undefined : provokedCode(principal, registration, PROVOKED);
     if (code === undefined) continue;
     if (ITEM_FAILURES.includes(code)) refused.set(index, failure(code));
-    else ofCall.push(code);
+    else if (ofCall === undefined || ofCall === '91') ofCall = code;
   }
-  return ofCall.find((code) => code !== '91') ?? ofCall[0];
+  return ofCall;
 }
 
 /** Returns the hook that counts the registrations and makes a large call wait, before the validator looks at any of them. */

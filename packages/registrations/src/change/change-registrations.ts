@@ -4,12 +4,10 @@ import { plainArray, statementFailure, textArray, type Database } from '@floodga
 import { throttledWarn, type Logger } from '@floodgate/service';
 import { createAdmission, type AdmissionLimits } from '../admission/admission-queue.ts';
 import { LOCK_SHARE } from '../register/register-attendees.ts';
+import type { RegistrationQuery } from '../status/find-registrations.ts';
 
 /** A registration that is to be changed, as its pass reference names it, and whose it has to be. */
-export interface NamedRegistration {
-  partnerId: number;
-  eventId: number;
-  serial: number;
+export interface NamedRegistration extends Omit<RegistrationQuery, 'shardId'> {
   passCode: number;
 }
 

@@ -43,11 +43,10 @@ export function addRegistrationCommands(program: Command, cli: Cli): void {
   answeringFromDatabase(show, cli, async (db, _options, passReference) => {
     const { findByPassReference } = await import('./list-registrations.ts');
     const { statusOf } = await import('../status/find-registrations.ts');
-    const found = await findByPassReference(db, passReference);
-    const status = found && statusOf(found.row);
-    if (status?.passReference !== passReference) throw new Failure('no such registration');
-    const document = { ...status, partnerID: found!.partnerId };
-    return { document, text: record({ ...fieldsOf(status), partner: found!.partnerId }) };
+    const { row, partnerId } = await findByPassReference(db, passReference);
+    const status = statusOf(row);
+    const document = { ...status, partnerID: partnerId };
+    return { document, text: record({ ...fieldsOf(status), partner: partnerId }) };
   });
   const cancel = registration
     .command('cancel')

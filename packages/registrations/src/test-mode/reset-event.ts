@@ -1,13 +1,10 @@
 import type { Database } from '@floodgate/database';
+import type { PartnerPrincipal } from '@floodgate/http';
 import { sql, type RawBuilder } from 'kysely';
 import type { ChangeGroups, NamedRegistration } from '../change/change-registrations.ts';
 
 /** A partner's part of an event. */
-export interface PartOfEvent {
-  shardId: number;
-  eventId: number;
-  partnerId: number;
-}
+type PartOfEvent = Pick<PartnerPrincipal, 'shardId' | 'eventId' | 'partnerId'>;
 
 /** Registrations, and idempotency keys, that one reset deletes. */
 const LIMIT = 10_000;
@@ -88,7 +85,7 @@ export async function findUncancelled(db: Database, part: PartOfEvent, after: nu
     sql`order by range.event_id, range.partner_id, range.last_offset`,
   );
   const all = [...unwritten, ...journaled].slice(0, limit);
-  const found = [...new Map(all.map(({ before: _, ...one }) => [one.serial, one])).values()];
+  const found = [...new Map(all.map((one) => [one.serial, one])).values()];
   return { found, cursor: all.length < limit ? null : (all.at(-1)!.before ?? after) };
 }
 
