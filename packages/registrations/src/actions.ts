@@ -59,13 +59,11 @@ export async function redriveShards(
   actor: string,
 ) {
   assertValid(redriveAction, { ...selection, limit }, actor);
-  let batchIds: string[] = [];
+  const batchIds: string[] = [];
   const { away } = await askShards(await shardIds(db), async (shardId) => {
     const left = limit - batchIds.length;
     if (left === 0) return;
-    batchIds = batchIds.concat(
-      await perform(db, redriveAction, { ...selection, shardId, limit: left }, actor),
-    );
+    batchIds.push(...(await perform(db, redriveAction, { ...selection, shardId, limit: left }, actor)));
   });
   if (selection.batchIds && batchIds.length === 0)
     throw new Failure([NO_SUCH_BATCH, ...(away.length > 0 ? [awayText(away)] : [])].join('; '));

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
-import { setTimeout as delay } from 'node:timers/promises';
 import { plainArray, statementFailure, textArray, type Database } from '@floodgate/database';
-import { throttledWarn, type Logger } from '@floodgate/service';
+import { retry, throttledWarn, type Logger } from '@floodgate/service';
 import { createAdmission, type AdmissionLimits } from '../admission/admission-queue.ts';
+import type { CommitDependencies } from '../register/commit-batch.ts';
 import { LOCK_SHARE } from '../register/register-attendees.ts';
 import type { RegistrationQuery } from '../status/find-registrations.ts';
 
@@ -71,11 +71,8 @@ export async function expireHolds(db: Database, shardId: number, limit: number):
   return rows[0]!.expired;
 }
 
-interface ChangeGroupsOptions extends AdmissionLimits {
-  db: Database;
+interface ChangeGroupsOptions extends AdmissionLimits, Pick<CommitDependencies, 'db' | 'isCluster'> {
   log: Logger;
-  /** Whether Postgres is a Citus cluster. */
-  isCluster: boolean;
   /** Called after each commit, which may have left changes to publish. */
   onCommitted: (shardId: number) => void;
 }
@@ -96,28 +93,26 @@ export function createChangeGroups(
 ) {
   const warn = throttledWarn('changes of registrations did not commit');
   const lockWithinMs = Math.round(options.answerWithinMs * LOCK_SHARE);
+  const withinMs = options.answerWithinMs * ATTEMPTS_SHARE;
 
   /** Changes registrations of one shard now, without a queue. Returns one outcome each, in order; never rejects. */
   async function commit(changes: readonly Cancellation[], shardId: number): Promise<ChangeOutcome[]> {
-    const giveUpAt = performance.now() + options.answerWithinMs * ATTEMPTS_SHARE;
     let mayHaveCommitted = false;
-    for (;;) {
-      try {
-        const outcomes = await changeAll(db, shardId, changes, lockWithinMs);
-        options.onCommitted(shardId);
-        return outcomes;
-      } catch (error) {
-        const failure = statementFailure(error);
-        warn(log, { err: error, size: changes.length, failure });
-        // On a cluster, a statement that timed out may have committed on the shard's server.
-        mayHaveCommitted ||= failure === 'unknown' || (options.isCluster && failure === 'unavailable');
-        const isOver = performance.now() >= giveUpAt;
-        if (isOver || failure === 'unexpected') {
-          const outcome = isOver ? 'overloaded' : 'failed';
-          return changes.map(() => (mayHaveCommitted ? 'unknown' : outcome));
-        }
-        await delay(RETRY_DELAY_MS);
-      }
+    const shouldRetry = (error: unknown) => {
+      const failure = statementFailure(error);
+      warn(log, { err: error, size: changes.length, failure });
+      // On a cluster, a statement that timed out may have committed on the shard's server.
+      mayHaveCommitted ||= failure === 'unknown' || (options.isCluster && failure === 'unavailable');
+      return failure !== 'unexpected';
+    };
+    try {
+      const attempt = () => changeAll(db, shardId, changes, lockWithinMs);
+      const outcomes = await retry(attempt, { delayMs: RETRY_DELAY_MS, withinMs, shouldRetry });
+      options.onCommitted(shardId);
+      return outcomes;
+    } catch (error) {
+      const outcome = statementFailure(error) === 'unexpected' ? 'failed' : 'overloaded';
+      return changes.map(() => (mayHaveCommitted ? 'unknown' : outcome));
     }
   }
 

@@ -7,11 +7,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { forgetExpiredKeys } from '../idempotency/expired-keys.ts';
 import { reserveBatch, type ReserveOptions } from './reserve-batch.ts';
 import {
-  FAILED,
   isNew,
   OVERLOADED,
   reservationsOf,
-  UNKNOWN,
   type Outcome,
   type Reservation,
   type Submission,
@@ -106,10 +104,10 @@ async function repeatLost(commit: Commit, batchId: string, part: Part): Promise<
     const result = await attempt(commit, batchId, part, true);
     if (typeof result !== 'string') return result;
     // The lost attempt has the same values and fails as well.
-    if (result === 'bad-value') return halve(commit, part, FAILED);
+    if (result === 'bad-value') return halve(commit, part, { kind: 'failed' });
     await delay(RETRY_DELAY_MS);
   }
-  return decide(part, UNKNOWN);
+  return decide(part, { kind: 'unknown' });
 }
 
 async function afterRollback(
@@ -119,8 +117,8 @@ async function afterRollback(
   rollbacks: number,
 ): Promise<Outcome[]> {
   const mayRetry = rollbacks < MAX_ATTEMPTS;
-  if (failure === 'bad-value') return halve(commit, part, FAILED);
-  if (failure === 'unexpected') return decide(part, FAILED);
+  if (failure === 'bad-value') return halve(commit, part, { kind: 'failed' });
+  if (failure === 'unexpected') return decide(part, { kind: 'failed' });
   if (failure === 'locked') {
     if (await findLocked(commit, part)) return again(commit, part, 0);
     return mayRetry ? again(commit, part, rollbacks) : decide(part, OVERLOADED);

@@ -7,7 +7,6 @@ import { commitBatch, createLockedTickets, type CommitDependencies } from './com
 import {
   OVERLOADED,
   seatsOf,
-  UNKNOWN,
   type Idempotency,
   type Outcome,
   type Reservation,
@@ -56,7 +55,7 @@ export function openRegistrations({ log, ...options }: Options) {
     commit: (submissions) => withPermit(() => commitBatch(deps, submissions)),
     unitsOf: seatsOf,
     overloaded: OVERLOADED,
-    unknown: UNKNOWN,
+    unknown: { kind: 'unknown' },
   });
   const keysInProgress = new Set<string>();
 

@@ -2,7 +2,6 @@ import { sql } from 'kysely';
 import { plainArray, textArray, type Database } from '@floodgate/database';
 import { DEFAULT_RETENTION_HOURS } from '../idempotency/expired-keys.ts';
 import {
-  FAILED,
   isBulk,
   reservationsOf,
   seatsOf,
@@ -159,7 +158,7 @@ function readOutcomes(
     if (kind !== 'registered') return { kind, replayed };
     const seat = replay ?? { serial: serials[index] ?? null, passCode };
     // The registration of an earlier answer is gone, so its pass reference is unknown.
-    if (seat.serial === null || seat.passCode === null) return FAILED;
+    if (seat.serial === null || seat.passCode === null) return { kind: 'failed' };
     return { kind, serial: seat.serial, passCode: seat.passCode, replayed };
   });
 }

@@ -56,16 +56,12 @@ export type SeatOutcome =
   /** The attendee had this seat before. */
   | { kind: 'existing'; serial: number; passCode: number }
   | { kind: Refusal; replayed: boolean }
-  /** The idempotency key was used with another request. */
-  | { kind: 'key-reused' }
-  /** Another request with the idempotency key is not answered yet. */
-  | { kind: 'in-progress' }
-  /** Nothing was reserved: the queue is full, or Postgres is down or busy. */
-  | { kind: 'overloaded' }
-  /** It may have been committed: Postgres stopped answering. */
-  | { kind: 'unknown' }
-  /** Nothing was reserved, for an unexpected reason. */
-  | { kind: 'failed' };
+  /**
+   * `key-reused`: the idempotency key was used with another request. `in-progress`: another request with the key is not answered
+   * yet. `overloaded`: nothing was reserved, because the queue is full, or Postgres is down or busy. `unknown`: it may have been
+   * committed, because Postgres stopped answering. `failed`: nothing was reserved, for an unexpected reason.
+   */
+  | { kind: 'key-reused' | 'in-progress' | 'overloaded' | 'unknown' | 'failed' };
 
 /** Outcome of a call: of one registration, or of a bulk call with one for each registration, in order. */
 export type Outcome = SeatOutcome | { kind: 'bulk'; outcomes: SeatOutcome[]; replayed: boolean };
@@ -77,5 +73,3 @@ export const isNew = (outcome: Outcome): boolean =>
     : outcome.kind === 'registered' && !outcome.replayed;
 
 export const OVERLOADED: SeatOutcome = { kind: 'overloaded' };
-export const UNKNOWN: SeatOutcome = { kind: 'unknown' };
-export const FAILED: SeatOutcome = { kind: 'failed' };
