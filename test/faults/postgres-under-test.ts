@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { findFreePort, startPostgres, type PostgresServer } from '@floodgate/embedded-postgres';
@@ -16,6 +16,8 @@ const SETTINGS = {
   shared_buffers: '64MB',
   wal_keep_size: '256MB',
 };
+/** Between the end of its recovery and the first connection it looks abandoned for a moment. */
+const POLLS_ABANDONED = 100;
 const DATA_DIR = 'postgres';
 const TRUST = 'host all all 127.0.0.1/32 trust\n';
 
@@ -90,10 +92,27 @@ export class PostgresUnderTest {
   /** Starts it where it has ended, or ends before it has recovered by itself; resolves when it accepts connections. */
   async recover(): Promise<void> {
     await using db = connect({ connectionString: this.url(), applicationName: 'recover', maxConnections: 1 });
+    let pollsAbandoned = 0;
     await waitUntil('Postgres accepts connections', async () => {
       if (this.#hasEnded) this.#adopt(await launch(this.#dataDir, this.#server.port, this.#other));
-      return ping(db);
+      if (await ping(db)) return true;
+      pollsAbandoned = !this.#hasEnded && this.#isAbandoned() ? pollsAbandoned + 1 : 0;
+      if (pollsAbandoned === POLLS_ABANDONED) await this.kill();
+      return false;
     });
+  }
+
+  /**
+   * Whether it accepts no connections, and no process of it recovers. Where the disk is full, Postgres 18 can stay like this for
+   * ever: its recovery begins, and ends for want of space before the postmaster has noted that it began. An operator restarts it.
+   */
+  #isAbandoned(): boolean {
+    const hasStarted = existsSync(path.join(this.#dataDir, 'postmaster.pid'));
+    return hasStarted && !childrenOf(this.#postmaster()).some((pid) => commandOf(pid).includes('startup'));
+  }
+
+  #postmaster(): number {
+    return Number(readFileSync(path.join(this.#dataDir, 'postmaster.pid'), 'utf8').split('\n')[0]);
   }
 
   /** Sends a signal to every process of it. */
@@ -102,9 +121,7 @@ export class PostgresUnderTest {
   }
 
   #signalAll(signal: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL'): void {
-    const postmaster = Number(
-      readFileSync(path.join(this.#dataDir, 'postmaster.pid'), 'utf8').split('\n')[0],
-    );
+    const postmaster = this.#postmaster();
     const pids = [postmaster, ...childrenOf(postmaster)];
     for (const pid of signal === 'SIGCONT' ? pids.toReversed() : pids) sendSignal(pid, signal);
   }
@@ -151,6 +168,15 @@ function childrenOf(parent: number): number[] {
     .split('\n')
     .map((line) => line.trim().split(/\s+/).map(Number))
     .flatMap(([ppid, pid]) => (ppid === parent && pid !== undefined ? [pid] : []));
+}
+
+/** Empty where the process has ended. */
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return '';
+  }
 }
 
 function sendSignal(pid: number, signal: NodeJS.Signals): void {
