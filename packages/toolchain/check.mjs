@@ -3,36 +3,29 @@
 import { spawn } from 'node:child_process';
 import process from 'node:process';
 
-/** What the API serves: test/http/contract.test.ts holds them together. */
-const CONTRACT = 'apps/docs/public/openapi.json';
-
-const REDOCLY = ['lint', '--config', 'packages/toolchain/redocly.yaml', CONTRACT];
-const SPECTRAL = [
-  'lint',
-  '--fail-severity',
-  'hint',
-  '--ruleset',
-  'packages/toolchain/spectral.yaml',
-  CONTRACT,
-];
-
 const CHECKS = {
-  types: ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.base.json'],
-  lint: ['node_modules/oxlint/bin/oxlint', '--type-aware', '--deny-warnings'],
-  'contract by Redocly': ['node_modules/@redocly/cli/bin/cli.js', ...REDOCLY],
-  'contract by Spectral': ['node_modules/@stoplight/spectral-cli/dist/index.js', ...SPECTRAL],
-  format: ['node_modules/prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', '.'],
-  'plain English': ['packages/toolchain/english.mjs'],
+  types: 'node_modules/typescript/bin/tsc -p tsconfig.base.json',
+  lint: 'node_modules/oxlint/bin/oxlint --type-aware --deny-warnings',
+  // What the API serves: test/http/contract.test.ts holds the two together.
+  'contract by Redocly':
+    'node_modules/@redocly/cli/bin/cli.js lint --config packages/toolchain/redocly.yaml apps/docs/public/openapi.json',
+  'contract by Spectral':
+    'node_modules/@stoplight/spectral-cli/dist/index.js lint --fail-severity hint --ruleset packages/toolchain/spectral.yaml apps/docs/public/openapi.json',
+  format: 'node_modules/prettier/bin/prettier.cjs --check --log-level warn .',
+  'plain English': 'packages/toolchain/english.mjs',
   // A dead link, or a page that is in no sidebar, fails the site.
-  documentation: ['apps/docs/node_modules/vitepress/bin/vitepress.js', 'build', 'apps/docs'],
+  documentation: 'apps/docs/node_modules/vitepress/bin/vitepress.js build apps/docs',
 };
 
 /** No telemetry, and no request for newer versions. */
 const QUIET = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
 
 const results = await Promise.all(
-  Object.entries(CHECKS).map(async ([name, args]) => {
-    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'], env: QUIET });
+  Object.entries(CHECKS).map(async ([name, command]) => {
+    const child = spawn(process.execPath, command.split(' '), {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: QUIET,
+    });
     let output = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
     const code = await new Promise((resolve) => child.on('close', resolve));

@@ -38,10 +38,11 @@ if (!existsSync(pinnedNode) || installedHash !== wantedHash || installed !== wan
   const filters = ['floodgate', ...SERVICES.map((app) => `@floodgate/${app}...`)];
   const selection = wanted === 'services' ? ['--prod', ...filters.map((name) => `--filter=${name}`)] : [];
   process.stderr.write(`floodgate: installing dependencies (${wanted}, once)\n`);
-  // CI=true: never ask, never leave the lockfile changed.
+  // CI=true: never ask, never leave the lockfile changed. --trust-lockfile: what it pins was looked at when it was committed. Else
+  // pnpm asks for the release date of each package, which takes longer than the packages.
   const { status } = spawnSync(
     'npx',
-    ['--yes', packageManager, 'install', '--frozen-lockfile', ...selection],
+    ['--yes', packageManager, 'install', '--frozen-lockfile', '--trust-lockfile', ...selection],
     {
       cwd: root,
       env: { ...process.env, CI: 'true' },

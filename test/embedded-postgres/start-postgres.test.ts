@@ -73,7 +73,7 @@ describe('startPostgres', () => {
   test('starts anew beside what is left of an interrupted start', async () => {
     await using directory = await temporaryDirectory();
     await mkdir(directory.file('postgres/base'), { recursive: true });
-    await mkdir(directory.file('postgres.initdb-abc'));
+    await mkdir(directory.file('postgres.initdb'));
     await using server = await startFast(directory);
     expect(await canConnect(server.url())).toBe(true);
     const names = await readdir(directory.path);

@@ -1,9 +1,13 @@
-import { drawPermits } from '@floodgate/partners';
 import { type Database } from '@floodgate/database';
+import { drawPermits as drawFrom } from '@floodgate/database/limits/draw-permits';
 import { sql } from 'kysely';
 import { expect } from 'vitest';
 import { database, gala, test } from '../harness/event-test.ts';
 import { createFixture } from '../harness/fixture.ts';
+
+/** Draws as the rate limit of a partner does. */
+const drawPermits = (db: Database, id: number, wanted: number) =>
+  drawFrom(db, { table: 'rate_limit_windows', column: 'partner_id', id }, wanted);
 
 /** In a transaction Postgres's clock stands still: all draws of `work` fall into one second. */
 const withinOneSecond = (work: (db: Database) => Promise<void>) =>

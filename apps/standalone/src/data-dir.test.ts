@@ -1,35 +1,37 @@
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { stat, writeFile } from 'node:fs/promises';
+import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { openDataDir } from './data-dir.ts';
-import { commandLineOf } from '@floodgate/embedded-postgres';
 import { temporaryDirectory } from '../../../test/harness/temporary-directory.ts';
 
 test('a data directory is created, locked and released', async () => {
   await using directory = await temporaryDirectory();
   const dataDir = await openDataDir(directory.file('a/b'));
   expect(dataDir.wasAbandoned).toBe(false);
-  expect(await readFile(directory.file('a/b/floodgate.lock'), 'utf8')).toContain(String(process.pid));
+  await stat(directory.file('a/b/lock.sqlite'));
   await dataDir[Symbol.asyncDispose]();
-  await expect(stat(directory.file('a/b/floodgate.lock'))).rejects.toThrow('ENOENT');
+  await expect(stat(directory.file('a/b/lock.sqlite'))).rejects.toThrow('ENOENT');
 });
 
 test('a directory that a living process has locked is refused, naming the process', async () => {
   await using directory = await temporaryDirectory();
-  const parent = process.ppid;
-  await writeFile(directory.file('floodgate.lock'), `${parent}\n${commandLineOf(parent)}\n`);
+  await using _dataDir = await openDataDir(directory.path);
   await expect(openDataDir(directory.path)).rejects.toThrow(
-    `in use by another Floodgate (process ${parent})`,
+    `in use by another Floodgate (process ${process.pid})`,
   );
 });
 
 test.each([
-  ['a process that has ended', () => `${2 ** 22 + 1}\nnode main.ts\n`],
-  ['a process id that is somebody else now', () => `${process.ppid}\nnode main.ts\n`],
-  ['the same process id, in an earlier container', () => `${process.pid}\n${commandLineOf(process.pid)}\n`],
-  ['nobody, after a power failure', () => ''],
-])('a lock of %s is taken over', async (_name, content) => {
+  ['a process that has ended', 2 ** 22 + 1],
+  ['a process id that is somebody else now', process.ppid],
+  ['the same process id, in an earlier container', process.pid],
+  ['nobody, after a power failure', 0],
+])('a lock of %s is taken over', async (_name, pid) => {
   await using directory = await temporaryDirectory();
-  await writeFile(directory.file('floodgate.lock'), content());
+  await writeFile(directory.file('lock.sqlite'), '');
+  const left = new DatabaseSync(directory.file('lock.sqlite'));
+  left.exec(`pragma user_version = ${pid}`);
+  left.close();
   await using dataDir = await openDataDir(directory.path);
   expect(dataDir.wasAbandoned).toBe(true);
 });

@@ -1,23 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { commandLineOf, isRunning } from '@floodgate/embedded-postgres';
+import { DatabaseSync } from 'node:sqlite';
 import { Failure } from '@floodgate/service';
 import { firstLine } from './failures.ts';
-
-const ATTEMPTS = 5;
 
 /**
  * Creates the directory where it is missing, and locks it until it is disposed of. `wasAbandoned` says that its last user was
  * killed, so that processes of that one may still be about to end. Throws Failure.
  */
 export async function openDataDir(directory: string) {
-  const lockFile = path.join(directory, 'floodgate.lock');
   try {
     await createDirectory(directory);
-    const wasAbandoned = await lock(lockFile);
-    return { wasAbandoned, [Symbol.asyncDispose]: () => rm(lockFile, { force: true }) };
+    return lock(directory);
   } catch (error) {
     if (error instanceof Failure) throw error;
     throw new Failure(`DATA_DIR ${directory} cannot be used: ${firstLine(error)}`, { cause: error });
@@ -40,30 +36,25 @@ async function createDirectory(directory: string): Promise<void> {
   });
 }
 
-/** Returns whether a stale lock had to be taken over. */
-async function lock(lockFile: string): Promise<boolean> {
-  const content = `${process.pid}\n${commandLineOf(process.pid) ?? ''}\n`;
-  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-    try {
-      await writeFile(lockFile, content, { flag: 'wx' });
-      return attempt > 0;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    }
-    const [pid, command = ''] = (await readFile(lockFile, 'utf8').catch(() => '')).split('\n');
-    if (isStillThere(Number(pid), command)) {
-      throw new Failure(
-        `${path.dirname(lockFile)} is in use by another Floodgate (process ${pid}); stop that one, ` +
-          'or choose another directory and port, as in DATA_DIR=.floodgate-2 PORT=3001 npm start',
-      );
-    }
-    await rm(lockFile, { force: true });
+/** A lock that a process writes into a file outlives it. SQLite's is the operating system's, and ends with the process. */
+function lock(directory: string) {
+  const file = path.join(directory, 'lock.sqlite');
+  const wasAbandoned = existsSync(file);
+  const lockFile = new DatabaseSync(file, { timeout: 500 });
+  const holder = lockFile.prepare('pragma user_version').get()?.['user_version'];
+  try {
+    lockFile.exec(`pragma user_version = ${process.pid}; begin immediate`);
+  } catch (cause) {
+    lockFile.close();
+    throw new Failure(
+      `${directory} is in use by another Floodgate (process ${String(holder)}); stop that one, ` +
+        'or choose another directory and port, as in DATA_DIR=.floodgate-2 PORT=3001 npm start',
+      { cause },
+    );
   }
-  throw new Failure(`${lockFile} cannot be locked`);
-}
-
-// After a reboot, or in the next container, the same process id is likely to be somebody else's, or ours.
-function isStillThere(pid: number, command: string): boolean {
-  if (!(pid > 0) || pid === process.pid || !isRunning(pid)) return false;
-  return commandLineOf(pid) === undefined || commandLineOf(pid) === command;
+  const release = () => {
+    lockFile.close();
+    return rm(file, { force: true });
+  };
+  return { wasAbandoned, [Symbol.asyncDispose]: release };
 }

@@ -4,9 +4,9 @@ import { Type, type Static } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import { createEvent, findEvent, grantEvent, updateEvent } from '@floodgate/events';
 import { switchOn } from '@floodgate/mail/switch';
-import { createPartner, findAccess, isSecretOf, issueKey, parseSecretKey } from '@floodgate/partners';
+import { accessControl, createPartner, issueKey, listPartners } from '@floodgate/partners';
 import { createTicket, type TicketSettings } from '@floodgate/tickets';
-import { statementFailure, type Database } from '@floodgate/database';
+import type { Database } from '@floodgate/database';
 import { writePrivateFile } from './data-dir.ts';
 
 const DemoTicket = Type.Object({
@@ -28,14 +28,10 @@ const Demo = Type.Object({
 
 export type Demo = Static<typeof Demo>;
 
-/** Files of older versions lack these ids. The database knows them. */
-const StoredDemo = Type.Omit(Demo, ['eventId', 'partnerId']);
-
 const EVENT = { name: 'Winter Gala', passPrefix: 'GALA', duplicatePolicy: 'allow', mode: 'test' } as const;
-const SALE_STARTS_IN_MS = 30 * 24 * 3600 * 1000;
-
 const DAY_MS = 24 * 3600 * 1000;
 const LASTS_MS = 7 * DAY_MS;
+const SALE_STARTS_IN_MS = 30 * DAY_MS;
 
 const PLACE = { venue: 'Town Hall, Main Street 1', timeZone: 'Europe/Berlin' };
 
@@ -88,36 +84,26 @@ async function readDemo(db: Database, file: string): Promise<Demo | null> {
   const content: unknown = await readFile(file, 'utf8')
     .then(JSON.parse)
     .catch(() => null);
-  if (!Value.Check(StoredDemo, content)) return null;
-  const key = parseSecretKey(content.secretKey);
-  const [access] = key ? await findAccess(db, [{ keyId: key.keyId, eventRef: content.eventRef }]) : [];
-  if (!key || !access?.eventId || access.closed || !isSecretOf(key.secret, access.secretHash)) return null;
-  return { ...content, eventId: access.eventId, partnerId: access.partnerId };
+  if (!Value.Check(Demo, content)) return null;
+  const access = await accessControl(db).check(content.secretKey, content.eventRef);
+  return typeof access === 'object' ? content : null;
 }
 
-/** Moves an event that has not begun, or is over, to today. An older version let it begin in two months. */
+/** Moves an event that is over to today. */
 async function keepRunning(db: Database, eventId: number): Promise<void> {
-  const { startsAt, endsAt } = await findEvent(db, eventId);
-  const now = new Date();
-  const isRunning = (startsAt === null || startsAt <= now) && (endsAt === null || now < endsAt);
-  if (!isRunning) await updateEvent(db, eventId, runningNow());
+  const { endsAt } = await findEvent(db, eventId);
+  if (endsAt && endsAt <= new Date()) await updateEvent(db, eventId, runningNow());
 }
 
-async function createDemo(db: Database) {
-  try {
-    return await insertDemo(db, 'Demo partner');
-  } catch (error) {
-    if (statementFailure(error) !== 'conflict') throw error;
-    return insertDemo(db, `Demo partner ${randomBytes(4).toString('hex')}`);
-  }
-}
-
+const PARTNER = 'Demo partner';
 // Shown in the mailcatcher. The address belongs to no one.
 const CONTACT = 'webhooks@partner.example';
 
-async function insertDemo(db: Database, partnerName: string) {
+async function createDemo(db: Database) {
   return db.transaction().execute(async (transaction) => {
-    const partner = await createPartner(transaction, partnerName, CONTACT);
+    const earlier = (await listPartners(transaction)).map(({ name }) => name);
+    const name = earlier.includes(PARTNER) ? `${PARTNER} ${randomBytes(4).toString('hex')}` : PARTNER;
+    const partner = await createPartner(transaction, name, CONTACT);
     const { secretKey } = await issueKey(transaction, partner.id, null, EVENT.mode);
     const event = await createEvent(transaction, EVENT);
     await updateEvent(transaction, event.id, { ...PLACE, ...runningNow() });

@@ -27,13 +27,13 @@ async function start(): Promise<never> {
   // npm changes to the package's directory and keeps where the user was.
   const from = process.env['INIT_CWD'] ?? process.cwd();
   const directory = DATA_DIR ? path.resolve(from, DATA_DIR) : path.join(workspace, '.floodgate');
-  const programs = {
-    api: programOf('api', 9229),
-    worker: programOf('worker', 9230),
-    delivery: programOf('delivery', 9231),
-  };
+  const [api, worker, delivery] = [
+    programOf('api', 9229),
+    programOf('worker', 9230),
+    programOf('delivery', 9231),
+  ];
   const print = (text: string) => process.stdout.write(text);
-  return runStandalone({ config, directory, env, programs, print }, stop);
+  return runStandalone({ config, directory, env, programs: { api, worker, delivery }, print }, stop);
 }
 
 function programOf(app: string, inspectorPort: number): string[] {

@@ -19,7 +19,7 @@ const NOTE = `
   note(\`pid \${process.pid}\`);`;
 const API = `${NOTE}
   import { createServer } from 'node:http';
-  createServer((request, response) => response.end()).listen(Number(process.env.PORT), process.env.HOST);
+  createServer().listen(Number(process.env.PORT), process.env.HOST, () => process.send('ready'));
   process.on('SIGTERM', () => {
     const { hostname, port } = new URL(process.env.DATABASE_URL);
     const end = (state) => { note('API stops, database ' + state); process.exit(0); };
@@ -78,7 +78,7 @@ async function expectNobodyLeft(directory: Directory): Promise<void> {
     (line) => /^pid (\d+)$/.exec(line)?.slice(1).map(Number) ?? [],
   );
   expect(pids.filter(isRunning)).toEqual([]);
-  expect(await readdir(directory.file('data'))).not.toContain('floodgate.lock');
+  expect(await readdir(directory.file('data'))).not.toContain('lock.sqlite');
   expect(await readdir(directory.file('data/postgres')).catch(() => [])).not.toContain('postmaster.pid');
 }
 

@@ -6,7 +6,7 @@ import type { StandaloneConfig } from './config.ts';
 import { openDataDir, writePrivateFile } from './data-dir.ts';
 import { welcome } from './demo.ts';
 import { prepareDatabase } from './prepare-database.ts';
-import { claimPort, startServices, unexpectedEnd, waitUntilReady } from './services.ts';
+import { claimPort, startServices, unexpectedEnd } from './services.ts';
 
 /** Receivers of webhooks are on this machine, too. */
 const DEVELOPMENT = { WEBHOOK_ALLOW_PRIVATE: 'true' };
@@ -50,7 +50,6 @@ export async function runStandalone(setup: Setup, stop: AbortController): Promis
   );
   const connectionFile = path.join(directory, 'connection.env');
   await writePrivateFile(connectionFile, variables.join(''));
-  const workerPort = config.WORKER_PORT || (await findFreePort());
   const deliveryPort = await claimDeliveryPort(config, port, wasAbandoned);
   const env = {
     api: {
@@ -62,7 +61,7 @@ export async function runStandalone(setup: Setup, stop: AbortController): Promis
       // The page at /docs shows the demo's key, so only to this machine.
       DEMO_FILE: LOOPBACK.includes(host) ? demoFile : '',
     },
-    worker: { ...setup.env, ...connections.worker, WORKER_PORT: String(workerPort) },
+    worker: { ...setup.env, ...connections.worker, WORKER_PORT: String(config.WORKER_PORT) },
     delivery: {
       ...setup.env,
       ...connections.delivery,
@@ -74,8 +73,7 @@ export async function runStandalone(setup: Setup, stop: AbortController): Promis
     },
   };
   stop.signal.throwIfAborted();
-  opened.use(startServices({ programs, env, host, port, stop }));
-  await waitUntilReady(`${baseUrl}/health/ready`, stop.signal);
+  await opened.use(startServices({ programs, env, host, port, stop })).apiIsReady;
   const mailcatcherUrl = setup.env['SMTP_URL']
     ? null
     : `http://${hostToCall(host)}:${deliveryPort}/mailcatcher`;

@@ -6,12 +6,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ServiceName } from '@floodgate/database';
 import { assertPortFree, findFreePort, type Exit } from '@floodgate/embedded-postgres';
 import { Failure } from '@floodgate/service';
-import { ConfigRefused, firstLine } from './failures.ts';
+import { ConfigRefused } from './failures.ts';
 
 const REFUSED_EXIT_CODE = 2;
 const READY_TIMEOUT_MS = 60_000;
-const REQUEST_TIMEOUT_MS = 5_000;
-const POLL_MS = 25;
 const PORT_POLL_MS = 50;
 /** What an API may need to end after its parent was killed. */
 const ABANDONED_API_MS = 12_000;
@@ -27,12 +25,15 @@ interface ServicesOptions {
   stop: AbortController;
 }
 
-/** Starts API, worker and delivery. Disposing of them stops all, side by side. */
-export function startServices({ programs, env, host, port, stop }: ServicesOptions): AsyncDisposable {
+/**
+ * Starts API, worker and delivery. `apiIsReady` resolves when the API listens, and rejects with Failure after a minute or with the
+ * reason to stop. Disposing of them stops all, side by side.
+ */
+export function startServices({ programs, env, host, port, stop }: ServicesOptions) {
   const api = startService(programs.api, env.api);
   const worker = startService(programs.worker, env.worker);
   const delivery = startService(programs.delivery, env.delivery);
-  if (delivery.pid) lowerPriority(delivery.pid);
+  if (delivery.child.pid) lowerPriority(delivery.child.pid);
   // Somebody may have taken the port after it was found free. Once the API has listened, it is free again.
   const whyApiEnded = (exit: Exit) =>
     claimPort(port, host).then(
@@ -42,15 +43,18 @@ export function startServices({ programs, env, host, port, stop }: ServicesOptio
   void api.exited.then(whyApiEnded).then((reason) => stop.abort(reason));
   void worker.exited.then((exit) => stop.abort(endOf('worker', exit)));
   void delivery.exited.then((exit) => stop.abort(endOf('delivery process', exit)));
-  return {
-    [Symbol.asyncDispose]: async () => {
-      await Promise.all([api.stop(), worker.stop(), delivery.stop()]);
-    },
-  };
+  const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(READY_TIMEOUT_MS)]);
+  const apiIsReady = once(api.child, 'message', { signal }).catch(() => {
+    stop.signal.throwIfAborted();
+    throw new Failure(`the API was not ready after ${READY_TIMEOUT_MS / 1000} s`);
+  });
+  const stopAll = async () =>
+    void (await Promise.all([api, worker, delivery].map((service) => service.stop())));
+  return { apiIsReady, [Symbol.asyncDispose]: stopAll };
 }
 
-// In a process group of its own, so that a terminal's Ctrl-C does not reach it before its turn; with an IPC channel, whose end
-// tells it to stop should this process be killed.
+// In a process group of its own, so that a terminal's Ctrl-C does not reach it before its turn. On the IPC channel it says that it
+// is ready. The end of the channel tells it to stop should this process be killed.
 function startService(program: readonly string[], env: NodeJS.ProcessEnv) {
   const child = spawn(process.execPath, [...process.execArgv, ...program], {
     env,
@@ -69,7 +73,7 @@ function startService(program: readonly string[], env: NodeJS.ProcessEnv) {
     await exited;
     clearTimeout(timer);
   };
-  return { pid: child.pid, exited, stop };
+  return { child, exited, stop };
 }
 
 /** Lets everything else on this machine go first: e-mails and webhooks can wait, and registrations cannot. */
@@ -117,29 +121,4 @@ function endOf(name: string, exit: Exit): Error {
 /** Returns the reason to stop when one of the processes has ended by itself. */
 export function unexpectedEnd(name: string, { code, signal }: Exit, hint = ''): Failure {
   return new Failure(`${name} stopped unexpectedly (${signal ?? `exit code ${code}`})${hint}; stopping`);
-}
-
-/** Resolves when the URL answers 2xx. Throws the signal's reason, or Failure after a minute. */
-export async function waitUntilReady(url: string, signal: AbortSignal): Promise<void> {
-  const deadline = Date.now() + READY_TIMEOUT_MS;
-  for (;;) {
-    const answer = await ask(url, signal);
-    signal.throwIfAborted();
-    if (answer === 'ready') return;
-    if (Date.now() > deadline) {
-      throw new Failure(`the API was not ready after ${READY_TIMEOUT_MS / 1000} s: ${url} ${answer}`);
-    }
-    await delay(POLL_MS);
-  }
-}
-
-async function ask(url: string, stop: AbortSignal): Promise<string> {
-  try {
-    const signal = AbortSignal.any([stop, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]);
-    const response = await fetch(url, { signal });
-    await response.body?.cancel();
-    return response.ok ? 'ready' : `answers ${response.status}`;
-  } catch (error) {
-    return `does not answer: ${firstLine(error)}`;
-  }
 }

@@ -3,7 +3,7 @@ import type { Command, CommandUnknownOpts, OptionValues } from '@commander-js/ex
 import type { Database } from '@floodgate/database';
 import { Failure, InvalidInput } from '@floodgate/service/failure';
 import { parseText } from './arguments.ts';
-import type { Answer } from './output.ts';
+import { words, type Answer } from './output.ts';
 import { loadSettings, withDatabase } from './servers.ts';
 
 // A command is defined when the program starts, but imports what its work needs only when it is run: loading that takes
@@ -44,12 +44,10 @@ function typedName(command: CommandUnknownOpts, field: string): string {
     ...command.options.map((option) => ({ name: option.attributeName(), as: option.long! })),
     ...command.registeredArguments.map((argument) => ({ name: argument.name(), as: `<${argument.name()}>` })),
   ];
-  const isPart = (name: string) => `_${words(field)}_`.includes(`_${words(name)}_`);
+  const isPart = (name: string) => `_${words(field, '_')}_`.includes(`_${words(name, '_')}_`);
   const found = typed.find(({ name }) => name === field) ?? typed.find(({ name }) => isPart(name));
   return found?.as ?? field;
 }
-
-const words = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** The same for work on the database of DATABASE_URL, which is open only that long. */
 export function answeringFromDatabase<Args extends unknown[], Options extends OptionValues>(

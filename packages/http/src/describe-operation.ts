@@ -32,73 +32,49 @@ declare module 'fastify' {
   }
 }
 
-/** What is described of a route that has `failures`. */
-interface Operation {
-  /** What its schemas are called by. */
-  name: string;
-  schema: FastifySchema;
-  /** How much of a body is read. */
-  bodyLimit: number;
-  isGet: boolean;
-}
-
 /** Fastify's own, for routes that set none. */
 const DEFAULT_BODY_LIMIT = 1024 * 1024;
 
 /** Describes a route by its own schema, with an example for its request and for every answer. */
 export const describeOperation: SwaggerTransform = ({ schema, url, route }) => {
   if (!schema?.failures) return { schema: schema ?? {}, url };
-  const {
-    headers: own,
-    body,
-    operationId = '',
-  } = schema as Record<'headers' | 'body', TSchema | undefined> & {
-    operationId?: string;
-  };
-  const operation: Operation = {
-    name: operationId.charAt(0).toUpperCase() + operationId.slice(1),
-    schema,
-    bodyLimit: route.bodyLimit ?? DEFAULT_BODY_LIMIT,
-    isGet: [route.method].flat().includes('GET'),
-  };
+  const { headers: own, body, description } = schema as Record<string, TSchema | undefined>;
+  const codes: ResponseCode[] = ['00', ...schema.failures];
+  const limit = `${(route.bodyLimit ?? DEFAULT_BODY_LIMIT) / 1024} KiB`;
+  const isGet = [route.method].flat().includes('GET');
+  const statuses = codes
+    .flatMap((code) => RESPONSE_CODES[code].httpStatuses)
+    // A body that is ignored is of no wrong type. It may be too large, but the body of a GET is not even received.
+    .filter((status) => body || !(status === 415 || (status === 413 && isGet)));
   const properties = {
     ...CallerHeaders.properties,
     ...own?.['properties'],
     ...(schema.failures.includes('11') && ErrorDetailsHeader),
   };
-  const headers = { ...CallerHeaders, properties };
-  const example = body && { body: { ...body, examples: [exampleOf(body)] } };
-  const description = `${String(schema['description'])}${body ? ` The body may have at most ${operation.bodyLimit / 1024} KiB.` : ''}`;
-  return {
-    schema: { ...schema, description, headers, ...example, response: describeAnswers(operation) },
-    url,
+  const described = {
+    description: `${String(description)}${body ? ` The body may have at most ${limit}.` : ''}`,
+    headers: { ...CallerHeaders, properties },
+    ...(body && { body: { ...body, examples: [exampleOf(body)] } }),
+    response: Object.fromEntries(
+      statuses.map((status) => {
+        const alike = codes.filter((code) => RESPONSE_CODES[code].httpStatuses.includes(status));
+        return [status, describeStatus(status, alike, schema, limit)];
+      }),
+    ),
   };
+  return { schema: { ...schema, ...described }, url };
 };
 
-// A body that is ignored is of no wrong type. It may be too large, but the body of a GET is not even received.
-// Answered before anybody knows which partner's limit would count.
-const UNCOUNTED = [401, 431];
-// Answered before anybody knows whose request it is.
-const UNREAD = [431];
-
-/** Returns what an operation may answer, by HTTP status: which codes, an example of each, and the headers. */
-function describeAnswers(operation: Operation): object {
-  const { schema } = operation;
-  const codes: ResponseCode[] = ['00', ...(schema.failures ?? [])];
-  const described: Record<number, object> = {};
-  for (const status of codes.flatMap((code) => RESPONSE_CODES[code].httpStatuses)) {
-    if (!schema.body && (status === 415 || (status === 413 && operation.isGet))) continue;
-    const alike = codes.filter((code) => RESPONSE_CODES[code].httpStatuses.includes(status));
-    described[status] = describeStatus(status, alike, operation);
-  }
-  return described;
-}
-
-function describeStatus(status: number, codes: ResponseCode[], operation: Operation): object {
-  const { name, schema } = operation;
-  const success = (schema.response as { 200: TSchema })[200];
+/** Returns what an operation may answer with an HTTP status: which codes, an example of each, and the headers. */
+function describeStatus(status: number, codes: ResponseCode[], schema: FastifySchema, limit: string): object {
+  const { operationId = '', response, pictures = [] } = schema as FastifySchema & { operationId?: string };
+  const name = operationId.charAt(0).toUpperCase() + operationId.slice(1);
+  const success = (response as { 200: TSchema })[200];
+  const responseCode = { ...FailureEnvelope.properties.responseCode, enum: codes };
+  const failed = { ...FailureEnvelope, properties: { ...FailureEnvelope.properties, responseCode } };
   const examples = codes.map((code) => {
-    const value = code === '00' ? exampleOf(success) : failure(code, exampleMessage(code, status, operation));
+    const message = exampleMessage(code, status, schema, limit);
+    const value = code === '00' ? exampleOf(success) : failure(code, message);
     return [`code${code}`, { summary: `${code} ${RESPONSE_CODES[code].message}`, value }];
   });
   return {
@@ -109,19 +85,18 @@ function describeStatus(status: number, codes: ResponseCode[], operation: Operat
         schema:
           status === 200
             ? { ...success, title: `${name}Answer` }
-            : { ...failureOf(codes), title: `${name}Failure${status}` },
+            : { ...failed, title: `${name}Failure${status}` },
         examples: Object.fromEntries(examples) as object,
       },
-      ...(status === 200 && Object.fromEntries((schema.pictures ?? []).map((type) => [type, {}]))),
+      ...(status === 200 && Object.fromEntries(pictures.map((type) => [type, {}]))),
     },
   };
 }
 
-/** The envelope of failures with these codes and no other. */
-function failureOf(codes: ResponseCode[]): object {
-  const responseCode = { ...FailureEnvelope.properties.responseCode, enum: codes };
-  return { ...FailureEnvelope, properties: { ...FailureEnvelope.properties, responseCode } };
-}
+// Answered before anybody knows which partner's limit would count.
+const UNCOUNTED = [401, 431];
+// Answered before anybody knows whose request it is.
+const UNREAD = 431;
 
 function headersOf(
   status: number,
@@ -133,7 +108,7 @@ function headersOf(
   const isTimed = codes.some((code) => RESPONSE_CODES[code].retryAfterSeconds !== undefined);
   return {
     ...RequestIdHeader,
-    ...(!UNREAD.includes(status) && CacheControlHeader),
+    ...(status !== UNREAD && CacheControlHeader),
     ...(!UNCOUNTED.includes(status) && RateLimitHeaders),
     ...(isTimed && RetryAfterHeader),
     ...(namesFields && InvalidFieldsHeader),
@@ -153,19 +128,20 @@ function exampleOf(schema: TSchema): unknown {
 }
 
 /** Returns the message of an example, where what is really answered says more than the catalogue. */
-function exampleMessage(code: ResponseCode, status: number, operation: Operation): string {
-  if (code === '10') return malformedMessage(status, operation);
-  if (code === '50') return 'Too many requests: at most 100 a second';
-  const read = (operation.schema.body ?? operation.schema.querystring) as TSchema | undefined;
-  if (code !== '11' || !read) return RESPONSE_CODES[code].message;
+function exampleMessage(code: ResponseCode, status: number, schema: FastifySchema, limit: string): string {
+  const read = (schema.body ?? schema.querystring) as TSchema | undefined;
   // As if the first two were wrong: every field that is wrong is named.
-  const wrong = Object.keys(read['properties'] as object).slice(0, 2);
-  return wrong.map((name) => fieldRule(read, `/${name}`)).join('; ');
-}
-
-function malformedMessage(status: number, { schema, bodyLimit }: Operation): string {
-  if (status === 413) return `The body is larger than ${bodyLimit / 1024} KiB`;
-  if (status === 415) return 'The body must be sent as application/json';
-  if (status === 431) return 'The headers are too large';
-  return schema.body ? 'The body is not well-formed JSON' : 'The request is not well-formed HTTP';
+  const wrong = Object.keys((read?.['properties'] as object | undefined) ?? {}).slice(0, 2);
+  const malformed: Record<number, string> = {
+    400: schema.body ? 'The body is not well-formed JSON' : 'The request is not well-formed HTTP',
+    413: `The body is larger than ${limit}`,
+    415: 'The body must be sent as application/json',
+    431: 'The headers are too large',
+  };
+  const messages: { [Code in ResponseCode]?: string | undefined } = {
+    '10': malformed[status],
+    '11': wrong.map((name) => fieldRule(read, `/${name}`)).join('; '),
+    '50': 'Too many requests: at most 100 a second',
+  };
+  return messages[code] || RESPONSE_CODES[code].message;
 }

@@ -1,10 +1,7 @@
 export type { onRequestHookHandler, preValidationAsyncHookHandler } from 'fastify';
-export { itemFaults } from './answer-errors.ts';
-export { announcedBytes, requestsOf } from './bodies/admit-body.ts';
+export { announcedBytes, optionalBody, requestsOf, withoutBody } from './bodies.ts';
 export * from './capability.ts';
-export { optionalBody } from './optional-body.ts';
 export { parseReferenceDemo } from './reference-demo.ts';
-export { listInvalidFields } from './invalid-fields.ts';
+export { itemFaults, listInvalidFields } from './faults.ts';
 export * from './server.ts';
 export { closeServer } from './strict/connections.ts';
-export { withoutBody } from './without-body.ts';

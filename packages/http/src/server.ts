@@ -2,17 +2,17 @@ import { maxHeaderSize } from 'node:http';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { isEmailAddress } from '@floodgate/contract';
 import { ping, type Database } from '@floodgate/database';
-import type { Logger } from '@floodgate/service';
+import { shareCalls, type Logger } from '@floodgate/service';
 import Fastify, { type FastifyInstance } from 'fastify';
-import { admitBody } from './bodies/admit-body.ts';
 import { answerErrors, errorAnswerer, fail, nextRequestId } from './answer-errors.ts';
+import { admitBody, readJsonBodies } from './bodies.ts';
 import type { ApiContext, OpenCapability } from './capability.ts';
 import { openApi } from './openapi.ts';
 import type { ReferenceDemo } from './reference-demo.ts';
 import { addReferencePage } from './reference-page.ts';
 import { answerMalformedHttp, answerOutsideFastify, trackConnections } from './strict/connections.ts';
 import { parseQuery } from './strict/query.ts';
-import { checkHead, readJsonBodies } from './strict/requests.ts';
+import { checkHead } from './strict/heads.ts';
 
 /** Time to read a request, headers and body; a slow client may not hold a connection for longer. */
 const REQUEST_TIMEOUT_MS = 10_000;
@@ -101,11 +101,10 @@ export async function buildApi(parts: ApiParts): Promise<Routes> {
 /** Adds the health checks. Ready means that Postgres answers. The queue is only reported: registrations do not need it. */
 export function healthRoutes(app: FastifyInstance, db: Database, queue: ApiParts['queue']): void {
   app.get('/health/live', { schema: { hide: true } }, () => ({ status: 'ok' }));
-  let asking: Promise<boolean> | null = null;
+  // One ping for all callers that wait: anybody may ask, as often as they like.
+  const pingOnce = shareCalls(() => ping(db));
   app.get('/health/ready', { schema: { hide: true } }, async (_request, reply) => {
-    // One ping for all callers that wait: anybody may ask, as often as they like.
-    asking ??= ping(db).finally(() => (asking = null));
-    const isUp = await asking;
+    const isUp = await pingOnce();
     void reply.code(isUp ? 200 : 503);
     return {
       status: isUp ? 'ok' : 'unavailable',

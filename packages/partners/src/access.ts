@@ -1,14 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { isUuid } from '@floodgate/contract';
-import {
-  BatchLoader,
-  plainArray,
-  readThroughCache,
-  type Database,
-  type DuplicatePolicy,
-  type DuplicateScope,
-  type Mode,
-} from '@floodgate/database';
+import { BatchLoader, plainArray, readThroughCache, type Database } from '@floodgate/database';
 import type { PartnerPrincipal } from '@floodgate/http';
 import type { onRequestHookHandler } from 'fastify';
 import { sql } from 'kysely';
@@ -20,21 +12,15 @@ interface Caller extends SecretKey {
 }
 
 /** What a key id and an event reference stand for. */
-interface AccessRow extends Pick<PartnerPrincipal, 'partnerId' | 'requestsPerSecond' | 'weight'> {
+interface AccessRow extends Omit<PartnerPrincipal, 'kind' | 'eventId'> {
   keyId: string;
   secretHash: Buffer;
-  mode: Mode;
   /** Revoked or expired, by Postgres's clock. */
   closed: boolean;
   /** The last use is not yet noted for this hour. */
   useIsUnnoted: boolean;
-  /** The event, where the reference names one of the key's mode that is granted to the key's partner. */
+  /** Null, with the rest of the event, unless the reference names one of the key's mode that is granted to the key's partner. */
   eventId: number | null;
-  shardId: number | null;
-  passPrefix: string | null;
-  duplicatePolicy: DuplicatePolicy | null;
-  duplicateScope: DuplicateScope | null;
-  cancelUntil: Date | null;
 }
 
 /**
@@ -61,7 +47,7 @@ export async function findAccess(db: Database, queries: readonly Pick<Caller, 'k
       and exists (select from event_grants g where g.partner_id = k.partner_id and g.event_id = e.id)`.execute(
     db,
   );
-  const found = new Map(rows.map((row) => [row.position, row]));
+  const found = new Map(rows.map(({ position, ...row }) => [position, row]));
   return queries.map((_, index) => found.get(index + 1));
 }
 
@@ -81,10 +67,8 @@ export async function noteKeyUse(db: Database, keyIds: readonly string[]): Promi
 }
 
 /** What a secret key and an event reference stand for. */
-type Access = PartnerPrincipal | { kind: 'unknown-key' } | { kind: 'no-such-event' };
+type Access = PartnerPrincipal | 'unknown-key' | 'no-such-event';
 
-const UNKNOWN_KEY: Access = { kind: 'unknown-key' };
-const NO_SUCH_EVENT: Access = { kind: 'no-such-event' };
 /** The hash of no secret that anybody could know. */
 const NO_HASH = hashSecret(randomBytes(32).toString('base64url'));
 
@@ -92,27 +76,19 @@ const NO_HASH = hashSecret(randomBytes(32).toString('base64url'));
 async function loadAccess(db: Database, callers: readonly Caller[]): Promise<Access[]> {
   const rows = await findAccess(db, callers);
   const unnoted = new Set<string>();
-  const accesses = callers.map(({ secret, mode }, index) => {
+  const accesses = callers.map(({ secret, mode }, index): Access => {
     const row = rows[index];
     // Compared even where there is no such key: the time until the answer must not tell which key ids exist.
     const isSecret = isSecretOf(secret, row?.secretHash ?? NO_HASH);
     // The text says the mode, for people; what counts is what was issued.
-    if (!row || !isSecret || row.closed || row.mode !== mode) return UNKNOWN_KEY;
-    if (row.useIsUnnoted) unnoted.add(row.keyId);
-    return accessOf(row);
+    if (!row || !isSecret || row.closed || row.mode !== mode) return 'unknown-key';
+    const { keyId, secretHash: _, closed: _open, useIsUnnoted, eventId, ...partner } = row;
+    if (useIsUnnoted) unnoted.add(keyId);
+    return eventId === null ? 'no-such-event' : { kind: 'partner', eventId, ...partner };
   });
   // Bookkeeping for operators: the callers neither wait for it nor fail with it.
   if (unnoted.size > 0) noteKeyUse(db, [...unnoted]).catch(() => {});
   return accesses;
-}
-
-function accessOf({ partnerId, requestsPerSecond, weight, mode, ...event }: AccessRow): Access {
-  const { eventId, shardId, passPrefix, duplicatePolicy, duplicateScope, cancelUntil } = event;
-  const isMissing = eventId === null || shardId === null || passPrefix === null;
-  if (isMissing || duplicatePolicy === null || duplicateScope === null) return NO_SUCH_EVENT;
-  const partner = { partnerId, requestsPerSecond, weight };
-  const ofEvent = { eventId, shardId, passPrefix, duplicatePolicy, duplicateScope, cancelUntil };
-  return { kind: 'partner', mode, ...partner, ...ofEvent };
 }
 
 /**
@@ -131,7 +107,7 @@ export function accessControl(db: Database) {
     async check(secretKey: string, eventRef: string | null): Promise<Access> {
       const parsed = parseSecretKey(secretKey);
       // Neither asked for nor remembered: anybody may send such text, and much of it.
-      if (!parsed) return UNKNOWN_KEY;
+      if (!parsed) return 'unknown-key';
       // Only what is well-formed is remembered, so that what is found needs no look.
       return cache.forceFetch(nameOf(secretKey, eventRef?.toLowerCase() ?? ''), {
         context: { ...parsed, eventRef },
@@ -155,15 +131,15 @@ export function authenticate({ peek, check }: ReturnType<typeof accessControl>):
       return;
     }
     const known = typeof header === 'string' ? peek(secretKey, header) : undefined;
-    if (known?.kind === 'partner') {
+    if (typeof known === 'object') {
       request.principal = known;
       return done();
     }
     const eventRef = isUuid(header) ? header : null;
     const admit = (access: Access) => {
-      if (access.kind === 'unknown-key') reply.fail('20');
+      if (access === 'unknown-key') reply.fail('20');
       else if (eventRef === null) reply.fail('12');
-      else if (access.kind === 'no-such-event') reply.fail('21');
+      else if (access === 'no-such-event') reply.fail('21');
       else {
         request.principal = access;
         done();

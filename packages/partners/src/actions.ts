@@ -16,12 +16,6 @@ const checkContact = ({ contactEmail }: { contactEmail?: string | null }): Recor
 /** What the audit log keeps of a contact: that there is one. Who it is, is about a person. */
 const auditedContact = (contactEmail: string | null) => (contactEmail === null ? 'none' : 'set');
 
-/** Returns what was replaced. Throws Failure if there was no such partner. */
-function found<Replaced>(replaced: Replaced | undefined): Replaced {
-  if (replaced === undefined) throw new Failure('no such partner');
-  return replaced;
-}
-
 export const createPartnerAction = defineAction({
   name: 'partner.create',
   input: Type.Object({ name: Name, contactEmail: Type.Optional(ContactOrNull) }),
@@ -41,11 +35,9 @@ export const contactPartnerAction = defineAction({
   input: Type.Object({ partnerId: Id, contactEmail: ContactOrNull }),
   check: checkContact,
   run: async (transaction, { partnerId, contactEmail }, note) => {
-    const { before } = found(await setContact(transaction, partnerId, contactEmail));
-    const change = {
-      before: { contact: auditedContact(before) },
-      after: { contact: before && contactEmail ? 'changed' : auditedContact(contactEmail) },
-    };
+    const before = await setContact(transaction, partnerId, contactEmail);
+    const contact = before && contactEmail ? 'changed' : auditedContact(contactEmail);
+    const change = { before: { contact: auditedContact(before) }, after: { contact } };
     if (before !== contactEmail) note(`partner:${partnerId}`, change);
     return { partnerId, contactEmail };
   },
@@ -60,7 +52,7 @@ export const limitPartnerAction = defineAction({
   name: 'partner.limit',
   input: Type.Object({ partnerId: Id, requestsPerSecond: PerSecondOrNull }),
   run: async (transaction, { partnerId, requestsPerSecond }, note) => {
-    const { before } = found(await limitPartner(transaction, partnerId, requestsPerSecond));
+    const before = await limitPartner(transaction, partnerId, requestsPerSecond);
     note(`partner:${partnerId}`, { before: { requestsPerSecond: before }, after: { requestsPerSecond } });
     return { partnerId, requestsPerSecond };
   },
@@ -71,7 +63,7 @@ export const weighPartnerAction = defineAction({
   name: 'partner.weigh',
   input: Type.Object({ partnerId: Id, weight: whole(1, 100) }),
   run: async (transaction, { partnerId, weight }, note) => {
-    const { before } = found(await weighPartner(transaction, partnerId, weight));
+    const before = await weighPartner(transaction, partnerId, weight);
     note(`partner:${partnerId}`, { before: { weight: before }, after: { weight } });
     return { partnerId, weight };
   },

@@ -26,50 +26,6 @@ export function addPartnerCommands(program: Command, cli: Cli): void {
     const text = record({ 'partner id': created.id, name: created.name, contact: created.contactEmail });
     return { document: created, text };
   });
-  addContact(partner, cli);
-  const list = partner
-    .command('list')
-    .description('list partners, with their contacts, limits, weights, open keys and granted events');
-  answeringFromDatabase(list, cli, async (db) => {
-    const { listPartners } = await import('./partners.ts');
-    const partners = await listPartners(db);
-    const rows = partners.map((row) => ({
-      id: row.id,
-      name: row.name,
-      contact: row.contactEmail,
-      'requests/s': row.requestsPerSecond,
-      weight: row.weight,
-      'open keys': row.openKeys,
-      events: row.grantedEvents,
-      created: row.createdAt,
-    }));
-    return { document: partners, text: tableOf(rows) };
-  });
-  const limit = partner
-    .command('limit')
-    .description("limit a partner's requests, over all API processes together")
-    .argument('<partnerId>', 'the partner', parseId)
-    .argument('<requestsPerSecond>', '1 to 1000000, or "none"', parseRateLimit);
-  answeringChange(limit, cli, async (db, actor, _options, partnerId, given) => {
-    const requestsPerSecond = given === 'none' ? null : given;
-    const { perform, limitPartnerAction } = await import('./actions.ts');
-    const limited = await perform(db, limitPartnerAction, { partnerId, requestsPerSecond }, actor);
-    const told = requestsPerSecond === null ? 'no limit' : `${requestsPerSecond} requests a second`;
-    return { document: limited, text: `partner ${partnerId}: ${told}` };
-  });
-  const weigh = partner
-    .command('weigh')
-    .description("set a partner's share where partners compete for seats, relative to others'; 1 by default")
-    .argument('<partnerId>', 'the partner', parseId)
-    .argument('<weight>', '1 to 100', parseWhole);
-  answeringChange(weigh, cli, async (db, actor, _options, partnerId, weight) => {
-    const { perform, weighPartnerAction } = await import('./actions.ts');
-    const weighed = await perform(db, weighPartnerAction, { partnerId, weight }, actor);
-    return { document: weighed, text: `partner ${partnerId}: weight ${weight}` };
-  });
-}
-
-function addContact(partner: Command, cli: Cli): void {
   const contact = partner
     .command('contact')
     .description('set the e-mail address that gets a notice when a webhook of the partner is disabled')
@@ -80,6 +36,36 @@ function addContact(partner: Command, cli: Cli): void {
     const { perform, contactPartnerAction } = await import('./actions.ts');
     const changed = await perform(db, contactPartnerAction, { partnerId, contactEmail }, actor);
     return { document: changed, text: `partner ${partnerId}: contact ${contactEmail ?? 'none'}` };
+  });
+  const list = partner
+    .command('list')
+    .description('list partners, with their contacts, limits, weights, open keys and granted events');
+  answeringFromDatabase(list, cli, async (db) => {
+    const { listPartners } = await import('./partners.ts');
+    const document = await listPartners(db);
+    return { document, text: tableOf(document) };
+  });
+  const limit = partner
+    .command('limit')
+    .description("limit a partner's requests, over all API processes together")
+    .argument('<partnerId>', 'the partner', parseId)
+    .argument('<requestsPerSecond>', '1 to 1000000, or "none"', parseRateLimit);
+  answeringChange(limit, cli, async (db, actor, _options, partnerId, given) => {
+    const requestsPerSecond = given === 'none' ? null : given;
+    const { perform, limitPartnerAction } = await import('./actions.ts');
+    const limited = await perform(db, limitPartnerAction, { partnerId, requestsPerSecond }, actor);
+    const limitText = requestsPerSecond === null ? 'no limit' : `${requestsPerSecond} requests a second`;
+    return { document: limited, text: `partner ${partnerId}: ${limitText}` };
+  });
+  const weigh = partner
+    .command('weigh')
+    .description("set a partner's share where partners compete for seats, relative to others'; 1 by default")
+    .argument('<partnerId>', 'the partner', parseId)
+    .argument('<weight>', '1 to 100', parseWhole);
+  answeringChange(weigh, cli, async (db, actor, _options, partnerId, weight) => {
+    const { perform, weighPartnerAction } = await import('./actions.ts');
+    const weighed = await perform(db, weighPartnerAction, { partnerId, weight }, actor);
+    return { document: weighed, text: `partner ${partnerId}: weight ${weight}` };
   });
 }
 
@@ -114,14 +100,10 @@ export function addKeyCommands(program: Command, cli: Cli): void {
     const isMissing = async () => !(await listPartners(db)).some(({ id }) => id === partnerId);
     if (keys.length === 0 && partnerId !== undefined && (await isMissing()))
       throw new Failure('no such partner');
-    const rows = keys.map((row) => ({
-      'key id': row.keyId,
-      partner: row.partnerId,
-      mode: row.mode,
-      state: row.state,
-      created: row.createdAt,
-      expires: row.expiresAt ?? 'never',
-      'last used within the hour from': row.lastUsedAt ?? 'never',
+    const rows = keys.map(({ revokedAt: _, expiresAt, lastUsedAt, ...row }) => ({
+      ...row,
+      expiresAt: expiresAt ?? 'never',
+      lastUsedAt: lastUsedAt ?? 'never',
     }));
     return { document: keys, text: tableOf(rows) };
   });

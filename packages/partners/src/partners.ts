@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '@floodgate/database';
+import { Failure } from '@floodgate/service/failure';
 
 /** Creates a partner. Names are unique. Without a contact nobody gets notices about its webhooks. */
 export async function createPartner(db: Database, name: string, contactEmail: string | null = null) {
@@ -10,10 +11,10 @@ export async function createPartner(db: Database, name: string, contactEmail: st
     .executeTakeFirstOrThrow();
 }
 
-/** Sets one column of a partner. Returns the previous value, or undefined if there is no such partner. */
+/** Sets one column of a partner. Returns the previous value. Throws Failure if there is no such partner. */
 const replaceValue =
   <Value extends string | number | null>(column: 'requests_per_second' | 'weight' | 'contact_email') =>
-  async (db: Database, partnerId: number, value: Value): Promise<{ before: Value } | undefined> => {
+  async (db: Database, partnerId: number, value: Value): Promise<Value> => {
     const { rows } = await sql<{ before: Value }>`
       with previous as (
         select id, ${sql.ref(column)} as before from partners where id = ${partnerId} for no key update
@@ -21,7 +22,8 @@ const replaceValue =
       update partners set ${sql.ref(column)} = ${value} from previous
       where partners.id = previous.id
       returning previous.before`.execute(db);
-    return rows[0];
+    if (!rows[0]) throw new Failure('no such partner');
+    return rows[0].before;
   };
 
 /** Limits a partner's requests per second, over all processes; null removes the limit. */
@@ -35,22 +37,21 @@ export const setContact = replaceValue<string | null>('contact_email');
 
 /** Returns partners with their contact and what they may use: their limit and weight, how many keys are open and how many events are granted. */
 export async function listPartners(db: Database) {
-  interface Row {
-    id: number;
-    name: string;
-    contactEmail: string | null;
-    createdAt: Date;
-    requestsPerSecond: number | null;
-    weight: number;
-    openKeys: number;
-    grantedEvents: number;
-  }
-  const { rows } = await sql<Row>`
-    select p.id, p.name, p.contact_email as "contactEmail", p.created_at as "createdAt",
-      p.requests_per_second as "requestsPerSecond", p.weight,
-      (select count(*)::integer from secret_keys k
-        where k.partner_id = p.id and k.revoked_at is null and coalesce(k.expires_at > now(), true)) as "openKeys",
-      (select count(*)::integer from event_grants g where g.partner_id = p.id) as "grantedEvents"
-    from partners p order by p.id`.execute(db);
-  return rows;
+  return db
+    .selectFrom('partners as p')
+    .select([
+      'p.id',
+      'p.name',
+      'p.contact_email as contactEmail',
+      'p.requests_per_second as requestsPerSecond',
+      'p.weight',
+      sql<number>`(select count(*)::integer from secret_keys k where k.partner_id = p.id
+        and k.revoked_at is null and coalesce(k.expires_at > now(), true))`.as('openKeys'),
+      sql<number>`(select count(*)::integer from event_grants g where g.partner_id = p.id)`.as(
+        'grantedEvents',
+      ),
+      'p.created_at as createdAt',
+    ])
+    .orderBy('p.id')
+    .execute();
 }

@@ -1,7 +1,7 @@
 import type { FastifyReply, onRequestHookHandler } from 'fastify';
 import type { Database } from '@floodgate/database';
 import { announcedBytes, requestsOf } from '@floodgate/http';
-import { drawInTime, drawPermits as drawFrom, type Counter } from '@floodgate/database/limits/draw-permits';
+import { drawInTime } from '@floodgate/database/limits/draw-permits';
 import { QuotaLease, type Verdict } from '@floodgate/database/limits/quota-lease';
 import type { Logger } from '@floodgate/service';
 
@@ -14,18 +14,13 @@ export function limitRate(db: Database, log: Logger): onRequestHookHandler {
   const draw = drawInTime(db, log);
   // Bounded by the number of partners that have a limit.
   const leases = new Map<number, QuotaLease>();
-  const leaseOf = (partnerId: number) => {
-    const known = leases.get(partnerId);
-    if (known) return known;
-    const lease = new QuotaLease((wanted) => draw(counterOf(partnerId), wanted));
-    leases.set(partnerId, lease);
-    return lease;
-  };
+  const createLease = (id: number) =>
+    new QuotaLease((wanted) => draw({ table: 'rate_limit_windows', column: 'partner_id', id }, wanted));
   return function limitRequestRate(request, reply, done) {
     const { partnerId, requestsPerSecond } = request.principal;
     // Most partners have none, and are spared the promise.
     if (requestsPerSecond === null) return done();
-    const lease = leaseOf(partnerId);
+    const lease = leases.getOrInsertComputed(partnerId, createLease);
     let counted = 0;
     request.countAs = async (requests: number) => {
       const more = requests - counted;
@@ -52,12 +47,3 @@ function passOrRefuse(reply: FastifyReply, requests: number, limit: number, verd
   if (!admitted) reply.fail('50', { message, retryAfterSeconds });
   return admitted;
 }
-
-/** The counter of a partner's requests. */
-const counterOf = (partnerId: number): Counter => {
-  return { table: 'rate_limit_windows', column: 'partner_id', id: partnerId };
-};
-
-/** Counts `wanted` permits against the partner's current second: see `drawPermits` of the database. */
-export const drawPermits = (db: Database, partnerId: number, wanted: number) =>
-  drawFrom(db, counterOf(partnerId), wanted);

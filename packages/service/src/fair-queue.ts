@@ -36,18 +36,37 @@ export function createFairQueue({
   waitingLimit = 500,
 }: FairQueueOptions) {
   const withPermit = createSemaphore(1, patienceMs);
-  const queues = createQueues(waitingLimit);
+  /** What waits, by partner. The partner that is served next comes first. */
+  const queues = new Map<number, Set<Waiting>>();
   let isScheduled = false;
 
   function schedule(): void {
-    if (isScheduled || queues.isEmpty()) return;
+    if (isScheduled || queues.size === 0) return;
     isScheduled = true;
     void withPermit(async () => {
       isScheduled = false;
-      const waiting = queues.next();
+      const waiting = next();
       schedule();
       await waiting?.start();
     });
+  }
+
+  function leave(partnerId: number, waiting: Waiting): void {
+    const queue = queues.get(partnerId);
+    queue?.delete(waiting);
+    if (queue?.size === 0) queues.delete(partnerId);
+  }
+
+  /** Removes and returns the next work. Skips work whose caller has left. */
+  function next(): Waiting | undefined {
+    for (const [partnerId, queue] of queues)
+      for (const waiting of queue) {
+        leave(partnerId, waiting);
+        // The partner goes to the end.
+        if (queues.delete(partnerId)) queues.set(partnerId, queue);
+        if (waiting.isWanted()) return waiting;
+      }
+    return undefined;
   }
 
   /**
@@ -65,48 +84,14 @@ export function createFairQueue({
       return work().then(resolve, reject);
     };
     const waiting: Waiting = { isWanted, start };
-    if (!queues.enter(partnerId, waiting)) return Promise.reject(REFUSED);
+    const queue = queues.getOrInsertComputed(partnerId, () => new Set());
+    if (queue.size >= waitingLimit) return Promise.reject(REFUSED);
+    queue.add(waiting);
     const timer = setTimeout(() => {
-      queues.leave(partnerId, waiting);
+      leave(partnerId, waiting);
       reject(REFUSED);
     }, answerWithinMs);
     schedule();
     return promise.finally(() => clearTimeout(timer));
   };
-}
-
-/** What waits, by partner. */
-function createQueues(waitingLimit: number) {
-  /** By partner. The partner that is served next comes first. */
-  const queues = new Map<number, Set<Waiting>>();
-
-  function enter(partnerId: number, waiting: Waiting): boolean {
-    const queue = queues.get(partnerId) ?? new Set();
-    if (queue.size >= waitingLimit) return false;
-    queues.set(partnerId, queue.add(waiting));
-    return true;
-  }
-
-  function leave(partnerId: number, waiting: Waiting): void {
-    const queue = queues.get(partnerId);
-    queue?.delete(waiting);
-    if (queue?.size === 0) queues.delete(partnerId);
-  }
-
-  /** Removes and returns the next work. Skips work whose caller has left. */
-  function next(): Waiting | undefined {
-    for (const [partnerId, queue] of queues) {
-      queues.delete(partnerId);
-      for (const waiting of queue) {
-        queue.delete(waiting);
-        if (!waiting.isWanted()) continue;
-        // The partner goes to the end.
-        if (queue.size > 0) queues.set(partnerId, queue);
-        return waiting;
-      }
-    }
-    return undefined;
-  }
-
-  return { enter, leave, next, isEmpty: () => queues.size === 0 };
 }

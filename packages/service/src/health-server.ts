@@ -46,25 +46,25 @@ export async function serveHealth(options: HealthOptions): Promise<AsyncDisposab
   };
 }
 
-function shareCalls<Answer>(read: () => Promise<Answer>): () => Promise<Answer> {
+/** Returns what reads once for all callers that wait. */
+export function shareCalls<Answer>(read: () => Promise<Answer>): () => Promise<Answer> {
   let reading: Promise<Answer> | null = null;
   return () => (reading ??= read().finally(() => (reading = null)));
 }
 
 async function answerHealth(response: ServerResponse, path: string, read: Promise<Health>): Promise<void> {
+  // If nothing is known, a restart would not help.
   const health = await read.catch(() => null);
-  // Nothing is known, so it is no reason to restart the process.
-  if (health === null) return void response.writeHead(path === '/health/live' ? 200 : 503).end();
-  const isWell = path === '/health/live' ? health.status !== 'stalled' : health.status === 'ok';
+  const status = health?.status ?? 'blocked';
+  const isWell = status === 'ok' || (status === 'blocked' && path === '/health/live');
   response.writeHead(isWell ? 200 : 503, { 'content-type': 'application/json; charset=utf-8' });
   response.end(JSON.stringify(health));
 }
 
 async function answerMetrics(response: ServerResponse, read: Promise<string>): Promise<void> {
-  try {
-    const text = await read;
-    response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }).end(text);
-  } catch {
-    response.writeHead(503).end();
-  }
+  const text = await read.catch(() => undefined);
+  response.writeHead(text === undefined ? 503 : 200, {
+    'content-type': 'text/plain; version=0.0.4; charset=utf-8',
+  });
+  response.end(text);
 }

@@ -8,19 +8,12 @@ export interface PeriodicTask {
   run: () => Promise<'more' | 'done'>;
 }
 
-interface Repetition {
-  /** Time since a run ended, successful or not. Grows only while a run hangs. */
-  sinceLastRunMs(): number;
-  /** Starts no further run and waits for the current one. */
-  stop(): Promise<void>;
-}
-
 /** Repeats `run`, with a pause after one that resolves to `done`, or fails. Failures go to `onError`. */
 export function repeat(
   run: () => Promise<'more' | 'done'>,
   intervalMs: number,
   onError: (error: Error) => void,
-): Repetition {
+) {
   const stopping = new AbortController();
   let lastRunAt = performance.now();
   const runAll = async () => {
@@ -32,7 +25,9 @@ export function repeat(
   };
   const ended = runAll();
   return {
+    /** Time since a run ended, successful or not. Grows only while a run hangs. */
     sinceLastRunMs: () => performance.now() - lastRunAt,
+    /** Starts no further run and waits for the current one. */
     stop: () => {
       stopping.abort();
       return ended;
@@ -43,26 +38,23 @@ export function repeat(
 /** The progress of periodic tasks, by name. */
 export type TasksProgress = Record<string, { sinceLastMs: number; intervalMs: number }>;
 
-export interface PeriodicTasks {
-  progress(): TasksProgress;
-  /** Starts no further run and waits for the current ones. */
-  stop(): Promise<void>;
-}
+export type PeriodicTasks = ReturnType<typeof startPeriodicTasks>;
 
 /** Repeats tasks until they are stopped. A failed run is logged, at most once a second per task, and repeated. */
-export function startPeriodicTasks(tasks: readonly PeriodicTask[], log: Logger): PeriodicTasks {
+export function startPeriodicTasks(tasks: readonly PeriodicTask[], log: Logger) {
   const started = tasks.map(({ name, intervalMs, run }) => {
     const warn = throttledWarn('a periodic task failed; it is repeated');
-    const repetition = repeat(run, intervalMs, (err) => warn(log, { err, task: name }));
-    return { name, intervalMs, repetition };
-  });
-  const progressOf = ({ intervalMs, repetition }: (typeof started)[number]) => ({
-    sinceLastMs: Math.round(repetition.sinceLastRunMs()),
-    intervalMs,
+    return { name, intervalMs, ...repeat(run, intervalMs, (err) => warn(log, { err, task: name })) };
   });
   return {
-    progress: () => Object.fromEntries(started.map((task) => [task.name, progressOf(task)])),
-    stop: async () => void (await Promise.all(started.map(({ repetition }) => repetition.stop()))),
+    progress: (): TasksProgress =>
+      Object.fromEntries(
+        started.map(({ name, intervalMs, sinceLastRunMs }) => {
+          return [name, { sinceLastMs: Math.round(sinceLastRunMs()), intervalMs }];
+        }),
+      ),
+    /** Starts no further run and waits for the current ones. */
+    stop: async () => void (await Promise.all(started.map((task) => task.stop()))),
   };
 }
 

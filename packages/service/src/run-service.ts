@@ -24,8 +24,8 @@ export const processSettings = {
 };
 
 /**
- * Runs a service as this process: configuration from the environment, a logger, and an orderly stop on a signal or when a parent
- * that holds an IPC channel goes away. Exit codes: 0 stopped in order, 1 failed or did not stop in time, 2 wrong configuration.
+ * Runs a service as this process: configuration from the environment, a logger, and an orderly stop on a signal. A parent that holds
+ * an IPC channel is sent "ready" after the start; when it goes away, the service stops. Exit codes: 0 stopped in order, 1 failed or did not stop in time, 2 wrong configuration.
  */
 export async function runService<Schema extends TObject>(
   name: string,
@@ -61,6 +61,7 @@ export async function runService<Schema extends TObject>(
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => stop(signal));
   process.on('disconnect', () => stop('the parent process is gone'));
   service = await start(config, log).catch(fail);
+  if (process.connected) process.send?.('ready');
 }
 
 function readConfigOrExit<Schema extends TObject>(name: string, schema: Schema): Static<Schema> {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { BodyRoom } from './body-room.ts';
+import { BodyRoom } from './bodies.ts';
 
 const MEBIBYTE = 1024 * 1024;
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { hasMoreValues } from './count-values.ts';
+import { hasMoreValues } from './bodies.ts';
 
 /** How many values a parsed JSON text has. */
 function countOf(value: unknown): number {
