@@ -38,7 +38,7 @@ const DEFAULT_BODY_LIMIT = 1024 * 1024;
 /** Describes a route by its own schema, with an example for its request and for every answer. */
 export const describeOperation: SwaggerTransform = ({ schema, url, route }) => {
   if (!schema?.failures) return { schema: schema ?? {}, url };
-  const { headers: own, body, description } = schema as Record<string, TSchema | undefined>;
+  const { headers: own, body } = schema as Record<string, TSchema | undefined>;
   const codes: ResponseCode[] = ['00', ...schema.failures];
   const limit = `${(route.bodyLimit ?? DEFAULT_BODY_LIMIT) / 1024} KiB`;
   const isGet = [route.method].flat().includes('GET');
@@ -52,7 +52,7 @@ export const describeOperation: SwaggerTransform = ({ schema, url, route }) => {
     ...(schema.failures.includes('11') && ErrorDetailsHeader),
   };
   const described = {
-    description: `${String(description)}${body ? ` The body may have at most ${limit}.` : ''}`,
+    description: `${String(schema['description' as keyof typeof schema])}${body ? ` The body may have at most ${limit}.` : ''}`,
     headers: { ...CallerHeaders, properties },
     ...(body && { body: { ...body, examples: [exampleOf(body)] } }),
     response: Object.fromEntries(

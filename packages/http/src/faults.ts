@@ -49,7 +49,7 @@ export function itemFaults(request: FastifyRequest, list: string) {
   const schemas = request.routeOptions.schema;
   const ofCall = sentencesOf(ofItems.get(undefined) ?? [], schemas);
   ofItems.delete(undefined);
-  const { properties } = schemas?.body as { properties: Record<string, TSchema> };
+  const { properties } = schemas!.body as { properties: Record<string, TSchema> };
   const byIndex = Array.from(ofItems, ([index, own]): [number, string[]] => {
     const inItem = own.map((fault) => ({ ...fault, pointer: fault.pointer.replace(item, '') }));
     return [Number(index), sentencesOf(inItem, { body: properties[list]?.['items'] as TSchema })];

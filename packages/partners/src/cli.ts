@@ -100,11 +100,10 @@ export function addKeyCommands(program: Command, cli: Cli): void {
     const isMissing = async () => !(await listPartners(db)).some(({ id }) => id === partnerId);
     if (keys.length === 0 && partnerId !== undefined && (await isMissing()))
       throw new Failure('no such partner');
-    const rows = keys.map(({ revokedAt: _, expiresAt, lastUsedAt, ...row }) => ({
-      ...row,
-      expiresAt: expiresAt ?? 'never',
-      lastUsedAt: lastUsedAt ?? 'never',
-    }));
+    const rows = keys.map((row) => {
+      const { revokedAt: _, expiresAt, lastUsedAt, ...shown } = row;
+      return { ...shown, expiresAt: expiresAt ?? 'never', lastUsedAt: lastUsedAt ?? 'never' };
+    });
     return { document: keys, text: tableOf(rows) };
   });
   addRotate(key, cli);
