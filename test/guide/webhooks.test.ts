@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { writeFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { findFreePort } from '@floodgate/embedded-postgres';
-import { requestTest, secretText } from '@floodgate/webhooks';
+import { secretText } from '@floodgate/webhooks';
 import { afterAll, expect, onTestFinished } from 'vitest';
 import { startExample } from './example.ts';
 import { blocksOf, isLike } from './page.ts';
@@ -10,7 +10,7 @@ import { createProject, runBlock } from './run-block.ts';
 import { database, test } from '../harness/database-test.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-import { addWebhook, confirmSome } from '../harness/webhooks.ts';
+import { addWebhook, changeWebhook, confirmSome } from '../harness/webhooks.ts';
 import { deliverInTest } from '../harness/webhooks-in-test.ts';
 
 const blocks = blocksOf('webhooks');
@@ -89,7 +89,7 @@ test.for(receivers.map((block) => [block.line, block] as const))(
     await deliverInTest(database.url);
     await confirmSome(database.db, fixture, ticketId, 3);
     await waitUntil('it has printed', () => printed.includes('event.changes'));
-    await requestTest(database.db, endpoint);
+    await changeWebhook(database.db, endpoint, 'test');
     await waitUntil('it has printed the test', () => printed.includes('webhook.test'));
     // The first request here had no signature.
     expect(printed).toMatch(/^rejected: .*\nevent.changes 3\nwebhook.test\n$/);

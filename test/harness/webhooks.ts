@@ -3,11 +3,15 @@ import { connect, type Database } from '@floodgate/database';
 import { repeat } from '@floodgate/service';
 import { reserveBatch } from '@floodgate/registrations';
 import {
-  addEndpoint,
+  isRefused,
+  perform,
+  webhookActions,
   webhookDelivery,
-  type NewEndpoint,
+  type Changed,
+  type Endpoint,
   type Owner,
   type Resolve,
+  type WebhookActionName,
 } from '@floodgate/webhooks';
 import { Registry } from '@prometheus-io/client';
 import type { WebhookRequest } from '@floodgate/contract';
@@ -54,12 +58,28 @@ export async function deliverWebhooks(
   };
 }
 
-/** Adds an endpoint of a partner under an event. */
-export async function addWebhook(db: Database, of: Owner, request: WebhookRequest): Promise<NewEndpoint> {
-  const added = await db.transaction().execute((transaction) => addEndpoint(transaction, of, request));
-  if (!added) throw new Error('there are too many');
-  return added;
+/** A webhook and its keys. */
+export type NewWebhook = Required<Pick<Changed, 'endpoint' | 'keys'>>;
+
+const ACTIONS = webhookActions(true);
+
+/** Adds a webhook of a partner under an event. */
+export async function addWebhook(db: Database, of: Owner, request: WebhookRequest): Promise<NewWebhook> {
+  const { shardId, eventId, partnerId } = of;
+  const actor = { kind: 'partner', shardId, eventId, partnerId } as const;
+  const added = await perform(db, ACTIONS.create, { ...request, eventId, partnerId }, actor);
+  if (isRefused(added)) throw new Error(added.reason);
+  return added as NewWebhook;
 }
+
+/** Does something to a webhook, as its partner. */
+export const changeWebhook = (
+  db: Database,
+  { id, shardId, eventId, partnerId }: Owner & Pick<Endpoint, 'id'>,
+  name: WebhookActionName,
+  input: object = {},
+) =>
+  perform(db, ACTIONS[name], { ...input, webhookId: id }, { kind: 'partner', shardId, eventId, partnerId });
 
 /** Registers and confirms so many. */
 export async function confirmSome(db: Database, of: Fixture, ticketId: number, count = 1): Promise<void> {

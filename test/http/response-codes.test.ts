@@ -18,7 +18,7 @@ import { attendee, PartnerClient, type Answer } from '../harness/partner-client.
 import { exchange, requestText } from '../harness/raw-http.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-import { pauseEndpoint } from '@floodgate/webhooks';
+import { perform, webhookActions } from '@floodgate/webhooks';
 import { api, database, gala, partner, sharedTest as test, ticketId } from '../harness/api-test.ts';
 import { addWebhook } from '../harness/webhooks.ts';
 
@@ -120,7 +120,7 @@ async function oneWebhookTooMany(): Promise<Answer> {
 async function resumedAgainstTheOperator(): Promise<Answer> {
   const own = await createFixture(database.db);
   const { endpoint } = await addWebhook(database.db, own, { url: 'https://partner.example/hook' });
-  await pauseEndpoint(database.db, endpoint, 'operator');
+  await perform(database.db, webhookActions(true).pause, { webhookId: endpoint.id }, 'operator');
   const path = `/api/v1/webhooks/${endpoint.id}/resume`;
   return new PartnerClient(api.baseUrl, own).request(path, { method: 'POST' });
 }

@@ -1,5 +1,5 @@
 import { contactPartnerAction, perform } from '@floodgate/partners/actions';
-import { addNotice, findNotice, resumeEndpoint, type Endpoint } from '@floodgate/webhooks';
+import { addNotice, findNotice, type Endpoint } from '@floodgate/webhooks';
 import PostalMime from 'postal-mime';
 import { sql } from 'kysely';
 import { beforeEach, expect, onTestFinished } from 'vitest';
@@ -11,7 +11,7 @@ import { keepPrivate } from '../harness/private-data.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { runCli } from '../harness/service-process.ts';
 import { startReceiver } from '../harness/webhook-receiver.ts';
-import { addWebhook, confirmSome } from '../harness/webhooks.ts';
+import { addWebhook, changeWebhook, confirmSome } from '../harness/webhooks.ts';
 import { startMails } from './mail-process.ts';
 import { database, gala, test } from '../harness/event-test.ts';
 
@@ -233,7 +233,7 @@ test('nobody is told of what was resumed, of a test event, or at an address that
     await addGivenUp(trial),
     await addGivenUp(nowhere),
   ];
-  await database.db.transaction().execute((transaction) => resumeEndpoint(transaction, resumed));
+  await changeWebhook(database.db, resumed, 'resume');
   await startMails(database, { SMTP_URL: server.url });
   await ended(resumed, 'cancelled', 'resumed');
   await ended(ofTest, 'suppressed', 'test event');

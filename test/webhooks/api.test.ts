@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Webhook, WebhookAttempt, WebhookWithSecret } from '@floodgate/contract';
 import { readAuditLog } from '@floodgate/audit';
-import { deleteEndpoint, pauseEndpoint, resumeEndpoint } from '@floodgate/webhooks';
+import { perform, webhookActions } from '@floodgate/webhooks';
 import { afterAll, expect } from 'vitest';
 import { Webhook as Verifier } from 'standardwebhooks';
 import { api, database, gala, test } from '../harness/api-test.ts';
@@ -11,7 +11,7 @@ import { keepPrivate } from '../harness/private-data.ts';
 import { waitForLockWaiters } from '../harness/lock-waiters.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { followChain } from '../harness/webhook-receiver.ts';
-import { confirmSome } from '../harness/webhooks.ts';
+import { changeWebhook, confirmSome } from '../harness/webhooks.ts';
 import { deliverInTest, startReceiverInTest } from '../harness/webhooks-in-test.ts';
 
 test.override('apiSettings', { WEBHOOK_ALLOW_PRIVATE: 'true' });
@@ -248,14 +248,14 @@ test('a webhook that is created paused sends nothing before it is resumed', asyn
 
 test('a partner cannot resume a webhook that the operator paused', async () => {
   const { id } = await create();
-  const named = { shardId: gala.shardId, id };
-  await pauseEndpoint(database.db, named, 'operator');
+  const { pause, resume } = webhookActions(true);
+  await perform(database.db, pause, { webhookId: id }, 'operator');
   for (const route of ['resume', 'pause', 'resume']) {
     const { status, code } = await ask(`POST /${id}/${route}`);
     expect([status, code]).toEqual(route === 'resume' ? [409, '72'] : [200, '00']);
   }
   expect((await ask<Webhook>(`GET /${id}`)).data.state).toBe('paused');
-  expect(await resumeEndpoint(database.db, named, 'operator')).toBe(true);
+  await perform(database.db, resume, { webhookId: id }, 'operator');
   expect((await ask<Webhook>(`GET /${id}`)).data.state).toBe('active');
   // The partner's own pause is its own to end, also after the operator's.
   await ask(`POST /${id}/pause`);
@@ -324,7 +324,7 @@ test.for(['PATCH', 'POST pause', 'POST resume', 'POST replay', 'POST rotate'])(
     }[route];
     let asked: ReturnType<typeof ask> | undefined;
     await database.db.transaction().execute(async (deleting) => {
-      await deleteEndpoint(deleting, { shardId: gala.shardId, id });
+      await changeWebhook(deleting, { ...gala, id }, 'delete');
       asked = ask(pathOf(route, id), body);
       await waitForLockWaiters(database.db, 1);
     });

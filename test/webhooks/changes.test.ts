@@ -1,16 +1,11 @@
 import type { Database } from '@floodgate/database';
 import { advance, leaseConsumers } from '@floodgate/journal';
 import {
-  changeEndpoint,
-  deleteEndpoint,
   deliverMessages,
   expireAttempts,
   listEndpoints,
   recordAttempt,
   readMessages,
-  replayEndpoint,
-  resumeEndpoint,
-  rotateKeys,
   type Endpoint,
 } from '@floodgate/webhooks';
 import { sql } from 'kysely';
@@ -18,20 +13,20 @@ import { expect } from 'vitest';
 import { database, test } from '../harness/database-test.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { waitForLockWaiters } from '../harness/lock-waiters.ts';
-import { addWebhook, confirmSome } from '../harness/webhooks.ts';
+import { addWebhook, changeWebhook, confirmSome } from '../harness/webhooks.ts';
 
 // What partners change while somebody delivers.
 
-const CHANGES: Record<string, (db: Database, endpoint: Endpoint) => Promise<unknown>> = {
-  change: (db, endpoint) => changeEndpoint(db, endpoint, { url: 'https://partner.example/other' }),
-  resume: resumeEndpoint,
-  replay: (db, endpoint) => replayEndpoint(db, endpoint, new Date(0)),
-  delete: deleteEndpoint,
-};
+const FROM_START = { since: new Date(0).toISOString() };
 
-test.for(Object.entries(CHANGES))(
+test.for([
+  ['update', { url: 'https://partner.example/other' }],
+  ['resume', {}],
+  ['replay', FROM_START],
+  ['delete', {}],
+] as const)(
   'a %s waits for a delivery that is being noted, and the delivery never for it',
-  async ([, change]) => {
+  async ([name, input]) => {
     const { db } = database;
     const fixture = await createFixture(db);
     const { shardId } = fixture;
@@ -42,7 +37,7 @@ test.for(Object.entries(CHANGES))(
     let changed: Promise<unknown> | undefined;
     await db.transaction().execute(async (noting) => {
       expect(await advance(noting, consumer, { cursor: 0 })).toBe(true);
-      changed = db.transaction().execute((changing) => change(changing, endpoint));
+      changed = changeWebhook(db, endpoint, name, input);
       await waitForLockWaiters(db, 1);
       await sql`
         update webhook_endpoints set chain_offset = 0 where shard_id = ${shardId} and id = ${endpoint.id}`.execute(
@@ -59,10 +54,10 @@ test('of rotations at once one secret is current, and the webhook is listed once
   const { db } = database;
   const fixture = await createFixture(db);
   const { endpoint } = await addWebhook(db, fixture, { url: 'https://partner.example/' });
-  const rotate = () => db.transaction().execute((transaction) => rotateKeys(transaction, endpoint, 1));
+  const rotate = (by: Database = db) => changeWebhook(by, endpoint, 'rotate');
   let others: ReturnType<typeof rotate>[] = [];
   await db.transaction().execute(async (first) => {
-    await rotateKeys(first, endpoint, 1);
+    await rotate(first);
     others = [rotate(), rotate()];
     await waitForLockWaiters(db, 2);
   });
@@ -80,8 +75,8 @@ test('a webhook that was deleted meanwhile gets no keys', async () => {
   const { db } = database;
   const fixture = await createFixture(db);
   const { endpoint } = await addWebhook(db, fixture, { url: 'https://partner.example/' });
-  await deleteEndpoint(db, endpoint);
-  expect(await rotateKeys(db, endpoint, 1)).toBeNull();
+  await changeWebhook(db, endpoint, 'delete');
+  expect(await changeWebhook(db, endpoint, 'rotate')).toMatchObject({ refused: '70' });
 });
 
 test('who finds its history gone, and lost the lease to a replay, leaves the chain of that alone', async () => {
@@ -100,10 +95,9 @@ test('who finds its history gone, and lost the lease to a replay, leaves the cha
   await sql`delete from journal_segments where shard_id = ${shardId} and last_offset <= ${second}`.execute(
     db,
   );
-  const replayed = await db
-    .transaction()
-    .execute((transaction) => replayEndpoint(transaction, endpoint, new Date(0)));
-  expect(replayed).toBe(second);
+  expect(await changeWebhook(db, endpoint, 'replay', FROM_START)).toMatchObject({
+    endpoint: { cursor: second },
+  });
   const to = { ...endpoint, eventRef: fixture.eventRef, replays: 0 };
   const reader = readMessages(db, consumer, to, { chain: first, readsAhead: false });
   const turn = {
@@ -111,7 +105,7 @@ test('who finds its history gone, and lost the lease to a replay, leaves the cha
     consumer,
     reader,
     send: () => Promise.reject(new Error('nothing is sent')),
-    disable: () => Promise.reject(new Error('nothing is disabled')),
+    onDisabled: () => expect.unreachable('nothing is disabled'),
     signal: new AbortController().signal,
   };
   expect(await deliverMessages(turn)).toBe('released');
@@ -131,7 +125,7 @@ test('an attempt is noted, but not of a webhook that is deleted at that moment',
   expect(await attemptsOf(db, endpoint)).toEqual([{ message_id: 'msg_1' }]);
   let noted: Promise<unknown> | undefined;
   await db.transaction().execute(async (deleting) => {
-    await deleteEndpoint(deleting, endpoint);
+    await changeWebhook(deleting, endpoint, 'delete');
     noted = recordAttempt(db, endpoint, { id: 'msg_2' }, FAILED);
     await waitForLockWaiters(db, 1);
   });
@@ -157,7 +151,7 @@ test('a webhook is deleted at once however many attempts it has; they are delete
   await sql`select from webhook_attempts where shard_id = ${shardId} and endpoint_id = ${endpoint.id} for update`.execute(
     blocked,
   );
-  await db.transaction().execute((transaction) => deleteEndpoint(transaction, endpoint));
+  await changeWebhook(db, endpoint, 'delete');
   await blocked.rollback().execute();
   expect(await listEndpoints(db, fixture)).toMatchObject([{ id: kept.id }]);
   expect(await expireAttempts(db, shardId, 30)).toBe(true);

@@ -2,16 +2,7 @@ import { createPublicKey, verify } from 'node:crypto';
 import { grantEvent, revokeEvent } from '@floodgate/events';
 import { advanceIdleConsumers } from '@floodgate/journal';
 import { issueKey, revokeKey } from '@floodgate/partners';
-import {
-  requestTest,
-  listAttempts,
-  pauseEndpoint,
-  readMessages,
-  resumeEndpoint,
-  rotateKeys,
-  secretText,
-  type NewEndpoint,
-} from '@floodgate/webhooks';
+import { listAttempts, readMessages, secretText } from '@floodgate/webhooks';
 import { cancelRegistrations } from '@floodgate/registrations';
 import { perform, updateTicketAction } from '@floodgate/tickets/actions';
 import { sql } from 'kysely';
@@ -31,7 +22,7 @@ import {
   type Delivery,
   type Receiver,
 } from '../harness/webhook-receiver.ts';
-import { addWebhook, confirmSome } from '../harness/webhooks.ts';
+import { addWebhook, changeWebhook, confirmSome, type NewWebhook } from '../harness/webhooks.ts';
 import { deliverInTest, startReceiverInTest } from '../harness/webhooks-in-test.ts';
 
 test.override('ticket', { capacity: 100_000 });
@@ -54,9 +45,9 @@ const confirm = (count: number, of = gala, ticket = ticketId) => confirmSome(dat
 const add = (request: Partial<Parameters<typeof addWebhook>[2]> = {}, of = gala) =>
   addWebhook(database.db, of, { url: receiver.url, ...request });
 
-const consumerOf = ({ endpoint: { id } }: NewEndpoint) =>
+const consumerOf = ({ endpoint: { id } }: NewWebhook) =>
   database.db.selectFrom('journal_consumers').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
-const reasonOf = async ({ endpoint: { id } }: NewEndpoint) =>
+const reasonOf = async ({ endpoint: { id } }: NewWebhook) =>
   (
     await database.db
       .selectFrom('webhook_endpoints')
@@ -69,7 +60,7 @@ const passesTold = () => followChain(receiver.told()).passes.length;
 const arrived = (count: number) => waitUntil(`${count} are told`, () => passesTold() >= count);
 
 /** Waits until an attempt has become known, and returns the latest. */
-const attempted = ({ endpoint }: NewEndpoint, outcome: string) =>
+const attempted = ({ endpoint }: NewWebhook, outcome: string) =>
   waitUntil(`an attempt ends ${outcome}`, async () => {
     const [latest] = await listAttempts(database.db, endpoint, 1);
     return latest?.outcome === outcome && latest;
@@ -211,11 +202,11 @@ describe('a message', () => {
     await deliver();
     await arrived(2);
     await waitUntil('it is noted', async () => (await consumerOf(webhook)).last_offset === 2);
-    await pauseEndpoint(database.db, webhook.endpoint);
+    await changeWebhook(database.db, webhook.endpoint, 'pause');
     await confirm(2);
     await confirm(2);
     await sql`delete from journal_segments where last_offset <= 4`.execute(database.db);
-    await resumeEndpoint(database.db, webhook.endpoint);
+    await changeWebhook(database.db, webhook.endpoint, 'resume');
     await arrived(4);
     expect(followChain(receiver.told())).toMatchObject({ breaks: ['2, then 0–6'], cursor: '6' });
   });
@@ -315,9 +306,7 @@ describe('keys', () => {
     await confirm(1);
     await deliver();
     await arrived(1);
-    const renewed = (await database.db
-      .transaction()
-      .execute((transaction) => rotateKeys(transaction, endpoint, 24)))!;
+    const renewed = (await changeWebhook(database.db, endpoint, 'rotate')) as NewWebhook;
     await confirm(1);
     await arrived(2);
     await sql`update webhook_secrets set ends_at = now() where ends_at is not null`.execute(database.db);
@@ -333,7 +322,7 @@ describe('keys', () => {
         }
       });
     expect(accepts(old.secret)).toEqual([true, true, false]);
-    expect(accepts(renewed.secret)).toEqual([false, true, true]);
+    expect(accepts(renewed.keys.secret)).toEqual([false, true, true]);
   });
 });
 
@@ -368,9 +357,9 @@ describe('where messages may go', () => {
     const webhook = await add({ url: `http://rebinding.example:${receiver.port}/` }, trial);
     await confirm(1, trial, trialTicket);
     await deliver({
-      resolve: (host, callback) => {
+      resolve: (host) => {
         asked.push(host);
-        callback(null, [{ address: asked.length === 1 ? '127.0.0.1' : '203.0.114.1', family: 4 }]);
+        return Promise.resolve([{ address: asked.length === 1 ? '127.0.0.1' : '203.0.114.1', family: 4 }]);
       },
     });
     await arrived(1);
@@ -400,7 +389,7 @@ describe('where messages may go', () => {
     await add({}, trial);
     const outside = await add({ url: 'https://outside.example/' }, trial);
     await confirm(1, trial, trialTicket);
-    await deliver({ resolve: (_, callback) => callback(null, [{ address: '203.0.114.1', family: 4 }]) });
+    await deliver({ resolve: () => Promise.resolve([{ address: '203.0.114.1', family: 4 }]) });
     await arrived(1);
     expect(await attempted(outside, 'failed')).toMatchObject({ error: 'FORBIDDEN_ADDRESS' });
   });
@@ -438,7 +427,7 @@ describe('a webhook whose partner lost access to the event', () => {
         const { next_at: nextAt, lease } = await consumerOf(webhook);
         return lease === null && nextAt.getTime() > Date.now();
       });
-      await requestTest(database.db, webhook.endpoint);
+      await changeWebhook(database.db, webhook.endpoint, 'test');
       expect(await attempted(webhook, 'failed')).toMatchObject({ error: 'NO_ACCESS' });
       expect(receiver.deliveries).toHaveLength(1);
       // What happened in between is delivered, once.
@@ -457,9 +446,9 @@ test('a test whose receiver hangs delays no other test', async () => {
   const { endpoint } = await add({ url: hanging.url });
   const other = await add();
   await deliver();
-  await requestTest(database.db, endpoint);
+  await changeWebhook(database.db, endpoint, 'test');
   await waitUntil('the first test hangs', () => hanging.deliveries.length === 1);
-  await requestTest(database.db, other.endpoint);
+  await changeWebhook(database.db, other.endpoint, 'test');
   await waitUntil('the second test arrives', () => receiver.deliveries.length === 1);
   expect(await attempted(other, 'delivered')).toMatchObject({ httpStatus: 204 });
   expect(await listAttempts(database.db, endpoint, 1)).toEqual([]);
@@ -476,7 +465,7 @@ test('receivers that answer slowly leave room for the others', async () => {
       response.end();
     }, 1_300);
   });
-  const slowOnes: NewEndpoint[] = [];
+  const slowOnes: NewWebhook[] = [];
   for (let index = 0; index < 8; index += 1)
     slowOnes.push(await add({ url: slow.url, entriesPerMessage: 1 }));
   await confirm(50);

@@ -1,4 +1,4 @@
-import { findNotice, resumeEndpoint } from '@floodgate/webhooks';
+import { findNotice } from '@floodgate/webhooks';
 import { sql } from 'kysely';
 import { beforeEach, expect, onTestFinished } from 'vitest';
 import { database, gala, test, ticketId } from '../harness/event-test.ts';
@@ -6,7 +6,7 @@ import { createFixture } from '../harness/fixture.ts';
 import { passTime } from '../harness/pass-time.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { startReceiver, type Receiver } from '../harness/webhook-receiver.ts';
-import { addWebhook, confirmSome, deliverWebhooks } from '../harness/webhooks.ts';
+import { addWebhook, changeWebhook, confirmSome, deliverWebhooks } from '../harness/webhooks.ts';
 
 // What becomes of a webhook that is given up, and of what its partner is to be told.
 
@@ -81,9 +81,7 @@ test('who was resumed while the last attempt was under way is not given up', asy
   const endpoint = await addGone();
   receiver.answerBy(
     (_, response) =>
-      void database.db
-        .transaction()
-        .execute((transaction) => resumeEndpoint(transaction, endpoint))
+      void changeWebhook(database.db, endpoint, 'resume')
         .then(() => receiver.accept())
         .then(() => response.writeHead(410).end()),
   );

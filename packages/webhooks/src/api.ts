@@ -1,6 +1,8 @@
+import { answersOf, BODY_LIMIT_BYTES, COMMON_FAILURES, success, WebhookPath } from '@floodgate/contract';
+import { defineApi, withoutBody, type Routes } from '@floodgate/http';
 import { createFairQueue } from '@floodgate/service/fair-queue';
-import { defineApi } from '@floodgate/http';
-import { addWebhookRoutes, type InQueue } from './routes.ts';
+import { isRefused, webhookActions } from './actions.ts';
+import { ON_ONE, ONE, OPERATIONS, type Operation } from './operations.ts';
 import { allowPrivateSetting } from './settings.ts';
 
 /** One for the fair queue, and one more while the first waits for a lock. */
@@ -17,12 +19,48 @@ export const webhooksApi = defineApi({
       statementTimeoutMs: answerWithinMs,
     });
     const queue = createFairQueue({ answerWithinMs, abandonsStarted: false });
-    const inQueue: InQueue = ({ principal, raw }, work) =>
-      queue(
-        principal.partnerId,
-        () => !raw.socket.destroyed,
-        () => work(db),
-      );
-    return { routes: (api) => addWebhookRoutes(api, inQueue, WEBHOOK_ALLOW_PRIVATE === 'true') };
+    const actions = webhookActions(WEBHOOK_ALLOW_PRIVATE === 'true');
+
+    function addRoute(api: Routes, operationId: string, operation: Operation): void {
+      const { route, options, run, response, ...schema } = operation;
+      const [method, url] = route.split(' ') as ['GET' | 'POST' | 'PATCH' | 'DELETE', string];
+      api.route({
+        method,
+        url,
+        schema: {
+          operationId,
+          summary: wordsOf(operationId),
+          tags: ['Webhooks'],
+          failures: COMMON_FAILURES,
+          ...(url.startsWith(ONE) && { params: WebhookPath, failures: ON_ONE }),
+          ...schema,
+          response: answersOf(response),
+        },
+        bodyLimit: BODY_LIMIT_BYTES,
+        ...options,
+        handler: async ({ body, query, params, principal, raw }, reply) => {
+          const given = Object.assign({}, body, query, params) as Parameters<Operation['run']>[2];
+          const result = await queue(
+            principal.partnerId,
+            () => !raw.socket.destroyed,
+            () => run(db, principal, given, actions),
+          );
+          return isRefused(result) ? reply.fail(result.refused) : success(result);
+        },
+      });
+    }
+
+    return {
+      routes: (api) =>
+        Object.entries(OPERATIONS).forEach(([operationId, operation]) => {
+          const add = (routes: Routes) => addRoute(routes, operationId, operation);
+          if (operation.body || operation.route.startsWith('GET')) add(api);
+          else withoutBody(api, add);
+        }),
+    };
   },
 });
+
+/** Returns the words of a name: "Pause Webhook" of pauseWebhook. */
+const wordsOf = (name: string) =>
+  name.replaceAll(/^[a-z]|[A-Z]/g, (letter) => ` ${letter.toUpperCase()}`).trim();

@@ -2,9 +2,11 @@ import { Counter, type Registry } from '@prometheus-io/client';
 import { expirePartnerEntries } from '@floodgate/audit';
 import { inEachShard, type Database } from '@floodgate/database';
 import { advanceIdleConsumers, defineDelivery, runConsumers } from '@floodgate/journal';
-import { whole, type Logger } from '@floodgate/service';
+import { whole } from '@floodgate/service';
 import { checkedAgent, type Reach } from './deliver/checked-agent.ts';
-import { createDelivery, type DeliverOptions } from './deliver/deliver.ts';
+import { createDelivery } from './deliver/deliver.ts';
+import type { DeliveryRun } from './deliver/deliver-messages.ts';
+import type { Sender } from './deliver/post-message.ts';
 import { expireAttempts } from './deliver/record-attempt.ts';
 import type { Resolve } from './deliver/resolve-outside.ts';
 import { createTestSender } from './deliver/send-tests.ts';
@@ -33,24 +35,22 @@ export const webhookDelivery = (resolve?: Resolve) =>
       const isDevelopment = config.WEBHOOK_ALLOW_PRIVATE === 'true';
       const agentFor = (reach: Reach) => checkedAgent(reach, resolve);
       const agents = { live: agentFor(isDevelopment ? 'any' : 'public'), test: agentFor('private') };
-      // A test event never sends anything outside: in development only receivers on the same machine or network are reached.
-      const dispatcherOf: DeliverOptions['dispatcherOf'] = (mode) =>
-        mode === 'test' && !isDevelopment ? null : agents[mode];
-      const onAttempt = countAttempts(metrics);
+      const sender = { agents, sendsTestEvents: isDevelopment, onAttempt: countAttempts(metrics) };
+      // Without its URL, which may contain a secret.
+      const onDisabled: DeliveryRun['onDisabled'] = ({ id, eventId }, reason) => {
+        if (reason !== 'test_event') log.warn({ webhook: id, eventId, reason }, 'a webhook was disabled');
+      };
       const slowLimit = Math.floor(config.WEBHOOK_SLOTS / 2);
       const consumers = runConsumers({
         db,
         kind: 'webhook',
         concurrency: config.WEBHOOK_SLOTS,
         onError: (err, { id }) => log.warn({ err, webhook: id }, 'a delivery failed; it is repeated'),
-        run: createDelivery({ db, dispatcherOf, slowLimit, onAttempt, onDisabled: warnOfDisabled(log) }),
+        run: createDelivery({ db, sender, slowLimit, onDisabled }),
       });
-      const tests = createTestSender({
-        db,
-        dispatcherOf,
-        onAttempt,
-        onError: (err, id) => log.warn({ err, webhook: id }, 'a test of a webhook failed'),
-      });
+      const tests = createTestSender(db, sender, (err, id) =>
+        log.warn({ err, webhook: id }, 'a test of a webhook failed'),
+      );
       const tasks = [
         { name: 'webhooks', intervalMs: POLL_INTERVAL_MS, run: consumers.poll },
         { name: 'webhook tests', intervalMs: TEST_INTERVAL_MS, run: tests.poll },
@@ -67,6 +67,8 @@ export const webhookDelivery = (resolve?: Resolve) =>
     },
   });
 
+export const webhooksDelivery = webhookDelivery();
+
 async function advanceIdle(db: Database): Promise<'done'> {
   await inEachShard(db, (shardId) => advanceIdleConsumers(db, shardId, 'webhook'));
   return 'done';
@@ -81,26 +83,14 @@ async function expire(db: Database): Promise<'more' | 'done'> {
   return more ? 'more' : 'done';
 }
 
-/** Logs that an endpoint was disabled, without its URL, which may contain a secret. */
-const warnOfDisabled =
-  (log: Logger): DeliverOptions['onDisabled'] =>
-  ({ id, eventId }, reason) => {
-    if (reason !== 'test_event') log.warn({ webhook: id, eventId, reason }, 'a webhook was disabled');
-  };
-
 /** Counts attempts, not by endpoint: Postgres has the attempts of each. */
-function countAttempts(metrics: Registry): DeliverOptions['onAttempt'] {
+function countAttempts(metrics: Registry): Sender['onAttempt'] {
   const counter = <Label extends string>(name: string, help: string, labelNames: Label[]) =>
     new Counter({ name: `floodgate_delivery_webhook_${name}`, help, labelNames, registers: [metrics] });
   const attempts = counter('attempts_total', 'Attempts to send a message, by outcome', ['outcome']);
-  const messages = counter('messages_total', 'Delivered messages', []);
   const entries = counter('entries_total', 'Delivered journal entries', []);
   return ({ outcome }, message) => {
     attempts.inc({ outcome });
-    if (outcome !== 'delivered') return;
-    messages.inc();
-    entries.inc(message.entries ?? 0);
+    if (outcome === 'delivered') entries.inc(message.entries ?? 0);
   };
 }
-
-export const webhooksDelivery = webhookDelivery();

@@ -1,8 +1,14 @@
-import { isUuid } from '@floodgate/contract';
-import { askShards, shardIds, type ConsumerState, type Database } from '@floodgate/database';
+import {
+  formatTimestamp,
+  isUuid,
+  type Webhook,
+  type WebhookAttempt,
+  type WebhookEventType,
+} from '@floodgate/contract';
+import { askShards, shardIds, type Database } from '@floodgate/database';
 import type { ConsumerId } from '@floodgate/journal';
-
-// Reads endpoints, without their secrets.
+import { sql, type InferResult } from 'kysely';
+import { publicKeyText, secretText, type SigningKeys } from './signatures.ts';
 
 /** The partner that owns an endpoint, and the event. */
 export interface Owner {
@@ -11,65 +17,37 @@ export interface Owner {
   partnerId: number;
 }
 
-/** Who paused an endpoint. */
-export type PausedBy = 'partner' | 'operator';
+/** An endpoint with the progress of its consumer, without its secrets. */
+export type Endpoint = InferResult<ReturnType<typeof selectEndpoints>>[number];
 
-/** An endpoint with the progress of its consumer. */
-export interface Endpoint extends Owner, ConsumerId {
-  url: string;
-  description: string;
-  types: string[];
-  entryLimit: number;
-  state: ConsumerState;
-  disabledReason: string | null;
-  pausedBy: PausedBy | null;
-  cursor: number;
-  failures: number;
-  failingSince: Date | null;
-  /** A time in the past means that no attempt is scheduled. */
-  nextAt: Date;
-  publicKey: Buffer;
-  createdAt: Date;
-}
-
-/** Returns the endpoints of an owner, oldest first. Without a partner: those of all partners under the event. */
-export async function listEndpoints(
+/** Returns the endpoints of a shard that have these values, oldest first. */
+export const listEndpoints = (
   db: Database,
-  { shardId, eventId, partnerId }: Omit<Owner, 'partnerId'> & { partnerId?: number | undefined },
-): Promise<Endpoint[]> {
-  return selectEndpoints(db, shardId)
-    .where('endpoint.event_id', '=', eventId)
+  { shardId, eventId, partnerId, id }: Partial<Owner & ConsumerId> & { shardId: number },
+): Promise<Endpoint[]> =>
+  selectEndpoints(db)
+    .where('endpoint.shard_id', '=', shardId)
+    .$if(eventId !== undefined, (query) => query.where('endpoint.event_id', '=', eventId!))
     .$if(partnerId !== undefined, (query) => query.where('endpoint.partner_id', '=', partnerId!))
+    .$if(id !== undefined, (query) => query.where('endpoint.id', '=', id!))
     .orderBy('endpoint.created_at')
     .orderBy('endpoint.id')
     .execute();
-}
 
-/** Returns an endpoint, or undefined if it has another owner. */
-export async function findEndpoint(
+/** Returns an endpoint; undefined if there is none, or if it has another owner than the one that is given. */
+export const findEndpoint = async (
   db: Database,
-  { shardId, eventId, partnerId }: Owner,
-  id: string,
-): Promise<Endpoint | undefined> {
-  return selectEndpoints(db, shardId)
-    .where('endpoint.id', '=', id)
-    .where('endpoint.event_id', '=', eventId)
-    .where('endpoint.partner_id', '=', partnerId)
-    .executeTakeFirst();
-}
+  endpoint: ConsumerId & Partial<Owner>,
+): Promise<Endpoint | undefined> => (await listEndpoints(db, endpoint))[0];
 
 /** Returns an endpoint of any owner, in whichever shard it is. */
 export async function findEndpointAnywhere(db: Database, id: string): Promise<Endpoint | undefined> {
   if (!isUuid(id)) return undefined;
-  const { answers } = await askShards(await shardIds(db), (shardId) => findEndpointIn(db, shardId, id));
+  const { answers } = await askShards(await shardIds(db), (shardId) => findEndpoint(db, { shardId, id }));
   return answers.find((endpoint) => endpoint !== undefined);
 }
 
-/** Returns an endpoint of a shard, of any owner. */
-export const findEndpointIn = (db: Database, shardId: number, id: string): Promise<Endpoint | undefined> =>
-  selectEndpoints(db, shardId).where('endpoint.id', '=', id).executeTakeFirst();
-
-const selectEndpoints = (db: Database, shardId: number) =>
+const selectEndpoints = (db: Database) =>
   db
     .selectFrom('webhook_endpoints as endpoint')
     .innerJoin('journal_consumers as consumer', (join) =>
@@ -89,7 +67,7 @@ const selectEndpoints = (db: Database, shardId: number) =>
       'endpoint.url',
       'endpoint.description',
       'endpoint.types',
-      'endpoint.entry_limit as entryLimit',
+      'endpoint.entry_limit as entriesPerMessage',
       'endpoint.disabled_reason as disabledReason',
       'endpoint.paused_by as pausedBy',
       'endpoint.created_at as createdAt',
@@ -100,30 +78,61 @@ const selectEndpoints = (db: Database, shardId: number) =>
       'consumer.next_at as nextAt',
       'secret.public_key as publicKey',
     ])
-    .where('endpoint.shard_id', '=', shardId);
+    .$narrowType<{ types: WebhookEventType[]; disabledReason: Webhook['disabledReason'] }>();
 
 /** Starts an update of an endpoint. */
 export const updateEndpoint = (db: Database, { shardId, id }: ConsumerId) =>
   db.updateTable('webhook_endpoints').where('shard_id', '=', shardId).where('id', '=', id);
 
-/** Returns the latest attempts of an endpoint, latest first. */
-export const listAttempts = (db: Database, { shardId, id }: ConsumerId, limit: number) =>
-  db
+/** Returns an endpoint as its partner sees it, with its secret if that is new. */
+export function webhookOf(endpoint: Endpoint, keys?: SigningKeys): Webhook & { secret?: string } {
+  const { state, failingSince, nextAt } = endpoint;
+  const isScheduled = state === 'active' && nextAt.getTime() > Date.now();
+  return {
+    id: endpoint.id,
+    url: endpoint.url,
+    description: endpoint.description,
+    types: endpoint.types,
+    entriesPerMessage: endpoint.entriesPerMessage,
+    state,
+    disabledReason: state === 'disabled' ? endpoint.disabledReason : null,
+    cursor: String(endpoint.cursor),
+    failures: endpoint.failures,
+    dateFailing: failingSince && formatTimestamp(failingSince),
+    dateNextAttempt: isScheduled ? formatTimestamp(nextAt) : null,
+    publicKey: publicKeyText(endpoint.publicKey),
+    dateCreated: formatTimestamp(endpoint.createdAt),
+    ...(keys && { secret: secretText(keys.secret) }),
+  };
+}
+
+/** Returns the latest attempts of an endpoint as its partner sees them, latest first. */
+export async function listAttempts(
+  db: Database,
+  { shardId, id }: ConsumerId,
+  limit: number,
+): Promise<WebhookAttempt[]> {
+  const attempts = db
     .selectFrom('webhook_attempts')
     .select([
       'message_id as messageId',
-      'after_offset as after',
-      'last_offset as last',
+      sql<string | null>`after_offset::text`.as('previousCursor'),
+      sql<string | null>`last_offset::text`.as('cursor'),
       'entries',
-      'at',
-      'took_ms as tookMs',
+      'at as dateAttempted',
+      'took_ms as milliseconds',
       'outcome',
       'http_status as httpStatus',
       'error',
     ])
+    .$narrowType<{ outcome: WebhookAttempt['outcome'] }>()
     .where('shard_id', '=', shardId)
     .where('endpoint_id', '=', id)
     .orderBy('at', 'desc')
     .orderBy('id')
-    .limit(limit)
-    .execute();
+    .limit(limit);
+  return (await attempts.execute()).map((attempt) => ({
+    ...attempt,
+    dateAttempted: formatTimestamp(attempt.dateAttempted),
+  }));
+}

@@ -1,12 +1,10 @@
-export * from './actions/index.ts';
+export * from './actions.ts';
 export * from './delivery.ts';
-export * from './deliver/build-message.ts';
-export * from './deliver/checked-agent.ts';
+export { buildTestMessage } from './deliver/build-message.ts';
 export { deliverMessages } from './deliver/deliver-messages.ts';
 export { expireAttempts, recordAttempt } from './deliver/record-attempt.ts';
 export { readMessages } from './deliver/read-messages.ts';
-export * from './deliver/resolve-outside.ts';
-export * from './endpoint-keys.ts';
+export type { Resolve } from './deliver/resolve-outside.ts';
 export * from './endpoints.ts';
 export * from './notices.ts';
 export * from './signatures.ts';

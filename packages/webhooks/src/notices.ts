@@ -1,4 +1,4 @@
-import type { ConsumerState, Database, Mode } from '@floodgate/database';
+import type { ConsumerState, Database, JournalKind, Mode } from '@floodgate/database';
 import { findDelivery, queueEdition } from '@floodgate/deliveries';
 import type { Consumer } from '@floodgate/journal';
 import { sql } from 'kysely';
@@ -8,20 +8,15 @@ export const WEBHOOK_DISABLED = 'webhook-disabled';
 /** A webhook that is resumed and disabled again and again causes one e-mail an hour. */
 const APART_MINUTES = 60;
 
-const queueOf = ({ shardId, eventId }: Pick<Consumer, 'shardId' | 'eventId'>) => ({
-  shardId,
-  eventId,
-  kind: WEBHOOK_DISABLED,
-});
+type Disabled = Pick<Consumer, 'shardId' | 'id' | 'eventId'>;
+const queueOf = ({ shardId, eventId }: Disabled) => ({ shardId, eventId, kind: WEBHOOK_DISABLED });
 
 /** Queues the notice to the partner of a disabled endpoint. It replaces a notice that waits. */
-export const addNotice = (
-  transaction: Database,
-  endpoint: Pick<Consumer, 'shardId' | 'id' | 'eventId'>,
-): Promise<void> => queueEdition(transaction, queueOf(endpoint), endpoint.id, APART_MINUTES);
+export const addNotice = (transaction: Database, endpoint: Disabled): Promise<void> =>
+  queueEdition(transaction, queueOf(endpoint), endpoint.id, APART_MINUTES);
 
 /** Returns what became of the notice about an endpoint; undefined: there is none. */
-export const findNotice = (db: Database, endpoint: Pick<Consumer, 'shardId' | 'id' | 'eventId'>) =>
+export const findNotice = (db: Database, endpoint: Disabled) =>
   findDelivery(db, queueOf(endpoint), endpoint.id);
 
 /** What a notice says about a disabled webhook, and to whom. */
@@ -42,13 +37,8 @@ export interface FoundNotice {
   contact: string | null;
 }
 
-interface Row extends Omit<FoundNotice, 'receiver' | 'waiting' | 'webhookId'> {
-  url: string;
-  eventId: number;
-  partnerId: number;
-  cursor: number;
-  types: string[];
-}
+/** Returns the kinds of journal entries of these types: registration.confirmed is confirmed. */
+export const kindsOf = (types: readonly string[]) => types.map((type) => type.split('.')[1] as JournalKind);
 
 /** Returns what a notice says at this moment; undefined if the endpoint was deleted. */
 export async function findWebhookNotice(
@@ -56,11 +46,17 @@ export async function findWebhookNotice(
   shardId: number,
   id: string,
 ): Promise<FoundNotice | undefined> {
-  const { rows } = await sql<Row>`
-    select endpoint.url, endpoint.description, endpoint.types, endpoint.disabled_reason as reason,
-      endpoint.event_id as "eventId", endpoint.partner_id as "partnerId", consumer.state,
-      consumer.last_offset as cursor, consumer.failing_since as "failingSince",
-      event.name as "eventName", event.ref as "eventRef", event.mode, partner.contact_email as contact
+  const { rows } = await sql<Omit<FoundNotice, 'receiver'> & { url: string }>`
+    select endpoint.id as "webhookId", endpoint.url, endpoint.description, endpoint.disabled_reason as reason,
+      consumer.state, consumer.failing_since as "failingSince",
+      event.name as "eventName", event.ref as "eventRef", event.mode, partner.contact_email as contact,
+      (
+        select coalesce(sum(least(count, segment.last_offset - consumer.last_offset)), 0)
+        from journal_segments segment
+        where segment.shard_id = ${shardId} and segment.event_id = consumer.event_id
+          and segment.partner_id in (0, consumer.partner_id) and segment.last_offset > consumer.last_offset
+          and array['registration.' || kind, 'ticket.' || kind] && endpoint.types
+      ) as waiting
     from webhook_endpoints endpoint
     join journal_consumers consumer on consumer.shard_id = endpoint.shard_id and consumer.id = endpoint.id
     join events event on event.id = endpoint.event_id
@@ -68,27 +64,7 @@ export async function findWebhookNotice(
     where endpoint.shard_id = ${shardId} and endpoint.id = ${id}`.execute(db);
   const [row] = rows;
   if (!row) return undefined;
-  const { url, eventId: _event, partnerId: _partner, cursor: _cursor, types: _types, ...notice } = row;
+  const { url, ...notice } = row;
   const { host, pathname } = new URL(url);
-  return {
-    ...notice,
-    webhookId: id,
-    receiver: host + pathname,
-    waiting: await countUndelivered(db, shardId, row),
-  };
-}
-
-/** Counts journal entries of the subscribed types that were not delivered. */
-async function countUndelivered(
-  db: Database,
-  shardId: number,
-  { eventId, partnerId, cursor, types }: Row,
-): Promise<number> {
-  // registration.confirmed and ticket.sold_out are kinds of the journal without their prefix.
-  const kinds = types.map((type) => type.split('.')[1]!);
-  const { rows } = await sql<{ waiting: number }>`
-    select coalesce(sum(least(count, last_offset - ${cursor}::bigint)), 0) as waiting from journal_segments
-    where shard_id = ${shardId} and event_id = ${eventId} and partner_id in (0, ${partnerId})
-      and last_offset > ${cursor} and kind = any(${kinds}::text[])`.execute(db);
-  return rows[0]!.waiting;
+  return { ...notice, receiver: host + pathname };
 }

@@ -7,11 +7,8 @@ import type { Resolve } from './resolve-outside.ts';
 
 const resolvingTo =
   (...addresses: string[]): Resolve =>
-  (_, callback) =>
-    callback(
-      null,
-      addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
-    );
+  () =>
+    Promise.resolve(addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })));
 
 async function listen() {
   let requests = 0;

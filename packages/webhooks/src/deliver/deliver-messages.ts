@@ -1,17 +1,18 @@
+import type { Webhook } from '@floodgate/contract';
 import type { Database } from '@floodgate/database';
 import { inTransaction } from '@floodgate/database/connection/in-transaction';
 import {
   advance,
+  disable,
   release,
   retryLater,
   throttle,
   type Consumer,
-  type CursorProblem,
   type RunEnd,
 } from '@floodgate/journal';
 import { updateEndpoint } from '../endpoints.ts';
+import { addNotice } from '../notices.ts';
 import type { Message } from './build-message.ts';
-import type { DisabledReason } from './disable-endpoint.ts';
 import type { Attempt } from './post-message.ts';
 import type { MessageReader } from './read-messages.ts';
 import { recordDelivered } from './record-attempt.ts';
@@ -23,13 +24,16 @@ import { isGivenUp, retryDelayMs } from './retry-schedule.ts';
 /** How long an endpoint is served before others are. */
 const SLICE_MS = 1_000;
 
+/** Why the service has disabled an endpoint. */
+type DisabledReason = NonNullable<Webhook['disabledReason']>;
+
 export interface DeliveryRun {
   db: Database;
   consumer: Consumer;
   reader: MessageReader;
   /** Sends a message once, and records the attempt unless the message was delivered. */
   send: (message: Message) => Promise<Attempt>;
-  disable: (reason: DisabledReason) => Promise<unknown>;
+  onDisabled: (consumer: Consumer, reason: DisabledReason) => void;
   /** Aborted when the process stops. */
   signal: AbortSignal;
 }
@@ -38,7 +42,7 @@ export interface DeliveryRun {
 export async function deliverMessages(run: DeliveryRun): Promise<RunEnd> {
   const { db, consumer, reader } = run;
   const first = await reader.next();
-  if (isProblem(first)) return restartChain(db, consumer);
+  if (typeof first === 'string') return restartChain(db, consumer);
   if (first === null) return skipToEnd(run);
   // Recorded before it is sent: after a crash the same message must be built again.
   const range = { cursor: consumer.cursor, inFlightUntil: first.last };
@@ -50,29 +54,47 @@ async function deliverFrom(run: DeliveryRun, first: Message): Promise<RunEnd> {
   const { db, consumer, reader, send, signal } = run;
   const endsAt = performance.now() + SLICE_MS;
   for (let message: Message | null = first; message !== null;) {
-    const [attempt, next]: [Attempt, Message | CursorProblem | null] = await Promise.all([
+    const [attempt, next]: [Attempt, Awaited<ReturnType<MessageReader['next']>>] = await Promise.all([
       send(message),
       // The next run repeats a failed read. This message must be recorded first.
       reader.next().catch(() => null),
     ]);
     if (attempt.outcome !== 'delivered') return afterFailure(run, attempt);
     // The next run handles a problem.
-    const following: Message | null = isProblem(next) ? null : next;
+    const following: Message | null = typeof next === 'string' ? null : next;
     if (!(await recordDelivered(db, consumer, message, attempt, following?.last ?? null))) return 'released';
     message = signal.aborted || performance.now() >= endsAt ? null : following;
   }
   return 'more';
 }
 
-const isProblem = (next: Message | null | CursorProblem): next is CursorProblem => typeof next === 'string';
-
 async function afterFailure(run: DeliveryRun, { outcome, retryAfterMs }: Attempt): Promise<'released'> {
-  const { db, consumer, disable } = run;
-  if (outcome === 'gone') await disable('gone');
+  const { db, consumer } = run;
+  if (outcome === 'gone') await disableEndpoint(run, 'gone');
   else if (outcome === 'stopped') await release(db, consumer);
-  else if (isGivenUp(consumer.failingSince)) await disable('failing');
+  else if (isGivenUp(consumer.failingSince)) await disableEndpoint(run, 'failing');
   else if (outcome === 'slowed') await throttle(db, consumer, retryAfterMs!);
   else await retryLater(db, consumer, retryDelayMs(consumer.failures));
+  return 'released';
+}
+
+/**
+ * Disables an endpoint until it is resumed, and adds the notice to its partner in the same commit. Changes nothing if the lease was
+ * lost.
+ */
+export async function disableEndpoint(
+  { db, consumer, onDisabled }: Pick<DeliveryRun, 'db' | 'consumer' | 'onDisabled'>,
+  reason: DisabledReason,
+): Promise<'released'> {
+  const isDisabled = await inTransaction(db, async (transaction) => {
+    // The consumer first, as the actions do.
+    if (!(await disable(transaction, consumer))) return false;
+    await updateEndpoint(transaction, consumer).set({ disabled_reason: reason }).execute();
+    // The partner knows beforehand that test events send nothing.
+    if (reason !== 'test_event') await addNotice(transaction, consumer);
+    return true;
+  });
+  if (isDisabled) onDisabled(consumer, reason);
   return 'released';
 }
 

@@ -1,15 +1,14 @@
-import { performance } from 'node:perf_hooks';
 import type { WebhookAttempt } from '@floodgate/contract';
+import type { Mode } from '@floodgate/database';
 import type { Dispatcher } from 'undici';
 import type { Message } from './build-message.ts';
+import { forbidden } from './checked-agent.ts';
+import type { EndpointToDeliver } from './load-endpoint.ts';
 import { readRetryAfterMs } from './retry-schedule.ts';
-import type { Signer } from '../signatures.ts';
 
-/** `slowed`: the receiver asked to wait. `stopped`: this process stopped, so the result is unknown. */
-export type Outcome = WebhookAttempt['outcome'];
-
+/** What became of a message that was sent once. */
 export interface Attempt {
-  outcome: Outcome;
+  outcome: WebhookAttempt['outcome'];
   tookMs: number;
   /** Null if there was no answer. */
   httpStatus: number | null;
@@ -27,61 +26,82 @@ const GONE = 410;
 /** With Retry-After these mean that the receiver is overloaded. */
 const BUSY = new Set([429, 502, 503, 504]);
 
-export interface Post {
-  url: string;
-  message: Pick<Message, 'id' | 'body'>;
-  sign: Signer;
-  dispatcher: Dispatcher;
-  /** Aborted when the process stops. */
-  signal: AbortSignal;
+export interface Sender {
+  /** What sends to endpoints of events of each mode. */
+  agents: Record<Mode, Dispatcher>;
+  /** Whether messages of test events are sent: in development, to receivers on the same machine or network. */
+  sendsTestEvents: boolean;
+  onAttempt: (attempt: Attempt, message: Pick<Message, 'id'> & Partial<Message>) => void;
 }
 
-/** Signs and sends a message once. Never rejects: a failure is an outcome. */
-export async function postMessage({
-  url,
-  message: { id, body },
-  sign,
-  dispatcher,
-  signal,
-}: Post): Promise<Attempt> {
+/** Returns why nothing is sent to an endpoint; null if messages are sent. */
+export function obstacleOf({ hasAccess, mode }: EndpointToDeliver, { sendsTestEvents }: Sender) {
+  if (!hasAccess) return 'NO_ACCESS';
+  return mode === 'test' && !sendsTestEvents ? 'TEST_EVENT' : null;
+}
+
+/** Signs and sends a message once. Never rejects: a failure is an outcome. `signal` is aborted when the process stops. */
+export async function postMessage(
+  sender: Sender,
+  endpoint: EndpointToDeliver,
+  message: Pick<Message, 'id' | 'body'>,
+  signal: AbortSignal,
+): Promise<Attempt> {
   const startedAt = performance.now();
-  const tookMs = () => Math.round(performance.now() - startedAt);
-  const timestamp = Math.floor(Date.now() / 1_000);
   const deadline = AbortSignal.timeout(ATTEMPT_TIMEOUT_MS);
-  try {
-    const { origin, pathname, search } = new URL(url);
-    const answer = await dispatcher.request({
-      origin,
-      path: `${pathname}${search}`,
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        'user-agent': 'Floodgate-Webhooks/1',
-        'webhook-id': id,
-        'webhook-timestamp': String(timestamp),
-        'webhook-signature': sign(id, timestamp, body),
-      },
-      body,
-      signal: AbortSignal.any([signal, deadline]),
-      headersTimeout: ATTEMPT_TIMEOUT_MS,
-      bodyTimeout: ATTEMPT_TIMEOUT_MS,
-    });
-    // Only the status is used.
-    await answer.body.dump({ limit: ANSWER_LIMIT_BYTES }).catch(() => {});
-    const retryAfter = answer.headers['retry-after'];
-    return { tookMs: tookMs(), error: null, ...judge(answer.statusCode, [retryAfter].flat()[0]) };
-  } catch (error) {
-    const outcome = signal.aborted ? 'stopped' : 'failed';
-    const name = deadline.aborted ? 'TIMEOUT' : nameOf(error);
-    return { outcome, tookMs: tookMs(), httpStatus: null, error: name, retryAfterMs: null };
-  }
+  const answer = await answerTo(sender, endpoint, message, AbortSignal.any([signal, deadline])).catch(
+    (error: unknown) => ({
+      outcome: signal.aborted ? ('stopped' as const) : ('failed' as const),
+      httpStatus: null,
+      error: deadline.aborted ? 'TIMEOUT' : nameOf(error),
+      retryAfterMs: null,
+    }),
+  );
+  const attempt = { ...answer, tookMs: Math.round(performance.now() - startedAt) };
+  sender.onAttempt(attempt, message);
+  return attempt;
 }
 
-function judge(httpStatus: number, retryAfter: string | undefined): Omit<Attempt, 'tookMs' | 'error'> {
+async function answerTo(
+  sender: Sender,
+  endpoint: EndpointToDeliver,
+  { id, body }: Pick<Message, 'id' | 'body'>,
+  signal: AbortSignal,
+): Promise<Omit<Attempt, 'tookMs'>> {
+  const obstacle = obstacleOf(endpoint, sender);
+  if (obstacle) throw forbidden(obstacle);
+  const { url, mode, sign } = endpoint;
+  const timestamp = Math.floor(Date.now() / 1_000);
+  const { origin, pathname, search } = new URL(url);
+  const {
+    statusCode: httpStatus,
+    headers,
+    body: answer,
+  } = await sender.agents[mode].request({
+    origin,
+    path: `${pathname}${search}`,
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'user-agent': 'Floodgate-Webhooks/1',
+      'webhook-id': id,
+      'webhook-timestamp': String(timestamp),
+      'webhook-signature': sign(id, timestamp, body),
+    },
+    body,
+    signal,
+  });
+  // Only the status is used.
+  await answer.dump({ limit: ANSWER_LIMIT_BYTES }).catch(() => {});
+  const [retryAfter] = [headers['retry-after']].flat();
   const retryAfterMs = BUSY.has(httpStatus) ? readRetryAfterMs(retryAfter) : null;
-  if (httpStatus >= 200 && httpStatus < 300) return { outcome: 'delivered', httpStatus, retryAfterMs };
-  if (httpStatus === GONE) return { outcome: 'gone', httpStatus, retryAfterMs };
-  return { outcome: retryAfterMs === null ? 'refused' : 'slowed', httpStatus, retryAfterMs };
+  return { outcome: outcomeOf(httpStatus, retryAfterMs), httpStatus, error: null, retryAfterMs };
+}
+
+function outcomeOf(httpStatus: number, retryAfterMs: number | null): Attempt['outcome'] {
+  if (httpStatus >= 200 && httpStatus < 300) return 'delivered';
+  if (httpStatus === GONE) return 'gone';
+  return retryAfterMs === null ? 'refused' : 'slowed';
 }
 
 /** Returns the code of an error. Its message may contain the URL, and with it secrets of the partner. */

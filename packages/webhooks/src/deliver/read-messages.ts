@@ -1,7 +1,14 @@
 import type { Database } from '@floodgate/database';
 import { readJournal, type Consumer, type CursorProblem } from '@floodgate/journal';
-import { buildMessage, fitting, type Item, type Message, type Recipient } from './build-message.ts';
-import { describeEntries, kindsOf } from './describe-entries.ts';
+import { kindsOf } from '../notices.ts';
+import {
+  buildMessage,
+  describeEntries,
+  fitting,
+  type Item,
+  type Message,
+  type Recipient,
+} from './build-message.ts';
 
 /** Entries of one read: many messages, so that few reads wait for Postgres. */
 const PAGE = 1_000;
@@ -10,91 +17,77 @@ const SKIPPED_AT_ONCE = 20;
 /** With fewer entries than this, the next page is read while a message is sent. */
 const READ_AHEAD = 500;
 
-export interface MessageReader {
-  /**
-   * Returns the next message. Null: there is none yet, or many entries of other types were skipped and `cursor` is past them. A
-   * cursor problem: the next entries have expired.
-   */
-  next(): Promise<Message | null | CursorProblem>;
-  /** Everything up to here is in returned messages, or was skipped. */
-  readonly cursor: number;
-  readonly hasMore: boolean;
-}
+export type MessageReader = ReturnType<typeof readMessages>;
 
-export interface ReadOptions {
-  /** Cursor of the last delivered message. */
-  chain: number;
-  /** Whether to read more than the next message needs. */
-  readsAhead: boolean;
-}
-
-/** Reads the messages of a consumer from its cursor on. A range in flight comes first, exactly as it was. */
+/**
+ * Reads the messages of a consumer from its cursor on. A range in flight comes first, exactly as it was. `chain` is the cursor of the
+ * last delivered message. With `readsAhead`, more is read than the next message needs.
+ */
 export function readMessages(
   db: Database,
   consumer: Consumer,
   to: Recipient,
-  { chain, readsAhead }: ReadOptions,
-): MessageReader {
+  { chain, readsAhead }: { chain: number; readsAhead: boolean },
+) {
   const { shardId, eventId, partnerId } = consumer;
   const scope = { shardId, eventId, partnerId, withTickets: true, kinds: kindsOf(to.types) };
-  const page = readsAhead ? PAGE : to.entryLimit;
-  let [previous, cursor, inFlightUntil] = [chain, consumer.cursor, consumer.inFlightUntil];
-  /** Entries that are in no message yet, and how far the journal was read. */
-  const ahead = { items: [] as Item[], readTo: consumer.cursor, hasMore: true };
-  let reading: Promise<CursorProblem | null> | null = null;
+  const page = readsAhead ? PAGE : to.entriesPerMessage;
+  let [previous, readTo, inFlightUntil] = [chain, consumer.cursor, consumer.inFlightUntil];
+  /** Entries that are in no message yet. */
+  const items: Item[] = [];
+  let problem: CursorProblem | null = null;
+  let reading: Promise<void> | null = null;
 
-  async function readPage(): Promise<CursorProblem | null> {
-    const read = await readJournal(db, scope, ahead.readTo, page);
-    if (typeof read === 'string') return read;
-    ahead.items.push(...(await describeEntries(db, shardId, read.entries)));
-    Object.assign(ahead, { readTo: read.cursor, hasMore: read.more });
-    return null;
+  async function readPage(): Promise<void> {
+    const read = await readJournal(db, scope, readTo, page);
+    if (typeof read === 'string') {
+      problem = read;
+      reader.hasMore = false;
+      return;
+    }
+    items.push(...(await describeEntries(db, shardId, read.entries)));
+    readTo = read.cursor;
+    reader.hasMore = read.more;
   }
 
   const readOnce = () => (reading ??= readPage().finally(() => (reading = null)));
   const isEnough = () =>
-    inFlightUntil === null ? ahead.items.length >= to.entryLimit : ahead.readTo >= inFlightUntil;
+    inFlightUntil === null ? items.length >= to.entriesPerMessage : readTo >= inFlightUntil;
 
-  async function readEnough(): Promise<CursorProblem | null> {
+  async function readEnough(): Promise<void> {
     // A range in flight is read to its end, because the message must be the same.
     const most = inFlightUntil === null ? SKIPPED_AT_ONCE : Infinity;
-    for (let pages = 0; pages < most && ahead.hasMore && !isEnough(); pages += 1) {
-      const problem = await readOnce();
-      if (problem) return problem;
-    }
-    return null;
+    for (let pages = 0; pages < most && reader.hasMore && !isEnough(); pages += 1) await readOnce();
   }
 
-  /** Takes the entries of the next message: the range in flight, or as many as fit. */
-  function takeItems(): Item[] {
-    const { items } = ahead;
-    const end = inFlightUntil;
-    if (end === null) return items.splice(0, fitting(items, to.entryLimit));
-    return items.splice(0, items.filter(({ offset }) => offset <= end).length);
-  }
+  /** Returns how many entries the next message has: those of the range in flight, or as many as fit. */
+  const countNext = (end: number | null) =>
+    end === null ? fitting(items, to.entriesPerMessage) : items.filter(({ offset }) => offset <= end).length;
 
-  return {
-    get cursor() {
-      return cursor;
-    },
-    get hasMore() {
-      return ahead.hasMore;
-    },
-    async next() {
-      const problem = await readEnough();
+  const reader = {
+    /** Everything up to here is in returned messages, or was skipped. */
+    cursor: consumer.cursor,
+    hasMore: true,
+    /**
+     * Returns the next message. Null: there is none yet, or many entries of other types were skipped and `cursor` is past them. A
+     * cursor problem: the next entries have expired.
+     */
+    async next(): Promise<Message | CursorProblem | null> {
+      await readEnough();
       if (problem) return problem;
-      const items = takeItems();
-      const skippedTo = inFlightUntil ?? ahead.readTo;
+      const next = items.splice(0, countNext(inFlightUntil));
+      const skippedTo = inFlightUntil ?? readTo;
       inFlightUntil = null;
-      if (items.length === 0) {
-        cursor = skippedTo;
+      if (next.length === 0) {
+        reader.cursor = skippedTo;
         return null;
       }
-      const message = buildMessage(to, previous, cursor, items);
-      previous = cursor = message.last;
+      const message = buildMessage(to, previous, reader.cursor, next);
+      previous = reader.cursor = message.last;
       // If this read fails, it is repeated when its entries are needed.
-      if (readsAhead && ahead.hasMore && ahead.items.length < READ_AHEAD) readOnce().catch(() => {});
+      if (readsAhead && reader.hasMore && items.length < READ_AHEAD) readOnce().catch(() => {});
       return message;
     },
   };
+  return reader;
 }

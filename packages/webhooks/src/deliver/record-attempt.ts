@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import type { Database } from '@floodgate/database';
 import { LEASE_SECONDS, type Consumer, type ConsumerId } from '@floodgate/journal';
 import type { Message } from './build-message.ts';
@@ -23,13 +23,8 @@ export async function recordDelivered(
       ${message.entries}, ${tookMs}, ${httpStatus}, ${nextInFlight}
     ) as "isKept"`.execute(db);
   const { isKept } = rows[0]!;
-  if (isKept)
-    Object.assign(consumer, {
-      cursor: message.last,
-      inFlightUntil: nextInFlight,
-      failures: 0,
-      failingSince: null,
-    });
+  const progress = { cursor: message.last, inFlightUntil: nextInFlight, failures: 0, failingSince: null };
+  if (isKept) Object.assign(consumer, progress);
   return isKept;
 }
 
@@ -59,12 +54,8 @@ const DELETED_AT_ONCE = 5_000;
  * whether there may be more.
  */
 export async function expireAttempts(db: Database, shardId: number, days: number): Promise<boolean> {
-  let more = false;
-  for (
-    let id = await nextWithAttempts(db, shardId);
-    id !== undefined;
-    id = await nextWithAttempts(db, shardId, id)
-  ) {
+  let most = 0;
+  for (const id of await endpointsWithAttempts(db, shardId)) {
     // Compared in Postgres: a Date has no microseconds.
     const { numAffectedRows } = await sql`
       delete from webhook_attempts
@@ -78,20 +69,22 @@ export async function expireAttempts(db: Database, shardId: number, days: number
           order by at limit ${DELETED_AT_ONCE}
         ) old
       )`.execute(db);
-    more ||= Number(numAffectedRows) >= DELETED_AT_ONCE;
+    most = Math.max(most, Number(numAffectedRows));
   }
-  return more;
+  return most >= DELETED_AT_ONCE;
 }
 
-/** Returns the next endpoint with attempts, in the order of ids, by one index lookup. */
-async function nextWithAttempts(db: Database, shardId: number, after?: string): Promise<string | undefined> {
-  const next = await db
-    .selectFrom('webhook_attempts')
-    .select('endpoint_id as id')
-    .where('shard_id', '=', shardId)
-    .$if(after !== undefined, (query) => query.where('endpoint_id', '>', after!))
-    .orderBy('endpoint_id')
-    .limit(1)
-    .executeTakeFirst();
-  return next?.id;
+/** Returns the endpoints with attempts, by one index lookup each. */
+async function endpointsWithAttempts(db: Database, shardId: number): Promise<string[]> {
+  const next = (after: RawBuilder<unknown>) => sql`
+    select endpoint_id from webhook_attempts
+    where shard_id = ${shardId} and endpoint_id > ${after} order by endpoint_id limit 1`;
+  const { rows } = await sql<{ id: string }>`
+    with recursive endpoint (id) as (
+      (${next(sql`'00000000-0000-0000-0000-000000000000'`)})
+      union all
+      select (${next(sql`endpoint.id`)}) from endpoint where id is not null
+    )
+    select id from endpoint where id is not null`.execute(db);
+  return rows.map(({ id }) => id);
 }

@@ -30,12 +30,8 @@ async function startNameServer(): Promise<string> {
   return `127.0.0.1:${socket.address().port}`;
 }
 
-const lookUp = async (host: string, server: string) =>
-  new Promise<LookupAddress[] | string>((resolve) =>
-    resolveOutside([server])(host, (error, addresses) =>
-      resolve(error ? (error as NodeJS.ErrnoException).code! : addresses),
-    ),
-  );
+const lookUp = (host: string, server: string): Promise<LookupAddress[] | string> =>
+  resolveOutside([server])(host).catch((error: NodeJS.ErrnoException) => error.code!);
 
 // The resolver gives up after two tries, 4.5 s and more: the default limit of a test is too close to that.
 test(

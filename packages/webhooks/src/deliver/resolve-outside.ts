@@ -1,11 +1,8 @@
-import { Resolver } from 'node:dns/promises';
 import type { LookupAddress } from 'node:dns';
+import { Resolver } from 'node:dns/promises';
 
 /** Finds the addresses of a host. */
-export type Resolve = (
-  host: string,
-  callback: (error: Error | null, addresses: LookupAddress[]) => void,
-) => void;
+export type Resolve = (host: string) => Promise<LookupAddress[]>;
 
 /** A name server that does not answer is asked twice. */
 const PATIENCE = { timeout: 1_500, tries: 2 } as const;
@@ -16,8 +13,9 @@ const OF_THIS_MACHINE = /^(?:.+\.)?localhost\.?$/i;
  * Returns a resolver that asks only name servers, by default those of the system. getaddrinfo would run in the thread pool, where
  * four names whose server does not answer block all others, and all file access.
  */
-export function resolveOutside(servers?: readonly string[]): Resolve {
-  async function resolve(host: string): Promise<LookupAddress[]> {
+export const resolveOutside =
+  (servers?: readonly string[]): Resolve =>
+  async (host) => {
     if (OF_THIS_MACHINE.test(host)) return [{ address: '127.0.0.1', family: 4 }];
     // A new one each time, because it reads the configured servers.
     const resolver = new Resolver(PATIENCE);
@@ -26,14 +24,7 @@ export function resolveOutside(servers?: readonly string[]): Resolve {
     const found = [...addressesOf(v4, 4), ...addressesOf(v6, 6)];
     if (found.length === 0 && v4.status === 'rejected') throw v4.reason;
     return found;
-  }
-
-  return (host, callback) =>
-    void resolve(host).then(
-      (addresses) => callback(null, addresses),
-      (error: Error) => callback(error, []),
-    );
-}
+  };
 
 const addressesOf = (answer: PromiseSettledResult<string[]>, family: 4 | 6): LookupAddress[] =>
   answer.status === 'fulfilled' ? answer.value.map((address) => ({ address, family })) : [];

@@ -1,10 +1,9 @@
 import { inEachShard, rememberShards, type Database } from '@floodgate/database';
 import { createSemaphore } from '@floodgate/service/semaphore';
-import { createSigner } from '../signatures.ts';
+import { sql } from 'kysely';
 import { buildTestMessage } from './build-message.ts';
-import type { DeliverOptions } from './deliver.ts';
-import { loadEndpoint, type EndpointToDeliver } from './load-endpoint.ts';
-import { postMessage, type Attempt } from './post-message.ts';
+import { loadEndpoint } from './load-endpoint.ts';
+import { postMessage, type Sender } from './post-message.ts';
 import { recordAttempt } from './record-attempt.ts';
 
 /** Tests that are sent at once. A receiver that takes longer than the patience frees its permit, so it delays no other test. */
@@ -17,12 +16,8 @@ interface RequestedTest {
   messageId: string;
 }
 
-export interface TestSenderOptions extends Pick<DeliverOptions, 'db' | 'dispatcherOf' | 'onAttempt'> {
-  onError: (error: Error, id: string) => void;
-}
-
 /** Sends requested test messages, each once, whatever the state of its webhook. */
-export function createTestSender({ db, dispatcherOf, onAttempt, onError }: TestSenderOptions) {
+export function createTestSender(db: Database, sender: Sender, onError: (error: Error, id: string) => void) {
   const stopping = new AbortController();
   const shards = rememberShards(db);
   const withPermit = createSemaphore(CONCURRENCY, PATIENCE_MS);
@@ -30,20 +25,11 @@ export function createTestSender({ db, dispatcherOf, onAttempt, onError }: TestS
   const sending = new Map<string, Promise<void>>();
   let polling: Promise<unknown> = Promise.resolve();
 
-  async function post(endpoint: EndpointToDeliver, message: ReturnType<typeof buildTestMessage>) {
-    if (!endpoint.hasAccess) return notSent('NO_ACCESS');
-    const dispatcher = dispatcherOf(endpoint.mode);
-    if (!dispatcher) return notSent('TEST_EVENT');
-    const { url, keys } = endpoint;
-    return postMessage({ url, message, sign: createSigner(keys), dispatcher, signal: stopping.signal });
-  }
-
   async function send(test: RequestedTest): Promise<void> {
     const endpoint = await loadEndpoint(db, test);
     if (!endpoint) return;
     const message = buildTestMessage(test.messageId, endpoint.eventRef);
-    const attempt = await post(endpoint, message);
-    onAttempt(attempt, message);
+    const attempt = await postMessage(sender, endpoint, message, stopping.signal);
     await recordAttempt(db, endpoint, message, attempt);
   }
 
@@ -55,20 +41,15 @@ export function createTestSender({ db, dispatcherOf, onAttempt, onError }: TestS
     sending.set(id, sent);
   }
 
-  const startAll = () =>
-    inEachShard(
-      db,
-      async (shardId) => {
-        if (stopping.signal.aborted) return;
-        for (const test of await takeTests(db, shardId, [...sending.keys()])) start(test);
-      },
-      shards,
-    );
+  async function startIn(shardId: number): Promise<void> {
+    if (stopping.signal.aborted) return;
+    (await takeTests(db, shardId, [...sending.keys()])).forEach(start);
+  }
 
   return {
     /** Starts to send the requested tests. Waits for no receiver. */
     async poll(): Promise<'done'> {
-      const started = startAll();
+      const started = inEachShard(db, startIn, shards);
       polling = started.catch(() => {});
       await started;
       return 'done';
@@ -84,31 +65,15 @@ export function createTestSender({ db, dispatcherOf, onAttempt, onError }: TestS
 
 /** Takes the requested tests of a shard, except those of these endpoints. Each is taken once: after a crash it can be requested again. */
 async function takeTests(db: Database, shardId: number, except: readonly string[]): Promise<RequestedTest[]> {
-  const requested = await db
-    .selectFrom('webhook_endpoints')
-    .select(['shard_id as shardId', 'id', 'test_message as messageId'])
-    .$narrowType<{ messageId: string }>()
-    .where('shard_id', '=', shardId)
-    .where('test_message', 'is not', null)
-    .execute();
-  const taken: RequestedTest[] = [];
-  for (const test of requested.filter(({ id }) => !except.includes(id))) {
-    const { numUpdatedRows } = await db
-      .updateTable('webhook_endpoints')
-      .set({ test_message: null })
-      .where('shard_id', '=', shardId)
-      .where('id', '=', test.id)
-      .where('test_message', '=', test.messageId)
-      .executeTakeFirst();
-    if (numUpdatedRows > 0n) taken.push(test);
-  }
-  return taken;
+  const { rows } = await sql<RequestedTest>`
+    update webhook_endpoints endpoint set test_message = null
+    from webhook_endpoints requested
+    where requested.shard_id = ${shardId} and requested.test_message is not null
+      and requested.id <> all(${except}::uuid[])
+      and endpoint.shard_id = ${shardId} and endpoint.id = requested.id
+      and endpoint.test_message = requested.test_message
+    returning requested.shard_id as "shardId", requested.id, requested.test_message as "messageId"`.execute(
+    db,
+  );
+  return rows;
 }
-
-const notSent = (error: string): Attempt => ({
-  outcome: 'failed',
-  tookMs: 0,
-  httpStatus: null,
-  error,
-  retryAfterMs: null,
-});
