@@ -97,16 +97,13 @@ function addChange(webhook: Command, cli: Cli, name: WebhookActionName, change: 
   answeringChange(command, cli, async (db, actor, options) => {
     const { isRefused, perform, webhookActions } = await import('./actions.ts');
     const { registeredArguments, processedArgs } = command;
-    const named = registeredArguments.map((argument, index) => [argument.name(), processedArgs[index]]);
-    const chosen = Object.entries(options).map(([option, value]) => [FIELDS[option] ?? option, value]);
+    const input: Record<string, unknown> = Object.fromEntries([
+      ...registeredArguments.map((argument, index) => [argument.name(), processedArgs[index]] as const),
+      ...Object.entries(options).map(([option, value]) => [FIELDS[option] ?? option, value] as const),
+    ]);
     // As for the API: http is accepted in development only.
     const action = webhookActions(cli.env['WEBHOOK_ALLOW_PRIVATE'] === 'true')[name];
-    const result = await perform(
-      db,
-      action,
-      Object.fromEntries([...named, ...chosen]) as Record<string, unknown>,
-      actor,
-    );
+    const result = await perform(db, action, input, actor);
     if (isRefused(result)) throw new Failure(result.reason);
     const { endpoint, keys, ...made } = result;
     const shown = { ...(await shownOf(endpoint, keys)), ...made };

@@ -14,9 +14,8 @@ import { allowPrivateSetting } from './settings.ts';
 
 const POLL_INTERVAL_MS = 200;
 const TEST_INTERVAL_MS = 500;
-const EXPIRY_INTERVAL_MS = 600_000;
 /** Far below the retention of the journal, which is at least a day. */
-const IDLE_INTERVAL_MS = 3_600_000;
+const TIDY_INTERVAL_MS = 3_600_000;
 const ATTEMPT_DAYS = 30;
 
 /** Returns the capability. Tests pass their own resolver. */
@@ -54,8 +53,7 @@ export const webhookDelivery = (resolve?: Resolve) =>
       const tasks = [
         { name: 'webhooks', intervalMs: POLL_INTERVAL_MS, run: consumers.poll },
         { name: 'webhook tests', intervalMs: TEST_INTERVAL_MS, run: tests.poll },
-        { name: 'webhook attempts', intervalMs: EXPIRY_INTERVAL_MS, run: () => expire(db) },
-        { name: 'idle webhooks', intervalMs: IDLE_INTERVAL_MS, run: () => advanceIdle(db) },
+        { name: 'idle webhooks and old attempts', intervalMs: TIDY_INTERVAL_MS, run: () => tidy(db) },
       ];
       return Promise.resolve({
         tasks,
@@ -69,14 +67,11 @@ export const webhookDelivery = (resolve?: Resolve) =>
 
 export const webhooksDelivery = webhookDelivery();
 
-async function advanceIdle(db: Database): Promise<'done'> {
-  await inEachShard(db, (shardId) => advanceIdleConsumers(db, shardId, 'webhook'));
-  return 'done';
-}
-
-async function expire(db: Database): Promise<'more' | 'done'> {
+/** Moves idle cursors forward, and deletes old attempts and audit entries. */
+async function tidy(db: Database): Promise<'more' | 'done'> {
   let more = false;
   await inEachShard(db, async (shardId) => {
+    await advanceIdleConsumers(db, shardId, 'webhook');
     more = (await expireAttempts(db, shardId, ATTEMPT_DAYS)) || more;
   });
   await expirePartnerEntries(db);

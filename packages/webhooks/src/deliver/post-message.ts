@@ -73,11 +73,7 @@ async function answerTo(
   const { url, mode, sign } = endpoint;
   const timestamp = Math.floor(Date.now() / 1_000);
   const { origin, pathname, search } = new URL(url);
-  const {
-    statusCode: httpStatus,
-    headers,
-    body: answer,
-  } = await sender.agents[mode].request({
+  const answer = await sender.agents[mode].request({
     origin,
     path: `${pathname}${search}`,
     method: 'POST',
@@ -92,7 +88,8 @@ async function answerTo(
     signal,
   });
   // Only the status is used.
-  await answer.dump({ limit: ANSWER_LIMIT_BYTES }).catch(() => {});
+  await answer.body.dump({ limit: ANSWER_LIMIT_BYTES }).catch(() => {});
+  const { statusCode: httpStatus, headers } = answer;
   const [retryAfter] = [headers['retry-after']].flat();
   const retryAfterMs = BUSY.has(httpStatus) ? readRetryAfterMs(retryAfter) : null;
   return { outcome: outcomeOf(httpStatus, retryAfterMs), httpStatus, error: null, retryAfterMs };
