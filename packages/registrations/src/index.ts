@@ -11,6 +11,5 @@ export * from './reconcile/reconcile.ts';
 export * from './register/commit-batch.ts';
 export * from './register/register-attendees.ts';
 export * from './register/reserve-batch.ts';
-export * from './register/submission.ts';
 export * from './status/find-registrations.ts';
 export * from './test-mode/reset-event.ts';

@@ -24,7 +24,7 @@ import {
 import { LARGE_UNITS } from '../admission/partner-queues.ts';
 import type { Registrations } from '../register/register-attendees.ts';
 import { CODES, optionsIn, provokedCode, REGISTER_FAILURES, responseOf } from '../register/route.ts';
-import { isNew, type SeatOutcome } from '../register/submission.ts';
+import { isNew, type SeatOutcome } from '../register/reserve-batch.ts';
 import { createLargeCalls } from './large-calls.ts';
 
 /** Failures that are known before anything is reserved, by index. */

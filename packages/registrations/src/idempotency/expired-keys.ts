@@ -1,10 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '@floodgate/database';
 import { whole } from '@floodgate/service';
-import { reservationsOf, type Submission } from '../register/submission.ts';
-
-/** The contract promises this to partners. */
-export const DEFAULT_RETENTION_HOURS = 24;
+import { DEFAULT_RETENTION_HOURS, reservationsOf, type Submission } from '../register/reserve-batch.ts';
 
 /** The API ignores older keys, and the worker deletes them. */
 export const retentionSettings = {

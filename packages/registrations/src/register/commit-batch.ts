@@ -5,15 +5,16 @@ import { sql } from 'kysely';
 import { randomUUIDv7 } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { forgetExpiredKeys } from '../idempotency/expired-keys.ts';
-import { reserveBatch, type ReserveOptions } from './reserve-batch.ts';
 import {
   isNew,
   OVERLOADED,
   reservationsOf,
+  reserveBatch,
   type Outcome,
   type Reservation,
+  type ReserveOptions,
   type Submission,
-} from './submission.ts';
+} from './reserve-batch.ts';
 
 export interface CommitDependencies extends Omit<ReserveOptions, 'isRepeat'> {
   db: Database;

@@ -11,7 +11,7 @@ import {
   type Outcome,
   type Reservation,
   type Submission,
-} from './submission.ts';
+} from './reserve-batch.ts';
 
 type Provided = 'locked' | 'lockWithinMs' | 'onFailure' | 'resolveWithinMs';
 

@@ -15,7 +15,7 @@ import {
 } from '@floodgate/contract';
 import type { PartnerPrincipal, Routes } from '@floodgate/http';
 import type { CallOptions, Registrations } from './register-attendees.ts';
-import { isNew, type SeatOutcome } from './submission.ts';
+import { isNew, type SeatOutcome } from './reserve-batch.ts';
 
 /** The response code of each outcome without a seat. */
 export const CODES = {
