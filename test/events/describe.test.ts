@@ -1,5 +1,5 @@
 import { listEvents, type Language } from '@floodgate/events';
-import { describeEventAction, perform } from '@floodgate/events/actions';
+import { updateEventAction, perform } from '@floodgate/events/actions';
 import { sql } from 'kysely';
 import { expect } from 'vitest';
 import { database, test } from '../harness/database-test.ts';
@@ -35,7 +35,7 @@ test('an operator says when, where and in which language; what is not given stay
   expect((await describeEvent('--reply-to', 'none', '--venue', 'none')).code).toBe(0);
   expect(await stored()).toMatchObject({ venue: null, replyTo: null, language: 'de' });
   const { rows } = await sql<{ actor: string; before: { venue: string }; after: { venue: null } }>`
-    select actor, before, after from audit_log where action = 'event.describe' order by id desc limit 1`.execute(
+    select actor, before, after from audit_log where action = 'event.update' order by id desc limit 1`.execute(
     database.db,
   );
   expect(rows[0]).toMatchObject({
@@ -68,7 +68,7 @@ test('two who set one border each cannot make an event end before it starts', as
   const change = (
     on: typeof db,
     details: { startsAt?: Date | null; endsAt?: Date | null; language?: Language },
-  ) => perform(on, describeEventAction, { eventId, ...details }, 'jane');
+  ) => perform(on, updateEventAction, { eventId, ...details }, 'jane');
   await change(db, { startsAt: new Date('2026-12-01Z'), endsAt: new Date('2026-12-31Z') });
   const first = await db.startTransaction().execute();
   await change(first, { startsAt: new Date('2026-12-20Z') });

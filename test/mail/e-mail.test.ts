@@ -1,6 +1,6 @@
 import { createPublicKey } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { describeEventAction, perform } from '@floodgate/events/actions';
+import { updateEventAction, perform } from '@floodgate/events/actions';
 import { jwkSetOf, verifyPass } from '@floodgate/passes';
 import ICAL from 'ical.js';
 import PostalMime, { type Email } from 'postal-mime';
@@ -35,7 +35,7 @@ async function receive(fullName = NAME): Promise<Email> {
 }
 
 const describeEvent = (input: object) =>
-  perform(database.db, describeEventAction, { eventId: gala.eventId, ...input }, 'test');
+  perform(database.db, updateEventAction, { eventId: gala.eventId, ...input }, 'test');
 
 const attachmentOf = ({ attachments }: Email, type: string) =>
   attachments.find(({ mimeType }) => mimeType === type);

@@ -1,6 +1,6 @@
 import { verifyPass } from '@floodgate/passes';
 import { cancelRegistrationAction } from '@floodgate/registrations/actions';
-import { describeEventAction } from '@floodgate/events/actions';
+import { updateEventAction } from '@floodgate/events/actions';
 import { perform } from '@floodgate/passes/actions';
 import { findRegistrations, passReferenceOf } from '@floodgate/registrations';
 import { createPublicKey } from 'node:crypto';
@@ -91,16 +91,16 @@ test('what does not verify is told why, and nothing but a confirmed registration
 test('a pass of an event that is over is no longer valid', async () => {
   const passReference = await confirmed();
   const endsAt = new Date('2020-01-01Z');
-  await perform(database.db, describeEventAction, { eventId: gala.eventId, endsAt }, 'jane');
+  await perform(database.db, updateEventAction, { eventId: gala.eventId, endsAt }, 'jane');
   expect((await pass('verify', await showToken(passReference))).output).toContain('no longer valid');
-  await perform(database.db, describeEventAction, { eventId: gala.eventId, endsAt: null }, 'jane');
+  await perform(database.db, updateEventAction, { eventId: gala.eventId, endsAt: null }, 'jane');
 });
 
 test('an event is signed with its current times, and every change raises its revision', async () => {
   const eventId = String(gala.eventId);
   const before = await documentOf<{ event: string; revision: number }>('event', eventId);
   const startsAt = new Date('2030-01-01T18:00Z');
-  await perform(database.db, describeEventAction, { eventId: gala.eventId, startsAt }, 'jane');
+  await perform(database.db, updateEventAction, { eventId: gala.eventId, startsAt }, 'jane');
   const { event, revision } = await documentOf<typeof before>('event', eventId);
   expect(revision).toBe(before.revision + 1);
   expect(JSON.parse(Buffer.from(event.split('.')[1]!, 'base64url').toString())).toMatchObject({
@@ -110,7 +110,7 @@ test('an event is signed with its current times, and every change raises its rev
     validFrom: '2029-12-31T18:00:00.000+00:00',
     validUntil: null,
   });
-  await perform(database.db, describeEventAction, { eventId: gala.eventId, startsAt: null }, 'jane');
+  await perform(database.db, updateEventAction, { eventId: gala.eventId, startsAt: null }, 'jane');
   expect((await pass('event', '999999')).output).toContain('no such event');
 });
 

@@ -1,5 +1,5 @@
 import { createClient, verifyPass } from '@floodgate/client';
-import { describeEventAction, perform } from '@floodgate/events/actions';
+import { updateEventAction, perform } from '@floodgate/events/actions';
 import PostalMime from 'postal-mime';
 import { expect, onTestFinished } from 'vitest';
 import { api, database, gala, test } from '../harness/api-test.ts';
@@ -19,7 +19,7 @@ test('an event moves by a week: every pass that was e-mailed before opens the do
   const startsAt = new Date(Date.now() + 2 * 86_400_000);
   const moveTo = (start: Date) => {
     const endsAt = new Date(start.getTime() + 4 * 3_600_000);
-    return perform(database.db, describeEventAction, { eventId, startsAt: start, endsAt }, 'jane');
+    return perform(database.db, updateEventAction, { eventId, startsAt: start, endsAt }, 'jane');
   };
   await moveTo(startsAt);
   await enable(database.db, gala);

@@ -1,4 +1,4 @@
-import { describeEventAction, perform } from '@floodgate/events/actions';
+import { updateEventAction, perform } from '@floodgate/events/actions';
 import { verifyPass } from '@floodgate/passes';
 import { rotatePassKeyAction } from '@floodgate/passes/actions';
 import { expect } from 'vitest';
@@ -127,7 +127,7 @@ test('an event that moves changes the times of its passes, and not the passes', 
   const passReference = await confirmed();
   const before = await passOf(passReference);
   const times = { startsAt: new Date('2026-12-01T18:00Z'), endsAt: new Date('2026-12-01T22:00Z') };
-  await perform(database.db, describeEventAction, { eventId: gala.eventId, ...times }, 'jane');
+  await perform(database.db, updateEventAction, { eventId: gala.eventId, ...times }, 'jane');
   await waitUntil('the times are known', async () => (await passOf(passReference)).validFrom !== null);
   expect(await passOf(passReference)).toEqual({
     ...before,

@@ -1,22 +1,40 @@
 import { Type } from '@sinclair/typebox';
 import { defineAction, Id, instantOrNull, Name, text, whole } from '@floodgate/audit';
 import { isEmailAddress } from '@floodgate/contract';
+import { countSent, queueFollowUps } from '@floodgate/deliveries';
 import { Failure } from '@floodgate/service/failure';
 import {
+  CONFIRMATION,
   createEvent,
-  findWholeEvent,
+  EVENT_UPDATED,
+  findEvent,
   grantEvent,
   LANGUAGES,
   revokeEvent,
+  settingsOf,
   updateEvent,
-  type EventDetails,
+  type Event,
 } from './events.ts';
-import { queueEventUpdates } from './holders.ts';
 import { moveEvent } from './shards.ts';
 
 export { perform } from '@floodgate/audit';
 
-const CancelUntil = instantOrNull('a time, or none');
+const LIST = new Intl.ListFormat('en-GB', { type: 'disjunction' });
+
+/** One of these words. */
+const oneOf = <Word extends string>(...words: Word[]) =>
+  Type.Union(
+    words.map((word) => Type.Literal(word)),
+    { description: LIST.format(words) },
+  );
+
+const timeOrNone = Type.Optional(instantOrNull('a time, or none'));
+
+/** Words, or null for none. */
+const textOrNone = (maximum: number) =>
+  Type.Optional(
+    Type.Union([text(1, maximum), Type.Null()], { description: `1 to ${maximum} characters, or none` }),
+  );
 
 /** Adds an event. Two may share a prefix, since a pass reference names its event; `prefixIsShared` says that they do. */
 export const createEventAction = defineAction({
@@ -27,17 +45,10 @@ export const createEventAction = defineAction({
       pattern: '^[A-Z][A-Z0-9]{1,7}$',
       description: '2 to 8 of A–Z and 0–9, starting with a letter',
     }),
-    mode: Type.Optional(
-      Type.Union([Type.Literal('live'), Type.Literal('test')], { description: 'live or test' }),
-    ),
-    duplicatePolicy: Type.Union(
-      [Type.Literal('allow'), Type.Literal('reject'), Type.Literal('return_existing')],
-      { description: 'allow, reject or return_existing' },
-    ),
-    duplicateScope: Type.Optional(
-      Type.Union([Type.Literal('event'), Type.Literal('ticket')], { description: 'event or ticket' }),
-    ),
-    cancelUntil: Type.Optional(CancelUntil),
+    mode: Type.Optional(oneOf('live', 'test')),
+    duplicatePolicy: oneOf('allow', 'reject', 'return_existing'),
+    duplicateScope: Type.Optional(oneOf('event', 'ticket')),
+    cancelUntil: timeOrNone,
   }),
   run: async (transaction, input, note) => {
     const event = await createEvent(transaction, input);
@@ -46,85 +57,42 @@ export const createEventAction = defineAction({
   },
 });
 
-export const updateEventAction = defineAction({
-  name: 'event.update',
-  input: Type.Object({ eventId: Id, cancelUntil: CancelUntil }),
-  run: async (transaction, { eventId, cancelUntil }, note) => {
-    const change = await updateEvent(transaction, eventId, { cancelUntil });
-    if (!change) throw new Failure('no such event');
-    const settingsOf = ({ cancelUntil: until }: typeof change.after) => ({ cancelUntil: until });
-    note(`event:${eventId}`, { before: settingsOf(change.before), after: settingsOf(change.after) });
-    return change.after;
-  },
-});
-
 const ORDER_RULE = 'the event must start before it ends';
 
-/** Words, or null for none. */
-const textOrNull = (maximum: number) =>
-  Type.Union([text(1, maximum), Type.Null()], { description: `1 to ${maximum} characters, or none` });
-
-/** Changes the given details of an event, and leaves the rest. */
-export const describeEventAction = defineAction({
-  name: 'event.describe',
+/** Changes the given settings of an event, and leaves the rest. Returns also how many e-mails with an old time or place were sent. */
+export const updateEventAction = defineAction({
+  name: 'event.update',
   input: Type.Object({
     eventId: Id,
-    startsAt: Type.Optional(instantOrNull('a time, or none')),
-    endsAt: Type.Optional(instantOrNull('a time, or none')),
-    venue: Type.Optional(textOrNull(255)),
-    timeZone: Type.Optional(textOrNull(64)),
-    language: Type.Optional(
-      Type.Union(
-        LANGUAGES.map((language) => Type.Literal(language)),
-        { description: LANGUAGES.join(' or ') },
-      ),
-    ),
-    replyTo: Type.Optional(textOrNull(254)),
+    cancelUntil: timeOrNone,
+    startsAt: timeOrNone,
+    endsAt: timeOrNone,
+    venue: textOrNone(255),
+    timeZone: textOrNone(64),
+    language: Type.Optional(oneOf(...LANGUAGES)),
+    replyTo: textOrNone(254),
   }),
-  check: ({ eventId: _eventId, ...details }) => {
-    if (Object.values(details).every((value) => value === undefined))
+  check: ({ eventId: _eventId, ...settings }): Record<string, string> => {
+    const { timeZone, replyTo } = settings;
+    if (Object.values(settings).every((value) => value === undefined))
       return { eventId: 'nothing to change; give at least one detail' };
-    return checkDetails(details);
+    return {
+      ...(timeZone && !isTimeZone(timeZone) && { timeZone: 'a time zone such as Europe/Berlin, or none' }),
+      ...(replyTo && !isEmailAddress(replyTo) && { replyTo: 'an e-mail address, or none' }),
+    };
   },
-  run: async (transaction, { eventId, ...details }, note) => {
-    const change = await updateEvent(transaction, eventId, details);
-    if (!change) throw new Failure('no such event');
-    const [before, after] = [detailsOf(change.before), detailsOf(change.after)];
+  run: async (transaction, { eventId, ...settings }, note) => {
+    const { before, after } = await updateEvent(transaction, eventId, settings);
     // Checked after the update: a concurrent change of the other time has waited for it.
     if (after.startsAt && after.endsAt && after.startsAt >= after.endsAt) throw new Failure(ORDER_RULE);
-    note(`event:${eventId}`, { before, after });
-    return { ...change.after, isMoved: isMoved(change.before, change.after) };
+    note(`event:${eventId}`, { before: settingsOf(before), after: settingsOf(after) });
+    const isMoved = placeOf(before) !== placeOf(after);
+    const confirmations = { shardId: after.shardId, eventId, kind: CONFIRMATION };
+    return { ...after, outdatedEmails: isMoved ? await countSent(transaction, confirmations) : 0 };
   },
 });
 
-/**
- * Sends everybody who has had an e-mail with their pass an update with the event's time and place. Repeated without a further change,
- * it sends nothing.
- */
-export const notifyHoldersAction = defineAction({
-  name: 'event.notify-holders',
-  input: Type.Object({ eventId: Id }),
-  run: async (transaction, { eventId }, note) => {
-    const event = await findWholeEvent(transaction, eventId);
-    if (!event) throw new Failure('no such event');
-    const queued = await queueEventUpdates(transaction, event);
-    if (queued > 0) note(`event:${eventId}`, { after: { revision: event.revision, notified: queued } });
-    return { eventId, notified: queued };
-  },
-});
-
-const isMoved = (before: Described, after: Described) =>
-  before.startsAt?.getTime() !== after.startsAt?.getTime() ||
-  before.endsAt?.getTime() !== after.endsAt?.getTime() ||
-  before.venue !== after.venue;
-
-function checkDetails({ timeZone, replyTo }: Partial<EventDetails>): Record<string, string> {
-  return {
-    ...(typeof timeZone === 'string' &&
-      !isTimeZone(timeZone) && { timeZone: 'a time zone such as Europe/Berlin, or none' }),
-    ...(typeof replyTo === 'string' && !isEmailAddress(replyTo) && { replyTo: 'an e-mail address, or none' }),
-  };
-}
+const placeOf = ({ startsAt, endsAt, venue }: Event) => JSON.stringify([startsAt, endsAt, venue]);
 
 /** Of the IANA's names: an offset such as +01:00 knows no summer. */
 function isTimeZone(name: string): boolean {
@@ -135,11 +103,22 @@ function isTimeZone(name: string): boolean {
   }
 }
 
-function detailsOf({ startsAt, endsAt, venue, timeZone, language, replyTo }: Described) {
-  return { startsAt, endsAt, venue, timeZone, language, replyTo };
-}
-
-type Described = NonNullable<Awaited<ReturnType<typeof updateEvent>>>['after'];
+/**
+ * Queues an e-mail with the new time and place to every registration whose confirmation said something older. Repeated without a
+ * further change, it queues nothing. Perform it after the change is committed: every confirmation that was not begun before then says
+ * the new time and place by itself.
+ */
+export const notifyHoldersAction = defineAction({
+  name: 'event.notify-holders',
+  input: Type.Object({ eventId: Id }),
+  run: async (transaction, { eventId }, note) => {
+    const { shardId, revision } = await findEvent(transaction, eventId);
+    const updates = { shardId, eventId, kind: EVENT_UPDATED };
+    const notified = await queueFollowUps(transaction, updates, { after: CONFIRMATION, revision });
+    if (notified > 0) note(`event:${eventId}`, { after: { revision, notified } });
+    return { eventId, notified };
+  },
+});
 
 const Grant = Type.Object({ eventId: Id, partnerId: Id });
 
@@ -174,7 +153,6 @@ export const moveEventAction = defineAction({
   input: Type.Object({ eventId: Id, shardId: whole(0, 2_147_483_647) }),
   run: async (transaction, { eventId, shardId }, note) => {
     const from = await moveEvent(transaction, eventId, shardId);
-    if (from === undefined) throw new Failure('no such event');
     if (from !== shardId) note(`event:${eventId}`, { before: { shardId: from }, after: { shardId } });
     return { eventId, shardId, from };
   },

@@ -1,6 +1,14 @@
 import { sql } from 'kysely';
-export { CONFIRMATION, EVENT_UPDATED } from './holders.ts';
-import type { Database, DuplicatePolicy, DuplicateScope, Mode } from '@floodgate/database';
+import type { Database } from '@floodgate/database';
+import { Failure } from '@floodgate/service/failure';
+import { chooseShard } from './shards.ts';
+
+export { findShard, keepInShard } from './shards.ts';
+
+/** The kind of delivery that brings an attendee their pass. Its subject is the registration's serial. */
+export const CONFIRMATION = 'confirmation';
+/** The kind of delivery that tells holders of a pass that the event has changed. */
+export const EVENT_UPDATED = 'event-updated';
 
 /** The columns of an event, under the names that it has here. */
 const EVENT_COLUMNS = [
@@ -23,48 +31,20 @@ const EVENT_COLUMNS = [
   'created_at as createdAt',
 ] as const;
 
-/** The columns that signed documents show to anybody. */
-const PUBLIC_COLUMNS = [
-  'id',
-  'ref',
-  'name',
-  'starts_at as startsAt',
-  'ends_at as endsAt',
-  'venue',
-  'time_zone as timeZone',
-  'revision',
-] as const;
-
 /** Languages that attendees are written to in. */
 export const LANGUAGES = ['en', 'de'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
-/** What passes and e-mails say about an event. Null: not known. */
-export interface EventDetails {
-  startsAt: Date | null;
-  endsAt: Date | null;
-  venue: string | null;
-  /** An IANA name. E-mails give the times in this zone. */
-  timeZone: string | null;
-  language: Language;
-  /** Where attendees' answers go. */
-  replyTo: string | null;
+export type Event = Awaited<ReturnType<typeof findEvent>>;
+
+/** Returns what an operator sets on an event. Null: not known, or no limit. */
+export function settingsOf(event: Event) {
+  const { cancelUntil, startsAt, endsAt, venue, timeZone, language, replyTo } = event;
+  return { cancelUntil, startsAt, endsAt, venue, timeZone, language, replyTo };
 }
 
-/** What an operator sets on an event, besides. */
-export interface EventSettings extends EventDetails {
-  /** Until when partners may cancel registrations. Null: at any time. */
-  cancelUntil: Date | null;
-}
-
-type NewEvent = {
-  name: string;
-  /** Live, where nothing is said. It stays. */
-  mode?: Mode;
-  passPrefix: string;
-  duplicatePolicy: DuplicatePolicy;
-  duplicateScope?: DuplicateScope;
-} & Partial<Pick<EventSettings, 'cancelUntil'>>;
+type NewEvent = Pick<Event, 'name' | 'passPrefix' | 'duplicatePolicy'> &
+  Partial<Pick<Event, 'mode' | 'duplicateScope' | 'cancelUntil'>>;
 
 /** Creates an event with a fresh reference. Returns also whether another event has the same prefix of pass references. */
 export async function createEvent(db: Database, given: NewEvent) {
@@ -87,21 +67,23 @@ export async function createEvent(db: Database, given: NewEvent) {
   return { ...event, prefixIsShared };
 }
 
-/** Changes the given settings of an event. Returns it before and after; undefined if there is no such event. */
-export async function updateEvent(db: Database, eventId: number, settings: Partial<EventSettings>) {
-  const before = await findWholeEvent(db, eventId);
-  if (!before) return undefined;
-  const { cancelUntil, startsAt, endsAt, venue, timeZone, language, replyTo } = settings;
+/** Changes the given settings of an event. Returns it before and after. Throws Failure if there is no such event. */
+export async function updateEvent(
+  db: Database,
+  eventId: number,
+  settings: Partial<ReturnType<typeof settingsOf>>,
+) {
+  const before = await findEvent(db, eventId);
+  const { cancelUntil, startsAt, endsAt, timeZone, replyTo, ...others } = settings;
   const after = await db
     .updateTable('events')
     // What is not given is left out.
     .set({
+      ...others,
       cancel_until: cancelUntil,
       starts_at: startsAt,
       ends_at: endsAt,
-      venue,
       time_zone: timeZone,
-      language,
       reply_to: replyTo,
       revision: sql<number>`revision + 1`,
     })
@@ -111,52 +93,17 @@ export async function updateEvent(db: Database, eventId: number, settings: Parti
   return { before, after };
 }
 
-/** Returns all columns of an event, or undefined if there is no such event. */
-export const findWholeEvent = (db: Database, eventId: number) =>
-  db.selectFrom('events').select(EVENT_COLUMNS).where('id', '=', eventId).executeTakeFirst();
-
-/** Returns a shard with the fewest events: by chance where several have, as others may be choosing now. */
-async function chooseShard(db: Database): Promise<number> {
-  const { id } = await db
-    .selectFrom('shards')
-    .leftJoin('events', 'events.shard_id', 'shards.id')
-    .select('shards.id')
-    .groupBy('shards.id')
-    .orderBy(({ fn }) => fn.count('events.id'))
-    .orderBy(sql`random()`)
-    .executeTakeFirstOrThrow();
-  return id;
-}
-
-/** Returns the shard in which an event lives, or undefined where there is no such event. */
-export async function findShard(db: Database, eventId: number): Promise<number | undefined> {
-  const event = db.selectFrom('events').select('shard_id').where('id', '=', eventId);
-  return (await event.executeTakeFirst())?.shard_id;
-}
-
-// Spells "evnt". On a cluster a lock of the event's row would need every server, and keep nobody from adding tickets.
-const SHARD_LOCK = 0x65766e74;
-
-/** Keeps an event in its shard until the transaction ends. Waits for a move that is running. */
-export async function keepInShard(transaction: Database, eventId: number): Promise<void> {
-  await sql`select pg_advisory_xact_lock_shared(${SHARD_LOCK}, ${eventId}::integer)`.execute(transaction);
-}
-
-/** Waits until no transaction keeps an event in its shard, and for other moves. */
-export async function lockShardOf(transaction: Database, eventId: number): Promise<void> {
-  await sql`select pg_advisory_xact_lock(${SHARD_LOCK}, ${eventId}::integer)`.execute(transaction);
-}
-
-/** Returns what anybody may know of an event. Throws if there is no such event. */
-export async function findEvent(db: Database, eventId: number) {
-  const event = db.selectFrom('events').select(PUBLIC_COLUMNS).where('id', '=', eventId);
-  return event.executeTakeFirstOrThrow();
-}
+/** Returns an event. Throws Failure if there is no such event. */
+export const findEvent = (db: Database, eventId: number) =>
+  db
+    .selectFrom('events')
+    .select(EVENT_COLUMNS)
+    .where('id', '=', eventId)
+    .executeTakeFirstOrThrow(() => new Failure('no such event'));
 
 /** Returns all events, oldest first. */
-export async function listEvents(db: Database) {
-  return db.selectFrom('events').select(EVENT_COLUMNS).orderBy('id').execute();
-}
+export const listEvents = (db: Database) =>
+  db.selectFrom('events').select(EVENT_COLUMNS).orderBy('id').execute();
 
 /** Opens an event to a partner. False where it was open already; an unknown partner or event is a foreign-key error. */
 export async function grantEvent(db: Database, partnerId: number, eventId: number): Promise<boolean> {
@@ -164,9 +111,8 @@ export async function grantEvent(db: Database, partnerId: number, eventId: numbe
     .insertInto('event_grants')
     .values({ partner_id: partnerId, event_id: eventId })
     .onConflict((conflict) => conflict.doNothing())
-    .returning('event_id')
     .executeTakeFirst();
-  return granted !== undefined;
+  return granted.numInsertedOrUpdatedRows === 1n;
 }
 
 /** Closes an event to a partner. False where it was not open. */
@@ -175,7 +121,6 @@ export async function revokeEvent(db: Database, partnerId: number, eventId: numb
     .deleteFrom('event_grants')
     .where('partner_id', '=', partnerId)
     .where('event_id', '=', eventId)
-    .returning('event_id')
     .executeTakeFirst();
-  return revoked !== undefined;
+  return revoked.numDeletedRows === 1n;
 }

@@ -43,7 +43,6 @@ export const createTicketAction = defineAction({
   name: 'ticket.create',
   input: Type.Object({ eventId: Id, title: Name, capacity: Seats, ...optional }),
   check: checkSettings,
-  refusals: { tickets_event_id_fkey: 'no such event' },
   run: async (transaction, { eventId, lastModifiedBy = SOMEBODY, ...settings }, note) => {
     const ticket = await createTicket(transaction, eventId, settings, lastModifiedBy);
     note(`ticket:${ticket.id}`, { after: { eventId, ...settingsOf(ticket) } });

@@ -8,35 +8,28 @@ import {
   Ticket,
 } from '@floodgate/contract';
 import { readThroughCache } from '@floodgate/database';
-import { defineApi, type Routes } from '@floodgate/http';
-import type { LRUCache } from 'lru-cache';
-import { launchStateAt, readLaunch, type Launch } from './launch.ts';
+import { defineApi, type ApiContext, type Routes } from '@floodgate/http';
+import { launchStateAt, readLaunch } from './launch.ts';
 import { listAvailableTickets, type TicketRow } from './tickets.ts';
 
 /** Lists what can be bought now. */
 export const ticketsApi = defineApi({
   settings: {},
-  open({ reads, shardReads }) {
-    // The tickets of an event, kept as the text of the answer until they are a second old.
-    const tickets = readThroughCache(async (eventId: number, shardId: number) => {
-      const rows = await shardReads(shardId, () => listAvailableTickets(reads, eventId, shardId));
-      return JSON.stringify(success(rows.map(toTicket)));
-    });
-    const launches = readThroughCache(async (eventId: number, shardId: number) => {
-      const launch = await shardReads(shardId, () => readLaunch(reads, eventId, shardId));
-      return { ...launch, receivedAt: performance.now() };
-    });
-    return {
-      routes(api) {
-        addTicketsRoute(api, tickets);
-        addLaunchRoute(api, launches);
-      },
-    };
-  },
+  open: (context) => ({
+    routes(api) {
+      addTicketsRoute(api, context);
+      addLaunchRoute(api, context);
+    },
+  }),
 });
 
 /** GET /events/tickets: lists what can be bought now. A body, if one is sent, is not read. */
-function addTicketsRoute(api: Routes, tickets: LRUCache<number, string, number>): void {
+function addTicketsRoute(api: Routes, { reads, shardReads }: ApiContext): void {
+  // The tickets of an event, kept as the text of the answer until they are a second old.
+  const tickets = readThroughCache(async (eventId: number, shardId: number) => {
+    const rows = await shardReads(shardId, () => listAvailableTickets(reads, eventId, shardId));
+    return JSON.stringify(success(rows.map(toTicket)));
+  });
   api.get(
     '/events/tickets',
     {
@@ -50,27 +43,26 @@ function addTicketsRoute(api: Routes, tickets: LRUCache<number, string, number>)
         response: answersOf(Type.Array(Ticket)),
       },
     },
-    (request, reply) => {
-      const { eventId, shardId } = request.principal;
+    ({ principal: { eventId, shardId } }, reply) => {
       // The list is cached as the text of the answer: what is text already, Fastify sends as it is. Sent, not returned:
       // a promise for what is at hand would be a good part of what this route costs.
       void reply.type('application/json; charset=utf-8');
       const text = tickets.get(eventId);
       if (text !== undefined) reply.send(text as never);
-      else
-        tickets.forceFetch(eventId, { context: shardId }).then(
-          (read) => reply.send(read as never),
-          (error) => reply.send(error as never),
-        );
+      else {
+        const send = (answer: unknown) => void reply.send(answer as never);
+        tickets.forceFetch(eventId, { context: shardId }).then(send, send);
+      }
     },
   );
 }
 
-/** What was read, and at which moment of performance.now() it arrived. */
-type ReceivedLaunch = Launch & { receivedAt: number };
-
 /** GET /events/launch: how far the sale is, so that nobody has to try to register before it opens. */
-function addLaunchRoute(api: Routes, launches: LRUCache<number, ReceivedLaunch, number>): void {
+function addLaunchRoute(api: Routes, { reads, shardReads }: ApiContext): void {
+  const launches = readThroughCache(async (eventId: number, shardId: number) => {
+    const launch = await shardReads(shardId, () => readLaunch(reads, eventId, shardId));
+    return { ...launch, receivedAt: performance.now() };
+  });
   api.get(
     '/events/launch',
     {

@@ -31,13 +31,17 @@ export async function readLaunch(db: Database, eventId: number, shardId: number)
 
 /** Returns how far an event's sale is at a moment (milliseconds since 1970). */
 export function launchStateAt(tickets: readonly LaunchTicket[], moment: number) {
-  const coming = tickets.filter(({ startsAt }) => startsAt !== null && moment < startsAt);
   const left = tickets.filter(({ endsAt }) => endsAt === null || moment < endsAt);
-  const open = left.filter((ticket) => !coming.includes(ticket));
+  const open = left.filter(({ startsAt }) => startsAt === null || startsAt <= moment);
+  // Null if one of them has no border, or there are no tickets.
+  const borders = (of: 'startsAt' | 'endsAt') => {
+    const moments = tickets.map((ticket) => ticket[of]).filter((border) => border !== null);
+    return moments.length === tickets.length ? moments : [];
+  };
   return {
     phase: phaseOf(open, left),
-    opensAt: borderOf(tickets, ({ startsAt }) => startsAt, Math.min),
-    closesAt: borderOf(tickets, ({ endsAt }) => endsAt, Math.max),
+    opensAt: borders('startsAt').toSorted((one, other) => one - other)[0] ?? null,
+    closesAt: borders('endsAt').toSorted((one, other) => other - one)[0] ?? null,
     seatsLeft: left.reduce((sum, { seatsLeft }) => sum + seatsLeft, 0),
   };
 }
@@ -46,14 +50,4 @@ function phaseOf(open: readonly LaunchTicket[], left: readonly LaunchTicket[]): 
   if (open.some(({ seatsLeft }) => seatsLeft > 0)) return 'open';
   if (open.length > 0) return 'soldOut';
   return left.length > 0 ? 'scheduled' : 'closed';
-}
-
-/** Null where one of them has no border, or there is none of them. */
-function borderOf(
-  tickets: readonly LaunchTicket[],
-  read: (ticket: LaunchTicket) => number | null,
-  choose: (...moments: number[]) => number,
-): number | null {
-  const moments = tickets.map(read).filter((moment) => moment !== null);
-  return moments.length > 0 && moments.length === tickets.length ? choose(...moments) : null;
 }

@@ -1,7 +1,7 @@
 import { sql, type Selectable } from 'kysely';
 import type { Database, TicketsTable } from '@floodgate/database';
 import { inTransaction } from '@floodgate/database/connection/in-transaction';
-import { findShard, keepInShard } from '@floodgate/events';
+import { findEvent, keepInShard } from '@floodgate/events';
 import { askShards, awayText, shardIds } from '@floodgate/database/reads/shards';
 import { TICKET_COLUMNS } from '@floodgate/database/schema/schema';
 import { Failure } from '@floodgate/service/failure';
@@ -44,15 +44,14 @@ function columnsOf<Given extends GivenSettings>(settings: Given) {
 
 type NewTicket = GivenSettings & Pick<TicketSettings, 'title' | 'capacity'>;
 
-/** Creates a ticket under an event, in its shard; `title` and `capacity` have no default. */
+/** Creates a ticket under an event, in its shard. Throws Failure if there is no such event. */
 export async function createTicket(db: Database, eventId: number, settings: NewTicket, author: string) {
   return inTransaction(db, async (transaction) => {
     await keepInShard(transaction, eventId);
-    // Without its event it is refused, whatever the shard.
-    const shardId = (await findShard(transaction, eventId)) ?? 0;
+    const { shardId: shard_id } = await findEvent(transaction, eventId);
     return transaction
       .insertInto('tickets')
-      .values({ ...columnsOf(settings), shard_id: shardId, event_id: eventId, last_modified_by: author })
+      .values({ ...columnsOf(settings), shard_id, event_id: eventId, last_modified_by: author })
       .returning(TICKET_COLUMNS)
       .executeTakeFirstOrThrow();
   });
@@ -84,40 +83,38 @@ export async function lockTicket(transaction: Database, ticketId: number) {
 type TicketOfShard = Pick<Selectable<TicketsTable>, 'shard_id' | 'id'>;
 
 /** Changes what is given of a ticket that is locked, and leaves the rest. */
-export async function updateTicket(
+export const updateTicket = (
   db: Database,
   { shard_id, id }: TicketOfShard,
   given: GivenSettings,
   author: string,
-) {
-  return db
+) =>
+  db
     .updateTable('tickets')
     .set({ ...columnsOf(given), last_modified_by: author, last_modified_at: sql<Date>`now()` })
     .where('shard_id', '=', shard_id)
     .where('id', '=', id)
     .returning(TICKET_COLUMNS)
     .executeTakeFirstOrThrow();
-}
 
 /** Has finalization publish whether a ticket is sold out. */
 export async function publishTicketState(transaction: Database, { shard_id, id }: TicketOfShard) {
   await transaction.insertInto('changes').values({ shard_id, kind: 'ticket', ticket_id: id }).execute();
 }
 
-/** Returns all tickets of an event, on sale or not. */
+/** Returns all tickets of an event, on sale or not. Throws Failure if there is no such event. */
 export async function listTickets(db: Database, eventId: number) {
-  return selectTickets(db, eventId, (await findShard(db, eventId)) ?? 0).execute();
+  return selectTickets(db, eventId, (await findEvent(db, eventId)).shardId).execute();
 }
 
 /** Returns the tickets of an event that can be bought now: active, inside their sales window, seats left. */
-export async function listAvailableTickets(db: Database, eventId: number, shardId: number) {
-  return selectTickets(db, eventId, shardId)
+export const listAvailableTickets = (db: Database, eventId: number, shardId: number) =>
+  selectTickets(db, eventId, shardId)
     .where('active', '=', true)
     .where(sql<boolean>`coalesce(sale_starts_at <= now(), true)`)
     .where(sql<boolean>`coalesce(now() < sale_ends_at, true)`)
     .whereRef('taken', '<', 'capacity')
     .execute();
-}
 
 const selectTickets = (db: Database, eventId: number, shardId: number) =>
   db
