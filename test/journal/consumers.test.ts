@@ -8,7 +8,6 @@ import {
   readJournal,
   readLags,
   release,
-  extendLease,
   runConsumers,
   throttle,
   type Consumer,
@@ -100,7 +99,6 @@ describe('a lease', () => {
     // Whoever comes back late changes nothing any more.
     for (const late of [
       advance(database.db, first, { cursor: 1 }),
-      extendLease(database.db, first),
       release(database.db, first),
       retryLater(database.db, first, 0),
       throttle(database.db, first, 0),

@@ -35,7 +35,7 @@ const confirm = (...batchIds: string[]) => confirmBatches(database.db, { shardId
 
 const readAnswer = (after: number, limit: number, of: Partial<JournalFilter>, db = database.db) => {
   const { shardId, eventId, partnerId } = gala;
-  return readJournal(db, { shardId, eventId, partnerId, ...of } as JournalFilter, after, limit);
+  return readJournal(db, { shardId, eventId, partnerId, ...of }, after, limit);
 };
 
 async function read(after = 0, limit = 100, of: Partial<JournalFilter> = {}, db = database.db) {
@@ -147,7 +147,7 @@ test('what is finalized twice is there once', async () => {
 test('what failed is told of, and again when it was redriven and confirmed', async () => {
   const { batchId, serials } = await commit(2);
   expect(await failBatch(database.db, gala.shardId, batchId, '23514')).toBe(true);
-  await redriveBatches(database.db, { batchIds: [batchId], limit: 1 });
+  await redriveBatches(database.db, { shardId: gala.shardId, batchIds: [batchId], limit: 1 });
   await confirm(batchId);
   const entries = await readAll([10]);
   expect(entries.map(({ kind, serial }) => [kind, serial])).toEqual([

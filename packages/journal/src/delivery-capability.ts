@@ -21,18 +21,13 @@ export interface OpenDelivery {
 }
 
 /** A capability's interface to the delivery process: it reads the journal and sends messages. */
-export interface DeliveryCapability {
-  kind: ConsumerKind;
-  settings: TProperties;
-  open(context: DeliveryContext<object>): Promise<OpenDelivery>;
-}
-
-/** Returns the interface as it is, with the types of its settings inferred. */
-export function defineDelivery<Settings extends TProperties>(face: {
+export interface DeliveryCapability<Settings extends TProperties = TProperties> {
   kind: ConsumerKind;
   settings: Settings;
   open(context: DeliveryContext<Static<TObject<Settings>>>): Promise<OpenDelivery>;
-}): DeliveryCapability {
-  // The process has read all settings.
-  return { ...face, open: (context) => face.open(context as DeliveryContext<Static<TObject<Settings>>>) };
 }
+
+/** Returns the interface as it is, with the types of its settings inferred. */
+export const defineDelivery = <Settings extends TProperties>(
+  face: DeliveryCapability<Settings>,
+): DeliveryCapability => face;

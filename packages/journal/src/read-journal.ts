@@ -43,21 +43,20 @@ const SEGMENTS_PER_CALL = 2_000;
  */
 export async function readJournal(
   db: Database,
-  { kinds, ...scope }: JournalFilter,
+  filter: JournalFilter,
   after: number,
   limit: number,
 ): Promise<JournalPage | CursorProblem> {
   const page: JournalPage = { entries: [], cursor: after, more: true };
   const segmentsPerCall = Math.max(SEGMENTS_PER_CALL, limit);
-  for (let total = 0, size = FIRST_READ; total < segmentsPerCall; size *= 2) {
+  for (let total = 0, size = FIRST_READ; total < segmentsPerCall; total += size, size *= 2) {
     const wanted = limit - page.entries.length;
     const segments = Math.min(size, segmentsPerCall - total);
-    const next = await readSegments(db, { ...scope, ...(kinds && { kinds }) }, page.cursor, wanted, segments);
+    const next = await readSegments(db, filter, page.cursor, wanted, segments);
     if (typeof next === 'string') return next;
     page.entries.push(...next.entries);
     Object.assign(page, { cursor: next.cursor, more: next.more });
     if (!page.more || page.entries.length === limit) break;
-    total += segments;
   }
   return page;
 }

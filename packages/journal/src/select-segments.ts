@@ -4,15 +4,13 @@ import { sql, type RawBuilder } from 'kysely';
  * The entries of a shard, of one of its events, or of one partner under that event, with or without the entries about the event's
  * tickets.
  */
-export type JournalScope = { shardId: number } & (
-  | { eventId?: undefined; partnerId?: undefined; withTickets?: undefined }
-  | {
-      eventId: number;
-      /** 0: the entries about its tickets. */
-      partnerId?: number | undefined;
-      withTickets?: boolean;
-    }
-);
+export interface JournalScope {
+  shardId: number;
+  eventId?: number | undefined;
+  /** Of the event. 0: the entries about its tickets. */
+  partnerId?: number | undefined;
+  withTickets?: boolean;
+}
 
 /**
  * Returns the query of the first `limit` segments that end after the offset `after`, in order. It reads no others; for a whole event

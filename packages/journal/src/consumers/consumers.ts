@@ -5,7 +5,7 @@ import type { ConsumerKind, Database } from '@floodgate/database';
 // What the lease holder does with a consumer. Each update returns false if the lease was lost or the consumer was paused or
 // disabled: then another process continues, or nobody does.
 //
-//                          advance, extendLease
+//                              advance
 //                               ┌────┐
 //   idle ──news──▶ behind ──▶ leased ─┴▶ release ─▶ behind, or idle if it is caught up
 //                               ├───────▶ retryLater, throttle ─▶ behind, due later
@@ -96,21 +96,6 @@ export async function advance(
   return isKept;
 }
 
-/** Extends the lease. If the consumer was paused, the lease is extended for what is in flight. */
-export async function extendLease(db: Database, { shardId, id, lease }: Consumer): Promise<boolean> {
-  const { rows } = await sql<{ state: string }>`
-    update journal_consumers set leased_until = now() + ${LEASE}
-    where shard_id = ${shardId} and id = ${id} and lease = ${lease} returning state`.execute(db);
-  return rows[0]?.state === 'active';
-}
-
-/** Releases a consumer that was paused meanwhile, once nothing is in flight. */
-export async function releasePaused(db: Database, { shardId, id, lease }: Consumer): Promise<void> {
-  await sql`
-    update journal_consumers set lease = null, leased_until = null, in_flight_until = null
-    where shard_id = ${shardId} and id = ${id} and lease = ${lease}`.execute(db);
-}
-
 const releaseFor = (delayMs: number) =>
   sql`lease = null, leased_until = null, next_at = now() + make_interval(secs => ${delayMs / 1000})`;
 
@@ -157,16 +142,11 @@ export const disable = (db: Database, consumer: Consumer): Promise<boolean> =>
  */
 export async function advanceIdleConsumers(db: Database, shardId: number, kind: ConsumerKind): Promise<void> {
   // An idle consumer has nothing to read up to the end of the last scan. A scan that runs now finds later entries.
-  const scans = db.selectFrom('consumer_scans').select('last_offset').where('shard_id', '=', shardId);
-  const { last_offset: scanned } = await scans.executeTakeFirstOrThrow();
-  await db
-    .updateTable('journal_consumers')
-    .set({ last_offset: scanned })
-    .where('shard_id', '=', shardId)
-    .where('kind', '=', kind)
-    .where('is_behind', '=', false)
-    .where('last_offset', '>', 0)
-    .where('last_offset', '<', scanned)
-    .where('in_flight_until', 'is', null)
-    .execute();
+  await sql`
+    update journal_consumers set last_offset = scans.last_offset from consumer_scans scans
+    where scans.shard_id = ${shardId} and journal_consumers.shard_id = ${shardId}
+      and kind = ${kind} and not is_behind and in_flight_until is null
+      and journal_consumers.last_offset > 0 and journal_consumers.last_offset < scans.last_offset`.execute(
+    db,
+  );
 }

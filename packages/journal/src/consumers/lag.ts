@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { askShards, shardIds, type ConsumerKind, type Database } from '@floodgate/database';
+import { addUp, askShards, shardIds, type ConsumerKind, type Database } from '@floodgate/database';
 
 /** How far the consumers of a kind are behind. Includes those that wait, are throttled or paused. */
 export interface Lag {
@@ -37,20 +37,6 @@ export async function readLags(db: Database): Promise<Lags> {
     return rows[0]!.lags;
   });
   const lags: Lags = {};
-  for (const { kind, ...lag } of answers.flat()) lags[kind] = add(lags[kind], lag);
+  for (const { kind, ...lag } of answers.flat()) lags[kind] = lags[kind] ? addUp(lags[kind], lag) : lag;
   return { ...lags, ...(away.length > 0 && { shardsAway: away }) };
-}
-
-function add(sum: Lag | undefined, lag: Lag): Lag {
-  if (!sum) return lag;
-  const older = (a: number | null, b: number | null) =>
-    a === null || b === null ? (a ?? b) : Math.max(a, b);
-  return {
-    consumers: sum.consumers + lag.consumers,
-    behind: sum.behind + lag.behind,
-    failing: sum.failing + lag.failing,
-    disabled: sum.disabled + lag.disabled,
-    oldestMs: older(sum.oldestMs, lag.oldestMs),
-    oldestRetryMs: older(sum.oldestRetryMs, lag.oldestRetryMs),
-  };
 }

@@ -18,8 +18,6 @@ export interface NewConsumer {
   partnerId: number;
   /** Whether it starts with the next entry, instead of the oldest that is kept. */
   fromNow?: boolean;
-  /** Nobody leases it earlier. */
-  startsInSeconds?: number;
   /** Whether it is paused until it is resumed. */
   isPaused?: boolean;
 }
@@ -27,7 +25,7 @@ export interface NewConsumer {
 /** Adds a consumer. Returns its id and its first cursor. */
 export async function addConsumer(
   db: Database,
-  { shardId, kind, eventId, partnerId, fromNow = false, startsInSeconds = 0, isPaused = false }: NewConsumer,
+  { shardId, kind, eventId, partnerId, fromNow = false, isPaused = false }: NewConsumer,
 ): Promise<{ id: string; cursor: number }> {
   const id = randomUUID();
   const cursor = fromNow ? await journalHead(db, shardId) : 0;
@@ -41,7 +39,6 @@ export async function addConsumer(
       partner_id: partnerId,
       last_offset: cursor,
       state: isPaused ? 'paused' : 'active',
-      next_at: sql<Date>`now() + make_interval(secs => ${startsInSeconds})`,
     })
     .execute();
   return { id, cursor };
@@ -53,67 +50,43 @@ export async function journalHead(db: Database, shardId: number): Promise<number
   return (await heads.executeTakeFirstOrThrow()).last_offset;
 }
 
-const consumerOf = (db: Database, { shardId, id }: ConsumerId) =>
-  db.updateTable('journal_consumers').where('shard_id', '=', shardId).where('id', '=', id);
-
-const WITHOUT_LEASE = { lease: null, leased_until: null } as const;
-const WITHOUT_FAILURES = { failures: 0, failing_since: null, next_at: sql<Date>`now()` } as const;
-
-/** Whether the lease ends with the change, or lasts until what is in flight has ended. */
-export type LeaseThen = 'ends' | 'stays';
-
 /** Locks a consumer until the transaction ends. Returns false if it was deleted. */
 export async function lockConsumer(transaction: Database, { shardId, id }: ConsumerId): Promise<boolean> {
-  const consumer = await transaction
-    .selectFrom('journal_consumers')
-    .select('id')
-    .where('shard_id', '=', shardId)
-    .where('id', '=', id)
-    .forUpdate()
-    .executeTakeFirst();
-  return consumer !== undefined;
+  const { rows } = await sql`
+    select from journal_consumers where shard_id = ${shardId} and id = ${id} for update`.execute(transaction);
+  return rows.length > 0;
 }
+
+/** Changes a consumer. A process that holds its lease loses it. */
+async function change(db: Database, { shardId, id }: ConsumerId, changes: ReturnType<typeof sql>) {
+  await sql`
+    update journal_consumers set lease = null, leased_until = null, ${changes}
+    where shard_id = ${shardId} and id = ${id}`.execute(db);
+}
+
+const DUE = sql`failures = 0, failing_since = null, next_at = now()`;
 
 /** Stops a consumer until it is resumed. */
-export async function pauseConsumer(
-  db: Database,
-  consumer: ConsumerId,
-  lease: LeaseThen = 'ends',
-): Promise<void> {
-  await consumerOf(db, consumer)
-    .set({ state: 'paused', ...(lease === 'ends' && WITHOUT_LEASE) })
-    .execute();
-}
+export const pauseConsumer = (db: Database, consumer: ConsumerId) =>
+  change(db, consumer, sql`state = 'paused'`);
 
 /** Continues a paused or disabled consumer where it stopped. Its next attempt is due at once. */
-export async function resumeConsumer(
-  db: Database,
-  consumer: ConsumerId,
-  lease: LeaseThen = 'ends',
-): Promise<void> {
-  await consumerOf(db, consumer)
-    .set({ state: 'active', ...WITHOUT_FAILURES, ...(lease === 'ends' && WITHOUT_LEASE) })
-    .execute();
-}
+export const resumeConsumer = (db: Database, consumer: ConsumerId) =>
+  change(db, consumer, sql`state = 'active', ${DUE}`);
 
 /**
  * Makes the next attempt of an active consumer due at once, from another cursor if one is given. With `inFlightUntil: null` the range
  * in flight is not repeated.
  */
-export async function retryConsumer(
+export const retryConsumer = (
   db: Database,
   consumer: ConsumerId,
   { cursor, inFlightUntil }: { cursor?: number; inFlightUntil?: null } = {},
-): Promise<void> {
-  await consumerOf(db, consumer)
-    .set({
-      ...WITHOUT_FAILURES,
-      ...WITHOUT_LEASE,
-      ...(cursor !== undefined && { last_offset: cursor }),
-      ...(inFlightUntil === null && { in_flight_until: null }),
-    })
-    .execute();
-}
+) => {
+  const from = cursor === undefined ? sql`` : sql`, last_offset = ${cursor}`;
+  const range = inFlightUntil === null ? sql`, in_flight_until = null` : sql``;
+  return change(db, consumer, sql`${DUE}${from}${range}`);
+};
 
 /** Deletes a consumer. A process that holds its lease loses it. */
 export async function deleteConsumer(db: Database, { shardId, id }: ConsumerId): Promise<void> {

@@ -24,7 +24,7 @@ export interface ConsumersOptions {
   /** Called when a run failed. The consumer is leased again a second later, or when its lease expires if it cannot be released. */
   onError: (error: Error, consumer: Consumer) => void;
   /**
-   * Delivers for a consumer for a short time, so that others are served. Must extend the lease if it takes longer than LEASE_SECONDS.
+   * Delivers for a consumer for a short time, so that others are served. Must advance it within LEASE_SECONDS, which extends the lease.
    * The signal is aborted when the process stops: what is in flight ends or is abandoned.
    */
   run: (consumer: Consumer, signal: AbortSignal) => Promise<RunEnd>;
