@@ -10,7 +10,7 @@ import {
   rotateKeyAction,
 } from '@floodgate/partners/actions';
 import { listKeys, listPartners } from '@floodgate/partners';
-import { redriveAction } from '@floodgate/registrations/actions';
+import { redriveAction, redriveShards } from '@floodgate/registrations/actions';
 import { Failure, InvalidInput } from '@floodgate/service';
 import { listTickets } from '@floodgate/tickets';
 import { createTicketAction, updateTicketAction } from '@floodgate/tickets/actions';
@@ -273,17 +273,17 @@ test('of two who change the same at once, the second notes what the first left',
 
 test('a redrive is noted for each of its batches', async () => {
   const { batchId } = await commitBatch(db, gala);
-  expect(await perform(db, redriveAction, { limit: 10 }, 'jane')).toEqual([]);
+  const redrive = async (selection: Omit<Parameters<typeof redriveShards>[1], 'limit'> = {}) =>
+    (await redriveShards(db, { ...selection, limit: 10 }, 'jane')).batchIds;
+  expect(await redrive()).toEqual([]);
   await sql`update batches set state = 'failed' where id = ${batchId}`.execute(db);
-  expect(await perform(db, redriveAction, { batchIds: [batchId], limit: 10 }, 'jane')).toEqual([batchId]);
+  expect(await redrive({ batchIds: [batchId] })).toEqual([batchId]);
   const [before, after] = [{ state: 'failed' }, { state: 'pending' }];
   expect(await noted()).toMatchObject([
     { action: 'batch.redrive', subject: `batch:${batchId}`, before, after },
   ]);
-  await expect(attempt(redriveAction, { batchIds: [batchId], limit: 1 })).rejects.toThrow(
-    'no failed batch has this id',
-  );
-  await expect(attempt(redriveAction, { batchIds: ['x'], limit: 0 })).rejects.toThrow(
+  await expect(redrive({ batchIds: [batchId] })).rejects.toThrow('no failed batch has this id');
+  await expect(attempt(redriveAction, { batchIds: ['x'], shardId: 0, limit: 0 })).rejects.toThrow(
     'batchIds: UUIDs; limit: a whole number from 1 to 100000',
   );
 });

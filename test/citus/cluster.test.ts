@@ -14,7 +14,6 @@ import {
   readBacklog,
   reconcile,
   reserveBatch,
-  returnLease,
   type Reservation,
 } from '@floodgate/registrations';
 import { sql } from 'kysely';
@@ -320,7 +319,6 @@ describe.skipIf(missing)(`on a Citus cluster${missing}`, () => {
           where shard_id = ${shardId} and id = ${batchId}::uuid`.execute(db);
       }
       const batches = { shardId, batchIds: [confirmed] };
-      await returnLease(finalizer, batches, 3_600_000);
       await expect(leaseDueBatches(finalizer, shardId, 10)).resolves.toEqual([]);
       await confirmBatches(finalizer, batches);
       await expect(failBatch(finalizer, shardId, failed, 'P0001')).resolves.toBe(true);

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { Consumer, handleJobs, parseQueueUrl } from '@floodgate/queue';
+import { handled, openConsumer, parseQueueUrl } from '@floodgate/queue';
 import { finalizeBatchesJob } from '@floodgate/registrations';
 
 /** Starts a process whose consumer never ends a job. It runs this very file. */
@@ -23,12 +23,10 @@ export async function startHangingConsumer(queue: {
 
 if (import.meta.main) {
   const [url, namespace] = process.argv.slice(2);
-  const consumer = new Consumer({
+  const consumer = openConsumer({
     target: parseQueueUrl(url!),
     namespace: namespace!,
-    jobs: handleJobs([{ ...finalizeBatchesJob, concurrency: 1 }], {
-      'finalize-batches': () => new Promise<'done'>(() => {}),
-    }),
+    jobs: [handled({ ...finalizeBatchesJob, concurrency: 1 }, () => new Promise<'done'>(() => {}))],
     onJobFailed: () => {},
     onError: () => {},
   });

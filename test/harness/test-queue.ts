@@ -1,20 +1,18 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import {
-  Consumer,
-  handleJobs,
+  handled,
   migrateQueue,
+  openBackend,
+  openConsumer,
+  openProducer,
   parseQueueUrl,
-  Producer,
-  job,
   type JobContext,
   type JobDefinition,
-  type JobHandler,
   type JobResult,
-  type NewJob,
+  type Producer,
   type QueueCounts,
-  openBackend,
 } from '@floodgate/queue';
-import { finalizeBatchesJob } from '@floodgate/registrations';
+import { finalizeBatchesJob, type ShardBatches } from '@floodgate/registrations';
 import { grantQueueToServiceRoles } from './service-roles.ts';
 import { waitUntil } from './wait-until.ts';
 
@@ -69,7 +67,7 @@ export class TestQueue {
 
   /** A producer whose server may be away. */
   openProducer(retry: RetryPolicy = { attempts: 3, backoffMs: 1 }): Producer {
-    const producer = new Producer({ ...this.#options(), jobs: [{ ...finalizeBatchesJob, ...retry }] });
+    const producer = openProducer({ ...this.#options(), jobs: [{ ...finalizeBatchesJob, ...retry }] });
     this.#closers.push(() => producer.close());
     return producer;
   }
@@ -81,14 +79,14 @@ export class TestQueue {
   }: ConsumeOptions = {}): TestConsumer {
     const runs: Run[] = [];
     const failures: TestConsumer['failures'] = [];
-    const finalize: JobHandler<typeof finalizeBatchesJob> = async (payload, context) => {
+    const finalize = async (payload: ShardBatches, context: JobContext) => {
       const run = { ...payload, ...context, at: performance.now() };
       runs.push(run);
       return (await handler(run)) ?? 'done';
     };
-    const consumer = new Consumer({
+    const consumer = openConsumer({
       ...this.#options(),
-      jobs: handleJobs([{ ...finalizeBatchesJob, concurrency, timeoutMs }], { 'finalize-batches': finalize }),
+      jobs: [handled({ ...finalizeBatchesJob, concurrency, timeoutMs }, finalize)],
       onJobFailed: ({ error, ...failed }) => failures.push({ ...failed, message: error.message }),
     });
     let closed: Promise<void> | undefined;
@@ -115,17 +113,19 @@ export class TestQueue {
   }
 }
 
-/** A job with these batches, or with one that does not exist. */
-export const newJob = (...batchIds: string[]) =>
-  job(finalizeBatchesJob, { shardId: 0, batchIds: batchIds.length > 0 ? batchIds : [randomUUID()] });
+/** A payload with these batches, or with one that does not exist. */
+export const batches = (...batchIds: string[]): ShardBatches => ({
+  shardId: 0,
+  batchIds: batchIds.length > 0 ? batchIds : [randomUUID()],
+});
 
-/** A job of one batch. */
-export const jobOfBatch = (shardId: number, batchId: string) =>
-  job(finalizeBatchesJob, { shardId, batchIds: [batchId] });
+/** Adds a job with these batches, or with one that does not exist. */
+export const enqueue = (producer: Producer, payload = batches()) =>
+  producer.enqueue(finalizeBatchesJob, payload);
 
 /** As many as one likes, at once. */
-export const enqueueAll = (producer: Producer, jobs: readonly NewJob[]) =>
-  Promise.all(jobs.map((one) => producer.enqueue(one)));
+export const enqueueAll = (producer: Producer, payloads: readonly ShardBatches[]) =>
+  Promise.all(payloads.map((payload) => enqueue(producer, payload)));
 
 /** Waits until the queue holds exactly this, and nothing else. */
 export async function waitForCounts(producer: Producer, expected: Partial<QueueCounts>): Promise<void> {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { startHangingConsumer } from '../harness/hanging-consumer.ts';
 import { QUEUE_BACKENDS, titleOf, useQueue, type QueueServer } from '../harness/queue-backends.ts';
-import { enqueueAll, newJob, TestQueue, waitForCounts } from '../harness/test-queue.ts';
+import { batches, enqueue, enqueueAll, TestQueue, waitForCounts } from '../harness/test-queue.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
 // Second half of the conformance suite: consumers among each other, and their end.
@@ -13,7 +13,7 @@ for (const backend of QUEUE_BACKENDS) {
 
     test('two consumers share the work, and no job is run by both', async () => {
       const producer = await queue.produce();
-      const jobs = Array.from({ length: 30 }, () => newJob());
+      const jobs = Array.from({ length: 30 }, () => batches());
       const { promise: bothAtWork, resolve } = Promise.withResolvers<void>();
       const consumers = [1, 2].map(() => queue.consume({ concurrency: 1, handler: () => bothAtWork }));
       await enqueueAll(producer, jobs);
@@ -21,16 +21,16 @@ for (const backend of QUEUE_BACKENDS) {
       resolve();
       await waitForCounts(producer, {});
       const run = consumers.flatMap(({ runs }) => runs.flatMap(({ batchIds }) => batchIds));
-      expect(run.toSorted()).toEqual(jobs.flatMap(({ payload }) => payload.batchIds).toSorted());
+      expect(run.toSorted()).toEqual(jobs.flatMap(({ batchIds }) => batchIds).toSorted());
     });
 
     test('a consumer takes no jobs of another namespace', async () => {
       const other = await TestQueue.open(server.url);
       const producer = await queue.produce();
       const { runs } = other.consume();
-      await producer.enqueue(newJob());
+      await enqueue(producer);
       const otherProducer = await other.produce();
-      await otherProducer.enqueue(newJob());
+      await enqueue(otherProducer);
       await waitForCounts(otherProducer, {});
       await other.close();
       expect(runs).toHaveLength(1);
@@ -41,7 +41,7 @@ for (const backend of QUEUE_BACKENDS) {
       const producer = await queue.produce();
       const { promise: go, resolve } = Promise.withResolvers<void>();
       const { close, runs } = queue.consume({ concurrency: 1, handler: () => go });
-      await enqueueAll(producer, [newJob(), newJob()]);
+      await enqueueAll(producer, [batches(), batches()]);
       await waitForCounts(producer, { active: 1, waiting: 1 });
       let isClosed = false;
       const closed = close(30_000).then(() => (isClosed = true));
@@ -57,7 +57,7 @@ for (const backend of QUEUE_BACKENDS) {
       const producer = await queue.produce();
       const { promise: end, resolve } = Promise.withResolvers<void>();
       const { close } = queue.consume({ handler: () => end });
-      await producer.enqueue(newJob());
+      await enqueue(producer);
       await waitForCounts(producer, { active: 1 });
       const startedAt = performance.now();
       await close(300);
@@ -73,16 +73,16 @@ for (const backend of QUEUE_BACKENDS) {
       { timeout: 120_000 },
       async () => {
         const producer = await queue.produce({ attempts: 2, backoffMs: 1 });
-        const job = newJob();
+        const job = batches();
         const victim = await startHangingConsumer(queue);
-        await producer.enqueue(job);
+        await enqueue(producer, job);
         await waitForCounts(producer, { active: 1 });
         await victim.kill();
         const { runs, failures } = queue.consume();
         // Its lock lasts 15 s, and it is looked for every 15 s.
         await waitUntil('the job has run', () => runs.length > 0, 80_000);
         await waitForCounts(producer, {});
-        expect(runs).toMatchObject([{ ...job.payload, isLastAttempt: false }]);
+        expect(runs).toMatchObject([{ ...job, isLastAttempt: false }]);
         expect(failures).toEqual([]);
       },
     );

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { QUEUE_BACKENDS, titleOf } from '../harness/queue-backends.ts';
-import { newJob, TestQueue } from '../harness/test-queue.ts';
+import { enqueue, TestQueue } from '../harness/test-queue.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { redisServerCommand } from '../servers/redis.ts';
 
@@ -17,16 +17,16 @@ describe.concurrent('connections that were forgotten on the way are given up', (
       const { runs } = queue.consume({
         handler: () => Promise.resolve(runs.length === 1 ? wire.forgetConnections() : undefined),
       });
-      await producer.enqueue(newJob());
+      await enqueue(producer);
       await waitUntil('a job runs', () => runs.length === 1);
 
-      const enqueue = () =>
-        producer.enqueue(newJob()).then(
+      const isEnqueued = () =>
+        enqueue(producer).then(
           () => true,
           () => false,
         );
-      expect(await enqueue()).toBe(false);
-      await waitUntil('a job is enqueued', enqueue);
+      expect(await isEnqueued()).toBe(false);
+      await waitUntil('a job is enqueued', isEnqueued);
       await waitUntil('another job runs', () => runs.length > 1);
       wire.cutConnections();
       await queue.close();

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { QUEUE_BACKENDS, titleOf, type FragileQueueServer } from '../harness/queue-backends.ts';
-import { newJob, TestQueue, waitForCounts } from '../harness/test-queue.ts';
+import { batches, enqueue, TestQueue, waitForCounts } from '../harness/test-queue.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { redisServerCommand } from '../servers/redis.ts';
 
@@ -27,17 +27,17 @@ for (const backend of fragile) {
     test('while the server is away an enqueue fails at once; later everything works again', async () => {
       const producer = await queue.produce();
       const { runs } = queue.consume();
-      await producer.enqueue(newJob());
+      await enqueue(producer);
       await waitUntil('the first job has run', () => runs.length === 1);
 
       await server.goAway();
-      await waitUntil('the queue is known to be down', () => failsAtOnce(() => producer.enqueue(newJob())));
-      await expect(producer.enqueue(newJob())).rejects.toThrow();
+      await waitUntil('the queue is known to be down', () => failsAtOnce(() => enqueue(producer)));
+      await expect(enqueue(producer)).rejects.toThrow();
       await expect(producer.verify()).rejects.toThrow();
 
       await server.comeBack();
       await waitUntil('a job runs again', async () => {
-        await producer.enqueue(newJob()).catch(() => {});
+        await enqueue(producer).catch(() => {});
         return runs.length > 1;
       });
       await producer.verify();
@@ -48,10 +48,10 @@ for (const backend of fragile) {
       const producer = queue.openProducer();
       const { runs } = queue.consume();
       await expect(producer.verify()).rejects.toThrow();
-      await failsAtOnce(() => producer.enqueue(newJob()));
+      await failsAtOnce(() => enqueue(producer));
       await server.comeBack();
       await waitUntil('a job runs', async () => {
-        await producer.enqueue(newJob()).catch(() => {});
+        await enqueue(producer).catch(() => {});
         return runs.length > 0;
       });
     });
@@ -60,22 +60,22 @@ for (const backend of fragile) {
       const producer = await queue.produce();
       await waitForCounts(producer, {});
       await server.goAway();
-      await waitUntil('the queue is known to be down', () => failsAtOnce(() => producer.enqueue(newJob())));
-      const lost = Array.from({ length: 50 }, () => newJob());
-      const attempts = await Promise.allSettled(lost.map((job) => producer.enqueue(job)));
+      await waitUntil('the queue is known to be down', () => failsAtOnce(() => enqueue(producer)));
+      const lost = Array.from({ length: 50 }, () => batches());
+      const attempts = await Promise.allSettled(lost.map((job) => enqueue(producer, job)));
       expect(attempts.every(({ status }) => status === 'rejected')).toBe(true);
 
       await server.comeBack();
-      const kept = newJob();
+      const kept = batches();
       await waitUntil('an enqueue succeeds', () =>
-        producer.enqueue(kept).then(
+        enqueue(producer, kept).then(
           () => true,
           () => false,
         ),
       );
       const { runs } = queue.consume();
       await waitUntil('the job has run', () => runs.length > 0);
-      expect(runs.flatMap(({ batchIds }) => batchIds)).toEqual(kept.payload.batchIds);
+      expect(runs.flatMap(({ batchIds }) => batchIds)).toEqual(kept.batchIds);
     });
   });
 }

@@ -4,7 +4,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Consumer, handleJobs, job, parseQueueUrl, Producer } from '@floodgate/queue';
+import {
+  handled,
+  openConsumer,
+  openProducer,
+  parseQueueUrl,
+  type Consumer,
+  type Producer,
+} from '@floodgate/queue';
 import { finalizeBatchesJob } from '@floodgate/registrations';
 import { findFreePort } from '@floodgate/embedded-postgres';
 import { Redis } from 'ioredis';
@@ -18,7 +25,7 @@ const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
 const missing = redisServerCommand() && hasOpenssl ? '' : ' (no redis-server or no openssl on the PATH)';
 
 const PASSWORD = 'open-sesame';
-const jobs = handleJobs([finalizeBatchesJob], { 'finalize-batches': () => Promise.resolve('done' as const) });
+const jobs = [handled(finalizeBatchesJob, () => Promise.resolve('done' as const))];
 const SAFE = ['--maxmemory-policy', 'noeviction', '--save', ''];
 
 describe.skipIf(missing)(`why a queue is down${missing}`, () => {
@@ -79,8 +86,8 @@ describe.skipIf(missing)(`why a queue is down${missing}`, () => {
       return `127.0.0.1:${port}${number}`;
     });
     const common = { target: parseQueueUrl(url), namespace: 'problems', onError: () => {} };
-    const producer = new Producer({ ...common, jobs: [finalizeBatchesJob] });
-    const consumer = new Consumer({
+    const producer = openProducer({ ...common, jobs: [finalizeBatchesJob] });
+    const consumer = openConsumer({
       ...common,
       jobs,
       onJobFailed: () => {},
@@ -99,12 +106,12 @@ describe.skipIf(missing)(`why a queue is down${missing}`, () => {
     const told: string[] = [];
     const onError = (error: Error) => told.push(error.message);
     const common = { target: parseQueueUrl(`${servers.open.url}/99`), namespace: 'elsewhere', onError };
-    const producer = new Producer({ ...common, jobs: [finalizeBatchesJob] });
-    const consumer = new Consumer({ ...common, jobs, onJobFailed: () => {} });
+    const producer = openProducer({ ...common, jobs: [finalizeBatchesJob] });
+    const consumer = openConsumer({ ...common, jobs, onJobFailed: () => {} });
     // Whoever took another database would connect once.
     await waitUntil('both have tried again and again', async () => {
       await expect(
-        producer.enqueue(job(finalizeBatchesJob, { shardId: 0, batchIds: [randomUUID()] })),
+        producer.enqueue(finalizeBatchesJob, { shardId: 0, batchIds: [randomUUID()] }),
       ).rejects.toThrow();
       return told.filter((message) => message.includes('DB index')).length > 6;
     });
@@ -119,8 +126,8 @@ describe.skipIf(missing)(`why a queue is down${missing}`, () => {
     const target = parseQueueUrl(`rediss://127.0.0.1:${servers.tls.port}`);
     const common = { target, namespace: 'problems', onError: () => {} };
     for (let waitMs = 0; waitMs < 100; waitMs++) {
-      const producer = new Producer(common);
-      const consumer = new Consumer({ ...common, jobs, onJobFailed: () => {} });
+      const producer = openProducer(common);
+      const consumer = openConsumer({ ...common, jobs, onJobFailed: () => {} });
       // As long as a handshake takes, or less.
       await delay(waitMs % 10);
       await Promise.all([producer.close(), consumer.close(1_000)]);

@@ -1,4 +1,4 @@
-import { Consumer, parseQueueUrl, Producer, UnsafeQueueError, watchQueue } from '@floodgate/queue';
+import { openConsumer, openProducer, parseQueueUrl, UnsafeQueueError, watchQueue } from '@floodgate/queue';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished } from 'vitest';
 import { commitBatch } from '../harness/committed-batch.ts';
@@ -35,8 +35,8 @@ describe.skipIf(missing)(`a Redis that may evict keys${missing}`, () => {
 
   function openBoth(url: string) {
     const common = { target: parseQueueUrl(url), namespace: 'policy', onError: () => {} };
-    const producer = new Producer(common);
-    const consumer = new Consumer({
+    const producer = openProducer(common);
+    const consumer = openConsumer({
       ...common,
       jobs: [],
       onJobFailed: () => {},

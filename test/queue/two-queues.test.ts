@@ -1,13 +1,14 @@
 import { Type } from '@sinclair/typebox';
 import {
-  Consumer,
   defineJob,
   defineWorker,
-  handleJobs,
-  job,
+  handled,
+  openConsumer,
+  openProducer,
   parseQueueUrl,
-  Producer,
+  type Consumer,
   type JobResult,
+  type Producer,
 } from '@floodgate/queue';
 import { createLogger, loadConfig } from '@floodgate/service';
 import { startWorker, workerConfig, type WorkerHealth } from '@floodgate/worker';
@@ -35,7 +36,7 @@ for (const backend of QUEUE_BACKENDS) {
     const where = () => ({ target: parseQueueUrl(queue.url), namespace: queue.namespace, onError: () => {} });
 
     async function produce(): Promise<Producer> {
-      const producer = new Producer(where());
+      const producer = openProducer(where());
       onTestFinished(() => producer.close());
       await producer.verify();
       return producer;
@@ -43,9 +44,9 @@ for (const backend of QUEUE_BACKENDS) {
 
     function consume(queues: string[], handle: (n: number) => Promise<JobResult>): Consumer {
       const handler = ({ n }: { n: number }) => handle(n);
-      const jobs = handleJobs(JOBS, { 'go-left': handler, 'go-right': handler });
+      const jobs = JOBS.map((kind) => handled(kind, handler));
       const chosen = jobs.filter((kind) => queues.includes(kind.queue));
-      const consumer = new Consumer({ ...where(), jobs: chosen, onJobFailed: () => {} });
+      const consumer = openConsumer({ ...where(), jobs: chosen, onJobFailed: () => {} });
       onTestFinished(() => consumer.close(5_000));
       return consumer;
     }
@@ -53,9 +54,9 @@ for (const backend of QUEUE_BACKENDS) {
     test('a consumer of one queue runs no jobs of another, not even where one lies in its own', async () => {
       const producer = await produce();
       const ran: number[] = [];
-      await producer.enqueue(job(rightJob, { n: 1 }));
-      await producer.enqueue(job({ ...rightJob, queue: 'left' }, { n: 2 }));
-      await producer.enqueue(job(leftJob, { n: 3 }));
+      await producer.enqueue(rightJob, { n: 1 });
+      await producer.enqueue({ ...rightJob, queue: 'left' }, { n: 2 });
+      await producer.enqueue(leftJob, { n: 3 });
       consume(['left'], (n) => done().finally(() => ran.push(n)));
       await waitUntil('the job has run', () => ran.length > 0);
       await waitUntil(
@@ -69,8 +70,8 @@ for (const backend of QUEUE_BACKENDS) {
     test('a consumer of both refuses what lies in the wrong one', async () => {
       const producer = await produce();
       const ran: number[] = [];
-      await producer.enqueue(job({ ...rightJob, queue: 'left' }, { n: 1 }));
-      await producer.enqueue(job(rightJob, { n: 2 }));
+      await producer.enqueue({ ...rightJob, queue: 'left' }, { n: 1 });
+      await producer.enqueue(rightJob, { n: 2 });
       consume(['left', 'right'], (n) => done().finally(() => ran.push(n)));
       await waitUntil('it was refused', async () => (await producer.counts('left')).failed === 1);
       await waitUntil('the other has run', () => ran.length > 0);
@@ -82,7 +83,7 @@ for (const backend of QUEUE_BACKENDS) {
       const { promise: go, resolve } = Promise.withResolvers<void>();
       consume(['left', 'right'], () => go.then(done));
       await Promise.all(
-        [leftJob, rightJob].flatMap((kind) => [1, 2, 3, 4].map((n) => producer.enqueue(job(kind, { n })))),
+        [leftJob, rightJob].flatMap((kind) => [1, 2, 3, 4].map((n) => producer.enqueue(kind, { n }))),
       );
       const under = async () => [
         (await producer.counts('left')).active,
@@ -100,7 +101,7 @@ for (const backend of QUEUE_BACKENDS) {
       const consumer = consume(['left', 'right'], done);
       await waitUntil('some time has passed', () => consumer.idleMs()['left']! > 300);
       const startedAt = performance.now();
-      await producer.enqueue(job(rightJob, { n: 1 }));
+      await producer.enqueue(rightJob, { n: 1 });
       await waitUntil('right was busy', () => consumer.idleMs()['right']! < performance.now() - startedAt);
       expect(consumer.idleMs()['left']!).toBeGreaterThan(300);
     });
@@ -117,7 +118,7 @@ describe('a worker with two queues', () => {
       settings: {},
       open: ({ producer }) => {
         producers.push(producer);
-        return { handlers: { 'go-left': done, 'go-right': () => go.then(done) }, tasks: [] };
+        return { jobs: [handled(leftJob, done), handled(rightJob, () => go.then(done))], tasks: [] };
       },
     });
     const port = String(await findFreePort());
@@ -139,10 +140,10 @@ describe('a worker with two queues', () => {
   test('a stuck queue is seen while the other is busy', async () => {
     const { promise: go, resolve } = Promise.withResolvers<void>();
     const { producer, read } = await startTwoQueues(go, { RIGHT_CONCURRENCY: '1' });
-    await producer.enqueue(job(rightJob, { n: 1 }));
-    await producer.enqueue(job(rightJob, { n: 2 }));
+    await producer.enqueue(rightJob, { n: 1 });
+    await producer.enqueue(rightJob, { n: 2 });
     const health = await waitUntil('the worker is stalled', async () => {
-      await producer.enqueue(job(leftJob, { n: 3 }));
+      await producer.enqueue(leftJob, { n: 3 });
       const seen = await read();
       return seen.status === 'stalled' && seen;
     });
@@ -156,8 +157,8 @@ describe('a worker with two queues', () => {
 
   test('WORKER_QUEUES chooses what it takes and what it is judged by', async () => {
     const { producer, read } = await startTwoQueues(Promise.resolve(), { WORKER_QUEUES: 'right' });
-    await producer.enqueue(job(leftJob, { n: 1 }));
-    await producer.enqueue(job(rightJob, { n: 2 }));
+    await producer.enqueue(leftJob, { n: 1 });
+    await producer.enqueue(rightJob, { n: 2 });
     await waitUntil('the right one has run', async () => {
       const { waiting, active } = await producer.counts('right');
       return waiting + active === 0;
@@ -173,8 +174,7 @@ describe('a worker with two queues', () => {
 });
 
 test('a second queue has settings of its own', () => {
-  const handlers = { 'go-left': done, 'go-right': done };
-  const capability = defineWorker({ jobs: JOBS, settings: {}, open: () => ({ handlers, tasks: [] }) });
+  const capability = defineWorker({ jobs: JOBS, settings: {}, open: () => ({ jobs: [], tasks: [] }) });
   const url = 'postgres://127.0.0.1/floodgate';
   const env = { DATABASE_URL: url, QUEUE_URL: url, RIGHT_ATTEMPTS: '7' };
   expect(loadConfig(workerConfig([capability]), env)).toMatchObject({

@@ -7,7 +7,6 @@ import {
   listFailedBatches,
   readBacklog,
   redriveBatches,
-  returnLease,
 } from '@floodgate/registrations';
 import { type BatchState, type Database, type Schema } from '@floodgate/database';
 import { sql, type InsertObject, type RawBuilder } from 'kysely';
@@ -79,16 +78,6 @@ test('a lease lasts twice as long as the one before, up to about five minutes', 
     expect(seconds).toEqual([10, 20, 40, 80, 160, 320, 320, 320]);
   }));
 
-test('a lease that is returned ends soon and does not count', () =>
-  inOneMoment(async (db) => {
-    const id = await addBatch(db);
-    const seconds = await leaseAgain(db, id);
-    await returnLease(db, { shardId: 0, batchIds: [id] }, 1_500);
-    expect(await dueInSeconds(db, id)).toBe(1.5);
-    expect(await leaseDueBatches(db, 0, 1)).toEqual([]);
-    expect(await leaseAgain(db, id)).toBe(seconds);
-  }));
-
 test('leased is what is pending and due, what has waited longest first, as many as were asked for', () =>
   inOneMoment(async (db) => {
     const due = (seconds: number) => addBatch(db, { relay_at: ago(seconds) });
@@ -121,7 +110,6 @@ test('what is finished is neither confirmed nor failed nor leased any more', () 
     const before = await rows(db);
     await confirmBatches(db, { shardId: 0, batchIds: ids });
     for (const id of ids) expect(await failBatch(db, 0, id, 'too late')).toBe(false);
-    await returnLease(db, { shardId: 0, batchIds: ids }, 1_000);
     expect(await rows(db)).toEqual(before);
   }));
 
@@ -144,19 +132,21 @@ test('redriven are failed batches, the oldest first, as many as were asked for, 
     ];
     const others = await addInState(db, ['confirmed']);
     await addBatch(db, { relay_at: ago(-300) });
-    expect((await redriveBatches(db, { limit: 2 })).toSorted()).toEqual([older, oldest].toSorted());
+    expect((await redriveBatches(db, { shardId: 0, limit: 2 })).toSorted()).toEqual(
+      [older, oldest].toSorted(),
+    );
     expect((await leaseDueBatches(db, 0, 100)).toSorted()).toEqual([older, oldest].toSorted());
     for (const batchId of [...others, older]) {
-      expect(await redriveBatches(db, { batchIds: [batchId], limit: 100 })).toEqual([]);
+      expect(await redriveBatches(db, { shardId: 0, batchIds: [batchId], limit: 100 })).toEqual([]);
     }
     expect(await stateOf(db, young)).toBe('failed');
-    expect(await redriveBatches(db, { batchIds: [young], limit: 100 })).toEqual([young]);
+    expect(await redriveBatches(db, { shardId: 0, batchIds: [young], limit: 100 })).toEqual([young]);
   }));
 
 test('only the batch that was named is redriven', () =>
   inOneMoment(async (db) => {
     const [named, other] = await addInState(db, ['failed', 'failed']);
-    expect(await redriveBatches(db, { batchIds: [named!], limit: 100 })).toEqual([named]);
+    expect(await redriveBatches(db, { shardId: 0, batchIds: [named!], limit: 100 })).toEqual([named]);
     expect(await stateOf(db, other!)).toBe('failed');
   }));
 
@@ -178,8 +168,8 @@ test('what has failed is listed, the oldest first, with whose it is and why', as
   expect((await listFailedBatches(db, { eventId: 1001, limit: 9 })).failed).toMatchObject([
     { batchId: young },
   ]);
-  expect(await redriveBatches(db, { eventId: 1001, limit: 9 })).toEqual([young]);
-  expect(await countStates(db, [young, old])).toEqual({ pending: 1, failed: 1 });
+  expect(await redriveBatches(db, { shardId: 0, eventId: 1001, limit: 9 })).toEqual([young]);
+  expect(await countStates(db, [young, old])).toEqual({ pending: 1, confirmed: 0, failed: 1 });
 });
 
 test('the backlog counts what is pending and what has failed, and tells how long the oldest has waited', async () => {

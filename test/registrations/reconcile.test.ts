@@ -46,7 +46,7 @@ test('a batch that nobody finalizes is forgotten', async () => {
 test('a batch that was redriven has not waited yet', async () => {
   const batchId = await commitLongAgo();
   await sql`update batches set state = 'failed', finished_at = now()`.execute(database.db);
-  await redriveBatches(database.db, { batchIds: [batchId], limit: 1 });
+  await redriveBatches(database.db, { shardId: gala.shardId, batchIds: [batchId], limit: 1 });
   expect(await reconcile(database.db)).toEqual([]);
   const { pendingBatches, oldestPendingMs } = await readBacklog(database.db);
   expect(pendingBatches).toBe(1);

@@ -1,9 +1,10 @@
 import { sql } from 'kysely';
-import { afterAll, beforeEach, expect, vi } from 'vitest';
+import { afterAll, beforeEach, expect } from 'vitest';
+import type { Producer } from '@floodgate/queue';
 import { relayDueBatches, type ShardBatches } from '@floodgate/registrations';
 import { database, test } from '../harness/database-test.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
-import { TestQueue } from '../harness/test-queue.ts';
+import { TestQueue, waitForCounts } from '../harness/test-queue.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
 // Rounds of the relay, one at a time. That a worker runs them is shown elsewhere.
@@ -30,66 +31,58 @@ const addDueBatches = (count: number, shardId = 0) =>
     database.db,
   );
 
-const neverCalled = () => Promise.reject(new Error('it was not to be called, or Postgres is away as well'));
+const ids = async () => (await database.db.selectFrom('batches').select('id').execute()).map(({ id }) => id);
 
-const rows = () => database.db.selectFrom('batches').selectAll().orderBy('id').execute();
+/** A relay whose finalizer only notes what it is given, or refuses it. */
+function openRelay(producer: Pick<Producer, 'enqueue'>, refusal?: Error) {
+  const finalized: ShardBatches[] = [];
+  const finalize = (batches: ShardBatches) => {
+    finalized.push(batches);
+    return refusal ? Promise.reject(refusal) : Promise.resolve();
+  };
+  return { finalized, relay: () => relayDueBatches({ db: database.db, producer, finalize }) };
+}
 
-test('a backlog is enqueued 100 batches at a time, and the relay says whether there may be more', async () => {
+test('a backlog is finalized 100 batches at a time, and the relay says whether there may be more', async () => {
   await addDueBatches(101);
   const producer = await queue.produce();
-  const { runs } = queue.consume();
-  const rounds = [1, 2, 3].map(
-    () => () => relayDueBatches({ db: database.db, producer, finalize: neverCalled }),
-  );
-  const answers: string[] = [];
-  for (const round of rounds) answers.push(await round());
-  expect(answers).toEqual(['more', 'done', 'done']);
-  await waitUntil('both jobs have run', () => runs.length === 2);
-  expect(new Set(runs.map(({ batchIds }) => batchIds.length))).toEqual(new Set([100, 1]));
-  const ids = (await rows()).map(({ id }) => id);
-  expect(runs.flatMap(({ batchIds }) => batchIds).toSorted()).toEqual(ids.toSorted());
+  const { finalized, relay } = openRelay(producer);
+  expect([await relay(), await relay(), await relay()]).toEqual(['more', 'done', 'done']);
+  expect(finalized.map(({ batchIds }) => batchIds.length)).toEqual([100, 1]);
+  expect(finalized.flatMap(({ batchIds }) => batchIds).toSorted()).toEqual((await ids()).toSorted());
+  await waitForCounts(producer, {});
 });
 
-test('where neither the queue nor Postgres takes them, batches are due again a second later, as if they had never been leased', async () => {
+test('what cannot be finalized becomes a job, which has attempts', async () => {
   await addDueBatches(2);
-  const before = await rows();
+  const producer = await queue.produce();
+  const { runs } = queue.consume();
+  expect(await openRelay(producer, new Error('no luck')).relay()).toBe('done');
+  await waitUntil('the job has run', () => runs.length === 1);
+  expect(runs[0]!.batchIds.toSorted()).toEqual((await ids()).toSorted());
+});
+
+test('if the queue refuses the job as well, the round fails, and the batches are due again when their lease ends', async () => {
+  await addDueBatches(2);
   const producer = queue.openProducer();
   proxy.setMode('down');
-  await expect(relayDueBatches({ db: database.db, producer, finalize: neverCalled })).rejects.toThrow();
+  await expect(openRelay(producer, new Error('no luck')).relay()).rejects.toThrow();
   proxy.setMode('pass');
-  const after = await rows();
-  const now = await sql<{ now: Date }>`select now()`.execute(database.db);
-  expect(after.map(({ enqueues }) => enqueues)).toEqual(before.map(({ enqueues }) => enqueues));
-  for (const { relay_at: dueAt } of after) {
-    expect(Number(dueAt)).toBeGreaterThan(Number(before[0]!.relay_at));
-    expect(Number(dueAt) - Number(now.rows[0]!.now)).toBeLessThanOrEqual(1_000);
-  }
+  const { finalized, relay } = openRelay(producer);
+  expect(await relay()).toBe('done');
+  expect(finalized).toEqual([]);
+  await sql`update batches set relay_at = now()`.execute(database.db);
+  await relay();
+  expect(finalized).toHaveLength(1);
 });
 
-test('where the queue refuses them, the relay finalizes by itself, and asks it no more in this round', async () => {
+test('a shard whose batches cannot be finalized does not delay the others', async () => {
   await sql`insert into shards (id) values (1) on conflict do nothing`.execute(database.db);
   await addDueBatches(1);
   await addDueBatches(1, 1);
-  const producer = queue.openProducer();
-  const enqueue = vi.spyOn(producer, 'enqueue');
-  proxy.setMode('down');
-  const finalized: ShardBatches[] = [];
-  const finalize = (batches: ShardBatches) => Promise.resolve(void finalized.push(batches));
-  expect(await relayDueBatches({ db: database.db, producer, finalize })).toBe('done');
-  proxy.setMode('pass');
-  expect(finalized.map(({ shardId }) => shardId)).toEqual([0, 1]);
-  expect(enqueue).toHaveBeenCalledTimes(1);
-});
-
-test('while the queue is known to be down, the relay finalizes by itself', async () => {
-  await addDueBatches(2);
   const nowhere = new TestQueue('redis://127.0.0.1:1');
-  const finalized: ShardBatches[] = [];
-  const finalize = (batches: ShardBatches) => Promise.resolve(void finalized.push(batches));
-  expect(await relayDueBatches({ db: database.db, producer: nowhere.openProducer(), finalize })).toBe('done');
-  const batchIds = (await rows()).map(({ id }) => id);
-  expect(finalized.map((batches) => ({ ...batches, batchIds: batches.batchIds.toSorted() }))).toEqual([
-    { shardId: 0, batchIds },
-  ]);
+  const { finalized, relay } = openRelay(nowhere.openProducer(), new Error('no luck'));
+  await expect(relay()).rejects.toThrow('the queue is down');
+  expect(finalized.map(({ shardId }) => shardId)).toEqual([0, 1]);
   await nowhere.close();
 });

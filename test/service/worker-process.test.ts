@@ -1,9 +1,10 @@
 import { sql } from 'kysely';
 import { afterEach, describe, expect } from 'vitest';
+import { finalizeBatchesJob } from '@floodgate/registrations';
 import { commitBatch } from '../harness/committed-batch.ts';
 import { startProcess } from '../harness/service-process.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
-import { jobOfBatch, TestQueue } from '../harness/test-queue.ts';
+import { TestQueue } from '../harness/test-queue.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { adoptWorker, database, gala, startWorker, test } from '../harness/workers-test.ts';
 import { redisServerCommand, startRedis, type RedisProcess } from '../servers/redis.ts';
@@ -82,7 +83,9 @@ describe.skipIf(missing)(`a Redis that loses everything${missing}`, { timeout: 9
     redis = await startRedis();
     const queue = await TestQueue.open(redis.url);
     const held = await commitBatch(database.db, gala, { relayInSeconds: 1 });
-    await (await queue.produce()).enqueue(jobOfBatch(gala.shardId, held.batchId));
+    await (
+      await queue.produce()
+    ).enqueue(finalizeBatchesJob, { shardId: gala.shardId, batchIds: [held.batchId] });
     await queue.close();
     await redis.kill();
     redis = await startRedis(undefined, redis.port);

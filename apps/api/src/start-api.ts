@@ -7,7 +7,7 @@ import {
   type ApiContext,
   type OpenCapability,
 } from '@floodgate/http';
-import { Producer, queueOptions, watchQueue } from '@floodgate/queue';
+import { openProducer, queueOptions, watchQueue } from '@floodgate/queue';
 import { started, type Logger, type Service } from '@floodgate/service';
 import { CAPABILITIES, JOBS } from './capabilities.ts';
 import type { ApiConfig } from './config.ts';
@@ -43,7 +43,7 @@ export async function startApi(config: ApiConfig, log: Logger): Promise<Service 
     connectTimeoutMs: readWithinMs,
     statementTimeoutMs: readWithinMs,
   });
-  const producer = new Producer(queueOptions(config, JOBS, log));
+  const producer = openProducer(queueOptions(config, JOBS, log));
   opened.adopt(producer, () => producer.close());
   opened.defer(await watchQueue(producer, log));
   const capabilities: OpenCapability[] = [];

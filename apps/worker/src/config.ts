@@ -1,14 +1,14 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { databaseSettings } from '@floodgate/database';
 import { port, processSettings, whole } from '@floodgate/service';
-import { consumerSettings, producerSettings, queueNames, queueSettings } from '@floodgate/queue';
+import { consumerSettings, producerSettings, queueSettings } from '@floodgate/queue';
 import type { WorkerCapability } from '@floodgate/queue';
 import { CAPABILITIES } from './capabilities.ts';
 
 /** Returns everything that a worker with these capabilities reads from its environment; typed is what it has by itself. */
 export function workerConfig(capabilities: readonly WorkerCapability[]) {
   const jobs = capabilities.flatMap((capability) => capability.jobs);
-  const queues = queueNames(jobs);
+  const queues = jobs.map(({ queue }) => queue);
   const settings = capabilities.map((capability) => capability.settings);
   return Type.Object({
     ...databaseSettings,

@@ -1,6 +1,6 @@
 import { connectService } from '@floodgate/database';
 import { serveHealth, started, startPeriodicTasks, type Logger, type Service } from '@floodgate/service';
-import { Consumer, Producer, queueOptions, watchQueue } from '@floodgate/queue';
+import { openConsumer, openProducer, queueOptions, watchQueue } from '@floodgate/queue';
 import { CAPABILITIES } from './capabilities.ts';
 import type { WorkerConfig } from './config.ts';
 import { judge, readProgress } from './health.ts';
@@ -26,12 +26,12 @@ export async function startWorker(
     { maxConnections: MAX_CONNECTIONS, statementTimeoutMs: STATEMENT_TIMEOUT_MS },
   );
   opened.defer(() => db.destroy());
-  const producer = new Producer(queueOptions(config, definitions, log));
+  const producer = openProducer(queueOptions(config, definitions, log));
   opened.defer(() => producer.close());
   const works = capabilities.map((capability) => capability.open({ db, log, producer, config }));
   const queues = config.WORKER_QUEUES.split(',');
   const jobs = works.flatMap((work) => work.jobs).filter(({ queue }) => queues.includes(queue));
-  const consumer = new Consumer({
+  const consumer = openConsumer({
     ...queueOptions(config, jobs, log),
     onJobFailed: ({ error, ...job }) => log.warn({ err: error, ...job }, 'a job failed'),
   });

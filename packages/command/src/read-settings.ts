@@ -10,15 +10,10 @@ const WithQueue = Type.Object({ ...databaseSettings, QUEUE_URL, QUEUE_NAMESPACE 
 /** What the operator's command reads from its environment. */
 export const CliEnvironment = Type.Object({ ...WithQueue.properties, QUEUE_URL: Type.Optional(QUEUE_URL) });
 
-/** Returns where the database is, and the queue where QUEUE_URL is set. Throws ConfigError. */
-export function readSettings(env: NodeJS.ProcessEnv) {
-  const { DATABASE_URL, QUEUE_URL: url, QUEUE_NAMESPACE: namespace } = loadConfig(CliEnvironment, env);
+/** Returns where the database is, and the queue where QUEUE_URL is set. Throws ConfigError, also where a queue is needed and not set. */
+export function readSettings(env: NodeJS.ProcessEnv, needsQueue: boolean) {
+  const config = loadConfig(needsQueue ? WithQueue : CliEnvironment, env);
+  const { DATABASE_URL, QUEUE_URL: url, QUEUE_NAMESPACE: namespace } = config;
   const queue = url === undefined ? null : { target: parseQueueUrl(url), namespace };
   return { databaseUrl: DATABASE_URL, queue };
-}
-
-/** The same where a queue is needed. */
-export function readSettingsWithQueue(env: NodeJS.ProcessEnv) {
-  const { DATABASE_URL, QUEUE_URL: url, QUEUE_NAMESPACE: namespace } = loadConfig(WithQueue, env);
-  return { databaseUrl: DATABASE_URL, queue: { target: parseQueueUrl(url), namespace } };
 }

@@ -1,16 +1,16 @@
 import { Type } from '@sinclair/typebox';
 import { expect, test, vi } from 'vitest';
-import { Consumer } from './consumer.ts';
-import { defineJob, handleJobs } from './jobs.ts';
+import { openConsumer } from './consumer.ts';
+import { defineJob, handled } from './jobs.ts';
 
 const options = { attempts: 1, backoffMs: 1, timeoutMs: 1_000, concurrency: 1 };
 const clockJob = defineJob({ ...options, name: 'tick', queue: 'clock', payload: Type.Object({}) });
 
 test('a clock that is set back does not make a consumer look busy', async () => {
-  const consumer = new Consumer({
+  const consumer = openConsumer({
     target: { kind: 'redis', url: 'redis://127.0.0.1:1' },
     namespace: 'clock',
-    jobs: handleJobs([clockJob], { tick: () => Promise.resolve('done' as const) }),
+    jobs: [handled(clockJob, () => Promise.resolve('done' as const))],
     onJobFailed: () => {},
     onError: () => {},
   });

@@ -1,7 +1,7 @@
-export { UnsafeQueueError } from './backend.ts';
+export { openBackend } from './backend.ts';
+export { UnsafeQueueError } from './connection.ts';
 export * from './consumer.ts';
 export * from './jobs.ts';
-export * from './open-backend.ts';
 export { grantQueue, migrateQueue } from './postgres-backend.ts';
 export * from './producer.ts';
 export * from './queue-url.ts';

@@ -1,32 +1,20 @@
-import { randomUUID } from 'node:crypto';
 import type { Static, TSchema } from '@sinclair/typebox';
 import { TypeCompiler } from '@sinclair/typebox/compiler';
 
-/** A kind of job. `attempts`, `backoffMs` and `concurrency` are defaults of its queue's settings. */
-export interface JobDefinition {
+/** A kind of job, with a queue of its own. `attempts`, `backoffMs` and `concurrency` are defaults of the queue's settings. */
+export interface JobDefinition<Payload = unknown> {
   readonly name: string;
-  /** Each queue is scaled on its own. */
+  /** a–z, 0–9 and _. Each queue is scaled on its own. */
   readonly queue: string;
-  /** Checked by producer and consumer. Small: a job notifies, the data is in Postgres. */
-  readonly payload: TSchema;
-  readonly isPayload: (payload: unknown) => boolean;
+  /** The consumer refuses other payloads. Small: a job notifies, the data is in Postgres. */
+  readonly isPayload: (payload: unknown) => payload is Payload;
   /** Limit of one attempt. */
   readonly timeoutMs: number;
   readonly attempts: number;
   /** Delay before the second attempt; doubles with each further one, up to half of it at random. */
   readonly backoffMs: number;
-  /** Jobs of its queue that one worker runs at once. */
+  /** Jobs that one worker runs at once. */
   readonly concurrency: number;
-}
-
-type PayloadOf<Definition extends JobDefinition> = Static<Definition['payload']>;
-
-/** A job to be enqueued. Adding an id that exists already, failed jobs included, does nothing. */
-export interface NewJob<Definition extends JobDefinition = JobDefinition> {
-  readonly definition: Definition;
-  /** No ":" and not all digits. */
-  readonly id: string;
-  readonly payload: PayloadOf<Definition>;
 }
 
 /** The outcome of an attempt that did not fail. A snoozed job runs again after the delay, without using up an attempt. */
@@ -39,50 +27,23 @@ export interface JobContext {
 }
 
 /** Runs one attempt. An attempt that rejects has failed and is repeated later. At least once: handlers are idempotent. */
-export type JobHandler<Definition extends JobDefinition> = (
-  payload: PayloadOf<Definition>,
-  context: JobContext,
-) => Promise<JobResult>;
-
-/** One handler per kind of job: a missing one does not compile. */
-export type JobHandlers<Jobs extends readonly JobDefinition[]> = {
-  readonly [Definition in Jobs[number] as Definition['name']]: JobHandler<Definition>;
-};
+export type JobHandler<Payload> = (payload: Payload, context: JobContext) => Promise<JobResult>;
 
 export interface HandledJob extends JobDefinition {
-  readonly handle: (payload: never, context: JobContext) => Promise<JobResult>;
+  readonly handle: JobHandler<never>;
 }
 
-// Part of the name of a table or key at the server, and of the names of settings.
-const QUEUE_NAME = /^[a-z][a-z0-9_]*$/;
-
-/** Defines a kind of job. The capability that handles it owns the definition. */
-export function defineJob<const Name extends string, Payload extends TSchema>(
-  definition: Omit<JobDefinition, 'isPayload'> & { name: Name; payload: Payload },
-) {
-  if (!QUEUE_NAME.test(definition.queue)) throw new Error(`not a name for a queue: ${definition.queue}`);
-  const check = TypeCompiler.Compile(definition.payload);
-  return { ...definition, isPayload: (payload: unknown) => check.Check(payload) };
+/** Defines a kind of job by the schema of its payload. The capability that handles it owns the definition. */
+export function defineJob<Payload extends TSchema>({
+  payload,
+  ...definition
+}: Omit<JobDefinition, 'isPayload'> & { payload: Payload }): JobDefinition<Static<Payload>> {
+  const check = TypeCompiler.Compile(payload);
+  return { ...definition, isPayload: (value): value is Static<Payload> => check.Check(value) };
 }
 
-/** Returns a job with a new id: the same id could still exist, and adding it would do nothing. */
-export function job<Definition extends JobDefinition>(
-  definition: Definition,
-  payload: PayloadOf<Definition>,
-): NewJob<Definition> {
-  return { definition, id: randomUUID(), payload };
-}
-
-/** Returns the queues that the jobs are in, each once. */
-export function queueNames(jobs: readonly JobDefinition[]): string[] {
-  return [...new Set(jobs.map(({ queue }) => queue))];
-}
-
-/** Returns the jobs with their handlers. */
-export function handleJobs<const Jobs extends readonly JobDefinition[]>(
-  jobs: Jobs,
-  handlers: JobHandlers<Jobs>,
-): HandledJob[] {
-  const byName: Record<string, HandledJob['handle']> = handlers;
-  return jobs.map((definition) => ({ ...definition, handle: byName[definition.name]! }));
-}
+/** Returns a kind of job with its handler. */
+export const handled = <Payload>(
+  definition: JobDefinition<Payload>,
+  handle: JobHandler<Payload>,
+): HandledJob => ({ ...definition, handle });

@@ -1,9 +1,9 @@
 import { createPostgresBackend, Queue, runMigrations, Worker } from 'bullmq';
 import { Client, escapeIdentifier, Pool, type ClientConfig } from 'pg';
 import { reasonOf, sqlStateOf } from '@floodgate/service/failure';
-import { CONNECT_TIMEOUT_MS, SILENCE_MS, UnsafeQueueError } from './backend.ts';
-import type { BackendOptions, QueueBackend } from './backend.ts';
+import { CONNECT_TIMEOUT_MS, SILENCE_MS, UnsafeQueueError, type BackendOptions } from './connection.ts';
 import type { QueueTarget } from './queue-url.ts';
+import type { redisBackend } from './redis-backend.ts';
 
 const UNDEFINED_TABLE = '42P01';
 const NOT_PREPARED = 'the queue is not prepared; run "npm run floodgate -- migrate"';
@@ -11,7 +11,10 @@ const NOT_PREPARED = 'the queue is not prepared; run "npm run floodgate -- migra
 type PostgresTarget = Extract<QueueTarget, { kind: 'postgres' }>;
 
 /** A queue in Postgres. */
-export function postgresBackend(target: PostgresTarget, options: BackendOptions): QueueBackend {
+export function postgresBackend(
+  target: PostgresTarget,
+  options: BackendOptions,
+): ReturnType<typeof redisBackend> {
   const connection = {
     connectionString: target.connectionString,
     schema: postgresSchema(options.namespace),
@@ -47,12 +50,7 @@ export function postgresBackend(target: PostgresTarget, options: BackendOptions)
 }
 
 /** Returns BullMQ's schema for a namespace: the Postgres counterpart of a key prefix. */
-function postgresSchema(namespace: string): string {
-  return `${namespace.replaceAll(/[^a-z0-9_]/gi, '_')}_queue`;
-}
-
-/** Returns whether the error says that a query got no answer in time. */
-export const isSilence = (error: Error) => error.message === 'Query read timeout';
+const postgresSchema = (namespace: string) => `${namespace}_queue`;
 
 /**
  * BullMQ does not listen to errors of the connections that it takes from the pool, and an error without a listener ends the
@@ -86,10 +84,11 @@ export async function grantQueue(
   isUser = true,
 ): Promise<void> {
   const [schema, to] = [escapeIdentifier(postgresSchema(namespace)), escapeIdentifier(role)];
-  const revoke = [
-    'schema',
-    ...['tables', 'sequences', 'functions'].map((kind) => `all ${kind} in schema`),
-  ].map((objects) => `revoke all on ${objects} ${schema} from ${to};`);
+  const revoke = `
+    revoke all on schema ${schema} from ${to};
+    revoke all on all tables in schema ${schema} from ${to};
+    revoke all on all sequences in schema ${schema} from ${to};
+    revoke all on all functions in schema ${schema} from ${to};`;
   const grant = `
     grant usage on schema ${schema} to ${to};
     grant select, insert, update, delete on all tables in schema ${schema} to ${to};
@@ -97,7 +96,7 @@ export async function grantQueue(
     grant execute on all functions in schema ${schema} to ${to};
     revoke insert, update, delete on ${schema}.migration from ${to}`;
   // Several statements in one text are one transaction.
-  await onPostgres(target, (client) => client.query(revoke.join(' ') + (isUser ? grant : '')));
+  await onPostgres(target, (client) => client.query(revoke + (isUser ? grant : '')));
 }
 
 async function onPostgres(target: QueueTarget, act: (client: Client) => Promise<unknown>): Promise<void> {

@@ -1,14 +1,7 @@
 import { isPostgresUrl } from '@floodgate/service/load-config';
 
-type Server = { host: string; port: number };
-type Credentials = { username?: string; password?: string };
-
 /** The server of the queues that QUEUE_URL names. */
-export type QueueTarget =
-  | { kind: 'redis'; url: string }
-  | { kind: 'redis-sentinel'; options: Credentials & { sentinels: Server[]; name: string; db: number } }
-  | { kind: 'redis-cluster'; nodes: Server[]; options: Credentials & { tls?: object } }
-  | { kind: 'postgres'; connectionString: string };
+export type QueueTarget = NonNullable<ReturnType<typeof readQueueUrl>>;
 
 export const QUEUE_URL_FORMS =
   'redis://…, rediss://…, redis+sentinel://host:port,host:port/name, redis-cluster://host:port,host:port, ' +
@@ -27,10 +20,10 @@ export function parseQueueUrl(text: string): QueueTarget {
 }
 
 /** The same, but returns null if it is none of the forms. */
-export function readQueueUrl(text: string): QueueTarget | null {
+export function readQueueUrl(text: string) {
   try {
-    if (isPostgresUrl(text)) return { kind: 'postgres', connectionString: text };
-    return isRedisUrl(text) ? { kind: 'redis', url: text } : readServers(text);
+    if (isPostgresUrl(text)) return { kind: 'postgres' as const, connectionString: text };
+    return isRedisUrl(text) ? { kind: 'redis' as const, url: text } : readServers(text);
   } catch {
     return null;
   }
@@ -46,27 +39,30 @@ function isRedisUrl(text: string): boolean {
 
 const SERVERS = /^(redis\+sentinel|rediss?-cluster):\/\/(?:([^:]*?)(?::(.*))?@)?([^@/]+)(?:\/(.*))?$/s;
 
-function readServers(text: string): QueueTarget | null {
+function readServers(text: string) {
   const [, scheme, username, password, hosts = '', path = ''] = SERVERS.exec(text) ?? [];
   const nodes = hosts.split(',').map(readNode);
-  const credentials = { ...decoded('username', username), ...decoded('password', password) };
-  if (scheme === 'redis+sentinel') return readSentinels(nodes, path, credentials);
+  const credentials = {
+    ...(username && { username: decodeURIComponent(username) }),
+    ...(password && { password: decodeURIComponent(password) }),
+  };
+  if (scheme === 'redis+sentinel') {
+    const watched = readWatched(path);
+    const options = { sentinels: nodes, ...watched, ...credentials };
+    return watched && { kind: 'redis-sentinel' as const, options };
+  }
   const options = { ...credentials, ...(scheme === 'rediss-cluster' && { tls: {} }) };
-  return /^0?$/.test(path) ? { kind: 'redis-cluster', nodes, options } : null;
+  return /^0?$/.test(path) ? { kind: 'redis-cluster' as const, nodes, options } : null;
 }
 
-function readSentinels(sentinels: Server[], path: string, credentials: Credentials): QueueTarget | null {
+/** Returns what Sentinels watch: a name, and a database of it. */
+function readWatched(path: string) {
   const [, name, db = 0] = /^([\w.-]+)(?:\/(0|[1-9]\d{0,8}))?$/.exec(path) ?? [];
-  return name
-    ? { kind: 'redis-sentinel', options: { sentinels, name, db: Number(db), ...credentials } }
-    : null;
+  return name ? { name, db: Number(db) } : null;
 }
-
-const decoded = (field: keyof Credentials, text = ''): Credentials =>
-  text ? { [field]: decodeURIComponent(text) } : {};
 
 /** Throws if the text is not a host. ioredis expects an IPv6 address without its brackets. */
-function readNode(text: string): Server {
+function readNode(text: string) {
   const { hostname, port } = new URL(`redis://${text}`);
   if (!hostname) throw new Error('no host');
   return { host: hostname.replaceAll(/[[\]]/g, ''), port: Number(port || 6379) };

@@ -1,25 +1,29 @@
 import { once } from 'node:events';
-import { Queue, Worker } from 'bullmq';
+import { Queue, Worker, type Processor, type WorkerOptions } from 'bullmq';
 import { Cluster, Redis, type StandaloneConnectionOptions } from 'ioredis';
 import { StandaloneConnector } from 'ioredis/built/connectors/index.js';
 import { NO_DATABASE, reasonOf } from '@floodgate/service/failure';
-import { CONNECT_TIMEOUT_MS, SILENCE_MS, UnsafeQueueError } from './backend.ts';
-import type { BackendOptions, QueueBackend } from './backend.ts';
+import { CONNECT_TIMEOUT_MS, SILENCE_MS, UnsafeQueueError, type BackendOptions } from './connection.ts';
 import type { QueueTarget } from './queue-url.ts';
 
 type RedisTarget = Exclude<QueueTarget, { kind: 'postgres' }>;
 
 /** A queue on Redis, a Redis that Sentinel watches, or a Redis Cluster: the braces keep an installation's keys in one slot. */
-export function redisBackend(target: RedisTarget, options: BackendOptions): QueueBackend {
+export function redisBackend(target: RedisTarget, options: BackendOptions) {
   const redis = connect(target, options.role);
   redis.on('error', options.onError);
-  const problem = followProblem(redis, schemeOf(target));
   const server = { connection: redis, prefix: `{${options.namespace}}` };
   return {
-    queue: (name) => new Queue(name, server),
-    worker: (name, processor, settings) => new Worker(name, processor, { ...settings, ...server }),
+    /** Returns a queue to add jobs to. The caller closes it before the backend. */
+    queue: (name: string): Queue => new Queue(name, server),
+    /** Returns a worker that runs the jobs of a queue. The caller closes it before the backend. */
+    worker: (name: string, processor: Processor, settings: Omit<WorkerOptions, 'connection' | 'prefix'>) =>
+      new Worker(name, processor, { ...settings, ...server }),
+    /** Returns whether a job that is added now can be expected to arrive. */
     isUp: () => redis.status === 'ready',
-    problem,
+    /** Returns why the queue is down, as far as the connection knows; null while it is up. */
+    problem: followProblem(redis, schemeOf(target)),
+    /** Resolves when the queue answers. Throws UnsafeQueueError if it could lose jobs; rejects if it is down. */
     verify: async () => {
       if (redis.status !== 'ready')
         await once(redis, 'ready', { signal: AbortSignal.timeout(CONNECT_TIMEOUT_MS) });

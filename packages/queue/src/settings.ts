@@ -1,6 +1,6 @@
 import type { Logger } from '@floodgate/service';
 import { whole } from '@floodgate/service/load-config';
-import { FormatRegistry, Type, type TInteger } from '@sinclair/typebox';
+import { FormatRegistry, Type } from '@sinclair/typebox';
 import type { JobDefinition } from './jobs.ts';
 import { parseQueueUrl, QUEUE_URL_FORMS, readQueueUrl } from './queue-url.ts';
 
@@ -23,28 +23,23 @@ const SETTINGS = {
 } as const;
 type Field = keyof typeof SETTINGS;
 
-/** Returns `<QUEUE>_ATTEMPTS` and `<QUEUE>_BACKOFF_MS` of every queue that the jobs are in. */
-export const producerSettings = (jobs: readonly JobDefinition[]) =>
-  settingsOf(jobs, ['attempts', 'backoffMs']);
-
-/** Returns `<QUEUE>_CONCURRENCY` of every queue that the jobs are in. */
-export const consumerSettings = (jobs: readonly JobDefinition[]) => settingsOf(jobs, ['concurrency']);
-
-/** Throws if the definitions of one queue do not agree: a setting has one default. */
-function settingsOf(jobs: readonly JobDefinition[], fields: readonly Field[]): Record<string, TInteger> {
-  const settings: Record<string, TInteger> = {};
-  for (const job of jobs)
-    for (const field of fields) {
-      const variable = variableOf(job, field);
-      const [, description, maximum] = SETTINGS[field];
-      settings[variable] ??= whole(description, { minimum: 1, maximum, default: job[field] });
-      if (settings[variable].default !== job[field])
-        throw new Error(`jobs of one queue differ in ${variable}`);
-    }
-  return settings;
-}
-
 const variableOf = ({ queue }: JobDefinition, field: Field) => `${queue.toUpperCase()}_${SETTINGS[field][0]}`;
+
+const settingsOf = (jobs: readonly JobDefinition[], ...fields: Field[]) =>
+  Object.fromEntries(
+    jobs.flatMap((job) =>
+      fields.map((field) => {
+        const [, description, maximum] = SETTINGS[field];
+        return [variableOf(job, field), whole(description, { minimum: 1, maximum, default: job[field] })];
+      }),
+    ),
+  );
+
+/** Returns `<QUEUE>_ATTEMPTS` and `<QUEUE>_BACKOFF_MS` of the jobs' queues. */
+export const producerSettings = (jobs: readonly JobDefinition[]) => settingsOf(jobs, 'attempts', 'backoffMs');
+
+/** Returns `<QUEUE>_CONCURRENCY` of the jobs' queues. */
+export const consumerSettings = (jobs: readonly JobDefinition[]) => settingsOf(jobs, 'concurrency');
 
 /** Returns the options of a producer or a consumer: settings replace the defaults of the jobs. */
 export function queueOptions<Job extends JobDefinition>(
@@ -52,17 +47,16 @@ export function queueOptions<Job extends JobDefinition>(
   jobs: readonly Job[],
   log: Pick<Logger, 'debug'>,
 ) {
-  const read = (job: Job, field: Field): number =>
-    (Reflect.get(config, variableOf(job, field)) as number | undefined) ?? job[field];
+  const configured = (job: Job): Job => {
+    const fields = (Object.keys(SETTINGS) as Field[]).map((field) => {
+      return [field, Reflect.get(config, variableOf(job, field)) ?? job[field]];
+    });
+    return { ...job, ...Object.fromEntries(fields) };
+  };
   return {
     target: parseQueueUrl(config.QUEUE_URL),
     namespace: config.QUEUE_NAMESPACE,
-    jobs: jobs.map((job) => ({
-      ...job,
-      attempts: read(job, 'attempts'),
-      backoffMs: read(job, 'backoffMs'),
-      concurrency: read(job, 'concurrency'),
-    })),
+    jobs: jobs.map(configured),
     onError: (err: Error) => log.debug({ err }, 'queue connection'),
   };
 }

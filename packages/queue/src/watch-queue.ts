@@ -1,6 +1,7 @@
 import { repeat, type Logger } from '@floodgate/service';
 import { reasonOf } from '@floodgate/service/failure';
-import { UnsafeQueueError, type QueueBackend } from './backend.ts';
+import type { QueueBackend } from './backend.ts';
+import { UnsafeQueueError } from './connection.ts';
 
 type Watchable = Pick<QueueBackend, 'problem' | 'verify'>;
 
@@ -16,10 +17,6 @@ const VERIFY_INTERVAL_MS = 5_000;
 export async function watchQueue(queue: Watchable, log: Pick<Logger, 'warn' | 'error'>): Promise<() => void> {
   let known: string | null = null;
   let verifiedAt = -Infinity;
-  const verify = async () => {
-    verifiedAt = performance.now();
-    report(await findProblem(queue));
-  };
   function report(problem: string | null, unsafe?: Error): void {
     if (problem === known) return;
     known = problem;
@@ -28,13 +25,15 @@ export async function watchQueue(queue: Watchable, log: Pick<Logger, 'warn' | 'e
     if (unsafe) log.error({ err: unsafe }, 'the queue could lose jobs');
     else log.warn({ queue: state, problem }, `the queue is ${state}`);
   }
-  await verify();
-  const look = async () => {
+  async function look(): Promise<'done'> {
     // While it is down, always: an open connection does not show that the server's settings were corrected.
     const isUp = known === null && queue.problem() === null;
-    if (!isUp || performance.now() - verifiedAt > VERIFY_INTERVAL_MS) await verify();
-    return 'done' as const;
-  };
+    if (isUp && performance.now() - verifiedAt <= VERIFY_INTERVAL_MS) return 'done';
+    verifiedAt = performance.now();
+    report(await findProblem(queue));
+    return 'done';
+  }
+  await look();
   const watch = repeat(look, POLL_INTERVAL_MS, (error) => report(error.message, error));
   return () => void watch.stop();
 }

@@ -1,7 +1,7 @@
 import type { Database } from '@floodgate/database';
 import type { Logger, PeriodicTask } from '@floodgate/service';
 import type { Static, TObject, TProperties } from '@sinclair/typebox';
-import { handleJobs, type HandledJob, type JobDefinition, type JobHandlers } from './jobs.ts';
+import type { HandledJob, JobDefinition } from './jobs.ts';
 import type { Producer } from './producer.ts';
 
 export interface WorkerContext<Config> {
@@ -20,34 +20,19 @@ export interface QueueBacklog {
   oldestPendingMs: number | null;
 }
 
-interface Work {
-  tasks: readonly PeriodicTask[];
-  /** By queue, if Postgres knows its backlog better than the queue does. */
-  backlogs?: Readonly<Record<string, () => Promise<QueueBacklog>>>;
-}
-
 /** A capability's interface to the worker. */
-export interface WorkerCapability {
+export interface WorkerCapability<Settings extends TProperties = TProperties> {
   jobs: readonly JobDefinition[];
-  settings: TProperties;
-  open(context: WorkerContext<object>): Work & { jobs: readonly HandledJob[] };
-}
-
-/** Defines a capability's part of the worker. Each of its jobs must have a handler, or it does not compile. */
-export function defineWorker<
-  const Jobs extends readonly JobDefinition[],
-  Settings extends TProperties,
->(face: {
-  jobs: Jobs;
   settings: Settings;
-  open(context: WorkerContext<Static<TObject<Settings>>>): Work & { handlers: JobHandlers<Jobs> };
-}): WorkerCapability {
-  return {
-    ...face,
-    open: (context) => {
-      // The worker has read the settings of all capabilities.
-      const { handlers, ...work } = face.open(context as WorkerContext<Static<TObject<Settings>>>);
-      return { ...work, jobs: handleJobs(face.jobs, handlers) };
-    },
+  open(context: WorkerContext<Static<TObject<Settings>>>): {
+    jobs: readonly HandledJob[];
+    tasks: readonly PeriodicTask[];
+    /** By queue, if Postgres knows its backlog better than the queue does. */
+    backlogs?: Readonly<Record<string, () => Promise<QueueBacklog>>>;
   };
 }
+
+/** Returns the interface as it is, with the types of its settings inferred. */
+export const defineWorker = <Settings extends TProperties>(
+  face: WorkerCapability<Settings>,
+): WorkerCapability => face;

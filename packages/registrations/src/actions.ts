@@ -4,7 +4,7 @@ import { UUID_PATTERN } from '@floodgate/contract';
 import { askShards, awayText, shardIds, type Database } from '@floodgate/database';
 import { Failure } from '@floodgate/service/failure';
 import { cancelRegistrations } from './change/change-registrations.ts';
-import { redriveBatches } from './finalize/failed-batches.ts';
+import { redriveBatches } from './finalize/backlog.ts';
 import { findByPassReference } from './list/list-registrations.ts';
 
 export { perform };
@@ -26,9 +26,7 @@ export const cancelRegistrationAction = defineAction({
   },
 });
 
-const NO_SUCH_BATCH = 'no failed batch has this id';
-
-/** Gives failed batches another go, oldest first: all of them, those with these ids, or those of an event. Its result are their ids. */
+/** Redrives failed batches of a shard, the oldest first: all of them, those with these ids, or those of an event. Returns their ids. */
 export const redriveAction = defineAction({
   name: 'batch.redrive',
   input: Type.Object({
@@ -36,13 +34,11 @@ export const redriveAction = defineAction({
       Type.Array(Type.String({ pattern: UUID_PATTERN }), { minItems: 1, description: 'UUIDs' }),
     ),
     eventId: Type.Optional(Id),
-    shardId: Type.Optional(whole(0, 2_147_483_647)),
+    shardId: whole(0, 2_147_483_647),
     limit: whole(1, 100_000),
   }),
   run: async (transaction, selection, note) => {
     const batchIds = await redriveBatches(transaction, selection);
-    const isAnywhere = selection.shardId === undefined;
-    if (selection.batchIds && isAnywhere && batchIds.length === 0) throw new Failure(NO_SUCH_BATCH);
     const change = { before: { state: 'failed' }, after: { state: 'pending' } };
     for (const id of batchIds) note(`batch:${id}`, change);
     return batchIds;
@@ -58,14 +54,17 @@ export async function redriveShards(
   { limit, ...selection }: { limit: number; batchIds?: string[]; eventId?: number },
   actor: string,
 ) {
-  assertValid(redriveAction, { ...selection, limit }, actor);
-  const batchIds: string[] = [];
+  assertValid(redriveAction, { ...selection, shardId: 0, limit }, actor);
+  let batchIds: string[] = [];
   const { away } = await askShards(await shardIds(db), async (shardId) => {
     const left = limit - batchIds.length;
     if (left === 0) return;
-    batchIds.push(...(await perform(db, redriveAction, { ...selection, shardId, limit: left }, actor)));
+    const redriven = await perform(db, redriveAction, { ...selection, shardId, limit: left }, actor);
+    batchIds = batchIds.concat(redriven);
   });
   if (selection.batchIds && batchIds.length === 0)
-    throw new Failure([NO_SUCH_BATCH, ...(away.length > 0 ? [awayText(away)] : [])].join('; '));
+    throw new Failure(
+      ['no failed batch has this id', ...(away.length > 0 ? [awayText(away)] : [])].join('; '),
+    );
   return { batchIds, away };
 }

@@ -1,6 +1,5 @@
 import { assertDurable, isCluster, shardLoader } from '@floodgate/database';
 import { defineApi } from '@floodgate/http';
-import { job } from '@floodgate/queue';
 import { whole } from '@floodgate/service';
 import { addBulkRoute } from './bulk/route.ts';
 import {
@@ -9,7 +8,7 @@ import {
   createChangeGroups,
 } from './change/change-registrations.ts';
 import { addChangeRoutes } from './change/routes.ts';
-import { finalizeBatchesJob } from './finalize/job.ts';
+import { finalizeBatchesJob } from './finalize/finalize-batches.ts';
 import { retentionSettings } from './idempotency/expired-keys.ts';
 import { addListRoute } from './list/route.ts';
 import { createQueueNotifier } from './register/queue-notifier.ts';
@@ -58,7 +57,7 @@ export const registrationsApi = defineApi({
     const resets = openPool({ purpose: 'reset', maxConnections: 1, statementTimeoutMs: answerWithinMs });
     const notifier = createQueueNotifier((batches) => {
       // Not awaited and allowed to fail: the relay reads the outbox.
-      producer.enqueue(job(finalizeBatchesJob, batches)).catch(() => {});
+      producer.enqueue(finalizeBatchesJob, batches).catch(() => {});
     }, NOTIFY_INTERVAL_MS);
     const options = {
       db,

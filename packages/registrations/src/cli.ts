@@ -1,8 +1,7 @@
 import type { Command } from '@commander-js/extra-typings';
 import { answering, loadSettings, tableOf, withDatabase, type Cli } from '@floodgate/command';
 
-export { addQueueCommands } from './finalize/queue-commands.ts';
-export { addRedriveCommand } from './finalize/redrive-command.ts';
+export { addQueueCommands, addRedriveCommand } from './finalize/commands.ts';
 export { addRegistrationCommands } from './list/command.ts';
 
 /** Differences that a person is shown. More do not help; --json has them all. */
@@ -17,7 +16,7 @@ export function addReconcileCommand(program: Command, cli: Cli): void {
     );
   answering(command, cli, async () => {
     const { reconcile, UNREAD } = await import('./reconcile/reconcile.ts');
-    const { readBacklog } = await import('./finalize/batch-statements.ts');
+    const { readBacklog } = await import('./finalize/backlog.ts');
     const { databaseUrl } = await loadSettings(cli.env);
     // It reads every registration, so it may take as long as it takes.
     return withDatabase(databaseUrl, null, async (db) => {

@@ -1,11 +1,10 @@
 import { inEachShard } from '@floodgate/database';
 import { deleteOldSegments } from '@floodgate/journal';
-import { defineWorker, job } from '@floodgate/queue';
+import { defineWorker, handled } from '@floodgate/queue';
 import { whole } from '@floodgate/service';
 import { expireHolds } from './change/change-registrations.ts';
-import { readBacklog, type ShardBatches } from './finalize/batch-statements.ts';
-import { finalizeBatches } from './finalize/finalize-batches.ts';
-import { finalizeBatchesJob } from './finalize/job.ts';
+import { readBacklog } from './finalize/backlog.ts';
+import { finalizeBatches, finalizeBatchesJob, type ShardBatches } from './finalize/finalize-batches.ts';
 import { relayDueBatches } from './finalize/relay.ts';
 import { deleteExpiredIdempotencyKeys, retentionSettings } from './idempotency/expired-keys.ts';
 
@@ -39,22 +38,16 @@ export const registrationsWorker = defineWorker({
     const expiry = (name: string, intervalMs: number, expireSome: (shardId: number) => Promise<number>) => ({
       name,
       intervalMs,
-      async run() {
-        let isMore = false;
-        await inEachShard(db, async (shardId) => {
-          if ((await expireSome(shardId)) >= ROWS_PER_STATEMENT) isMore = true;
-        });
-        return isMore ? ('more' as const) : ('done' as const);
-      },
+      run: () => inEachShard(db, async (shardId) => (await expireSome(shardId)) >= ROWS_PER_STATEMENT),
     });
     return {
-      handlers: { 'finalize-batches': finalize },
+      jobs: [handled(finalizeBatchesJob, finalize)],
       tasks: [
         expiry('holds', HOLDS_INTERVAL_MS, async (shardId) => {
           const expired = await expireHolds(db, shardId, ROWS_PER_STATEMENT);
           // May fail: the relay finds the changes.
           if (expired > 0)
-            producer.enqueue(job(finalizeBatchesJob, { shardId, batchIds: [] })).catch(() => {});
+            producer.enqueue(finalizeBatchesJob, { shardId, batchIds: [] }).catch(() => {});
           return expired;
         }),
         { name: 'relay', intervalMs: config.RELAY_INTERVAL_MS, run: () => relayDueBatches(relay) },

@@ -7,6 +7,8 @@ create or replace function finalize_batches(
 language plpgsql security definer set search_path from current
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
+-- A locked row must not keep the journal head of the shard for longer.
+set lock_timeout = '5s'
 as $$
 #variable_conflict use_column
 declare
@@ -27,6 +29,7 @@ declare
   run_partners integer[];
   counts integer[];
   run_serials bigint[];
+  runs_end bigint;
   has_gaps boolean := true;
   -- By registration: of the changes, and of batches with gaps.
   kinds text[];
@@ -42,9 +45,6 @@ declare
   -- Each batch lists the events, partners and serials that it has several of.
   is_told boolean;
 begin
-  -- A locked row must not keep the journal head of the shard for longer.
-  perform set_config('lock_timeout', '5s', true);
-
   -- One at a time: the holder of the head assigns the offsets. So no entry appears before one that is there already.
   select last_offset, last_offset into head, head_after from journal_heads where shard_id = shard for update;
 
@@ -99,8 +99,8 @@ begin
   -- One segment per event and partner.
   if is_plain then
     select array_agg(event_id order by first), array_agg(partner_id order by first), array_agg(count order by first),
-      array_agg(first order by first), bool_or(last - first + 1 > count)
-    into run_events, run_partners, counts, run_serials, has_gaps
+      array_agg(first order by first), bool_or(last - first + 1 > count), head + sum(count)
+    into run_events, run_partners, counts, run_serials, has_gaps, runs_end
     from (
       select event_id, partner_id, sum(last - first + 1)::integer as count, min(first) as first, max(last) as last
       from unnest(only_events, only_partners, first_serials, last_serials) as run (event_id, partner_id, first, last)
@@ -114,7 +114,7 @@ begin
     select shard, event_id, partner_id, head + sum(count) over (rows unbounded preceding), count, batch_kind, first,
       first + count - 1
     from unnest(run_events, run_partners, counts, run_serials) as segment (event_id, partner_id, count, first);
-    head_after := head + (select sum(count) from unnest(counts) as count);
+    head_after := runs_end;
   elsif is_told then
     select kinds || array_agg(batch_kind), events || array_agg(event_id), partners || array_agg(partner_id),
       serials || array_agg(serial)
@@ -202,7 +202,9 @@ begin
   set state = batch_kind::batch_state, finished_at = coalesce(finished_at, written_at), failure = failure_code,
     sold_out = null, events = null, partners = null, serials = null, journal_offset = head
   where shard_id = shard and id = any(due);
-  delete from changes where shard_id = shard and id = any(published);
+  if published is not null then
+    delete from changes where shard_id = shard and id = any(published);
+  end if;
   update journal_heads set last_offset = head_after where shard_id = shard and last_offset < head_after;
   return array[coalesce(cardinality(due), 0), coalesce(cardinality(published), 0)];
 end $$;

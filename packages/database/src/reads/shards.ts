@@ -24,21 +24,23 @@ export function rememberShards(db: Database): () => Promise<number[]> {
   };
 }
 
-/** Does `work` in each shard, one after the other. Throws the first failure after the last shard. */
+/** Does `work` in each shard, one after the other. Returns `more` if it resolved to true in one. Throws the first failure after the last. */
 export async function inEachShard(
   db: Database,
   work: (shardId: number) => Promise<unknown>,
   shards = () => shardIds(db),
-): Promise<void> {
+): Promise<'more' | 'done'> {
   let failure: unknown;
+  let result: 'more' | 'done' = 'done';
   for (const shardId of await shards()) {
     try {
-      await work(shardId);
+      if ((await work(shardId)) === true) result = 'more';
     } catch (error) {
       failure ??= error;
     }
   }
   if (failure !== undefined) throw failure;
+  return result;
 }
 
 /**
@@ -65,3 +67,16 @@ export async function askShards<Answer>(
 /** Which shards are away, as an operator reads it. */
 export const awayText = (away: readonly number[]) =>
   `${away.length === 1 ? 'this shard does' : 'these shards do'} not answer: ${away.join(', ')}`;
+
+/** Adds up the figures of two shards: counts are summed, and of two ages (`…Ms`, null: nothing waits) the greater one is kept. */
+export function addUp<Figures extends { [Name in keyof Figures]: number | null }>(
+  one: Figures,
+  other: Figures,
+): Figures {
+  const sums = Object.entries<number | null>(one).map(([name, figure]) => {
+    const added = other[name as keyof Figures];
+    if (figure === null || added === null) return [name, figure ?? added];
+    return [name, name.endsWith('Ms') ? Math.max(figure, added) : figure + added];
+  });
+  return Object.fromEntries(sums) as Figures;
+}

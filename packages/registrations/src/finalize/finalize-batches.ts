@@ -1,9 +1,29 @@
-import { statementFailure } from '@floodgate/database';
-import type { JobContext, JobHandler, WorkerContext } from '@floodgate/queue';
+import { Type, type Static } from '@sinclair/typebox';
+import { sql } from 'kysely';
+import { UUID_PATTERN } from '@floodgate/contract';
+import { plainArray, statementFailure, type Database } from '@floodgate/database';
+import { defineJob, type JobContext, type JobHandler, type WorkerContext } from '@floodgate/queue';
 import { createFairQueue, QueueFull } from '@floodgate/service';
 import { sqlStateOf } from '@floodgate/service/failure';
-import { confirmBatches, failBatch, type ShardBatches } from './batch-statements.ts';
-import { finalizeBatchesJob } from './job.ts';
+
+const ShardBatches = Type.Object({
+  shardId: Type.Integer({ minimum: 0 }),
+  batchIds: Type.Array(Type.String({ pattern: UUID_PATTERN }), { maxItems: 1_000 }),
+});
+
+/** Batches of one shard, by their ids. */
+export type ShardBatches = Static<typeof ShardBatches>;
+
+/** Finalizes committed batches of a shard, and publishes its changes. */
+export const finalizeBatchesJob = defineJob({
+  name: 'finalize-batches',
+  queue: 'finalize',
+  payload: ShardBatches,
+  attempts: 10,
+  backoffMs: 500,
+  timeoutMs: 60_000,
+  concurrency: 16,
+});
 
 type Dependencies = Pick<WorkerContext<object>, 'db' | 'log'>;
 
@@ -14,10 +34,10 @@ const SNOOZE_MS = 1_000;
 /**
  * The handler of finalize-batches. Idempotent: a confirmed batch is skipped.
  * A batch that cannot be confirmed does not delay the others. After the last attempt it has failed, and operators see it.
- * While Postgres is away, batches stay pending: the relay enqueues them again when it is back.
+ * While Postgres is away, batches stay pending: the relay finds them when it is back.
  * A shard that does not answer keeps one job waiting. Its other jobs are snoozed, and other shards continue.
  */
-export function finalizeBatches(deps: Dependencies): JobHandler<typeof finalizeBatchesJob> {
+export function finalizeBatches(deps: Dependencies): JobHandler<ShardBatches> {
   // In Postgres they would wait for the journal head, with a connection each.
   const openQueue = () =>
     createFairQueue({
@@ -29,12 +49,9 @@ export function finalizeBatches(deps: Dependencies): JobHandler<typeof finalizeB
   return async (batches, context) => {
     const queue = queues.get(batches.shardId) ?? openQueue();
     queues.set(batches.shardId, queue);
+    const work = () => finalizeTogether(deps, batches, context);
     try {
-      await queue(
-        0,
-        () => true,
-        () => finalizeTogether(deps, batches, context),
-      );
+      await queue(0, () => true, work);
       return 'done';
     } catch (error) {
       if (error instanceof QueueFull) return { snoozeMs: SNOOZE_MS };
@@ -43,46 +60,36 @@ export function finalizeBatches(deps: Dependencies): JobHandler<typeof finalizeB
   };
 }
 
-async function finalizeTogether(
-  deps: Dependencies,
-  batches: ShardBatches,
-  context: JobContext,
-): Promise<void> {
-  context.signal.throwIfAborted();
-  let more: boolean;
+async function finalizeTogether(deps: Dependencies, batches: ShardBatches, context: JobContext) {
+  const confirm = (batchIds: string[]) => {
+    context.signal.throwIfAborted();
+    return confirmBatches(deps.db, { ...batches, batchIds });
+  };
+  let more = true;
   try {
-    more = await confirmBatches(deps.db, batches);
+    more = await confirm(batches.batchIds);
   } catch (error) {
     if (!isOwnFault(error) || batches.batchIds.length === 0) throw error;
     await finalizeOneByOne(deps, batches, context);
-    more = true;
   }
-  while (more) {
-    context.signal.throwIfAborted();
-    more = await confirmBatches(deps.db, { ...batches, batchIds: [] });
-  }
+  while (more) more = await confirm([]);
 }
 
 /** Without changes, so that neither a batch nor a change can keep the others from being published. Throws the first failure at the end. */
-async function finalizeOneByOne(
-  deps: Dependencies,
-  batches: ShardBatches,
-  context: JobContext,
-): Promise<void> {
-  const { db, log } = deps;
+async function finalizeOneByOne(deps: Dependencies, batches: ShardBatches, context: JobContext) {
   const { shardId, batchIds } = batches;
   let failure: unknown;
   for (const batchId of batchIds) {
     context.signal.throwIfAborted();
     try {
-      await confirmBatches(db, { shardId, batchIds: [batchId] }, 0);
+      await confirmBatches(deps.db, { shardId, batchIds: [batchId] }, 0);
     } catch (error) {
       // Postgres is away or busy, and would be for the other batches too.
       if (!isOwnFault(error)) throw error;
       failure ??= error;
       const code = sqlStateOf(error) ?? (error as Error).name;
-      if (context.isLastAttempt && (await failBatch(db, shardId, batchId, code)))
-        log.error(
+      if (context.isLastAttempt && (await failBatch(deps.db, shardId, batchId, code)))
+        deps.log.error(
           { err: error, shardId, batchId },
           'finalization failed; redrive the batch when the cause is corrected',
         );
@@ -94,4 +101,38 @@ async function finalizeOneByOne(
 /** Returns whether the statement failed because of its data, and not because Postgres was away or busy. */
 function isOwnFault(error: unknown): boolean {
   return ['bad-value', 'conflict', 'unexpected'].includes(statementFailure(error));
+}
+
+/** Bounds how long one pass holds the journal head. */
+const CHANGES_PER_PASS = 1_000;
+
+/**
+ * Confirms batches, and publishes them and the oldest changes of their shard: all or nothing. Idempotent: what is in the journal
+ * already is skipped. One call at a time in each shard; others wait. Returns whether there may be more changes.
+ */
+export async function confirmBatches(db: Database, batches: ShardBatches, changes = CHANGES_PER_PASS) {
+  const [, published] = await publish(db, batches, null, changes);
+  return changes > 0 && published === changes;
+}
+
+/**
+ * Fails a pending batch: its registrations read `failed` and keep their seats until an operator redrives it. Returns
+ * whether it was pending.
+ */
+export async function failBatch(db: Database, shardId: number, batchId: string, failure: string) {
+  const [failed] = await publish(db, { shardId, batchIds: [batchId] }, failure, 0);
+  return failed === 1;
+}
+
+async function publish(
+  db: Database,
+  { shardId, batchIds }: ShardBatches,
+  failure: string | null,
+  changes: number,
+) {
+  const { rows } = await sql<{ counts: [batches: number, changes: number] }>`
+    select finalize_batches(
+      ${shardId}::integer, ${plainArray(batchIds)}::uuid[], ${failure}::text, ${changes}::integer
+    ) as counts`.execute(db);
+  return rows[0]!.counts;
 }

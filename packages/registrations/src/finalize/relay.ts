@@ -1,67 +1,46 @@
-import { hasOverdueChanges, leaseDueBatches, returnLease, type ShardBatches } from './batch-statements.ts';
+import { sql } from 'kysely';
 import { inEachShard, type Database } from '@floodgate/database';
-import { job, type Producer } from '@floodgate/queue';
-import { finalizeBatchesJob } from './job.ts';
+import type { Producer } from '@floodgate/queue';
+import { finalizeBatchesJob, type ShardBatches } from './finalize-batches.ts';
 
-/** Batches per job: no more than one statement can write into the journal in time. */
+/** Batches per pass: no more than one statement can write into the journal in time. */
 const LEASE_LIMIT = 100;
-/** Delay before batches that the queue refused are due again. */
-const RETRY_MS = 1_000;
 
 interface Dependencies {
   db: Database;
-  producer: Producer;
+  producer: Pick<Producer, 'enqueue'>;
   /** Finalizes batches as their job would. */
   finalize: (batches: ShardBatches) => Promise<unknown>;
 }
 
 /**
- * One round of the outbox relay. Finds overdue batches and changes: the queue was away when they committed or lost their job, or
- * the process that was to enqueue it died. Enqueues a job, or finalizes them itself while the queue refuses jobs. Returns `more`
- * if there may be more of them. A shard that does not answer does not delay the others.
+ * One round of the outbox relay. Finalizes overdue batches and changes: the queue was away when they committed or lost their job, or
+ * the process that was to enqueue it died. If that fails, a job repeats it, and its last attempt fails the batch. Returns `more` if
+ * there may be more of them. A shard that does not answer does not delay the others.
  */
-export async function relayDueBatches(deps: Dependencies): Promise<'more' | 'done'> {
-  let result: 'more' | 'done' = 'done';
-  const enqueue = enqueueUntilRefused(deps.producer);
-  await inEachShard(deps.db, async (shardId) => {
-    if (await relayShard({ ...deps, enqueue }, shardId)) result = 'more';
+export const relayDueBatches = ({ db, producer, finalize }: Dependencies) =>
+  inEachShard(db, async (shardId) => {
+    const batches = { shardId, batchIds: await leaseDueBatches(db, shardId, LEASE_LIMIT) };
+    if (batches.batchIds.length > 0)
+      await finalize(batches).catch(() => producer.enqueue(finalizeBatchesJob, batches));
+    // Without a job: one per round would pile up while no worker takes them.
+    else if (await hasOverdueChanges(db, shardId)) await finalize(batches);
+    return batches.batchIds.length === LEASE_LIMIT;
   });
-  return result;
+
+/**
+ * Leases up to `limit` overdue batches of a shard. Each lease of a batch is twice as long as the one before (5 s up to about
+ * 5 min), so a backlog is not finalized over and over. Two relays never get the same batch. Returns their ids.
+ */
+export async function leaseDueBatches(db: Database, shardId: number, limit: number): Promise<string[]> {
+  const { rows } = await sql<{ ids: string[] }>`
+    select lease_batches(${shardId}::integer, ${limit}::integer, '5 s'::interval) as ids`.execute(db);
+  return rows[0]!.ids;
 }
 
-/** Resolves to whether the queue accepted the batches. */
-type Enqueue = (batches: ShardBatches) => Promise<boolean>;
-type Relay = Pick<Dependencies, 'db' | 'finalize'> & { enqueue: Enqueue };
-
-/** After a refusal it does not ask the queue again in this round: a refusal may take seconds. */
-function enqueueUntilRefused(producer: Producer): Enqueue {
-  let isUp = producer.problem() === null;
-  return async (batches) => {
-    const add = async () => producer.enqueue(job(finalizeBatchesJob, batches));
-    const isTaken =
-      isUp &&
-      (await add().then(
-        () => true,
-        () => false,
-      ));
-    return (isUp = isTaken);
-  };
-}
-
-/** Returns whether there may be more. */
-async function relayShard({ db, enqueue, finalize }: Relay, shardId: number): Promise<boolean> {
-  const batchIds = await leaseDueBatches(db, shardId, LEASE_LIMIT);
-  const batches = { shardId, batchIds };
-  if (batchIds.length === 0) {
-    // Without a lease: a job per round would pile up while no worker takes them.
-    if (await hasOverdueChanges(db, shardId)) await finalize(batches);
-    return false;
-  }
-  try {
-    if (!(await enqueue(batches))) await finalize(batches);
-  } catch (error) {
-    await returnLease(db, batches, RETRY_MS);
-    throw error;
-  }
-  return batchIds.length === LEASE_LIMIT;
+/** Returns whether changes of a shard have waited for longer than a notification takes. */
+async function hasOverdueChanges(db: Database, shardId: number): Promise<boolean> {
+  const { rows } = await sql`
+    select from changes where shard_id = ${shardId} and at < now() - interval '1 s' limit 1`.execute(db);
+  return rows.length > 0;
 }

@@ -1,4 +1,4 @@
-import type { ShardBatches } from '../finalize/batch-statements.ts';
+import type { ShardBatches } from '../finalize/finalize-batches.ts';
 
 const BATCHES_PER_JOB = 500;
 

@@ -1,0 +1,112 @@
+import { sql } from 'kysely';
+import { addUp, askShards, plainArray, shardIds, type BatchState, type Database } from '@floodgate/database';
+import type { QueueBacklog } from '@floodgate/queue';
+
+// Batches and changes that are not finalized, and batches that finalization failed: operators look at them and redrive them.
+
+/** The outbox: pending batches and changes. The age of a redriven batch counts from its redrive. */
+export interface Backlog extends QueueBacklog {
+  /** Shards that do not answer; missing if all do. */
+  shardsAway?: number[];
+}
+
+// The same condition as in its index.
+const isPending = (shard: number) =>
+  sql`shard_id = ${shard} and journal_offset is null and state = 'pending'`;
+
+/** Returns the current backlog of the shards that answer. */
+export async function readBacklog(db: Database): Promise<Backlog> {
+  const { answers, away } = await askShards(await shardIds(db), async (shard) => {
+    const { rows } = await sql<QueueBacklog>`
+      select
+        (select count(*)::integer from batches where ${isPending(shard)}) as "pendingBatches",
+        (select count(*)::integer from changes where shard_id = ${shard}) as "pendingChanges",
+        (select count(*)::integer from batches where shard_id = ${shard} and state = 'failed') as "failedBatches",
+        (extract(epoch from clock_timestamp() - least(
+          (select min(pending_since) from batches where ${isPending(shard)}),
+          (select min(at) from changes where shard_id = ${shard})
+        )) * 1000)::float8 as "oldestPendingMs"`.execute(db);
+    return rows[0]!;
+  });
+  return { ...answers.reduce(addUp), ...(away.length > 0 && { shardsAway: away }) };
+}
+
+/** Which failed batches: all of them, those with these ids, or those with registrations for an event. */
+export interface FailedSelection {
+  batchIds?: readonly string[] | undefined;
+  eventId?: number | undefined;
+  limit: number;
+}
+
+/** A batch that finalization failed. Its registrations keep their seats. */
+export interface FailedBatch {
+  batchId: string;
+  eventIds: number[];
+  registrations: number;
+  failedAt: Date;
+  /** How long ago that was. */
+  ageMs: number;
+  /** An SQLSTATE or the name of an error. */
+  reason: string | null;
+}
+
+const registrationsOf = (shard: number) => sql`
+  from registrations
+  where registrations.shard_id = ${shard} and registrations.batch_id = batches.id
+    and registrations.serial between first_serial and last_serial`;
+
+function isWanted(shard: number, { batchIds, eventId }: Omit<FailedSelection, 'limit'>) {
+  const ofIds = batchIds ? sql`and id = any(${plainArray(batchIds)}::uuid[])` : sql``;
+  const isOfEvent = sql`(event_id = ${eventId} or event_id is null
+    and exists (select ${registrationsOf(shard)} and registrations.event_id = ${eventId}))`;
+  const ofEvent = eventId === undefined ? sql`` : sql`and ${isOfEvent}`;
+  return sql`batches.shard_id = ${shard} and state = 'failed' ${ofIds} ${ofEvent}`;
+}
+
+/** Returns failed batches, the oldest first, and the shards that do not answer. */
+export async function listFailedBatches(db: Database, { limit, ...selection }: FailedSelection) {
+  const { answers, away } = await askShards(await shardIds(db), async (shard) => {
+    const { rows } = await sql<FailedBatch>`
+      select id as "batchId", size as registrations, finished_at as "failedAt", failure as reason,
+        (extract(epoch from clock_timestamp() - finished_at) * 1000)::float8 as "ageMs",
+        to_json(case when event_id is not null then array[event_id] else array(
+          select distinct registrations.event_id ${registrationsOf(shard)} order by 1
+        ) end) as "eventIds"
+      from batches where ${isWanted(shard, selection)}
+      order by finished_at limit ${limit}`.execute(db);
+    return rows;
+  });
+  const failed = answers.flat().sort((one, other) => other.ageMs - one.ageMs);
+  return { failed: failed.slice(0, limit), away };
+}
+
+/** Makes failed batches of a shard pending again and due for the relay at once, the oldest first. Returns their ids. */
+export async function redriveBatches(
+  transaction: Database,
+  { shardId, limit, ...selection }: FailedSelection & { shardId: number },
+): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select id from batches where ${isWanted(shardId, selection)}
+    order by created_at limit ${limit} for update skip locked`.execute(transaction);
+  const ids = rows.map(({ id }) => id);
+  await sql`
+    update batches
+    set state = 'pending', pending_since = now(), finished_at = null, failure = null, relay_at = now(),
+      journal_offset = null
+    where shard_id = ${shardId} and id = any(${ids}::uuid[])`.execute(transaction);
+  return ids;
+}
+
+/** Returns how many of these batches are in each state now, in the shards that answer. */
+export async function countStates(db: Database, batchIds: readonly string[]) {
+  const { answers } = await askShards(await shardIds(db), async (shardId) => {
+    const { rows } = await sql<Record<BatchState, number>>`
+      select
+        count(*) filter (where state = 'pending')::integer as pending,
+        count(*) filter (where state = 'confirmed')::integer as confirmed,
+        count(*) filter (where state = 'failed')::integer as failed
+      from batches where shard_id = ${shardId} and id = any(${plainArray(batchIds)}::uuid[])`.execute(db);
+    return rows[0]!;
+  });
+  return answers.reduce(addUp);
+}

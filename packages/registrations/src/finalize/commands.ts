@@ -1,0 +1,197 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Command } from '@commander-js/extra-typings';
+import {
+  answering,
+  answeringChange,
+  answeringFromDatabase,
+  loadSettings,
+  parseId,
+  parseLimit,
+  parseSeconds,
+  reasonOf,
+  record,
+  tableOf,
+  withDatabase,
+  type Cli,
+  type CliSettings,
+} from '@floodgate/command';
+import type { Database } from '@floodgate/database';
+import { awayText } from '@floodgate/database/reads/shards';
+import type { Lag } from '@floodgate/journal';
+import { withDeadline } from '@floodgate/service/deadline';
+
+const STATUS_DEADLINE_MS = 3_000;
+/** A batch is finalized within a second. An operator should know of one that is retried for longer. */
+const MAX_AGE_S = 60;
+const LOOK_INTERVAL_MS = 100;
+const CLOSE_DEADLINE_MS = 500;
+
+const secondsText = (ms: number | null) => (ms === null ? null : `${(ms / 1_000).toFixed(1)} s`);
+
+/** `floodgate queue …` */
+export function addQueueCommands(program: Command, cli: Cli): void {
+  const commands = program.command('queue').description('backlog of the worker and of deliveries');
+  const status = commands
+    .command('status')
+    .description(
+      'backlog of Postgres, the queue and deliveries; exit 1 if batches wait too long, batches have failed, no worker is connected, or something is down',
+    )
+    .option(
+      '--max-age <seconds>',
+      'exit 1 if the oldest pending batch or change is older than this',
+      parseSeconds,
+      MAX_AGE_S,
+    );
+  answering(status, cli, async ({ maxAge }) => {
+    const { readBacklog } = await import('./backlog.ts');
+    const { readLags } = await import('@floodgate/journal');
+    const settings = await loadSettings(cli.env, true);
+    const [{ backlog, lags }, queue] = await Promise.all([
+      withDatabase(settings.databaseUrl, STATUS_DEADLINE_MS, async (db) => {
+        return { backlog: await readBacklog(db), lags: await readLags(db) };
+      }),
+      readQueue(settings.queue!),
+    ]);
+    const { failedBatches, oldestPendingMs, shardsAway } = backlog;
+    const problems = [
+      queue.state === 'down' && 'the queue is down',
+      queue.state === 'unsafe' && 'the queue could lose jobs',
+      queue.workers === 0 && 'no worker is connected to the queue',
+      failedBatches > 0 && `${failedBatches} failed batches, see floodgate queue failed`,
+      (oldestPendingMs ?? 0) > maxAge * 1_000 &&
+        `the oldest pending batch or change is ${secondsText(oldestPendingMs)} old`,
+      shardsAway && awayText(shardsAway),
+    ].filter(Boolean);
+    const { shardsAway: _, ...deliveries } = lags;
+    const text = [
+      record({
+        'pending batches': backlog.pendingBatches,
+        'pending changes': backlog.pendingChanges,
+        'failed batches': failedBatches,
+        'oldest pending': secondsText(oldestPendingMs),
+      }),
+      queueText(queue),
+      ...deliveriesText(deliveries),
+    ].join('\n\n');
+    const document = { postgres: backlog, queues: [queue], deliveries };
+    return { document, text, ...(problems.length > 0 && { failure: problems.join('; ') }) };
+  });
+  addFailed(commands, cli);
+}
+
+function addFailed(commands: Command, cli: Cli): void {
+  const listFailed = commands
+    .command('failed')
+    .description('failed batches, the oldest first; see redrive')
+    .option('--event <id>', 'only those with registrations for this event', parseId)
+    .option('--limit <batches>', 'at most this many', parseLimit, 100);
+  answeringFromDatabase(listFailed, cli, async (db, { event, limit }) => {
+    const { listFailedBatches } = await import('./backlog.ts');
+    const { failed, away } = await listFailedBatches(db, { eventId: event, limit });
+    const rows = failed.map(({ batchId, eventIds, registrations, ageMs, failedAt, reason }) => ({
+      batch: batchId,
+      events: eventIds.join(', '),
+      registrations,
+      'failed at': failedAt,
+      age: secondsText(ageMs),
+      reason,
+    }));
+    return {
+      document: failed,
+      text: failed.length === 0 ? 'no batch has failed' : tableOf(rows),
+      ...(away.length > 0 && { failure: awayText(away) }),
+    };
+  });
+}
+
+/** Never rejects: a queue that is down is a result. `workers` null: unknown. */
+async function readQueue(settings: NonNullable<CliSettings['queue']>) {
+  const { openProducer, UnsafeQueueError } = await import('@floodgate/queue');
+  const { queue: name } = (await import('./finalize-batches.ts')).finalizeBatchesJob;
+  let connectionError: Error | undefined;
+  const queue = openProducer({ ...settings, onError: (error) => (connectionError = error) });
+  const problemOf = (error: unknown) => {
+    if (error instanceof UnsafeQueueError) return error.message;
+    throw error;
+  };
+  async function read() {
+    const problem = await queue.verify().then(() => null, problemOf);
+    const counts = await queue.counts(name);
+    // Some servers do not let every user list the clients.
+    const workers = await queue.workers(name).catch(() => null);
+    return { state: problem === null ? 'up' : 'unsafe', problem, counts, workers };
+  }
+  // A queue that takes connections and never answers must not hang the command.
+  const noAnswer = () => Promise.reject(new Error('no answer'));
+  const answer = await withDeadline(read(), STATUS_DEADLINE_MS, noAnswer).catch((error: unknown) => {
+    // What the connection met says more than "no answer".
+    const problem = reasonOf(connectionError ?? error);
+    return { state: 'down', problem, counts: null, workers: null };
+  });
+  await withDeadline(queue.close(), CLOSE_DEADLINE_MS, () => {}).catch(() => {});
+  return { name, ...answer };
+}
+
+function queueText({ name, state, problem, counts, workers }: Awaited<ReturnType<typeof readQueue>>) {
+  const { waiting = null, active = null, delayed = null, failed = null } = counts ?? {};
+  const stateText = problem === null ? state : `${state} (${problem})`;
+  return tableOf([{ queue: name, waiting, active, delayed, failed, workers, state: stateText }]);
+}
+
+function deliveriesText(lags: Record<string, Lag>): string[] {
+  const rows = Object.entries(lags).map(([kind, lag]) => ({
+    deliveries: kind,
+    consumers: lag.consumers,
+    behind: lag.behind,
+    'oldest undelivered': secondsText(lag.oldestMs),
+    failing: lag.failing,
+    disabled: lag.disabled,
+  }));
+  return rows.length === 0 ? [] : [tableOf(rows)];
+}
+
+/** `floodgate redrive` */
+export function addRedriveCommand(program: Command, cli: Cli): void {
+  const redrive = program
+    .command('redrive')
+    .description('retry failed batches and report the result')
+    .argument('[batchIds...]', 'only these', parseIds)
+    .option('--event <id>', 'only those with registrations for this event', parseId)
+    .option('--limit <batches>', 'at most this many, oldest first', parseLimit, 1_000)
+    .option('--wait <seconds>', 'how long to wait for the result', parseSeconds, 10);
+  answeringChange(redrive, cli, async (db, actor, { event, limit, wait }, wanted) => {
+    const { redriveShards } = await import('../actions.ts');
+    const { readBacklog } = await import('./backlog.ts');
+    const selection = {
+      limit,
+      ...(wanted.length > 0 && { batchIds: wanted }),
+      ...(event !== undefined && { eventId: event }),
+    };
+    const { batchIds, away } = await redriveShards(db, selection, actor);
+    const { confirmed, failed } = await outcomeOf(db, batchIds, wait * 1_000);
+    const { failedBatches: stillFailed } = await readBacklog(db);
+    const redriven = batchIds.length;
+    const pending = redriven - confirmed - failed;
+    return {
+      document: { redriven, confirmed, failedAgain: failed, pending, stillFailed, batchIds },
+      text:
+        redriven === 0
+          ? 'nothing to redrive: no such batch has failed'
+          : `redriven: ${redriven} (${confirmed} confirmed, ${failed} failed again, ${pending} still pending); failed altogether: ${stillFailed}`,
+      ...(away.length > 0 && { failure: awayText(away) }),
+    };
+  });
+}
+
+const parseIds = (text: string, before: string[] = []) => [...before, text.toLowerCase()];
+
+/** Waits until a worker has confirmed or failed all of these batches, at most `waitMs`. Returns how many are in each state. */
+async function outcomeOf(db: Database, batchIds: readonly string[], waitMs: number) {
+  const { countStates } = await import('./backlog.ts');
+  const deadline = performance.now() + waitMs;
+  for (;;) {
+    const states = await countStates(db, batchIds);
+    if (states.pending === 0 || performance.now() >= deadline) return states;
+    await delay(LOOK_INTERVAL_MS);
+  }
+}
