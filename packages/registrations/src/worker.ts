@@ -46,8 +46,7 @@ export const registrationsWorker = defineWorker({
         expiry('holds', HOLDS_INTERVAL_MS, async (shardId) => {
           const expired = await expireHolds(db, shardId, ROWS_PER_STATEMENT);
           // May fail: the relay finds the changes.
-          if (expired > 0)
-            producer.enqueue(finalizeBatchesJob, { shardId, batchIds: [] }).catch(() => {});
+          if (expired > 0) producer.enqueue(finalizeBatchesJob, { shardId, batchIds: [] }).catch(() => {});
           return expired;
         }),
         { name: 'relay', intervalMs: config.RELAY_INTERVAL_MS, run: () => relayDueBatches(relay) },
