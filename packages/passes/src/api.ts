@@ -1,22 +1,19 @@
 import { defineApi } from '@floodgate/http';
 import { addEventRoute, addKeysRoute, addRevocationsRoute } from './door-routes.ts';
+import { createPassSigner } from './keys.ts';
 import { addPassRoute } from './pass-route.ts';
-import { createPassSigner } from './signer.ts';
 
 /** Serves passes, and everything that a door needs to verify them. */
 export const passesApi = defineApi({
   settings: {},
-  open({ reads, shardReads, answerWithinMs }) {
-    const signer = createPassSigner({ db: reads });
-    const dependencies = { reads, shardReads, answerWithinMs, signer };
+  open(context) {
+    const signer = createPassSigner({ db: context.reads });
     return {
-      publicRoutes(app) {
-        addKeysRoute(app, signer);
-      },
+      publicRoutes: (app) => addKeysRoute(app, signer),
       routes(api) {
-        addPassRoute(api, dependencies);
-        addEventRoute(api, dependencies);
-        addRevocationsRoute(api, dependencies);
+        addPassRoute(api, context, signer);
+        addEventRoute(api, context, signer);
+        addRevocationsRoute(api, context, signer);
       },
     };
   },

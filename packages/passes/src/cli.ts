@@ -3,10 +3,7 @@ import { answeringChange, answeringFromDatabase, record, tableOf, type Cli } fro
 import { parseCursor, parseId, parseLimit, parseText, parseWhole } from '@floodgate/command/arguments';
 import { Failure } from '@floodgate/service/failure';
 import type { PassCheck } from './check-pass.ts';
-import type { PassKey } from './keys.ts';
 import type { Pass } from './token.ts';
-
-type Validity = Record<'validFrom' | 'validUntil', string | null>;
 
 const PROBLEMS: Record<NonNullable<PassCheck['problem']>, string> = {
   malformed: 'not a pass: the text is cut off, or something else',
@@ -21,14 +18,12 @@ const PROBLEMS: Record<NonNullable<PassCheck['problem']>, string> = {
 /** `floodgate pass …` */
 export function addPassCommands(program: Command, cli: Cli): void {
   const pass = program.command('pass').description('passes of attendees, and the keys that sign them');
-  addVerify(pass, cli);
-  addShow(pass, cli);
-  addEvent(pass, cli);
-  addRevoked(pass, cli);
+  addPassChecks(pass, cli);
+  addDoorDocuments(pass, cli);
   addKeyCommands(pass, cli);
 }
 
-function addVerify(pass: Command, cli: Cli): void {
+function addPassChecks(pass: Command, cli: Cli): void {
   const verify = pass
     .command('verify')
     .description('check a pass: its signature, the current times of its event, and whether it was revoked')
@@ -36,15 +31,12 @@ function addVerify(pass: Command, cli: Cli): void {
   answeringFromDatabase(verify, cli, async (db, _options, token) => {
     const { checkPass } = await import('./check-pass.ts');
     const { pass: found, event, problem } = await checkPass(db, token);
-    const { mode = null, validFrom = null, validUntil = null } = event ?? {};
-    const document = { valid: problem === null, pass: found, mode, validFrom, validUntil, problem };
+    const { mode = null, ...validity } = event ?? { validFrom: null, validUntil: null };
+    const document = { valid: problem === null, pass: found, mode, ...validity, problem };
     const note = mode === 'test' ? { mode: 'test: it admits to no live event' } : {};
-    const text = found ? record({ ...note, ...fieldsOf(found, { validFrom, validUntil }) }) : '(not a pass)';
+    const text = found ? record({ ...note, ...fieldsOf(found, validity) }) : '(not a pass)';
     return { document, text, ...(problem && { failure: PROBLEMS[problem] }) };
   });
-}
-
-function addShow(pass: Command, cli: Cli): void {
   const show = pass
     .command('show')
     .description('show the pass of a confirmed registration')
@@ -53,38 +45,33 @@ function addShow(pass: Command, cli: Cli): void {
     const { findByPassReference } = await import('@floodgate/registrations');
     const { findEvent } = await import('@floodgate/events');
     const { validityOf } = await import('./documents.ts');
-    const { createPassSigner } = await import('./signer.ts');
+    const { createPassSigner } = await import('./keys.ts');
     const { parsePass } = await import('./token.ts');
     const { row } = await findByPassReference(db, passReference);
-    const { state, eventId, ticketId, serial } = row;
+    const { state, eventId } = row;
     if (state !== 'confirmed') throw new Failure(`it is ${state}, and only a confirmed one has a pass`);
     const validity = validityOf(await findEvent(db, eventId));
-    const token = await createPassSigner({ db }).tokenFor({ eventId, ticketId, serial });
+    const token = await createPassSigner({ db }).tokenFor(row);
     const content = parsePass(token)!;
     const document = { passReference, pass: token, ...content, ...validity };
     return { document, text: `${record(fieldsOf(content, validity))}\n${token}` };
   });
 }
 
-function addEvent(pass: Command, cli: Cli): void {
+function addDoorDocuments(pass: Command, cli: Cli): void {
   const event = pass
     .command('event')
     .description('show an event with its current times, signed for doors')
     .argument('<eventId>', 'the event', parseId);
   answeringFromDatabase(event, cli, async (db, _options, eventId) => {
-    const { readEventDocument, signDocument } = await import('./documents.ts');
-    const { readSigningKeys } = await import('./keys.ts');
+    const { readEventDocument } = await import('./documents.ts');
+    const { createPassSigner } = await import('./keys.ts');
     const content = await readEventDocument(db, eventId).catch(() => undefined);
     if (!content) throw new Failure('no such event');
-    const signed = signDocument('floodgate-event', content, (await readSigningKeys(db)).signing);
-    return {
-      document: { event: signed, revision: content.revision },
-      text: `${record({ ...content })}\n${signed}`,
-    };
+    const signed = await createPassSigner({ db }).sign('floodgate-event', content);
+    const document = { event: signed, revision: content.revision };
+    return { document, text: `${record(content)}\n${signed}` };
   });
-}
-
-function addRevoked(pass: Command, cli: Cli): void {
   const revoked = pass
     .command('revoked')
     .description('list the revoked passes of all partners under an event, signed for doors')
@@ -94,19 +81,17 @@ function addRevoked(pass: Command, cli: Cli): void {
   answeringFromDatabase(revoked, cli, async (db, { after, limit }, eventId) => {
     const { findShard } = await import('@floodgate/events');
     const { CURSOR_PROBLEMS } = await import('@floodgate/registrations');
-    const { readSigningKeys } = await import('./keys.ts');
-    const { readRevocations, signDocument } = await import('./documents.ts');
+    const { createPassSigner } = await import('./keys.ts');
+    const { readRevocations } = await import('./documents.ts');
     const shardId = await findShard(db, eventId);
     if (shardId === undefined) throw new Failure('no such event');
     const page = await readRevocations(db, { shardId, eventId, partnerId: null }, after, limit);
     if (typeof page === 'string') throw new Failure(`--after: ${CURSOR_PROBLEMS[page]}`);
     const { serials, cursor, more } = page;
-    const revocations = signDocument('floodgate-revocations', page, (await readSigningKeys(db)).signing);
+    const revocations = await createPassSigner({ db }).sign('floodgate-revocations', page);
+    const list = tableOf(serials.map((serial) => ({ serial })));
     const ending = `cursor: ${cursor}${more ? ' (there is more)' : ''}`;
-    return {
-      document: { revocations, cursor, more },
-      text: `${tableOf(serials.map((serial) => ({ serial })))}\n${ending}`,
-    };
+    return { document: { revocations, cursor, more }, text: `${list}\n${ending}` };
   });
 }
 
@@ -114,8 +99,12 @@ function addKeyCommands(pass: Command, cli: Cli): void {
   const keys = pass.command('keys').description('list the keys that sign passes, newest first');
   answeringFromDatabase(keys, cli, async (db) => {
     const { listPassKeys } = await import('./keys.ts');
-    const all = await listPassKeys(db);
-    return { document: all, text: tableOf(all.map(keyFieldsOf)) };
+    const document = await listPassKeys(db);
+    const rows = document.map(({ id, createdAt, retiredAt, withdrawnAt }) => {
+      const state = withdrawnAt ? 'withdrawn' : retiredAt ? 'retired' : 'signs';
+      return { key: id, state, created: createdAt, retired: retiredAt, withdrawn: withdrawnAt };
+    });
+    return { document, text: tableOf(rows) };
   });
   const rotate = pass
     .command('rotate')
@@ -123,10 +112,8 @@ function addKeyCommands(pass: Command, cli: Cli): void {
   answeringChange(rotate, cli, async (db, actor) => {
     const { perform, rotatePassKeyAction } = await import('./actions.ts');
     const document = await perform(db, rotatePassKeyAction, {}, actor);
-    return {
-      document,
-      text: `key ${document.id} signs; doors that verify offline must fetch the keys again`,
-    };
+    const text = `key ${document.id} signs; doors that verify offline must fetch the keys again`;
+    return { document, text };
   });
   const withdraw = pass
     .command('withdraw')
@@ -139,13 +126,11 @@ function addKeyCommands(pass: Command, cli: Cli): void {
   });
 }
 
-function keyFieldsOf({ id, createdAt, retiredAt, withdrawnAt }: PassKey) {
-  const state = withdrawnAt ? 'withdrawn' : retiredAt ? 'retired' : 'signs';
-  return { key: id, state, created: createdAt, retired: retiredAt, withdrawn: withdrawnAt };
-}
-
 /** The lines of a pass for a person. */
-function fieldsOf({ keyId, eventId, ticketId, serial }: Pass, { validFrom, validUntil }: Validity) {
+function fieldsOf(
+  { keyId, eventId, ticketId, serial }: Pass,
+  { validFrom, validUntil }: Record<'validFrom' | 'validUntil', string | null>,
+) {
   const times = { 'valid from': validFrom, 'valid until': validUntil };
   return { event: eventId, ticket: ticketId, serial, ...times, key: keyId };
 }

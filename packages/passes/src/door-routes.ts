@@ -6,33 +6,24 @@ import {
   SignedEvent,
   success,
 } from '@floodgate/contract';
-import { readThroughCache, type Database } from '@floodgate/database';
-import type { Routes } from '@floodgate/http';
+import { readThroughCache } from '@floodgate/database';
+import type { ApiContext, Routes } from '@floodgate/http';
 import { createPageAnswer } from '@floodgate/registrations';
-import { readEventDocument, readRevocations, signDocument } from './documents.ts';
-import { jwkSetOf } from './keys.ts';
-import type { PassSigner } from './signer.ts';
-
-interface Dependencies {
-  reads: Database;
-  answerWithinMs: number;
-  signer: PassSigner;
-}
-
-/** How long a cache may keep the keys. A door that meets an unknown key fetches them again. */
-const CACHE_CONTROL = 'public, max-age=300';
+import { readEventDocument, readRevocations } from './documents.ts';
+import { jwkSetOf, type PassSigner } from './keys.ts';
 
 /** GET /.well-known/floodgate/pass-keys.json: the public keys that verify passes. */
 export function addKeysRoute(app: Routes, signer: PassSigner): void {
   app.get('/.well-known/floodgate/pass-keys.json', { schema: { hide: true } }, async (_request, reply) => {
     const set = jwkSetOf(await signer.keys());
-    void reply.header('cache-control', CACHE_CONTROL).type('application/jwk-set+json');
+    // A door that meets an unknown key fetches the keys again, without a cache.
+    void reply.header('cache-control', 'public, max-age=300').type('application/jwk-set+json');
     return reply.send(JSON.stringify(set));
   });
 }
 
 /** GET /events/passes/event: the event with its current times, signed. */
-export function addEventRoute(api: Routes, { reads, signer }: Dependencies): void {
+export function addEventRoute(api: Routes, { reads }: ApiContext, signer: PassSigner): void {
   const documents = readThroughCache((eventId: number) => readEventDocument(reads, eventId));
   api.get(
     '/events/passes/event',
@@ -50,16 +41,15 @@ export function addEventRoute(api: Routes, { reads, signer }: Dependencies): voi
     },
     async ({ principal: { eventId } }) => {
       const document = documents.get(eventId) ?? (await documents.forceFetch(eventId));
-      const { signing } = await signer.keys();
       const { revision } = document;
-      return success({ event: signDocument('floodgate-event', document, signing), revision });
+      return success({ event: await signer.sign('floodgate-event', document), revision });
     },
   );
 }
 
 /** GET /events/passes/revoked: the caller's passes that were revoked after a cursor, signed. */
-export function addRevocationsRoute(api: Routes, { reads, answerWithinMs, signer }: Dependencies): void {
-  const answerPage = createPageAnswer(answerWithinMs);
+export function addRevocationsRoute(api: Routes, context: ApiContext, signer: PassSigner): void {
+  const answerPage = createPageAnswer(context.answerWithinMs);
   api.get(
     '/events/passes/revoked',
     {
@@ -75,18 +65,15 @@ export function addRevocationsRoute(api: Routes, { reads, answerWithinMs, signer
         response: answersOf(RevokedPasses),
       },
     },
-    async (request, reply) => {
-      const { shardId, eventId, partnerId } = request.principal;
-      return answerPage(
+    async (request, reply) =>
+      answerPage(
         request,
         reply,
-        (after, limit) => readRevocations(reads, { shardId, eventId, partnerId }, after, limit),
+        (after, limit) => readRevocations(context.reads, request.principal, after, limit),
         async (page) => {
-          const { signing } = await signer.keys();
           const { cursor, more } = page;
-          return { revocations: signDocument('floodgate-revocations', page, signing), cursor, more };
+          return { revocations: await signer.sign('floodgate-revocations', page), cursor, more };
         },
-      );
-    },
+      ),
   );
 }

@@ -1,35 +1,27 @@
-import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
-import type { Database } from '@floodgate/database';
+import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
+import { readThroughCache, type Database } from '@floodgate/database';
 import { Failure } from '@floodgate/service/failure';
 import { sql } from 'kysely';
-import type { SigningKey } from './token.ts';
+import { signDocument } from './documents.ts';
+import { signPass, type PassSubject } from './token.ts';
 
-/** A key that signs passes, as operators see it. */
-export interface PassKey {
-  id: number;
-  createdAt: Date;
-  /** When a newer key replaced it. */
-  retiredAt: Date | null;
-  /** When the passes that it signed became invalid. */
-  withdrawnAt: Date | null;
-}
-
-/** The key that signs passes, and the keys that verify them. */
-export interface SigningKeys {
-  signing: SigningKey;
-  /** By id: the signing key and the retired keys that are not withdrawn. */
-  publicKeys: ReadonlyMap<number, KeyObject>;
-}
-
-const PASS_KEY_COLUMNS = [
+const COLUMNS = [
   'id',
   'created_at as createdAt',
+  // When a newer key replaced it.
   'retired_at as retiredAt',
+  // When the passes that it signed became invalid.
   'withdrawn_at as withdrawnAt',
 ] as const;
 
-/** Reads the current keys. Throws if none signs. */
-export async function readSigningKeys(db: Database): Promise<SigningKeys> {
+/** Returns all keys, newest first, without the key material. */
+export const listPassKeys = (db: Database) =>
+  db.selectFrom('pass_keys').select(COLUMNS).orderBy('id', 'desc').execute();
+
+export type PassKey = Awaited<ReturnType<typeof listPassKeys>>[number];
+
+/** Reads the key that signs passes, and by id the keys that verify them: those that are not withdrawn. Throws if none signs. */
+async function readSigningKeys(db: Database) {
   const rows = await db
     .selectFrom('pass_keys')
     .select(['id', 'private_key', 'public_key', 'retired_at'])
@@ -38,16 +30,30 @@ export async function readSigningKeys(db: Database): Promise<SigningKeys> {
     .execute();
   const newest = rows.find(({ retired_at }) => retired_at === null);
   if (!newest) throw new Error('no key signs passes; run "floodgate pass rotate" to make one');
+  const privateKey = createPrivateKey({ key: newest.private_key, format: 'der', type: 'pkcs8' });
+  const publicKeys = rows.map(({ id, public_key: key }) => {
+    return [id, createPublicKey({ key, format: 'der', type: 'spki' })] as const;
+  });
+  return { signing: { id: newest.id, privateKey }, publicKeys: new Map(publicKeys) };
+}
+
+export type SigningKeys = Awaited<ReturnType<typeof readSigningKeys>>;
+
+/** Returns what signs passes and documents with the keys of a database, which are at most one second old. */
+export function createPassSigner({ db }: { db: Database }) {
+  const cache = readThroughCache<'keys', SigningKeys>(() => readSigningKeys(db));
+  const keys = async () => cache.get('keys') ?? (await cache.forceFetch('keys'));
   return {
-    signing: {
-      id: newest.id,
-      privateKey: createPrivateKey({ key: newest.private_key, format: 'der', type: 'pkcs8' }),
-    },
-    publicKeys: new Map(rows.map(({ id, public_key }) => [id, publicKeyOf(public_key)])),
+    keys,
+    /** Resolves to the pass of a registration. It stays the same until the signing key changes. */
+    tokenFor: async (subject: PassSubject) => signPass(subject, (await keys()).signing),
+    /** Resolves to a signed document. */
+    sign: async (type: Parameters<typeof signDocument>[0], document: object) =>
+      signDocument(type, document, (await keys()).signing),
   };
 }
 
-const publicKeyOf = (key: Buffer) => createPublicKey({ key, format: 'der', type: 'spki' });
+export type PassSigner = ReturnType<typeof createPassSigner>;
 
 /** Returns the public halves of the keys as a JWK set (RFC 7517, RFC 8037). */
 export function jwkSetOf({ publicKeys }: Pick<SigningKeys, 'publicKeys'>) {
@@ -56,11 +62,6 @@ export function jwkSetOf({ publicKeys }: Pick<SigningKeys, 'publicKeys'>) {
     return { kty: 'OKP', crv: 'Ed25519', alg: 'EdDSA', use: 'sig', kid: String(id), x: x! };
   });
   return { keys };
-}
-
-/** Returns all keys, newest first, without the key material. */
-export async function listPassKeys(db: Database): Promise<PassKey[]> {
-  return db.selectFrom('pass_keys').select(PASS_KEY_COLUMNS).orderBy('id', 'desc').execute();
 }
 
 // Spells "pass". Without it, two rotations at once would choose the same id.
@@ -74,24 +75,21 @@ export async function rotatePassKey(transaction: Database): Promise<PassKey> {
     privateKeyEncoding: { type: 'pkcs8', format: 'der' },
     publicKeyEncoding: { type: 'spki', format: 'der' },
   });
-  const created = await transaction
-    .insertInto('pass_keys')
-    .values({ id: (newest?.id ?? 0) + 1, private_key: privateKey, public_key: publicKey })
-    .returning(PASS_KEY_COLUMNS)
-    .executeTakeFirstOrThrow();
   await transaction
     .updateTable('pass_keys')
     .set({ retired_at: sql<Date>`now()` })
-    .where('id', '<', created.id)
     .where('retired_at', 'is', null)
     .execute();
-  return created;
+  return transaction
+    .insertInto('pass_keys')
+    .values({ id: (newest?.id ?? 0) + 1, private_key: privateKey, public_key: publicKey })
+    .returning(COLUMNS)
+    .executeTakeFirstOrThrow();
 }
 
 /** Makes all passes of a retired key invalid. Throws Failure if there is no such key, or if it still signs. */
 export async function withdrawPassKey(transaction: Database, id: number) {
-  const keys = transaction.selectFrom('pass_keys').select(PASS_KEY_COLUMNS).where('id', '=', id);
-  const before = await keys.executeTakeFirst();
+  const before = (await listPassKeys(transaction)).find((key) => key.id === id);
   if (!before) throw new Failure('no such key');
   if (before.retiredAt === null) throw new Failure('it still signs passes; rotate first');
   if (before.withdrawnAt !== null) return { before, after: before };
@@ -99,7 +97,7 @@ export async function withdrawPassKey(transaction: Database, id: number) {
     .updateTable('pass_keys')
     .set({ withdrawn_at: sql<Date>`now()` })
     .where('id', '=', id)
-    .returning(PASS_KEY_COLUMNS)
+    .returning(COLUMNS)
     .executeTakeFirstOrThrow();
   return { before, after };
 }

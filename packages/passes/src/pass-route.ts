@@ -9,34 +9,25 @@ import {
   success,
   VaryHeader,
 } from '@floodgate/contract';
-import { readThroughCache, shardLoader, type Database, type ShardReads } from '@floodgate/database';
+import { readThroughCache, shardLoader } from '@floodgate/database';
 import { findEvent } from '@floodgate/events';
-import { createFairQueue } from '@floodgate/service/fair-queue';
-import type { PartnerPrincipal, Routes } from '@floodgate/http';
+import type { ApiContext, PartnerPrincipal, Routes } from '@floodgate/http';
 import { findRegistrations, passReferenceOf, type RegistrationQuery } from '@floodgate/registrations';
+import { createFairQueue } from '@floodgate/service/fair-queue';
 import Negotiator from 'negotiator';
-import { qrPng, qrSvg } from './qr-code.ts';
-import type { PassSigner } from './signer.ts';
 import { validityOf } from './documents.ts';
+import type { PassSigner } from './keys.ts';
+import { qrPng, qrSvg } from './qr-code.ts';
 import { parsePass } from './token.ts';
 
-const PICTURES = ['image/svg+xml', 'image/png'];
+const PICTURES = { 'image/svg+xml': qrSvg, 'image/png': qrPng };
 /** The first is the default. */
-const MEDIA_TYPES = ['application/json', ...PICTURES];
-
-const ACCEPT_RULE = `Accept: ${MEDIA_TYPES.join(', ')}`;
-
-interface Dependencies {
-  reads: Database;
-  shardReads: ShardReads;
-  signer: PassSigner;
-  answerWithinMs: number;
-}
+const MEDIA_TYPES = ['application/json', ...Object.keys(PICTURES)];
 
 /** GET /events/registrations/{passReference}/pass: the pass of a registration, as a token or as a QR code. */
-export function addPassRoute(api: Routes, dependencies: Dependencies): void {
-  const findPass = createPassFinder(dependencies);
-  const queue = createFairQueue({ answerWithinMs: dependencies.answerWithinMs });
+export function addPassRoute(api: Routes, context: ApiContext, signer: PassSigner): void {
+  const findPass = createPassFinder(context, signer);
+  const queue = createFairQueue(context);
   api.get(
     '/events/registrations/:passReference/pass',
     {
@@ -51,44 +42,39 @@ export function addPassRoute(api: Routes, dependencies: Dependencies): void {
         failures: [...COMMON_FAILURES, '11', '34', '35'],
         params: Type.Pick(RegistrationStatus, ['passReference']),
         response: answersOf(AttendeePass),
-        pictures: PICTURES,
+        pictures: Object.keys(PICTURES),
         answerHeaders: VaryHeader,
       },
     },
-    async (request, reply) => {
-      const mediaType = new Negotiator(request).mediaType(MEDIA_TYPES);
+    async ({ principal, params, raw }, reply) => {
+      const mediaType = new Negotiator(raw).mediaType(MEDIA_TYPES);
       if (mediaType === undefined)
         return reply.fail('11', {
-          message: ACCEPT_RULE,
+          message: `Accept: ${MEDIA_TYPES.join(', ')}`,
           invalidFields: [{ field: 'header/accept', rule: 'enum' }],
         });
-      const { principal, params } = request;
-      const find = () => findPass(principal, params.passReference);
-      const draw = async () => {
-        const found = await find();
-        if (typeof found === 'string') return found;
-        const picture = mediaType === 'image/png' ? qrPng(found.pass) : qrSvg(found.pass);
-        // Drawing blocks the event loop, so each tick draws one picture.
-        await nextTick();
-        return { ...found, picture };
-      };
-      const isWanted = () => !request.raw.socket.destroyed;
-      const isJson = mediaType === 'application/json';
-      const found = isJson ? await find() : await queue(principal.partnerId, isWanted, draw);
-      if (found === 'unknown') return reply.fail('34');
-      if (typeof found === 'string')
+      const pass = await findPass(principal, params.passReference);
+      if (pass === 'unknown') return reply.fail('34');
+      if (typeof pass === 'string')
         return reply.fail('35', {
-          message: `The registration is ${found}, and only a confirmed one has a pass`,
+          message: `The registration is ${pass}, and only a confirmed one has a pass`,
         });
       void reply.header('vary', 'accept');
-      if ('picture' in found) return reply.type(mediaType).send(found.picture as never);
-      return success(describePass(params.passReference, found));
+      if (mediaType === 'application/json') return success(pass);
+      const draw = async () => {
+        const picture = PICTURES[mediaType as keyof typeof PICTURES](pass.pass);
+        // Drawing blocks the event loop, so each tick draws one picture.
+        await nextTick();
+        return picture;
+      };
+      const picture = await queue(principal.partnerId, () => !raw.socket.destroyed, draw);
+      return reply.type(mediaType).send(picture as never);
     },
   );
 }
 
 /** Returns a function that finds the pass of a confirmed registration, or says why there is none: `unknown`, or its state. */
-function createPassFinder({ reads, shardReads, signer }: Dependencies) {
+function createPassFinder({ reads, shardReads }: ApiContext, signer: PassSigner) {
   const findRegistration = shardLoader(shardReads, (queries: RegistrationQuery[]) =>
     findRegistrations(reads, queries),
   );
@@ -102,23 +88,9 @@ function createPassFinder({ reads, shardReads, signer }: Dependencies) {
     if (row.state !== 'confirmed') return row.state;
     const event = events.get(eventId) ?? (await events.forceFetch(eventId));
     const { ticketId } = row;
-    return { pass: await signer.tokenFor({ eventId, ticketId, serial }), ...validityOf(event) };
-  };
-}
-
-/** Returns a pass as partners see it. */
-function describePass(
-  passReference: string,
-  { pass, validFrom, validUntil }: Pick<AttendeePass, 'pass' | 'validFrom' | 'validUntil'>,
-): AttendeePass {
-  const { keyId, eventId, ticketId } = parsePass(pass)!;
-  return {
-    passReference,
-    pass,
-    keyID: String(keyId),
-    organizedEventID: eventId,
-    organizedEventTicketID: ticketId,
-    validFrom,
-    validUntil,
+    const pass = await signer.tokenFor({ eventId, ticketId, serial });
+    const keyID = String(parsePass(pass)!.keyId);
+    const ids = { organizedEventID: eventId, organizedEventTicketID: ticketId };
+    return { passReference, pass, keyID, ...ids, ...validityOf(event) };
   };
 }
