@@ -1,27 +1,16 @@
-import { Type, type Static, type TProperties } from '@sinclair/typebox';
-import { Timestamp } from './formats.ts';
-import { oneOf } from './one-of.ts';
+import { Type, type Static } from '@sinclair/typebox';
+import { closed, Flag, nullableTimestamp, oneOf, Text, Timestamp, Whole } from './fields.ts';
 
-// A title that is one word names the schema in the OpenAPI document, and the type in generated clients.
-
-/** Schema of data with exactly these fields. */
-const closed = <Fields extends TProperties>(title: string, fields: Fields) =>
-  Type.Object(fields, { title, additionalProperties: false });
-
-const EventId = Type.Integer({ description: 'The event.', examples: [1042] });
-const TicketId = Type.Integer({ description: 'The ticket.', examples: [1] });
+const EventId = Whole('The event.', 1042);
+const TicketId = Whole('The ticket.', 1);
 
 /** The end of a page. */
 const pageEnd = {
-  cursor: Type.String({
-    description: 'Send it as `after` to continue, now or later. Treat it as opaque.',
-    examples: ['100'],
-  }),
-  more: Type.Boolean({
-    description:
-      'Whether the next page can be read at once. A page can be short or empty although there is more.',
-    examples: [false],
-  }),
+  cursor: Text('Send it as `after` to continue, now or later. Treat it as opaque.', '100'),
+  more: Flag(
+    'Whether the next page can be read at once. A page can be short or empty although there is more.',
+    false,
+  ),
 };
 
 /** The data of Register For Event. */
@@ -33,38 +22,25 @@ export const PassReference = Type.String({
 
 /** A ticket as partners see it: exactly these twelve fields, in this order. */
 export const Ticket = closed('Ticket', {
-  id: Type.Integer({ description: 'Send it as organizedEventTicketID when registering.', examples: [1] }),
-  ticketTitle: Type.String({ description: 'Ticket name.', examples: ['Dinner'] }),
+  id: Whole('Send it as organizedEventTicketID when registering.', 1),
+  ticketTitle: Text('Ticket name.', 'Dinner'),
   ticketPrice: Type.Number({
     description:
       'Ticket price, a decimal, in the currency that you agreed with the operator. The API names no currency.',
     examples: [49.5],
   }),
-  ticketBenefits: Type.String({
-    description: 'Free text describing the benefits.',
-    examples: ['Three courses and a seat at a table'],
-  }),
-  activeStatus: Type.Boolean({ description: 'Whether the ticket is active.', examples: [true] }),
-  organizedEventID: Type.Integer({
-    description: 'The event that the ticket belongs to.',
-    examples: [1042],
-  }),
+  ticketBenefits: Text('Free text describing the benefits.', 'Three courses and a seat at a table'),
+  activeStatus: Flag('Whether the ticket is active.', true),
+  organizedEventID: Whole('The event that the ticket belongs to.', 1042),
   organizedEvent: Type.Null({ description: 'Always null.' }),
-  count: Type.Integer({ description: 'Number of seats left.', examples: [120] }),
+  count: Whole('Number of seats left.', 120),
   dateCreated: Timestamp('When the ticket was created.'),
-  createdBy: Type.Integer({ description: 'Identifier of the creator.', examples: [1] }),
-  lastModifiedBy: Type.String({ description: 'Who last modified the ticket.', examples: ['operator'] }),
+  createdBy: Whole('Identifier of the creator.', 1),
+  lastModifiedBy: Text('Who last modified the ticket.', 'operator'),
   lastModifiedDate: Timestamp('When the ticket was last modified.'),
 });
 
 export type Ticket = Static<typeof Ticket>;
-
-/** The same, or null. */
-export const nullableTimestamp = (description: string, example: string | null) =>
-  Type.Union([Timestamp(description, example ?? undefined), Type.Null()], {
-    description,
-    examples: [example],
-  });
 
 /** The state of a registration. Holds no attendee data. */
 export const RegistrationStatus = closed('RegistrationStatus', {
@@ -77,7 +53,7 @@ export const RegistrationStatus = closed('RegistrationStatus', {
   }),
   organizedEventID: EventId,
   organizedEventTicketID: TicketId,
-  ticketTitle: Type.String({ description: 'Ticket name.', examples: ['Dinner'] }),
+  ticketTitle: Text('Ticket name.', 'Dinner'),
   dateReserved: Timestamp('When the seat was reserved.'),
   dateFinalized: nullableTimestamp(
     'When finalization confirmed the registration or failed; null before.',
@@ -102,24 +78,15 @@ export const LaunchState = closed('LaunchState', {
   ),
   closesAt: nullableTimestamp('When the last sale ends; null if a ticket has no end.', null),
   serverTime: Timestamp('The clock of the service, which decides.', '2026-11-21T09:59:57.412+00:00'),
-  seatsLeft: Type.Integer({
-    examples: [120],
-    description: 'Remaining seats of all tickets whose sale has not ended. At most 1 s old.',
-  }),
+  seatsLeft: Whole('Remaining seats of all tickets whose sale has not ended. At most 1 s old.', 120),
 });
 
 export type LaunchState = Static<typeof LaunchState>;
 
 /** The progress of a reset. */
 export const TestEventReset = closed('TestEventReset', {
-  cancelled: Type.Integer({
-    description: 'Number of registrations that this call cancelled.',
-    examples: [42],
-  }),
-  more: Type.Boolean({
-    description: 'Whether there is more to cancel. If so, repeat the call.',
-    examples: [false],
-  }),
+  cancelled: Whole('Number of registrations that this call cancelled.', 42),
+  more: Flag('Whether there is more to cancel. If so, repeat the call.', false),
 });
 
 export type TestEventReset = Static<typeof TestEventReset>;
@@ -174,11 +141,11 @@ const EXAMPLE_EVENT =
 /** The pass that lets an attendee in. */
 export const AttendeePass = closed('AttendeePass', {
   passReference: PassReference,
-  pass: Type.String({
-    description: 'The signed token that the QR code shows. It can be verified with the public keys alone.',
-    examples: [EXAMPLE_PASS],
-  }),
-  keyID: Type.String({ description: 'The `kid` of the key that signed the pass.', examples: ['1'] }),
+  pass: Text(
+    'The signed token that the QR code shows. It can be verified with the public keys alone.',
+    EXAMPLE_PASS,
+  ),
+  keyID: Text('The `kid` of the key that signed the pass.', '1'),
   organizedEventID: EventId,
   organizedEventTicketID: TicketId,
   validFrom: nullableTimestamp(
@@ -198,11 +165,10 @@ export const RevocationQuery = Type.Pick(RegistrationListQuery, ['after', 'limit
 
 /** A page of revoked passes. */
 export const RevokedPasses = closed('RevokedPasses', {
-  revocations: Type.String({
-    description:
-      'A JWS (RFC 7515, compact, EdDSA). Its payload is JSON: `event`, `partner`, `after`, `cursor`, `more`, `serials`, `at`.',
-    examples: [EXAMPLE_LIST],
-  }),
+  revocations: Text(
+    'A JWS (RFC 7515, compact, EdDSA). Its payload is JSON: `event`, `partner`, `after`, `cursor`, `more`, `serials`, `at`.',
+    EXAMPLE_LIST,
+  ),
   ...pageEnd,
 });
 
@@ -210,13 +176,12 @@ export type RevokedPasses = Static<typeof RevokedPasses>;
 
 /** The event as doors need it. */
 export const SignedEvent = closed('SignedEvent', {
-  event: Type.String({
-    description:
-      'A JWS (RFC 7515, compact, EdDSA). Its payload is JSON: `event`, `eventRef`, `revision`, `name`, `venue`, `timeZone`, ' +
+  event: Text(
+    'A JWS (RFC 7515, compact, EdDSA). Its payload is JSON: `event`, `eventRef`, `revision`, `name`, `venue`, `timeZone`, ' +
       '`startsAt`, `endsAt`, `validFrom`, `validUntil`, `at`.',
-    examples: [EXAMPLE_EVENT],
-  }),
-  revision: Type.Integer({ description: 'Rises with every change of the event.', examples: [3] }),
+    EXAMPLE_EVENT,
+  ),
+  revision: Whole('Rises with every change of the event.', 3),
 });
 
 export type SignedEvent = Static<typeof SignedEvent>;

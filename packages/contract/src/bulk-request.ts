@@ -1,8 +1,8 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { PassReference } from './answers.ts';
 import { failure, FailureEnvelope, success, SuccessEnvelope } from './envelope.ts';
+import { closed, oneOf } from './fields.ts';
 import { RegistrationRequest } from './registration-request.ts';
-import { oneOf } from './one-of.ts';
 import type { FailureCode } from './response-codes.ts';
 
 /** Most registrations of one bulk call. */
@@ -40,17 +40,13 @@ export const BULK_ITEM_FAILURES = ['11', '30', '31', '32', '33', '36', '37'] as 
 
 const RegisteredItem = { ...SuccessEnvelope(PassReference), title: 'RegisteredItem' };
 
-const RefusedItem = Type.Object(
-  {
-    ...FailureEnvelope.properties,
-    responseCode: Type.Unsafe<FailureCode>({
-      ...FailureEnvelope.properties.responseCode,
-      enum: BULK_ITEM_FAILURES,
-      examples: ['32'],
-    }),
-  },
-  { title: 'RefusedItem', additionalProperties: false },
-);
+const RefusedItem = closed('RefusedItem', {
+  ...FailureEnvelope.properties,
+  responseCode: oneOf<FailureCode>(BULK_ITEM_FAILURES, {
+    ...FailureEnvelope.properties.responseCode,
+    examples: ['32'],
+  }),
+});
 
 const EXAMPLE = [success('GALA-1042-317-4829137450'), failure('32', 'The ticket is sold out')];
 

@@ -1,5 +1,3 @@
-import { Type } from '@sinclair/typebox';
-
 /** A UUID in its usual form, as a pattern for schemas. Lower case, as Postgres prints it. */
 export const UUID_PATTERN = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$';
 
@@ -15,10 +13,6 @@ export function isUuid(value: unknown): value is string {
  * the text after them. Patterns of some other languages cannot name them, so it is left out of the patterns that are published.
  */
 export const NOT_PORTABLE = '\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff';
-
-/** An instant with fractional seconds and an explicit offset, e.g. 2026-11-21T09:00:00.123+00:00. */
-export const Timestamp = (description: string, example = '2026-11-21T09:00:00.123+00:00') =>
-  Type.String({ format: 'date-time', description, examples: [example] });
 
 /** An instant in the form that partners were promised. Precision: milliseconds, always UTC. */
 export function formatTimestamp(instant: Date): string {

@@ -14,182 +14,140 @@ export interface ResponseCodeEntry {
   readonly retryAfterSeconds?: number;
 }
 
-const CATALOGUE = {
-  '00': {
-    httpStatuses: [200],
-    message: 'Successful',
+function entry(
+  httpStatuses: ResponseCodeEntry['httpStatuses'],
+  message: string,
+  more: Omit<ResponseCodeEntry, 'httpStatuses' | 'message'>,
+): ResponseCodeEntry {
+  return { httpStatuses, message, ...more };
+}
+
+/** Every response code that an answer below /api/ may carry. */
+export const RESPONSE_CODES = {
+  '00': entry([200], 'Successful', {
     meaning: 'The request succeeded. On register: the seat and the pass reference are safely stored.',
     remedy: 'Nothing. Store the pass reference.',
-  },
-  '10': {
-    httpStatuses: [400, 413, 415, 431],
-    message: 'The request is not well-formed',
+  }),
+  '10': entry([400, 413, 415, 431], 'The request is not well-formed', {
     meaning:
       'The HTTP is malformed, the headers are too large, or the body is too large, not JSON or of another media type.',
     remedy:
       'Send JSON in UTF-8, uncompressed, as application/json, within the size limit. The message says what is wrong.',
-  },
-  '11': {
-    httpStatuses: [422],
-    message: 'The request has invalid fields',
+  }),
+  '11': entry([422], 'The request has invalid fields', {
     meaning: 'The body is not a JSON object, or fields are invalid. The message names every invalid field.',
     remedy:
       'Correct the fields that the message names. The request header X-Error-Details: json adds them in a form for programs.',
-  },
-  '12': {
-    httpStatuses: [400],
-    message: 'x-event-ref is missing or not a UUID',
+  }),
+  '12': entry([400], 'x-event-ref is missing or not a UUID', {
     meaning: 'The x-event-ref header is missing or not a UUID.',
     remedy: "Send the event's reference, the UUID that the operator gave you, as x-event-ref.",
-  },
-  '20': {
-    httpStatuses: [401],
-    message: 'x-secret-key is not valid',
+  }),
+  '20': entry([401], 'x-secret-key is not valid', {
     meaning: 'The x-secret-key header is missing, unknown, expired or revoked.',
     remedy: 'Check that x-secret-key holds the complete key. If it does, ask the operator for a new key.',
-  },
-  '21': {
-    httpStatuses: [404],
-    message: 'No such event',
+  }),
+  '21': entry([404], 'No such event', {
     meaning: 'This key has no access to an event with this x-event-ref.',
     remedy: 'Check the reference. If it is right, ask the operator to grant you the event.',
-  },
-  '30': {
-    httpStatuses: [404],
-    message: 'No such ticket under this event',
+  }),
+  '30': entry([404], 'No such ticket under this event', {
     meaning: 'organizedEventTicketID names no ticket of the event.',
     remedy: 'Call Get Tickets and send one of the ids that it lists.',
-  },
-  '31': {
-    httpStatuses: [409],
-    message: 'The ticket is not on sale',
+  }),
+  '31': entry([409], 'The ticket is not on sale', {
     meaning: 'The ticket is inactive, or its sale has not started or has ended.',
     remedy: 'Call Get Launch to see when the sale opens, and register then.',
-  },
-  '32': {
-    httpStatuses: [409],
-    message: 'The ticket is sold out',
+  }),
+  '32': entry([409], 'The ticket is sold out', {
     meaning: 'No seats are left on the ticket.',
     remedy: 'Offer another ticket from Get Tickets. A cancellation can free a seat.',
-  },
-  '33': {
-    httpStatuses: [409],
-    message: 'This e-mail address is already registered for the event',
+  }),
+  '33': entry([409], 'This e-mail address is already registered for the event', {
     meaning: 'The event allows one registration per e-mail address, and this address is already registered.',
     remedy: 'Tell the attendee that they are already registered. The first registration is unchanged.',
-  },
-  '34': {
-    httpStatuses: [404],
-    message: 'No such registration',
+  }),
+  '34': entry([404], 'No such registration', {
     meaning: 'No registration of yours under this event has this pass reference.',
     remedy: 'Check that the pass reference is complete and belongs to the event in x-event-ref.',
-  },
-  '35': {
-    httpStatuses: [409],
-    message: "The registration's state does not allow this",
+  }),
+  '35': entry([409], "The registration's state does not allow this", {
     meaning:
       'The cancellation deadline has passed, the hold has expired, or a pass was requested for a registration that is not ' +
       'confirmed. The message names the state of the registration.',
     remedy:
       'To cancel after the deadline, ask the operator. After a hold has expired, register the attendee again. For a pass, wait ' +
       'until Get Registration answers confirmed.',
-  },
-  '36': {
-    httpStatuses: [409],
-    message: 'Not registered: another one of the group was refused',
+  }),
+  '36': entry([409], 'Not registered: another one of the group was refused', {
     meaning: 'The call had mode "all", and another registration in it was refused.',
     remedy:
       'This registration is valid. Correct or remove those with another code, then send the group again with a new Idempotency-Key.',
-  },
-  '37': {
-    httpStatuses: [409],
-    message: 'You hold as many seats of the ticket as one partner may',
+  }),
+  '37': entry([409], 'You hold as many seats of the ticket as one partner may', {
     meaning:
       'The call asks to hold a seat (Hold-For), and you hold your share of the ticket already: 20 % of its seats unless the ' +
       'operator has set another share, and at least one.',
     remedy:
       'Confirm or cancel held seats of this ticket, then send the registration again with a new key. Without Hold-For there is ' +
       'no limit.',
-  },
-  '40': {
-    httpStatuses: [422],
-    message: 'The Idempotency-Key was used with a different request',
+  }),
+  '40': entry([422], 'The Idempotency-Key was used with a different request', {
     meaning: 'This Idempotency-Key was used in the last 24 hours with a different request.',
     remedy: 'Use a new key for each registration, and do not change the request when you retry it.',
-  },
-  '41': {
-    httpStatuses: [409],
-    message: 'A request with this Idempotency-Key is in progress',
+  }),
+  '41': entry([409], 'A request with this Idempotency-Key is in progress', {
     meaning: 'Another request with this Idempotency-Key is still being processed.',
     remedy: 'Wait for Retry-After, then send the same request with the same key.',
     retryable: true,
     retryAfterSeconds: 1,
-  },
-  '50': {
-    httpStatuses: [429],
-    message: 'Too many requests',
+  }),
+  '50': entry([429], 'Too many requests', {
     meaning: 'The rate limit is exceeded.',
     remedy:
       'Wait for Retry-After, then send the same request. If this happens often, send fewer requests at once or ask for a higher limit.',
     retryable: true,
     retryAfterSeconds: 1,
-  },
-  '60': {
-    httpStatuses: [404, 405],
-    message: 'No such route',
+  }),
+  '60': entry([404, 405], 'No such route', {
     meaning: 'The path does not exist, does not support this method, or is for test events only.',
     remedy: 'Check the path and the method. The header Allow of a 405 lists the methods.',
-  },
-  '70': {
-    httpStatuses: [404],
-    message: 'No such webhook',
+  }),
+  '70': entry([404], 'No such webhook', {
     meaning: 'You have no webhook with this id under this event.',
     remedy: 'Call List Webhooks for the ids of your webhooks.',
-  },
-  '71': {
-    httpStatuses: [409],
-    message: 'There are as many webhooks as there may be',
+  }),
+  '71': entry([409], 'There are as many webhooks as there may be', {
     meaning: 'You already have ten webhooks under this event, which is the limit.',
     remedy: 'Delete a webhook that you no longer need, or change it.',
-  },
-  '72': {
-    httpStatuses: [409],
-    message: 'The operator has paused this webhook',
+  }),
+  '72': entry([409], 'The operator has paused this webhook', {
     meaning: 'The operator has paused this webhook, so only the operator can resume it.',
     remedy: 'Ask the operator to resume it.',
-  },
-  '90': {
-    httpStatuses: [503],
-    message: 'The service is overloaded; nothing was reserved',
+  }),
+  '90': entry([503], 'The service is overloaded; nothing was reserved', {
     meaning: 'The service is overloaded, or a dependency is down. Nothing was reserved.',
     remedy: 'Wait for Retry-After, then send the same request. Double the wait after each failure.',
     retryable: true,
     retryAfterSeconds: 1,
-  },
-  '91': {
-    httpStatuses: [503],
-    message: 'The outcome is unknown; retry with the same Idempotency-Key',
+  }),
+  '91': entry([503], 'The outcome is unknown; retry with the same Idempotency-Key', {
     meaning: 'The outcome is unknown. A retry with the same Idempotency-Key is safe.',
     remedy:
       'Send the same request with the same Idempotency-Key until you get another code. Without a key, ask the operator before you retry.',
     retryable: true,
     retryAfterSeconds: 1,
-  },
-  '99': {
-    httpStatuses: [500],
-    message: 'Unexpected error',
+  }),
+  '99': entry([500], 'Unexpected error', {
     meaning: 'An unexpected error. It is logged under the x-request-id of the answer.',
     remedy:
       'Send the same request with the same Idempotency-Key. If the error repeats, send the operator the x-request-id.',
     retryable: true,
-  },
-} as const satisfies Record<string, ResponseCodeEntry>;
+  }),
+};
 
-export type ResponseCode = keyof typeof CATALOGUE;
+export type ResponseCode = keyof typeof RESPONSE_CODES;
 export type FailureCode = Exclude<ResponseCode, '00'>;
-
-/** Every response code that an answer below /api/ may carry. */
-export const RESPONSE_CODES: Record<ResponseCode, ResponseCodeEntry> = CATALOGUE;
 
 /** Failures that every operation of a partner can answer. */
 export const COMMON_FAILURES: FailureCode[] = ['10', '12', '20', '21', '50', '90', '99'];

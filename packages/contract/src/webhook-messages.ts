@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { RegistrationStatus } from './answers.ts';
-import { Timestamp, UUID_PATTERN } from './formats.ts';
-import { oneOf } from './one-of.ts';
+import { oneOf, Timestamp } from './fields.ts';
+import { UUID_PATTERN } from './formats.ts';
 
 // The messages of a webhook, for the OpenAPI document. Fields may be added, so a receiver must ignore fields that it does not know.
 

@@ -1,7 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { nullableTimestamp } from './answers.ts';
-import { Timestamp, UUID_PATTERN } from './formats.ts';
-import { oneOf } from './one-of.ts';
+import { nullableTimestamp, oneOf, Timestamp } from './fields.ts';
+import { UUID_PATTERN } from './formats.ts';
 
 export const WEBHOOK_EVENT_TYPES = [
   'registration.confirmed',
