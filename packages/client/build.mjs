@@ -26,5 +26,5 @@ function compile(module, outDir) {
   if (status !== 0) process.exit(1);
   // TypeScript rewrites the imports of what is run, but not those of the types.
   for (const file of globSync(`${outDir}/*.d.ts`))
-    writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/(from '\.\/[\w-]+)\.ts'/g, "$1.js'"));
+    writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/(['"]\.\/[\w-]+)\.ts(?=['"])/g, '$1.js'));
 }

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { COMMON_FAILURES, RESPONSE_CODES, type FailureCode } from '@floodgate/contract';
 import { describe, expect } from 'vitest';
-import { generateClientContract } from '../client/generate-contract.ts';
+import { generateClientContract, typeOf } from '../client/generate-contract.ts';
 import { operationsOf, resolve, type Document } from '../harness/contract-document.ts';
 import { canRun, python } from '../guide/run-block.ts';
 import { api, gala, sharedTest as test } from '../harness/api-test.ts';
@@ -28,6 +29,18 @@ test('the contract of the client is generated from the same document', async () 
   await expect(await generateClientContract(document)).toMatchFileSnapshot(
     '../../packages/client/src/contract.ts',
   );
+});
+
+test('the results of the client have the data of the document', () => {
+  const file = new URL('../../packages/client/src/results.ts', import.meta.url);
+  const fields = readFileSync(file, 'utf8').matchAll(/^ {2}(\w+): \{ \w+: (?:Contract\.)?([\w[\]]+) \};$/gm);
+  const named = Object.fromEntries(Array.from(fields, ([, operation, type]) => [operation, type]));
+  const described = operationsOf(document).map(({ operationId, responses }) => {
+    const answer = resolve(document, responses['200']!.content['application/json'].schema);
+    const type = typeOf(answer.properties!['responseData']!).replace(/^\((.*)\)\[\]$/, '$1[]');
+    return [operationId, type.replace('BulkItem[]', 'BulkItemResult[]')];
+  });
+  expect(named).toEqual(Object.fromEntries(described));
 });
 
 test('the document says under which licence, and what each tag is about', () => {

@@ -1,5 +1,5 @@
 import { BODY_LIMIT_BYTES, BULK_BODY_LIMIT_BYTES, BULK_LIMIT } from './contract.ts';
-import type { Settings } from './options.ts';
+import type { Settings } from './settings.ts';
 import type { Register } from './register.ts';
 import type { BulkResult, RegisterResult } from './results.ts';
 
@@ -15,9 +15,9 @@ interface Waiting {
 const WRAPPING_BYTES = 64;
 
 /**
- * Sends single registrations that are made at the same time as one bulk call. Registrations of one tick go together. While
- * `callsInFlight` calls are open, later registrations wait for the next call. So calls grow with the load, and no timer delays
- * anything.
+ * Returns a function that sends single registrations that are made at the same time as one bulk call. Registrations of one tick go together.
+ * While `callsInFlight` calls are open, later registrations wait for the next call. So calls grow with the load, and no timer delays
+ * anything. An abort removes a waiting registration; later it only ends the caller's wait.
  */
 export function createAutoBatching(
   calls: Register,
@@ -28,11 +28,34 @@ export function createAutoBatching(
   let openCalls = 0;
   let isScheduled = false;
 
-  /** Registers with others. An abort removes a waiting registration; later it only ends the caller's wait. */
-  function register(body: string, signal?: AbortSignal): Promise<RegisterResult> {
-    return new Promise((resolve, reject) => {
+  function schedule(): void {
+    if (isScheduled) return;
+    isScheduled = true;
+    setImmediate(() => {
+      isScheduled = false;
+      while (waiting.length > 0 && openCalls < callsInFlight) {
+        const size = sizeOfCall(waiting, Math.min(BULK_LIMIT, rateLimit() ?? BULK_LIMIT));
+        void send(waiting.slice(0, size));
+        waiting = waiting.slice(size);
+      }
+    });
+  }
+
+  async function send(members: Waiting[]): Promise<void> {
+    openCalls += 1;
+    const results = await sendTogether(calls, members);
+    openCalls -= 1;
+    const isTooLarge = results[0]?.code === '50' && members.length > (rateLimit() ?? Infinity);
+    // A call larger than the limit per second reserves nothing: send it again in smaller calls.
+    if (isTooLarge) waiting.unshift(...members);
+    else results.forEach((result, index) => members[index]!.resolve(result));
+    schedule();
+  }
+
+  return (body: string, signal?: AbortSignal): Promise<RegisterResult> =>
+    new Promise((resolve, reject) => {
       const deadline = performance.now() + answerWithinMs;
-      const entry: Waiting = { body, bytes: Buffer.byteLength(body) + 1, deadline, resolve };
+      const entry = { body, bytes: Buffer.byteLength(body) + 1, deadline, resolve };
       waiting.push(entry);
       schedule();
       if (!signal) return;
@@ -46,37 +69,6 @@ export function createAutoBatching(
         resolve(result);
       };
     });
-  }
-
-  function schedule(): void {
-    if (isScheduled) return;
-    isScheduled = true;
-    setImmediate(() => {
-      isScheduled = false;
-      while (waiting.length > 0 && openCalls < callsInFlight) void send(takeCall());
-    });
-  }
-
-  function takeCall(): Waiting[] {
-    const size = sizeOfCall(waiting, Math.min(BULK_LIMIT, rateLimit() ?? BULK_LIMIT));
-    const taken = waiting.slice(0, size);
-    waiting = waiting.slice(size);
-    return taken;
-  }
-
-  async function send(members: Waiting[]): Promise<void> {
-    openCalls += 1;
-    const results = await sendTogether(calls, members);
-    openCalls -= 1;
-    const limit = rateLimit();
-    const isTooLarge = results[0]?.code === '50' && limit !== null && members.length > limit;
-    // A call larger than the limit per second reserves nothing: send it again in smaller calls.
-    if (isTooLarge) waiting.unshift(...members);
-    else results.forEach((result, index) => members[index]!.resolve(result));
-    schedule();
-  }
-
-  return { register };
 }
 
 /** Returns how many waiting registrations fit into one call. */
@@ -84,23 +76,19 @@ function sizeOfCall(waiting: readonly Waiting[], limit: number): number {
   let bytes = WRAPPING_BYTES;
   const end = waiting.findIndex((one, index) => {
     bytes += one.bytes;
-    return index === limit || bytes > BULK_BODY_LIMIT_BYTES || isTooLong(one);
+    return index === limit || bytes > BULK_BODY_LIMIT_BYTES || one.bytes > BODY_LIMIT_BYTES;
   });
   // A registration that is too long goes alone, so that the service's own message is returned.
   return end === -1 ? waiting.length : Math.max(1, end);
 }
 
-const isTooLong = ({ bytes }: Waiting) => bytes > BODY_LIMIT_BYTES;
-
 /** Resolves to the result of each registration. */
 async function sendTogether({ one, many }: Register, members: Waiting[]): Promise<RegisterResult[]> {
+  const bodies = members.map(({ body }) => body);
   // The first has waited longest.
-  const [{ body, deadline }] = members as [Waiting];
-  if (members.length === 1) return [await one(body, { deadline })];
-  const result = await many(
-    members.map((member) => member.body),
-    { deadline },
-  );
+  const { deadline } = members[0]!;
+  if (members.length === 1) return [await one(bodies[0]!, { deadline })];
+  const result = await many(bodies, { deadline });
   return members.map((_, index) => resultOf(result, index));
 }
 

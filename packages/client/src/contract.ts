@@ -1,5 +1,6 @@
 // Generated from the OpenAPI document by `npm test -- contract -u`. Needs no other file, so that browsers can load it.
-const CATALOGUE = {
+/** Every response code: its default message, and whether a retry may help. */
+export const RESPONSE_CODES = {
   '00': { message: 'Successful', retryable: false },
   '10': { message: 'The request is not well-formed', retryable: false },
   '11': { message: 'The request has invalid fields', retryable: false },
@@ -25,11 +26,8 @@ const CATALOGUE = {
   '91': { message: 'The outcome is unknown; retry with the same Idempotency-Key', retryable: true },
   '99': { message: 'Unexpected error', retryable: true },
 } as const;
-export type ResponseCode = keyof typeof CATALOGUE;
+export type ResponseCode = keyof typeof RESPONSE_CODES;
 export type FailureCode = Exclude<ResponseCode, '00'>;
-/** Every response code: its default message, and whether a retry may help. */
-export const RESPONSE_CODES: Readonly<Record<ResponseCode, { message: string; retryable: boolean }>> =
-  CATALOGUE;
 const COMMON = ['10', '12', '20', '21', '50', '90', '99'] as const;
 /** The failures of each operation. */
 export const OPERATION_FAILURES = {
@@ -66,18 +64,13 @@ export const BULK_LIMIT = 1000;
 /** Largest body of a bulk call, and of any other call, in bytes. */
 export const BULK_BODY_LIMIT_BYTES = 1048576;
 export const BODY_LIMIT_BYTES = 36864;
-export type WebhookEventType =
-  | 'registration.confirmed'
-  | 'registration.cancelled'
-  | 'registration.failed'
-  | 'ticket.sold_out'
-  | 'ticket.reopened';
 /** The three fields of every answer. */
 export interface Envelope<Data = unknown> {
   responseCode: string;
   responseMessage: string;
   responseData: Data;
 }
+export type WebhookEventType = WebhookRegistrationEntry['type'] | WebhookTicketEntry['type'];
 export interface AttendeePass {
   passReference: PassReference;
   /** The signed token that the QR code shows. It can be verified with the public keys alone. */
@@ -94,10 +87,7 @@ export interface AttendeePass {
   validUntil: string | null;
 }
 export interface LaunchState {
-  /**
-   * @description scheduled: no ticket is on sale yet. open: seats are left. soldOut: the tickets on sale have no seats left. closed: no ticket is on sale any more.
-   * @enum {string}
-   */
+  /** scheduled: no ticket is on sale yet. open: seats are left. soldOut: the tickets on sale have no seats left. closed: no ticket is on sale any more. */
   phase: 'scheduled' | 'open' | 'soldOut' | 'closed';
   /** When the first ticket goes on sale; null if a ticket has no opening time. */
   opensAt: string | null;
@@ -139,10 +129,7 @@ export interface RegistrationRequest {
 }
 export interface RegistrationStatus {
   passReference: PassReference;
-  /**
-   * @description held: the seat is yours until the hold expires or you confirm it. reserved: the seat is yours, and finalization follows. confirmed: finalized. failed: finalization failed, and the seat stays yours. cancelled: the seat was released.
-   * @enum {string}
-   */
+  /** held: the seat is yours until the hold expires or you confirm it. reserved: the seat is yours, and finalization follows. confirmed: finalized. failed: finalization failed, and the seat stays yours. cancelled: the seat was released. */
   state: 'held' | 'reserved' | 'confirmed' | 'cancelled' | 'failed';
   /** The event. */
   organizedEventID: number;
@@ -214,15 +201,9 @@ export interface Webhook {
   types: WebhookEventType[];
   /** The maximum number of entries in one message. */
   entriesPerMessage: number;
-  /**
-   * @description active: messages are sent. paused: you or the operator paused it. disabled: the service stopped it, see disabledReason.
-   * @enum {string}
-   */
+  /** active: messages are sent. paused: you or the operator paused it. disabled: the service stopped it, see disabledReason. */
   state: 'active' | 'paused' | 'disabled';
-  /**
-   * @description gone: the receiver answered 410. failing: no message could be delivered for five days. test_event: this service sends no messages for test events. null: the webhook is not disabled.
-   * @enum {string|null}
-   */
+  /** gone: the receiver answered 410. failing: no message could be delivered for five days. test_event: this service sends no messages for test events. null: the webhook is not disabled. */
   disabledReason: 'gone' | 'failing' | 'test_event' | null;
   /** Everything up to here was delivered. List Registrations accepts it as `after`. */
   cursor: string;
@@ -250,10 +231,7 @@ export interface WebhookAttempt {
   dateAttempted: string;
   /** How long the attempt took. */
   milliseconds: number;
-  /**
-   * @description delivered: the receiver answered 2xx. slowed: 429, 502, 503 or 504 with Retry-After. gone: 410. refused: another status. failed: no answer. stopped: the service was stopped during the attempt.
-   * @enum {string}
-   */
+  /** delivered: the receiver answered 2xx. slowed: 429, 502, 503 or 504 with Retry-After. gone: 410. refused: another status. failed: no answer. stopped: the service was stopped during the attempt. */
   outcome: 'delivered' | 'slowed' | 'gone' | 'refused' | 'failed' | 'stopped';
   /** The status of the answer; null if there was no answer. */
   httpStatus: number | null;
@@ -273,10 +251,7 @@ export interface WebhookChange {
   entriesPerMessage?: number;
 }
 export interface WebhookChanges {
-  /**
-   * @description The type.
-   * @enum {string}
-   */
+  /** The type. */
   type: 'event.changes';
   /** When the last entry happened. */
   timestamp: string;
@@ -294,44 +269,14 @@ export interface WebhookChanges {
 /** The webhooks, oldest first. */
 export type WebhookList = Webhook[];
 /** The registration as it was after the change. */
-export interface WebhookRegistrationEntry {
-  /**
-   * @description The type.
-   * @enum {string}
-   */
+export interface WebhookRegistrationEntry extends RegistrationStatus {
+  /** The type. */
   type: 'registration.confirmed' | 'registration.cancelled' | 'registration.failed';
-  passReference: PassReference;
-  /**
-   * @description held: the seat is yours until the hold expires or you confirm it. reserved: the seat is yours, and finalization follows. confirmed: finalized. failed: finalization failed, and the seat stays yours. cancelled: the seat was released.
-   * @enum {string}
-   */
-  state: 'held' | 'reserved' | 'confirmed' | 'cancelled' | 'failed';
-  /** The event. */
-  organizedEventID: number;
-  /** The ticket. */
-  organizedEventTicketID: number;
-  /** Ticket name. */
-  ticketTitle: string;
-  /** When the seat was reserved. */
-  dateReserved: string;
-  /** When finalization confirmed the registration or failed; null before. */
-  dateFinalized: string | null;
-  /** When the registration was cancelled; null if it was not. */
-  dateCancelled: string | null;
 }
-export interface WebhookRequest {
+export interface WebhookRequest extends WebhookChange {
   /** Required. The URL that receives the messages: https, at most 2048 characters, without a user and a password */
   url: string;
-  /** A note for yourself: at most 255 characters, no control characters */
-  description?: string;
-  /** The types of entries to send, each at most once: registration.confirmed, registration.cancelled, registration.failed, ticket.sold_out, ticket.reopened. Default: all of them */
-  types?: WebhookEventType[];
-  /** The maximum number of entries in one message, from 1 to 500. Default: 100. A message with several entries has at most 20 KiB */
-  entriesPerMessage?: number;
-  /**
-   * @description Where the messages start. start (default): at the oldest entry that is kept. now: at the next entry
-   * @enum {string}
-   */
+  /** Where the messages start. start (default): at the oldest entry that is kept. now: at the next entry */
   from?: 'start' | 'now';
   /** true: no message is sent until you resume the webhook, so you can configure the secret in your receiver first. Default: false */
   paused?: boolean;
@@ -341,10 +286,7 @@ export interface WebhookTest {
   messageId: string;
 }
 export interface WebhookTestMessage {
-  /**
-   * @description The type.
-   * @enum {string}
-   */
+  /** The type. */
   type: 'webhook.test';
   /** When the test was requested. */
   timestamp: string;
@@ -355,10 +297,7 @@ export interface WebhookTestMessage {
 }
 /** A change of a ticket. */
 export interface WebhookTicketEntry {
-  /**
-   * @description The type.
-   * @enum {string}
-   */
+  /** The type. */
   type: 'ticket.sold_out' | 'ticket.reopened';
   /** The event. */
   organizedEventID: number;
@@ -367,65 +306,7 @@ export interface WebhookTicketEntry {
   /** When the ticket changed. */
   dateChanged: string;
 }
-export interface WebhookWithSecret {
-  /** Id of the webhook. */
-  id: string;
-  /** The URL that receives the messages. */
-  url: string;
-  /** Your note. */
-  description: string;
-  /** The types of entries that are sent. */
-  types: WebhookEventType[];
-  /** The maximum number of entries in one message. */
-  entriesPerMessage: number;
-  /**
-   * @description active: messages are sent. paused: you or the operator paused it. disabled: the service stopped it, see disabledReason.
-   * @enum {string}
-   */
-  state: 'active' | 'paused' | 'disabled';
-  /**
-   * @description gone: the receiver answered 410. failing: no message could be delivered for five days. test_event: this service sends no messages for test events. null: the webhook is not disabled.
-   * @enum {string|null}
-   */
-  disabledReason: 'gone' | 'failing' | 'test_event' | null;
-  /** Everything up to here was delivered. List Registrations accepts it as `after`. */
-  cursor: string;
-  /** Consecutive failed attempts. Attempts with the outcome slowed do not count. */
-  failures: number;
-  /** Since when every attempt has failed or was slowed; null if the last attempt succeeded. */
-  dateFailing: string | null;
-  /** When the next attempt is due; null if none is scheduled. */
-  dateNextAttempt: string | null;
-  /** Verifies signatures of the kind v1a (Ed25519). It is not secret. */
-  publicKey: string;
-  /** When the webhook was created. */
-  dateCreated: string;
+export interface WebhookWithSecret extends Webhook {
   /** Verifies signatures of the kind v1 (HMAC). Store it now: it is not shown again. */
   secret: string;
-}
-/** The data of each successful answer. */
-export interface OperationData {
-  registerForEvent: PassReference;
-  registerInBulk: Envelope[];
-  getRegistration: RegistrationStatus;
-  listRegistrations: RegistrationList;
-  getTickets: Ticket[];
-  getLaunch: LaunchState;
-  listWebhooks: WebhookList;
-  createWebhook: WebhookWithSecret;
-  getWebhook: Webhook;
-  changeWebhook: Webhook;
-  deleteWebhook: Webhook;
-  listWebhookAttempts: WebhookAttempts;
-  replayWebhook: Webhook;
-  rotateWebhookSecret: WebhookWithSecret;
-  getPass: AttendeePass;
-  getSignedEvent: SignedEvent;
-  listRevokedPasses: RevokedPasses;
-  confirmRegistration: PassReference;
-  cancelRegistration: PassReference;
-  resetTestEvent: TestEventReset;
-  pauseWebhook: Webhook;
-  resumeWebhook: Webhook;
-  testWebhook: WebhookTest;
 }

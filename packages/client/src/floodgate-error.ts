@@ -14,3 +14,17 @@ export class FloodgateError extends Error {
     this.invalidFields = invalidFields;
   }
 }
+
+/** Throws if the client is used wrongly. The message repeats no value. */
+export function check(isRight: boolean, rule: string): asserts isRight {
+  if (!isRight) throw new FloodgateError(rule);
+}
+
+/** Returns a success. Throws a failure: a list has no result that could say so. */
+export function succeeded<
+  Result extends { code: string; message?: string; reason?: string; invalidFields?: readonly InvalidField[] },
+>(what: string, result: Result): Result & { code: '00' } {
+  const { code, message, reason = '', invalidFields } = result;
+  if (code === '00') return result as Result & { code: '00' };
+  throw new FloodgateError(`${what} ended with ${code}: ${message ?? reason}`, code, invalidFields);
+}

@@ -1,4 +1,4 @@
-import { FloodgateError } from './floodgate-error.ts';
+import type { PassKeySet } from './results.ts';
 
 /** A call that did not succeed and is about to be sent again. */
 export interface Retry {
@@ -31,58 +31,42 @@ export interface ClientOptions {
   onRetry?: (retry: Retry) => void;
 }
 
-export type Settings = Required<ClientOptions>;
-
-const DEFAULTS = {
-  answerWithinMs: 60_000,
-  attemptWithinMs: 10_000,
-  autoBatch: true,
-  callsInFlight: 4,
-  connections: 64,
-  onRetry: () => {},
-};
-const WHOLE = ['answerWithinMs', 'attemptWithinMs', 'callsInFlight', 'connections'] as const;
-const VISIBLE = /^[\x21-\x7e]+$/;
-const KEY = /^[\x21-\x7e]{1,255}$/;
-
-/** Returns the options with their defaults. Throws if one is wrong; the message repeats no value. */
-export function readOptions(options: ClientOptions): Settings {
-  const settings: Settings = { ...DEFAULTS, ...withoutUndefined(options) };
-  if (!isHttpUrl(settings.baseUrl)) throw new FloodgateError('baseUrl must be an http or https URL');
-  for (const name of ['secretKey', 'eventRef'] as const)
-    if (typeof settings[name] !== 'string' || !VISIBLE.test(settings[name]))
-      throw new FloodgateError(`${name} must be given, in visible ASCII characters`);
-  for (const name of WHOLE)
-    if (!Number.isInteger(settings[name]) || settings[name] < 1)
-      throw new FloodgateError(`${name} must be a whole number from 1`);
-  if (typeof settings.onRetry !== 'function') throw new FloodgateError('onRetry must be a function');
-  return settings;
+export interface CallOptions {
+  /** Ends the wait: the promise rejects with its reason. A call that was sent may be carried out. */
+  signal?: AbortSignal | undefined;
 }
 
-/** Returns the caller's Idempotency-Key. Throws if the service would refuse it. */
-export function assertKey(idempotencyKey: string | undefined): string | undefined {
-  if (idempotencyKey !== undefined && !KEY.test(idempotencyKey))
-    throw new FloodgateError('idempotencyKey must be 1 to 255 visible ASCII characters');
-  return idempotencyKey;
+export interface RegisterOptions extends CallOptions {
+  /** Your own key, such as an order number. The registration is then sent alone. */
+  idempotencyKey?: string;
+  /** Holds the seat for 60 to 1800 seconds, until `confirm` keeps it. The registration is then sent alone. */
+  holdForSeconds?: number;
 }
 
-/** Returns how long seats are held. Throws if the service would refuse it. */
-export function assertHold(holdForSeconds: number | undefined): number | undefined {
-  const isRight = Number.isInteger(holdForSeconds) && holdForSeconds! >= 60 && holdForSeconds! <= 1_800;
-  if (holdForSeconds !== undefined && !isRight)
-    throw new FloodgateError('holdForSeconds must be a whole number from 60 to 1800');
-  return holdForSeconds;
+export interface BulkOptions extends RegisterOptions {
+  /** `each` (the default): every registration for itself. `all`: all of them or none. */
+  mode?: 'each' | 'all';
 }
 
-function isHttpUrl(text: unknown): boolean {
-  try {
-    return ['http:', 'https:'].includes(new URL(text as string).protocol);
-  } catch {
-    return false;
-  }
+export interface ListOptions extends CallOptions {
+  /** The cursor to continue after; by default the list starts at the beginning. */
+  after?: string | undefined;
+  /** Only entries of this state. */
+  state?: 'confirmed' | 'cancelled' | 'failed';
+  /** Registrations of one page, 1 to 1,000. */
+  pageSize?: number;
 }
 
-const withoutUndefined = (options: ClientOptions) =>
-  Object.fromEntries(
-    Object.entries(options).filter(([, value]) => value !== undefined),
-  ) as unknown as ClientOptions;
+export interface PictureOptions extends CallOptions {
+  mediaType?: 'image/png' | 'image/svg+xml';
+}
+
+export interface SignedEventOptions extends CallOptions {
+  /** The keys to verify with; fetched if they are left out. */
+  keys?: PassKeySet;
+}
+
+export interface RevokedPassesOptions extends SignedEventOptions {
+  /** The pages of an earlier call. Only newer ones are fetched. */
+  pages?: readonly string[];
+}

@@ -1,98 +1,71 @@
-import { pathOf, refusal, type Ask, type Send } from './queries.ts';
-import type { CallOptions, FloodgateClient } from './client.ts';
-import { FloodgateError } from './floodgate-error.ts';
-import type { PassPictureResult } from './results.ts';
-import {
-  readEvent,
-  readPage,
-  readRevocations,
-  type EventDocument,
-  type PassKeySet,
-  type Revocations,
-} from './signed-documents.ts';
-
-export interface SignedEventOptions extends CallOptions {
-  /** The keys to verify with; fetched if they are left out. */
-  keys?: PassKeySet;
-}
-
-/** The current event, verified. */
-export interface VerifiedEvent extends EventDocument {
-  /** For `verifyPass`. */
-  document: string;
-}
-
-export interface RevokedPassesOptions extends SignedEventOptions {
-  /** The pages of an earlier call. Only newer ones are fetched. */
-  pages?: readonly string[];
-}
-
-/** The complete list of the partner's revoked passes, verified. */
-export interface RevocationList extends Revocations {
-  /** For `verifyPass`, and to continue in a later call. */
-  pages: string[];
-}
-
-const PAGE_SIZE = 1_000;
+import type { Ask, Send } from './ask.ts';
+import { FloodgateError, succeeded } from './floodgate-error.ts';
+import type { CallOptions, PictureOptions, RevokedPassesOptions, SignedEventOptions } from './options.ts';
+import { pathOf } from './queries.ts';
+import type { PassKeySet, PassPictureResult, RevocationList, VerifiedEvent } from './results.ts';
+import { readEvent, readPage, readRevocations, type RevocationPage } from './signed-documents.ts';
 
 const KEYS = { path: '/.well-known/floodgate/pass-keys.json', accept: 'application/jwk-set+json' };
+const EVENT = '/api/v1/events/passes/event';
+const REVOKED = '/api/v1/events/passes/revoked?limit=1000&after=';
 
 /** Returns the methods for passes. */
-export function createPasses(
-  send: Send,
-  ask: Ask,
-): Pick<FloodgateClient, 'pass' | 'passPicture' | 'passKeys' | 'signedEvent' | 'revokedPasses'> {
-  const passPath = (passReference: string) => `${pathOf(passReference)}/pass`;
-
-  async function fetchKeys(signal: AbortSignal | undefined): Promise<PassKeySet> {
-    const outcome = await send(KEYS, signal);
-    if (outcome.kind === 'answered' && outcome.code === '00')
-      return JSON.parse(new TextDecoder().decode(outcome.data as Uint8Array)) as PassKeySet;
-    throw refusal('the key set', { code: 'unknown', ...outcome });
-  }
-
-  async function fetchPage(after: string, signal: AbortSignal | undefined): Promise<string> {
-    const path = `/api/v1/events/passes/revoked?after=${encodeURIComponent(after)}&limit=${PAGE_SIZE}`;
-    const result = await ask('listRevokedPasses', path, signal);
-    if (result.code !== '00') throw refusal('the list of revoked passes', result);
-    return result.page.revocations;
+export function createPasses(send: Send, ask: Ask) {
+  async function fetchKeys({ signal }: CallOptions = {}): Promise<PassKeySet> {
+    const end = await send(KEYS, { signal });
+    const answer = end.isAnswer ? end : { code: 'unknown' as const, reason: end.code };
+    const { data } = succeeded('the key set', answer);
+    return JSON.parse(new TextDecoder().decode(data as Uint8Array)) as PassKeySet;
   }
 
   return {
-    pass: (passReference, { signal } = {}) => ask('getPass', passPath(passReference), signal),
-    passPicture: async (passReference, { mediaType = 'image/png', signal } = {}) => {
-      const result = await ask('getPass', { path: passPath(passReference), accept: mediaType }, signal);
+    /** Returns the pass of a confirmed registration. */
+    pass: (passReference: string, options?: CallOptions) =>
+      ask('getPass', 'pass', { path: `${pathOf(passReference)}/pass` }, options),
+    /** Returns the QR code of a pass as a picture: PNG, or SVG. */
+    async passPicture(passReference: string, options: PictureOptions = {}): Promise<PassPictureResult> {
+      const { mediaType: accept = 'image/png' } = options;
+      const result = await ask('getPass', 'pass', { path: `${pathOf(passReference)}/pass`, accept }, options);
       if (result.code !== '00') return result;
-      const { pass: picture, ...others } = result as unknown as { code: '00'; pass: Uint8Array };
-      return { ...others, picture } as PassPictureResult;
+      const { pass, ...others } = result;
+      return { ...others, picture: pass as unknown as Uint8Array };
     },
-    passKeys: ({ signal } = {}) => fetchKeys(signal),
-    async signedEvent({ keys: given, signal } = {}) {
-      const keys = given ?? (await fetchKeys(signal));
-      const result = await ask('getSignedEvent', '/api/v1/events/passes/event', signal);
-      if (result.code !== '00') throw refusal('the event', result);
-      const { event: document } = result.signedEvent;
-      return { ...verified('the event', readEvent(document, { keys })), document };
+    /** Returns the public keys that verify passes. Throws a FloodgateError if they cannot be fetched. */
+    passKeys: fetchKeys,
+    /** Returns the event with its current times, signed. Throws a FloodgateError if it is refused, or the document is not genuine. */
+    async signedEvent(options: SignedEventOptions = {}): Promise<VerifiedEvent> {
+      const { keys = await fetchKeys(options) } = options;
+      const what = 'the event';
+      const { signedEvent } = succeeded(
+        what,
+        await ask('getSignedEvent', 'signedEvent', { path: EVENT }, options),
+      );
+      const { event: document } = signedEvent;
+      return { ...verified(what, readEvent(document, { keys })), document };
     },
-    async revokedPasses({ keys: given, pages: known = [], signal } = {}) {
-      const keys = given ?? (await fetchKeys(signal));
-      const read = (jws: string) => verified('the list of revoked passes', readPage(jws, keys));
+    /** Returns all of the partner's revoked passes, verified. Throws a FloodgateError if it is refused, or the list is not genuine. */
+    async revokedPasses(options: RevokedPassesOptions = {}): Promise<RevocationList> {
+      const { keys = await fetchKeys(options), pages: known = [] } = options;
+      const what = 'the list of revoked passes';
+      const read = (jws: string) => verified(what, readPage(jws, keys));
       // The last page may have grown since, so it is fetched again.
       const pages = known.slice(0, -1);
-      const last = known.at(-1);
-      let after = last === undefined ? '0' : read(last).after;
-      for (;;) {
-        const jws = await fetchPage(after, signal);
-        const page = read(jws);
-        pages.push(jws);
+      let after = known.length > 0 ? read(known.at(-1)!).after : '0';
+      let page: RevocationPage;
+      do {
+        const result = await ask('listRevokedPasses', 'page', { path: REVOKED + after }, options);
+        const { revocations } = succeeded(what, result).page;
+        page = read(revocations);
+        pages.push(revocations);
         after = page.cursor;
-        if (page.more) continue;
-        const settings = { keys, eventId: page.event, partnerId: page.partner, revocations: pages };
-        return { ...verified('the list of revoked passes', readRevocations(settings, settings)), pages };
-      }
+      } while (page.more);
+      const settings = { keys, eventId: page.event, partnerId: page.partner, revocations: pages };
+      return { ...verified(what, readRevocations(settings)), pages };
     },
   };
 }
+
+export type Passes = ReturnType<typeof createPasses>;
 
 /** Returns the content of a document. Throws its fault. */
 function verified<Content>(what: string, content: Content): Exclude<Content, string> {

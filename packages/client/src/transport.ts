@@ -1,11 +1,12 @@
 import { Pool } from 'undici';
 import type { Envelope } from './contract.ts';
-import type { Settings } from './options.ts';
+import type { Settings } from './settings.ts';
 import type { InvalidField } from './results.ts';
 
 /** One request. Each attempt sends the same. */
 export interface Call {
-  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  /** GET by default. */
+  method?: 'POST' | 'PATCH' | 'DELETE';
   /** Below the address of the service. */
   path: string;
   /** The media type of a success that is no envelope. */
@@ -16,13 +17,13 @@ export interface Call {
   idempotencyKey?: string;
   /** For how long the seats are held, unless they are confirmed. */
   holdForSeconds?: number | undefined;
-  /** How many registrations it asks for. */
-  size?: number;
+  /** Registrations of a bulk call. */
+  registrations?: number;
 }
 
 /** An answer of the service. */
 export interface Answer {
-  kind: 'answered';
+  isAnswer: true;
   status: number;
   code: string;
   message: string;
@@ -30,41 +31,30 @@ export interface Answer {
   requestId: string | null;
   invalidFields: InvalidField[];
   retryAfterMs: number;
-  /** Requests per second that were agreed; null where none were. */
-  rateLimit: number | null;
+}
+
+/** No answer of the service. */
+export interface NoAnswer {
+  isAnswer: false;
+  /** HTTP status of an answer that is not the service's, such as a proxy's; 0: there was none. */
+  status: number;
+  /** `HTTP status 502`, or the error of the connection. */
+  code: string;
+  retryAfterMs: number;
+  /** There was no connection, so the service has not seen the call. */
+  isUnsent: boolean;
 }
 
 /** How one attempt ended. */
-export type AttemptEnd =
-  | Answer
-  /** An answer that is not the service's, such as a proxy's. */
-  | { kind: 'foreign'; status: number; retryAfterMs: number }
-  /** No answer. `isUnsent`: there was no connection, so the service has not seen it. */
-  | { kind: 'lost'; reason: string; isUnsent: boolean };
-
-export interface Transport {
-  /** Sends a call once. Never rejects. An abort ends the attempt. */
-  send(call: Call, withinMs: number, signal: AbortSignal | undefined): Promise<AttemptEnd>;
-  /** Requests per second that were agreed, as the last answer said; null where none were. */
-  rateLimit(): number | null;
-  close(): Promise<void>;
-}
+export type Attempt = Answer | NoAnswer;
 
 const KEEP_ALIVE_MS = 30_000;
 const CONNECT_WITHIN_MS = 5_000;
 /** Errors before anything is sent. */
-const UNSENT = new Set([
-  'ECONNREFUSED',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'UND_ERR_CONNECT_TIMEOUT',
-]);
+const UNSENT = /^(?:ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT)$/;
 
 /** Opens connections as they are needed, and keeps them. */
-export function createTransport(settings: Settings): Transport {
-  const { baseUrl, secretKey, eventRef, connections } = settings;
+export function createTransport({ baseUrl, secretKey, eventRef, connections }: Settings) {
   const { origin, pathname } = new URL(baseUrl);
   const prefix = pathname.replace(/\/+$/, '');
   const access = { 'x-secret-key': secretKey, 'x-event-ref': eventRef, 'x-error-details': 'json' };
@@ -78,128 +68,98 @@ export function createTransport(settings: Settings): Transport {
     headersTimeout: 0,
     bodyTimeout: 0,
   });
-
+  /** Requests per second that were agreed, as the last answer said; null where none were. */
   let rateLimit: number | null = null;
 
-  function headersOf({ path, body, accept, idempotencyKey, holdForSeconds }: Call): Record<string, string> {
-    return {
-      // The public keys need no access.
-      ...(path.startsWith('/api/') && access),
-      ...(accept !== undefined && { accept }),
-      ...(body !== undefined && { 'content-type': 'application/json' }),
-      ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
-      ...(holdForSeconds !== undefined && { 'hold-for': String(holdForSeconds) }),
-    };
-  }
-
-  async function send(call: Call, withinMs: number, signal: AbortSignal | undefined): Promise<AttemptEnd> {
-    const { method, path, body, size = 1 } = call;
-    const limit = limitTime(withinMs, signal);
+  /** Sends a call once. Never rejects. An abort ends the attempt. */
+  async function send(call: Call, withinMs: number, signal: AbortSignal): Promise<Attempt> {
+    const { method = 'GET', path, body = null, isOnce = false, registrations = 1 } = call;
+    // AbortSignal.any needs Node.js 20.
+    const controller = new AbortController();
+    const abort = () => controller.abort();
+    const timer = setTimeout(abort, withinMs);
+    signal.addEventListener('abort', abort);
     try {
       const response = await pool.request({
         method,
         path: prefix + path,
-        headers: headersOf(call),
-        body: body ?? null,
-        signal: limit.signal,
+        headers: headersOf(call, access),
+        body,
+        signal: controller.signal,
         // A call that may be sent again may follow another one on a connection.
-        idempotent: call.isOnce !== true,
+        idempotent: !isOnce,
         // But nobody waits behind a thousand registrations.
-        blocking: size > 1,
+        blocking: registrations > 1,
       });
       const bytes = new Uint8Array(await response.body.arrayBuffer());
-      const answer = readAnswer(call, response, bytes);
-      const saysLimit = call.accept === undefined && answer.kind === 'answered';
-      if (saysLimit) ({ rateLimit } = answer);
-      return answer;
+      const attempt = readResponse(call, response.statusCode, response.headers, bytes);
+      if (attempt.isAnswer && !call.accept) rateLimit = rateLimitIn(response.headers);
+      return attempt;
     } catch (error) {
-      const reason = limit.isOver() ? 'timeout' : reasonOf(error);
-      return { kind: 'lost', reason, isUnsent: UNSENT.has(reason) };
+      const code = controller.signal.aborted ? 'timeout' : codeOf(error);
+      return { isAnswer: false, status: 0, code, retryAfterMs: 0, isUnsent: UNSENT.test(code) };
     } finally {
-      limit.release();
+      clearTimeout(timer);
+      signal.removeEventListener('abort', abort);
     }
   }
 
   return { send, rateLimit: () => rateLimit, close: () => pool.close() };
 }
 
-/** Aborts when the time is over or the caller aborts. AbortSignal.any needs Node.js 20. */
-function limitTime(withinMs: number, signal: AbortSignal | undefined) {
-  const controller = new AbortController();
-  let isOver = false;
-  const timer = setTimeout(() => {
-    isOver = true;
-    controller.abort();
-  }, withinMs);
-  const onAbort = () => controller.abort();
-  signal?.addEventListener('abort', onAbort, { once: true });
-  if (signal?.aborted) onAbort();
+export type Transport = ReturnType<typeof createTransport>;
+
+type Headers = Record<string, string | string[] | undefined>;
+
+function headersOf({ path, body, accept, idempotencyKey, holdForSeconds }: Call, access: Headers): Headers {
   return {
-    signal: controller.signal,
-    isOver: () => isOver,
-    release() {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', onAbort);
-    },
+    // The public keys need no access.
+    ...(path.startsWith('/api/') && access),
+    ...(accept !== undefined && { accept }),
+    ...(body !== undefined && { 'content-type': 'application/json' }),
+    ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+    ...(holdForSeconds !== undefined && { 'hold-for': String(holdForSeconds) }),
   };
 }
 
-interface Response {
-  statusCode: number;
-  headers: Record<string, string | string[] | undefined>;
-}
+const rateLimitIn = (headers: Headers) =>
+  Number(/;q=(\d+)/.exec(String(headers['ratelimit-policy']))?.[1]) || null;
 
-function readAnswer(
-  { accept }: Call,
-  { statusCode: status, headers }: Response,
-  bytes: Uint8Array,
-): AttemptEnd {
-  const [mediaType] = String(headers['content-type']).split(';');
-  const isContent = status === 200 && accept !== undefined && mediaType === accept;
-  const envelope = isContent ? contentEnvelope(bytes) : parseEnvelope(bytes);
-  const retryAfterMs = 1_000 * (Number(headers['retry-after']) || 0);
-  if (!envelope) return { kind: 'foreign', status, retryAfterMs };
-  const [, quota] = /;q=(\d+)/.exec(String(headers['ratelimit-policy'])) ?? [];
+function readResponse({ accept }: Call, status: number, headers: Headers, bytes: Uint8Array): Attempt {
+  const header = (name: string) => String(headers[name] ?? '');
+  const [mediaType] = header('content-type').split(';');
+  // A picture or the key set comes without an envelope.
+  const isContent = status === 200 && mediaType === accept;
+  const answer = isContent ? CONTENT : (parse(new TextDecoder().decode(bytes)) as Partial<Envelope> | null);
+  const retryAfterMs = 1_000 * (Number(header('retry-after')) || 0);
+  if (typeof answer?.responseCode !== 'string')
+    return { isAnswer: false, status, code: `HTTP status ${status}`, retryAfterMs, isUnsent: false };
   return {
-    kind: 'answered',
+    isAnswer: true,
     status,
-    code: envelope.responseCode,
-    message: envelope.responseMessage,
-    data: envelope.responseData,
-    requestId: headers['x-request-id'] === undefined ? null : String(headers['x-request-id']),
-    invalidFields: parseInvalidFields(headers['x-invalid-fields']),
+    code: answer.responseCode,
+    message: String(answer.responseMessage),
+    data: isContent ? bytes : answer.responseData,
+    requestId: header('x-request-id') || null,
+    // A proxy may have cut the header.
+    invalidFields: (parse(header('x-invalid-fields')) ?? []) as InvalidField[],
     retryAfterMs,
-    rateLimit: quota === undefined ? null : Number(quota),
   };
 }
 
-// A proxy may have cut the header.
-function parseInvalidFields(header: string | string[] | undefined): InvalidField[] {
-  try {
-    return header === undefined ? [] : (JSON.parse(String(header)) as InvalidField[]);
-  } catch {
-    return [];
-  }
-}
+const CONTENT: Partial<Envelope> = { responseCode: '00', responseMessage: 'Successful' };
 
-/** A picture or the key set comes without an envelope. */
-const contentEnvelope = (responseData: Uint8Array): Envelope => ({
-  responseCode: '00',
-  responseMessage: 'Successful',
-  responseData,
-});
-
-function parseEnvelope(bytes: Uint8Array): Envelope | null {
+/** Returns the JSON of a text; null where it is none. */
+function parse(text: string): unknown {
   try {
-    const envelope = JSON.parse(new TextDecoder().decode(bytes)) as Partial<Envelope> | null;
-    return typeof envelope?.responseCode === 'string' ? (envelope as Envelope) : null;
+    return JSON.parse(text);
   } catch {
     return null;
   }
 }
 
 /** The code alone: messages may repeat what was sent. */
-function reasonOf(error: unknown): string {
+function codeOf(error: unknown): string {
   const { code, cause } = error as { code?: unknown; cause?: { code?: unknown } };
   const found = code ?? cause?.code;
   return typeof found === 'string' ? found : 'connection lost';

@@ -1,15 +1,8 @@
-import {
-  checkSignature,
-  readEvent,
-  readRevocations,
-  type EventFault,
-  type PassKeySet,
-  type RevocationsFault,
-  type TrustedSettings,
-} from './signed-documents.ts';
+import type { EventFault, PassKeySet, RevocationsFault } from './results.ts';
+import { checkSignature, readEvent, readRevocations, type Trust } from './signed-documents.ts';
 
 /** What a door knows before it scans the first pass. */
-export interface DoorSettings extends TrustedSettings {
+export interface DoorSettings extends Trust {
   /** Whose passes the revocation pages list. Null: every partner's, from `floodgate pass revoked`. */
   partnerId: number | null;
   /** The signed event, from `signedEvent()` or `floodgate pass event`. */
@@ -61,19 +54,16 @@ export function verifyPass(pass: string, settings: DoorSettings): PassVerdict {
   const event = readEvent(settings.event, settings);
   if (typeof event === 'string') return refused(event);
   const [validFrom, validUntil] = [dateOf(event.validFrom), dateOf(event.validUntil)];
-  const timeRefusal = checkTime({ validFrom, validUntil }, settings);
+  const timeRefusal = checkTime(validFrom, validUntil, settings.now);
   if (timeRefusal) return refused(timeRefusal);
-  const revocations = readRevocations(settings, settings);
+  const revocations = readRevocations(settings);
   if (typeof revocations === 'string') return refused(revocations);
   if (revocations.serials.has(serial)) return refused('revoked');
   const asOf = new Date(Math.min(Date.parse(event.at), revocations.at.getTime()));
   return { valid: true, ticketId, serial, validFrom, validUntil, asOf };
 }
 
-function checkTime(
-  { validFrom, validUntil }: { validFrom: Date | null; validUntil: Date | null },
-  { now = new Date() }: TrustedSettings,
-) {
+function checkTime(validFrom: Date | null, validUntil: Date | null, now = new Date()) {
   if (validFrom && now < validFrom) return 'not-yet-valid';
   return validUntil && now > validUntil ? 'expired' : undefined;
 }

@@ -1,58 +1,45 @@
-import type { Ask } from './queries.ts';
-import type { CallOptions } from './client.ts';
+import type { Ask } from './ask.ts';
 import type { WebhookChange, WebhookRequest } from './contract.ts';
-import type { ResultOf } from './results.ts';
-
-/** The webhooks of the partner under the event. */
-export interface Webhooks {
-  list(options?: CallOptions): Promise<ResultOf<'listWebhooks'>>;
-  /** Creates a webhook. Only this answer has its secret. */
-  create(request: WebhookRequest, options?: CallOptions): Promise<ResultOf<'createWebhook'>>;
-  get(id: string, options?: CallOptions): Promise<ResultOf<'getWebhook'>>;
-  update(id: string, change: WebhookChange, options?: CallOptions): Promise<ResultOf<'changeWebhook'>>;
-  pause(id: string, options?: CallOptions): Promise<ResultOf<'pauseWebhook'>>;
-  resume(id: string, options?: CallOptions): Promise<ResultOf<'resumeWebhook'>>;
-  /** Deletes a webhook. Returns its last state. */
-  delete(id: string, options?: CallOptions): Promise<ResultOf<'deleteWebhook'>>;
-  /** Sends a message of the type `webhook.test`. */
-  test(id: string, options?: CallOptions): Promise<ResultOf<'testWebhook'>>;
-  /** Makes a new secret. Messages carry both signatures for `overlapHours`, 24 by default. */
-  rotate(
-    id: string,
-    options?: CallOptions & { overlapHours?: number },
-  ): Promise<ResultOf<'rotateWebhookSecret'>>;
-  /** Sends all changes since a time again. */
-  replay(id: string, since: Date, options?: CallOptions): Promise<ResultOf<'replayWebhook'>>;
-  /** Lists the latest attempts, latest first; 100 by default. */
-  attempts(id: string, options?: CallOptions & { limit?: number }): Promise<ResultOf<'listWebhookAttempts'>>;
-}
+import type { CallOptions } from './options.ts';
 
 const ALL = '/api/v1/webhooks';
 
 /** Returns the methods for webhooks. */
-export function createWebhooks(ask: Ask): Webhooks {
-  const one = (id: string) => `${ALL}/${encodeURIComponent(id)}`;
+export function createWebhooks(ask: Ask) {
+  const one = (id: string, rest = '') => `${ALL}/${encodeURIComponent(id)}${rest}`;
   const post = (path: string, body?: object) => ({
-    method: 'POST' as const,
     path,
+    method: 'POST' as const,
     ...(body && { body: JSON.stringify(body) }),
   });
+  const once = (path: string, body?: object) => ({ ...post(path, body), isOnce: true });
   return {
-    list: ({ signal } = {}) => ask('listWebhooks', ALL, signal),
-    create: (request, { signal } = {}) =>
-      ask('createWebhook', { ...post(ALL, request), isOnce: true }, signal),
-    get: (id, { signal } = {}) => ask('getWebhook', one(id), signal),
-    update: (id, change, { signal } = {}) =>
-      ask('changeWebhook', { ...post(one(id), change), method: 'PATCH' }, signal),
-    pause: (id, { signal } = {}) => ask('pauseWebhook', post(`${one(id)}/pause`), signal),
-    resume: (id, { signal } = {}) => ask('resumeWebhook', post(`${one(id)}/resume`), signal),
-    delete: (id, { signal } = {}) => ask('deleteWebhook', { method: 'DELETE', path: one(id) }, signal),
-    test: (id, { signal } = {}) => ask('testWebhook', { ...post(`${one(id)}/test`), isOnce: true }, signal),
-    rotate: (id, { overlapHours, signal } = {}) =>
-      ask('rotateWebhookSecret', { ...post(`${one(id)}/rotate`, { overlapHours }), isOnce: true }, signal),
-    replay: (id, since, { signal } = {}) =>
-      ask('replayWebhook', { ...post(`${one(id)}/replay`, { since }), isOnce: true }, signal),
-    attempts: (id, { limit = 100, signal } = {}) =>
-      ask('listWebhookAttempts', `${one(id)}/attempts?limit=${limit}`, signal),
+    list: (options?: CallOptions) => ask('listWebhooks', 'webhooks', { path: ALL }, options),
+    /** Creates a webhook. Only this answer has its secret. */
+    create: (request: WebhookRequest, options?: CallOptions) =>
+      ask('createWebhook', 'webhook', once(ALL, request), options),
+    get: (id: string, options?: CallOptions) => ask('getWebhook', 'webhook', { path: one(id) }, options),
+    update: (id: string, change: WebhookChange, options?: CallOptions) =>
+      ask('changeWebhook', 'webhook', { ...post(one(id), change), method: 'PATCH' }, options),
+    pause: (id: string, options?: CallOptions) =>
+      ask('pauseWebhook', 'webhook', post(one(id, '/pause')), options),
+    resume: (id: string, options?: CallOptions) =>
+      ask('resumeWebhook', 'webhook', post(one(id, '/resume')), options),
+    /** Deletes a webhook. Returns its last state. */
+    delete: (id: string, options?: CallOptions) =>
+      ask('deleteWebhook', 'webhook', { path: one(id), method: 'DELETE' }, options),
+    /** Sends a message of the type `webhook.test`. */
+    test: (id: string, options?: CallOptions) => ask('testWebhook', 'test', once(one(id, '/test')), options),
+    /** Makes a new secret. Messages carry both signatures for `overlapHours`, 24 by default. */
+    rotate: (id: string, { overlapHours, ...options }: CallOptions & { overlapHours?: number } = {}) =>
+      ask('rotateWebhookSecret', 'webhook', once(one(id, '/rotate'), { overlapHours }), options),
+    /** Sends all changes since a time again. */
+    replay: (id: string, since: Date, options?: CallOptions) =>
+      ask('replayWebhook', 'webhook', once(one(id, '/replay'), { since }), options),
+    /** Lists the latest attempts, latest first; 100 by default. */
+    attempts: (id: string, { limit = 100, ...options }: CallOptions & { limit?: number } = {}) =>
+      ask('listWebhookAttempts', 'attempts', { path: one(id, `/attempts?limit=${limit}`) }, options),
   };
 }
+
+export type Webhooks = ReturnType<typeof createWebhooks>;
