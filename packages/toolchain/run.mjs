@@ -16,11 +16,11 @@ const pinnedNode = path.join(root, 'node_modules/node/bin', isWindows ? 'node.ex
 
 const [file, ...args] = process.argv.slice(2);
 
-/** What runs in production. It needs a third of the disk that everything takes. */
+/** The apps of production. They need a third of the disk space of everything. */
 const SERVICES = ['standalone', 'api', 'worker', 'delivery', 'cli'];
 const isService = SERVICES.some((app) => file.startsWith(`apps/${app}/`));
 
-/** What was installed last: a hash of the files that decide it, and whether that is everything or what the services need. */
+/** The last installation: a hash of the files that decide it, and whether it was everything or only the services. */
 const state = path.join(root, 'node_modules/.floodgate-installed');
 const [installedHash, installed = 'everything'] = existsSync(state)
   ? readFileSync(state, 'utf8').split(' ')
@@ -30,7 +30,7 @@ const [installedHash, installed = 'everything'] = existsSync(state)
 const wantedHash = ['pnpm-lock.yaml', 'pnpm-workspace.yaml']
   .reduce((hash, name) => hash.update(read(name)), createHash('sha256'))
   .digest('hex');
-// What has been installed stays installed.
+// A complete installation stays complete.
 const wanted = isService && installed !== 'everything' ? 'services' : 'everything';
 
 if (!existsSync(pinnedNode) || installedHash !== wantedHash || installed !== wanted) {

@@ -27,7 +27,7 @@ const LAGS: readonly { name: string; help: string; value: (lag: Lag) => number }
   { name: 'consumers_disabled', help: 'Consumers that were given up', value: ({ disabled }) => disabled },
 ];
 
-/** Returns the registry of a delivery process. What is said of consumers is read when somebody asks. */
+/** Returns the registry of a delivery process. The lags of consumers are read at each scrape. */
 export function createMetrics(db: Database): Registry {
   const metrics = new Registry();
   // The default is 10 ms. That alone wakes an idle process 100 times a second.
@@ -44,7 +44,7 @@ export function createMetrics(db: Database): Registry {
   }));
   const read = metrics.metrics.bind(metrics);
   metrics.metrics = async () => {
-    // While Postgres is away that is not known. What was counted is.
+    // While Postgres is away the lags are unknown. The counters are still reported.
     const { shardsAway: _, ...lags } = await readLags(db).catch((): Lags => ({}));
     for (const { gauge, value } of gauges) {
       gauge.reset();

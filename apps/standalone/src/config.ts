@@ -4,7 +4,7 @@ import { port, processSettings } from '@floodgate/service';
 import { producerSettings, queueSettings } from '@floodgate/queue';
 import { finalizeBatchesJob } from '@floodgate/registrations';
 
-/** What `npm start` itself reads. What its processes have in common is here, so that a mistake is reported once, at once. */
+/** The settings of `npm start`. Settings that its processes share are here too, so a mistake is reported once, before they start. */
 export const StandaloneConfig = Type.Object({
   DATABASE_URL: Type.Optional(databaseSettings.DATABASE_URL),
   ...queueSettings,

@@ -20,7 +20,7 @@ interface Setup {
   directory: string;
   /** The environment that all of them inherit. */
   env: NodeJS.ProcessEnv;
-  /** What Node.js is given to run as each: a file, after flags. */
+  /** The arguments of Node.js for each service: flags, then a file. */
   programs: Record<ServiceName, string[]>;
   print: (text: string) => void;
 }

@@ -11,7 +11,7 @@ import { ConfigRefused } from './failures.ts';
 const REFUSED_EXIT_CODE = 2;
 const READY_TIMEOUT_MS = 60_000;
 const PORT_POLL_MS = 50;
-/** What an API may need to end after its parent was killed. */
+/** Time that an API may need to end after its parent was killed. */
 const ABANDONED_API_MS = 12_000;
 /** Longer than the services' own deadline (SHUTDOWN_TIMEOUT_MS), which is theirs to keep. */
 const STOP_TIMEOUT_MS = 15_000;

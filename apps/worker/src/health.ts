@@ -30,7 +30,7 @@ export type WorkerHealth = Health<Progress>;
 
 const COUNT_WITHIN_MS = 500;
 
-/** What moves in a worker. */
+/** The running components of a worker. */
 interface Moving {
   consumer: Consumer;
   producer: Producer;

@@ -11,7 +11,7 @@ import { loadSettings, withDatabase } from './servers.ts';
 
 const STATEMENT_TIMEOUT_MS = 30_000;
 
-/** What the commands are given from the outside. */
+/** The dependencies of the commands. */
 export interface Cli {
   env: NodeJS.ProcessEnv;
   stdout: { write(text: string): unknown };

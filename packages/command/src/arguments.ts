@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from '@commander-js/extra-typings';
 
-// What an operator types, turned into values. What a value has to be is the rule of the action that it is for. Each parser
-// returns the value or throws with what it expected; commander puts the name of the option in front.
+// Turns the operator's input into values. The rules for a value belong to the action that receives it. Each parser returns the
+// value or throws with what it expected. Commander puts the name of the option in front.
 
 const INT4_MAX = 2_147_483_647;
 const MAX_DURATION_DAYS = 3_650;
@@ -31,7 +31,7 @@ export function parsePrice(text: string): number {
   throw new InvalidArgumentError('Expected an amount like 12.50.');
 }
 
-/** A name, a title or the like. What stands around it is a slip of the hand. */
+/** A name, a title or the like. White space around it is a typing mistake and is removed. */
 export const parseText = (text: string) => text.trim();
 
 /** An instant. The offset is required: a sale must not start by the time zone of the operator's machine. */

@@ -1,4 +1,4 @@
-/** What a command has to say. It is printed as text, or as one JSON document with --json. */
+/** The output of a command. It is printed as text, or as one JSON document with --json. */
 export interface Answer {
   text: string;
   /** Dates become ISO timestamps. */

@@ -12,7 +12,7 @@ const REMOVAL = { recursive: true, force: true, maxRetries: 3 };
 interface ClusterOptions {
   dataDir: string;
   programs: Programs;
-  /** What the programs print goes here. */
+  /** Receives the output of the programs. */
   logFd: number;
   /** Whether a power failure right after this may damage what it made: for tests. */
   fast: boolean;
@@ -82,7 +82,7 @@ async function run(options: ClusterOptions, name: Program, args: string[], input
   );
 }
 
-// Whatever is in a directory that holds no complete cluster is kept: it is not ours to delete.
+// Keeps the files of a directory without a complete cluster: they are not ours to delete.
 async function moveAside(dataDir: string): Promise<void> {
   const content = await readdir(dataDir).catch(() => undefined);
   if (content?.length === 0) await rm(dataDir, { recursive: true });

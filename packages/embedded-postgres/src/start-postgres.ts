@@ -12,7 +12,7 @@ import { stopOrphan } from './running-process.ts';
 export interface PostgresOptions {
   /** Created where it is missing; the password is next to it, in `<dataDir>.password`. */
   dataDir: string;
-  /** What Postgres has to say is appended here. */
+  /** The log of Postgres is appended here. */
   logFile: string;
   /** Default: one that is free. */
   port?: number;

@@ -7,7 +7,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { RefusedBody } from './bodies.ts';
 import { faultsOf, invalidFields, listInvalidFields, sentencesOf, type InvalidField } from './faults.ts';
 
-/** What may differ from the catalogue's entry: the message, which of the code's statuses, and when to come back. */
+/** Values that may differ from the catalogue's entry: the message, which of the code's statuses, and when to retry. */
 interface Specifics {
   message?: string;
   status?: number;
@@ -88,7 +88,7 @@ export function errorAnswerer(log: Logger): ErrorAnswerer {
     if (error.validation) failValidation(error, request, reply);
     else if (error instanceof QueueFull) fail(reply, '90');
     else if (error instanceof InvalidInput) fail(reply, '11', refusedByAction(error));
-    // What a route does not find, or does not show.
+    // The route does not find it, or does not show it.
     else if (status === 403 || status === 404) fail(reply, '60');
     else if (status >= 400 && status < 500) fail(reply, '10', malformed(error, request));
     else answerFault(log, error, request, reply);

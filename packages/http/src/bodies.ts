@@ -10,7 +10,7 @@ import type { Routes } from './server.ts';
 
 /** The buffers of a connection hold as much anyway: a smaller body needs no room. */
 const FREE_BYTES = 4 * 1024;
-/** What a request to a route with `countsBySize` counts as one for. */
+/** The size of body that counts as one request, on a route with `countsBySize`. */
 const BYTES_PER_REQUEST = 4 * 1024;
 
 declare module 'fastify' {
@@ -52,7 +52,7 @@ export function admitBody(): onRequestHookHandler {
       isHeld = false;
     };
     reply.raw.once('close', leave);
-    // What is parsed of a bulk call is as large as its body. Other bodies are small, and many of them wait for their answers.
+    // The parsed body of a bulk call is as large as the body. Other bodies are small, and many of them wait for their answers.
     if (!routeOptions.config.countsBySize) request.raw.once('end', leave);
     done();
   };

@@ -26,7 +26,7 @@ const SETTINGS = {
     '.markdown th, .markdown td { word-break: normal !important; padding: 6px !important }',
 };
 
-/** What the browser itself holds the page to. It writes its own styles, and nothing else is inline. */
+/** The policy that the browser enforces on the page. The page writes its own styles, and nothing else is inline. */
 const CONTENT_SECURITY_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src 'self' data:; " +
   "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";

@@ -52,7 +52,7 @@ export function createServer(log: Logger) {
       // After the formats that Fastify adds by itself, which hold another idea of an address.
       onCreate: (ajv) => ajv.addFormat('email', isEmailAddress),
     },
-    // Whatever fits into a request line is looked at: it is up to the routes what a parameter may be.
+    // Any parameter that fits into a request line reaches its route, which decides whether it is valid.
     routerOptions: { maxParamLength: maxHeaderSize, querystringParser: parseQuery },
     clientErrorHandler: answerMalformedHttp,
     frameworkErrors: answerError,

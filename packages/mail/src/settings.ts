@@ -5,7 +5,7 @@ import { parseSender } from './message.ts';
 FormatRegistry.Set('smtp-url', (text) => /^smtps?:\/\/[^\s/]/.test(text) && URL.canParse(text));
 FormatRegistry.Set('mail-from', (text) => !/[\r\n]/.test(text) && parseSender(text) !== null);
 
-/** What the delivery process reads for e-mails. */
+/** The delivery process's settings for e-mails. */
 export const mailSettings = {
   SMTP_URL: Type.Optional(
     Type.String({

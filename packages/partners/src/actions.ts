@@ -13,7 +13,7 @@ const ContactOrNull = Type.Union([text(1, 254), Type.Null()], { description: CON
 const checkContact = ({ contactEmail }: { contactEmail?: string | null }): Record<string, string> =>
   typeof contactEmail === 'string' && !isEmailAddress(contactEmail) ? { contactEmail: CONTACT_RULE } : {};
 
-/** What the audit log keeps of a contact: that there is one. Who it is, is about a person. */
+/** The audit log keeps only whether a contact is set, because the address is personal data. */
 const auditedContact = (contactEmail: string | null) => (contactEmail === null ? 'none' : 'set');
 
 export const createPartnerAction = defineAction({

@@ -137,11 +137,11 @@ function addRotate(key: Command, cli: Cli): void {
   });
 }
 
-/** What was said of the end, as an action wants it: nothing where nothing was said. */
+/** The expiry as the action expects it. Absent if the option is absent. */
 const expiryOf = (expires: Date | 'never' | undefined) =>
   expires === undefined ? {} : { expiresAt: expires === 'never' ? null : expires };
 
-/** What a person reads of a key that was just made. */
+/** The text output of a new key. */
 function fieldsOf({ secretKey, keyId, mode, expiresAt }: IssuedKey) {
   return { 'secret key': secretKey, 'key id': keyId, mode, expires: expiresAt ?? 'never' };
 }

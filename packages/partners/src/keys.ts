@@ -91,7 +91,7 @@ export async function revokeKey(db: Database, keyId: string): Promise<{ revoked:
   return known[0];
 }
 
-/** What is known of a key later on. */
+/** A stored key, without its secret. */
 export type SecretKeyRow = Awaited<ReturnType<typeof listKeys>>[number];
 
 /** Returns the keys of all partners, or of one, oldest first. */

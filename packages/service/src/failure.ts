@@ -69,7 +69,7 @@ const PROBLEMS: Record<string, string> = {
   '57P03': 'starting up or shutting down',
 };
 
-// Redis has no codes. Its messages may quote what it was told.
+// Redis has no codes. Its messages may quote the command it received.
 const REDIS_PROBLEMS: readonly (readonly [RegExp, string])[] = [
   [/^WRONGPASS|^ERR invalid password/, 'user or password not accepted'],
   [/^NOAUTH/, 'a password is needed'],

@@ -31,7 +31,7 @@ export function createLogger(service: string, level: string, destination?: Desti
 }
 
 const STDOUT = 1;
-/** What may wait until somebody reads it; further lines are dropped. */
+/** Limit of unread output. Further lines are dropped. */
 const UNREAD_BYTES = 1024 * 1024;
 
 // In place of pino's own destination, which holds the process up while nobody reads the pipe, or does not let it end
@@ -44,7 +44,7 @@ function standardOutput(tell: (dropped: number) => void): DestinationStream {
     dropped = 0;
     if (count > 0) tell(count);
   };
-  // Who read it has gone; there is nobody to tell.
+  // The reader has gone. There is no place to report that.
   stdout.on('error', () => {});
   stdout.on('drain', tellDropped);
   return {
@@ -103,7 +103,7 @@ export function describeError(error: unknown, withStack?: boolean): ErrorDescrip
   const hasStack = withStack ?? !repeated.has(error);
   const { code, constraint } = error as { code?: unknown; constraint?: unknown };
   const sqlState = sqlStateOf(error);
-  // What a parser says quotes what it could not parse, and some clients quote the URL that they cannot reach.
+  // The message of a parser quotes its input, and some clients quote the URL that they cannot reach.
   const said = error instanceof SyntaxError ? 'something could not be parsed' : redactUrls(error.message);
   return {
     type: error.name,

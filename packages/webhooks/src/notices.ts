@@ -19,7 +19,7 @@ export const addNotice = (transaction: Database, endpoint: Disabled): Promise<vo
 export const findNotice = (db: Database, endpoint: Disabled) =>
   findDelivery(db, queueOf(endpoint), endpoint.id);
 
-/** What a notice says about a disabled webhook, and to whom. */
+/** The content and the recipient of a notice about a disabled webhook. */
 export interface FoundNotice {
   webhookId: string;
   /** Host and path only: the rest of a URL may be a secret. */

@@ -1,4 +1,4 @@
--- What the worker may do, and nothing else: see api.sql.
+-- The privileges of the worker, see api.sql.
 
 grant select on shards, schema_files, journal_heads, batches, changes to :"role";
 grant update (relay_at, enqueues) on batches to :"role";

@@ -30,7 +30,7 @@ const types = new pg.TypeOverrides();
 for (const oid of [pg.types.builtins.INT8, pg.types.builtins.NUMERIC]) types.setTypeParser(oid, Number);
 
 /**
- * What the code relies on, where a server, database or role has another default: timestamps that pg can read, batches that
+ * Settings that the code relies on, because a server, database or role may have other defaults: timestamps that pg can read, batches that
  * wait for each other instead of failing, backslashes and NULLs that mean themselves. Statements and not startup
  * parameters: PgBouncer refuses those that it does not know.
  */

@@ -3,7 +3,7 @@ import { FormatRegistry, Type } from '@sinclair/typebox';
 
 FormatRegistry.Set('postgres-url', isPostgresUrl);
 
-/** What every process that uses Postgres reads from its environment. */
+/** The settings of every process that uses Postgres. */
 export const databaseSettings = {
   DATABASE_URL: Type.String({
     format: 'postgres-url',

@@ -5,8 +5,8 @@ import type { FastifyRequest, onRequestHookHandler } from 'fastify';
 const distrusted = new WeakSet<Socket>();
 
 /**
- * The hook that every request passes first: gives the answer its id, and refuses heads that Node lets pass. What came
- * behind such a head on the same connection is not carried out: the connection is closed, and nobody would be answered.
+ * The hook that every request passes first: gives the answer its id, and refuses heads that Node lets pass. Requests
+ * behind such a head on the same connection are ignored: the connection is closed, so they could not be answered.
  */
 export const checkHead: onRequestHookHandler = (request, reply, done) => {
   const { socket } = request.raw;
@@ -23,7 +23,7 @@ export const checkHead: onRequestHookHandler = (request, reply, done) => {
 /** A host with an optional port (RFC 9110, 7.2; RFC 3986, 3.2.2). Empty is a request to no authority. */
 const HOST = /^(?:\[[0-9a-f:.]+\]|(?:[\w.~!$&'()*+;=-]|%[0-9a-f]{2})*)(?::[0-9]*)?$/i;
 
-/** What a proxy in front may have understood in another way (RFC 9112, 2.3, 3.2 and 6.1); null where there is nothing. */
+/** Returns the ambiguity that a proxy in front may read differently (RFC 9112, 2.3, 3.2 and 6.1), or null. */
 function faultOf({ headers, raw: { httpVersion } }: FastifyRequest): string | null {
   const { host } = headers;
   const coding = headers['transfer-encoding'];

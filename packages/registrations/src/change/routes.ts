@@ -13,7 +13,7 @@ import { withoutBody, type Routes } from '@floodgate/http';
 import type { FindRegistration, RegistrationRow } from '../status/find-registrations.ts';
 import type { ChangeGroups } from './change-registrations.ts';
 
-/** What makes changes that partners ask for. */
+/** The groups that commit the changes of partners. */
 export type Changes = Record<keyof typeof ROUTES, Pick<ChangeGroups, 'submit' | 'retryAfterSeconds'>>;
 
 export const REFUSALS = {
@@ -23,7 +23,7 @@ export const REFUSALS = {
   failed: '99',
 } as const satisfies Record<string, FailureCode>;
 
-// What a reader tries in order can be done in order.
+// In this order, a reader of the documents can try one after the other.
 const ROUTES = {
   confirm: {
     operationId: 'confirmRegistration',

@@ -59,7 +59,7 @@ export function addRegistrationCommands(program: Command, cli: Cli): void {
   });
 }
 
-/** What a person reads of a registration. */
+/** The text output of a registration. */
 function fieldsOf(status: RegistrationStatus) {
   return {
     'pass reference': status.passReference,

@@ -5,7 +5,7 @@ import { Failure } from '@floodgate/service/failure';
 import { readJournal, type CursorProblem, type JournalEntry, type JournalFilter } from '@floodgate/journal';
 import { findRegistrations, passReferenceOf, type RegistrationRow } from '../status/find-registrations.ts';
 
-/** What partners read of the journal. The rest is about tickets. */
+/** The journal kinds that partners read. The others are about tickets. */
 export const REGISTRATION_KINDS = ['confirmed', 'cancelled', 'failed'] as const satisfies JournalKind[];
 
 /** The answer for a reader that cannot continue. */

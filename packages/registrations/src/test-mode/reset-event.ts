@@ -23,7 +23,7 @@ export async function resetEvent(db: Database, { commit }: Pick<ChangeGroups, 'c
     const group = found.slice(first, first + PER_GROUP).map((one) => ({ ...one, deadline: null }));
     const outcomes = await commit(group, part.shardId);
     const refusal = outcomes.find((outcome) => outcome !== 'cancelled' && outcome !== null);
-    // What was cancelled stays cancelled.
+    // Earlier cancellations are kept.
     if (refusal === 'overloaded' && cancelled > 0) return { cancelled, more: true };
     if (refusal) return refusal as Exclude<typeof refusal, 'confirmed'>;
     cancelled += outcomes.filter((outcome) => outcome === 'cancelled').length;
