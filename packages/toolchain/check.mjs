@@ -6,7 +6,7 @@ import process from 'node:process';
 const CHECKS = {
   types: 'node_modules/typescript/bin/tsc -p tsconfig.base.json',
   lint: 'node_modules/oxlint/bin/oxlint --type-aware --deny-warnings',
-  // What the API serves: test/http/contract.test.ts holds the two together.
+  // The document that the API serves, as test/http/contract.test.ts verifies.
   'contract by Redocly':
     'node_modules/@redocly/cli/bin/cli.js lint --config packages/toolchain/redocly.yaml apps/docs/public/openapi.json',
   'contract by Spectral':

@@ -82,7 +82,7 @@ test('a service installs only what it runs, and a development command the rest, 
   const command = await copyWorkspace(second.path);
   for (const file of [DEV_COMMAND, SERVICE, DEV_COMMAND]) command.run(file);
   expect(await command.selections()).toEqual(['everything']);
-  // What has been installed stays installed.
+  // A complete installation stays complete.
   await appendFile(second.file('pnpm-lock.yaml'), '# changed\n');
   command.run(SERVICE);
   expect(await command.selections()).toEqual(['everything', 'everything']);

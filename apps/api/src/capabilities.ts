@@ -4,7 +4,7 @@ import { registrationsApi } from '@floodgate/registrations/api';
 import { ticketsApi } from '@floodgate/tickets/api';
 import { webhooksApi } from '@floodgate/webhooks/api';
 
-/** What the API can do, one line each. The order of their hooks is the order here. */
+/** The capabilities of the API, one line each. Their hooks run in this order. */
 export const CAPABILITIES = [partnersApi, registrationsApi, ticketsApi, webhooksApi, passesApi];
 
 export const JOBS = CAPABILITIES.flatMap((capability) => capability.jobs ?? []);

@@ -185,7 +185,7 @@ export interface Ticket {
   dateCreated: string;
   /** Identifier of the creator. */
   createdBy: number;
-  /** Who last modified the ticket. */
+  /** The actor that last modified the ticket. */
   lastModifiedBy: string;
   /** When the ticket was last modified. */
   lastModifiedDate: string;

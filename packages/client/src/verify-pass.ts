@@ -1,9 +1,9 @@
 import type { EventFault, PassKeySet, RevocationsFault } from './results.ts';
 import { checkSignature, readEvent, readRevocations, type Trust } from './signed-documents.ts';
 
-/** What a door knows before it scans the first pass. */
+/** The data that a door has before it scans the first pass. */
 export interface DoorSettings extends Trust {
-  /** Whose passes the revocation pages list. Null: every partner's, from `floodgate pass revoked`. */
+  /** The partner whose passes the revocation pages list. Null: every partner's, from `floodgate pass revoked`. */
   partnerId: number | null;
   /** The signed event, from `signedEvent()` or `floodgate pass event`. */
   event: string;

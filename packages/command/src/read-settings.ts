@@ -7,7 +7,7 @@ import { loadConfig } from '@floodgate/service/load-config';
 const { QUEUE_URL, QUEUE_NAMESPACE } = queueSettings;
 const WithQueue = Type.Object({ ...databaseSettings, QUEUE_URL, QUEUE_NAMESPACE });
 
-/** What the operator's command reads from its environment. */
+/** The settings of the operator's command. */
 export const CliEnvironment = Type.Object({ ...WithQueue.properties, QUEUE_URL: Type.Optional(QUEUE_URL) });
 
 /** Returns where the database is, and the queue where QUEUE_URL is set. Throws ConfigError, also where a queue is needed and not set. */

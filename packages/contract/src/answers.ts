@@ -36,7 +36,7 @@ export const Ticket = closed('Ticket', {
   count: Whole('Number of seats left.', 120),
   dateCreated: Timestamp('When the ticket was created.'),
   createdBy: Whole('Identifier of the creator.', 1),
-  lastModifiedBy: Text('Who last modified the ticket.', 'operator'),
+  lastModifiedBy: Text('The actor that last modified the ticket.', 'operator'),
   lastModifiedDate: Timestamp('When the ticket was last modified.'),
 });
 

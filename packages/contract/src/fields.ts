@@ -1,6 +1,6 @@
 import { Kind, Type, TypeRegistry, type TProperties } from '@sinclair/typebox';
 
-// What schemas are made of. A title that is one word names the schema in the OpenAPI document, and the type in generated clients.
+// The fields of the schemas. A title that is one word names the schema in the OpenAPI document, and the type in generated clients.
 
 /** A field with its description and an example. */
 export const Text = (description: string, example: string) =>

@@ -22,7 +22,7 @@ export function formatTimestamp(instant: Date): string {
 const INT4_MAX = 2_147_483_647;
 const PASS_REFERENCE = /^([A-Z][A-Z0-9]{1,7})-([1-9][0-9]{0,9})-([1-9][0-9]{0,15})-([1-9][0-9]{9})$/;
 
-/** What a pass reference is made of: `<prefix>-<eventId>-<serial>-<passCode>`. */
+/** The format of a pass reference: `<prefix>-<eventId>-<serial>-<passCode>`. */
 export interface PassReferenceParts {
   prefix: string;
   eventId: number;

@@ -1,4 +1,4 @@
-/** What a response code means, wherever it is answered, documented or tested. */
+/** The meaning of a response code, for answers, documents and tests. */
 export interface ResponseCodeEntry {
   /** HTTP statuses the code travels with; the first is the default. */
   readonly httpStatuses: readonly [number, ...number[]];
@@ -6,7 +6,7 @@ export interface ResponseCodeEntry {
   readonly message: string;
   /** For the reference documentation. */
   readonly meaning: string;
-  /** What the caller should do. */
+  /** The action that the caller should take. */
   readonly remedy: string;
   /** Whether the same request may succeed later. */
   readonly retryable?: true;

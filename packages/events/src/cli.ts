@@ -145,7 +145,7 @@ export function addShardCommands(program: Command, cli: Cli): void {
   });
 }
 
-/** What a person reads of an event. */
+/** The text output of an event. */
 function fieldsOf({ ref, name, mode, passPrefix, duplicatePolicy, duplicateScope, cancelUntil }: Event) {
   const duplicates = duplicatePolicy === 'allow' ? duplicatePolicy : `${duplicatePolicy} (${duplicateScope})`;
   const cancellable = cancelUntil ? `until ${timeText(cancelUntil)}` : 'any time';

@@ -77,7 +77,7 @@ export async function updateEvent(
   const { cancelUntil, startsAt, endsAt, timeZone, replyTo, ...others } = settings;
   const after = await db
     .updateTable('events')
-    // What is not given is left out.
+    // Absent values are left out.
     .set({
       ...others,
       cancel_until: cancelUntil,

@@ -5,7 +5,7 @@ import { describeOperation } from './describe-operation.ts';
 import { nameSchemas } from './name-schemas.ts';
 import { documentWithDemo, type ReferenceDemo } from './reference-demo.ts';
 
-/** What operations are sorted by. Each has one of these tags. */
+/** The tags that group the operations. Each operation has one of them. */
 const TAGS = [
   { name: 'Tickets', description: 'Tickets, their sales windows, and the state of the launch.' },
   {

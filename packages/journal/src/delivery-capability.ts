@@ -3,7 +3,7 @@ import type { Static, TObject, TProperties } from '@sinclair/typebox';
 import type { ConsumerKind, Database } from '@floodgate/database';
 import type { Logger, Page, PeriodicTask } from '@floodgate/service';
 
-/** What the delivery process gives to every capability. */
+/** The dependencies that the delivery process passes to every capability. */
 export interface DeliveryContext<Config> {
   db: Database;
   log: Logger;

@@ -14,7 +14,7 @@ const HOLDS_INTERVAL_MS = 500;
 /** Rows that one statement deletes: few, so that it never holds anything up. */
 const ROWS_PER_STATEMENT = 1_000;
 
-/** What the worker does for registrations. */
+/** The worker's tasks for registrations. */
 export const registrationsWorker = defineWorker({
   jobs: [finalizeBatchesJob],
   settings: {

@@ -36,7 +36,7 @@ export function createFairQueue({
   waitingLimit = 500,
 }: FairQueueOptions) {
   const withPermit = createSemaphore(1, patienceMs);
-  /** What waits, by partner. The partner that is served next comes first. */
+  /** The waiting items, by partner. The partner that is served next comes first. */
   const queues = new Map<number, Set<Waiting>>();
   let isScheduled = false;
 

@@ -77,7 +77,7 @@ function addLaunchRoute(api: Routes, { reads, shardReads }: ApiContext): void {
     },
     async ({ principal: { eventId, shardId } }) => {
       const launch = launches.get(eventId) ?? (await launches.forceFetch(eventId, { context: shardId }));
-      // What was read ages; the clock goes on, so that the opening is not a second late. It is never ahead.
+      // The age of the cached state is added, so that the opening is not a second late. It is never early.
       const moment = launch.readAt + performance.now() - launch.receivedAt;
       const { phase, opensAt, closesAt, seatsLeft } = launchStateAt(launch.tickets, moment);
       return success({

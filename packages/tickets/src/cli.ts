@@ -50,7 +50,7 @@ function withSharedOptions<Args extends unknown[], Options extends OptionValues>
     .option('--sale-ends <time>', 'e.g. 2026-12-01T00:00:00Z, or none', parseTimeOrNone);
 }
 
-/** What `create` and `update` have in common, as parsed. What was not given is absent. */
+/** The parsed options of `create` and `update`. Options that were not given are absent. */
 type TicketOptions = { active?: true; inactive?: true; saleStarts?: Edge; saleEnds?: Edge; by?: string };
 type Edge = Date | 'none';
 
@@ -73,7 +73,7 @@ function answerOf(ticket: DescribedTicket): Answer {
   return { document: ticket, text: record({ 'ticket id': id, ...others }) };
 }
 
-/** What a person reads of a ticket. */
+/** The text output of a ticket. */
 function fieldsOf(ticket: DescribedTicket) {
   const { id, title, price, active, capacity, taken, left } = ticket;
   return { id, title, price: price.toFixed(2), active, capacity, taken, left, 'on sale': windowOf(ticket) };

@@ -2,7 +2,7 @@ import type { LaunchState } from '@floodgate/contract';
 import { sql } from 'kysely';
 import type { Database } from '@floodgate/database';
 
-/** What is known of an event's active tickets, and when. */
+/** The active tickets of an event, and the time at which they were read. */
 export interface Launch {
   /** By Postgres's clock, in milliseconds since 1970. */
   readAt: number;

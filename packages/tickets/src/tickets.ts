@@ -9,7 +9,7 @@ import { Failure } from '@floodgate/service/failure';
 /** A ticket as it is stored. */
 export type TicketRow = Pick<Selectable<TicketsTable>, (typeof TICKET_COLUMNS)[number]>;
 
-/** What an operator sets on a ticket. */
+/** The settings of a ticket. */
 export type TicketSettings = ReturnType<typeof settingsOf>;
 
 type GivenSettings = Partial<TicketSettings>;

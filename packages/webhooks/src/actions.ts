@@ -37,7 +37,7 @@ import { createSigningKeys, type SigningKeys } from './signatures.ts';
 
 export { perform } from '@floodgate/audit';
 
-// What partners and operators do with webhooks. A partner reaches only its own webhooks under the event of the request.
+// The actions of partners and operators on webhooks. A partner reaches only its own webhooks under the event of the request.
 
 /** An expected outcome: the webhook stays as it is. The code is for a partner, the reason for an operator. */
 export interface Refused {
@@ -55,7 +55,7 @@ const TOO_MANY: Refused = {
 };
 const PAUSED_BY_OPERATOR: Refused = { refused: '72', reason: 'the operator has paused this webhook' };
 
-/** What an action did. */
+/** The effect of an action. */
 export interface Changed {
   /** The webhook as it is afterwards. After `delete` it is as it was before. */
   endpoint: Endpoint;

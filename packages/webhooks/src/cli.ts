@@ -27,7 +27,7 @@ export function addWebhookCommands(program: Command, cli: Cli): void {
   addAttempts(webhook, cli);
 }
 
-/** What operators see of a webhook: what its partner sees, and more. */
+/** The operator's view of a webhook: its partner's view, and more. */
 type Shown = Awaited<ReturnType<typeof shownOf>>;
 
 /** A command that performs the action of its name. */

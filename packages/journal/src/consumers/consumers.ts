@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { ConsumerKind, Database } from '@floodgate/database';
 
-// What the lease holder does with a consumer. Each update returns false if the lease was lost or the consumer was paused or
+// Actions of the lease holder. Each update returns false if the lease was lost or the consumer was paused or
 // disabled: then another process continues, or nobody does.
 //
 //                              advance

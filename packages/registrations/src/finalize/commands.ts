@@ -124,7 +124,7 @@ async function readQueue(settings: NonNullable<CliSettings['queue']>) {
   // A queue that takes connections and never answers must not hang the command.
   const noAnswer = () => Promise.reject(new Error('no answer'));
   const answer = await withDeadline(read(), STATUS_DEADLINE_MS, noAnswer).catch((error: unknown) => {
-    // What the connection met says more than "no answer".
+    // The error of the connection says more than "no answer".
     const problem = reasonOf(connectionError ?? error);
     return { state: 'down', problem, counts: null, workers: null };
   });

@@ -98,7 +98,7 @@ const attendeeIn = (request: RegistrationRequest) => ({
   extraData2: request.extraData2 ?? null,
 });
 
-/** What two requests with the same idempotency key must have in common. */
+/** The content that two requests with the same idempotency key must share. */
 const contentOf = (request: RegistrationRequest) => [request.organizedEventTicketID, attendeeIn(request)];
 
 function toReservation(

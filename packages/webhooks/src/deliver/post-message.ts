@@ -6,7 +6,7 @@ import { forbidden } from './checked-agent.ts';
 import type { EndpointToDeliver } from './load-endpoint.ts';
 import { readRetryAfterMs } from './retry-schedule.ts';
 
-/** What became of a message that was sent once. */
+/** The result of one attempt to send a message. */
 export interface Attempt {
   outcome: WebhookAttempt['outcome'];
   tookMs: number;
@@ -27,7 +27,7 @@ const GONE = 410;
 const BUSY = new Set([429, 502, 503, 504]);
 
 export interface Sender {
-  /** What sends to endpoints of events of each mode. */
+  /** The dispatcher for endpoints of events of each mode. */
   agents: Record<Mode, Dispatcher>;
   /** Whether messages of test events are sent: in development, to receivers on the same machine or network. */
   sendsTestEvents: boolean;
