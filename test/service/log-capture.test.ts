@@ -52,6 +52,7 @@ test.beforeAll(async () => {
 afterAll(async () => {
   await api.close();
   await proxy.stop();
+  await sql`drop owned by ${sql.id(role)}`.execute(database.db);
   await sql`drop role ${sql.id(role)}`.execute(server);
   await server.destroy();
 });
