@@ -1,4 +1,6 @@
 import type { Reservation } from '@floodgate/registrations';
+import type { Database } from '@floodgate/database';
+import { sql } from 'kysely';
 import type { Fixture } from './fixture.ts';
 
 /** A valid reservation, as the API makes it of a request; what differs is given. */
@@ -27,3 +29,9 @@ export function reservationOf(
     ...differing,
   };
 }
+
+/** Ends the holds of an event: their time is over. */
+export const endHolds = (db: Database, { shardId, eventId }: Pick<Fixture, 'shardId' | 'eventId'>) =>
+  sql`
+    update registrations set held_until = now()
+    where shard_id = ${shardId} and event_id = ${eventId} and held_until < 'infinity'`.execute(db);

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { issueKey, noteKeyUse } from '@floodgate/partners';
 import Fastify from 'fastify';
-import { sql } from 'kysely';
 import { expect, onTestFinished } from 'vitest';
 import { healthRoutes } from '@floodgate/http';
 import { api, database, sharedTest as test } from '../harness/api-test.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { holdTable } from '../harness/hold-table.ts';
 import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
 import { RawConnection } from '../harness/raw-http.ts';
 import { recording } from '../harness/recorded-statements.ts';
@@ -24,19 +24,9 @@ test.beforeAll(async () => {
 
 const clientOf = (caller: Pick<Fixture, 'secretKey' | 'eventRef'>) => new PartnerClient(api.baseUrl, caller);
 
-/** Locks a table against everybody, until it is released: who reads from it waits. */
-async function holdTable(table: string) {
-  const owner = await database.db.startTransaction().execute();
-  await sql`lock table ${sql.id(table)} in access exclusive mode`.execute(owner);
-  let released: Promise<void> | undefined;
-  const release = () => (released ??= owner.rollback().execute());
-  onTestFinished(release);
-  const waiters = async () => {
-    const { rows } = await sql`
-      select from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`.execute(database.db);
-    return rows.length;
-  };
+/** Locks a table, and counts the statements that wait for it. */
+async function watchTable(table: string) {
+  const { release, waiters } = await holdTable(database.db, table);
   return {
     release,
     waiters,
@@ -76,7 +66,7 @@ const isReady = async () => (await fetch(`${api.baseUrl}/health/ready`)).status;
 const madeUpKey = () => `fg_${randomBytes(8).toString('hex')}_${randomBytes(32).toString('base64url')}`;
 
 test('thousands of made-up keys occupy one connection to Postgres, and no more', async () => {
-  const held = await holdTable('secret_keys');
+  const held = await watchTable('secret_keys');
   const answers = flood(Array<string>(FLOOD).fill('/api/v1/events/tickets'), () => ({
     'x-secret-key': madeUpKey(),
     'x-event-ref': mine.eventRef,
@@ -89,7 +79,7 @@ test('thousands of made-up keys occupy one connection to Postgres, and no more',
 
 test('a partner that asks for thousands of registrations keeps nobody from being let in', async () => {
   await mine.addTicket();
-  const held = await holdTable('registrations');
+  const held = await watchTable('registrations');
   const paths = Array.from(
     { length: FLOOD },
     (_, index) => `/api/v1/events/registrations/GALA-1-${index + 1}-1234567890`,
@@ -102,7 +92,7 @@ test('a partner that asks for thousands of registrations keeps nobody from being
 });
 
 test('of a partner that calls the webhook routes thousands of times few requests wait, and no other partner is delayed', async () => {
-  const held = await holdTable('webhook_endpoints');
+  const held = await watchTable('webhook_endpoints');
   const answers = flood(Array<string>(FLOOD).fill('/api/v1/webhooks'), () => ({
     'x-secret-key': theirs.secretKey,
     'x-event-ref': theirs.eventRef,
@@ -121,7 +111,7 @@ test('of a partner that calls the webhook routes thousands of times few requests
 test('of a partner that asks for thousands of pictures of passes one is drawn at a time, and no other partner is delayed', async () => {
   const ticketId = await mine.addTicket();
   const passReference = String((await clientOf(mine).register(attendee(ticketId))).body.responseData);
-  const held = await holdTable('registrations');
+  const held = await watchTable('registrations');
   const paths = Array.from(
     { length: FLOOD },
     (_, index) => `/api/v1/events/registrations/GALA-1-${index + 1}-1234567890/pass`,
@@ -142,7 +132,7 @@ test('of a partner that asks for thousands of pictures of passes one is drawn at
 test('however many reset a test event, one of them is at work, on a connection of its own', async () => {
   const trial = await createFixture(database.db, 'allow', 'test');
   const ticketId = await mine.addTicket();
-  const held = await holdTable('idempotency_keys');
+  const held = await watchTable('idempotency_keys');
   const answers = flood(
     Array<string>(100).fill('/api/v1/events/reset'),
     () => ({ 'x-secret-key': trial.secretKey, 'x-event-ref': trial.eventRef }),
@@ -180,7 +170,7 @@ test('what is looked for together is answered to each by itself', async () => {
   const keys = await Promise.all(
     Array.from({ length: 20 }, async () => ({ mine: await keyOf(mine), theirs: await keyOf(theirs) })),
   );
-  const held = await holdTable('secret_keys');
+  const held = await watchTable('secret_keys');
   const expected: string[] = [];
   const asked: Promise<Answer>[] = [];
   const expectAnswer = (answer: Promise<Answer>, code: string, state = '') => {

@@ -14,7 +14,7 @@ import { sql } from 'kysely';
 import { afterAll, expect, onTestFinished } from 'vitest';
 import { database, gala, test, ticketId, useTicket } from '../harness/event-test.ts';
 import { finalizePending, isOutboxEmpty, journalOf, pendingBatches } from '../harness/journal.ts';
-import { reservationOf } from '../harness/reservation.ts';
+import { endHolds, reservationOf } from '../harness/reservation.ts';
 import { TestQueue } from '../harness/test-queue.ts';
 
 test.override('ticket', { capacity: 10 });
@@ -36,13 +36,6 @@ async function reserve(count: number, holdSeconds?: number) {
   });
 }
 
-const endHolds = () =>
-  sql`
-    update registrations set held_until = now()
-    where shard_id = ${gala.shardId} and event_id = ${gala.eventId} and held_until < 'infinity'`.execute(
-    database.db,
-  );
-
 const finalize = () => finalizePending(database.db, gala.shardId);
 const drain = () => confirmBatches(database.db, { shardId: gala.shardId, batchIds: [] });
 
@@ -62,7 +55,7 @@ test('while the journal head is held, seats are cancelled, confirmed, expired an
   const { shardId } = gala;
   expect(await cancelRegistrations(database.db, shardId, [third!])).toEqual(['cancelled']);
   expect(await confirmRegistrations(database.db, shardId, [first!])).toEqual(['confirmed']);
-  await endHolds();
+  await endHolds(database.db, gala);
   expect(await expireHolds(database.db, shardId, 1_000)).toBe(1);
   const [fifth, sixth] = await reserve(2);
   await holder.commit().execute();

@@ -10,7 +10,7 @@ import { startInProcessApi } from '../harness/in-process-api.ts';
 import { finalizePending, journalOf } from '../harness/journal.ts';
 import { waitForLockWaiters } from '../harness/lock-waiters.ts';
 import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
-import { reservationOf } from '../harness/reservation.ts';
+import { endHolds, reservationOf } from '../harness/reservation.ts';
 import { startWorkerProcess } from '../harness/service-process.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
@@ -31,14 +31,6 @@ async function hold(seconds = '60'): Promise<string> {
 async function stateOf(passReference: string): Promise<unknown> {
   return (await partner.registration(passReference)).body.responseData;
 }
-
-/** The time of all that are held is over. */
-const endHolds = () =>
-  sql`
-    update registrations set held_until = now()
-    where shard_id = ${gala.shardId} and event_id = ${gala.eventId} and held_until < 'infinity'`.execute(
-    database.db,
-  );
 
 const finalize = () => finalizePending(database.db, gala.shardId);
 
@@ -72,7 +64,7 @@ test('what is confirmed is kept, whether it is finalized before or after, and to
   for (let times = 0; times < 2; times++) expect(codeOf(await partner.confirm(late))).toBe('00');
   await finalize();
   expect(await told()).toEqual(['confirmed', 'confirmed']);
-  await endHolds();
+  await endHolds(database.db, gala);
   expect(await expireHolds(database.db, gala.shardId, 1_000)).toBe(0);
   for (const passReference of [early, late])
     expect(await stateOf(passReference)).toMatchObject({ state: 'confirmed' });
@@ -88,7 +80,7 @@ function expectRefused(answer: Answer, message: string): void {
 test('the seat goes back when the time is over: from then on it cannot be confirmed, and can be sold', async () => {
   const passReference = await hold();
   await finalize();
-  await endHolds();
+  await endHolds(database.db, gala);
   expectRefused(await partner.confirm(passReference), EXPIRED);
   expect(await stateOf(passReference)).toMatchObject({
     state: 'cancelled',
@@ -110,7 +102,7 @@ test('what is held can be cancelled at once', async () => {
   expect(codeOf(await partner.cancel(passReference))).toBe('00');
   expectRefused(await partner.confirm(passReference), 'The registration is cancelled');
   expect(codeOf(await partner.register(attendee(ticketId)))).toBe('00');
-  await endHolds();
+  await endHolds(database.db, gala);
   expect(await expireHolds(database.db, gala.shardId, 1_000)).toBe(0);
 });
 
@@ -137,7 +129,7 @@ test('a bulk call holds all of its seats', async () => {
   // For another time, or for good, is another request.
   for (const headers of [{ 'hold-for': '121' }, {}]) expectFailure(await call(headers), '40', 422);
   await partner.confirm(passes[0]!);
-  await endHolds();
+  await endHolds(database.db, gala);
   await expireHolds(database.db, gala.shardId, 1_000);
   const states = await Promise.all(
     passes.map(async (one) => ((await stateOf(one)) as { state: string }).state),
@@ -177,7 +169,7 @@ describe('a partner holds a share of a ticket at most', () => {
     await partner.cancel(cancelled);
     await hold();
     expectFailure(await partner.register(attendee(ticketId), HOLD), '37', 409);
-    await endHolds();
+    await endHolds(database.db, gala);
     await hold();
     await expireHolds(database.db, gala.shardId, 1_000);
   });

@@ -5,6 +5,7 @@ import { describe, expect, onTestFinished } from 'vitest';
 import { api, database, gala, partner, test, ticketId } from '../harness/api-test.ts';
 import { expectRetryAfter } from '../harness/expect-failure.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { holdTable } from '../harness/hold-table.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
 import { RawConnection } from '../harness/raw-http.ts';
 import { runCli } from '../harness/service-process.ts';
@@ -170,26 +171,9 @@ test('a page is found by keys, whatever Postgres knows of the tables', async () 
 });
 
 describe('where more lists are asked for than Postgres answers', () => {
-  /** Locks a table against everybody, until it is released: who reads from it waits. */
-  async function holdTable(table: string) {
-    const owner = await database.db.startTransaction().execute();
-    await sql`lock table ${sql.id(table)} in access exclusive mode`.execute(owner);
-    let released: Promise<void> | undefined;
-    const release = () => (released ??= owner.rollback().execute());
-    onTestFinished(release);
-    return release;
-  }
-
-  const waiting = async () => {
-    const { rows } = await sql`
-      select from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`.execute(database.db);
-    return rows.length;
-  };
-
   test('everybody is answered in time, with 90 where need be', async () => {
     await list();
-    const release = await holdTable('journal_segments');
+    const { release } = await holdTable(database.db, 'journal_segments');
     const startedAt = performance.now();
     const answers = await Promise.all(Array.from({ length: 300 }, () => ask('?limit=1000')));
     // ANSWER_WITHIN_MS is 3 s. The rest is for a machine that does much else.
@@ -212,7 +196,7 @@ describe('where more lists are asked for than Postgres answers', () => {
   test('a flood of one partner keeps no other from its turn', async () => {
     const other = await createFixture(database.db);
     await Promise.all([list(), ask('', other)]);
-    const release = await holdTable('journal_segments');
+    const { release, waiters } = await holdTable(database.db, 'journal_segments');
     const flood = await Promise.all(
       Array.from({ length: 90 }, async () => {
         const connection = await RawConnection.open(api.baseUrl);
@@ -223,11 +207,11 @@ describe('where more lists are asked for than Postgres answers', () => {
         return connection;
       }),
     );
-    await waitUntil('one of them is read', async () => (await waiting()) > 0);
+    await waitUntil('one of them is read', async () => (await waiters()) > 0);
     let answered = 0;
     for (const connection of flood) void connection.answer().then(() => (answered += 1));
     const theirs = ask('', other).then(({ status }) => ({ status, before: answered }));
-    await waitUntil('a second one is, as the first takes long', async () => (await waiting()) > 1);
+    await waitUntil('a second one is, as the first takes long', async () => (await waiters()) > 1);
     await release();
     const { status, before } = await theirs;
     expect(status).toBe(200);
