@@ -193,13 +193,13 @@ export interface Ticket {
 export interface Webhook {
   /** Id of the webhook. */
   id: string;
-  /** The URL that receives the messages. */
+  /** The URL that receives the messages: https, at most 2048 characters, without a user and a password */
   url: string;
-  /** Your note. */
+  /** A note for yourself: at most 255 characters, no control characters */
   description: string;
-  /** The types of entries that are sent. */
+  /** The types of entries to send, each at most once: registration.confirmed, registration.cancelled, registration.failed, ticket.sold_out, ticket.reopened. Default: all of them */
   types: WebhookEventType[];
-  /** The maximum number of entries in one message. */
+  /** The maximum number of entries in one message, from 1 to 500. Default: 100. A message with several entries has at most 20 KiB */
   entriesPerMessage: number;
   /** active: messages are sent. paused: you or the operator paused it. disabled: the service stopped it, see disabledReason. */
   state: 'active' | 'paused' | 'disabled';

@@ -1,19 +1,12 @@
-import { Type } from '@sinclair/typebox';
+import { Type, type TProperties } from '@sinclair/typebox';
 import { RegistrationStatus } from './answers.ts';
-import { oneOf, Timestamp } from './fields.ts';
+import { oneOf, Text, Timestamp, Whole } from './fields.ts';
 import { UUID_PATTERN } from './formats.ts';
 
 // The messages of a webhook, for the OpenAPI document. Fields may be added, so a receiver must ignore fields that it does not know.
 
 const MessageType = <const Name extends string>(...names: Name[]) =>
   oneOf(names, { description: 'The type.', examples: names.slice(0, 1) });
-
-const EventRef = Type.String({
-  pattern: UUID_PATTERN,
-  description: 'The event: x-event-ref.',
-  examples: ['01234567-89ab-4cde-8f01-23456789abcd'],
-});
-const Cursor = (description: string, example: string) => Type.String({ description, examples: [example] });
 
 const RegistrationEntry = Type.Object(
   {
@@ -26,42 +19,28 @@ const RegistrationEntry = Type.Object(
 const TicketEntry = Type.Object(
   {
     type: MessageType('ticket.sold_out', 'ticket.reopened'),
-    organizedEventID: Type.Integer({ description: 'The event.', examples: [1042] }),
-    organizedEventTicketID: Type.Integer({ description: 'The ticket.', examples: [1] }),
+    organizedEventID: Whole('The event.', 1042),
+    organizedEventTicketID: Whole('The ticket.', 1),
     dateChanged: Timestamp('When the ticket changed.'),
   },
   { title: 'WebhookTicketEntry', description: 'A change of a ticket.' },
 );
 
-/** The body of a message with changes. */
-const EventChanges = Type.Object(
-  {
-    type: MessageType('event.changes'),
-    timestamp: Timestamp('When the last entry happened.'),
-    data: Type.Object({
-      eventRef: EventRef,
-      previousCursor: Cursor(
-        'The cursor of the previous message. If it differs from the last cursor that you received, a message is missing.',
-        '0',
-      ),
-      cursor: Cursor('The cursor of the last entry. List Registrations accepts it as `after`.', '2'),
-      entries: Type.Array(Type.Union([RegistrationEntry, TicketEntry]), {
-        description: 'The entries, in the order in which they happened.',
+const bodyOf = (title: string, type: string, happened: string, data: TProperties) =>
+  Type.Object(
+    {
+      type: MessageType(type),
+      timestamp: Timestamp(happened),
+      data: Type.Object({
+        eventRef: {
+          ...Text('The event: x-event-ref.', '01234567-89ab-4cde-8f01-23456789abcd'),
+          pattern: UUID_PATTERN,
+        },
+        ...data,
       }),
-    }),
-  },
-  { title: 'WebhookChanges' },
-);
-
-/** The body of a message that tests a receiver. */
-const TestMessage = Type.Object(
-  {
-    type: MessageType('webhook.test'),
-    timestamp: Timestamp('When the test was requested.'),
-    data: Type.Object({ eventRef: EventRef }),
-  },
-  { title: 'WebhookTestMessage' },
-);
+    },
+    { title },
+  );
 
 const HEADERS = {
   'webhook-id': 'Id of the message. A repeated message has the same id: process each id once.',
@@ -93,6 +72,23 @@ const message = (operationId: string, summary: string, schema: object) => ({
 
 /** The messages that a webhook sends, as the `webhooks` section of an OpenAPI document. */
 export const WEBHOOK_MESSAGES = {
-  'event.changes': message('receiveChanges', 'Changes of registrations and tickets', EventChanges),
-  'webhook.test': message('receiveTest', 'A test of the receiver', TestMessage),
+  'event.changes': message(
+    'receiveChanges',
+    'Changes of registrations and tickets',
+    bodyOf('WebhookChanges', 'event.changes', 'When the last entry happened.', {
+      previousCursor: Text(
+        'The cursor of the previous message. If it differs from the last cursor that you received, a message is missing.',
+        '0',
+      ),
+      cursor: Text('The cursor of the last entry. List Registrations accepts it as `after`.', '2'),
+      entries: Type.Array(Type.Union([RegistrationEntry, TicketEntry]), {
+        description: 'The entries, in the order in which they happened.',
+      }),
+    }),
+  ),
+  'webhook.test': message(
+    'receiveTest',
+    'A test of the receiver',
+    bodyOf('WebhookTestMessage', 'webhook.test', 'When the test was requested.', {}),
+  ),
 };
