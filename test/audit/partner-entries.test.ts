@@ -7,8 +7,8 @@ import { database, test } from '../harness/database-test.ts';
 
 const insert = (partnerId: number, count: number, daysAgo: number) =>
   sql`
-    insert into partner_audit_log (at, partner_id, action, subject)
-    select now() - make_interval(days => ${daysAgo}::integer), ${partnerId}::integer, 'webhook.pause', 'webhook:' || number
+    insert into partner_audit_log (at, actor, action, subject)
+    select now() - make_interval(days => ${daysAgo}::integer), ${`partner:${partnerId}`}, 'webhook.pause', 'webhook:' || number
     from generate_series(1, ${count}::integer) as number`.execute(database.db);
 
 test("partners' entries are kept for 90 days, and the latest 1,000 of each", async () => {

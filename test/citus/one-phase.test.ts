@@ -107,10 +107,12 @@ function connectTelling(connectionString: string, issued: Issued[]): Database {
         const server = /on server (\S+)/.exec(detail)?.[1];
         if (server) issued.push({ statement: message.replace(/^issuing /, ''), server });
       });
-      // The pool stops listening before its connections have ended, and the cluster may end them first.
+      // The pool listens only while a connection is idle.
       client.on('error', () => {});
       await client.query('set citus.log_remote_commands = on');
     },
   });
+  // A pool that ends does not wait until its connections have ended, and the cluster may end them first (57P01).
+  pool.on('error', () => {});
   return new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
 }

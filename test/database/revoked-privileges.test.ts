@@ -48,7 +48,7 @@ test.each([
     'the batch function',
     `revoke execute on all functions in schema public from ${roleOf('api')}`,
     null,
-    `may not execute cancel_registrations, as the api must; ${GRANT}`,
+    `may not execute change_registrations, as the api must; ${GRANT}`,
   ],
   [
     'a table',

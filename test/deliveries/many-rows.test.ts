@@ -2,6 +2,7 @@ import { leaseDeliveries, pruneDeliveries, queueDeliveries } from '@floodgate/de
 import { sql } from 'kysely';
 import { expect } from 'vitest';
 import { database, gala, sharedTest as test } from '../harness/event-test.ts';
+import { tablesOf } from '../harness/stored-tables.ts';
 
 // What a table costs that holds every e-mail of years.
 
@@ -54,7 +55,7 @@ test('old rows are pruned when the journal has nothing as old, and unfinished on
   const { db } = database;
   await sql`delete from deliveries`.execute(db);
   const count = () =>
-    db
+    tablesOf(db)
       .selectFrom('deliveries')
       .select(({ fn }) => fn.countAll<number>().as('rows'))
       .executeTakeFirstOrThrow();

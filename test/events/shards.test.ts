@@ -104,8 +104,10 @@ test('a shard in which nothing can be deleted keeps no other from it', async () 
   const { db } = database;
   for (const shard of [0, 1])
     await sql`
-      insert into idempotency_keys (shard_id, partner_id, event_id, key, fingerprint, outcome, created_at)
-      values (${shard}, 1, 1, 'old', gen_random_uuid(), 'sold-out', now() - interval '2 d')`.execute(db);
+      insert into idempotency_keys (shard_id, partner_id, event_id, key, fingerprint, outcomes, serials, created_at)
+      values (${shard}, 1, 1, 'old', gen_random_uuid(), '{sold-out}', '{null}', now() - interval '2 d')`.execute(
+      db,
+    );
   await sql`
     create function refuse() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$`.execute(
     db,

@@ -7,6 +7,7 @@ import { waitUntil } from '../harness/wait-until.ts';
 import type { Deployment } from './deployment.ts';
 import type { EventOnSale } from './events-on-sale.ts';
 import type { Stored } from './history.ts';
+import { tablesOf } from '../harness/stored-tables.ts';
 
 /** By Postgres' own clock. */
 export async function readNow({ db }: Deployment): Promise<Date> {
@@ -18,8 +19,8 @@ export async function readNow({ db }: Deployment): Promise<Date> {
 
 /** Returns whether everything that was committed before is finalized and published; false if a server does not answer. */
 export async function isFinalized({ db }: Deployment, before: Date): Promise<boolean> {
-  const pending = db.selectFrom('batches').select('shard_id').where('state', '=', 'pending');
-  const changes = db.selectFrom('changes').select('shard_id').where('at', '<=', before);
+  const pending = tablesOf(db).selectFrom('batches').select('shard_id').where('state', '=', 'pending');
+  const changes = tablesOf(db).selectFrom('changes').select('shard_id').where('at', '<=', before);
   return Promise.all([
     pending.where('created_at', '<=', before).limit(1).execute(),
     changes.limit(1).execute(),
@@ -83,7 +84,7 @@ export async function readStored({ db }: Deployment, events: readonly EventOnSal
 
 async function readEvent(db: Deployment['db'], { fixture, ticketIds }: EventOnSale): Promise<Stored> {
   const { shardId, eventId, passPrefix: prefix } = fixture;
-  const rows = await db
+  const rows = await tablesOf(db)
     .selectFrom('registrations as r')
     .innerJoin('batches as b', (join) =>
       join.onRef('b.shard_id', '=', 'r.shard_id').onRef('b.id', '=', 'r.batch_id'),

@@ -1,11 +1,12 @@
 import type { Database } from '@floodgate/database';
+import { tablesOf } from '../harness/stored-tables.ts';
 
 /** What is stored of an event's registrations, in the fields that partners send, by serial. */
 export async function storedBodies(
   db: Database,
   eventId: number,
 ): Promise<{ serial: number; body: Record<string, unknown> }[]> {
-  const rows = await db
+  const rows = await tablesOf(db)
     .selectFrom('registrations')
     .selectAll()
     .where('event_id', '=', eventId)

@@ -7,6 +7,7 @@ import type { Fixture } from './fixture.ts';
 import { reservationOf } from './reservation.ts';
 import { countLockWaiters, endLockWaiters } from './lock-waiters.ts';
 import { waitUntil } from './wait-until.ts';
+import { tablesOf } from './stored-tables.ts';
 
 /** A batch that has committed and that nobody has enqueued yet, with one registration. */
 export interface CommittedBatch {
@@ -52,7 +53,7 @@ export interface HeldBatch {
 }
 
 export async function holdBatch(db: Database, batchId: string): Promise<HeldBatch> {
-  const { shard_id } = await db
+  const { shard_id } = await tablesOf(db)
     .selectFrom('batches')
     .select('shard_id')
     .where('id', '=', batchId)

@@ -2,10 +2,11 @@ import type { Database } from '@floodgate/database';
 import { readJournal, type JournalEntry } from '@floodgate/journal';
 import { confirmBatches } from '@floodgate/registrations';
 import type { Fixture } from './fixture.ts';
+import { tablesOf } from './stored-tables.ts';
 
 /** Batches of a shard that are not finalized. */
 export async function pendingBatches(db: Database, shardId: number) {
-  const pending = db.selectFrom('batches').select('id').where('shard_id', '=', shardId);
+  const pending = tablesOf(db).selectFrom('batches').select('id').where('shard_id', '=', shardId);
   const batches = await pending.where('state', '=', 'pending').execute();
   return { shardId, batchIds: batches.map(({ id }) => id) };
 }
@@ -18,7 +19,7 @@ export async function finalizePending(db: Database, shardId: number): Promise<vo
 
 /** Returns whether a shard has no pending batches and no changes. */
 export async function isOutboxEmpty(db: Database, shardId: number): Promise<boolean> {
-  const changes = db.selectFrom('changes').select('id').where('shard_id', '=', shardId).limit(1);
+  const changes = tablesOf(db).selectFrom('changes').select('id').where('shard_id', '=', shardId).limit(1);
   return (await changes.execute()).length + (await pendingBatches(db, shardId)).batchIds.length === 0;
 }
 

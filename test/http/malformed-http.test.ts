@@ -5,6 +5,7 @@ import { expectFailure } from '../harness/expect-failure.ts';
 import { holdTicket } from '../harness/hold-ticket.ts';
 import { attendee } from '../harness/partner-client.ts';
 import { RawConnection, requestText } from '../harness/raw-http.ts';
+import { tablesOf } from '../harness/stored-tables.ts';
 
 const REGISTER = '/api/v1/events/register';
 const TICKETS = '/api/v1/events/tickets';
@@ -85,7 +86,7 @@ test.each([
 );
 
 async function countStored(): Promise<number> {
-  const rows = await database.db
+  const rows = await tablesOf(database.db)
     .selectFrom('registrations')
     .select('serial')
     .where('event_id', '=', gala.eventId)

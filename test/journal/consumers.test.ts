@@ -23,6 +23,7 @@ import { waitForLockWaiters } from '../harness/lock-waiters.ts';
 import { passTime } from '../harness/pass-time.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { confirmSome } from '../harness/webhooks.ts';
+import { tablesOf } from '../harness/stored-tables.ts';
 
 // Who reads the journal, each from a place of its own.
 
@@ -215,7 +216,7 @@ test('the lag is the age of the oldest that was not delivered, also of who waits
   const later = await add();
   expect((await readLags(database.db)).webhook).toMatchObject({ behind: 0, oldestMs: null });
   await confirm();
-  await database.db
+  await tablesOf(database.db)
     .updateTable('journal_segments')
     .set({ at: new Date(Date.now() - 3_600_000) } as never)
     .where('shard_id', '=', gala.shardId)

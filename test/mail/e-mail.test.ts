@@ -12,6 +12,7 @@ import { runCli } from '../harness/service-process.ts';
 import { temporaryDirectory } from '../harness/temporary-directory.ts';
 import { addresses, confirm, enable, startMails, waitForState } from './mail-process.ts';
 import { database, gala, test, ticketId } from '../harness/event-test.ts';
+import { tablesOf } from '../harness/stored-tables.ts';
 
 // What an e-mail holds, read by a parser that is not ours.
 
@@ -56,7 +57,7 @@ test('its picture is a pass that verifies with the public keys alone, and the HT
   const token = readQrCode(bytesOf(mail, 'image/png'));
   const keys = await publicKeys();
   expect(jwkSetOf({ publicKeys: keys }).keys).toHaveLength(1);
-  const { serial } = await database.db
+  const { serial } = await tablesOf(database.db)
     .selectFrom('registrations')
     .select('serial')
     .where('event_id', '=', gala.eventId)

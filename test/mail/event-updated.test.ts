@@ -9,6 +9,7 @@ import { runCli } from '../harness/service-process.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { addresses, confirm, deliveriesOf, enable, startMails, waitForState } from './mail-process.ts';
 import { database, gala, test, ticketId } from '../harness/event-test.ts';
+import { tablesOf } from '../harness/stored-tables.ts';
 
 // An event moves after its e-mails were sent.
 
@@ -31,7 +32,7 @@ async function calendarOf({ content }: ReceivedMail) {
 }
 
 async function cancelLast(): Promise<void> {
-  const { serial, pass_code } = await database.db
+  const { serial, pass_code } = await tablesOf(database.db)
     .selectFrom('registrations')
     .select(['serial', 'pass_code'])
     .where('event_id', '=', gala.eventId)

@@ -11,6 +11,7 @@ import { keepPrivate } from '../harness/private-data.ts';
 import { reservationOf } from '../harness/reservation.ts';
 import { startDeliveryProcess, type Environment } from '../harness/service-process.ts';
 import { waitUntil } from '../harness/wait-until.ts';
+import { tablesOf } from '../harness/stored-tables.ts';
 
 /** Registers and confirms an attendee for each of these addresses. */
 export async function confirm(
@@ -50,7 +51,7 @@ export async function startMails(database: TestDatabase, env: Environment) {
 
 /** Deliveries of confirmations of an event, by serial. */
 export async function deliveriesOf(db: Database, { shardId, eventId }: Fixture, kind = 'confirmation') {
-  const rows = await db
+  const rows = await tablesOf(db)
     .selectFrom('deliveries')
     .select(['subject', 'state', 'reason', 'attempts', 'possibly_twice as possiblyTwice', 'revision'])
     .where('shard_id', '=', shardId)
@@ -64,7 +65,7 @@ export async function deliveriesOf(db: Database, { shardId, eventId }: Fixture, 
 
 /** Makes deliveries that wait for their next attempt due now. */
 export const makeDue = (db: Database, state: 'retry' | 'queued' = 'retry') =>
-  db
+  tablesOf(db)
     .updateTable('deliveries')
     .set({ due_at: new Date(0) })
     .where('state', '=', state)

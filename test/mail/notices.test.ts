@@ -14,6 +14,7 @@ import { startReceiver } from '../harness/webhook-receiver.ts';
 import { addWebhook, changeWebhook, confirmSome } from '../harness/webhooks.ts';
 import { startMails } from './mail-process.ts';
 import { database, gala, test } from '../harness/event-test.ts';
+import { tablesOf } from '../harness/stored-tables.ts';
 
 // A partner is told that a webhook of its own was given up: once, whatever dies, and nobody else learns its address.
 
@@ -214,7 +215,7 @@ test('a server that is away costs no attempt', async () => {
   const again = await startMailServer(Number(new URL(server.url).port));
   await makeDue(endpoint);
   await ended(endpoint, 'sent');
-  const { attempts } = await database.db
+  const { attempts } = await tablesOf(database.db)
     .selectFrom('deliveries')
     .select('attempts')
     .where('subject', '=', endpoint.id)

@@ -20,6 +20,7 @@ import {
   waitForState,
 } from './mail-process.ts';
 import { database, gala, test, ticketId } from '../harness/event-test.ts';
+import { tablesOf } from '../harness/stored-tables.ts';
 
 // E-mails to attendees, by real delivery processes into a real SMTP server.
 
@@ -57,7 +58,7 @@ test('who has cancelled by then, has an address that nobody can have, or is not 
   await confirm(database.db, other, await other.addTicket(), addresses(1, 'other'));
   await confirmThese(['a@nobody.invalid', 'b@nobody.test', 'c@nobody.example']);
   await confirmThese(addresses(1, 'cancelled'));
-  const [last] = await database.db
+  const [last] = await tablesOf(database.db)
     .selectFrom('registrations')
     .select(['serial', 'pass_code'])
     .where('event_id', '=', gala.eventId)

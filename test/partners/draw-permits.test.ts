@@ -16,7 +16,7 @@ const withinOneSecond = (work: (db: Database) => Promise<void>) =>
 /** As if the last draw had been made that many seconds from now. */
 const shiftLastDraw = (db: Database, seconds: number) =>
   sql`update rate_limit_windows set epoch_second = epoch_second + ${seconds}
-    where partner_id = ${gala.partnerId}`.execute(db);
+    where id = ${gala.partnerId}`.execute(db);
 
 test('draws of a second add up, each partner for itself', () =>
   withinOneSecond(async (db) => {

@@ -8,10 +8,11 @@ import {
   readBacklog,
   redriveBatches,
 } from '@floodgate/registrations';
-import { type BatchState, type Database, type Schema } from '@floodgate/database';
+import { type BatchState, type Database } from '@floodgate/database';
 import { sql, type InsertObject, type RawBuilder } from 'kysely';
 import { afterAll, beforeEach, expect } from 'vitest';
 import { database, test } from '../harness/database-test.ts';
+import { tablesOf, type StoredTables } from '../harness/stored-tables.ts';
 
 // The outbox by itself: what each statement does to a batch, and what it leaves alone.
 
@@ -37,11 +38,11 @@ const FINISHED: BatchState[] = ['confirmed', 'failed'];
 /** A pending batch that is due, but for what is given. */
 async function addBatch(
   db: Database,
-  differing: Partial<InsertObject<Schema, 'batches'>> = {},
+  differing: Partial<InsertObject<StoredTables, 'batches'>> = {},
 ): Promise<string> {
   const id = randomUUID();
   const batch = { id, size: 1, first_serial: 1, last_serial: 1, relay_at: ago(0), ...differing };
-  await db.insertInto('batches').values(batch).execute();
+  await tablesOf(db).insertInto('batches').values(batch).execute();
   return id;
 }
 
@@ -50,16 +51,16 @@ const addInState = (db: Database, states: BatchState[]) =>
     states.map((state) => addBatch(db, { state, finished_at: ago(60), failure: state, journal_offset: 0 })),
   );
 
-const rows = (db: Database) => db.selectFrom('batches').selectAll().orderBy('id').execute();
+const rows = (db: Database) => tablesOf(db).selectFrom('batches').selectAll().orderBy('id').execute();
 
 async function stateOf(db: Database, id: string): Promise<BatchState> {
-  const batch = db.selectFrom('batches').select('state').where('id', '=', id);
+  const batch = tablesOf(db).selectFrom('batches').select('state').where('id', '=', id);
   return (await batch.executeTakeFirstOrThrow()).state;
 }
 
 async function dueInSeconds(db: Database, id: string): Promise<number> {
   const dueIn = sql<number>`extract(epoch from relay_at - now())::float8`.as('seconds');
-  const batch = db.selectFrom('batches').select(dueIn).where('id', '=', id);
+  const batch = tablesOf(db).selectFrom('batches').select(dueIn).where('id', '=', id);
   return (await batch.executeTakeFirstOrThrow()).seconds;
 }
 

@@ -9,6 +9,7 @@ import { finalizePending, journalOf, pendingBatches } from '../harness/journal.t
 import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
 import { startApiProcess, runCli } from '../harness/service-process.ts';
 import { waitUntil } from '../harness/wait-until.ts';
+import { tablesOf } from '../harness/stored-tables.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -234,7 +235,7 @@ test(
     for (const one of apis) expect(await one.end(), one.output()).toBe(0);
     expect(seen).toEqual(new Set(['00', '32']));
     expect(cancelled.length).toBeGreaterThan(100);
-    const rows = await database.db
+    const rows = await tablesOf(database.db)
       .selectFrom('registrations')
       .select(['serial', 'cancelled_at'])
       .where('event_id', '=', gala.eventId)

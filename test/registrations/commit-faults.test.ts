@@ -10,6 +10,7 @@ import { holdTicket } from '../harness/hold-ticket.ts';
 import { endLockWaiters, waitForLockWaiters } from '../harness/lock-waiters.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { waitUntil } from '../harness/wait-until.ts';
+import { tablesOf } from '../harness/stored-tables.ts';
 
 let proxy: TcpProxy;
 /** Through the proxy. */
@@ -72,7 +73,7 @@ const keyed = () => ({ idempotency: { key: randomUUID(), fingerprint: digest('th
 const kinds = (outcomes: Awaited<ReturnType<typeof commit>>) => outcomes.map(({ kind }) => kind);
 
 function storedRegistrations() {
-  return database.db
+  return tablesOf(database.db)
     .selectFrom('registrations')
     .select(['serial', 'pass_code as passCode', 'full_name as fullName'])
     .where('event_id', '=', gala.eventId)

@@ -4,6 +4,7 @@ import { database, partner, sharedTest as test, ticketId } from '../harness/api-
 import { anyBody, FIELD_NAMES, FIELDS, REQUIRED, rightBody } from '../harness/drawn-fields.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
 import { attendee, type Answer } from '../harness/partner-client.ts';
+import { tablesOf } from '../harness/stored-tables.ts';
 
 test.override('ticket', { capacity: 1_000_000 });
 
@@ -54,7 +55,7 @@ test('what is accepted is stored as it was sent, but for the spaces around the n
     const { body: answer } = await partner.register(body);
     expect(answer).toMatchObject({ responseCode: '00', responseMessage: 'Successful' });
     const serial = Number(String(answer.responseData).split('-')[2]);
-    const row = await database.db
+    const row = await tablesOf(database.db)
       .selectFrom('registrations')
       .select(Object.values(COLUMNS))
       .where('serial', '=', serial)

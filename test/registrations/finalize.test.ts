@@ -13,6 +13,7 @@ import { refuseToConfirm } from '../harness/poison.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { TestQueue, waitForCounts } from '../harness/test-queue.ts';
 import { waitUntil } from '../harness/wait-until.ts';
+import { tablesOf } from '../harness/stored-tables.ts';
 
 const QUEUES = [
   { name: 'Postgres', missing: '', url: () => database.url },
@@ -85,7 +86,7 @@ for (const { name, missing, url } of QUEUES) {
       const producer = await queue.produce();
       await batch.waitForState('failed');
       await waitForCounts(producer, { failed: 1 });
-      const given = await database.db
+      const given = await tablesOf(database.db)
         .selectFrom('batches')
         .select(['failure', 'finished_at'])
         .where('id', '=', batch.batchId)

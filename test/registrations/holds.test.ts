@@ -13,6 +13,7 @@ import { attendee, PartnerClient, type Answer } from '../harness/partner-client.
 import { endHolds, reservationOf } from '../harness/reservation.ts';
 import { startWorkerProcess } from '../harness/service-process.ts';
 import { waitUntil } from '../harness/wait-until.ts';
+import { tablesOf } from '../harness/stored-tables.ts';
 
 test.override('ticket', { capacity: 1 });
 
@@ -308,7 +309,10 @@ test('who has confirmed in time, and commits a moment late, keeps the seat', asy
   await waitForLockWaiters(database.db, 1);
   await late.commit().execute();
   expect(await expired).toBe(0);
-  const row = database.db.selectFrom('registrations').select('cancelled_at').where('shard_id', '=', shardId);
+  const row = tablesOf(database.db)
+    .selectFrom('registrations')
+    .select('cancelled_at')
+    .where('shard_id', '=', shardId);
   expect(await row.where('serial', '=', serial).executeTakeFirst()).toEqual({ cancelled_at: null });
   const ticket = database.db.selectFrom('tickets').select('taken').where('id', '=', ticketId);
   expect(await ticket.executeTakeFirst()).toEqual({ taken: 1 });

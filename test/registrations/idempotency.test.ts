@@ -11,6 +11,7 @@ import { holdTicket } from '../harness/hold-ticket.ts';
 import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
 import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
+import { tablesOf } from '../harness/stored-tables.ts';
 
 test.override('ticket', {});
 
@@ -240,30 +241,33 @@ test('a key of 255 visible ASCII characters is fine', async () => {
 
 test('expired keys are deleted in steps, and no others', async () => {
   await sql`
-    insert into idempotency_keys (partner_id, event_id, key, fingerprint, outcome, created_at)
-    select ${gala.partnerId}::integer, ${gala.eventId}::integer, 'key ' || n, gen_random_uuid(), 'sold-out',
+    insert into idempotency_keys (partner_id, event_id, key, fingerprint, outcomes, serials, created_at)
+    select ${gala.partnerId}::integer, ${gala.eventId}::integer, 'key ' || n, gen_random_uuid(), '{sold-out}', '{null}',
       now() - case when n <= 25 then interval '25 h' else interval '23 h' end - n * interval '1 ms'
     from generate_series(1, 30) n`.execute(database.db);
   expect(await deleteExpiredIdempotencyKeys(database.db, 0, 10, 48)).toBe(0);
   const step = () => deleteExpiredIdempotencyKeys(database.db, 0, 10);
   expect([await step(), await step(), await step(), await step()]).toEqual([10, 10, 5, 0]);
-  const left = database.db.selectFrom('idempotency_keys').selectAll().where('event_id', '=', gala.eventId);
+  const left = tablesOf(database.db)
+    .selectFrom('idempotency_keys')
+    .selectAll()
+    .where('event_id', '=', gala.eventId);
   expect(await left.execute()).toHaveLength(5);
 });
 
 test.each([
-  ['is gone', async () => void (await database.db.deleteFrom('registrations').execute())],
+  ['is gone', async () => void (await tablesOf(database.db).deleteFrom('registrations').execute())],
   [
     "is another partner's",
     async () => {
       const other = await createFixture(database.db);
       const changes = { partner_id: other.partnerId, event_id: other.eventId };
-      await database.db.updateTable('registrations').set(changes).execute();
+      await tablesOf(database.db).updateTable('registrations').set(changes).execute();
     },
   ],
 ])('a replay whose registration %s is a failure, and no pass reference is made up', async (_what, damage) => {
   expectFirstSuccess(await register());
   await damage();
   expectFailure(await register(), '99', 500);
-  await database.db.deleteFrom('registrations').execute();
+  await tablesOf(database.db).deleteFrom('registrations').execute();
 });

@@ -9,6 +9,7 @@ import { holdTicket } from '../harness/hold-ticket.ts';
 import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
 import { startApiProcess, type ServiceProcess } from '../harness/service-process.ts';
 import { waitUntil } from '../harness/wait-until.ts';
+import { tablesOf } from '../harness/stored-tables.ts';
 
 // A transaction that somebody forgot in psql holds the row of one ticket. The groups of an API hold several tickets.
 
@@ -92,7 +93,10 @@ test('that a ticket is held is logged once, and that it is free again', async ()
   await waitUntilSold(gala, stuckId);
   expect(linesWith(FREE)).toEqual([1]);
   expect(codesOf(await registerAt(gala, stuckId, 2))).toEqual(new Set(['00']));
-  const stored = database.db.selectFrom('registrations').select('serial').where('ticket_id', '=', stuckId);
+  const stored = tablesOf(database.db)
+    .selectFrom('registrations')
+    .select('serial')
+    .where('ticket_id', '=', stuckId);
   expect(await stored.execute()).toHaveLength(3);
 });
 

@@ -11,6 +11,7 @@ import { startApiProcess, type Environment, type ServiceProcess } from '../harne
 import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { residentMiB } from '../harness/process-usage.ts';
+import { tablesOf } from '../harness/stored-tables.ts';
 
 const REGISTER = '/api/v1/events/register';
 
@@ -62,7 +63,10 @@ function codes(answers: Answer[]): Record<string, number> {
 }
 
 async function storedRegistrations(): Promise<number> {
-  const rows = database.db.selectFrom('registrations').select('serial').where('event_id', '=', gala.eventId);
+  const rows = tablesOf(database.db)
+    .selectFrom('registrations')
+    .select('serial')
+    .where('event_id', '=', gala.eventId);
   return (await rows.execute()).length;
 }
 

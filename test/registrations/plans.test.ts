@@ -18,8 +18,8 @@ test('a batch reads what it wants by keys, of tables that Postgres has never ana
     db,
   );
   await sql`
-    insert into idempotency_keys (shard_id, partner_id, event_id, key, fingerprint, outcome)
-    select ${shardId}::integer, ${partnerId}::integer, ${eventId}::integer, 'other ' || n, gen_random_uuid(), 'sold-out'
+    insert into idempotency_keys (shard_id, partner_id, event_id, key, fingerprint, outcomes, serials)
+    select ${shardId}::integer, ${partnerId}::integer, ${eventId}::integer, 'other ' || n, gen_random_uuid(), '{sold-out}', '{null}'
     from generate_series(1, 2000) n`.execute(db);
   const tickets = await db.selectFrom('tickets').select('id').limit(40).execute();
   const batch = () =>

@@ -14,6 +14,7 @@ import { finalizePending, journalOf } from '../harness/journal.ts';
 import { countLockWaiters } from '../harness/lock-waiters.ts';
 import { reservationOf } from '../harness/reservation.ts';
 import { waitUntil } from '../harness/wait-until.ts';
+import { tablesOf } from '../harness/stored-tables.ts';
 
 // Two transactions change the same held registration at the same time. The first holds its locks until the second waits for them.
 
@@ -52,7 +53,7 @@ const published = async () =>
   (await journalOf(database.db, gala)).filter(({ serial }) => serial !== null).map(({ kind }) => kind);
 
 async function isCancelled(): Promise<boolean> {
-  const row = database.db.selectFrom('registrations').select('cancelled_at');
+  const row = tablesOf(database.db).selectFrom('registrations').select('cancelled_at');
   const { cancelled_at } = await row
     .where('shard_id', '=', gala.shardId)
     .where('serial', '=', named.serial)

@@ -115,8 +115,8 @@ test('an idempotency key that remembers no registration, or that of another, is 
   const [serial] = await commitTwo();
   const remember = (key: string, outcome: string, of: number | null, event = eventId) =>
     sql`
-      insert into idempotency_keys (shard_id, partner_id, event_id, key, fingerprint, outcome, serial)
-      values (${gala.shardId}, ${partnerId}, ${event}, ${key}, gen_random_uuid(), ${outcome}, ${of})`.execute(
+      insert into idempotency_keys (shard_id, partner_id, event_id, key, fingerprint, outcomes, serials)
+      values (${gala.shardId}, ${partnerId}, ${event}, ${key}, gen_random_uuid(), ${[outcome]}, ${[of]}::bigint[])`.execute(
       database.db,
     );
   await remember('right', 'registered', serial);

@@ -6,6 +6,7 @@ import { database, test } from '../harness/database-test.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { TestQueue, waitForCounts } from '../harness/test-queue.ts';
 import { waitUntil } from '../harness/wait-until.ts';
+import { tablesOf } from '../harness/stored-tables.ts';
 
 // Rounds of the relay, one at a time. That a worker runs them is shown elsewhere.
 

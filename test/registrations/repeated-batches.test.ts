@@ -106,7 +106,7 @@ test('a seat that was cancelled meanwhile is in the answer nevertheless', async 
   const [{ serial, passCode }] = first as unknown as [{ serial: number; passCode: number }];
   const { shardId, partnerId, eventId } = gala;
   await sql`
-    select cancel_registrations(${shardId}::integer, 0, array[${serial}]::bigint[], array[${partnerId}]::integer[],
+    select change_registrations(${shardId}::integer, 0, 'cancelled', array[${serial}]::bigint[], array[${partnerId}]::integer[],
       array[${eventId}]::integer[], array[${passCode}]::bigint[], null::timestamptz[])`.execute(database.db);
   expect(await repeat(id, batch)).toEqual(first);
   expect(await taken(ticketId)).toBe(2);

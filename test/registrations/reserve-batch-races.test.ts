@@ -17,6 +17,7 @@ import { anyBatch, createWorld, toSubmissions, type World } from '../harness/dra
 import { holdTicket } from '../harness/hold-ticket.ts';
 import { waitForLockWaiters } from '../harness/lock-waiters.ts';
 import { registrationsOfBatch } from '../harness/stored-batch.ts';
+import { tablesOf } from '../harness/stored-tables.ts';
 
 const POOLS = 6;
 const BATCHES = 90;
@@ -137,7 +138,7 @@ async function expectOwnSerials(ids: string[], outcomes: Outcome[][]): Promise<v
       ({ serial }) => serial,
     );
     expect(found.toSorted((a, b) => a - b)).toEqual(expected);
-    const rows = await database.db.selectFrom('batches').selectAll().where('id', '=', id).execute();
+    const rows = await tablesOf(database.db).selectFrom('batches').selectAll().where('id', '=', id).execute();
     expect(rows.map((row) => [row.first_serial, row.last_serial])).toEqual(
       expected.length > 0 ? [[expected[0], expected.at(-1)]] : [],
     );

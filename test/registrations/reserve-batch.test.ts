@@ -30,6 +30,7 @@ import {
   type World,
 } from '../harness/drawn-reservations.ts';
 import { registrationsOfBatch } from '../harness/stored-batch.ts';
+import { tablesOf } from '../harness/stored-tables.ts';
 
 /** How often something came about. */
 type Seen = Record<string, number>;
@@ -124,7 +125,11 @@ async function compareBatch({ model, events }: World, batchId: string): Promise<
   // In the order of insertion: by attendee where those must be unique, else by position.
   const serials = mine.map(({ serial }) => serial).toSorted((a, b) => a - b);
   expect(new Set(serials).size).toBe(serials.length);
-  const batches = await database.db.selectFrom('batches').selectAll().where('id', '=', batchId).execute();
+  const batches = await tablesOf(database.db)
+    .selectFrom('batches')
+    .selectAll()
+    .where('id', '=', batchId)
+    .execute();
   expect(batches.map((row) => [row.state, row.size, row.first_serial, row.last_serial])).toEqual(
     mine.length > 0 ? [['pending', mine.length, serials[0], serials.at(-1)]] : [],
   );
@@ -144,7 +149,7 @@ async function compareTables({ model, events }: World): Promise<void> {
     .orderBy('id')
     .execute();
   expect(tickets).toEqual(model.tickets.map(({ id, taken }) => ({ id, taken })));
-  const rows = await database.db
+  const rows = await tablesOf(database.db)
     .selectFrom('registrations')
     .selectAll()
     .where('event_id', 'in', eventIds)
@@ -226,7 +231,7 @@ async function confirm(world: World, drawn: readonly DrawnNamed[], seen: Seen): 
 /** The time of all that are held is over. */
 async function endHolds({ model, events }: World): Promise<void> {
   model.endHolds();
-  await database.db
+  await tablesOf(database.db)
     .updateTable('registrations')
     .set({ held_until: sql<Date>`now() - interval '1 s'` })
     .where('shard_id', '=', events[0].shardId)
@@ -252,7 +257,7 @@ async function finalize({ model, events }: World): Promise<void> {
 /** Ages what is remembered of idempotency keys past the 24 hours for which it counts. */
 async function passADay({ model, events }: World): Promise<void> {
   model.forgetKeys();
-  await database.db
+  await tablesOf(database.db)
     .updateTable('idempotency_keys')
     .set({ created_at: sql<never>`now() - interval '24 h'` })
     .where('event_id', 'in', eventIdsOf(events))

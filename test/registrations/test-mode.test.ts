@@ -16,6 +16,7 @@ import { startInProcessApi } from '../harness/in-process-api.ts';
 import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
 import { exchange, requestText } from '../harness/raw-http.ts';
 import { runCli } from '../harness/service-process.ts';
+import { tablesOf } from '../harness/stored-tables.ts';
 
 // Keys and events for trying things out.
 
@@ -151,7 +152,7 @@ test('what is provoked is no fault in the log', async () => {
 
 test('a registration under a test event is stored as one under a live event', async () => {
   await partner.register(attendee(ticketId));
-  const rows = database.db.selectFrom('registrations').select('attendee_digest');
+  const rows = tablesOf(database.db).selectFrom('registrations').select('attendee_digest');
   expect(await rows.where('event_id', '=', trial.eventId).execute()).toEqual([{ attendee_digest: null }]);
 });
 
@@ -265,7 +266,10 @@ describe('a reset', () => {
     const { shardId, eventId, partnerId } = trial;
     const register = (headers: Record<string, string> = {}) => partner.register(attendee(ticketId), headers);
     const cursor = async () => {
-      const rows = database.db.selectFrom('test_resets').selectAll().where('event_id', '=', eventId);
+      const rows = tablesOf(database.db)
+        .selectFrom('test_resets')
+        .selectAll()
+        .where('event_id', '=', eventId);
       return (await rows.execute()).map(({ partner_id, journal_offset }) => [partner_id, journal_offset]);
     };
     await register();
@@ -291,7 +295,7 @@ describe('a reset', () => {
     const { shardId, eventId, partnerId } = trial;
     await partner.register(attendee(ticketId));
     await finalizePending(database.db, shardId);
-    await database.db
+    await tablesOf(database.db)
       .insertInto('test_resets')
       .values({ shard_id: shardId, event_id: eventId, partner_id: partnerId, journal_offset: 1_000_000 })
       .execute();

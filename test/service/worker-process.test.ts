@@ -8,19 +8,20 @@ import { TestQueue } from '../harness/test-queue.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { adoptWorker, database, gala, startWorker, test } from '../harness/workers-test.ts';
 import { redisServerCommand, startRedis, type RedisProcess } from '../servers/redis.ts';
+import { tablesOf } from '../harness/stored-tables.ts';
 
 test('a worker removes idempotency keys that have expired, and only those', async () => {
   const { partnerId, eventId } = gala;
   const key = (name: string, age: string) => sql`
-    insert into idempotency_keys (partner_id, event_id, key, fingerprint, outcome, created_at)
-    values (${partnerId}, ${eventId}, ${name}, gen_random_uuid(), 'sold-out', now() - ${age}::interval)`;
+    insert into idempotency_keys (partner_id, event_id, key, fingerprint, outcomes, serials, created_at)
+    values (${partnerId}, ${eventId}, ${name}, gen_random_uuid(), '{sold-out}', '{null}', now() - ${age}::interval)`;
   await key('young', '23 h 59 min').execute(database.db);
   await sql`
-    insert into idempotency_keys (partner_id, event_id, key, fingerprint, outcome, created_at)
-    select ${partnerId}, ${eventId}, 'old ' || n, gen_random_uuid(), 'sold-out', now() - interval '24 h'
+    insert into idempotency_keys (partner_id, event_id, key, fingerprint, outcomes, serials, created_at)
+    select ${partnerId}, ${eventId}, 'old ' || n, gen_random_uuid(), '{sold-out}', '{null}', now() - interval '24 h'
     from generate_series(1, 2500) n`.execute(database.db);
   await startWorker();
-  const keys = () => database.db.selectFrom('idempotency_keys').select('key').execute();
+  const keys = () => tablesOf(database.db).selectFrom('idempotency_keys').select('key').execute();
   await waitUntil('one is left', async () => (await keys()).length <= 1);
   expect(await keys()).toEqual([{ key: 'young' }]);
 });

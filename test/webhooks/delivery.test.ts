@@ -24,6 +24,7 @@ import {
 } from '../harness/webhook-receiver.ts';
 import { addWebhook, changeWebhook, confirmSome, type NewWebhook } from '../harness/webhooks.ts';
 import { deliverInTest, startReceiverInTest } from '../harness/webhooks-in-test.ts';
+import { tablesOf } from '../harness/stored-tables.ts';
 
 test.override('ticket', { capacity: 100_000 });
 
@@ -89,7 +90,7 @@ describe('a message', () => {
     await add();
     await confirm(2);
     const [first] = await journalOf(database.db, gala);
-    const { pass_code: passCode } = await database.db
+    const { pass_code: passCode } = await tablesOf(database.db)
       .selectFrom('registrations')
       .select('pass_code')
       .where('serial', '=', first!.serial!)

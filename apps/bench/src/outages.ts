@@ -3,6 +3,7 @@ import { formatPassReference } from '@floodgate/contract';
 import type { Database } from '@floodgate/database';
 import { sql, type RawBuilder, type SqlBool } from 'kysely';
 import { createFixture } from '@floodgate/test/harness/fixture.ts';
+import { tablesOf } from '@floodgate/test/harness/stored-tables.ts';
 import { floodgate } from './contenders/floodgate.ts';
 import { generateLoad } from './load/generate.ts';
 import { NUMBER, type Load, type RequestLog } from './load/load.ts';
@@ -121,7 +122,7 @@ export interface Stored {
 }
 
 async function highestSerial(db: Database): Promise<number> {
-  const { serial } = await db
+  const { serial } = await tablesOf(db)
     .selectFrom('registrations')
     .select(({ fn }) => fn.max('serial').as('serial'))
     .executeTakeFirstOrThrow();
@@ -130,7 +131,7 @@ async function highestSerial(db: Database): Promise<number> {
 
 /** Returns the registrations that fulfil a condition, by the number that their load gave them. */
 export async function readStored(db: Database, condition: RawBuilder<SqlBool>): Promise<Stored[]> {
-  const rows = await db
+  const rows = await tablesOf(db)
     .selectFrom('registrations')
     .innerJoin('events', 'events.id', 'registrations.event_id')
     .where(condition)
@@ -163,7 +164,7 @@ export function account(log: RequestLog, stored: readonly Stored[]): Pick<Outage
 
 /** Seconds from `back` until everything is confirmed that was committed before. */
 async function confirmedAfter(db: Database, back: Date): Promise<number> {
-  const { last } = await db
+  const { last } = await tablesOf(db)
     .selectFrom('batches')
     .where('created_at', '<', back)
     .where('state', '=', 'confirmed')

@@ -1,4 +1,4 @@
-import { connectService } from '@floodgate/database';
+import { assertReady, openServicePool } from '@floodgate/database';
 import { serveHealth, started, startPeriodicTasks, type Logger, type Service } from '@floodgate/service';
 import { CAPABILITIES } from './capabilities.ts';
 import type { DeliveryConfig } from './config.ts';
@@ -17,11 +17,12 @@ export async function startDelivery(
 ): Promise<Service> {
   // Closed in reverse: here if the start fails, otherwise by close().
   await using opened = new AsyncDisposableStack();
-  const db = await connectService(
+  const db = openServicePool(
     { service: 'delivery', connectionString: config.DATABASE_URL, log },
     { maxConnections: MAX_CONNECTIONS, statementTimeoutMs: STATEMENT_TIMEOUT_MS },
   );
   opened.defer(() => db.destroy());
+  await assertReady(db, 'delivery');
   const metrics = createMetrics(db);
   const kinds = config.DELIVERIES.split(',');
   const deliveries = await Promise.all(

@@ -1,4 +1,4 @@
-import { connectService } from '@floodgate/database';
+import { assertReady, openServicePool } from '@floodgate/database';
 import { serveHealth, started, startPeriodicTasks, type Logger, type Service } from '@floodgate/service';
 import { openConsumer, openProducer, queueOptions, watchQueue } from '@floodgate/queue';
 import { CAPABILITIES } from './capabilities.ts';
@@ -21,11 +21,12 @@ export async function startWorker(
   // Closed in reverse: here if the start fails, otherwise by close().
   await using opened = new AsyncDisposableStack();
   const definitions = capabilities.flatMap((capability) => capability.jobs);
-  const db = await connectService(
+  const db = openServicePool(
     { service: 'worker', connectionString: config.DATABASE_URL, log },
     { maxConnections: MAX_CONNECTIONS, statementTimeoutMs: STATEMENT_TIMEOUT_MS },
   );
   opened.defer(() => db.destroy());
+  await assertReady(db, 'worker');
   const producer = openProducer(queueOptions(config, definitions, log));
   opened.defer(() => producer.close());
   const works = capabilities.map((capability) => capability.open({ db, log, producer, config }));

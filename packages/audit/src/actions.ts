@@ -2,7 +2,7 @@ import { Type, type Static, type TObject } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import type { Database } from '@floodgate/database';
 import { inTransaction } from '@floodgate/database/connection/in-transaction';
-import { Failure, InvalidInput, sqlStateOf } from '@floodgate/service/failure';
+import { Failure, InvalidInput } from '@floodgate/service/failure';
 import { wrongFields } from '@floodgate/service/load-config';
 import { insertAuditEntries, type Change } from './audit-log.ts';
 
@@ -88,18 +88,9 @@ export async function perform<Input extends TObject, Result>(
     return result;
   });
   return acted.catch((error: Error & { constraint?: string }) => {
-    const reason = refusalOf(error, action.refusals ?? {});
+    const reason = action.refusals?.[error.constraint ?? ''];
     throw reason === undefined ? error : new Failure(reason, { cause: error });
   });
-}
-
-/** Returns the message for a violated constraint, if the action has one. */
-function refusalOf(error: Error & { constraint?: string }, refusals: Record<string, string>) {
-  // Citus passes the message on, but not the constraint. A worker may append a number to the constraint's name.
-  const names =
-    error.constraint === undefined && sqlStateOf(error)?.startsWith('23') ? error.message : error.constraint;
-  const violated = (name: string) => new RegExp(`(?<!\\w)${name}(_\\d+)?(?!\\w)`).test(names ?? '');
-  return Object.entries(refusals).find(([name]) => violated(name))?.[1];
 }
 
 /** Throws InvalidInput if the action cannot be performed with this input. Sends no statement. */

@@ -9,51 +9,39 @@ import type { Actor } from './actions.ts';
 export interface Change {
   /** Kind and id: "ticket:7". */
   subject: string;
-  /** Missing if the thing did not exist. */
-  before?: AuditedState;
-  after?: AuditedState;
+  /** Missing or null if the thing did not exist. */
+  before?: AuditedState | null;
+  after?: AuditedState | null;
 }
 
 /** Inserts one row per change. `db` is the transaction that makes the changes. */
 export async function insertAuditEntries(db: Database, actor: Actor, action: string, changes: Change[]) {
   if (changes.length === 0) return;
-  const [table, column, value] =
-    typeof actor === 'string'
-      ? (['audit_log', 'actor', actor] as const)
-      : (['partner_audit_log', 'partner_id', actor.partnerId] as const);
+  const isOperator = typeof actor === 'string';
   await sql`
-    insert into ${sql.table(table)} (${sql.ref(column)}, action, subject, before, after)
-    select ${value}, ${action}, subject, before, after
+    insert into ${sql.table(isOperator ? 'audit_log' : 'partner_audit_log')} (actor, action, subject, before, after)
+    select ${isOperator ? actor : `partner:${actor.partnerId}`}, ${action}, subject, before, after
     from jsonb_to_recordset(${JSON.stringify(changes)}::jsonb) as change (subject text, before jsonb, after jsonb)`.execute(
     db,
   );
 }
 
-/** An entry of the audit log. Ids are unique per kind of actor. */
-export interface AuditEntry {
-  id: number;
-  at: Date;
-  /** The name of an operator, or "partner:7". */
-  actor: string;
-  action: string;
-  subject: string;
-  before: AuditedState | null;
-  after: AuditedState | null;
-}
-
-/** Returns the latest entries, newest first: at most `limit`, not older than `since`, of one subject if one is named. */
+/**
+ * Returns the latest entries, newest first: at most `limit`, not older than `since`, of one subject if one is named. The actor is the
+ * name of an operator, or "partner:7". Ids are unique per kind of actor.
+ */
 export async function readAuditLog(
   db: Database,
   { since, subject, limit }: { since?: Date | undefined; subject?: string | undefined; limit: number },
-): Promise<AuditEntry[]> {
-  const from = (table: string, actor: string) => sql`
-    select id, at, ${sql.raw(actor)} as actor, action, subject, before, after from ${sql.table(table)}
+) {
+  const from = (table: string) => sql`
+    select id, at, actor, action, subject, before, after from ${sql.table(table)}
     where ${since === undefined ? sql`true` : sql`at >= ${since}`}
       and ${subject === undefined ? sql`true` : sql`subject = ${subject}`}
     order by id desc limit ${limit}`;
-  const { rows } = await sql<AuditEntry>`
+  const { rows } = await sql<Change & Record<'actor' | 'action', string> & { id: number; at: Date }>`
     select * from (
-      (${from('audit_log', 'actor')}) union all (${from('partner_audit_log', `'partner:' || partner_id`)})
+      (${from('audit_log')}) union all (${from('partner_audit_log')})
     ) entry
     order by at desc, id desc limit ${limit}`.execute(db);
   return rows;
@@ -67,10 +55,10 @@ export async function expirePartnerEntries(db: Database): Promise<void> {
   await sql`
     delete from partner_audit_log entry
     using (
-      select partner_id, (array_agg(id order by id desc))[${KEPT_PER_PARTNER}::integer] as oldest_kept
-      from partner_audit_log group by partner_id
+      select actor, (array_agg(id order by id desc))[${KEPT_PER_PARTNER}::integer] as oldest_kept
+      from partner_audit_log group by actor
     ) kept
-    where entry.partner_id = kept.partner_id
+    where entry.actor = kept.actor
       and (entry.id < kept.oldest_kept or entry.at < now() - make_interval(days => ${KEPT_DAYS}::integer))`.execute(
     db,
   );

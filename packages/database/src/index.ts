@@ -9,7 +9,6 @@ export * from './reads/shards.ts';
 export * from './reads/shard-reads.ts';
 export * from './roles/grant-privileges.ts';
 export * from './roles/missing-privileges.ts';
-export * from './roles/grants.ts';
 export * from './roles/services.ts';
 export * from './schema/distribute.ts';
 export * from './schema/migrate.ts';

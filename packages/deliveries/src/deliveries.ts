@@ -72,11 +72,13 @@ export async function renewLeases<Leased extends Delivery>(
   shardId: number,
   deliveries: readonly Leased[],
 ): Promise<Leased[]> {
-  const { rows } = await sql<{ kept: string[] }>`
-    select renew_delivery_leases(
-      ${shardId}, ${keysOf(deliveries)}, make_interval(secs => ${LEASE_SECONDS})
-    ) as kept`.execute(db);
-  const kept = new Set(rows[0]!.kept);
+  const { rows } = await sql<{ name: string }>`
+    update deliveries set due_at = now() + make_interval(secs => ${LEASE_SECONDS})
+    from unnest(${keysOf(deliveries)}) as leased (kind, event_id, subject, lease)
+    where deliveries.shard_id = ${shardId} and deliveries.event_id = leased.event_id and deliveries.kind = leased.kind
+      and deliveries.subject = leased.subject and deliveries.lease = leased.lease and state = 'sending'
+    returning deliveries.lease || ' ' || deliveries.subject as name`.execute(db);
+  const kept = new Set(rows.map(({ name }) => name));
   return deliveries.filter(({ lease, subject }) => kept.has(`${lease} ${subject}`));
 }
 
@@ -110,7 +112,16 @@ const PRUNED_AT_ONCE = 5_000;
  * is what prevents a second message. Returns whether there may be more.
  */
 export async function pruneDeliveries(db: Database, shardId: number, days: number): Promise<boolean> {
-  const { rows } = await sql<{ deleted: number }>`
-    select prune_deliveries(${shardId}, ${days}, ${PRUNED_AT_ONCE}) as deleted`.execute(db);
-  return rows[0]!.deleted >= PRUNED_AT_ONCE;
+  const { numAffectedRows } = await sql`
+    delete from deliveries
+    where shard_id = ${shardId} and ctid = any(array(
+      select ctid from deliveries
+      where shard_id = ${shardId} and state not in ('queued', 'retry', 'sending')
+        and created_at < least(
+          now() - make_interval(days => ${days}::integer),
+          (select at from journal_segments where shard_id = ${shardId} order by last_offset limit 1)
+        )
+      limit ${PRUNED_AT_ONCE}
+    ))`.execute(db);
+  return Number(numAffectedRows) >= PRUNED_AT_ONCE;
 }

@@ -50,9 +50,17 @@ export async function queueFollowUps(
   { shardId, eventId, kind }: Queue,
   { after, revision }: { after: string; revision: number },
 ): Promise<number> {
-  const { rows } = await sql<{ queued: number }>`
-    select queue_follow_ups(${shardId}, ${eventId}, ${kind}, ${after}, ${revision}) as queued`.execute(db);
-  return rows[0]!.queued;
+  const { numAffectedRows } = await sql`
+    insert into deliveries as kept (shard_id, event_id, kind, subject, revision)
+    select shard_id, event_id, ${kind}::text, subject, ${revision}::integer from deliveries
+    where shard_id = ${shardId} and event_id = ${eventId} and kind = ${after} and revision < ${revision}
+      and (state in ('sent', 'sending') or possibly_twice)
+    on conflict (shard_id, event_id, kind, subject) do update
+    set revision = excluded.revision, state = excluded.state, attempts = excluded.attempts,
+      possibly_twice = excluded.possibly_twice, lease = null, reason = null, created_at = excluded.created_at,
+      tried_at = null, due_at = excluded.due_at
+    where kept.revision < excluded.revision`.execute(db);
+  return Number(numAffectedRows);
 }
 
 /** Returns how many deliveries wait to be sent. Stops counting at `most`. */

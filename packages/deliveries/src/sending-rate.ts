@@ -12,7 +12,7 @@ export interface SendingRate {
   take(count: number, signal: AbortSignal): Promise<boolean>;
 }
 
-const COUNTER = { table: 'mail_rate_windows', column: 'sender_id', id: 0 } as const;
+const COUNTER = { table: 'mail_rate_windows', id: 0 } as const;
 /** A process takes at most this part of a second's e-mails at once, so that others get theirs. */
 const PARTS = 10;
 

@@ -1,9 +1,9 @@
 import type {
-  ConnectOptions,
   Database,
   DuplicatePolicy,
   DuplicateScope,
   Mode,
+  PoolOptions,
   ShardReads,
 } from '@floodgate/database';
 import type { JobDefinition, Producer } from '@floodgate/queue';
@@ -19,9 +19,7 @@ export interface ApiContext {
   /** Through this goes each read that needs the server of one shard. */
   shardReads: ShardReads;
   /** Opens a pool apart from the others. The API closes it, after the capability. `purpose` is shown in pg_stat_activity. */
-  openPool(
-    options: Omit<ConnectOptions, 'connectionString' | 'applicationName'> & { purpose: string },
-  ): Database;
+  openPool(options: PoolOptions): Database;
   producer: Pick<Producer, 'enqueue'>;
   /** How long a request may wait for its answer. */
   answerWithinMs: number;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { isUuid } from '@floodgate/contract';
-import { BatchLoader, plainArray, readThroughCache, type Database } from '@floodgate/database';
+import { batchLoader, plainArray, readThroughCache, type Database } from '@floodgate/database';
 import type { PartnerPrincipal } from '@floodgate/http';
 import type { onRequestHookHandler } from 'fastify';
 import { sql } from 'kysely';
@@ -96,8 +96,8 @@ async function loadAccess(db: Database, callers: readonly Caller[]): Promise<Acc
  * hold everywhere within 2 s: that, or the time that reading it again may take (READ_WITHIN_MS).
  */
 export function accessControl(db: Database) {
-  const loader = new BatchLoader((callers: Caller[]) => loadAccess(db, callers));
-  const cache = readThroughCache<string, Access, Caller>((_, caller) => loader.read(caller));
+  const loader = batchLoader((callers: Caller[]) => loadAccess(db, callers));
+  const cache = readThroughCache<string, Access, Caller>((_, caller) => loader(caller));
   // By the whole key: a hit needs no hash, and a wrong secret can only miss.
   const nameOf = (secretKey: string, eventRef: string) => `${secretKey} ${eventRef}`;
   return {

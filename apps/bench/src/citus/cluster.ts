@@ -165,7 +165,7 @@ async function createEntry(db: Database): Promise<void> {
     );
     await sql`
       create table rate_limit_windows (
-        partner_id integer primary key, epoch_second bigint not null, drawn integer not null
+        id integer primary key, epoch_second bigint not null, drawn integer not null
       )`.execute(connection);
   });
 }

@@ -4,6 +4,7 @@ import type { Database } from '@floodgate/database';
 import type { Owner } from '@floodgate/webhooks';
 import { createFixture } from '@floodgate/test/harness/fixture.ts';
 import { startDeliveryProcess } from '@floodgate/test/harness/service-process.ts';
+import { tablesOf } from '@floodgate/test/harness/stored-tables.ts';
 import { waitUntil } from '@floodgate/test/harness/wait-until.ts';
 import { addWebhook } from '@floodgate/test/harness/webhooks.ts';
 import { storeHistory } from '../history/store.ts';
@@ -132,7 +133,7 @@ async function addBad(db: Database, owner: Owner, at: (path: string) => string):
   // Of a test event nobody outside may be told: refused when it is connected to, as a name is that rebinds.
   const trial = await createFixture(db, 'allow', 'test');
   const trialTicket = await trial.addTicket();
-  await db
+  await tablesOf(db)
     .insertInto('journal_segments')
     .values({
       shard_id: trial.shardId,

@@ -39,7 +39,6 @@ declare
   changed_tickets integer[];
   ticket_events integer[];
   ticket_kinds text[];
-  is_sold_out boolean;
   -- Each batch has one event, one partner and no gaps.
   is_plain boolean;
   -- Each batch lists the events, partners and serials that it has several of.
@@ -82,19 +81,18 @@ begin
 
   -- By primary key (offset 0): there can be many unwritten batches.
   select array_agg(id), array_agg(first_serial), array_agg(last_serial),
-    array_agg(event_id), array_agg(partner_id), bool_or(sold_out is not null),
+    array_agg(event_id), array_agg(partner_id),
     bool_and(last_serial - first_serial + 1 = size and event_id is not null and partner_id is not null),
     bool_and(
       (last_serial - first_serial + 1 = size or serials is not null)
       and (event_id is not null or events is not null) and (partner_id is not null or partners is not null)
     )
   from (
-    select id, state, size, first_serial, last_serial, event_id, partner_id, events, partners, serials, sold_out,
-      journal_offset
+    select id, state, size, first_serial, last_serial, event_id, partner_id, events, partners, serials, journal_offset
     from batches where shard_id = shard and id = any(ids) offset 0
   ) batches
   where journal_offset is null and (state = 'pending' or state = 'confirmed' and failure_code is null)
-  into due, first_serials, last_serials, only_events, only_partners, is_sold_out, is_plain, is_told;
+  into due, first_serials, last_serials, only_events, only_partners, is_plain, is_told;
 
   -- One segment per event and partner.
   if is_plain then
@@ -173,11 +171,6 @@ begin
 
   -- Level-triggered: compares the committed state of a ticket with what was published last. Each change of the state comes with
   -- a trigger in its own transaction, so after the last trigger the published state is right.
-  if is_sold_out then
-    select changed_tickets || array(
-      select distinct ticket from batches, unnest(sold_out) as ticket where shard_id = shard and id = any(due)
-    ) into changed_tickets;
-  end if;
   if changed_tickets is not null then
     select array_agg(t.id), array_agg(t.event_id), array_agg(t.kind)
     from (
@@ -200,7 +193,7 @@ begin
 
   update batches
   set state = batch_kind::batch_state, finished_at = coalesce(finished_at, written_at), failure = failure_code,
-    sold_out = null, events = null, partners = null, serials = null, journal_offset = head
+    events = null, partners = null, serials = null, journal_offset = head
   where shard_id = shard and id = any(due);
   if published is not null then
     delete from changes where shard_id = shard and id = any(published);

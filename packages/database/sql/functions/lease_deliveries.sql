@@ -11,7 +11,7 @@ set enable_bitmapscan = off
 as $$
 declare
   next_kind text;
-  next_event integer;
+  next record;
   due_kinds text[] := '{}';
   due_events integer[] := '{}';
   due record;
@@ -20,26 +20,20 @@ declare
   leased json[] := '{}';
 begin
   foreach next_kind in array kinds loop
-    next_event := 0;
+    select 0 as event_id into next;
     loop
-      -- From event to event by the index: finished rows and rows of the same event are skipped.
-      next_event := (
-        select min(event_id) from deliveries
-        where shard_id = shard and kind = next_kind and event_id > next_event
-          and state in ('queued', 'retry', 'sending')
-      );
-      exit when next_event is null;
-      continue when not exists (
-        select from deliveries
-        where shard_id = shard and kind = next_kind and event_id = next_event
-          and state in ('queued', 'retry', 'sending') and due_at <= now()
-      );
-      continue when consumer is not null and not exists (
+      -- From event to event by the index, to the first row that is due: finished rows and rows of the same event are skipped.
+      select event_id, due_at <= now() as is_due into next from deliveries
+      where shard_id = shard and kind = next_kind and event_id > next.event_id
+        and state in ('queued', 'retry', 'sending')
+      order by event_id, due_at limit 1;
+      exit when not found;
+      continue when not next.is_due or consumer is not null and not exists (
         select from journal_consumers
-        where shard_id = shard and event_id = next_event and kind = consumer and state = 'active'
+        where shard_id = shard and event_id = next.event_id and kind = consumer and state = 'active'
       );
       due_kinds := due_kinds || next_kind;
-      due_events := due_events || next_event;
+      due_events := due_events || next.event_id;
     end loop;
   end loop;
 

@@ -5,26 +5,24 @@ language plpgsql stable as $$
 declare
   reader integer := -1;
   oldest timestamptz;
-  found_at timestamptz;
 begin
   loop
-    if partner = 0 then
-      reader := (
+    reader := case
+      when partner = 0 then (
         select min(partner_id) from journal_segments
         where shard_id = shard and event_id = event and partner_id > reader
-      );
-    else
-      reader := case reader when -1 then 0 when 0 then partner end;
-    end if;
+      )
+      when reader = -1 then 0
+      when reader = 0 then partner
+    end;
     exit when reader is null;
-    found_at := (
+    oldest := least(oldest, (
       select at from journal_segments
       where shard_id = shard
         and (event_id, partner_id, last_offset) > (event, reader, after)
         and (event_id, partner_id, last_offset) < (event, reader + 1, 0)
       order by event_id, partner_id, last_offset limit 1
-    );
-    oldest := least(oldest, found_at);
+    ));
   end loop;
   return oldest;
 end $$;

@@ -1,6 +1,6 @@
 -- Cancels registrations of these tickets: frees their seats, and records the changes for finalize_batches. Rows that another
 -- transaction has cancelled meanwhile are skipped, and with "only_expired" also those that it has confirmed. Returns the number
--- of cancelled registrations. Called by cancel_registrations and expire_holds only. Never takes the journal head: a finalization
+-- of cancelled registrations. Called by change_registrations and expire_holds only. Never takes the journal head: a finalization
 -- that holds it for long must not keep tickets locked.
 create or replace function release_registrations(
   shard integer, due bigint[], due_tickets integer[], only_expired boolean
@@ -12,33 +12,23 @@ as $$
 declare
   entry record;
   -- By registration that this call cancels.
-  cancelled bigint[];
-  events integer[];
-  partners integer[];
+  released bigint[] := '{}';
   tickets_of integer[];
-  batches_of uuid[];
 begin
   -- In id order, as reserve_batch locks them.
   perform from tickets where shard_id = shard and id = any(due_tickets) order by id for no key update;
   for entry in
     update registrations set cancelled_at = now()
     where shard_id = shard and serial = any(due) and cancelled_at is null and (not only_expired or held_until <= now())
-    returning serial, event_id, partner_id, ticket_id, batch_id
+    returning serial, ticket_id
   loop
-    cancelled := cancelled || entry.serial;
-    events := events || entry.event_id;
-    partners := partners || entry.partner_id;
+    released := released || entry.serial;
     tickets_of := tickets_of || entry.ticket_id;
-    batches_of := batches_of || entry.batch_id;
   end loop;
-  if cancelled is null then
-    return 0;
-  end if;
-
   insert into changes (shard_id, kind, event_id, partner_id, batch_id, serials)
-  select shard, 'cancelled', event_id, partner_id, batch_id, array_agg(serial)
-  from unnest(events, partners, batches_of, cancelled) as change (event_id, partner_id, batch_id, serial)
-  group by event_id, partner_id, batch_id;
+  select shard_id, 'cancelled', event_id, partner_id, batch_id, array_agg(serial) from registrations
+  where shard_id = shard and serial = any(released)
+  group by shard_id, event_id, partner_id, batch_id;
 
   for entry in
     update tickets set taken = taken - freed.seats
@@ -50,5 +40,5 @@ begin
       insert into changes (shard_id, kind, ticket_id) values (shard, 'ticket', entry.id);
     end if;
   end loop;
-  return cardinality(cancelled);
+  return cardinality(released);
 end $$;

@@ -6,9 +6,9 @@
 --              serial and pass code are null where there is no seat
 --
 -- Registrations are arrays by position. "tickets" are indexes into the wanted tickets, which are distinct and in id
--- order. A bulk call is the range from its first to its last position. If several registrations name the same attendee,
--- "repeats" is the position of the first; with "returns_existing" the later ones get its seat. Arrays that no
--- registration of the batch needs (keys, digests, bulk calls, held seats) are null. A partner may hold "hold_percent"
+-- order. A call is the range from its first to its last position; single calls without a key are not listed. If several
+-- registrations name the same attendee, "repeats" is the position of the first; with "returns_existing" the later ones get its
+-- seat. Arrays that no registration of the batch needs (calls, digests, held seats) are null. A partner may hold "hold_percent"
 -- of a ticket; null: all of it.
 --
 -- A caller that lost its connection calls again with the same batch id and "is_repeat", and gets the answer of its first
@@ -22,10 +22,9 @@
 create or replace function reserve_batch(
   shard integer, batch uuid, is_repeat boolean, lock_within_ms integer, relay_after interval, remembered_for interval,
   wanted_tickets integer[], wanted_events integer[], wanted_seats integer[],
-  bulk_firsts integer[], bulk_lasts integer[], bulk_all boolean[], bulk_keys text[], bulk_fingerprints uuid[],
+  call_firsts integer[], call_lasts integer[], call_all boolean[], call_keys text[], call_fingerprints uuid[],
   tickets integer[], partners integer[], pass_codes bigint[], digests uuid[], returns_existing boolean[], repeats integer[],
   held_seconds integer[],
-  keys text[], fingerprints uuid[],
   full_names text[], email_addresses text[], phone_numbers text[], genders text[], tables_or_seats text[],
   extra_data_1 text[], extra_data_2 text[], hold_percent integer default null
 ) returns json language plpgsql
@@ -37,16 +36,20 @@ declare
   size constant integer := cardinality(tickets);
   -- By wanted ticket. Null: it does not exist. Negative: it is not on sale.
   seats_left integer[] := array_fill(null::integer, array[cardinality(wanted_tickets)]);
+  -- Of tickets that are locked.
+  capacities integer[];
   -- By position: the earlier answer, or 'existing' if the attendee gets its first seat again. Null: none.
   known text[];
+  -- By position: the serial and pass code of an earlier answer, or of the attendee's first seat.
+  known_serials bigint[];
+  known_codes bigint[];
   -- By position: the attendee is registered already.
   is_duplicate boolean[];
   outcomes text[];
   -- By position: the serial of a seat that is granted now.
   granted bigint[];
   -- By wanted ticket: number of seats granted.
-  sold integer[];
-  sold_out integer[];
+  sold integer[] := array_fill(0, array[cardinality(wanted_tickets)]);
   seats_granted integer;
   -- Number of wanted tickets that have seats for everybody.
   enough integer := 0;
@@ -56,13 +59,11 @@ declare
   same_as integer[];
   -- By position: the serials to store with the idempotency keys. Null: the granted ones.
   remembered bigint[];
-  -- The registration of the current step, and its bulk call.
+  -- The registration of the current step, and its call.
   outcome text;
   ticket integer;
-  bulk integer := 1;
-  is_refused boolean := false;
-  call_first integer;
-  call_serials bigint[];
+  next_call integer := 1;
+  is_refused boolean;
   -- The ticket's counter is updated already.
   is_counted boolean := false;
   -- By wanted ticket: ticket and event in one number.
@@ -77,17 +78,11 @@ declare
   their_events integer[];
   their_partners integer[];
   their_serials bigint[];
-  -- By position: the answer is an earlier one.
-  replayed boolean[];
   replays bigint[] := '{}';
-  seats_before bigint[];
-  -- Position, serial and pass code of seats that attendees have already.
-  existing bigint[] := '{}';
-  seat bigint[];
   -- By position: an index into holds_left. Null: the seat is not held, or holds are not limited.
   holders integer[];
-  -- By ticket and partner: number of seats that it may still hold.
-  holds_left integer[];
+  -- By ticket and partner: number of seats that it may still hold. The first is of seats without a limit.
+  holds_left integer[] := '{2147483647}';
   holds_suffice boolean := true;
   entry record;
 begin
@@ -95,13 +90,7 @@ begin
   perform set_config('lock_timeout', lock_within_ms::text, true);
 
   if is_repeat then
-    wanted_keys := array(
-      select ticket_id::bigint << 32 | event_id from unnest(wanted_tickets, wanted_events) as _ (ticket_id, event_id)
-    );
-    perform from tickets
-    where shard_id = shard and id = any(wanted_tickets) and id::bigint << 32 | event_id = any(wanted_keys)
-    order by id
-    for no key update;
+    perform from tickets where shard_id = shard and id = any(wanted_tickets) order by id for no key update;
     select answer, first_serial, last_serial from batches where shard_id = shard and id = batch into entry;
     if found then
       -- Without a stored answer everybody got a seat. A cancellation may have emptied the list of serials in the row.
@@ -117,72 +106,30 @@ begin
     end if;
   end if;
 
-  -- Answers to single calls with a key. Looked up one by one: a planner without statistics would scan the whole table
-  -- (offset 0).
-  if keys is not null then
-    known := array_fill(null::text, array[size]);
-    replayed := array_fill(null::boolean, array[size]);
+  -- Answers to calls with a key. Looked up one by one: a planner without statistics would scan the whole table (offset 0).
+  if call_keys is not null then
     for entry in
-      select input.position, first.fingerprint = input.fingerprint as is_same, first.outcome, r.serial, r.pass_code
-      from unnest(tickets, partners, keys, fingerprints) with ordinality
-        as input (ticket, partner_id, key, fingerprint, position)
-      cross join lateral (
-        select * from idempotency_keys
-        where shard_id = shard and partner_id = input.partner_id and event_id = wanted_events[input.ticket]
-          and key = input.key
-        offset 0
-      ) first
-      left join lateral (
-        select serial, pass_code from registrations
-        where shard_id = shard and serial = first.serial and partner_id = first.partner_id and event_id = first.event_id
-        offset 0
-      ) r on true
-      where first.created_at > now() - remembered_for
-    loop
-      if not entry.is_same then
-        known[entry.position] := 'key-reused';
-      else
-        known[entry.position] := entry.outcome;
-        replayed[entry.position] := true;
-        replays := replays || array[array[entry.position, entry.serial, entry.pass_code]];
-      end if;
-    end loop;
-  end if;
-
-  -- Answers to bulk calls with a key.
-  if bulk_keys is not null then
-    for entry in
-      select call.bulk, call.first, call.last, earlier.fingerprint = call.fingerprint as is_same, earlier.outcomes,
-        earlier.serials
-      from unnest(bulk_firsts, bulk_lasts, bulk_keys, bulk_fingerprints) with ordinality
-        as call (first, last, key, fingerprint, bulk)
+      select position, earlier.fingerprint = call.fingerprint as is_same,
+        coalesce(earlier.outcomes[position - call.first + 1], 'registered') as outcome, r.serial, r.pass_code
+      from unnest(call_firsts, call_lasts, call_keys, call_fingerprints) as call (first, last, key, fingerprint)
       cross join lateral (
         select * from idempotency_keys
         where shard_id = shard and partner_id = partners[call.first]
           and event_id = wanted_events[tickets[call.first]] and key = call.key
         offset 0
       ) earlier
+      cross join generate_series(call.first, call.last) as position
+      left join lateral (
+        select serial, pass_code from registrations
+        where shard_id = shard and serial = earlier.serials[position - call.first + 1]
+          and partner_id = earlier.partner_id and event_id = earlier.event_id
+        offset 0
+      ) r on true
       where earlier.created_at > now() - remembered_for
     loop
-      known := coalesce(known, array_fill(null::text, array[size]));
-      replayed := coalesce(replayed, array_fill(null::boolean, array[size]));
-      call_first := entry.first;
-      call_serials := entry.serials;
-      for i in entry.first .. entry.last loop
-        known[i] := case
-          when entry.is_same then coalesce(entry.outcomes[i - entry.first + 1], 'registered') else 'key-reused'
-        end;
-        replayed[i] := entry.is_same;
-      end loop;
-      if entry.is_same then
-        select array_agg(array[call_first + seat.index - 1, r.serial, r.pass_code])
-        from unnest(call_serials) with ordinality as seat (serial, index)
-        left join lateral (
-          select serial, pass_code from registrations where shard_id = shard and serial = seat.serial offset 0
-        ) r on true
-        into seats_before;
-        replays := replays || seats_before;
-      end if;
+      known[entry.position] := case when entry.is_same then entry.outcome else 'key-reused' end;
+      known_serials[entry.position] := entry.serial;
+      known_codes[entry.position] := entry.pass_code;
     end loop;
   end if;
 
@@ -198,15 +145,12 @@ begin
         offset 0
       ) earlier
     loop
-      if returns_existing[entry.position] and entry.partner_id = partners[entry.position] then
-        known := coalesce(known, array_fill(null::text, array[size]));
-        if known[entry.position] is null then
-          known[entry.position] := 'existing';
-          existing := existing || array[array[entry.position, entry.serial, entry.pass_code]];
-        end if;
-      else
-        is_duplicate := coalesce(is_duplicate, array_fill(null::boolean, array[size]));
+      if not (returns_existing[entry.position] and entry.partner_id = partners[entry.position]) then
         is_duplicate[entry.position] := true;
+      elsif known[entry.position] is null then
+        known[entry.position] := 'existing';
+        known_serials[entry.position] := entry.serial;
+        known_codes[entry.position] := entry.pass_code;
       end if;
     end loop;
   end if;
@@ -233,13 +177,14 @@ begin
       select ticket_id::bigint << 32 | event_id from unnest(wanted_tickets, wanted_events) as _ (ticket_id, event_id)
     );
     for entry in
-      select capacity - taken as seats, array_position(wanted_keys, id::bigint << 32 | event_id) as index,
+      select capacity, capacity - taken as seats, array_position(wanted_keys, id::bigint << 32 | event_id) as index,
         active and coalesce(sale_starts_at <= now(), true) and coalesce(now() < sale_ends_at, true) as on_sale
       from tickets
       where shard_id = shard and id = any(wanted_tickets) and id::bigint << 32 | event_id = any(wanted_keys)
       order by id
       for no key update
     loop
+      capacities[entry.index] := entry.capacity;
       seats_left[entry.index] := case when entry.on_sale then entry.seats else -1 end;
       if seats_left[entry.index] >= wanted_seats[entry.index] then
         enough := enough + 1;
@@ -250,20 +195,14 @@ begin
   -- By ticket and partner: the seats that it may hold in addition to those that it holds now. Its share is at least one
   -- seat. The tickets are locked, so nobody else can add holds.
   if held_seconds is not null and hold_percent is not null then
-    holders := array_fill(null::integer, array[size]);
     for entry in
       select owner.positions,
-        (greatest(ticket.capacity::bigint * hold_percent / 100, 1) - held.seats)::integer as seats
+        (greatest(capacities[owner.ticket]::bigint * hold_percent / 100, 1) - held.seats)::integer as seats
       from (
         select ticket, partner_id, array_agg(position::integer) as positions
         from unnest(tickets, partners, held_seconds) with ordinality as input (ticket, partner_id, held_for, position)
         where held_for is not null group by ticket, partner_id
       ) owner
-      cross join lateral (
-        select capacity from tickets
-        where shard_id = shard and id = wanted_tickets[owner.ticket] and event_id = wanted_events[owner.ticket]
-        offset 0
-      ) ticket
       cross join lateral (
         select count(*) as seats from registrations
         where shard_id = shard and ticket_id = wanted_tickets[owner.ticket] and partner_id = owner.partner_id
@@ -291,9 +230,6 @@ begin
     first_serial := granted[1];
     last_serial := granted[size];
   else
-    outcomes := array_fill(null::text, array[size]);
-    attending := array_fill(null::integer, array[size]);
-    sold := array_fill(0, array[cardinality(wanted_tickets)]);
     for i in 1 .. size loop
       ticket := tickets[i];
       outcome := case
@@ -303,65 +239,49 @@ begin
         when seats_left[ticket] < 0 then 'not-on-sale'
         when is_duplicate[i] or attending[repeats[i]] is not null then 'duplicate'
         when seats_left[ticket] <= sold[ticket] then 'sold-out'
-        when holds_left[holders[i]] <= 0 then 'hold-limit'
+        when holds_left[coalesce(holders[i], 1)] <= 0 then 'hold-limit'
         else 'registered'
       end;
       outcomes[i] := outcome;
       if known[i] is null and outcome = 'registered' then
         sold[ticket] := sold[ticket] + 1;
-        if holders[i] is not null then
-          holds_left[holders[i]] := holds_left[holders[i]] - 1;
-        end if;
-        if repeats[i] is not null then
-          attending[repeats[i]] := i;
-        end if;
-      end if;
-      if outcome = 'existing' and known[i] is null then
-        same_as := coalesce(same_as, array_fill(null::integer, array[size]));
+        holds_left[coalesce(holders[i], 1)] := holds_left[coalesce(holders[i], 1)] - 1;
+        attending[coalesce(repeats[i], i)] := i;
+      elsif outcome = 'existing' then
         same_as[i] := attending[repeats[i]];
       end if;
-      if i = bulk_firsts[bulk] then
-        is_refused := false;
-      end if;
-      is_refused := is_refused or outcome not in ('registered', 'existing');
-      if i = bulk_lasts[bulk] then
-        if is_refused and bulk_all[bulk] and coalesce(known[i], 'existing') = 'existing' then
-          for j in bulk_firsts[bulk] .. i loop
+      is_refused := i <> call_firsts[next_call] and is_refused or outcome not in ('registered', 'existing');
+      if i = call_lasts[next_call] then
+        if is_refused and call_all[next_call] and coalesce(known[i], 'existing') = 'existing' then
+          for j in call_firsts[next_call] .. i loop
             if outcomes[j] = 'registered' then
-              outcomes[j] := 'group-refused';
               sold[tickets[j]] := sold[tickets[j]] - 1;
-              if holders[j] is not null then
-                holds_left[holders[j]] := holds_left[holders[j]] + 1;
-              end if;
-              if repeats[j] is not null then
-                attending[repeats[j]] := null;
-              end if;
-            elsif outcomes[j] = 'existing' then
+              holds_left[coalesce(holders[j], 1)] := holds_left[coalesce(holders[j], 1)] + 1;
+              attending[coalesce(repeats[j], j)] := null;
+            end if;
+            if outcomes[j] in ('registered', 'existing') then
               outcomes[j] := 'group-refused';
             end if;
           end loop;
         end if;
-        bulk := bulk + 1;
+        next_call := next_call + 1;
       end if;
     end loop;
-    granted := array(
-      select case when known is null and outcome = 'registered' then nextval('registrations_serial_seq') end
-      from unnest(outcomes, known) as _ (outcome, known)
-    );
-    if 'existing' = any(outcomes) then
-      remembered := granted;
-      for i in 1 .. coalesce(cardinality(same_as), 0) loop
-        if outcomes[i] = 'existing' and same_as[i] is not null then
-          existing := existing || array[array[i, granted[same_as[i]], pass_codes[same_as[i]]]];
+    granted := array_fill(null::bigint, array[size]);
+    remembered := granted;
+    for i in 1 .. size loop
+      if known[i] is null and outcomes[i] = 'registered' then
+        granted[i] := nextval('registrations_serial_seq');
+        remembered[i] := granted[i];
+      elsif outcomes[i] = 'existing' or known[i] not in ('existing', 'key-reused') then
+        if known[i] is null then
+          known_serials[i] := granted[same_as[i]];
+          known_codes[i] := pass_codes[same_as[i]];
         end if;
-      end loop;
-      foreach seat slice 1 in array existing loop
-        if outcomes[seat[1]] = 'existing' then
-          remembered[seat[1]] := seat[2];
-          replays := replays || array[seat];
-        end if;
-      end loop;
-    end if;
+        remembered[i] := known_serials[i];
+        replays := replays || array[array[i, known_serials[i], known_codes[i]]];
+      end if;
+    end loop;
     select count(*), min(serial), max(serial) into seats_granted, first_serial, last_serial
     from unnest(granted) as _ (serial) where serial is not null;
   end if;
@@ -418,7 +338,7 @@ begin
 
     for ticket in 1 .. cardinality(wanted_tickets) loop
       if sold[ticket] > 0 and sold[ticket] = seats_left[ticket] then
-        sold_out := sold_out || wanted_tickets[ticket];
+        insert into changes (shard_id, kind, ticket_id) values (shard, 'ticket', wanted_tickets[ticket]);
       end if;
     end loop;
     -- A batch with held seats lists no events: finalization reads its registrations.
@@ -437,11 +357,11 @@ begin
     end if;
     -- The outbox entry, and the proof that this batch committed.
     insert into batches (
-      shard_id, id, size, first_serial, last_serial, event_id, partner_id, events, partners, serials, relay_at, sold_out,
+      shard_id, id, size, first_serial, last_serial, event_id, partner_id, events, partners, serials, relay_at,
       answer
     ) values (
       shard, batch, seats_granted, first_serial, last_serial, only_event, only_partner, their_events, their_partners,
-      their_serials, now() + relay_after, sold_out, case when seats_granted < size then answer end
+      their_serials, now() + relay_after, case when seats_granted < size then answer end
     );
   elsif is_repeat then
     insert into batches (
@@ -449,23 +369,14 @@ begin
     ) values (shard, batch, 'confirmed', 0, 0, 0, now(), now(), 0, answer);
   end if;
 
-  -- Answers to remember, sorted as attendees are. Bulk calls: one row each; outcomes null: all have a seat.
-  if bulk_keys is not null then
-    insert into idempotency_keys (shard_id, partner_id, event_id, key, fingerprint, outcome, outcomes, serials)
-    select shard, partners[call.first], wanted_events[tickets[call.first]], call.key, call.fingerprint, 'bulk',
+  -- Answers to remember, sorted as attendees are. Outcomes null: all have a seat.
+  if call_keys is not null then
+    insert into idempotency_keys (shard_id, partner_id, event_id, key, fingerprint, outcomes, serials)
+    select shard, partners[call.first], wanted_events[tickets[call.first]], call.key, call.fingerprint,
       array_replace(outcomes[call.first:call.last], 'existing', 'registered'),
       (coalesce(remembered, granted))[call.first:call.last]
-    from unnest(bulk_firsts, bulk_lasts, bulk_keys, bulk_fingerprints) as call (first, last, key, fingerprint)
+    from unnest(call_firsts, call_lasts, call_keys, call_fingerprints) as call (first, last, key, fingerprint)
     where call.key is not null and coalesce(known[call.first], 'existing') = 'existing'
-    order by 2, 3, 4;
-  end if;
-  if keys is not null then
-    insert into idempotency_keys (shard_id, partner_id, event_id, key, fingerprint, outcome, serial)
-    select shard, input.partner_id, wanted_events[input.ticket], input.key, input.fingerprint,
-      case input.outcome when 'existing' then 'registered' else input.outcome end, input.serial
-    from unnest(tickets, partners, keys, fingerprints, outcomes, coalesce(remembered, granted), replayed)
-      as input (ticket, partner_id, key, fingerprint, outcome, serial, is_replayed)
-    where input.key is not null and input.is_replayed is null and input.outcome <> 'key-reused'
     order by 2, 3, 4;
   end if;
   return answer;

@@ -10,6 +10,9 @@ grant select (
 ) on registrations to :"role";
 grant usage on sequence registrations_serial_seq to :"role";
 grant select, insert on batches to :"role";
+-- It announces that a ticket is sold out.
+grant insert (shard_id, kind, ticket_id) on changes to :"role";
+grant usage on sequence changes_id_seq to :"role";
 grant select, update (taken) on tickets to :"role";
 grant select, insert, delete on idempotency_keys to :"role";
 grant select, insert, update on test_resets to :"role";
@@ -28,4 +31,4 @@ grant insert, update (ends_at), delete on webhook_secrets to :"role";
 grant insert on partner_audit_log to :"role";
 
 grant select on schema_files to :"role";
-grant execute on function reserve_batch, cancel_registrations, confirm_registrations to :"role";
+grant execute on function reserve_batch, change_registrations to :"role";

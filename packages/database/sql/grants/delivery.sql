@@ -24,8 +24,6 @@ grant select, insert, update, delete on deliveries to :"role";
 grant select, insert on mail_suppressions to :"role";
 grant select, insert, update on mail_rate_windows to :"role";
 -- It deletes old entries.
-grant select (id, at, partner_id), delete on partner_audit_log to :"role";
+grant select (id, at, actor), delete on partner_audit_log to :"role";
 grant execute on function find_news, lease_consumers, oldest_news, consumer_lags, webhook_delivered to :"role";
-grant execute on function
-  lease_deliveries, renew_delivery_leases, record_deliveries, queue_edition, prune_deliveries
-to :"role";
+grant execute on function lease_deliveries, record_deliveries, queue_edition to :"role";

@@ -38,7 +38,7 @@ create table secret_key_uses (
 -- no update waits for an fsync. Rows are updated in place all the time, so the pages keep free space. No foreign key:
 -- see secret_key_uses.
 create unlogged table rate_limit_windows (
-  partner_id integer primary key,
+  id integer primary key,
   epoch_second bigint not null,
   drawn integer not null
 ) with (fillfactor = 50);
@@ -48,8 +48,7 @@ create unlogged table rate_limit_windows (
 
 -- An event lives in one shard with everything about it. One Postgres has one shard.
 create table shards (
-  id integer primary key,
-  created_at timestamptz not null default now()
+  id integer primary key
 );
 insert into shards (id) values (0);
 
@@ -79,7 +78,6 @@ create index events_shard on events (shard_id);
 create table event_grants (
   partner_id integer not null references partners,
   event_id integer not null references events,
-  created_at timestamptz not null default now(),
   primary key (partner_id, event_id)
 );
 
@@ -145,8 +143,6 @@ create table batches (
   events integer[],
   partners integer[],
   serials bigint[],
-  -- Tickets that this batch sold out.
-  sold_out integer[],
   created_at timestamptz not null default now(),
   pending_since timestamptz not null default now(),
   finished_at timestamptz,
@@ -232,11 +228,9 @@ create table idempotency_keys (
   event_id integer not null,
   key text not null,
   fingerprint uuid not null,
-  outcome text not null,
-  serial bigint,
-  -- Of a bulk call, by position.
+  -- By position of the call. Outcomes null: all have a seat.
   outcomes text[],
-  serials bigint[],
+  serials bigint[] not null,
   created_at timestamptz not null default now(),
   primary key (shard_id, partner_id, event_id, key)
 );
@@ -306,17 +300,13 @@ create table journal_consumers (
   next_at timestamptz not null default now(),
   lease uuid,
   leased_until timestamptz,
-  created_at timestamptz not null default now(),
   primary key (shard_id, id)
 ) with (fillfactor = 50);
 create index journal_consumers_of_event on journal_consumers (shard_id, event_id, partner_id);
 create index journal_consumers_behind on journal_consumers (shard_id, kind, next_at) where is_behind and state = 'active';
 
 -- How far find_news has scanned the journal of each shard. Not in journal_heads, which each finalization locks.
-create table consumer_scans (
-  shard_id integer primary key,
-  last_offset bigint not null default 0
-) with (fillfactor = 50);
+create table consumer_scans (like journal_heads including all) with (fillfactor = 50);
 insert into consumer_scans (shard_id) values (0);
 
 -- ---------------------------------------------------------------------------------------------------------------------
@@ -358,11 +348,7 @@ create table mail_suppressions (
 );
 
 -- As rate_limit_windows: losing it costs a second.
-create unlogged table mail_rate_windows (
-  sender_id integer primary key,
-  epoch_second bigint not null,
-  drawn integer not null
-) with (fillfactor = 50);
+create unlogged table mail_rate_windows (like rate_limit_windows including all) with (fillfactor = 50);
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Webhooks
@@ -443,14 +429,6 @@ create table audit_log (
 -- checked at all. For a stronger guarantee, copy the rows to another system.
 revoke update, delete, truncate on audit_log from current_user;
 
--- What partners changed. Unlike audit_log it is pruned, because a partner decides how many rows there are.
-create table partner_audit_log (
-  id bigint generated always as identity primary key,
-  at timestamptz not null default now(),
-  partner_id integer not null,
-  action text not null,
-  subject text not null,
-  before jsonb,
-  after jsonb
-);
-create index partner_audit_log_of_partner on partner_audit_log (partner_id, id);
+-- What partners changed; the actor is "partner:7". Unlike audit_log it is pruned, because a partner decides how many rows there are.
+create table partner_audit_log (like audit_log including all);
+create index partner_audit_log_of_partner on partner_audit_log (actor, id);

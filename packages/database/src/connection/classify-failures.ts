@@ -81,13 +81,13 @@ async function survives(client: pg.PoolClient, { code, severity }: pg.DatabaseEr
 }
 
 /**
- * A Citus cluster passes on an error of a server behind without its constraint. The message names it last, in every language,
- * with the number of the table behind.
+ * A Citus cluster passes on an error of a server behind without its constraint. The message names it last, in every language.
+ * Either may have the number of the table behind.
  */
 function nameConstraint(error: pg.DatabaseError): void {
-  if (error.constraint !== undefined || !error.code?.startsWith('23')) return;
-  const constraint = /.*"([^"]+?)(?:_\d{6,})?"/s.exec(error.message)?.[1];
-  if (constraint !== undefined) error.constraint = constraint;
+  if (!error.code?.startsWith('23')) return;
+  const constraint = error.constraint ?? /.*"([^"]+)"/s.exec(error.message)?.[1];
+  if (constraint !== undefined) error.constraint = constraint.replace(/_\d{6,}$/, '');
 }
 
 const statementNames = new Map<string, string>();

@@ -27,7 +27,7 @@ export type StatementFailure =
   | 'unavailable' // a lack of time, disk or connections, or something that somebody has to mend
   | 'unexpected'; // a reason that nobody foresaw
 
-/** By SQLSTATE or, where nothing else is said of one, by its class. */
+/** By SQLSTATE or, where nothing else is said of one, by its first three or two characters. */
 const MEANINGS: Record<string, StatementFailure> = {
   '23505': 'conflict',
   '55P03': 'locked',
@@ -40,10 +40,7 @@ const MEANINGS: Record<string, StatementFailure> = {
   '57014': 'unavailable', // statement timeout
   // In a Citus cluster, from a server behind this one, which was lost. From this one they end the connection.
   '08': 'unknown',
-  '57P01': 'unknown',
-  '57P02': 'unknown',
-  '57P03': 'unknown',
-  '57P05': 'unknown',
+  '57P': 'unknown', // an administrator, or a crash
   '22': 'bad-value', // data exception
   '23': 'bad-value', // constraint
   '53': 'unavailable', // out of disk, memory or connections
@@ -57,7 +54,7 @@ export function statementFailure(error: unknown): StatementFailure {
   if (error instanceof ConnectionFailed) return 'not-sent';
   if (error instanceof ConnectionLost) return 'unknown';
   const code = sqlStateOf(error) ?? '';
-  return MEANINGS[code] ?? MEANINGS[code.slice(0, 2)] ?? 'unexpected';
+  return MEANINGS[code] ?? MEANINGS[code.slice(0, 3)] ?? MEANINGS[code.slice(0, 2)] ?? 'unexpected';
 }
 
 /**

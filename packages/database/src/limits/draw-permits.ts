@@ -6,10 +6,11 @@ import type { Draw } from './quota-lease.ts';
 /** How long anybody may wait for a shared counter before this process decides alone. */
 export const DRAW_WITHIN_MS = 500;
 
-/** A count of permits of the current second that all processes share: a row of a table that has `epoch_second` and `drawn`. */
-export type Counter =
-  | { table: 'rate_limit_windows'; column: 'partner_id'; id: number }
-  | { table: 'mail_rate_windows'; column: 'sender_id'; id: number };
+/** A count of permits of the current second that all processes share: a row of one of these tables. */
+export interface Counter {
+  table: 'rate_limit_windows' | 'mail_rate_windows';
+  id: number;
+}
 
 /** Returns what draws permits, or resolves to null where the counter does not answer; the log says so once. */
 export function drawInTime(db: Database, log: Logger) {
@@ -33,12 +34,11 @@ export function drawInTime(db: Database, log: Logger) {
  * the count starts again at zero.
  */
 export async function drawPermits(db: Database, counter: Counter, wanted: number): Promise<Draw> {
-  const [table, column] = [sql.table(counter.table), sql.ref(counter.column)];
   // A draw that waited for another may have begun a second earlier than that one: it takes part in the newer second.
   const { rows } = await sql<Draw>`
-    insert into ${table} as kept (${column}, epoch_second, drawn)
+    insert into ${sql.table(counter.table)} as kept (id, epoch_second, drawn)
     values (${counter.id}, floor(extract(epoch from now())), ${wanted}::integer)
-    on conflict (${column}) do update set
+    on conflict (id) do update set
       epoch_second = case when kept.epoch_second = excluded.epoch_second + 1
         then kept.epoch_second else excluded.epoch_second end,
       drawn = excluded.drawn + case when kept.epoch_second in (excluded.epoch_second, excluded.epoch_second + 1)

@@ -48,38 +48,26 @@ export class QuotaLease {
    */
   async take(limit: number, permits = 1): Promise<Verdict> {
     for (;;) {
-      const endsInMs = this.#endsAt - performance.now();
+      const endsInMs = Math.max(0, this.#endsAt - performance.now());
       // Drawing them would only take permits away from others.
-      if (permits > limit) return { admitted: false, remaining: 0, endsInMs: Math.max(0, endsInMs) };
-      if (endsInMs > 0 && this.#permits >= permits)
-        return { admitted: true, remaining: this.#spend(limit, permits), endsInMs };
-      const left = this.#permits + Math.max(0, limit - this.#drawn);
-      if (endsInMs > 0 && left < permits)
-        return {
-          admitted: false,
-          remaining: left,
-          endsInMs,
-          retryAfterSeconds: this.#refuse(limit, permits),
-        };
+      if (permits > limit) return { admitted: false, remaining: 0, endsInMs };
+      const undrawn = Math.max(0, limit - this.#drawn);
+      const remaining = Math.min(limit, this.#permits - permits + undrawn);
+      if (endsInMs > 0 && this.#permits >= permits) {
+        this.#permits -= permits;
+        this.#spent += permits;
+        return { admitted: true, remaining, endsInMs };
+      }
+      if (endsInMs > 0 && remaining < 0) {
+        this.#refused += permits;
+        const retryAfterSeconds = Math.ceil(this.#refused / limit);
+        return { admitted: false, remaining: remaining + permits, endsInMs, retryAfterSeconds };
+      }
       this.#waiting += permits;
       this.#drawing ??= this.#drawMore(limit).finally(() => (this.#drawing = null));
       await this.#drawing;
       this.#waiting -= permits;
     }
-  }
-
-  /** Returns how many permits all processes have left, as far as is known. */
-  #spend(limit: number, permits: number): number {
-    this.#permits -= permits;
-    this.#spent += permits;
-    const undrawn = Math.max(0, limit - this.#drawn);
-    return Math.min(limit, this.#permits + undrawn);
-  }
-
-  /** Returns the seconds until as many may pass as were refused. */
-  #refuse(limit: number, permits: number): number {
-    this.#refused += permits;
-    return Math.ceil(this.#refused / limit);
   }
 
   async #drawMore(limit: number): Promise<void> {

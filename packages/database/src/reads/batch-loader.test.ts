@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { QueueFull } from '@floodgate/service/fair-queue';
-import { BatchLoader } from './batch-loader.ts';
+import { batchLoader } from './batch-loader.ts';
 
 interface Group {
   keys: number[];
@@ -25,7 +25,7 @@ function heldReads() {
     groups.push({ keys, answer, fail });
     return promise;
   };
-  return { groups, reads: new BatchLoader(read) };
+  return { groups, reads: { read: batchLoader(read) } };
 }
 
 const valueOf = (key: number) => `value ${key}`;

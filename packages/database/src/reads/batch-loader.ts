@@ -8,46 +8,39 @@ const WAITING_LIMIT = 10_000;
 // One instance for all: capturing a stack for each refusal would help a caller that sends too much.
 const TOO_MANY_READS = new QueueFull('too many reads are waiting');
 
-type Waiting<Key, Value> = PromiseWithResolvers<Value> & { key: Key };
-
 /**
- * Reads by key, one statement at a time. What is asked for meanwhile is read together by the next statement. So a caller
- * that makes up keys by the thousands keeps one connection busy, and leaves the others to everybody else.
+ * Returns what reads by key, one statement at a time. What is asked for meanwhile is read together by the next statement. So a
+ * caller that makes up keys by the thousands keeps one connection busy, and leaves the others to everybody else. Rejects with
+ * QueueFull, or as the statement does.
+ *
+ * `read` resolves to one value per key, in order. It must settle by itself within reasonable time.
  */
-export class BatchLoader<Key, Value> {
-  readonly #read: (keys: Key[]) => Promise<Value[]>;
-  #waiting: Waiting<Key, Value>[] = [];
-  #isReading = false;
+export function batchLoader<Key, Value>(read: (keys: Key[]) => Promise<Value[]>) {
+  const waiting: (PromiseWithResolvers<Value> & { key: Key })[] = [];
+  let isReading = false;
 
-  /** `read` resolves to one value per key, in order. It must settle by itself within reasonable time. */
-  constructor(read: (keys: Key[]) => Promise<Value[]>) {
-    this.#read = read;
-  }
-
-  /** Resolves to the key's value. Rejects with QueueFull, or as the statement does. */
-  read(key: Key): Promise<Value> {
-    if (this.#waiting.length === WAITING_LIMIT) return Promise.reject(TOO_MANY_READS);
-    const waiting = { key, ...Promise.withResolvers<Value>() };
-    this.#waiting.push(waiting);
-    if (!this.#isReading) void this.#readAll();
-    return waiting.promise;
-  }
-
-  async #readAll(): Promise<void> {
-    this.#isReading = true;
-    while (this.#waiting.length > 0) await this.#readBatch(this.#waiting.splice(0, BATCH_LIMIT));
-    this.#isReading = false;
-  }
-
-  async #readBatch(batch: Waiting<Key, Value>[]): Promise<void> {
-    const read = () => this.#read(batch.map(({ key }) => key));
-    try {
-      // Repeated once: a lost connection, or none in time, says little about the next one.
-      const values = await read().catch(read);
-      batch.forEach(({ resolve }, index) => resolve(values[index]!));
-    } catch (error) {
-      // Postgres is away. Those that wait behind would find out too late to be answered in time.
-      for (const { reject } of [...batch, ...this.#waiting.splice(0)]) reject(error);
+  async function readAll(): Promise<void> {
+    isReading = true;
+    while (waiting.length > 0) {
+      const batch = waiting.splice(0, BATCH_LIMIT);
+      const readBatch = () => read(batch.map(({ key }) => key));
+      try {
+        // Repeated once: a lost connection, or none in time, says little about the next one.
+        const values = await readBatch().catch(readBatch);
+        batch.forEach(({ resolve }, index) => resolve(values[index]!));
+      } catch (error) {
+        // Postgres is away. Those that wait behind would find out too late to be answered in time.
+        for (const { reject } of [...batch, ...waiting.splice(0)]) reject(error);
+      }
     }
+    isReading = false;
   }
+
+  return (key: Key): Promise<Value> => {
+    if (waiting.length === WAITING_LIMIT) return Promise.reject(TOO_MANY_READS);
+    const entry = { key, ...Promise.withResolvers<Value>() };
+    waiting.push(entry);
+    if (!isReading) void readAll();
+    return entry.promise;
+  };
 }

@@ -1,5 +1,5 @@
 import { createSemaphore } from '@floodgate/service/semaphore';
-import { BatchLoader } from './batch-loader.ts';
+import { batchLoader } from './batch-loader.ts';
 
 /** Reads what belongs to a shard. Settles as `read` does, or rejects as another read of the shard does. */
 export type ShardReads = <Value>(shardId: number, read: () => Promise<Value>) => Promise<Value>;
@@ -59,16 +59,16 @@ export function createShardReads(limit: number): ShardReads {
   };
 }
 
-/** Returns what reads by key with a BatchLoader for each shard: one that does not answer makes no other wait. */
+/** Returns what reads by key with a batchLoader for each shard: one that does not answer makes no other wait. */
 export function shardLoader<Key extends { shardId: number }, Value>(
   shardReads: ShardReads,
   read: (keys: Key[]) => Promise<Value[]>,
 ): (key: Key) => Promise<Value> {
-  const loaders = new Map<number, BatchLoader<Key, Value>>();
-  const open = (shardId: number) => new BatchLoader((keys: Key[]) => shardReads(shardId, () => read(keys)));
+  const loaders = new Map<number, (key: Key) => Promise<Value>>();
   return (key) => {
-    const loader = loaders.get(key.shardId) ?? open(key.shardId);
-    loaders.set(key.shardId, loader);
-    return loader.read(key);
+    const { shardId } = key;
+    const load = loaders.get(shardId) ?? batchLoader((keys) => shardReads(shardId, () => read(keys)));
+    loaders.set(shardId, load);
+    return load(key);
   };
 }

@@ -1,5 +1,6 @@
 import type { Database } from '../connection/connect.ts';
-import { isShardAway } from '../connection/failures.ts';
+import { ConnectionFailed, isShardAway } from '../connection/failures.ts';
+import { readThroughCache } from './read-through-cache.ts';
 
 // In a cluster one server can be away while the others answer. Work on all shards does what it can.
 
@@ -9,19 +10,25 @@ export async function shardIds(db: Database): Promise<number[]> {
   return shards.map(({ id }) => id);
 }
 
-/** New shards are rare. Polls find them this much later. */
-const REMEMBERED_MS = 5_000;
-
-/** Returns a reader of the ids of all shards that asks Postgres at most every five seconds. A poll needs one statement less with it. */
+/** Returns a reader of the ids of all shards that asks Postgres at most once a second. A poll needs one statement less with it. */
 export function rememberShards(db: Database): () => Promise<number[]> {
-  let known: number[] = [];
-  let readAt = -Infinity;
-  return async () => {
-    if (performance.now() - readAt < REMEMBERED_MS) return known;
-    known = await shardIds(db);
-    readAt = performance.now();
-    return known;
-  };
+  const cache = readThroughCache<'ids', number[]>(() => shardIds(db));
+  return () => cache.forceFetch('ids');
+}
+
+/** Does `work` in one shard after the other, also where it fails in some. Throws where Postgres cannot be connected to. */
+async function tryShards<Answer>(shards: readonly number[], work: (shardId: number) => Promise<Answer>) {
+  const answers: Answer[] = [];
+  const failures: { shardId: number; error: unknown }[] = [];
+  for (const shardId of shards) {
+    try {
+      answers.push(await work(shardId));
+    } catch (error) {
+      if (error instanceof ConnectionFailed) throw error;
+      failures.push({ shardId, error });
+    }
+  }
+  return { answers, failures };
 }
 
 /** Does `work` in each shard, one after the other. Returns `more` if it resolved to true in one. Throws the first failure after the last. */
@@ -30,17 +37,9 @@ export async function inEachShard(
   work: (shardId: number) => Promise<unknown>,
   shards = () => shardIds(db),
 ): Promise<'more' | 'done'> {
-  let failure: unknown;
-  let result: 'more' | 'done' = 'done';
-  for (const shardId of await shards()) {
-    try {
-      if ((await work(shardId)) === true) result = 'more';
-    } catch (error) {
-      failure ??= error;
-    }
-  }
-  if (failure !== undefined) throw failure;
-  return result;
+  const { answers, failures } = await tryShards(await shards(), work);
+  if (failures[0]) throw failures[0].error;
+  return answers.includes(true) ? 'more' : 'done';
 }
 
 /**
@@ -50,18 +49,11 @@ export async function inEachShard(
 export async function askShards<Answer>(
   shards: readonly number[],
   ask: (shardId: number) => Promise<Answer>,
-): Promise<{ answers: Answer[]; away: number[] }> {
-  const answers: Answer[] = [];
-  const away: number[] = [];
-  for (const shardId of shards) {
-    try {
-      answers.push(await ask(shardId));
-    } catch (error) {
-      if (!isShardAway(error) || away.length === shards.length - 1) throw error;
-      away.push(shardId);
-    }
-  }
-  return { answers, away };
+) {
+  const { answers, failures } = await tryShards(shards, ask);
+  const failure = failures.find(({ error }) => answers.length === 0 || !isShardAway(error));
+  if (failure) throw failure.error;
+  return { answers, away: failures.map(({ shardId }) => shardId) };
 }
 
 /** Which shards are away, as an operator reads it. */

@@ -1,11 +1,9 @@
-import { sql, type RawBuilder } from 'kysely';
+import { sql } from 'kysely';
 import pg from 'pg';
 import type { Database } from '../connection/connect.ts';
 import { inTransaction } from '../connection/in-transaction.ts';
-import { readGrants } from './grants.ts';
+import { readGrants } from './missing-privileges.ts';
 import type { ServiceName } from './services.ts';
-
-type Sql = RawBuilder<unknown>;
 
 /**
  * `too-powerful`: the role can do things by itself that no revoke prevents. `may-still-create`: it was granted all that it needs, but
@@ -24,15 +22,28 @@ const GRANT_LOCK = 0x67726e74;
 export function grantPrivileges(db: Database, service: ServiceName, role: string): Promise<GrantOutcome> {
   return inTransaction(db, async (transaction) => {
     await sql`select pg_advisory_xact_lock(${GRANT_LOCK})`.execute(transaction);
-    const [found] = (await readRole(transaction, role)).rows;
+    const found = await readRole(transaction, role);
     if (!found) return 'no-such-role';
     if (found.isPowerful) return 'too-powerful';
-    const grants = await readGrants(service);
-    for (const statement of statementsFor(grants, role, found)) await statement.execute(transaction);
+    const [theRole, database, schema] = [role, found.database, found.schema].map((name) => sql.id(name));
+    const grants = (await readGrants(service)).replaceAll(':"role"', () => pg.escapeIdentifier(role));
+    // With a table's privileges go those of its columns.
+    await sql`
+      revoke create, temporary on database ${database} from public;
+      revoke create on schema ${schema} from public;
+      revoke all on database ${database} from ${theRole};
+      revoke all on schema ${schema} from ${theRole};
+      revoke all on all tables in schema ${schema} from ${theRole};
+      revoke all on all sequences in schema ${schema} from ${theRole};
+      revoke all on all routines in schema ${schema} from ${theRole};
+      grant connect on database ${database} to ${theRole};
+      grant usage on schema ${schema} to ${theRole};
+      ${sql.raw(grants)}`.execute(transaction);
     await sql`
       insert into service_roles (role, service) values (${role}, ${service})
       on conflict (role) do update set service = excluded.service`.execute(transaction);
-    return (await mayCreate(transaction, role)) ? 'may-still-create' : 'granted';
+    // To revoke what one has no right to is a warning for Postgres, not an error.
+    return (await readRole(transaction, role))!.mayCreate ? 'may-still-create' : 'granted';
   });
 }
 
@@ -48,48 +59,22 @@ export async function listServiceRoles(db: Database) {
   return rows;
 }
 
-// To revoke what one has no right to is a warning for Postgres, not an error.
-async function mayCreate(db: Database, role: string): Promise<boolean> {
-  const { rows } = await sql<{ mayCreate: boolean }>`
-    select has_database_privilege(${role}, current_database(), 'create, temporary')
-      or has_schema_privilege(${role}, current_schema(), 'create') as "mayCreate"`.execute(db);
-  return rows[0]!.mayCreate;
-}
-
-interface Found {
-  database: string;
-  schema: string;
-  isPowerful: boolean;
-}
-
-/** A role that is an administrator, owns something or is a member of another role can help itself to more. */
-function readRole(db: Database, role: string) {
-  return sql<Found>`
+/** Returns a login role. One that is an administrator, owns something or is a member of another role can help itself to more. */
+async function readRole(db: Database, role: string) {
+  const { rows } = await sql<
+    Record<'database' | 'schema', string> & Record<'isPowerful' | 'mayCreate', boolean>
+  >`
     select current_database() as database, current_schema() as schema,
       rolsuper or rolcreaterole or rolcreatedb or rolreplication or rolbypassrls or rolname = current_user
         or exists (select from pg_auth_members where member = pg_roles.oid)
         or exists (
           select from pg_shdepend
           where refclassid = 'pg_authid'::regclass and refobjid = pg_roles.oid and deptype = 'o'
-        ) as "isPowerful"
+        ) as "isPowerful",
+      has_database_privilege(rolname, current_database(), 'create, temporary')
+        or has_schema_privilege(rolname, current_schema(), 'create') as "mayCreate"
     from pg_roles where rolname = ${role} and rolcanlogin`.execute(db);
-}
-
-/** Revokes whatever the role and the public have, and grants what the file of the service says. */
-function statementsFor(grants: string, role: string, { database, schema }: Found): Sql[] {
-  const [theRole, theDatabase, theSchema] = [sql.id(role), sql.id(database), sql.id(schema)];
-  const kinds = ['tables', 'sequences', 'routines'].map((kind) => sql.raw(kind));
-  return [
-    sql`revoke create, temporary on database ${theDatabase} from public`,
-    sql`revoke create on schema ${theSchema} from public`,
-    sql`revoke all on database ${theDatabase} from ${theRole}`,
-    sql`revoke all on schema ${theSchema} from ${theRole}`,
-    // With a table's privileges go those of its columns.
-    ...kinds.map((kind) => sql`revoke all on all ${kind} in schema ${theSchema} from ${theRole}`),
-    sql`grant connect on database ${theDatabase} to ${theRole}`,
-    sql`grant usage on schema ${theSchema} to ${theRole}`,
-    sql.raw(grants.replaceAll(':"role"', () => pg.escapeIdentifier(role))),
-  ];
+  return rows[0];
 }
 
 /** Makes sure that there is a login role of this name with this password. grantPrivileges says what it may do. */

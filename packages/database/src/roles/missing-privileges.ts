@@ -1,7 +1,7 @@
+import { readFile } from 'node:fs/promises';
 import type { Logger } from '@floodgate/service';
 import { sql } from 'kysely';
 import type { ConnectOptions, Database } from '../connection/connect.ts';
-import { parseGrants, readGrants, type Grant } from './grants.ts';
 import type { ServiceName } from './services.ts';
 
 /**
@@ -36,7 +36,29 @@ export function explainRefusals(service: ServiceName, log: Logger): NonNullable<
   };
 }
 
-interface Lack extends Omit<Grant, 'columns'> {
+/** Returns the statements that grant a service its privileges; the role is the psql variable `role`. */
+export const readGrants = (service: ServiceName) =>
+  readFile(new URL(`../../sql/grants/${service}.sql`, import.meta.url), 'utf8');
+
+const STATEMENT = /^grant ([^;]+?)\s+on\s+(?:(sequence|function)\s+)?([\w,\s]+?)\s+to :"role";/gm;
+const PRIVILEGE = /(\w+)(?: \(([^)]*)\))?(?:,|$)/g;
+
+/** Returns what the statements grant. Without columns: the whole table. */
+export const parseGrants = (text: string) =>
+  Array.from(text.matchAll(STATEMENT), ([, privileges, kind = 'table', names]) =>
+    Array.from(privileges!.matchAll(PRIVILEGE), ([, privilege, columns]) => ({
+      kind,
+      names: wordsOf(names!),
+      privilege: privilege!,
+      columns: columns ? wordsOf(columns) : null,
+    })),
+  ).flat();
+
+const wordsOf = (list: string) => list.split(',').map((word) => word.trim());
+
+interface Lack {
+  name: string;
+  privilege: string;
   /** Null: the whole table. */
   column: string | null;
   isThere: boolean;
@@ -57,9 +79,10 @@ function sentenceOf(lack: Lack | undefined, service: ServiceName): string {
 /** Returns what does not exist before what the role may not use. */
 async function findLacks(db: Database, service: ServiceName): Promise<Lack[]> {
   const { rows } = await sql<Lack>`
-    select kind, name, privilege, "column", "isThere"
+    select name, privilege, "column", "isThere"
     from json_to_recordset(${JSON.stringify(parseGrants(await readGrants(service)))})
-      as needed (kind text, name text, privilege text, columns text[])
+      as needed (kind text, names text[], privilege text, columns text[])
+    cross join unnest(names) as name
     left join unnest(columns) as "column" on true
     left join pg_attribute on attrelid = to_regclass(name) and attname = "column"
     cross join lateral (

@@ -1,7 +1,6 @@
 import { Failure, InvalidInput } from '@floodgate/service/failure';
 import { sql } from 'kysely';
 import type { Database } from '../connection/connect.ts';
-import { readSqlFiles } from './sql-files.ts';
 
 /** Small tables, which are copied to every server. Tables that have a shard_id besides these are distributed by it. */
 const COPIED = ['partners', 'secret_keys', 'shards', 'events', 'event_grants', 'pass_keys'];
@@ -20,8 +19,10 @@ const DISTRIBUTE_LOCK = 0x64697374;
  * Citus is too old.
  */
 export async function distribute(db: Database, shards = DEFAULT_SHARDS): Promise<boolean> {
-  if (!(await isCluster(db))) return false;
-  await assertCitusSupported(db);
+  const citus = await readCitus(db);
+  if (!citus) return false;
+  if (citus.isTooOld)
+    throw new Failure(`Citus ${OLDEST_CITUS} or newer is needed, and this is ${citus.version}`);
   return db.transaction().execute(async (transaction) => {
     await sql`select pg_advisory_xact_lock(${DISTRIBUTE_LOCK})`.execute(transaction);
     await sql`set local citus.multi_shard_modify_mode = 'sequential'`.execute(transaction);
@@ -42,21 +43,18 @@ export async function assertShards(db: Database, shards: number): Promise<void> 
 }
 
 /** Returns whether this is a Citus cluster. */
-export async function isCluster(db: Database): Promise<boolean> {
-  return (await sql`select from pg_extension where extname = 'citus'`.execute(db)).rows.length > 0;
-}
+export const isCluster = async (db: Database) => (await readCitus(db)) !== undefined;
 
 /** Returns whether this is a Citus cluster whose tables are distributed. */
 export const isDistributed = async (db: Database) => (await isCluster(db)) && (await countShards(db)) > 0;
 
-async function assertCitusSupported(db: Database): Promise<void> {
+async function readCitus(db: Database) {
   const { rows } = await sql<{ version: string; isTooOld: boolean }>`
     select extversion as version,
       string_to_array(replace(extversion, '-', '.'), '.')::integer[]
         < string_to_array(${OLDEST_CITUS}, '.')::integer[] as "isTooOld"
     from pg_extension where extname = 'citus'`.execute(db);
-  const { version, isTooOld } = rows[0]!;
-  if (isTooOld) throw new Failure(`Citus ${OLDEST_CITUS} or newer is needed, and this is ${version}`);
+  return rows[0];
 }
 
 /** Returns how many tables there were to distribute. Tables that Citus knows because of their foreign keys are still to be distributed. */
@@ -83,10 +81,9 @@ async function distributeTables(db: Database, shards: number): Promise<number> {
  * off: Citus plans a statement for one shard again and again anyway, and one of its generic plans crashes the server.
  */
 export async function distributeFunctions(db: Database): Promise<number> {
-  const names = (await readSqlFiles()).filter(({ kind }) => kind === 'function').map(({ name }) => name);
   const { rows } = await sql<{ signature: string }>`
     select oid::regprocedure::text as signature from pg_proc
-    where proname = any(${names}) and pronamespace = current_schema()::regnamespace
+    where proname in (select name from schema_files) and pronamespace = current_schema()::regnamespace
       and not exists (
         select from pg_dist_object
         where classid = 'pg_proc'::regclass and objid = pg_proc.oid and distribution_argument_index is not null

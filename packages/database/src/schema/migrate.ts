@@ -23,19 +23,16 @@ const MIGRATE_LOCK = 0x73687264;
  */
 export async function migrate(db: Database): Promise<string[]> {
   await assertSupported(db);
-  const files = await readSqlFiles();
   return db.transaction().execute(async (transaction) => {
     await sql`select pg_advisory_xact_lock(${MIGRATE_LOCK})`.execute(transaction);
-    await assertEmptyOrOurs(transaction);
     // The release orders versions of a function: an older release must not replace a newer function.
     await sql`
       create table if not exists schema_files (
         name text primary key,
         hash text not null,
-        release text not null,
-        applied_at timestamptz not null default now()
+        release text not null
       )`.execute(transaction);
-    const outdated = await findOutdated(transaction, files);
+    const outdated = await findOutdated(transaction);
     for (const file of outdated) await apply(transaction, file);
     if (outdated.length > 0) {
       await createFirstPassKey(transaction);
@@ -51,10 +48,8 @@ export async function migrate(db: Database): Promise<string[]> {
  * schema is fine (rolling deploys).
  */
 export async function assertMigrated(db: Database): Promise<void> {
-  await assertSupported(db);
-  const { rows } = await sql<{ exists: boolean }>`
-    select to_regclass('schema_files') is not null as exists`.execute(db);
-  if (rows[0]!.exists && (await findOutdated(db, await readSqlFiles())).length === 0) return;
+  const { isOurs } = await assertSupported(db);
+  if (isOurs && (await findOutdated(db)).length === 0) return;
   throw new Error('the database schema is missing or out of date; run "npm run floodgate -- migrate"');
 }
 
@@ -62,14 +57,14 @@ export async function assertMigrated(db: Database): Promise<void> {
  * Returns the files that were never applied, and the functions that have changed, unless a newer release applied them. Throws Failure
  * if a table file has changed.
  */
-async function findOutdated(db: Database, files: readonly SqlFile[]): Promise<SqlFile[]> {
+async function findOutdated(db: Database): Promise<SqlFile[]> {
   const { rows } = await sql<{ name: string; hash: string; release: string }>`
     select name, hash, release from schema_files`.execute(db);
   const applied = new Map(rows.map((row) => [row.name, row]));
-  return files.filter(({ name, kind, hash }) => {
+  return (await readSqlFiles()).filter(({ name, isFunction, hash }) => {
     const before = applied.get(name);
     if (before?.hash === hash || (before && isNewer(before.release))) return false;
-    if (before && kind === 'table')
+    if (before && !isFunction)
       throw new Failure(`${name}.sql has changed since this database ran it; use an empty database`);
     return true;
   });
@@ -77,24 +72,14 @@ async function findOutdated(db: Database, files: readonly SqlFile[]): Promise<Sq
 
 const isNewer = (release: string) => release.localeCompare(manifest.version, 'en', { numeric: true }) > 0;
 
-async function apply(db: Database, { name, kind, text, hash }: SqlFile): Promise<void> {
+async function apply(db: Database, { name, isFunction, text, hash }: SqlFile): Promise<void> {
   // Dropped and created: two functions of one name but with different arguments could both match a call.
-  if (kind === 'function') await sql`drop function if exists ${sql.ref(name)}`.execute(db);
+  if (isFunction) await sql`drop function if exists ${sql.ref(name)}`.execute(db);
   await sql.raw(text).execute(db);
-  if (kind === 'function') await sql`revoke execute on function ${sql.ref(name)} from public`.execute(db);
+  if (isFunction) await sql`revoke execute on function ${sql.ref(name)} from public`.execute(db);
   await sql`
     insert into schema_files (name, hash, release) values (${name}, ${hash}, ${manifest.version})
-    on conflict (name) do update set hash = excluded.hash, release = excluded.release, applied_at = now()`.execute(
-    db,
-  );
-}
-
-/** Throws Failure if somebody else's tables would be in the way. */
-async function assertEmptyOrOurs(db: Database): Promise<void> {
-  const { rows } = await sql`
-    select where to_regclass('schema_files') is null and to_regclass('partners') is not null`.execute(db);
-  if (rows.length > 0)
-    throw new Failure('the database has tables that no release has created; use an empty database');
+    on conflict (name) do update set hash = excluded.hash, release = excluded.release`.execute(db);
 }
 
 /** SQL cannot create an Ed25519 key. */
@@ -108,12 +93,22 @@ async function createFirstPassKey(db: Database): Promise<void> {
     select 1, ${privateKey}::bytea, ${publicKey}::bytea where not exists (select from pass_keys)`.execute(db);
 }
 
-/** Throws Failure where the server is too old, or the database cannot store every name. */
-async function assertSupported(db: Database): Promise<void> {
-  const { rows } = await sql<{ version: string; number: number; encoding: string }>`
+/**
+ * Returns whether the database has our tables. Throws Failure where the server is too old, the database cannot store every name, or
+ * somebody else's tables would be in the way.
+ */
+async function assertSupported(db: Database) {
+  const { rows } = await sql<{
+    version: string;
+    number: number;
+    encoding: string;
+    isOurs: boolean;
+    isForeign: boolean;
+  }>`
     select current_setting('server_version') as version, current_setting('server_version_num')::integer as number,
-      current_setting('server_encoding') as encoding`.execute(db);
-  const { version, number, encoding } = rows[0]!;
+      current_setting('server_encoding') as encoding, to_regclass('schema_files') is not null as "isOurs",
+      to_regclass('schema_files') is null and to_regclass('partners') is not null as "isForeign"`.execute(db);
+  const { version, number, encoding, isForeign } = rows[0]!;
   if (number < OLDEST_VERSION * 10_000)
     throw new Failure(`PostgreSQL ${OLDEST_VERSION} or newer is needed, and this is ${version}`);
   if (!ENCODINGS.has(encoding))
@@ -121,4 +116,7 @@ async function assertSupported(db: Database): Promise<void> {
       `the database in DATABASE_URL is encoded in ${encoding}, which cannot hold every name; ` +
         `make one with "create database … template template0 encoding 'UTF8'"`,
     );
+  if (isForeign)
+    throw new Failure('the database has tables that no release has created; use an empty database');
+  return rows[0]!;
 }

@@ -1,6 +1,7 @@
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
 
-// The tables as TypeScript sees them. int8 and numeric arrive as numbers (connect.ts).
+// The tables as queries in TypeScript see them: with the columns that such a query names. What only SQL text uses stands in
+// sql/tables alone. int8 and numeric arrive as numbers (connect.ts).
 
 type CreatedAt = ColumnType<Date, Date | undefined, never>;
 export type BatchState = 'pending' | 'confirmed' | 'failed';
@@ -63,15 +64,14 @@ export const TICKET_COLUMNS = [
 /** What the audit log keeps of a thing: neither secrets nor their hashes, and nothing of an attendee's. */
 export type AuditedState = Record<string, unknown>;
 
-interface AuditedChange {
-  id: GeneratedAlways<number>;
-  at: CreatedAt;
-  action: string;
-  /** The kind and the id of what changed: "ticket:7". */
-  subject: string;
-  /** Null: it did not exist. */
-  before: AuditedState | null;
-  after: AuditedState | null;
+interface OfShard {
+  shard_id: number;
+}
+
+interface OfPartner extends OfShard {
+  event_id: number;
+  /** 0: of all partners. */
+  partner_id: number;
 }
 
 export interface Schema {
@@ -85,13 +85,6 @@ export interface Schema {
     created_at: CreatedAt;
     /** For notices about its webhooks. */
     contact_email: string | null;
-  };
-  /** How much of a second's limit the processes have drawn; written by drawPermits alone. */
-  rate_limit_windows: {
-    partner_id: number;
-    /** Seconds since 1970, by Postgres's clock. */
-    epoch_second: number;
-    drawn: number;
   };
   secret_keys: {
     /** In clear, so that a key is found by an index and only then compared. */
@@ -111,10 +104,7 @@ export interface Schema {
     hour: Date;
   };
   /** Where events live, each with everything about it. */
-  shards: {
-    id: number;
-    created_at: CreatedAt;
-  };
+  shards: { id: number };
   events: {
     id: GeneratedAlways<number>;
     shard_id: Generated<number>;
@@ -140,11 +130,7 @@ export interface Schema {
     /** Rises with every change of the event. */
     revision: Generated<number>;
   };
-  event_grants: {
-    partner_id: number;
-    event_id: number;
-    created_at: CreatedAt;
-  };
+  event_grants: Record<'partner_id' | 'event_id', number>;
   /** What passes are signed with. */
   pass_keys: {
     id: number;
@@ -158,110 +144,16 @@ export interface Schema {
     withdrawn_at: Date | null;
   };
   tickets: TicketsTable;
-  batches: {
-    shard_id: Generated<number>;
-    id: string;
-    state: Generated<BatchState>;
-    size: number;
-    /** The batch's registrations have serials in this range (other batches' may lie between). */
-    first_serial: number;
-    last_serial: number;
-    /** Whose all its registrations are. Null: several events' or partners', or some were cancelled before they were confirmed. */
-    event_id: number | null;
-    partner_id: number | null;
-    /**
-     * Until it is finalized, by serial: the event and the partner of each registration where the above are null, and the serials
-     * where there are gaps. Whatever is missing is read from the registrations, so a cancellation only has to empty these.
-     */
-    events: number[] | null;
-    partners: number[] | null;
-    serials: number[] | null;
-    created_at: CreatedAt;
-    /** When it was committed or, after that, redriven. */
-    pending_since: Generated<Date>;
-    finished_at: Date | null;
-    /** When the relay looks after the batch, if it is not written into the journal by then. */
-    relay_at: Generated<Date>;
-    /** How often the batch was handed to the queue: the relay's next wait doubles with it. */
-    enqueues: Generated<number>;
-    /** The SQLSTATE or error name with which finalization gave up. Never a message: those hold data. */
-    failure: string | null;
-    /** Where what finalization wrote of it into the journal begins; null: not yet. */
-    journal_offset: number | null;
-    /** Tickets whose last seat it took. */
-    sold_out: number[] | null;
-    /** What reserve_batch answered; null: everybody got a seat. */
-    answer: unknown;
-  };
-  registrations: {
-    shard_id: Generated<number>;
-    serial: Generated<number>;
-    batch_id: string;
-    position: number;
-    partner_id: number;
-    event_id: number;
-    ticket_id: number;
-    pass_code: number;
-    /** Set only under events that take an attendee once, and under test events. */
-    attendee_digest: string | null;
-    reserved_at: CreatedAt;
-    /** Until when its seat is held, unless it is confirmed. Null: for good. */
-    held_until: Date | null;
-    cancelled_at: Date | null;
-    full_name: string;
-    email_address: string;
-    phone_number: string | null;
-    gender: string | null;
-    table_or_seat: string | null;
-    extra_data_1: string | null;
-    extra_data_2: string | null;
-  };
+  registrations: OfPartner & { serial: number; cancelled_at: Date | null };
   /** Changes that are committed and not published yet. */
-  changes: {
-    shard_id: number;
-    id: Generated<number>;
-    at: CreatedAt;
-    kind: 'confirmed' | 'cancelled' | 'ticket';
-    event_id: number | null;
-    partner_id: number | null;
-    batch_id: string | null;
-    serials: number[] | null;
-    ticket_id: number | null;
-  };
-  /** The last published state of a ticket. */
-  ticket_states: {
-    shard_id: number;
-    ticket_id: number;
-    kind: 'sold_out' | 'reopened';
-  };
+  changes: OfShard & { kind: string; ticket_id: number | null };
   /** How far a shard's journal is written. */
-  journal_heads: {
-    shard_id: number;
-    last_offset: Generated<number>;
-  };
-  journal_segments: {
-    shard_id: number;
-    event_id: number;
-    /** 0: the entries are the event's own, about a ticket. */
-    partner_id: number;
-    last_offset: number;
-    count: number;
-    kind: JournalKind;
-    ticket_id: number | null;
-    first_serial: number | null;
-    last_serial: number | null;
-    /** Null where they are all from the first to the last. */
-    serials: number[] | null;
-    at: CreatedAt;
-  };
+  journal_heads: OfShard & { last_offset: number };
+  journal_segments: OfPartner & { last_offset: number; count: number; at: CreatedAt };
   /** Readers of the journal of an event, each with its progress. */
-  journal_consumers: {
-    shard_id: number;
+  journal_consumers: OfPartner & {
     id: string;
     kind: ConsumerKind;
-    event_id: number;
-    /** 0: of all partners. */
-    partner_id: number;
     /** Everything up to here was delivered. */
     last_offset: Generated<number>;
     /** Last offset of the range in flight. Null: there is none. */
@@ -277,19 +169,12 @@ export interface Schema {
     next_at: Generated<Date>;
     lease: string | null;
     leased_until: Date | null;
-    created_at: CreatedAt;
   };
   /** How far the journal of each shard was scanned for news of consumers. */
-  consumer_scans: {
-    shard_id: number;
-    last_offset: Generated<number>;
-  };
+  consumer_scans: OfShard & { last_offset: number };
   /** A partner's webhook. The id is the id of its journal consumer. */
-  webhook_endpoints: {
-    shard_id: number;
+  webhook_endpoints: OfPartner & {
     id: string;
-    event_id: number;
-    partner_id: number;
     url: string;
     description: string;
     types: string[];
@@ -308,8 +193,7 @@ export interface Schema {
     created_at: CreatedAt;
   };
   /** What its messages are signed with. The service needs them as they are. */
-  webhook_secrets: {
-    shard_id: number;
+  webhook_secrets: OfShard & {
     endpoint_id: string;
     id: string;
     /** Of HMAC. */
@@ -322,8 +206,7 @@ export interface Schema {
     ends_at: Date | null;
   };
   /** Messages that were sent, or not. Kept for a while. */
-  webhook_attempts: {
-    shard_id: number;
+  webhook_attempts: OfShard & {
     endpoint_id: string;
     at: CreatedAt;
     id: Generated<string>;
@@ -339,26 +222,15 @@ export interface Schema {
     error: string | null;
   };
   /** Everything that is sent to one recipient. */
-  deliveries: {
-    shard_id: number;
+  deliveries: OfShard & {
     event_id: number;
     kind: string;
     /** The serial of a registration, or the id of a webhook. */
     subject: string;
-    /** Which edition of the message. */
-    revision: Generated<number>;
-    state: Generated<DeliveryState>;
-    /** Attempts that counted. */
-    attempts: Generated<number>;
-    /** An earlier attempt may have succeeded: its outcome is unknown. */
-    possibly_twice: Generated<boolean>;
-    /** When it may be leased. While it is being sent: the end of the lease. */
-    due_at: Generated<Date>;
-    lease: string | null;
+    state: DeliveryState;
     /** Codes of the SMTP server, or one of our own. Never the server's text: it contains addresses. */
     reason: string | null;
     created_at: CreatedAt;
-    tried_at: Date | null;
     /** When the last message was sent, in any edition. */
     sent_at: Date | null;
   };
@@ -371,37 +243,4 @@ export interface Schema {
     event_id: number;
     at: CreatedAt;
   };
-  /** How much of a second's sending rate the processes have drawn; written by drawPermits alone. */
-  mail_rate_windows: {
-    sender_id: number;
-    epoch_second: number;
-    drawn: number;
-  };
-  idempotency_keys: {
-    shard_id: Generated<number>;
-    partner_id: number;
-    event_id: number;
-    key: string;
-    fingerprint: string;
-    /** Of a bulk call: 'bulk'. */
-    outcome: string;
-    serial: number | null;
-    /** Of a bulk call, in its order: what became of each (null: each has a seat), and the serials of who got a seat. */
-    outcomes: string[] | null;
-    serials: number[] | null;
-    created_at: CreatedAt;
-  };
-  /** Resets of test events have cancelled every registration up to this offset of the journal. */
-  test_resets: {
-    shard_id: Generated<number>;
-    event_id: number;
-    partner_id: number;
-    journal_offset: number;
-  };
-  /** What operators did, a row for each thing that changed. Written with the change, and never changed itself. */
-  audit_log: AuditedChange & {
-    /** The operator. */
-    actor: string;
-  };
-  partner_audit_log: AuditedChange & { partner_id: number };
 }

@@ -25,16 +25,12 @@ type ChangeOutcome = Changed | 'overloaded' | 'unknown' | 'failed';
  * Cancels registrations of one shard: their seats can be sold again. Finalization publishes the changes. Returns one outcome
  * each, in order. Safe to repeat.
  */
-export function cancelRegistrations(
+export const cancelRegistrations = (
   db: Database,
   shardId: number,
   cancellations: readonly Cancellation[],
   lockWithinMs = 0,
-): Promise<Changed[]> {
-  const deadlines = textArray(cancellations.map(({ deadline }) => deadline && deadline.toISOString()));
-  const more = sql`, ${deadlines}::timestamptz[]`;
-  return change(db, 'cancel_registrations', shardId, cancellations, lockWithinMs, more);
-}
+) => changeRegistrations(db, shardId, 'cancelled', cancellations, lockWithinMs);
 
 /**
  * Confirms held registrations of one shard. Finalization publishes the changes. Returns one outcome each, in order. Safe to
@@ -45,21 +41,22 @@ export const confirmRegistrations = (
   shardId: number,
   registrations: readonly NamedRegistration[],
   lockWithinMs = 0,
-) => change(db, 'confirm_registrations', shardId, registrations, lockWithinMs);
+) => changeRegistrations(db, shardId, 'confirmed', registrations, lockWithinMs);
 
-async function change(
+async function changeRegistrations(
   db: Database,
-  name: string,
   shardId: number,
-  registrations: readonly NamedRegistration[],
+  change: 'cancelled' | 'confirmed',
+  registrations: readonly (NamedRegistration & Partial<Cancellation>)[],
   lockWithinMs: number,
-  more = sql``,
 ): Promise<Changed[]> {
   const column = (key: keyof NamedRegistration) => plainArray(registrations.map((one) => one[key]));
+  const deadlines = textArray(registrations.map(({ deadline }) => deadline?.toISOString() ?? null));
   const { rows } = await sql<{ outcomes: Changed[] }>`
-    select ${sql.raw(name)}(
-      ${shardId}::integer, ${lockWithinMs}::integer, ${column('serial')}::bigint[], ${column('partnerId')}::integer[],
-      ${column('eventId')}::integer[], ${column('passCode')}::bigint[]${more}
+    select change_registrations(
+      ${shardId}::integer, ${lockWithinMs}::integer, ${change}::text, ${column('serial')}::bigint[],
+      ${column('partnerId')}::integer[], ${column('eventId')}::integer[], ${column('passCode')}::bigint[],
+      ${deadlines}::timestamptz[]
     ) as outcomes`.execute(db);
   return rows[0]!.outcomes;
 }

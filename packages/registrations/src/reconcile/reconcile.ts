@@ -101,11 +101,13 @@ const differences = (shard: number) => sql`
   -- Idempotency keys that remember a registration of somebody else, or none.
   union all
   select 'idempotency key "' || k.key || '" of partner ' || k.partner_id || ', event ' || k.event_id,
-    'remembers registration ' || coalesce(k.serial::text, '(none)') || coalesce(
+    'remembers registration ' || coalesce(seat.serial::text, '(none)') || coalesce(
       ', which is of partner ' || r.partner_id || ', event ' || r.event_id, ', which does not exist'
     )
-  from idempotency_keys k left join registrations r on r.shard_id = k.shard_id and r.serial = k.serial
-  where k.shard_id = ${shard} and k.outcome = 'registered'
+  from idempotency_keys k
+  cross join unnest(k.serials) with ordinality as seat (serial, position)
+  left join registrations r on r.shard_id = k.shard_id and r.serial = seat.serial
+  where k.shard_id = ${shard} and coalesce(k.outcomes[seat.position], 'registered') = 'registered'
     and (r.partner_id, r.event_id) is distinct from (k.partner_id, k.event_id)
 
   -- Batches that are not finalized, or not in the journal, although their time is over.

@@ -120,7 +120,7 @@ export async function reserveBatch(
 ): Promise<Outcome[]> {
   const reservations = reservationsOf(submissions);
   const { wanted, indexes } = countWanted(reservations);
-  const bulks = findBulks(submissions);
+  const calls = findCalls(submissions);
   const plain = (read: (reservation: Reservation) => number | string | null) =>
     plainArray(reservations.map(read));
   const text = (read: (reservation: Reservation) => string | null) => textArray(reservations.map(read));
@@ -131,35 +131,32 @@ export async function reserveBatch(
       ${`${RELAY_GRACE_SECONDS} s`}::interval, ${`${retentionHours} h`}::interval,
       ${plainArray(wanted.map((r) => r.ticketId))}::integer[], ${plainArray(wanted.map((r) => r.eventId))}::integer[],
       ${plainArray(wanted.map((r) => r.seats))}::integer[],
-      ${plainArray(bulks.map(({ first }) => first))}::integer[], ${plainArray(bulks.map(({ last }) => last))}::integer[],
-      ${plainArray(bulks.map(({ isAll }) => `${isAll}`))}::boolean[],
-      ${textArray(bulks.map(({ idempotency }) => idempotency?.key ?? null))}::text[],
-      ${plainArray(bulks.map(({ idempotency }) => idempotency?.fingerprint ?? null))}::uuid[],
+      ${plainArray(calls.map(({ first }) => first))}::integer[], ${plainArray(calls.map(({ last }) => last))}::integer[],
+      ${plainArray(calls.map(({ isAll }) => `${isAll}`))}::boolean[],
+      ${textArray(calls.map(({ key }) => key))}::text[],
+      ${plainArray(calls.map(({ fingerprint }) => fingerprint))}::uuid[],
       ${plainArray(indexes)}::integer[],
       ${plain((r) => r.partnerId)}::integer[], ${plain((r) => r.passCode)}::bigint[],
       ${plain((r) => r.attendeeDigest)}::uuid[], ${plain((r) => (r.returnsExisting ? 'true' : null))}::boolean[],
       ${plainArray(findRepeats(reservations))}::integer[], ${plain((r) => r.holdSeconds)}::integer[],
-      ${text((r) => r.idempotency?.key ?? null)}::text[],
-      ${plain((r) => r.idempotency?.fingerprint ?? null)}::uuid[],
       ${text((r) => r.fullName)}::text[], ${text((r) => r.emailAddress)}::text[],
       ${text((r) => r.phoneNumber)}::text[], ${text((r) => r.gender)}::text[],
       ${text((r) => r.tableOrSeat)}::text[], ${text((r) => r.extraData1)}::text[],
       ${text((r) => r.extraData2)}::text[], ${holdSharePercent ?? null}::integer
     ) as answer`.execute(db);
-  const outcomes = readOutcomes(rows[0]!.answer, reservations);
-  return bulks.length === 0 ? outcomes : gatherBulks(submissions, outcomes);
+  return gatherBulks(submissions, readOutcomes(rows[0]!.answer, reservations));
 }
 
-/** Returns the bulk calls among the submissions, each with the (1-based) positions of its first and last registration. */
-function findBulks(submissions: readonly Submission[]) {
-  const bulks: (BulkReservation & { first: number; last: number })[] = [];
+/** Returns the bulk calls and those with a key, each with the (1-based) positions of its first and last registration. */
+function findCalls(submissions: readonly Submission[]) {
   let last = 0;
-  for (const submission of submissions) {
+  return submissions.flatMap((submission) => {
     const first = last + 1;
     last += seatsOf(submission);
-    if (isBulk(submission)) bulks.push({ ...submission, first, last });
-  }
-  return bulks;
+    const { key, fingerprint } = submission.idempotency ?? { key: null, fingerprint: null };
+    if (!isBulk(submission) && key === null) return [];
+    return { first, last, key, fingerprint, isAll: isBulk(submission) && submission.isAll };
+  });
 }
 
 /**
@@ -181,7 +178,8 @@ function findRepeats(reservations: readonly Reservation[]): (number | null)[] {
 }
 
 /** Returns the outcome of each submission. The function gives an outcome of a whole bulk call to each of its registrations. */
-function gatherBulks(submissions: readonly Submission[], outcomes: readonly SeatOutcome[]): Outcome[] {
+function gatherBulks(submissions: readonly Submission[], outcomes: SeatOutcome[]): Outcome[] {
+  if (!submissions.some(isBulk)) return outcomes;
   let next = 0;
   return submissions.map((submission): Outcome => {
     if (!isBulk(submission)) return outcomes[next++]!;

@@ -1,0 +1,72 @@
+-- Cancels registrations, or confirms held ones: then they are held until 'infinity'. "change" is 'cancelled' or 'confirmed'. Returns
+-- it by position (also if there was nothing to change), or 'too-late', or null if there is no such registration. Runs as the
+-- owner: callers can change only registrations whose pass code they have. Locks in the order of all functions: tickets,
+-- registrations.
+create or replace function change_registrations(
+  shard integer, lock_within_ms integer, change text,
+  wanted bigint[], wanted_partners integer[], wanted_events integer[], wanted_codes bigint[], deadlines timestamptz[]
+) returns text[] language plpgsql security definer set search_path from current
+set enable_seqscan = off
+as $$
+#variable_conflict use_column
+declare
+  is_confirmation constant boolean := change = 'confirmed';
+  outcomes text[] := array_fill(null::text, array[cardinality(wanted)]);
+  due bigint[];
+  due_tickets integer[];
+  confirmed bigint[];
+  entry record;
+begin
+  perform set_config('lock_timeout', lock_within_ms::text, true);
+  for entry in
+    select position, r.serial, ticket_id,
+      case when is_confirmation then cancelled_at is null and coalesce(held_until = 'infinity', true)
+        else cancelled_at is not null end as is_done,
+      case when is_confirmation then cancelled_at is not null or held_until <= now()
+        else coalesce(now() >= deadlines[position], false) end as is_late
+    from unnest(wanted, wanted_partners, wanted_events, wanted_codes) with ordinality
+      as input (serial, partner_id, event_id, pass_code, position)
+    cross join lateral (
+      select serial, ticket_id, cancelled_at, held_until from registrations
+      where shard_id = shard and serial = input.serial and partner_id = input.partner_id
+        and event_id = input.event_id and pass_code = input.pass_code
+      offset 0
+    ) r
+  loop
+    outcomes[entry.position] := case when entry.is_done or not entry.is_late then change else 'too-late' end;
+    if not (entry.is_done or entry.is_late) then
+      due := due || entry.serial;
+      due_tickets := due_tickets || entry.ticket_id;
+    end if;
+  end loop;
+  if due is null then
+    return outcomes;
+  elsif not is_confirmation then
+    perform release_registrations(shard, due, due_tickets, false);
+    return outcomes;
+  end if;
+
+  -- Another transaction may have confirmed or cancelled a row since it was read. After the wait for that row's lock Postgres
+  -- checks this condition again, so only one of several callers changes the row, and publishes it.
+  for entry in
+    update registrations set held_until = 'infinity'
+    where shard_id = shard and serial = any(due) and cancelled_at is null and held_until < 'infinity'
+    returning serial
+  loop
+    confirmed := confirmed || entry.serial;
+  end loop;
+  insert into changes (shard_id, kind, event_id, partner_id, batch_id, serials)
+  select shard_id, 'confirmed', event_id, partner_id, batch_id, array_agg(serial) from registrations
+  where shard_id = shard and serial = any(confirmed)
+  group by shard_id, event_id, partner_id, batch_id;
+  for entry in
+    select position from unnest(wanted) with ordinality as input (serial, position)
+    cross join lateral (
+      select cancelled_at from registrations where shard_id = shard and serial = input.serial offset 0
+    ) r
+    where cancelled_at is not null and outcomes[position] = change
+  loop
+    outcomes[entry.position] := 'too-late';
+  end loop;
+  return outcomes;
+end $$;
