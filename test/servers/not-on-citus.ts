@@ -2,6 +2,7 @@
 export const FOLDERS_ON_CITUS = [
   'audit',
   'database',
+  'deliveries',
   'end-to-end',
   'http',
   'journal',
@@ -54,6 +55,7 @@ export const FILES_NOT_ON_CITUS: Record<string, string[]> = {
     'queue/sentinel',
     'queue/two-queues',
   ],
+  'kills processes in each state of a delivery': ['deliveries/crashes'],
   'about settings': ['service/settings', 'service/wrong-settings'],
   'about e-mails, or about what a process does with them: what is asked of the database mail/send asks as well':
     ['mail/at-most-once', 'mail/commands', 'mail/e-mail', 'mail/mailcatcher', 'mail/sharing'],

@@ -109,8 +109,8 @@ begin
   -- Answers to calls with a key. Looked up one by one: a planner without statistics would scan the whole table (offset 0).
   if call_keys is not null then
     for entry in
-      select position, earlier.fingerprint = call.fingerprint as is_same,
-        coalesce(earlier.outcomes[position - call.first + 1], 'registered') as outcome, r.serial, r.pass_code
+      select input.position, earlier.fingerprint = call.fingerprint as is_same,
+        coalesce(earlier.outcomes[input.position - call.first + 1], 'registered') as outcome, r.serial, r.pass_code
       from unnest(call_firsts, call_lasts, call_keys, call_fingerprints) as call (first, last, key, fingerprint)
       cross join lateral (
         select * from idempotency_keys
@@ -118,10 +118,10 @@ begin
           and event_id = wanted_events[tickets[call.first]] and key = call.key
         offset 0
       ) earlier
-      cross join generate_series(call.first, call.last) as position
+      cross join generate_series(call.first, call.last) as input (position)
       left join lateral (
         select serial, pass_code from registrations
-        where shard_id = shard and serial = earlier.serials[position - call.first + 1]
+        where shard_id = shard and serial = earlier.serials[input.position - call.first + 1]
           and partner_id = earlier.partner_id and event_id = earlier.event_id
         offset 0
       ) r on true
@@ -145,7 +145,7 @@ begin
         offset 0
       ) earlier
     loop
-      if not (returns_existing[entry.position] and entry.partner_id = partners[entry.position]) then
+      if returns_existing[entry.position] is null or entry.partner_id <> partners[entry.position] then
         is_duplicate[entry.position] := true;
       elsif known[entry.position] is null then
         known[entry.position] := 'existing';
