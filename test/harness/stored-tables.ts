@@ -7,7 +7,7 @@ type CreatedAt = ColumnType<Date, Date | undefined, never>;
 /** Tables with the columns that in the product only SQL text names. */
 export interface StoredTables extends Omit<
   Schema,
-  'batches' | 'changes' | 'deliveries' | 'journal_segments' | 'registrations'
+  'batches' | 'changes' | 'deliveries' | 'idempotency_keys' | 'journal_segments' | 'registrations'
 > {
   batches: {
     shard_id: Generated<number>;
@@ -76,12 +76,6 @@ export interface StoredTables extends Omit<
     outcomes: string[] | null;
     serials: (number | null)[];
     created_at: ColumnType<Date, Date | undefined, Date>;
-  };
-  test_resets: {
-    shard_id: Generated<number>;
-    event_id: number;
-    partner_id: number;
-    journal_offset: number;
   };
   audit_log: {
     id: number;

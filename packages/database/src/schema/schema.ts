@@ -147,6 +147,9 @@ export interface Schema {
   registrations: OfPartner & { serial: number; cancelled_at: Date | null };
   /** Changes that are committed and not published yet. */
   changes: OfShard & { kind: string; ticket_id: number | null };
+  idempotency_keys: OfPartner & { key: string; created_at: CreatedAt };
+  /** Resets of test events have cancelled every registration up to this offset of the journal. */
+  test_resets: OfPartner & { journal_offset: number };
   /** How far a shard's journal is written. */
   journal_heads: OfShard & { last_offset: number };
   journal_segments: OfPartner & { last_offset: number; count: number; at: CreatedAt };
