@@ -10,8 +10,8 @@ grant select (
 ) on registrations to :"role";
 grant usage on sequence registrations_serial_seq to :"role";
 grant select, insert on batches to :"role";
--- It announces that a ticket is sold out.
-grant insert (shard_id, kind, ticket_id) on changes to :"role";
+-- It announces that a ticket is sold out. On a cluster, Citus writes the defaults (id, at) as well.
+grant insert (shard_id, id, at, kind, ticket_id) on changes to :"role";
 grant usage on sequence changes_id_seq to :"role";
 grant select, update (taken) on tickets to :"role";
 grant select, insert, delete on idempotency_keys to :"role";
