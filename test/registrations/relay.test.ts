@@ -32,7 +32,8 @@ const addDueBatches = (count: number, shardId = 0) =>
     database.db,
   );
 
-const ids = async () => (await database.db.selectFrom('batches').select('id').execute()).map(({ id }) => id);
+const ids = async () =>
+  (await tablesOf(database.db).selectFrom('batches').select('id').execute()).map(({ id }) => id);
 
 /** A relay whose finalizer only notes what it is given, or refuses it. */
 function openRelay(producer: Pick<Producer, 'enqueue'>, refusal?: Error) {

@@ -15,7 +15,7 @@ export function limitRate(db: Database, log: Logger): onRequestHookHandler {
   // Bounded by the number of partners that have a limit.
   const leases = new Map<number, QuotaLease>();
   const createLease = (id: number) =>
-    new QuotaLease((wanted) => draw({ table: 'rate_limit_windows', column: 'partner_id', id }, wanted));
+    new QuotaLease((wanted) => draw({ table: 'rate_limit_windows', id }, wanted));
   return function limitRequestRate(request, reply, done) {
     const { partnerId, requestsPerSecond } = request.principal;
     // Most partners have none, and are spared the promise.
