@@ -104,8 +104,7 @@ const differences = (shard: number) => sql`
     'remembers registration ' || coalesce(seat.serial::text, '(none)') || coalesce(
       ', which is of partner ' || r.partner_id || ', event ' || r.event_id, ', which does not exist'
     )
-  from idempotency_keys k
-  cross join unnest(k.serials) with ordinality as seat (serial, position)
+  from idempotency_keys k cross join unnest(k.serials) with ordinality as seat (serial, position)
   left join registrations r on r.shard_id = k.shard_id and r.serial = seat.serial
   where k.shard_id = ${shard} and coalesce(k.outcomes[seat.position], 'registered') = 'registered'
     and (r.partner_id, r.event_id) is distinct from (k.partner_id, k.event_id)
