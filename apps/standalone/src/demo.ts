@@ -16,7 +16,7 @@ const DemoTicket = Type.Object({
   note: Type.String(),
 });
 
-/** What is in demo.json: enough to call the API at once. */
+/** The content of demo.json: enough to call the API at once. */
 const Demo = Type.Object({
   baseUrl: Type.String(),
   secretKey: Type.String(),
@@ -71,7 +71,7 @@ const offers = (): Offer[] => [
 
 /**
  * Makes sure that there is a partner with a key, an event and tickets to try the API with, and that `file` (readable
- * only by its owner) says so. What an earlier start created is used again if this database still knows it.
+ * only by its owner) holds them. A demo from an earlier start is used again if this database still has it.
  */
 export async function ensureDemo(db: Database, file: string, baseUrl: string): Promise<Demo> {
   const demo = { ...((await readDemo(db, file)) ?? (await createDemo(db))), baseUrl };
@@ -119,7 +119,7 @@ async function createDemo(db: Database) {
   });
 }
 
-/** What the terminal shows when everything runs: where, and commands that work as they are. */
+/** Shown in the terminal when everything runs: the addresses, and commands that work as they are. */
 export function welcome(
   demo: Demo,
   {
@@ -158,7 +158,7 @@ Register for one of them (responseData is the pass reference):
     -H 'Content-Type: application/json' \\
     -d '${attendee}'
 
-What became of it (put the pass reference in):
+Its current state (insert the pass reference):
 
   curl -s "$BASE/api/v1/events/registrations/<passReference>" \\
     ${headers}

@@ -37,7 +37,7 @@ export interface PartnerActor {
   partnerId: number;
 }
 
-/** Who performs an action: an operator, by name, or a partner. */
+/** The actor of an action: an operator, by name, or a partner. */
 export type Actor = string | PartnerActor;
 
 /** Records a change of the subject in the audit log. */

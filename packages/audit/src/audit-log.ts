@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import type { AuditedState, Database } from '@floodgate/database';
 import type { Actor } from './actions.ts';
 
-// Two tables. What operators did is kept: no role may update or delete a row. What partners did is kept for 90 days and at most
-// 1,000 entries per partner, because a partner decides how many there are.
+// Two tables. Entries of operators are kept: no role may update or delete a row. Entries of partners are kept for 90 days and at
+// most 1,000 per partner, because a partner decides how many there are.
 
 /** A change of one thing. Holds neither secrets nor their hashes, and no attendee data. */
 export interface Change {

@@ -22,7 +22,7 @@ export const DEFAULT_WEBHOOK_ATTEMPTS = 100;
 
 const EXAMPLE_ID = '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f';
 
-/** What a partner sets. */
+/** The fields that a partner sets. */
 const fields = {
   url: Type.String({
     maxLength: 2_048,

@@ -21,7 +21,7 @@ export interface Delivery {
   shardId: number;
   kind: string;
   eventId: number;
-  /** What the message is about, as a reference: a registration's serial, or a webhook's id. */
+  /** The subject of the message: a registration's serial, or a webhook's id. */
   subject: string;
   /** Which edition of the message: it rises when the same subject needs a newer message. */
   revision: number;

@@ -2,7 +2,7 @@ import type { DeliveryState } from '@floodgate/database';
 import type { CircuitBreaker } from './circuit-breaker.ts';
 import type { Delivery } from './deliveries.ts';
 
-/** What an attempt to send a message resulted in. */
+/** The result of an attempt to send a message. */
 export type Attempt =
   | { kind: 'sent' }
   /** The server refused this message, for good or for now. */
@@ -12,7 +12,7 @@ export type Attempt =
   /** The server seems to accept nothing. `isDoubtful`: it had received the whole message, and its answer was lost. */
   | { kind: 'unavailable'; isDoubtful: boolean; reason: string };
 
-/** What a delivery becomes. Without `attempts`, the attempt did not count. */
+/** The next state of a delivery. Without `attempts`, the attempt did not count. */
 export interface Outcome {
   state: Exclude<DeliveryState, 'sending'>;
   reason: string | null;

@@ -1,7 +1,7 @@
 import { plainArray, textArray, type Database } from '@floodgate/database';
 import { sql } from 'kysely';
 
-/** What deliveries of one kind are about. */
+/** The subjects of deliveries of one kind. */
 export interface Queue {
   shardId: number;
   eventId: number;

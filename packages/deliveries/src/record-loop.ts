@@ -9,7 +9,7 @@ import type { DeliveryMessage } from './send-loop.ts';
 export interface Ended<Message> {
   delivery: Delivery;
   outcome: Outcome;
-  /** What was sent; null: nothing was. */
+  /** The message that was sent; null: none. */
   message: Message | null;
   /** Null: there was none. */
   attempt: Attempt | null;

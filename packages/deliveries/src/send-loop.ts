@@ -13,7 +13,7 @@ import { outcomeOf, putBack, retry, type Attempt, type Outcome } from './outcome
 import { createRecorder, type Ended, type Recorder } from './record-loop.ts';
 import type { SendingRate } from './sending-rate.ts';
 
-/** What a message must tell the loop. */
+/** The fields of a message that the loop needs. */
 export interface DeliveryMessage {
   /** The edition that it is. */
   revision: number;
@@ -39,7 +39,7 @@ export interface SendLoopOptions<Message extends DeliveryMessage> {
   send: (message: Message) => Promise<Attempt>;
   rate: SendingRate;
   beforeRecord?: (ended: readonly Ended<Message>[]) => Promise<void>;
-  /** Told of each outcome that was recorded, and of each attempt that found the server unavailable. */
+  /** Called with each outcome that was recorded, and after each attempt that found the server unavailable. */
   onOutcome: (outcome: { state: string; reason: string | null }, delivery: Delivery) => void;
   /** `what` failed; it is repeated. */
   onError: (error: Error, what: 'lease' | 'load' | 'render' | 'record', delivery?: Delivery) => void;

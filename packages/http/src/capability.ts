@@ -11,7 +11,7 @@ import type { Logger } from '@floodgate/service';
 import type { Routes } from './server.ts';
 import type { Static, TObject, TProperties } from '@sinclair/typebox';
 
-/** What the API gives to every capability. */
+/** The dependencies that the API passes to every capability. */
 export interface ApiContext {
   log: Logger;
   /** For statements that only read. */
@@ -25,7 +25,7 @@ export interface ApiContext {
   answerWithinMs: number;
 }
 
-/** What a capability brings to the API's process while it is open. */
+/** An open capability of the API's process. */
 export interface OpenCapability {
   /** Adds hooks that the requests to all capabilities pass. */
   guard?(api: Routes): void;
@@ -71,7 +71,7 @@ export interface PartnerPrincipal {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who makes the request. Set by the one hook that authenticates, on every route behind it. */
+    /** The caller. Set by the one hook that authenticates, on every route behind it. */
     principal: PartnerPrincipal;
     /**
      * Counts this request as so many against the partner's limit, including what it was counted as before. Resolves to false

@@ -166,7 +166,7 @@ function reportOutcomes(metrics: Registry, log: Logger) {
     if (state === 'unavailable') warn(log, { reason });
     if (kind !== WEBHOOK_DISABLED) return;
     const webhook = { webhook: subject };
-    if (state === 'sent') log.info(webhook, 'a partner was told that its webhook was disabled');
+    if (state === 'sent') log.info(webhook, 'a partner was notified that its webhook was disabled');
     if (state === 'undeliverable')
       log.warn({ ...webhook, reason }, 'a partner cannot be told that its webhook was disabled');
   };

@@ -1,7 +1,7 @@
 import type { Database, Mode } from '@floodgate/database';
 import type { Language } from '@floodgate/events';
 
-/** What e-mails say about an event. */
+/** Facts about an event for e-mails. */
 export interface MailEvent {
   id: number;
   shardId: number;

@@ -9,7 +9,7 @@ export interface MailMessage {
   subject: string;
   /** As SMTP transfers it. */
   content: Buffer;
-  /** What `content` holds, for the mailcatcher and previews. */
+  /** The same content, for the mailcatcher and previews. */
   text: string;
   html: string;
   picture: Buffer | null;
@@ -35,7 +35,7 @@ export function parseSender(from: string): Sender | null {
 
 export const domainOf = ({ address }: Sender) => address.split('@')[1]!;
 
-/** What all e-mails that are made with one frame have in common. */
+/** The common part of all e-mails of one frame. */
 export interface FrameOptions {
   sender: Sender;
   subject: string;
@@ -47,7 +47,7 @@ export interface FrameOptions {
   calendar?: string | null;
 }
 
-/** What one e-mail has of its own. */
+/** The individual part of an e-mail. */
 export interface FrameContent {
   to: { name: string; address: string };
   messageId: string;

@@ -3,7 +3,7 @@ import SMTPPool from 'nodemailer/lib/smtp-pool';
 import type { Attempt } from '@floodgate/deliveries';
 import type { MailMessage } from './message.ts';
 
-/** What accepts e-mails: an SMTP server, or the mailcatcher. */
+/** A receiver of e-mails: an SMTP server, or the mailcatcher. */
 export interface Transport {
   /** Whether what is sent leaves this machine. */
   isOutside: boolean;
@@ -64,7 +64,7 @@ export function openSmtp({ url, connections }: SmtpOptions): Transport {
   };
 }
 
-/** What the pool needs of a message. */
+/** The fields of a message that the pool needs. */
 function messageOf({ from, to, messageId, content }: MailMessage, handedOver: () => void) {
   return {
     getEnvelope: () => ({ from, to: [to] }),

@@ -6,12 +6,12 @@ import type { onRequestHookHandler } from 'fastify';
 import { sql } from 'kysely';
 import { hashSecret, isSecretOf, parseSecretKey, type SecretKey } from './keys.ts';
 
-/** What a caller says of itself: a key, by its id in hexadecimal, and an event by its reference, a UUID or null. */
+/** The credentials of a caller: a key, by its id in hexadecimal, and an event by its reference, a UUID or null. */
 interface Caller extends SecretKey {
   eventRef: string | null;
 }
 
-/** What a key id and an event reference stand for. */
+/** The database rows of a key id and an event reference. */
 interface AccessRow extends Omit<PartnerPrincipal, 'kind' | 'eventId'> {
   keyId: string;
   secretHash: Buffer;
@@ -66,7 +66,7 @@ export async function noteKeyUse(db: Database, keyIds: readonly string[]): Promi
     on conflict (key_id) do update set hour = excluded.hour where noted.hour < excluded.hour`.execute(db);
 }
 
-/** What a secret key and an event reference stand for. */
+/** The access of a caller, or the reason for the refusal. */
 type Access = PartnerPrincipal | 'unknown-key' | 'no-such-event';
 
 /** The hash of no secret that anybody could know. */

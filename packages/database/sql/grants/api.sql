@@ -1,4 +1,4 @@
--- What the API may do, and nothing else: psql -v role=floodgate_api -f api.sql. "floodgate grant" runs it, and "floodgate migrate"
+-- The privileges of the API: psql -v role=floodgate_api -f api.sql. "floodgate grant" runs it, and "floodgate migrate"
 -- runs it again for each role that was granted. Columns are listed where a column is a secret or attendee data, and for updates: then
 -- a fault in the API cannot change what operators have set.
 
@@ -27,7 +27,7 @@ grant select on changes, journal_heads, journal_segments, webhook_attempts to :"
 grant select, insert, update, delete on journal_consumers, webhook_endpoints to :"role";
 grant select (shard_id, endpoint_id, id, public_key, created_at, ends_at) on webhook_secrets to :"role";
 grant insert, update (ends_at), delete on webhook_secrets to :"role";
--- What partners change is in the audit log. The API cannot read it.
+-- The audit log records the changes of partners. The API cannot read it.
 grant insert on partner_audit_log to :"role";
 
 grant select on schema_files to :"role";

@@ -1,4 +1,4 @@
--- What the delivery process may do, and nothing else: see api.sql. It sends to attendees and partners, so it reads who they are. It changes
+-- The privileges of the delivery process, see api.sql. It sends to attendees and partners, so it reads who they are. It changes
 -- no registration.
 
 grant select on

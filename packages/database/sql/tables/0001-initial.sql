@@ -151,7 +151,7 @@ create table batches (
   failure text,
   -- Where the journal entries of this batch begin. Null: it has none yet.
   journal_offset bigint,
-  -- What reserve_batch answered. Null: everybody got a seat.
+  -- The answer of reserve_batch. Null: everybody got a seat.
   answer json,
   primary key (shard_id, id)
 );
@@ -214,7 +214,7 @@ create table changes (
   primary key (shard_id, id)
 );
 
--- What the journal said last of a ticket: 'sold_out' or 'reopened'. No row: nothing yet. The journal itself is pruned.
+-- The last journal entry of a ticket: 'sold_out' or 'reopened'. No row: none yet. The journal itself is pruned.
 create table ticket_states (
   shard_id integer not null,
   ticket_id integer not null,
@@ -429,6 +429,6 @@ create table audit_log (
 -- checked at all. For a stronger guarantee, copy the rows to another system.
 revoke update, delete, truncate on audit_log from current_user;
 
--- What partners changed; the actor is "partner:7". Unlike audit_log it is pruned, because a partner decides how many rows there are.
+-- The changes of partners; the actor is "partner:7". Unlike audit_log it is pruned, because a partner decides how many rows there are.
 create table partner_audit_log (like audit_log including all);
 create index partner_audit_log_of_partner on partner_audit_log (actor, id);

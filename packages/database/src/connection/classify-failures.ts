@@ -11,8 +11,7 @@ const READ_ONLY = '25006';
  *
  * A connection is closed instead of being used again when it was lost, when its statement timed out and may still be
  * running, or when its server only reads. Once a connection is lost, those that have not answered since are closed, too.
- * What ended it may have ended them, and on a wire that forgets connections (half-open) each would take a timeout to find
- * out.
+ * They probably have the same fault, and each half-open connection would cost a timeout.
  */
 export function classifyFailures(
   pool: pg.Pool,

@@ -4,10 +4,10 @@ import type { ServiceName } from '../roles/services.ts';
 import { assertMigrated } from '../schema/migrate.ts';
 import { connect, type ConnectOptions, type Database } from './connect.ts';
 
-/** What differs between the pools of a service. The purpose is shown in pg_stat_activity behind the service's name. */
+/** Options that differ between the pools of a service. The purpose is shown in pg_stat_activity behind the service's name. */
 export type PoolOptions = Omit<ConnectOptions, 'connectionString' | 'applicationName'> & { purpose?: string };
 
-/** Returns a pool of a service. What its role lacks, and connections that are lost while they are idle, are logged. */
+/** Returns a pool of a service. It logs missing privileges of its role, and idle connections that are lost. */
 export const openServicePool = (
   { service, connectionString, log }: { service: ServiceName; connectionString: string; log: Logger },
   { purpose = '', ...options }: PoolOptions,

@@ -1,6 +1,6 @@
 import { reasonOf, sqlStateOf } from '@floodgate/service/failure';
 
-/** No connection was to be had. The statement was never sent: nothing can have changed. */
+/** No connection was available. The statement was never sent, so nothing has changed. */
 export class ConnectionFailed extends Error {
   override name = 'ConnectionFailed';
   constructor(cause: unknown) {
@@ -16,7 +16,7 @@ export class ConnectionLost extends Error {
   }
 }
 
-/** What a failed statement means for its caller. */
+/** The meaning of a failed statement for its caller. */
 export type StatementFailure =
   | 'not-sent'
   | 'unknown' // it may have committed, or may still commit

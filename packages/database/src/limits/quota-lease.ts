@@ -1,4 +1,4 @@
-/** What the shared counter answers to a draw. */
+/** The answer of the shared counter to a draw. */
 export interface Draw {
   /** Permits that were drawn of this window before, by all processes; may exceed the limit. */
   drawnBefore: number;
@@ -34,7 +34,7 @@ export class QuotaLease {
   #spent = 0;
   /** Permits that were refused in this second. */
   #refused = 0;
-  /** What all processes together have drawn of this second, as far as is known. */
+  /** Permits that all processes together have drawn of this second, as far as is known. */
   #drawn = 0;
 
   /** `draw` asks the shared counter for permits. It must not reject: null says that the counter is out of reach. */

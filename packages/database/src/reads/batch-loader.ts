@@ -9,7 +9,7 @@ const WAITING_LIMIT = 10_000;
 const TOO_MANY_READS = new QueueFull('too many reads are waiting');
 
 /**
- * Returns what reads by key, one statement at a time. What is asked for meanwhile is read together by the next statement. So a
+ * Returns a function that reads by key, one statement at a time. The next statement reads all keys that came meanwhile. So a
  * caller that makes up keys by the thousands keeps one connection busy, and leaves the others to everybody else. Rejects with
  * QueueFull, or as the statement does.
  *

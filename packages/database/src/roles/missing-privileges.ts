@@ -5,8 +5,8 @@ import type { ConnectOptions, Database } from '../connection/connect.ts';
 import type { ServiceName } from './services.ts';
 
 /**
- * Throws, saying what to do, where the connected role lacks a privilege of this service. The owner lacks none. What does
- * not exist yet is left to assertMigrated.
+ * Throws if the connected role lacks a privilege of this service, and says how to grant it. The owner has all of them.
+ * assertMigrated reports objects that do not exist yet.
  */
 export async function assertGranted(db: Database, service: ServiceName): Promise<void> {
   const lack = (await findLacks(db, service)).find(({ isThere }) => isThere);

@@ -1,13 +1,13 @@
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
 
-// The tables as queries in TypeScript see them: with the columns that such a query names. What only SQL text uses stands in
+// The tables as queries in TypeScript see them: with the columns that such a query names. Columns that only SQL text uses stand in
 // sql/tables alone. int8 and numeric arrive as numbers (connect.ts).
 
 type CreatedAt = ColumnType<Date, Date | undefined, never>;
 export type BatchState = 'pending' | 'confirmed' | 'failed';
-/** What an entry of the journal tells. The last two are about a ticket, the others about a registration. */
+/** The kinds of journal entries. The last two are about a ticket, the others about a registration. */
 export type JournalKind = 'confirmed' | 'cancelled' | 'failed' | 'sold_out' | 'reopened';
-/** Who reads the journal: what sends e-mails to attendees, or a partner's webhook. */
+/** A reader of the journal: the sender of e-mails to attendees, or a partner's webhook. */
 export type ConsumerKind = 'mail' | 'webhook';
 /** packages/deliveries draws them. */
 export type DeliveryState =
@@ -19,7 +19,7 @@ export type DuplicatePolicy = 'allow' | 'reject' | 'return_existing';
 /** For what an attendee registers once, where not as often as they like. */
 export type DuplicateScope = 'event' | 'ticket';
 
-/** What a key opens, and what an event is: the real thing, or one for trying things out. Nobody outside ever hears of the latter. */
+/** The mode of a key and of an event. Test events never send anything to attendees. */
 export type Mode = 'live' | 'test';
 
 export interface TicketsTable {
@@ -41,7 +41,7 @@ export interface TicketsTable {
 }
 
 /**
- * What is read of a ticket. Not *: services prepare their statements, and Postgres refuses a prepared one (0A000) once a
+ * The columns that services read of a ticket. Not *: services prepare their statements, and Postgres refuses a prepared one (0A000) once a
  * migration has given it another column. A column that is missing here does not compile.
  */
 export const TICKET_COLUMNS = [
@@ -61,7 +61,7 @@ export const TICKET_COLUMNS = [
   'last_modified_by',
 ] as const satisfies readonly (keyof TicketsTable)[];
 
-/** What the audit log keeps of a thing: neither secrets nor their hashes, and nothing of an attendee's. */
+/** The values that the audit log keeps of a thing: neither secrets nor their hashes, and no attendee data. */
 export type AuditedState = Record<string, unknown>;
 
 interface OfShard {
@@ -131,7 +131,7 @@ export interface Schema {
     revision: Generated<number>;
   };
   event_grants: Record<'partner_id' | 'event_id', number>;
-  /** What passes are signed with. */
+  /** The keys that sign passes. */
   pass_keys: {
     id: number;
     /** Ed25519, in PKCS #8 and SPKI. */
@@ -195,7 +195,7 @@ export interface Schema {
     test_message: string | null;
     created_at: CreatedAt;
   };
-  /** What its messages are signed with. The service needs them as they are. */
+  /** The keys that sign its messages. The service needs them in plain text. */
   webhook_secrets: OfShard & {
     endpoint_id: string;
     id: string;
@@ -214,7 +214,7 @@ export interface Schema {
     at: CreatedAt;
     id: Generated<string>;
     message_id: string;
-    /** What the message told: what comes after the one, up to the other. Null: it was a test. */
+    /** The message's range: the entries after the first offset, up to the second. Null: it was a test. */
     after_offset: number | null;
     last_offset: number | null;
     entries: number;

@@ -27,7 +27,7 @@ export function confirmationKind(
   };
 }
 
-/** Returns what renders confirmations. What all e-mails of an event have in common is composed once. */
+/** Returns a renderer of confirmations. It composes the common part of an event's e-mails once. */
 export function confirmationRenderer(sender: Sender) {
   const frameOf = eventFrames(async (event) => {
     const calendar = calendarOf(event);

@@ -3,7 +3,7 @@ import type { Language } from '@floodgate/events';
 import { factTable, heading, layout, TEXT, textMail } from './layout.ts';
 import { WORDS } from './words.ts';
 
-/** What the e-mail about a confirmed registration says. */
+/** The data of the e-mail about a confirmed registration. */
 export interface Confirmation {
   language: Language;
   eventName: string;

@@ -3,7 +3,7 @@ import type { Language } from '@floodgate/events';
 import { factTable, heading, layout, TEXT, textMail } from './layout.ts';
 import { WORDS } from './words.ts';
 
-/** What the e-mail about a changed event says. */
+/** The data of the e-mail about a changed event. */
 export interface EventUpdate {
   language: Language;
   eventName: string;

@@ -1,7 +1,7 @@
 import { html } from 'ghtml';
 import { factTable, heading, layout, TEXT, textMail, type Fact } from './layout.ts';
 
-/** What a partner learns about a webhook that was disabled. Partners read English. */
+/** The data of the e-mail about a disabled webhook. Partners read English. */
 export interface WebhookNotice {
   webhookId: string;
   /** Host and path alone: the rest of a URL may be a secret. */

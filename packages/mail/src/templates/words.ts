@@ -3,7 +3,7 @@ import type { Language } from '@floodgate/events';
 /** Texts of e-mails, by language. */
 export interface Words {
   subject: (eventName: string) => string;
-  /** Shown in lists of e-mails beside the subject. */
+  /** Shown next to the subject in a list of e-mails. */
   preview: string;
   /** Null: without a name. */
   greeting: (name: string | null) => string;

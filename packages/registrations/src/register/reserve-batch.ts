@@ -34,7 +34,7 @@ export interface BulkReservation {
   readonly idempotency: Idempotency | null;
 }
 
-/** What one call submits. It is never divided. */
+/** The registrations of one call. They are never divided. */
 export type Submission = Reservation | BulkReservation;
 
 export const isBulk = (submission: Submission): submission is BulkReservation => 'reservations' in submission;
@@ -76,7 +76,7 @@ export const isNew = (outcome: Outcome): boolean =>
 
 export const OVERLOADED: SeatOutcome = { kind: 'overloaded' };
 
-/** What the SQL function returns. */
+/** The result of the SQL function. */
 interface Answer {
   /** By position; null: all are registered. */
   outcomes: (Refusal | 'registered' | 'existing' | 'key-reused')[] | null;
