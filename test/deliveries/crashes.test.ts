@@ -1,3 +1,4 @@
+import { leaseDeliveries } from '@floodgate/deliveries';
 import { sql } from 'kysely';
 import { beforeEach, expect } from 'vitest';
 import { emptyTables } from '../harness/empty-tables.ts';
@@ -74,7 +75,8 @@ test('while it is sending, before SMTP: it is sent once after its lease, and cou
   await unlock();
   await finish();
   expect(server.mails).toHaveLength(1);
-  expect(await only()).toMatchObject({ possiblyTwice: true, attempts: 1 });
+  // The attempt in which the process died counts.
+  expect(await only()).toMatchObject({ possiblyTwice: true, attempts: 2 });
 });
 
 test('after the server accepted it: it is sent again as the same message, and counted', async () => {
@@ -91,6 +93,37 @@ test('after the server accepted it: it is sent again as the same message, and co
     server.mails[0]!.messageId,
   ]);
   expect(await only()).toMatchObject({ possiblyTwice: true });
+});
+
+test('in each of nine attempts: it is given up', async () => {
+  await enable(database.db, gala);
+  const unlock = await lockTable('registrations', 'access exclusive');
+  const killed = await start();
+  await reaches('sending');
+  await killed.end('SIGKILL');
+  await unlock();
+  await sql`update deliveries set attempts = 8`.execute(database.db);
+  await endLeases(database.db);
+  await start();
+  await reaches('undeliverable');
+  expect(await only()).toMatchObject({ attempts: 9, reason: 'process died', possiblyTwice: true });
+  expect(server.mails).toEqual([]);
+});
+
+test('processes die with many, several times: those are leased one at a time, and others beside them', async () => {
+  await confirm(database.db, gala, await gala.addTicket(), addresses(6, 'more'));
+  await sql`
+    insert into deliveries (shard_id, event_id, kind, subject, state, attempts, due_at)
+    select shard_id, event_id, 'confirmation', serial::text, case when serial % 2 = 0 then 'sending' else 'queued' end, 2, now()
+    from registrations where event_id = ${gala.eventId}`.execute(database.db);
+  const kinds = [{ name: 'confirmation', consumerKind: null }];
+  const lease = (withSuspect: boolean) => leaseDeliveries(database.db, gala.shardId, kinds, 25, withSuspect);
+  const first = await lease(true);
+  const suspects = first.filter(({ isSuspect }) => isSuspect);
+  expect(suspects).toMatchObject([{ attempts: 3, possiblyTwice: true }]);
+  expect(first.filter(({ subject }) => Number(subject) % 2 === 1)).toHaveLength(first.length - 1);
+  expect(await lease(false)).toEqual([]);
+  expect(await lease(true)).toMatchObject([{ attempts: 3, possiblyTwice: true }]);
 });
 
 test('after it was recorded: it is not sent again', async () => {

@@ -6,7 +6,7 @@ import { tablesOf } from '../harness/stored-tables.ts';
 
 // What a table costs that holds every e-mail of years.
 
-const FILTER = { kinds: ['confirmation', 'event-updated'], consumerKind: null };
+const KINDS = ['confirmation', 'event-updated'].map((name) => ({ name, consumerKind: null }));
 /** MANY_ROWS=10000000 measures the size that decision 78 names. */
 const FINISHED = Number(process.env['MANY_ROWS'] ?? 200_000);
 const DAY_MS = 86_400_000;
@@ -33,7 +33,7 @@ async function leaseMs(): Promise<number> {
   for (let run = 0; run < 21; run += 1) {
     await queue(Array.from({ length: 25 }, (_, index) => 25 * run + index));
     const startedAt = performance.now();
-    const leased = await leaseDeliveries(database.db, gala.shardId, FILTER, 25);
+    const leased = await leaseDeliveries(database.db, gala.shardId, KINDS, 25);
     times.push(performance.now() - startedAt);
     expect(leased).toHaveLength(25);
   }

@@ -1,4 +1,4 @@
-import { switchOn } from '@floodgate/mail/switch';
+import { switchOn } from '@floodgate/mail/actions';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { nodeOf, type NodeUnderTest } from './citus-under-test.ts';
 import type { Deployment } from './deployment.ts';

@@ -81,6 +81,31 @@ test('who has cancelled by then, has an address that nobody can have, or is not 
   ]);
 });
 
+test('who cancels while the e-mail is queued gets none', async () => {
+  const server = await startMailServer();
+  const { port } = new URL(server.url);
+  await server.stop();
+  await enable(database.db, gala);
+  await confirmThese(addresses(2));
+  await startMails(database, { SMTP_URL: server.url });
+  await waitForState(database.db, gala, 'queued', 2);
+  const first = await tablesOf(database.db)
+    .selectFrom('registrations')
+    .select(['serial', 'pass_code'])
+    .where('event_id', '=', gala.eventId)
+    .orderBy('serial')
+    .executeTakeFirstOrThrow();
+  const passReference = `GALA-${gala.eventId}-${first.serial}-${first.pass_code}`;
+  await perform(database.db, cancelRegistrationAction, { passReference }, 'test');
+  const again = await startMailServer(Number(port));
+  await makeDue(database.db, 'queued');
+  await waitForState(database.db, gala, 'sent', 1);
+  expect(await waitForState(database.db, gala, 'cancelled', 1)).toMatchObject([
+    { serial: first.serial, reason: 'cancelled', possiblyTwice: false },
+  ]);
+  expect(countsOf(again.mails)).toEqual(once(addresses(2).slice(1)));
+});
+
 test('nothing of a test event is sent outside', async () => {
   const server = await startMailServer();
   const trial = await createFixture(database.db, 'allow', 'test');

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { Type, type Static } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import { createEvent, findEvent, grantEvent, updateEvent } from '@floodgate/events';
-import { switchOn } from '@floodgate/mail/switch';
+import { switchOn } from '@floodgate/mail/actions';
 import { accessControl, createPartner, issueKey, listPartners } from '@floodgate/partners';
 import { createTicket, type TicketSettings } from '@floodgate/tickets';
 import type { Database } from '@floodgate/database';

@@ -16,48 +16,163 @@ import type { Outcome } from './outcome.ts';
  *                              └ lease expired: the process died. The row is leased again and marked `possibly_twice`.
  */
 
-/** A delivery that this process has leased. */
-export interface Delivery {
+/** The subjects of deliveries of one kind. */
+export interface Queue {
   shardId: number;
-  kind: string;
   eventId: number;
+  kind: string;
+}
+
+/** A delivery that this process has leased. */
+export interface Delivery extends Queue {
   /** The subject of the message: a registration's serial, or a webhook's id. */
   subject: string;
   /** Which edition of the message: it rises when the same subject needs a newer message. */
   revision: number;
-  /** Attempts that counted. */
+  /** Attempts that counted, and attempts in which the process died. */
   attempts: number;
   /** An earlier attempt may have succeeded without its outcome being recorded. */
   possiblyTwice: boolean;
+  /** Processes have died in several attempts: it may be the cause. */
+  isSuspect: boolean;
   createdAt: Date;
   /** Milliseconds from the last attempt to the lease; null: there was no attempt. */
   triedMsAgo: number | null;
   lease: string;
+  /** When this process asked for the lease, by the clock of `performance`. */
+  leasedAt: number;
 }
+
+const inQueue = ({ shardId, eventId, kind }: Queue) => ({ shard_id: shardId, event_id: eventId, kind });
+
+/** Queues a delivery for each subject that has none yet: one statement for a whole page. `since`: when each became due. */
+export async function queueDeliveries(
+  db: Database,
+  { shardId, eventId, kind }: Queue,
+  subjects: readonly { subject: string; since: Date }[],
+): Promise<void> {
+  if (subjects.length === 0) return;
+  await sql`
+    insert into deliveries (shard_id, event_id, kind, subject, created_at)
+    select ${shardId}::integer, ${eventId}::integer, ${kind}::text, subject, to_timestamp(since_ms / 1000)
+    from unnest(
+      ${textArray(subjects.map(({ subject }) => subject))}::text[],
+      ${plainArray(subjects.map(({ since }) => since.getTime()))}::double precision[]
+    ) as queued (subject, since_ms)
+    on conflict (shard_id, event_id, kind, subject) do nothing`.execute(db);
+}
+
+/**
+ * Queues a newer edition of a delivery, or its first. An earlier edition that waits is replaced. The message is not sent before
+ * `apartMinutes` have passed since the last one was.
+ */
+export async function queueEdition(
+  db: Database,
+  { shardId, eventId, kind }: Queue,
+  subject: string,
+  apartMinutes: number,
+): Promise<void> {
+  await sql`
+    select queue_edition(
+      ${shardId}, ${eventId}, ${kind}, ${subject}, make_interval(mins => ${apartMinutes})
+    )`.execute(db);
+}
+
+/**
+ * Queues a delivery of `kind` for each subject to which one of `after` was sent, or may have been sent, in an edition older than
+ * `revision`. Returns how many there are. Repeating it changes nothing.
+ */
+export async function queueFollowUps(
+  db: Database,
+  { shardId, eventId, kind }: Queue,
+  { after, revision }: { after: string; revision: number },
+): Promise<number> {
+  const { numAffectedRows } = await sql`
+    insert into deliveries as kept (shard_id, event_id, kind, subject, revision)
+    select shard_id, event_id, ${kind}::text, subject, ${revision}::integer from deliveries
+    where shard_id = ${shardId} and event_id = ${eventId} and kind = ${after} and revision < ${revision}
+      and (state in ('sent', 'sending') or possibly_twice)
+    on conflict (shard_id, event_id, kind, subject) do update
+    set revision = excluded.revision, state = excluded.state, attempts = excluded.attempts,
+      possibly_twice = excluded.possibly_twice, lease = null, reason = null, created_at = excluded.created_at,
+      tried_at = null, due_at = excluded.due_at
+    where kept.revision < excluded.revision`.execute(db);
+  return Number(numAffectedRows);
+}
+
+const deliveriesOf = (db: Database, queue: Queue) =>
+  db.selectFrom('deliveries').where((where) => where.and(inQueue(queue)));
+
+/** Returns whether at least `count` deliveries wait to be sent. */
+export async function hasQueued(db: Database, queue: Queue, count: number): Promise<boolean> {
+  const open = deliveriesOf(db, queue).where('state', 'in', ['queued', 'retry', 'sending']);
+  return (
+    (await open
+      .select('kind')
+      .offset(count - 1)
+      .limit(1)
+      .executeTakeFirst()) !== undefined
+  );
+}
+
+/** Returns how many subjects have had a delivery of a kind. */
+export async function countSent(db: Database, queue: Queue): Promise<number> {
+  const sent = deliveriesOf(db, queue).where('sent_at', 'is not', null);
+  return (await sent.select((of) => of.fn.countAll<number>().as('sent')).executeTakeFirstOrThrow()).sent;
+}
+
+/** Deletes deliveries that nobody has tried to send. */
+export async function dequeue(db: Database, queue: Queue): Promise<void> {
+  const untried = { ...inQueue(queue), state: 'queued', possibly_twice: false } as const;
+  await db
+    .deleteFrom('deliveries')
+    .where((where) => where.and(untried))
+    .execute();
+}
+
+/** Returns what became of a delivery; undefined: there is none. */
+export const findDelivery = (db: Database, queue: Queue, subject: string) =>
+  deliveriesOf(db, queue)
+    .select(['state', 'reason', 'created_at as createdAt', 'sent_at as sentAt'])
+    .where('subject', '=', subject)
+    .executeTakeFirst();
 
 /** How long a crashed process keeps its rows from other processes. */
 export const LEASE_SECONDS = 30;
 
-/** Which deliveries to lease. */
-export interface LeaseFilter {
-  kinds: readonly string[];
+/** A kind to lease. */
+export interface LeasedKind {
+  name: string;
   /** Only of events that have an active journal consumer of this kind: the operator's switch. Null: of all events. */
   consumerKind: string | null;
 }
 
-/** Leases up to `most` due deliveries of a shard. They are committed as `sending` when this resolves. */
+/**
+ * Leases up to `most` due deliveries of a shard. They are committed as `sending` when this resolves. At most one of them is a
+ * suspect, and none if not `withSuspect`.
+ */
 export async function leaseDeliveries(
   db: Database,
   shardId: number,
-  { kinds, consumerKind }: LeaseFilter,
+  kinds: readonly LeasedKind[],
   most: number,
+  withSuspect = true,
 ): Promise<Delivery[]> {
   const lease = randomUUID();
+  const leasedAt = performance.now();
   const { rows } = await sql<{ leased: (Omit<Delivery, 'createdAt'> & { createdAt: string })[] }>`
     select lease_deliveries(
-      ${shardId}, ${textArray(kinds)}::text[], ${consumerKind}, ${most}, ${lease}, make_interval(secs => ${LEASE_SECONDS})
+      ${shardId}, ${textArray(kinds.map(({ name }) => name))}::text[],
+      ${textArray(kinds.map(({ consumerKind }) => consumerKind))}::text[],
+      ${most}, ${withSuspect}, ${lease}, make_interval(secs => ${LEASE_SECONDS})
     ) as leased`.execute(db);
-  return rows[0]!.leased.map((row) => ({ ...row, shardId, lease, createdAt: new Date(row.createdAt) }));
+  return rows[0]!.leased.map((row) => ({
+    ...row,
+    shardId,
+    lease,
+    leasedAt,
+    createdAt: new Date(row.createdAt),
+  }));
 }
 
 const keysOf = (deliveries: readonly Delivery[]) => sql`
@@ -66,12 +181,13 @@ const keysOf = (deliveries: readonly Delivery[]) => sql`
   ${textArray(deliveries.map(({ subject }) => subject))}::text[],
   ${plainArray(deliveries.map(({ lease }) => lease))}::uuid[]`;
 
-/** Extends leases of one shard by another LEASE_SECONDS. Returns those that this process still has. */
-export async function renewLeases<Leased extends Delivery>(
+/** Extends leases of one shard by another LEASE_SECONDS. `leasedAt` changes of those that this process still has. */
+export async function renewLeases(
   db: Database,
   shardId: number,
-  deliveries: readonly Leased[],
-): Promise<Leased[]> {
+  deliveries: readonly Delivery[],
+): Promise<void> {
+  const renewedAt = performance.now();
   const { rows } = await sql<{ name: string }>`
     update deliveries set due_at = now() + make_interval(secs => ${LEASE_SECONDS})
     from unnest(${keysOf(deliveries)}) as leased (kind, event_id, subject, lease)
@@ -79,14 +195,15 @@ export async function renewLeases<Leased extends Delivery>(
       and deliveries.subject = leased.subject and deliveries.lease = leased.lease and state = 'sending'
     returning deliveries.lease || ' ' || deliveries.subject as name`.execute(db);
   const kept = new Set(rows.map(({ name }) => name));
-  return deliveries.filter(({ lease, subject }) => kept.has(`${lease} ${subject}`));
+  for (const delivery of deliveries)
+    if (kept.has(`${delivery.lease} ${delivery.subject}`)) delivery.leasedAt = renewedAt;
 }
 
 /** Records outcomes of deliveries of one shard. An outcome is ignored where another process has the row by now. */
 export async function recordOutcomes(
   db: Database,
   shardId: number,
-  attempted: readonly { delivery: Delivery; outcome: Outcome; message: { revision: number } | null }[],
+  attempted: readonly { delivery: Delivery; outcome: Outcome; message?: { revision: number } }[],
 ): Promise<void> {
   const states = attempted.map(({ outcome }): DeliveryState => outcome.state);
   // No boolean[]: array literals are written for numbers and text.

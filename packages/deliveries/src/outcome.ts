@@ -1,5 +1,4 @@
 import type { DeliveryState } from '@floodgate/database';
-import type { CircuitBreaker } from './circuit-breaker.ts';
 import type { Delivery } from './deliveries.ts';
 
 /** The result of an attempt to send a message. */
@@ -35,46 +34,78 @@ export const putBack = ({ attempts }: Delivery, reason: string | null, dueInMs =
   dueInMs,
 });
 
-/** Returns the outcome of an attempt, and tells the breaker about it. `leasedAt`: by the clock of `performance`. */
-export function outcomeOf(
-  delivery: Delivery & { leasedAt: number },
-  attempt: Attempt,
-  breaker: CircuitBreaker,
-): Outcome {
+/** Returns when the next attempt is made after one that counts; undeliverable after the last. */
+export function retry({ attempts }: Delivery, reason: string): Outcome {
+  const dueInMs = RETRY_AFTER_MS[attempts];
+  if (dueInMs === undefined) return { state: 'undeliverable', reason, attempts: attempts + 1 };
+  return { state: 'retry', reason, attempts: attempts + 1, dueInMs };
+}
+
+/** Returns the end of a delivery whose process died in every attempt; undefined while it may be tried again. */
+export const outcomeOfCrashes = ({ attempts }: Delivery): Outcome | undefined =>
+  attempts > RETRY_AFTER_MS.length ? { state: 'undeliverable', reason: 'process died', attempts } : undefined;
+
+/** Returns the outcome of an attempt, and tells the breaker about it. */
+export function outcomeOf(delivery: Delivery, attempt: Attempt, breaker: CircuitBreaker): Outcome {
   const attempts = delivery.attempts + 1;
   // Before the breaker hears of this attempt.
   const isAboutThis = isAboutOne(delivery, breaker);
   breaker.hear(attempt);
   if (attempt.kind === 'sent') return { state: 'sent', reason: null, attempts };
   const { reason } = attempt;
-  if (attempt.kind === 'unavailable') return outcomeWithoutServer(delivery, attempt, breaker, isAboutThis);
   if (attempt.kind === 'policy' && !breaker.acceptsOthers()) return putBack(delivery, reason, MINUTE_MS);
   if (attempt.kind === 'refused' && attempt.isPermanent) return { state: 'undeliverable', reason, attempts };
-  return retry(delivery, reason);
-}
-
-/** Whether the server accepted other messages since it refused this one: then the cause is this one, whatever the server says. */
-const isAboutOne = ({ triedMsAgo, leasedAt }: Delivery & { leasedAt: number }, breaker: CircuitBreaker) =>
-  triedMsAgo !== null && breaker.hasAcceptedWithin(triedMsAgo + performance.now() - leasedAt);
-
-function outcomeWithoutServer(
-  delivery: Delivery,
-  { isDoubtful, reason }: Extract<Attempt, { kind: 'unavailable' }>,
-  breaker: CircuitBreaker,
-  isAboutThis: boolean,
-): Outcome {
-  if (!isDoubtful)
+  if (attempt.kind !== 'unavailable') return retry(delivery, reason);
+  if (!attempt.isDoubtful)
     return isAboutThis ? retry(delivery, reason) : putBack(delivery, reason, breaker.opensForMs());
-  const attempts = delivery.attempts + 1;
   if (attempts < MOST_HANDED_OVER) return { ...retry(delivery, reason), possiblyTwice: true };
   // The server has received it several times: the recipient has it.
   return { state: 'sent', reason: `${reason}, ${attempts} times`, attempts, possiblyTwice: true };
 }
 
-/** Returns when the next attempt is made after one that counts; undeliverable after the last. */
-export function retry(delivery: Delivery, reason: string): Outcome {
-  const attempts = delivery.attempts + 1;
-  const dueInMs = RETRY_AFTER_MS[delivery.attempts];
-  if (dueInMs === undefined) return { state: 'undeliverable', reason, attempts };
-  return { state: 'retry', reason, attempts, dueInMs };
+/** Whether the server accepted other messages since it refused this one: then the cause is this one, whatever the server says. */
+const isAboutOne = ({ triedMsAgo, leasedAt }: Delivery, breaker: CircuitBreaker) =>
+  triedMsAgo !== null && breaker.hasAcceptedWithin(triedMsAgo + performance.now() - leasedAt);
+
+const FIRST_MS = 500;
+const LONGEST_MS = 60_000;
+const MOST_DOUBLINGS = 10;
+/** So many refusals in a row mean that the server refuses everything from this sender. */
+const MOST_REFUSED_IN_A_ROW = 20;
+
+export type CircuitBreaker = ReturnType<typeof createCircuitBreaker>;
+
+/** Returns what stops all sending for a while when the server accepts nothing. At first it lets messages through. */
+export function createCircuitBreaker() {
+  let opensUntil = -Infinity;
+  let openings = 0;
+  let acceptedAt = -Infinity;
+  let refusedInARow = 0;
+  const opensForMs = () => Math.max(0, opensUntil - performance.now());
+  function open(): void {
+    // Answers that arrive together open it once.
+    if (opensForMs() > 0) return;
+    const ms = Math.min(LONGEST_MS, FIRST_MS * 2 ** openings);
+    openings = Math.min(openings + 1, MOST_DOUBLINGS);
+    // Jitter: processes that were refused together do not come back together.
+    opensUntil = performance.now() + ms * (0.75 + Math.random() / 2);
+  }
+  return {
+    /** How long nothing is sent; 0: messages may be sent. */
+    opensForMs,
+    /** Whether the server has accepted nothing since the breaker last opened: then one message at a time is tried. */
+    isProbing: () => openings > 0,
+    /** Counts what the server answered. Opens, each time for twice as long, when the server accepts nothing. */
+    hear({ kind }: Attempt): void {
+      if (kind === 'unavailable') open();
+      if (kind === 'policy' && ++refusedInARow >= MOST_REFUSED_IN_A_ROW) open();
+      if (kind !== 'sent') return;
+      openings = refusedInARow = 0;
+      acceptedAt = performance.now();
+    },
+    /** Whether the server accepts messages while it refuses others by its policy. */
+    acceptsOthers: () => acceptedAt > -Infinity && refusedInARow < MOST_REFUSED_IN_A_ROW,
+    /** Whether a message was accepted within the last `ms`. */
+    hasAcceptedWithin: (ms: number) => performance.now() - acceptedAt < ms,
+  };
 }

@@ -1,27 +1,28 @@
 import { setImmediate as yieldToSockets, setTimeout as delay } from 'node:timers/promises';
 import { shardIds, type Database } from '@floodgate/database';
 import type { PeriodicTask } from '@floodgate/service';
-import { createCircuitBreaker } from './circuit-breaker.ts';
+import { retry as repeat } from '@floodgate/service/retry';
 import {
   LEASE_SECONDS,
   leaseDeliveries,
+  recordOutcomes,
   renewLeases,
   type Delivery,
-  type LeaseFilter,
+  type LeasedKind,
 } from './deliveries.ts';
-import { outcomeOf, putBack, retry, type Attempt, type Outcome } from './outcome.ts';
-import { createRecorder, type Ended, type Recorder } from './record-loop.ts';
+import {
+  createCircuitBreaker,
+  outcomeOf,
+  outcomeOfCrashes,
+  putBack,
+  retry,
+  type Attempt,
+  type Outcome,
+} from './outcome.ts';
 import type { SendingRate } from './sending-rate.ts';
 
-/** The fields of a message that the loop needs. */
-export interface DeliveryMessage {
-  /** The edition that it is. */
-  revision: number;
-}
-
 /** How deliveries of one kind become messages. */
-export interface DeliveryKind<Message, Item = unknown> {
-  name: string;
+export interface DeliveryKind<Message, Item = unknown> extends LeasedKind {
   /**
    * Loads what deliveries of one event need, right before they are sent. Resolves to an item, or to the outcome where nothing is to be
    * sent, by subject. A subject that no longer exists is missing.
@@ -30,15 +31,25 @@ export interface DeliveryKind<Message, Item = unknown> {
   render(item: Item, delivery: Delivery): Message | Promise<Message>;
 }
 
-export type Loaded<Item> = ReadonlyMap<string, { item: Item } | { outcome: Outcome }>;
+export type Loaded<Item> = Map<string, { item: Item } | { outcome: Outcome }>;
 
-export interface SendLoopOptions<Message extends DeliveryMessage> {
+/** An attempt that has ended and is not recorded yet. */
+export interface Ended<Message> {
+  delivery: Delivery;
+  outcome: Outcome;
+  /** The message and the server's answer; missing if nothing was sent. */
+  message?: Message;
+  attempt?: Attempt;
+}
+
+export interface SendLoopOptions<Message> {
   db: Database;
-  sources: readonly { filter: LeaseFilter; kinds: readonly DeliveryKind<Message>[] }[];
+  kinds: readonly DeliveryKind<Message>[];
   /** Never rejects. */
   send: (message: Message) => Promise<Attempt>;
   rate: SendingRate;
-  beforeRecord?: (ended: readonly Ended<Message>[]) => Promise<void>;
+  /** Runs before outcomes are recorded, and again if recording fails: outcomes are the last thing that is written. */
+  beforeRecord: (ended: readonly Ended<Message>[]) => Promise<void>;
   /** Called with each outcome that was recorded, and after each attempt that found the server unavailable. */
   onOutcome: (outcome: { state: string; reason: string | null }, delivery: Delivery) => void;
   /** `what` failed; it is repeated. */
@@ -47,43 +58,39 @@ export interface SendLoopOptions<Message extends DeliveryMessage> {
 
 /** Deliveries that one process may have in `sending`: so many can be sent twice when it is killed. */
 export const MOST_SENDING = 100;
-const PAGE = 25;
+const PAGE = 50;
 const RENEW_EVERY_MS = 5_000;
 /** A lease is renewed when it is older than this, and a delivery is not begun when less than MARGIN_MS are left. */
 const RENEW_AFTER_MS = 10_000;
 const MARGIN_MS = 3_000;
 const LOAD_AGAIN_MS = 1_000;
+/** How long outcomes wait for others, so that one statement records them together. */
+const GATHER_MS = 15;
+const RECORD_AGAIN_MS = 200;
 const CLOSING_MS = 5;
 const LOOK_EVERY_MS = 200;
 
-interface Leased extends Delivery {
-  leasedAt: number;
-}
-
-/** Starts the loop that sends deliveries: lease, load, send, record. First attempts and retries take the same path. */
-export const startSendLoop = <Message extends DeliveryMessage>(options: SendLoopOptions<Message>) =>
-  new SendLoop(options);
-
-export class SendLoop<Message extends DeliveryMessage> {
+/** Sends deliveries: lease, load, send, record. First attempts and retries take the same path. */
+export class SendLoop<Message extends { revision: number }> {
   readonly #options: SendLoopOptions<Message>;
   readonly #kinds: ReadonlyMap<string, DeliveryKind<Message>>;
-  readonly #recorder: Recorder<Message>;
   readonly #breaker = createCircuitBreaker();
   readonly #stopping = new AbortController();
+  readonly #abandoning = new AbortController();
   /** Deliveries in `sending`, and how many more were asked for. */
-  readonly #sending = new Set<Leased>();
+  readonly #sending = new Set<Delivery>();
   #asked = 0;
   #shards: readonly number[] = [];
   /** Shards to lease from as soon as there is room, in the order in which they came to wait. */
   readonly #unread = new Set<number>();
   readonly #leasing = new Map<number, Promise<void>>();
+  /** Outcomes to record, by shard. */
+  readonly #ended = new Map<number, Ended<Message>[]>();
   readonly #renewing = setInterval(() => void this.#renew(), RENEW_EVERY_MS);
 
   constructor(options: SendLoopOptions<Message>) {
-    const { db, sources, beforeRecord, onError } = options;
     this.#options = options;
-    this.#kinds = new Map(sources.flatMap(({ kinds }) => kinds.map((kind) => [kind.name, kind])));
-    this.#recorder = createRecorder({ db, beforeRecord, onError: (error) => onError(error, 'record') });
+    this.#kinds = new Map(options.kinds.map((kind) => [kind.name, kind]));
   }
 
   readonly task: PeriodicTask = {
@@ -129,7 +136,7 @@ export class SendLoop<Message extends DeliveryMessage> {
 
   /** From now on, an outcome that cannot be recorded is lost. */
   abandon(): void {
-    this.#recorder.stop();
+    this.#abandoning.abort();
   }
 
   /** Returns how many deliveries to lease next. */
@@ -142,59 +149,62 @@ export class SendLoop<Message extends DeliveryMessage> {
   }
 
   async #leaseFrom(shardId: number): Promise<void> {
-    for (const { filter } of this.#options.sources)
-      for (let most = this.#wanted(), found = 1; most > 0 && found > 0; most = this.#wanted()) {
-        this.#asked += most;
-        const leasedAt = performance.now();
-        const leased = await leaseDeliveries(this.#options.db, shardId, filter, most).finally(
-          () => (this.#asked -= most),
-        );
-        found = leased.length;
-        void this.#sendPage(leased.map((delivery) => ({ ...delivery, leasedAt })));
-      }
+    const { db, kinds } = this.#options;
+    for (let most = this.#wanted(), found = 1; most > 0 && found > 0; most = this.#wanted()) {
+      this.#asked += most;
+      const withSuspect = ![...this.#sending].some(({ isSuspect }) => isSuspect);
+      const leased = leaseDeliveries(db, shardId, kinds, most, withSuspect);
+      const page = await leased.finally(() => (this.#asked -= most));
+      found = page.length;
+      page.forEach((delivery) => this.#sending.add(delivery));
+      void this.#sendPage(page);
+    }
   }
 
-  async #sendPage(page: readonly Leased[]): Promise<void> {
+  async #sendPage(leased: readonly Delivery[]): Promise<void> {
+    const page = leased.filter((delivery) => {
+      const outcome = outcomeOfCrashes(delivery);
+      if (outcome) this.#end({ delivery, outcome });
+      return !outcome;
+    });
     if (page.length === 0) return;
-    page.forEach((delivery) => this.#sending.add(delivery));
     const isAllowed = await this.#options.rate.take(page.length, this.#stopping.signal);
-    const groups = Map.groupBy(page, ({ kind, eventId }) => `${kind} ${eventId}`);
-    for (const group of groups.values())
+    for (const group of Map.groupBy(page, ({ kind, eventId }) => `${kind} ${eventId}`).values())
       if (isAllowed) await this.#sendGroup(this.#kinds.get(group[0]!.kind)!, group);
-      else group.forEach((delivery) => void this.#end(delivery, putBack(delivery, null)));
+      else group.forEach((delivery) => this.#end({ delivery, outcome: putBack(delivery, null) }));
   }
 
   /** Sends deliveries of one kind and event. */
-  async #sendGroup(kind: DeliveryKind<Message>, group: readonly Leased[]): Promise<void> {
+  async #sendGroup(kind: DeliveryKind<Message>, group: readonly Delivery[]): Promise<void> {
     const { onError } = this.#options;
     const loaded = await kind.load(group).catch((error: Error) => onError(error, 'load', group[0]));
     for (const delivery of group) {
       const found = loaded?.get(delivery.subject);
-      if (!loaded) void this.#end(delivery, putBack(delivery, null, LOAD_AGAIN_MS));
-      else if (!found) void this.#end(delivery, { state: 'cancelled', reason: 'missing' });
-      else if ('outcome' in found) void this.#end(delivery, found.outcome);
+      if (!loaded) this.#end({ delivery, outcome: putBack(delivery, null, LOAD_AGAIN_MS) });
+      else if (!found) this.#end({ delivery, outcome: { state: 'cancelled', reason: 'missing' } });
+      else if ('outcome' in found) this.#end({ delivery, outcome: found.outcome });
       else void this.#sendOne(kind, delivery, found.item);
       await yieldToSockets();
     }
   }
 
-  async #sendOne(kind: DeliveryKind<Message>, delivery: Leased, item: unknown): Promise<void> {
+  async #sendOne(kind: DeliveryKind<Message>, delivery: Delivery, item: unknown): Promise<void> {
     const { send, onOutcome } = this.#options;
     const leaseEndsAt = delivery.leasedAt + LEASE_SECONDS * 1_000;
     if (performance.now() > leaseEndsAt - MARGIN_MS) return void this.#sending.delete(delivery);
     const waitMs = this.#breaker.opensForMs();
     if (this.#stopping.signal.aborted || waitMs > 0)
-      return this.#end(delivery, putBack(delivery, null, waitMs));
+      return this.#end({ delivery, outcome: putBack(delivery, null, waitMs) });
     const message = await this.#render(kind, delivery, item);
-    if (!message) return this.#end(delivery, retry(delivery, 'not rendered'));
+    if (!message) return this.#end({ delivery, outcome: retry(delivery, 'not rendered') });
     const attempt = await send(message);
     const outcome = outcomeOf(delivery, attempt, this.#breaker);
     if (attempt.kind !== 'sent' && this.#breaker.opensForMs() > 0)
       onOutcome({ state: 'unavailable', reason: attempt.reason }, delivery);
-    return this.#end(delivery, outcome, message, attempt);
+    this.#end({ delivery, outcome, message, attempt });
   }
 
-  async #render(kind: DeliveryKind<Message>, delivery: Leased, item: unknown): Promise<Message | null> {
+  async #render(kind: DeliveryKind<Message>, delivery: Delivery, item: unknown): Promise<Message | null> {
     try {
       return await kind.render(item, delivery);
     } catch (error) {
@@ -203,31 +213,52 @@ export class SendLoop<Message extends DeliveryMessage> {
     }
   }
 
-  async #end(
-    delivery: Leased,
-    outcome: Outcome,
-    message: Message | null = null,
-    attempt: Attempt | null = null,
-  ): Promise<void> {
-    // Rejects only while the process stops; the lease expires then.
-    const isRecorded = await this.#recorder.record({ delivery, outcome, message, attempt }).then(
+  #end(ended: Ended<Message>): void {
+    const { shardId } = ended.delivery;
+    const batch = this.#ended.get(shardId);
+    if (batch) batch.push(ended);
+    else {
+      this.#ended.set(shardId, [ended]);
+      void this.#recordAll(shardId);
+    }
+  }
+
+  /** Records what has ended in a shard, a batch at a time. */
+  async #recordAll(shardId: number): Promise<void> {
+    for (;;) {
+      await delay(GATHER_MS);
+      const batch = this.#ended.get(shardId)!;
+      if (batch.length === 0) return void this.#ended.delete(shardId);
+      this.#ended.set(shardId, []);
+      const isRecorded = await this.#record(shardId, batch);
+      for (const { delivery, outcome } of batch) {
+        this.#sending.delete(delivery);
+        // Without a reason it was put back: nothing has happened.
+        if (isRecorded && (outcome.reason !== null || outcome.state === 'sent'))
+          this.#options.onOutcome(outcome, delivery);
+      }
+      this.look();
+    }
+  }
+
+  /** Repeats until Postgres answers: only this process knows what was sent. Resolves to false when it stops: the leases expire. */
+  #record(shardId: number, batch: readonly Ended<Message>[]): Promise<boolean> {
+    const { db, beforeRecord, onError } = this.#options;
+    const record = async () => {
+      await beforeRecord(batch);
+      await recordOutcomes(db, shardId, batch);
+    };
+    const shouldRetry = (error: unknown) => (onError(error as Error, 'record'), true);
+    return repeat(record, { delayMs: RECORD_AGAIN_MS, signal: this.#abandoning.signal, shouldRetry }).then(
       () => true,
       () => false,
     );
-    this.#sending.delete(delivery);
-    // Without a reason it was put back: nothing has happened.
-    if (isRecorded && (outcome.reason !== null || outcome.state === 'sent'))
-      this.#options.onOutcome(outcome, delivery);
-    this.look();
   }
 
   async #renew(): Promise<void> {
     const { db, onError } = this.#options;
-    const renewedAt = performance.now();
-    const old = [...this.#sending].filter(({ leasedAt }) => renewedAt - leasedAt > RENEW_AFTER_MS);
-    for (const [shardId, ofShard] of Map.groupBy(old, (delivery) => delivery.shardId)) {
-      const kept = await renewLeases(db, shardId, ofShard).catch((error: Error) => onError(error, 'lease'));
-      kept?.forEach((delivery) => (delivery.leasedAt = renewedAt));
-    }
+    const old = [...this.#sending].filter(({ leasedAt }) => performance.now() - leasedAt > RENEW_AFTER_MS);
+    for (const [shardId, ofShard] of Map.groupBy(old, (delivery) => delivery.shardId))
+      await renewLeases(db, shardId, ofShard).catch((error: Error) => onError(error, 'lease'));
   }
 }

@@ -1,34 +1,40 @@
 import { Type } from '@sinclair/typebox';
 import { defineAction, Id } from '@floodgate/audit';
 import type { Database } from '@floodgate/database';
-import { findShard, keepInShard } from '@floodgate/events';
+import { dequeue } from '@floodgate/deliveries';
+import { CONFIRMATION, findShard, keepInShard } from '@floodgate/events';
+import { addConsumer, deleteConsumer, pauseConsumer, resumeConsumer } from '@floodgate/journal';
 import { Failure } from '@floodgate/service/failure';
-import {
-  lockSwitch,
-  readSwitch,
-  setState,
-  switchOff,
-  switchOn,
-  type MailSwitch,
-  type SwitchedEvent,
-} from './switch.ts';
+import { sql } from 'kysely';
 import { liftSuppression } from './suppressions.ts';
 
 export { perform } from '@floodgate/audit';
 
-const OfEvent = Type.Object({ eventId: Id });
+// Spells "mail". Two operators at the same time would add two consumers.
+const SWITCH_LOCK = 0x6d61696c;
 
-/** Returns the event with its switch, locked. Throws Failure if there is no such event. */
-async function lockEvent(
-  transaction: Database,
-  eventId: number,
-): Promise<SwitchedEvent & { state: MailSwitch }> {
+/**
+ * Locks the switch of an event's e-mails until the transaction ends. Returns the journal consumer that queues them; undefined: they are
+ * off. Throws Failure if there is no such event.
+ */
+async function lockSwitch(transaction: Database, eventId: number) {
   await keepInShard(transaction, eventId);
   const shardId = await findShard(transaction, eventId);
   if (shardId === undefined) throw new Failure('no such event');
-  await lockSwitch(transaction, { shardId, eventId });
-  return { shardId, eventId, state: await readSwitch(transaction, { shardId, eventId }) };
+  await sql`select pg_advisory_xact_lock(${SWITCH_LOCK}, ${eventId}::integer)`.execute(transaction);
+  const consumer = await transaction
+    .selectFrom('journal_consumers')
+    .select(['shard_id as shardId', 'id', 'event_id as eventId', 'state'])
+    .where('shard_id', '=', shardId)
+    .where('event_id', '=', eventId)
+    .where('kind', '=', 'mail')
+    .executeTakeFirst();
+  return { shardId, consumer };
 }
+
+/** Switches e-mails on, for all who are confirmed, or for those who are confirmed from now on. */
+export const switchOn = (db: Database, event: { shardId: number; eventId: number }, fromNow: boolean) =>
+  addConsumer(db, { ...event, kind: 'mail', partnerId: 0, fromNow });
 
 /** Switches the e-mails of an event on. */
 export const enableMailAction = defineAction({
@@ -38,41 +44,46 @@ export const enableMailAction = defineAction({
     fromNow: Type.Optional(Type.Boolean({ description: 'true or false' })),
   }),
   run: async (transaction, { eventId, fromNow = false }, note) => {
-    const event = await lockEvent(transaction, eventId);
-    if (event.state !== 'off')
-      throw new Failure('they are switched on already; resume continues after a pause');
-    await switchOn(transaction, event, fromNow);
+    const { shardId, consumer } = await lockSwitch(transaction, eventId);
+    if (consumer) throw new Failure('they are switched on already; resume continues after a pause');
+    await switchOn(transaction, { shardId, eventId }, fromNow);
     note(`event:${eventId}`, { before: { mail: 'off' }, after: { mail: 'active', fromNow } });
     return { eventId, state: 'active' as const };
   },
 });
 
-/** Changes of e-mails that are switched on. */
-const CHANGES = {
-  disable: { to: 'off', change: switchOff },
-  pause: { to: 'paused', change: (db: Database, event: SwitchedEvent) => setState(db, event, 'paused') },
-  resume: { to: 'active', change: (db: Database, event: SwitchedEvent) => setState(db, event, 'active') },
-} as const;
+type MailConsumer = NonNullable<Awaited<ReturnType<typeof lockSwitch>>['consumer']>;
 
-const defineChange = (name: keyof typeof CHANGES) =>
+const defineChange = (
+  name: string,
+  state: 'active' | 'paused' | 'off',
+  change: (db: Database, consumer: MailConsumer) => Promise<void>,
+) =>
   defineAction({
-    name: `mail.${name}`,
-    input: OfEvent,
+    name,
+    input: Type.Object({ eventId: Id }),
     run: async (transaction, { eventId }, note) => {
-      const { to, change } = CHANGES[name];
-      const event = await lockEvent(transaction, eventId);
-      if (event.state === 'off') throw new Failure('its e-mails are not switched on');
-      if (event.state !== to) {
-        await change(transaction, event);
-        note(`event:${eventId}`, { before: { mail: event.state }, after: { mail: to } });
+      const { consumer } = await lockSwitch(transaction, eventId);
+      if (!consumer) throw new Failure('its e-mails are not switched on');
+      if (consumer.state !== state) {
+        await change(transaction, consumer);
+        note(`event:${eventId}`, { before: { mail: consumer.state }, after: { mail: state } });
       }
-      return { eventId, state: to };
+      return { eventId, state };
     },
   });
 
-export const disableMailAction = defineChange('disable');
-export const pauseMailAction = defineChange('pause');
-export const resumeMailAction = defineChange('resume');
+export const pauseMailAction = defineChange('mail.pause', 'paused', (db, consumer) =>
+  pauseConsumer(db, consumer),
+);
+export const resumeMailAction = defineChange('mail.resume', 'active', (db, consumer) =>
+  resumeConsumer(db, consumer),
+);
+/** Rows of attempts stay, so that nobody gets a second e-mail when they are switched on again. */
+export const disableMailAction = defineChange('mail.disable', 'off', async (db, consumer) => {
+  await deleteConsumer(db, consumer);
+  await dequeue(db, { ...consumer, kind: CONFIRMATION });
+});
 
 /** Sends e-mails to an address again that was refused for good. The audit log gets its digest only. */
 export const liftSuppressionAction = defineAction({

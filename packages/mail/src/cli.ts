@@ -4,6 +4,13 @@ import { parseId, parseText } from '@floodgate/command/arguments';
 import { Failure } from '@floodgate/service/failure';
 import type { MailStatus } from './status.ts';
 
+/** Changes of e-mails that are switched on. */
+const CHANGES = [
+  ['disable', 'stop sending; enabling again sends nothing twice', 'disableMailAction'],
+  ['pause', 'stop sending until resume', 'pauseMailAction'],
+  ['resume', 'continue after pause', 'resumeMailAction'],
+] as const;
+
 /** `floodgate mail …` */
 export function addMailCommands(program: Command, cli: Cli): void {
   const mail = program.command('mail').description('e-mails to attendees');
@@ -14,41 +21,34 @@ export function addMailCommands(program: Command, cli: Cli): void {
     .option('--from-now', 'only to registrations that are confirmed from now on');
   answeringChange(enable, cli, async (db, actor, { fromNow = false }, eventId) => {
     const { perform, enableMailAction } = await import('./actions.ts');
-    const document = await perform(db, enableMailAction, { eventId, fromNow }, actor);
-    return { document, text: `e-mails of event ${eventId} are ${document.state}` };
+    return stateAnswer(await perform(db, enableMailAction, { eventId, fromNow }, actor));
   });
-  addChange(mail, cli, 'disable', 'stop sending; enabling again sends nothing twice');
-  addChange(mail, cli, 'pause', 'stop sending until resume');
-  addChange(mail, cli, 'resume', 'continue after pause');
+  for (const [name, description, action] of CHANGES) {
+    const change = mail.command(name).description(description).argument('<eventId>', 'the event', parseId);
+    answeringChange(change, cli, async (db, actor, _options, eventId) => {
+      const actions = await import('./actions.ts');
+      return stateAnswer(await actions.perform(db, actions[action], { eventId }, actor));
+    });
+  }
   const status = mail
     .command('status')
     .description('progress of e-mails')
     .argument('[eventId]', 'only of this event', parseId);
   answeringFromDatabase(status, cli, async (db, _options, eventId) => {
     const { readMailStatus } = await import('./status.ts');
+    const { awayText } = await import('@floodgate/database/reads/shards');
     const { events, away } = await readMailStatus(db, eventId);
     const text = eventId !== undefined && events[0] ? statusText(events[0]) : tableOf(events.map(fieldsOf));
-    const { awayText } = await import('@floodgate/database/reads/shards');
-    const isPartial = away.length > 0 && { failure: awayText(away) };
-    return { document: events, text, ...isPartial };
+    return { document: events, text, ...(away.length > 0 && { failure: awayText(away) }) };
   });
   addSuppressions(mail, cli);
   addPreview(mail, cli);
 }
 
-function addChange(mail: Command, cli: Cli, name: 'disable' | 'pause' | 'resume', description: string) {
-  const command = mail.command(name).description(description).argument('<eventId>', 'the event', parseId);
-  answeringChange(command, cli, async (db, actor, _options, eventId) => {
-    const actions = await import('./actions.ts');
-    const action = {
-      disable: actions.disableMailAction,
-      pause: actions.pauseMailAction,
-      resume: actions.resumeMailAction,
-    }[name];
-    const document = await actions.perform(db, action, { eventId }, actor);
-    return { document, text: `e-mails of event ${eventId} are ${document.state}` };
-  });
-}
+const stateAnswer = (document: { eventId: number; state: string }) => ({
+  document,
+  text: `e-mails of event ${document.eventId} are ${document.state}`,
+});
 
 function addSuppressions(mail: Command, cli: Cli) {
   const suppressions = mail
@@ -82,14 +82,16 @@ function addPreview(mail: Command, cli: Cli) {
     .option('--notice', 'write the e-mail to a partner whose webhook was disabled')
     .option('--from <sender>', 'the sender; default: MAIL_FROM', parseText)
     .option('--out <directory>', 'the directory', parseText, '.');
-  answeringFromDatabase(preview, cli, async (db, { language, notice, from, out }, eventId) => {
-    const { writePreview, writeNoticePreview } = await import('./preview.ts');
+  answeringFromDatabase(preview, cli, async (db, { language, from, ...options }, eventId) => {
+    const { writePreview } = await import('./preview.ts');
     const { findMailEvent } = await import('./mail-event.ts');
     const event = await findMailEvent(db, eventId);
     if (!event) throw new Failure('no such event');
     const sender = from ?? cli.env['MAIL_FROM'];
-    const write = notice ? writeNoticePreview : writePreview;
-    const files = await write({ ...event, ...(language && { language }) }, sender, out);
+    const files = await writePreview(
+      { ...event, ...(language && { language }) },
+      { ...options, from: sender },
+    );
     return { document: { files }, text: files.join('\n') };
   });
 }

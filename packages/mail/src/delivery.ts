@@ -3,7 +3,7 @@ import type { Static, TObject } from '@sinclair/typebox';
 import {
   createSendingRate,
   pruneDeliveries,
-  startSendLoop,
+  SendLoop,
   type Delivery,
   type Ended,
 } from '@floodgate/deliveries';
@@ -16,12 +16,11 @@ import {
   type OpenDelivery,
 } from '@floodgate/journal';
 import { createPassSigner } from '@floodgate/passes';
-import { throttledWarn, type Logger, type Page } from '@floodgate/service';
-import { CONFIRMATION, confirmationKind } from './kinds/confirmation.ts';
-import { EVENT_UPDATED, eventUpdatedKind } from './kinds/event-updated.ts';
-import { WEBHOOK_DISABLED, webhookDisabledKind } from './kinds/webhook-disabled.ts';
+import { throttledWarn, type Logger } from '@floodgate/service';
+import { WEBHOOK_DISABLED } from '@floodgate/webhooks';
+import { attendeeKinds } from './kinds/attendee-mails.ts';
+import { webhookDisabledKind } from './kinds/webhook-disabled.ts';
 import { createMailcatcher } from './mailcatcher.ts';
-import { mailcatcherPages } from './mailcatcher-pages.ts';
 import { parseSender, type MailMessage } from './message.ts';
 import { queueConfirmations } from './queue-confirmations.ts';
 import { mailSettings } from './settings.ts';
@@ -49,7 +48,7 @@ export const mailDelivery = defineDelivery({
     }
     if (MAILCATCHER_SIZE > 0) {
       const mailcatcher = createMailcatcher(MAILCATCHER_SIZE);
-      return startSending(context, mailcatcher, [mailcatcherPages(mailcatcher)]);
+      return { ...startSending(context, mailcatcher), pages: [mailcatcher.page] };
     }
     log.info('no SMTP_URL: this process sends no e-mails');
     return { tasks: [], close: async () => {} };
@@ -67,30 +66,24 @@ async function checkServer(log: Logger, url: string, transport: Transport): Prom
 
 type MailContext = DeliveryContext<Static<TObject<typeof mailSettings>>>;
 
-function startSending(context: MailContext, transport: Transport, pages: readonly Page[] = []): OpenDelivery {
+function startSending(context: MailContext, transport: Transport): OpenDelivery {
   const { db, log, config } = context;
+  const { isOutside } = transport;
   const loop = startLoop(context, transport);
-  const warnOfConsumers = throttledWarn(
-    'the journal of an event could not be read for e-mails; it is repeated',
-  );
-  const options = { db, log, isOutside: transport.isOutside, onQueued: loop.look };
+  const warn = throttledWarn('the journal of an event could not be read for e-mails; it is repeated');
   const consumers = runConsumers({
     db,
     kind: 'mail',
     concurrency: SLOTS,
-    onError: (err: Error, { eventId }: Consumer) => warnOfConsumers(log, { err, eventId }),
-    run: (consumer) => queueConfirmations(options, consumer),
+    onError: (err: Error, { eventId }: Consumer) => warn(log, { err, eventId }),
+    run: (consumer) => queueConfirmations({ db, log, isOutside, onQueued: loop.look }, consumer),
   });
+  const pruneAll = () => prune(db, config.DELIVERY_RETENTION_DAYS);
   return {
-    pages,
     tasks: [
       { name: 'mail journal', intervalMs: LOOK_EVERY_MS, run: consumers.poll },
       loop.task,
-      {
-        name: 'old deliveries',
-        intervalMs: PRUNE_EVERY_MS,
-        run: () => prune(db, config.DELIVERY_RETENTION_DAYS),
-      },
+      { name: 'old deliveries', intervalMs: PRUNE_EVERY_MS, run: pruneAll },
     ],
     async close() {
       const cutOff = setTimeout(() => {
@@ -114,15 +107,9 @@ function startLoop({ db, log, metrics, config }: MailContext, transport: Transpo
     render: throttledWarn('an e-mail could not be composed; it is repeated'),
     record: throttledWarn('outcomes of e-mails cannot be recorded; it is repeated'),
   };
-  return startSendLoop<MailMessage>({
+  return new SendLoop<MailMessage>({
     db,
-    sources: [
-      {
-        filter: { kinds: [CONFIRMATION, EVENT_UPDATED], consumerKind: 'mail' },
-        kinds: [confirmationKind(options), eventUpdatedKind(options)],
-      },
-      { filter: { kinds: [WEBHOOK_DISABLED], consumerKind: null }, kinds: [webhookDisabledKind(options)] },
-    ],
+    kinds: [...attendeeKinds(options), webhookDisabledKind(options)],
     send: (message) => transport.send(message),
     rate: createSendingRate(db, log, config.MAIL_PER_SECOND),
     beforeRecord: (ended) => suppressRefused(db, ended),
@@ -135,11 +122,11 @@ function startLoop({ db, log, metrics, config }: MailContext, transport: Transpo
 
 /** Suppresses addresses that were refused for good. */
 async function suppressRefused(db: Database, ended: readonly Ended<MailMessage>[]): Promise<void> {
-  for (const { delivery, outcome, message, attempt } of ended)
+  for (const { delivery, message, attempt } of ended)
     if (message && attempt?.kind === 'refused' && attempt.isPermanent)
       await suppress(db, {
         digest: digestOf(message.to),
-        reason: outcome.reason ?? '',
+        reason: attempt.reason,
         eventId: delivery.eventId,
       });
 }

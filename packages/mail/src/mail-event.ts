@@ -1,47 +1,24 @@
-import type { Database, Mode } from '@floodgate/database';
+import type { Database } from '@floodgate/database';
 import type { Language } from '@floodgate/events';
+import ical, { ICalCalendarMethod } from 'ical-generator';
 
 /** Facts about an event for e-mails. */
-export interface MailEvent {
-  id: number;
-  shardId: number;
-  ref: string;
-  name: string;
-  passPrefix: string;
-  mode: Mode;
-  startsAt: Date | null;
-  endsAt: Date | null;
-  venue: string | null;
-  timeZone: string | null;
-  language: Language;
-  replyTo: string | null;
-  /** Rises with every change of the event. */
-  revision: number;
-}
+export type MailEvent = NonNullable<Awaited<ReturnType<typeof findMailEvent>>>;
 
-/** Returns what e-mails say about an event, or undefined if there is no such event. */
-export async function findMailEvent(db: Database, eventId: number): Promise<MailEvent | undefined> {
-  const event = await db
-    .selectFrom('events')
-    .select([
-      'id',
-      'shard_id as shardId',
-      'ref',
-      'name',
-      'pass_prefix as passPrefix',
-      'mode',
-      'starts_at as startsAt',
-      'ends_at as endsAt',
-      'venue',
-      'time_zone as timeZone',
-      'language',
-      'reply_to as replyTo',
-      'revision',
-    ])
-    .where('id', '=', eventId)
-    .executeTakeFirst();
-  // The column holds supported languages only.
-  return event && { ...event, language: event.language as Language };
+/** Returns facts about an event for e-mails, or undefined if there is no such event. */
+export function findMailEvent(db: Database, eventId: number) {
+  return (
+    db
+      .selectFrom('events')
+      .select(['id', 'shard_id as shardId', 'ref', 'name', 'pass_prefix as passPrefix', 'mode', 'venue'])
+      .select(['starts_at as startsAt', 'ends_at as endsAt', 'time_zone as timeZone'])
+      .select(['reply_to as replyTo', 'revision'])
+      .select('language')
+      // The column holds supported languages only.
+      .$narrowType<{ language: Language }>()
+      .where('id', '=', eventId)
+      .executeTakeFirst()
+  );
 }
 
 /** Returns when an event is, as its visitors read it; null if that is not known. */
@@ -56,20 +33,37 @@ export function whenText({ startsAt, endsAt, timeZone, language }: MailEvent): s
   return timeZone ? text : `${text} (UTC)`;
 }
 
-const MOST_FRAMES = 100;
+/** Returns the event as a calendar file; null if its start is not known. A file with a higher SEQUENCE replaces the entry with the same UID. */
+export function calendarOf({ ref, name, startsAt, endsAt, venue, revision }: MailEvent): string | null {
+  if (!startsAt) return null;
+  const calendar = ical({ name, method: ICalCalendarMethod.PUBLISH, prodId: '-//Floodgate//Floodgate//EN' });
+  calendar.createEvent({
+    id: ref,
+    sequence: revision,
+    // The same for every e-mail of an event.
+    stamp: startsAt,
+    start: startsAt,
+    end: endsAt,
+    summary: name,
+    location: venue,
+  });
+  return calendar.toString();
+}
 
-/** Returns a cache of what is made of events. An event that has changed is another entry. */
-export function eventFrames<Frame>(create: (event: MailEvent) => Promise<Frame>) {
-  const frames = new Map<string, Promise<Frame>>();
-  return (event: MailEvent): Promise<Frame> => {
-    const key = JSON.stringify(event);
-    const known = frames.get(key);
+const MOST_CACHED = 100;
+
+/** Caches one result per event. An event that has changed is another entry. */
+export function cachedByEvent<Made>(make: (event: MailEvent) => Promise<Made>) {
+  const cache = new Map<string, Promise<Made>>();
+  return (event: MailEvent): Promise<Made> => {
+    const key = `${event.id} ${event.revision}`;
+    const known = cache.get(key);
     if (known) return known;
-    if (frames.size >= MOST_FRAMES) frames.clear();
-    const frame = create(event);
+    if (cache.size >= MOST_CACHED) cache.clear();
+    const made = make(event);
     // A failure is not kept.
-    frame.catch(() => frames.delete(key));
-    frames.set(key, frame);
-    return frame;
+    made.catch(() => cache.delete(key));
+    cache.set(key, made);
+    return made;
   };
 }

@@ -1,19 +1,17 @@
+import type { ServerResponse } from 'node:http';
+import type { Page } from '@floodgate/service';
+import { html } from 'ghtml';
 import type { MailMessage } from './message.ts';
+import { htmlWithPicture } from './preview.ts';
 import type { Transport } from './smtp.ts';
 
-export interface CaughtMail extends MailMessage {
+interface CaughtMail extends MailMessage {
   id: number;
   at: Date;
 }
 
-export interface Mailcatcher extends Transport {
-  /** Newest first. */
-  list(): CaughtMail[];
-  find(id: number): CaughtMail | undefined;
-}
-
-/** Returns a transport that keeps the newest e-mails in memory instead of sending them. */
-export function createMailcatcher(most: number): Mailcatcher {
+/** Keeps the newest e-mails in memory instead of sending them, and shows them at /mailcatcher. */
+export function createMailcatcher(most: number): Transport & { page: Page } {
   const mails = new Map<number, CaughtMail>();
   let lastId = 0;
   return {
@@ -25,7 +23,95 @@ export function createMailcatcher(most: number): Mailcatcher {
       return Promise.resolve({ kind: 'sent' });
     },
     close: () => {},
-    list: () => [...mails.values()].toReversed(),
-    find: (id) => mails.get(id),
+    page(request, response, path) {
+      const [matched, id, file] = PATH.exec(path) ?? [];
+      if (!matched || request.method !== 'GET') return false;
+      if (id === undefined) send(response, HTML, POLICY, listPage([...mails.values()].toReversed()));
+      else sendMail(response, mails.get(Number(id)), file);
+      return true;
+    },
   };
 }
+
+// No scripts, nothing from other origins. An e-mail is shown in a sandboxed frame.
+const POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-src 'self'; frame-ancestors 'self'";
+const MAIL_POLICY =
+  "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'; sandbox";
+const HTML = 'text/html; charset=utf-8';
+
+const PATH = /^\/mailcatcher(?:\/([1-9]\d{0,14})(?:\/(mail\.html|mail\.eml))?)?\/?$/;
+
+function sendMail(response: ServerResponse, mail: CaughtMail | undefined, file: string | undefined): void {
+  if (!mail) response.writeHead(404).end();
+  else if (file === 'mail.eml') send(response, 'message/rfc822', MAIL_POLICY, mail.content);
+  else if (file === 'mail.html') send(response, HTML, MAIL_POLICY, htmlWithPicture(mail));
+  else send(response, HTML, POLICY, mailPage(mail));
+}
+
+function send(response: ServerResponse, type: string, policy: string, content: string | Buffer): void {
+  response.writeHead(200, {
+    'content-type': type,
+    'content-security-policy': policy,
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+    'cache-control': 'no-store',
+  });
+  response.end(content);
+}
+
+const STYLE = `
+  :root { color-scheme: light dark; }
+  body { font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 50rem; padding: 1.5rem 1rem; }
+  body { overflow-wrap: anywhere; }
+  li { margin: .6rem 0; }
+  iframe { border: 1px solid gray; border-radius: .5rem; height: 60rem; width: 100%; box-sizing: border-box; }
+  pre { white-space: pre-wrap; }`;
+
+const page = (title: string, content: string) =>
+  html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>${title}</title>
+        <style>
+          !${STYLE}
+        </style>
+      </head>
+      <body>
+        !${content}
+      </body>
+    </html> `;
+
+const timeOf = ({ at }: CaughtMail) => `${at.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+
+const listPage = (mails: readonly CaughtMail[]) =>
+  page(
+    'Mailcatcher',
+    html`<h1>Mailcatcher</h1>
+      <p>E-mails that would have been sent. They stay in memory until the process ends.</p>
+      ${mails.length === 0 ? 'No e-mails yet. Register somebody, and reload this page.' : ''}
+      <ul>
+        !${mails.map(
+          (mail) =>
+            html`<li>
+              <a href="/mailcatcher/${mail.id}">${mail.subject}</a> to ${mail.to}, ${timeOf(mail)}
+            </li>`,
+        )}
+      </ul>`,
+  );
+
+const mailPage = (mail: CaughtMail) =>
+  page(
+    mail.subject,
+    html`<p><a href="/mailcatcher">Mailcatcher</a></p>
+      <h1>${mail.subject}</h1>
+      <p>From ${mail.from} to ${mail.to}, ${timeOf(mail)}</p>
+      <p>
+        <a href="/mailcatcher/${mail.id}/mail.html">The e-mail alone</a> ·
+        <a href="/mailcatcher/${mail.id}/mail.eml" download>As a file</a>
+      </p>
+      <iframe src="/mailcatcher/${mail.id}/mail.html" title="The e-mail" sandbox></iframe>
+      <h2>As text</h2>
+      <pre>${mail.text}</pre>`,
+  );

@@ -1,4 +1,6 @@
 import MailComposer from 'nodemailer/lib/mail-composer';
+import MimeNode from 'nodemailer/lib/mime-node';
+import { htmlOf, textOf, type Letter } from './letter.ts';
 
 /** An e-mail that is ready to be sent. */
 export interface MailMessage {
@@ -12,7 +14,7 @@ export interface MailMessage {
   /** The same content, for the mailcatcher and previews. */
   text: string;
   html: string;
-  picture: Buffer | null;
+  picture: Buffer | undefined;
   /** The edition of what it says. */
   revision: number;
 }
@@ -21,19 +23,19 @@ export interface MailMessage {
 export interface Sender {
   /** As it stands in the e-mail. */
   from: string;
-  /** The address alone. */
+  /** The address alone, and its domain. */
   address: string;
+  domain: string;
 }
 
-const FROM = /^(?:[^<>]*<)?([^\s<>@]+@[^\s<>@]+)>?$/;
+const FROM = /^(?:[^<>]*<)?([^\s<>@]+@([^\s<>@]+))>?$/;
 
 /** Returns the sender that a setting names; null if it is not one. */
-export function parseSender(from: string): Sender | null {
-  const address = FROM.exec(from.trim())?.[1];
-  return address ? { from: from.trim(), address } : null;
+export function parseSender(setting: string): Sender | null {
+  const from = setting.trim();
+  const [, address, domain] = FROM.exec(from) ?? [];
+  return address && domain ? { from, address, domain } : null;
 }
-
-export const domainOf = ({ address }: Sender) => address.split('@')[1]!;
 
 /** The common part of all e-mails of one frame. */
 export interface FrameOptions {
@@ -42,7 +44,7 @@ export interface FrameOptions {
   language: string;
   replyTo?: string | null;
   /** Content-ID of the picture that the HTML shows, where it shows one. */
-  pictureId?: string;
+  pictureId?: string | undefined;
   /** A calendar file that is attached. */
   calendar?: string | null;
 }
@@ -51,24 +53,21 @@ export interface FrameOptions {
 export interface FrameContent {
   to: { name: string; address: string };
   messageId: string;
-  text: string;
-  html: string;
-  picture?: Buffer;
+  letter: Letter;
+  picture?: Buffer | undefined;
   revision?: number;
 }
 
-/** Stand for the parts that differ, in base64. The library encodes text this way if it is not ASCII. */
+const LINE = 76;
+
+/** Stand for the parts that differ. The library encodes text in base64 if it is not ASCII. */
 const PLACEHOLDERS = { text: 'täxt', html: 'html ä', picture: 'picture ä' } as const;
-type Part = keyof typeof PLACEHOLDERS;
-const PART = new RegExp(
-  `(${Object.values(PLACEHOLDERS)
-    .map((text) => Buffer.from(text).toString('base64'))
-    .join('|')})`,
+const PARTS = new Map(
+  (['text', 'html', 'picture'] as const).map((part) => [base64(PLACEHOLDERS[part]), part]),
 );
-const partOf = (piece: string) => PLACEHOLDER_NAMES.get(Buffer.from(piece, 'base64').toString());
-const PLACEHOLDER_NAMES = new Map(
-  Object.entries(PLACEHOLDERS).map(([name, text]) => [text as string, name as Part]),
-);
+const PART = new RegExp(`(${[...PARTS.keys()].join('|')})`);
+/** Headers that each e-mail has of its own. */
+const OWN_HEADERS = /^(?:Date|Message-ID): .*\r\n/gm;
 
 /**
  * Returns what makes e-mails that differ in recipient, text, HTML and picture only. The library composes one with placeholders,
@@ -98,33 +97,19 @@ export async function createFrame({
     disableFileAccess: true,
     disableUrlAccess: true,
   }).compile();
-  const composed = (await root.build()).toString('latin1');
-  const pieces = composed.slice(composed.indexOf('\r\n\r\n')).split(PART);
+  const pieces = (await root.build()).toString('latin1').replaceAll(OWN_HEADERS, '').split(PART);
+  const own = new MimeNode(undefined, { rootNode: root });
 
-  return ({ to, messageId, text, html, picture, revision = 0 }) => {
-    root.setHeader([
+  return ({ to, messageId, letter, picture, revision = 0 }) => {
+    own.setHeader([
       { key: 'to', value: to },
       { key: 'message-id', value: messageId },
       { key: 'date', value: new Date().toUTCString().replace('GMT', '+0000') },
     ]);
-    const parts = { text, html, picture };
-    const body = pieces.map((piece) => {
-      const name = partOf(piece);
-      return name ? base64(parts[name]!) : piece;
-    });
-    const content = Buffer.from(root.buildHeaders() + body.join(''), 'latin1');
-    const from = sender.address;
-    return {
-      from,
-      to: to.address,
-      messageId,
-      subject,
-      content,
-      text,
-      html,
-      picture: picture ?? null,
-      revision,
-    };
+    const parts = { text: textOf(letter), html: htmlOf(letter), picture };
+    const filled = pieces.map((piece) => (PARTS.has(piece) ? base64(parts[PARTS.get(piece)!]!) : piece));
+    const content = Buffer.from(`${own.buildHeaders()}\r\n${filled.join('')}`, 'latin1');
+    return { from: sender.address, to: to.address, messageId, subject, content, ...parts, revision };
   };
 }
 
@@ -142,7 +127,10 @@ const calendarAttachment = (calendar: string) => ({
   content: calendar,
 });
 
-const base64 = (content: string | Buffer) =>
-  Buffer.from(content as string)
-    .toString('base64')
-    .replaceAll(/.{76}(?!$)/g, '$&\r\n');
+/** Returns base64 in lines. A regular expression took 0.2 ms for an e-mail, slices take 0.02 ms. */
+function base64(content: string | Buffer): string {
+  const encoded = Buffer.from(content as string).toString('base64');
+  let lines = encoded.slice(0, LINE);
+  for (let at = LINE; at < encoded.length; at += LINE) lines += `\r\n${encoded.slice(at, at + LINE)}`;
+  return lines;
+}

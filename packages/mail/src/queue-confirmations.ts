@@ -1,9 +1,9 @@
 import type { Database } from '@floodgate/database';
 import { inTransaction } from '@floodgate/database/connection/in-transaction';
-import { countQueued, queueDeliveries } from '@floodgate/deliveries';
+import { hasQueued, queueDeliveries } from '@floodgate/deliveries';
+import { CONFIRMATION } from '@floodgate/events';
 import { advance, readJournal, release, type Consumer, type RunEnd } from '@floodgate/journal';
 import type { Logger } from '@floodgate/service';
-import { CONFIRMATION } from './kinds/confirmation.ts';
 import { findMailEvent } from './mail-event.ts';
 
 /** Registrations that are queued at once. */
@@ -32,7 +32,7 @@ export async function queueConfirmations(
   const event = await findMailEvent(db, eventId);
   if (!event) throw new Error('the event of a mail consumer is missing');
   const queue = { shardId, eventId, kind: CONFIRMATION };
-  if ((await countQueued(db, queue, MOST_QUEUED)) >= MOST_QUEUED) {
+  if (await hasQueued(db, queue, MOST_QUEUED)) {
     await release(db, consumer, LOOK_AGAIN_MS);
     return 'released';
   }

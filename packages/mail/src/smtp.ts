@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream';
+import type { Transform } from 'node:stream';
 import SMTPPool from 'nodemailer/lib/smtp-pool';
 import type { Attempt } from '@floodgate/deliveries';
 import type { MailMessage } from './message.ts';
@@ -64,16 +64,24 @@ export function openSmtp({ url, connections }: SmtpOptions): Transport {
   };
 }
 
+/** After the line break that ends the content. */
+const END = Buffer.from('.\r\n');
+
 /** The fields of a message that the pool needs. */
 function messageOf({ from, to, messageId, content }: MailMessage, handedOver: () => void) {
   return {
     getEnvelope: () => ({ from, to: [to] }),
     messageId: () => messageId,
     getHeader: () => messageId,
-    createReadStream() {
-      const stream = Readable.from([content], { objectMode: false });
-      return stream.once('end', handedOver);
-    },
+    // The pool only pipes it, into a stream that doubles dots at the start of lines and adds the end. Here is none to double, so
+    // everything is written in one piece: one call of the system instead of two, and no look at each byte.
+    createReadStream: () => ({
+      pipe(stream: Transform) {
+        handedOver();
+        if (content.includes('\r\n.')) stream.end(content);
+        else for (const chunk of [Buffer.concat([content, END]), null]) stream.push(chunk);
+      },
+    }),
   };
 }
 

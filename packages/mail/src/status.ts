@@ -1,88 +1,61 @@
 import { askShards, shardIds, type Database, type DeliveryState } from '@floodgate/database';
+import { CONFIRMATION, EVENT_UPDATED } from '@floodgate/events';
 import { lagOf } from '@floodgate/journal';
 import { sql } from 'kysely';
-import { CONFIRMATION } from './kinds/confirmation.ts';
-import { EVENT_UPDATED } from './kinds/event-updated.ts';
-import type { MailSwitch } from './switch.ts';
 
 /** Progress of an event's e-mails. */
-export interface MailStatus {
-  eventId: number;
-  state: MailSwitch;
-  /** Age of the oldest confirmation whose e-mail was not attempted; null: none waits. */
-  oldestMs: number | null;
-  /** Age of the oldest confirmation whose e-mail was refused for now. */
-  oldestRetryMs: number | null;
-  /** E-mails to attendees, by state. */
-  queued: number;
-  sent: number;
-  retry: number;
-  undeliverable: number;
-  suppressed: number;
-  cancelled: number;
-  possiblySentTwice: number;
-  /** Reasons of e-mails that were refused or not sent, with the number of each. */
-  reasons: Record<string, number>;
-}
-
-interface Count {
-  state: DeliveryState;
-  reason: string | null;
-  possiblyTwice: boolean;
-  count: number;
-}
+export type MailStatus = Awaited<ReturnType<typeof readMailStatus>>['events'][number];
 
 /** Returns the progress of all events whose e-mails are switched on, or of one event. */
 export async function readMailStatus(db: Database, ofEvent?: number) {
   const { answers, away } = await askShards(await shardIds(db), async (shardId) => {
-    const consumers = db
+    const consumers = await db
       .selectFrom('journal_consumers')
       .select(['event_id as eventId', 'partner_id as partnerId', 'last_offset as cursor', 'state'])
       .where('shard_id', '=', shardId)
       .where('kind', '=', 'mail')
-      .orderBy('event_id');
-    const wanted = ofEvent === undefined ? consumers : consumers.where('event_id', '=', ofEvent);
-    const found: MailStatus[] = [];
-    for (const { partnerId, cursor, eventId, state } of await wanted.execute()) {
-      const unreadMs = await lagOf(db, { shardId, eventId, partnerId, cursor });
-      const { untriedMs, oldestRetryMs } = await oldestOf(db, shardId, eventId);
-      const oldestMs = unreadMs === null ? untriedMs : Math.max(unreadMs, untriedMs ?? 0);
-      found.push({
-        eventId,
-        state,
-        oldestMs,
-        oldestRetryMs,
-        ...(await countDeliveries(db, shardId, eventId)),
-      });
+      .$if(ofEvent !== undefined, (query) => query.where('event_id', '=', ofEvent!))
+      .orderBy('event_id')
+      .execute();
+    const found = [];
+    for (const { state, eventId, ...consumer } of consumers) {
+      const unreadMs = await lagOf(db, { shardId, eventId, ...consumer });
+      found.push({ eventId, state, ...(await countDeliveries(db, shardId, eventId, unreadMs)) });
     }
     return found;
   });
   return { events: answers.flat(), away };
 }
 
-/** Returns the ages of the oldest e-mails that wait: those that were not attempted, and those that were refused for now. */
-async function oldestOf(db: Database, shardId: number, eventId: number) {
-  const age = (which: ReturnType<typeof sql>) =>
-    sql`extract(epoch from now() - min(created_at) filter (where ${which}))::float8 * 1000`;
-  const { rows } = await sql<{ untriedMs: number | null; oldestRetryMs: number | null }>`
-    select ${age(sql`attempts = 0`)} as "untriedMs", ${age(sql`attempts > 0`)} as "oldestRetryMs"
-    from deliveries
-    where shard_id = ${shardId} and kind in (${CONFIRMATION}, ${EVENT_UPDATED}) and event_id = ${eventId}
-      and state in ('queued', 'retry', 'sending')`.execute(db);
-  return rows[0]!;
+interface Count {
+  state: DeliveryState;
+  reason: string | null;
+  possiblyTwice: boolean;
+  isTried: boolean;
+  count: number;
+  oldestMs: number;
 }
 
-async function countDeliveries(db: Database, shardId: number, eventId: number) {
+async function countDeliveries(db: Database, shardId: number, eventId: number, unreadMs: number | null) {
   const { rows } = await sql<Count>`
-    select state, reason, possibly_twice as "possiblyTwice", count(*) as count from deliveries
+    select state, reason, possibly_twice as "possiblyTwice", attempts > 0 as "isTried", count(*) as count,
+      extract(epoch from now() - min(created_at))::float8 * 1000 as "oldestMs"
+    from deliveries
     where shard_id = ${shardId} and event_id = ${eventId} and kind in (${CONFIRMATION}, ${EVENT_UPDATED})
-    group by state, reason, possibly_twice`.execute(db);
+    group by state, reason, possibly_twice, attempts > 0`.execute(db);
   const sum = (which: (row: Count) => boolean) =>
     rows.filter(which).reduce((total, { count }) => total + count, 0);
   const inState = (...states: DeliveryState[]) => sum(({ state }) => states.includes(state));
+  const open = rows.filter(({ state }) => ['queued', 'retry', 'sending'].includes(state));
+  const ages = (isTried: boolean) => open.filter((row) => row.isTried === isTried).map((row) => row.oldestMs);
+  const oldest = (all: readonly number[]) => (all.length > 0 ? Math.max(...all) : null);
   const reasons: Record<string, number> = {};
   for (const { reason, count } of rows) if (reason !== null) reasons[reason] = (reasons[reason] ?? 0) + count;
   return {
+    /** Age of the oldest confirmation whose e-mail was not attempted; null: none waits. */
+    oldestMs: oldest([...ages(false), ...(unreadMs === null ? [] : [unreadMs])]),
+    /** Age of the oldest confirmation whose e-mail was refused for now. */
+    oldestRetryMs: oldest(ages(true)),
     queued: inState('queued', 'sending'),
     sent: inState('sent'),
     retry: inState('retry'),
@@ -90,6 +63,7 @@ async function countDeliveries(db: Database, shardId: number, eventId: number) {
     suppressed: inState('suppressed'),
     cancelled: inState('cancelled'),
     possiblySentTwice: sum(({ state, possiblyTwice }) => possiblyTwice && state === 'sent'),
+    /** Reasons of e-mails that were refused or not sent, with the number of each. */
     reasons,
   };
 }

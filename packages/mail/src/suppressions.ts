@@ -16,11 +16,11 @@ export async function findSuppressed(db: Database, digests: readonly string[]): 
 /** Sends no further e-mails to an address. */
 export async function suppress(
   db: Database,
-  { digest, reason, eventId }: { digest: string; reason: string; eventId: number },
+  { eventId, ...refusal }: { digest: string; reason: string; eventId: number },
 ): Promise<void> {
   await db
     .insertInto('mail_suppressions')
-    .values({ digest, reason, event_id: eventId })
+    .values({ ...refusal, event_id: eventId })
     .onConflict((conflict) => conflict.doNothing())
     .execute();
 }

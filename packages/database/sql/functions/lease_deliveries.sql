@@ -1,8 +1,10 @@
 -- Leases up to "most" due deliveries of these kinds and makes them `sending`. Every event that has due rows gets an equal share.
--- "consumer": only events that have an active journal consumer of this kind; null: all events.
+-- "consumers": of each kind only events that have an active journal consumer of this kind; null: all events.
+-- A row that is still `sending` when its lease expires: its process died, and the message may have been sent. From the third attempt on
+-- it is a suspect: if it is what kills processes, it must not take others with it. One is leased, and only "with_suspect".
 -- Returns the leased rows. One statement after the other: Citus runs no function that reads tables inside another statement.
 create or replace function lease_deliveries(
-  shard integer, kinds text[], consumer text, most integer, by_lease uuid, lease_for interval
+  shard integer, kinds text[], consumers text[], most integer, with_suspect boolean, by_lease uuid, lease_for interval
 ) returns json
 language plpgsql
 set plan_cache_mode = force_generic_plan
@@ -10,29 +12,29 @@ set enable_seqscan = off
 set enable_bitmapscan = off
 as $$
 declare
-  next_kind text;
   next record;
   due_kinds text[] := '{}';
   due_events integer[] := '{}';
   due record;
   delivery record;
   subjects text[];
+  has_suspect boolean := not with_suspect;
   leased json[] := '{}';
 begin
-  foreach next_kind in array kinds loop
+  for i in 1 .. cardinality(kinds) loop
     select 0 as event_id into next;
     loop
       -- From event to event by the index, to the first row that is due: finished rows and rows of the same event are skipped.
       select event_id, due_at <= now() as is_due into next from deliveries
-      where shard_id = shard and kind = next_kind and event_id > next.event_id
+      where shard_id = shard and kind = kinds[i] and event_id > next.event_id
         and state in ('queued', 'retry', 'sending')
       order by event_id, due_at limit 1;
       exit when not found;
-      continue when not next.is_due or consumer is not null and not exists (
+      continue when not next.is_due or consumers[i] is not null and not exists (
         select from journal_consumers
-        where shard_id = shard and event_id = next.event_id and kind = consumer and state = 'active'
+        where shard_id = shard and event_id = next.event_id and kind = consumers[i] and state = 'active'
       );
-      due_kinds := due_kinds || next_kind;
+      due_kinds := due_kinds || kinds[i];
       due_events := due_events || next.event_id;
     end loop;
   end loop;
@@ -43,24 +45,29 @@ begin
     exit when cardinality(leased) >= most;
     subjects := '{}';
     for delivery in
-      select subject, revision, attempts, state, possibly_twice, created_at, tried_at from deliveries
+      select subject, revision, attempts, state = 'sending' as crashed, state = 'sending' and attempts >= 2 as suspect,
+        possibly_twice, created_at, tried_at
+      from deliveries
       where shard_id = shard and kind = due.kind and event_id = due.event_id
         and state in ('queued', 'retry', 'sending') and due_at <= now()
+        and (with_suspect or state <> 'sending' or attempts < 2)
       order by due_at
       limit least(most - cardinality(leased), greatest(1, most / cardinality(due_events)))
       for update skip locked
     loop
+      continue when delivery.suspect and has_suspect;
+      has_suspect := has_suspect or delivery.suspect;
       subjects := subjects || delivery.subject;
       leased := leased || json_build_object(
         'kind', due.kind, 'eventId', due.event_id, 'subject', delivery.subject, 'revision', delivery.revision,
-        'attempts', delivery.attempts, 'createdAt', delivery.created_at,
-        -- Still `sending`: its process died, and the message may have been sent.
-        'possiblyTwice', delivery.possibly_twice or delivery.state = 'sending',
+        'attempts', delivery.attempts + delivery.crashed::integer, 'createdAt', delivery.created_at,
+        'possiblyTwice', delivery.possibly_twice or delivery.crashed, 'isSuspect', delivery.suspect,
         'triedMsAgo', extract(epoch from now() - delivery.tried_at) * 1000
       );
     end loop;
     update deliveries
-    set possibly_twice = possibly_twice or state = 'sending', state = 'sending', lease = by_lease, due_at = now() + lease_for
+    set possibly_twice = possibly_twice or state = 'sending', attempts = attempts + (state = 'sending')::integer,
+      state = 'sending', lease = by_lease, due_at = now() + lease_for
     where shard_id = shard and event_id = due.event_id and kind = due.kind and subject = any(subjects);
   end loop;
   return array_to_json(leased);

@@ -16,6 +16,9 @@ declare
     select recorded_at + make_interval(secs => ms / 1000) from unnest(due_in_ms) with ordinality as due (ms, index) order by index
   );
 begin
+  -- Not waited for: if Postgres crashes, the rows are `sending` again, as after a crash of the process. The next lease is waited for,
+  -- which writes these outcomes as well, so they are no more than a process may have in `sending`.
+  perform set_config('synchronous_commit', 'off', true);
   update deliveries
   set state = ended.state, reason = ended.reason, attempts = ended.attempts, possibly_twice = ended.possibly_twice,
     revision = coalesce(ended.revision, deliveries.revision), lease = null,

@@ -1,5 +1,5 @@
 import { plainArray, type Database } from '@floodgate/database';
-import type { Delivery, Loaded, Outcome } from '@floodgate/deliveries';
+import type { Delivery, Loaded } from '@floodgate/deliveries';
 import { sql } from 'kysely';
 import { findMailEvent, type MailEvent } from './mail-event.ts';
 import { digestOf, findSuppressed } from './suppressions.ts';
@@ -29,40 +29,31 @@ export async function loadAttendees(
 ): Promise<Loaded<Attendee>> {
   const event = await findMailEvent(db, deliveries[0]!.eventId);
   if (!event) return new Map();
-  const rows = await readRegistrations(
-    db,
-    event,
-    deliveries.map(({ subject }) => subject),
-  );
-  const digests = new Map(rows.map(({ serial, emailAddress }) => [serial, digestOf(emailAddress)]));
-  const suppressed = await findSuppressed(db, [...digests.values()]);
-  const instead = ({ serial, emailAddress, isCancelled }: Registration): Outcome | null => {
-    if (isCancelled) return { state: 'cancelled', reason: 'cancelled' };
-    if (suppressed.has(digests.get(serial)!)) return { state: 'suppressed', reason: 'suppressed' };
-    if (isOutside && event.mode === 'test') return { state: 'suppressed', reason: 'test event' };
-    return isOutside && isReserved(emailAddress) ? { state: 'suppressed', reason: 'reserved address' } : null;
-  };
-  return new Map(
-    rows.map((row) => {
-      const outcome = instead(row);
-      return [String(row.serial), outcome ? { outcome } : { item: { ...row, event } }];
-    }),
-  );
+  const rows = await readRegistrations(db, event, deliveries);
+  const digests = rows.map(({ emailAddress }) => digestOf(emailAddress));
+  const suppressed = await findSuppressed(db, digests);
+  const loaded: Loaded<Attendee> = new Map();
+  for (const [index, { isCancelled, ...row }] of rows.entries()) {
+    const reason = suppressed.has(digests[index]!)
+      ? 'suppressed'
+      : isOutside && event.mode === 'test'
+        ? 'test event'
+        : isOutside && isReserved(row.emailAddress) && 'reserved address';
+    const subject = String(row.serial);
+    if (isCancelled) loaded.set(subject, { outcome: { state: 'cancelled', reason: 'cancelled' } });
+    else if (reason) loaded.set(subject, { outcome: { state: 'suppressed', reason } });
+    else loaded.set(subject, { item: { ...row, event } });
+  }
+  return loaded;
 }
 
-type Registration = Omit<Attendee, 'event'> & { isCancelled: boolean };
-
 /** Reads registrations one by one, each by its key. Those that do not exist are missing. */
-async function readRegistrations(
-  db: Database,
-  { shardId, id }: MailEvent,
-  serials: readonly string[],
-): Promise<Registration[]> {
-  const { rows } = await sql<Registration>`
+async function readRegistrations(db: Database, { shardId, id }: MailEvent, deliveries: readonly Delivery[]) {
+  const { rows } = await sql<Omit<Attendee, 'event'> & { isCancelled: boolean }>`
     select r.serial, r.pass_code as "passCode", r.ticket_id as "ticketId", t.title as "ticketTitle",
       r.full_name as "fullName", r.email_address as "emailAddress", r.table_or_seat as seat,
       r.cancelled_at is not null as "isCancelled"
-    from unnest(${plainArray(serials)}::bigint[]) as query (serial)
+    from unnest(${plainArray(deliveries.map(({ subject }) => subject))}::bigint[]) as query (serial)
     cross join lateral (
       select serial, pass_code, ticket_id, full_name, email_address, table_or_seat, cancelled_at from registrations
       where shard_id = ${shardId} and serial = query.serial and event_id = ${id}

@@ -1,0 +1,127 @@
+import { html } from 'ghtml';
+
+/** A label and a value. A fact without a value is left out. */
+export type Fact = readonly [label: string, value: string | null];
+
+/** The content of an e-mail. */
+export interface Letter {
+  language: string;
+  subject: string;
+  /** Shown next to the subject in lists of e-mails. */
+  preview: string;
+  heading: string;
+  greeting: string;
+  news: string;
+  /** The picture that is attached as pass.png. */
+  picture?: { url: string; alt: string; caption: string; hint: string };
+  facts: readonly Fact[];
+  /** The next step, and the call that does it. */
+  next?: string;
+  call?: string;
+  hints: readonly string[];
+  /** Why the recipient gets it. */
+  why: string;
+}
+
+/** Returns a letter as text. */
+export function textOf({ greeting, news, picture, facts, next, call, hints, why }: Letter): string {
+  const lines = facts.filter(([, value]) => value).map((fact) => fact.join(': '));
+  const rest = [picture && `${picture.caption}: pass.png`, next, call && `\r\n  ${call}\r\n`, ...hints];
+  return [greeting, '', news, '', ...lines, '', ...rest.filter(Boolean), '', '-- ', why, ''].join('\r\n');
+}
+
+// Colours are inline, for readers that drop style sheets. Dark mode is in the sheet. The QR code is black on white in both, as
+// scanners expect.
+const STYLE = `
+:root { color-scheme: light dark; supported-color-schemes: light dark; }
+@media (prefers-color-scheme: dark) {
+.page { background: #14171c !important; }
+.card { background: #1f242c !important; }
+.text { color: #eef1f5 !important; }
+.quiet { color: #a9b2bf !important; }
+.line { border-color: #39414d !important; }
+}
+@media (max-width: 480px) {
+.card { padding: 24px 18px !important; }
+.label, .fact { display: block !important; width: auto !important; padding-right: 0 !important; }
+.label { padding-bottom: 0 !important; border-bottom: 0 !important; }
+.fact { padding-top: 2px !important; }
+}`;
+const FONT = "font-family:-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
+const DARK = 'color:#1b2430;overflow-wrap:anywhere';
+const TEXT = `${DARK};font-size:16px;line-height:1.5`;
+const GREY = 'color:#5b6573;line-height:1.5';
+const LINE = 'padding:10px 0;border-bottom:1px solid #e3e7ec;vertical-align:top';
+const FRAME =
+  'display:inline-block;background:#ffffff;border:1px solid #e3e7ec;border-radius:12px;padding:8px';
+const PIXELS = 'display:block;border:0;image-rendering:pixelated';
+const TABLE = 'role="presentation" width="100%" cellpadding="0" cellspacing="0"';
+
+/** Returns a letter as HTML: one page that loads its picture only. */
+export function htmlOf(letter: Letter): string {
+  const { language, subject, preview, heading, greeting, news, picture, facts, next, call, hints, why } =
+    letter;
+  return html`<!doctype html>
+    <html lang="${language}">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="supported-color-schemes" content="light dark" />
+        <title>${subject}</title>
+        <style>
+          !${STYLE}
+        </style>
+      </head>
+      <body class="page" style="margin:0;padding:0;background:#f1f3f6;!${FONT}">
+        <div style="display:none;max-height:0;overflow:hidden">${preview}</div>
+        <table !${TABLE} class="page" style="background:#f1f3f6">
+          <tr>
+            <td align="center" style="padding:24px 12px">
+              <table !${TABLE} style="max-width:560px">
+                <tr>
+                  <td class="card" style="background:#ffffff;border-radius:12px;padding:32px">
+                    <h1 class="text" style="margin:0 0 16px;!${DARK};font-size:24px;line-height:1.25">
+                      ${heading}
+                    </h1>
+                    <p class="text" style="margin:0 0 24px;!${TEXT}">${greeting}<br />${news}</p>
+                    !${picture && pictureOf(picture)}
+                    <table !${TABLE} style="border-collapse:collapse">
+                      !${facts.map(rowOf)}
+                    </table>
+                    !${next && html`<p class="text" style="margin:20px 0;!${TEXT}">${next}</p>`}
+                    !${call && html`<p class="text" style="!${TEXT}"><code>${call}</code></p>`}
+                    <p class="quiet" style="margin:20px 0 0;!${GREY};font-size:14px">
+                      ${[picture?.hint ?? [], hints].flat().join(' ')}
+                    </p>
+                  </td>
+                </tr>
+                <tr>
+                  <td class="quiet" style="padding:16px 12px;!${GREY};font-size:12px;text-align:center">
+                    ${why}
+                  </td>
+                </tr>
+              </table>
+            </td>
+          </tr>
+        </table>
+      </body>
+    </html> `;
+}
+
+const pictureOf = ({ url, alt, caption }: NonNullable<Letter['picture']>) =>
+  html`<div align="center">
+    <div style="!${FRAME}">
+      <img src="${url}" width="196" height="196" alt="${alt}" style="!${PIXELS}" />
+    </div>
+    <p class="text" style="margin:12px 0 24px;!${TEXT};font-weight:600">${caption}</p>
+  </div>`;
+
+const rowOf = ([label, value]: Fact) =>
+  value &&
+  html`<tr>
+    <td class="label quiet line" style="!${LINE};padding-right:16px;width:34%;!${GREY};font-size:14px">
+      ${label}
+    </td>
+    <td class="fact text line" style="!${LINE};!${TEXT}">${value}</td>
+  </tr>`;
