@@ -24,7 +24,8 @@ export default defineConfig({
   root,
   test: {
     pool: 'forks',
-    maxWorkers: 2,
+    // Most tests wait for servers and processes: half of two cores is idle with two workers.
+    maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
     testTimeout: 60_000,
     hookTimeout: 60_000,
