@@ -2,11 +2,11 @@ import { globSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 
-// The rule for imports: a package imports only from packages below it. See ARCHITECTURE.md, "The rooms".
+// The rule for imports: a package imports only from packages below it. See ARCHITECTURE.md, "The packages".
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 
-/** From the bottom up. A room may import from its own line's packages only where the line says so. */
+/** From the bottom up. */
 const BELOW_CAPABILITIES = [
   ['contract'],
   ['service'],
@@ -28,7 +28,7 @@ interface Import {
   /** Of the file, below the root. */
   file: string;
   /** The folder that the file lies in, like packages/queue. */
-  room: string;
+  folder: string;
   specifier: string;
 }
 
@@ -37,8 +37,8 @@ const IMPORT = /(?:^(?:import|export)[^;]*? from |^import |import\()'([^']+)'/gm
 function importsOf(pattern: string): Import[] {
   return globSync(pattern, { cwd: ROOT }).flatMap((file) => {
     const text = readFileSync(path.join(ROOT, file), 'utf8');
-    const room = file.split(path.sep).slice(0, 2).join('/');
-    return Array.from(text.matchAll(IMPORT), ([, specifier]) => ({ file, room, specifier: specifier! }));
+    const folder = file.split(path.sep).slice(0, 2).join('/');
+    return Array.from(text.matchAll(IMPORT), ([, specifier]) => ({ file, folder, specifier: specifier! }));
   });
 }
 
@@ -47,12 +47,12 @@ const productImports = [...importsOf('packages/*/src/**/*.ts'), ...importsOf('ap
   isProduct,
 );
 
-/** Which rooms of ours each room imports, with a file that does. */
+/** Which folders of ours each folder imports, with a file that does. */
 function edges(): Map<string, Map<string, string>> {
   const found = new Map<string, Map<string, string>>();
-  for (const { file, room, specifier } of productImports) {
+  for (const { file, folder, specifier } of productImports) {
     const target = /^@floodgate\/([a-z-]+)/.exec(specifier)?.[1];
-    const name = room.split('/')[1]!;
+    const name = folder.split('/')[1]!;
     if (!target || target === name) continue;
     if (!found.has(name)) found.set(name, new Map());
     found.get(name)!.set(target, file);
@@ -60,30 +60,30 @@ function edges(): Map<string, Map<string, string>> {
   return found;
 }
 
-const levelOf = (room: string): number => {
-  const level = BELOW_CAPABILITIES.findIndex((rooms) => rooms.includes(room));
+const levelOf = (folder: string): number => {
+  const level = BELOW_CAPABILITIES.findIndex((folders) => folders.includes(folder));
   if (level >= 0) return level;
-  if (CAPABILITIES.includes(room)) return BELOW_CAPABILITIES.length;
-  if (APPS.includes(room)) return BELOW_CAPABILITIES.length + 1;
-  if (room === CLIENT) return 0;
-  if (ABOVE_APPS.includes(room)) return BELOW_CAPABILITIES.length + 2;
-  throw new Error(`${room} has no place in the layout: give it one here and in ARCHITECTURE.md`);
+  if (CAPABILITIES.includes(folder)) return BELOW_CAPABILITIES.length;
+  if (APPS.includes(folder)) return BELOW_CAPABILITIES.length + 1;
+  if (folder === CLIENT) return 0;
+  if (ABOVE_APPS.includes(folder)) return BELOW_CAPABILITIES.length + 2;
+  throw new Error(`${folder} has no place in the layout: give it one here and in ARCHITECTURE.md`);
 };
 
-test('every room has its place, and imports only from rooms below it', () => {
-  const upward = [...edges()].flatMap(([room, targets]) =>
+test('every folder has its place, and imports only from folders below it', () => {
+  const upward = [...edges()].flatMap(([folder, targets]) =>
     [...targets]
       .filter(
         ([target]) =>
-          levelOf(target) > levelOf(room) ||
-          (levelOf(room) === BELOW_CAPABILITIES.length + 1 && levelOf(target) === levelOf(room)),
+          levelOf(target) > levelOf(folder) ||
+          (levelOf(folder) === BELOW_CAPABILITIES.length + 1 && levelOf(target) === levelOf(folder)),
       )
       .map(([target, file]) => `${file} imports ${target}`),
   );
   expect(upward).toEqual([]);
 });
 
-test('rooms import each other in no circle', () => {
+test('folders import each other in no circle', () => {
   const imports = edges();
   const reaches = (from: string, to: string, seen = new Set<string>()): boolean =>
     [...(imports.get(from)?.keys() ?? [])].some((next) => {
@@ -92,20 +92,20 @@ test('rooms import each other in no circle', () => {
       seen.add(next);
       return reaches(next, to, seen);
     });
-  expect([...imports.keys()].filter((room) => reaches(room, room))).toEqual([]);
+  expect([...imports.keys()].filter((folder) => reaches(folder, folder))).toEqual([]);
 });
 
-test('no relative import leaves its room', () => {
-  const leaving = productImports.filter(({ file, room, specifier }) => {
+test('no relative import leaves its folder', () => {
+  const leaving = productImports.filter(({ file, folder, specifier }) => {
     if (!specifier.startsWith('.')) return false;
     const target = path.join(path.dirname(file), specifier);
-    return !target.startsWith(`${room}${path.sep}`);
+    return !target.startsWith(`${folder}${path.sep}`);
   });
   expect(leaving.map(({ file, specifier }) => `${file} imports ${specifier}`)).toEqual([]);
 });
 
 test('the client, which is published, imports nothing of ours', () => {
-  const ofClient = productImports.filter(({ room }) => room === `packages/${CLIENT}`);
+  const ofClient = productImports.filter(({ folder }) => folder === `packages/${CLIENT}`);
   expect(
     new Set(ofClient.map(({ specifier }) => specifier).filter((name) => !name.startsWith('./'))),
   ).toEqual(new Set(['node:crypto', 'node:timers/promises', 'undici']));
@@ -120,9 +120,9 @@ test("an app knows a capability by its face, and tests know no app's sources", (
     'apps/delivery': 'delivery',
     'apps/cli': 'cli',
   };
-  const pastTheFace = productImports.filter(({ room, specifier }) => {
+  const pastTheFace = productImports.filter(({ folder, specifier }) => {
     const [, capability, face] = /^@floodgate\/([a-z-]+)(?:\/([a-z-]+))?$/.exec(specifier) ?? [];
-    return faces[room] && CAPABILITIES.includes(capability ?? '') && face !== faces[room];
+    return faces[folder] && CAPABILITIES.includes(capability ?? '') && face !== faces[folder];
   });
   const intoApps = importsOf('test/**/*.ts').filter(({ specifier }) =>
     /\/apps\/[a-z]+\/src\//.test(specifier),

@@ -78,6 +78,7 @@ const INSIDE = [
   section('Security', 'security', ['threats', 'open']),
   section('How it works', 'how-it-works', [
     'index',
+    'guarantees',
     'http',
     'reads',
     'rate-limits',
@@ -87,6 +88,7 @@ const INSIDE = [
     'exactly-once',
     'outbox',
     'journal',
+    'deliveries',
     'database',
     'processes',
   ]),
