@@ -102,7 +102,7 @@ test('npm run dev starts the API anew when one of its files changes, with the sa
   const env = { DATA_DIR: directory.path, PORT: String(await findFreePort()), LOG_LEVEL: 'info' };
   const script = await runScript('dev', env, 'Ctrl-C');
   const starts = () => script.output().split(`listening at http://127.0.0.1:${env.PORT}`).length - 1;
-  expect(starts()).toBe(1);
+  await waitUntil('the API listens', () => starts() === 1);
   await utimes(new URL('../../apps/api/src/main.ts', import.meta.url), new Date(), new Date());
   await waitUntil('the API listens again', () => starts() === 2);
   process.kill(script.npm, 'SIGTERM');

@@ -83,7 +83,9 @@ export class RawConnection {
     if (this.#received.length < end) return undefined;
     const text = this.#received.toString('utf8', bodyStart, end);
     this.#received = this.#received.subarray(end);
-    return { status: Number(statusLine!.split(' ')[1]), headers, text, body: JSON.parse(text) };
+    const isJson = headers.get('content-type')?.startsWith('application/json');
+    const body = isJson ? JSON.parse(text) : {};
+    return { status: Number(statusLine!.split(' ')[1]), headers, text, body };
   }
 }
 

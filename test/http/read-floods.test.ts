@@ -6,6 +6,7 @@ import { healthRoutes } from '@floodgate/http';
 import { api, database, sharedTest as test } from '../harness/api-test.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { holdTable } from '../harness/hold-table.ts';
+import { finalizePending } from '../harness/journal.ts';
 import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
 import { RawConnection } from '../harness/raw-http.ts';
 import { recording } from '../harness/recorded-statements.ts';
@@ -109,13 +110,13 @@ test('of a partner that calls the webhook routes thousands of times few requests
 });
 
 test('of a partner that asks for thousands of pictures of passes one is drawn at a time, and no other partner is delayed', async () => {
-  const ticketId = await mine.addTicket();
-  const passReference = String((await clientOf(mine).register(attendee(ticketId))).body.responseData);
+  const registerBy = async (one: Fixture) =>
+    String((await clientOf(one).register(attendee(await one.addTicket()))).body.responseData);
+  const theirReference = await registerBy(theirs);
+  await finalizePending(database.db, theirs.shardId);
+  const passReference = await registerBy(mine);
   const held = await watchTable('registrations');
-  const paths = Array.from(
-    { length: FLOOD },
-    (_, index) => `/api/v1/events/registrations/GALA-1-${index + 1}-1234567890/pass`,
-  );
+  const paths = Array<string>(FLOOD).fill(`/api/v1/events/registrations/${theirReference}/pass`);
   const answers = flood(paths, () => ({
     'x-secret-key': theirs.secretKey,
     'x-event-ref': theirs.eventRef,

@@ -119,7 +119,7 @@ test('a receiver that has failed for five days: its partner gets one e-mail, whi
   for (const process of processes) expect(await process.end('SIGTERM')).toBe(0);
   const logs = processes.map(({ output }) => output()).join('');
   expect(logs.match(/a webhook was disabled/g)).toHaveLength(1);
-  expect(logs.match(/a partner was told/g)).toHaveLength(1);
+  expect(logs.match(/a partner was notified/g)).toHaveLength(1);
   expect(logs).not.toContain(CONTACT);
   expect(server.mails).toHaveLength(1);
 });

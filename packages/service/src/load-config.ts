@@ -1,5 +1,5 @@
-import { Type, type Static, type TObject } from '@sinclair/typebox';
-import { Value } from '@sinclair/typebox/value';
+import { Type, type Static, type TObject, type TString } from '@sinclair/typebox';
+import { Value, ValueErrorType, type ValueError } from '@sinclair/typebox/value';
 import { parse } from 'pg-connection-string';
 import { ConfigError } from './failure.ts';
 
@@ -28,9 +28,14 @@ const convert = (text: string, type: unknown) =>
 
 /** Returns the fields of the value that break the schema's rules, each with its rule as the schema describes it. */
 export function wrongFields(schema: TObject, value: unknown): Record<string, string> {
-  const names = [...Value.Errors(schema, value)].map((error) => error.path.split('/')[1]!);
+  const errors = [...Value.Errors(schema, value)].filter((error) => !isShortEnough(error));
+  const names = errors.map(({ path }) => path.split('/')[1]!);
   return Object.fromEntries(names.map((name) => [name, schema.properties[name]?.description ?? 'not valid']));
 }
+
+/** TypeBox counts UTF-16 units. Postgres and JSON Schema count characters. */
+const isShortEnough = ({ type, value, schema }: ValueError) =>
+  type === ValueErrorType.StringMaxLength && [...(value as string)].length <= (schema as TString).maxLength!;
 
 export const whole = (description: string, bounds: { minimum: number; maximum: number; default: number }) =>
   Type.Integer({ description: `${description} (${bounds.minimum} to ${bounds.maximum})`, ...bounds });
