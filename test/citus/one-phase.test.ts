@@ -97,10 +97,15 @@ interface Issued {
 const isPrepared = ({ statement }: Issued) => statement.startsWith('PREPARE TRANSACTION');
 
 /** A database that notes each statement which the coordinator sends to another server. */
+// As the services read them.
+const types = new pg.TypeOverrides();
+types.setTypeParser(pg.types.builtins.INT8, Number);
+
 function connectTelling(connectionString: string, issued: Issued[]): Database {
   const pool = new pg.Pool({
     connectionString,
     max: 1,
+    types,
     // oxlint-disable-next-line typescript/no-misused-promises -- pg waits for it, whatever its types say
     onConnect: async (client) => {
       client.on('notice', ({ message = '', detail = '' }) => {
