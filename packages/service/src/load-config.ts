@@ -35,7 +35,8 @@ export function wrongFields(schema: TObject, value: unknown): Record<string, str
 
 /** TypeBox counts UTF-16 units. Postgres and JSON Schema count characters. */
 const isShortEnough = ({ type, value, schema }: ValueError) =>
-  type === ValueErrorType.StringMaxLength && [...(value as string)].length <= (schema as TString).maxLength!;
+  type === ValueErrorType.StringMaxLength &&
+  Array.from(value as string).length <= (schema as TString).maxLength!;
 
 export const whole = (description: string, bounds: { minimum: number; maximum: number; default: number }) =>
   Type.Integer({ description: `${description} (${bounds.minimum} to ${bounds.maximum})`, ...bounds });
