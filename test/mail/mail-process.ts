@@ -63,13 +63,9 @@ export async function deliveriesOf(db: Database, { shardId, eventId }: Fixture, 
     .toSorted((a, b) => a.serial - b.serial);
 }
 
-/** Makes deliveries that wait for their next attempt due now. */
-export const makeDue = (db: Database, state: 'retry' | 'queued' = 'retry') =>
-  tablesOf(db)
-    .updateTable('deliveries')
-    .set({ due_at: new Date(0) })
-    .where('state', '=', state)
-    .execute();
+/** Makes deliveries that wait for their next attempt due, now or at another time. Resolves to how many there were. */
+export const makeDue = (db: Database, state: 'retry' | 'queued' = 'retry', at = new Date(0)) =>
+  tablesOf(db).updateTable('deliveries').set({ due_at: at }).where('state', '=', state).execute();
 
 /** Waits until so many e-mails of an event have come to this. */
 export async function waitForState(db: Database, fixture: Fixture, state: DeliveryState, count: number) {

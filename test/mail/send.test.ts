@@ -88,7 +88,11 @@ test('who cancels while the e-mail is queued gets none', async () => {
   await enable(database.db, gala);
   await confirmThese(addresses(2));
   await startMails(database, { SMTP_URL: server.url });
-  await waitForState(database.db, gala, 'queued', 2);
+  // Else one could be loaded before the cancellation and sent after it.
+  await waitUntil('both wait for an hour', async () => {
+    const [updated] = await makeDue(database.db, 'queued', new Date(Date.now() + HOUR_MS));
+    return updated?.numUpdatedRows === 2n;
+  });
   const first = await tablesOf(database.db)
     .selectFrom('registrations')
     .select(['serial', 'pass_code'])

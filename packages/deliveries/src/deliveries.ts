@@ -199,12 +199,21 @@ export async function renewLeases(
     if (kept.has(`${delivery.lease} ${delivery.subject}`)) delivery.leasedAt = renewedAt;
 }
 
+interface Recorded {
+  delivery: Delivery;
+  outcome: Outcome;
+  message?: { revision: number };
+  /** When the attempt ended, by the clock of `performance`; missing: there was none. */
+  triedAt?: number;
+}
+
 /** Records outcomes of deliveries of one shard. An outcome is ignored where another process has the row by now. */
 export async function recordOutcomes(
   db: Database,
   shardId: number,
-  attempted: readonly { delivery: Delivery; outcome: Outcome; message?: { revision: number } }[],
+  attempted: readonly Recorded[],
 ): Promise<void> {
+  const recordedAt = performance.now();
   const states = attempted.map(({ outcome }): DeliveryState => outcome.state);
   // No boolean[]: array literals are written for numbers and text.
   const twice = attempted.map(({ delivery, outcome }) =>
@@ -217,6 +226,7 @@ export async function recordOutcomes(
       ${plainArray(attempted.map(({ delivery, outcome }) => outcome.attempts ?? delivery.attempts))}::integer[],
       ${plainArray(attempted.map(({ message }) => message?.revision ?? null))}::integer[],
       ${plainArray(twice)}::boolean[],
+      ${plainArray(attempted.map(({ triedAt }) => (triedAt === undefined ? null : recordedAt - triedAt)))}::double precision[],
       ${plainArray(attempted.map(({ outcome }) => outcome.dueInMs ?? 0))}::double precision[]
     )`.execute(db);
 }

@@ -40,6 +40,8 @@ export interface Ended<Message> {
   /** The message and the server's answer; missing if nothing was sent. */
   message?: Message;
   attempt?: Attempt;
+  /** When the attempt ended, by the clock of `performance`. */
+  triedAt?: number;
 }
 
 export interface SendLoopOptions<Message> {
@@ -198,10 +200,11 @@ export class SendLoop<Message extends { revision: number }> {
     const message = await this.#render(kind, delivery, item);
     if (!message) return this.#end({ delivery, outcome: retry(delivery, 'not rendered') });
     const attempt = await send(message);
+    const triedAt = performance.now();
     const outcome = outcomeOf(delivery, attempt, this.#breaker);
     if (attempt.kind !== 'sent' && this.#breaker.opensForMs() > 0)
       onOutcome({ state: 'unavailable', reason: attempt.reason }, delivery);
-    this.#end({ delivery, outcome, message, attempt });
+    this.#end({ delivery, outcome, message, attempt, triedAt });
   }
 
   async #render(kind: DeliveryKind<Message>, delivery: Delivery, item: unknown): Promise<Message | null> {
