@@ -20,6 +20,7 @@ import {
   type Outcome,
 } from './outcome.ts';
 import type { SendingRate } from './sending-rate.ts';
+import { createYielding } from './yielding.ts';
 
 /** How deliveries of one kind become messages. */
 export interface DeliveryKind<Message, Item = unknown> extends LeasedKind {
@@ -71,6 +72,8 @@ const GATHER_MS = 15;
 const RECORD_AGAIN_MS = 200;
 const CLOSING_MS = 5;
 const LOOK_EVERY_MS = 200;
+/** So many are begun at a look while the process yields to others. */
+const PAGE_WHILE_YIELDING = 10;
 
 /** Sends deliveries: lease, load, send, record. First attempts and retries take the same path. */
 export class SendLoop<Message extends { revision: number }> {
@@ -82,6 +85,8 @@ export class SendLoop<Message extends { revision: number }> {
   /** Deliveries in `sending`, and how many more were asked for. */
   readonly #sending = new Set<Delivery>();
   #asked = 0;
+  readonly #yields = createYielding();
+  #leasedAt = -Infinity;
   #shards: readonly number[] = [];
   /** Shards to lease from as soon as there is room, in the order in which they came to wait. */
   readonly #unread = new Set<number>();
@@ -146,7 +151,9 @@ export class SendLoop<Message extends { revision: number }> {
     const open = this.#sending.size + this.#asked;
     if (this.#stopping.signal.aborted || this.#breaker.opensForMs() > 0) return 0;
     if (this.#breaker.isProbing()) return open > 0 ? 0 : 1;
-    const page = Math.min(PAGE, this.#options.rate.atOnce);
+    const yields = this.#yields();
+    if (yields && performance.now() - this.#leasedAt < LOOK_EVERY_MS) return 0;
+    const page = Math.min(yields ? PAGE_WHILE_YIELDING : PAGE, this.#options.rate.atOnce);
     return MOST_SENDING - open >= page ? page : 0;
   }
 
@@ -154,6 +161,7 @@ export class SendLoop<Message extends { revision: number }> {
     const { db, kinds } = this.#options;
     for (let most = this.#wanted(), found = 1; most > 0 && found > 0; most = this.#wanted()) {
       this.#asked += most;
+      this.#leasedAt = performance.now();
       const withSuspect = ![...this.#sending].some(({ isSuspect }) => isSuspect);
       const leased = leaseDeliveries(db, shardId, kinds, most, withSuspect);
       const page = await leased.finally(() => (this.#asked -= most));
