@@ -85,7 +85,7 @@ test('an operator can lift the sales window; what is not given stays, and the ch
   });
   const longAgo = '2026-01-01T00:00:00.000+00:00';
   await sql`update tickets set last_modified_at = ${longAgo} where id = ${id}`.execute(database.db);
-  await updateTicket(database.db, { shard_id: gala.shardId, id }, { saleStartsAt: null }, 'jane');
+  await updateTicket(database.db, { shardId: gala.shardId, id }, { saleStartsAt: null }, 'jane');
   const [listed] = dataOf(await partner.tickets());
   expect(listed).toMatchObject({
     id,
@@ -111,7 +111,7 @@ test('count is what remains, and follows within about a second', async () => {
   await partner.register(attendee(ticketId));
   // A second, and some more for a machine that is busy.
   await waitUntil('the list shows the registration', async () => (await count()) === 2, 3_000);
-  await updateTicket(database.db, { shard_id: gala.shardId, id: ticketId }, { capacity: 11 }, 'test');
+  await updateTicket(database.db, { shardId: gala.shardId, id: ticketId }, { capacity: 11 }, 'test');
   await waitUntil('the list shows the new capacity', async () => (await count()) === 10, 3_000);
 });
 

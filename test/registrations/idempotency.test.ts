@@ -185,7 +185,7 @@ test.each([
     expectFailure(first, code);
     expect(isReplay(first)).toBe(false);
 
-    await updateTicket(database.db, { shard_id: gala.shardId, id: ticketId }, granting, 'test');
+    await updateTicket(database.db, { shardId: gala.shardId, id: ticketId }, granting, 'test');
     const replay = await register();
     expectFailure(replay, code);
     expect(isReplay(replay)).toBe(true);

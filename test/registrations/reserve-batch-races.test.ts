@@ -251,7 +251,7 @@ test('no SQL, by whoever written, can sell a seat that is not there', async () =
   await expect(setTaken(8)).rejects.toMatchObject(refused);
   await expect(setTaken(-1)).rejects.toMatchObject(refused);
   await expect(
-    updateTicket(database.db, { shard_id: world.events[0].shardId, id }, { capacity: 4 }, 'test'),
+    updateTicket(database.db, { shardId: world.events[0].shardId, id }, { capacity: 4 }, 'test'),
   ).rejects.toMatchObject(refused);
   expect(await takenOf(1)).toBe(5);
 });

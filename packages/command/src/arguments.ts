@@ -72,3 +72,13 @@ export const parseTimeOrNone = or('none', parseTimestamp);
 export const parseTextOrNone = or('none', parseText);
 /** When a key ends: an instant, a duration from now, or "never". */
 export const parseExpiry = or('never', fromNow(1));
+
+/** Returns the options that were given, and null for "none". */
+export function given<Options extends object>(options: Options) {
+  const entries = Object.entries(options).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries.map(([name, value]) => [name, value === 'none' ? null : value])) as {
+    [Name in keyof Options]?:
+      | Exclude<Options[Name], 'none' | undefined>
+      | ('none' extends Options[Name] ? null : never);
+  };
+}

@@ -9,13 +9,12 @@ import {
   EVENT_UPDATED,
   findEvent,
   grantEvent,
-  LANGUAGES,
+  moveEvent,
   revokeEvent,
   settingsOf,
   updateEvent,
   type Event,
 } from './events.ts';
-import { moveEvent } from './shards.ts';
 
 export { perform } from '@floodgate/audit';
 
@@ -69,7 +68,7 @@ export const updateEventAction = defineAction({
     endsAt: timeOrNone,
     venue: textOrNone(255),
     timeZone: textOrNone(64),
-    language: Type.Optional(oneOf(...LANGUAGES)),
+    language: Type.Optional(oneOf('en', 'de')),
     replyTo: textOrNone(254),
   }),
   check: ({ eventId: _eventId, ...settings }): Record<string, string> => {

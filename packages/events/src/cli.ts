@@ -2,6 +2,7 @@ import { Option, type Command } from '@commander-js/extra-typings';
 import { answeringChange, answeringFromDatabase, record, tableOf, type Cli } from '@floodgate/command';
 import { timeText } from '@floodgate/command/output';
 import {
+  given,
   parseId,
   parseTextOrNone,
   parseTimeOrNone,
@@ -22,8 +23,7 @@ export function addEventCommands(program: Command, cli: Cli): void {
   addUpdate(event, cli);
   const list = event.command('list').description('list events');
   answeringFromDatabase(list, cli, async (db) => {
-    const { listEvents } = await import('./events.ts');
-    const { listShards } = await import('./shards.ts');
+    const { listEvents, listShards } = await import('./events.ts');
     const [events, shards] = [await listEvents(db), await listShards(db)];
     const rows = events.map((row) => ({
       id: row.id,
@@ -116,20 +116,12 @@ function addUpdate(event: Command, cli: Cli): void {
   });
 }
 
-/** Returns the options that were given, and null for "none". */
-function given<Options extends object>(options: Options) {
-  const entries = Object.entries(options).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(entries.map(([name, value]) => [name, value === 'none' ? null : value])) as {
-    [Name in keyof Options]?: Exclude<Options[Name], 'none' | undefined> | null;
-  };
-}
-
 /** `floodgate shard …` */
 export function addShardCommands(program: Command, cli: Cli): void {
   const shard = program.command('shard').description('where events live');
   const list = shard.command('list').description('list shards, and how many events live in each');
   answeringFromDatabase(list, cli, async (db) => {
-    const { listShards } = await import('./shards.ts');
+    const { listShards } = await import('./events.ts');
     const shards = await listShards(db);
     return { document: shards, text: tableOf(shards.map(({ id, events }) => ({ shard: id, events }))) };
   });

@@ -1,39 +1,34 @@
 import { sql } from 'kysely';
-import type { Database } from '@floodgate/database';
+import { inCamelCase, type Database } from '@floodgate/database';
 import { Failure } from '@floodgate/service/failure';
-import { chooseShard } from './shards.ts';
 
-export { findShard, keepInShard } from './shards.ts';
+export type { Language } from '@floodgate/database';
 
 /** The kind of delivery that brings an attendee their pass. Its subject is the registration's serial. */
 export const CONFIRMATION = 'confirmation';
 /** The kind of delivery that tells holders of a pass that the event has changed. */
 export const EVENT_UPDATED = 'event-updated';
 
-/** The columns of an event, under the names that it has here. */
-const EVENT_COLUMNS = [
+/** The columns of an event. Not *, as of tickets. */
+const COLUMNS = [
   'id',
   'ref',
-  'shard_id as shardId',
+  'shardId',
   'name',
-  'pass_prefix as passPrefix',
+  'passPrefix',
   'mode',
-  'duplicate_policy as duplicatePolicy',
-  'duplicate_scope as duplicateScope',
-  'cancel_until as cancelUntil',
-  'starts_at as startsAt',
-  'ends_at as endsAt',
+  'duplicatePolicy',
+  'duplicateScope',
+  'cancelUntil',
+  'startsAt',
+  'endsAt',
   'venue',
-  'time_zone as timeZone',
+  'timeZone',
   'language',
-  'reply_to as replyTo',
+  'replyTo',
   'revision',
-  'created_at as createdAt',
+  'createdAt',
 ] as const;
-
-/** Languages that attendees are written to in. */
-export const LANGUAGES = ['en', 'de'] as const;
-export type Language = (typeof LANGUAGES)[number];
 
 export type Event = Awaited<ReturnType<typeof findEvent>>;
 
@@ -50,19 +45,14 @@ type NewEvent = Pick<Event, 'name' | 'passPrefix' | 'duplicatePolicy'> &
 export async function createEvent(db: Database, given: NewEvent) {
   const others = db.selectFrom('events').select('id').where('pass_prefix', '=', given.passPrefix).limit(1);
   const prefixIsShared = (await others.executeTakeFirst()) !== undefined;
-  const event = await db
+  // By chance where several have the fewest events, as others may be choosing now.
+  const shards = countEvents(db).orderBy('events').orderBy(sql`random()`).limit(1);
+  const { id: shardId } = await shards.executeTakeFirstOrThrow();
+  const event = await inCamelCase(db)
     .insertInto('events')
     // A value that is not given has the default of its column.
-    .values({
-      name: given.name,
-      shard_id: await chooseShard(db),
-      mode: given.mode,
-      pass_prefix: given.passPrefix,
-      duplicate_policy: given.duplicatePolicy,
-      duplicate_scope: given.duplicateScope,
-      cancel_until: given.cancelUntil,
-    })
-    .returning(EVENT_COLUMNS)
+    .values({ ...given, shardId })
+    .returning(COLUMNS)
     .executeTakeFirstOrThrow();
   return { ...event, prefixIsShared };
 }
@@ -74,36 +64,27 @@ export async function updateEvent(
   settings: Partial<ReturnType<typeof settingsOf>>,
 ) {
   const before = await findEvent(db, eventId);
-  const { cancelUntil, startsAt, endsAt, timeZone, replyTo, ...others } = settings;
-  const after = await db
+  const after = await inCamelCase(db)
     .updateTable('events')
     // Absent values are left out.
-    .set({
-      ...others,
-      cancel_until: cancelUntil,
-      starts_at: startsAt,
-      ends_at: endsAt,
-      time_zone: timeZone,
-      reply_to: replyTo,
-      revision: sql<number>`revision + 1`,
-    })
+    .set({ ...settings, revision: sql<number>`revision + 1` })
     .where('id', '=', eventId)
-    .returning(EVENT_COLUMNS)
+    .returning(COLUMNS)
     .executeTakeFirstOrThrow();
   return { before, after };
 }
 
 /** Returns an event. Throws Failure if there is no such event. */
 export const findEvent = (db: Database, eventId: number) =>
-  db
+  inCamelCase(db)
     .selectFrom('events')
-    .select(EVENT_COLUMNS)
+    .select(COLUMNS)
     .where('id', '=', eventId)
     .executeTakeFirstOrThrow(() => new Failure('no such event'));
 
 /** Returns all events, oldest first. */
 export const listEvents = (db: Database) =>
-  db.selectFrom('events').select(EVENT_COLUMNS).orderBy('id').execute();
+  inCamelCase(db).selectFrom('events').select(COLUMNS).orderBy('id').execute();
 
 /** Opens an event to a partner. False where it was open already; an unknown partner or event is a foreign-key error. */
 export async function grantEvent(db: Database, partnerId: number, eventId: number): Promise<boolean> {
@@ -123,4 +104,55 @@ export async function revokeEvent(db: Database, partnerId: number, eventId: numb
     .where('event_id', '=', eventId)
     .executeTakeFirst();
   return revoked.numDeletedRows === 1n;
+}
+
+const countEvents = (db: Database) =>
+  db
+    .selectFrom('shards')
+    .leftJoin('events', 'events.shard_id', 'shards.id')
+    .select(({ fn }) => ['shards.id', fn.count<number>('events.id').as('events')])
+    .groupBy('shards.id');
+
+/** Returns all shards, each with the number of events that live in it. */
+export const listShards = (db: Database) => countEvents(db).orderBy('shards.id').execute();
+
+// Spells "evnt". On a cluster a lock of the event's row would need every server, and keep nobody from adding tickets.
+const SHARD_LOCK = 0x65766e74;
+
+/** Keeps an event in its shard until the transaction ends. Waits for a move that is running. */
+export async function keepInShard(transaction: Database, eventId: number): Promise<void> {
+  await sql`select pg_advisory_xact_lock_shared(${SHARD_LOCK}, ${eventId}::integer)`.execute(transaction);
+}
+
+/**
+ * Moves an event with its tickets to another shard. Returns the old shard. Throws Failure if there is
+ * no such event or shard, or if the event has registrations, journal entries or consumers. An API can look for its tickets in the old shard for
+ * another 2 s.
+ */
+export async function moveEvent(transaction: Database, eventId: number, shardId: number) {
+  // Waits until no transaction keeps the event in its shard, and for other moves.
+  await sql`select pg_advisory_xact_lock(${SHARD_LOCK}, ${eventId}::integer)`.execute(transaction);
+  const { shardId: from } = await findEvent(transaction, eventId);
+  if (from === shardId) return from;
+  const shard = transaction.selectFrom('shards').select('id').where('id', '=', shardId);
+  if (!(await shard.executeTakeFirst())) throw new Failure('no such shard');
+  const ofEvent = sql`where shard_id = ${from} and event_id = ${eventId}`;
+  const { rows: tickets } = await sql<{ row: { taken: number } }>`
+    select to_jsonb(tickets) as row from tickets ${ofEvent} for update`.execute(transaction);
+  const isAny = async (table: 'journal_segments' | 'journal_consumers') =>
+    (await sql`select from ${sql.table(table)} ${ofEvent} limit 1`.execute(transaction)).rows.length > 0;
+  if (tickets.some(({ row }) => row.taken > 0) || (await isAny('journal_segments')))
+    throw new Failure(
+      'somebody has registered for it, or a ticket of it was sold out, so it stays in its shard',
+    );
+  if (await isAny('journal_consumers'))
+    throw new Failure('it has webhooks or e-mails, so it stays in its shard');
+  await sql`delete from tickets ${ofEvent}`.execute(transaction);
+  await transaction.updateTable('events').set({ shard_id: shardId }).where('id', '=', eventId).execute();
+  const moved = JSON.stringify(tickets.map(({ row }) => ({ ...row, shard_id: shardId })));
+  await sql`
+    insert into tickets select * from jsonb_populate_recordset(null::tickets, ${moved}::jsonb)`.execute(
+    transaction,
+  );
+  return from;
 }

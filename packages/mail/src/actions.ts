@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox';
 import { defineAction, Id } from '@floodgate/audit';
 import type { Database } from '@floodgate/database';
 import { dequeue } from '@floodgate/deliveries';
-import { CONFIRMATION, findShard, keepInShard } from '@floodgate/events';
+import { CONFIRMATION, findEvent, keepInShard } from '@floodgate/events';
 import { addConsumer, deleteConsumer, pauseConsumer, resumeConsumer } from '@floodgate/journal';
 import { Failure } from '@floodgate/service/failure';
 import { sql } from 'kysely';
@@ -19,8 +19,7 @@ const SWITCH_LOCK = 0x6d61696c;
  */
 async function lockSwitch(transaction: Database, eventId: number) {
   await keepInShard(transaction, eventId);
-  const shardId = await findShard(transaction, eventId);
-  if (shardId === undefined) throw new Failure('no such event');
+  const { shardId } = await findEvent(transaction, eventId);
   await sql`select pg_advisory_xact_lock(${SWITCH_LOCK}, ${eventId}::integer)`.execute(transaction);
   const consumer = await transaction
     .selectFrom('journal_consumers')

@@ -79,12 +79,11 @@ function addDoorDocuments(pass: Command, cli: Cli): void {
     .option('--after <cursor>', 'continue after this cursor', parseCursor, 0)
     .option('--limit <passes>', 'at most this many', parseLimit, 1_000);
   answeringFromDatabase(revoked, cli, async (db, { after, limit }, eventId) => {
-    const { findShard } = await import('@floodgate/events');
+    const { findEvent } = await import('@floodgate/events');
     const { CURSOR_PROBLEMS } = await import('@floodgate/registrations');
     const { createPassSigner } = await import('./keys.ts');
     const { readRevocations } = await import('./documents.ts');
-    const shardId = await findShard(db, eventId);
-    if (shardId === undefined) throw new Failure('no such event');
+    const { shardId } = await findEvent(db, eventId);
     const page = await readRevocations(db, { shardId, eventId, partnerId: null }, after, limit);
     if (typeof page === 'string') throw new Failure(`--after: ${CURSOR_PROBLEMS[page]}`);
     const { serials, cursor, more } = page;

@@ -1,35 +1,39 @@
 import { Type } from '@sinclair/typebox';
-import {
-  answersOf,
-  COMMON_FAILURES,
-  formatTimestamp,
-  LaunchState,
-  success,
-  Ticket,
-} from '@floodgate/contract';
+import { answersOf, COMMON_FAILURES, formatTimestamp, LaunchState, success, Ticket } from '@floodgate/contract';
 import { readThroughCache } from '@floodgate/database';
 import { defineApi, type ApiContext, type Routes } from '@floodgate/http';
-import { launchStateAt, readLaunch } from './launch.ts';
-import { listAvailableTickets, type TicketRow } from './tickets.ts';
+import { isAvailable, launchStateAt, seatsLeft } from './launch.ts';
+import { readSale, type Ticket as StoredTicket } from './tickets.ts';
 
-/** Lists what can be bought now. */
+/** Lists what can be bought now, and tells how far the sale is. */
 export const ticketsApi = defineApi({
   settings: {},
-  open: (context) => ({
-    routes(api) {
-      addTicketsRoute(api, context);
-      addLaunchRoute(api, context);
-    },
-  }),
+  open(context) {
+    const sales = rememberSales(context);
+    return {
+      routes(api) {
+        addTicketsRoute(api, sales);
+        addLaunchRoute(api, sales);
+      },
+    };
+  },
 });
 
-/** GET /events/tickets: lists what can be bought now. A body, if one is sent, is not read. */
-function addTicketsRoute(api: Routes, { reads, shardReads }: ApiContext): void {
-  // The tickets of an event, kept as the text of the answer until they are a second old.
-  const tickets = readThroughCache(async (eventId: number, shardId: number) => {
-    const rows = await shardReads(shardId, () => listAvailableTickets(reads, eventId, shardId));
-    return JSON.stringify(success(rows.map(toTicket)));
+/** Returns the sales of events, each kept until it is a second old. */
+const rememberSales = ({ reads, shardReads }: ApiContext) =>
+  readThroughCache(async (eventId: number, shardId: number) => {
+    const tickets = await shardReads(shardId, () => readSale(reads, eventId, shardId));
+    // Postgres's clock decides, if there is anything to decide.
+    const readAt = tickets[0]?.readAt ?? new Date();
+    const available = tickets.filter((ticket) => isAvailable(ticket, readAt));
+    const text = JSON.stringify(success(available.map(toTicket)));
+    return { text, tickets, readAt: readAt.getTime(), receivedAt: performance.now() };
   });
+
+type Sales = ReturnType<typeof rememberSales>;
+
+/** GET /events/tickets: lists what can be bought now. A body, if one is sent, is not read. */
+function addTicketsRoute(api: Routes, sales: Sales): void {
   api.get(
     '/events/tickets',
     {
@@ -47,22 +51,16 @@ function addTicketsRoute(api: Routes, { reads, shardReads }: ApiContext): void {
       // The list is cached as the text of the answer: what is text already, Fastify sends as it is. Sent, not returned:
       // a promise for what is at hand would be a good part of what this route costs.
       void reply.type('application/json; charset=utf-8');
-      const text = tickets.get(eventId);
-      if (text !== undefined) reply.send(text as never);
-      else {
-        const send = (answer: unknown) => void reply.send(answer as never);
-        tickets.forceFetch(eventId, { context: shardId }).then(send, send);
-      }
+      const sale = sales.get(eventId);
+      const send = (answer: unknown) => void reply.send(answer as never);
+      if (sale) send(sale.text);
+      else sales.forceFetch(eventId, { context: shardId }).then(({ text }) => send(text), send);
     },
   );
 }
 
 /** GET /events/launch: how far the sale is, so that nobody has to try to register before it opens. */
-function addLaunchRoute(api: Routes, { reads, shardReads }: ApiContext): void {
-  const launches = readThroughCache(async (eventId: number, shardId: number) => {
-    const launch = await shardReads(shardId, () => readLaunch(reads, eventId, shardId));
-    return { ...launch, receivedAt: performance.now() };
-  });
+function addLaunchRoute(api: Routes, sales: Sales): void {
   api.get(
     '/events/launch',
     {
@@ -76,37 +74,34 @@ function addLaunchRoute(api: Routes, { reads, shardReads }: ApiContext): void {
       },
     },
     async ({ principal: { eventId, shardId } }) => {
-      const launch = launches.get(eventId) ?? (await launches.forceFetch(eventId, { context: shardId }));
+      const sale = sales.get(eventId) ?? (await sales.forceFetch(eventId, { context: shardId }));
       // The age of the cached state is added, so that the opening is not a second late. It is never early.
-      const moment = launch.readAt + performance.now() - launch.receivedAt;
-      const { phase, opensAt, closesAt, seatsLeft } = launchStateAt(launch.tickets, moment);
+      const moment = new Date(sale.readAt + performance.now() - sale.receivedAt);
+      const { opensAt, closesAt, ...state } = launchStateAt(sale.tickets, moment);
       return success({
-        phase,
-        opensAt: formatMoment(opensAt),
-        closesAt: formatMoment(closesAt),
-        serverTime: formatTimestamp(new Date(moment)),
-        seatsLeft,
+        ...state,
+        opensAt: opensAt && formatTimestamp(opensAt),
+        closesAt: closesAt && formatTimestamp(closesAt),
+        serverTime: formatTimestamp(moment),
       });
     },
   );
 }
 
-const formatMoment = (moment: number | null) => (moment === null ? null : formatTimestamp(new Date(moment)));
-
 /** A ticket in the order and types that partners were promised. */
-function toTicket(row: TicketRow): Ticket {
+function toTicket(ticket: StoredTicket): Ticket {
   return {
-    id: row.id,
-    ticketTitle: row.title,
-    ticketPrice: row.price,
-    ticketBenefits: row.benefits,
-    activeStatus: row.active,
-    organizedEventID: row.event_id,
+    id: ticket.id,
+    ticketTitle: ticket.title,
+    ticketPrice: ticket.price,
+    ticketBenefits: ticket.benefits,
+    activeStatus: ticket.active,
+    organizedEventID: ticket.eventId,
     organizedEvent: null,
-    count: row.capacity - row.taken,
-    dateCreated: formatTimestamp(row.created_at),
-    createdBy: row.created_by,
-    lastModifiedBy: row.last_modified_by,
-    lastModifiedDate: formatTimestamp(row.last_modified_at),
+    count: seatsLeft(ticket),
+    dateCreated: formatTimestamp(ticket.createdAt),
+    createdBy: 0,
+    lastModifiedBy: ticket.lastModifiedBy,
+    lastModifiedDate: formatTimestamp(ticket.lastModifiedAt),
   };
 }

@@ -1,6 +1,13 @@
 import { Option, type Command, type OptionValues } from '@commander-js/extra-typings';
 import { answeringChange, answeringFromDatabase, type Cli } from '@floodgate/command';
-import { parseId, parsePrice, parseTimeOrNone, parseText, parseWhole } from '@floodgate/command/arguments';
+import {
+  given,
+  parseId,
+  parsePrice,
+  parseTimeOrNone,
+  parseText,
+  parseWhole,
+} from '@floodgate/command/arguments';
 import { record, tableOf, timeText, type Answer } from '@floodgate/command/output';
 import type { DescribedTicket } from './tickets.ts';
 
@@ -60,13 +67,9 @@ export function settingsIn<Given extends TicketOptions>(options: Given) {
   return {
     ...others,
     ...((active || inactive) && { active: !inactive }),
-    ...(saleStarts && { saleStartsAt: edgeOf(saleStarts) }),
-    ...(saleEnds && { saleEndsAt: edgeOf(saleEnds) }),
-    ...(by !== undefined && { lastModifiedBy: by }),
+    ...given({ saleStartsAt: saleStarts, saleEndsAt: saleEnds, lastModifiedBy: by }),
   };
 }
-
-const edgeOf = (time: Edge) => (time === 'none' ? null : time);
 
 function answerOf(ticket: DescribedTicket): Answer {
   const { id, ...others } = fieldsOf(ticket);

@@ -1,14 +1,21 @@
 import { expect, test } from 'vitest';
-import { launchStateAt, type LaunchTicket } from './launch.ts';
+import { isAvailable, launchStateAt, type TicketOnSale } from './launch.ts';
 
-const ticket = (differing: Partial<LaunchTicket> = {}): LaunchTicket => ({
-  seatsLeft: 10,
-  startsAt: null,
-  endsAt: null,
-  ...differing,
+/** A moment, in milliseconds. */
+const at = (moment: number) => new Date(moment);
+
+const ticket = ({
+  seatsLeft = 10,
+  startsAt,
+  endsAt,
+}: Partial<Record<'seatsLeft' | 'startsAt' | 'endsAt', number>> = {}): TicketOnSale => ({
+  capacity: seatsLeft + 5,
+  taken: 5,
+  saleStartsAt: startsAt === undefined ? null : at(startsAt),
+  saleEndsAt: endsAt === undefined ? null : at(endsAt),
 });
 
-test.each<[string, LaunchTicket[], string]>([
+test.each<[string, TicketOnSale[], string]>([
   ['no ticket', [], 'closed'],
   ['a ticket that is always on sale', [ticket()], 'open'],
   ['the moment of the opening', [ticket({ startsAt: 100 })], 'open'],
@@ -21,7 +28,7 @@ test.each<[string, LaunchTicket[], string]>([
   ['one that is over, and one to come', [ticket({ endsAt: 50 }), ticket({ startsAt: 101 })], 'scheduled'],
   ['one that is to come without a seat', [ticket({ seatsLeft: 0, startsAt: 101 })], 'scheduled'],
 ])('%s: %#', (_what, tickets, phase) => {
-  expect(launchStateAt(tickets, 100).phase).toBe(phase);
+  expect(launchStateAt(tickets, at(100)).phase).toBe(phase);
 });
 
 test('it opens with the first, closes with the last, and counts the seats of those that are not over', () => {
@@ -30,10 +37,21 @@ test('it opens with the first, closes with the last, and counts the seats of tho
     ticket({ startsAt: 20, endsAt: 200 }),
     ticket({ startsAt: 150, endsAt: 180 }),
   ];
-  expect(launchStateAt(tickets, 100)).toEqual({ phase: 'open', opensAt: 10, closesAt: 200, seatsLeft: 20 });
+  expect(launchStateAt(tickets, at(100))).toEqual({
+    phase: 'open',
+    opensAt: at(10),
+    closesAt: at(200),
+    seatsLeft: 20,
+  });
 });
 
 test('without a border on one of them there is none', () => {
   const tickets = [ticket({ startsAt: 10, endsAt: 50 }), ticket()];
-  expect(launchStateAt(tickets, 0)).toMatchObject({ opensAt: null, closesAt: null });
+  expect(launchStateAt(tickets, at(0))).toMatchObject({ opensAt: null, closesAt: null });
+});
+
+test('it can be bought from its start until its end, while there are seats', () => {
+  const limited = ticket({ startsAt: 10, endsAt: 50 });
+  expect([9, 10, 49, 50].map((moment) => isAvailable(limited, at(moment)))).toEqual([false, true, true, false]);
+  expect([ticket(), ticket({ seatsLeft: 0 })].map((one) => isAvailable(one, at(0)))).toEqual([true, false]);
 });

@@ -1,53 +1,37 @@
 import type { LaunchState } from '@floodgate/contract';
-import { sql } from 'kysely';
-import type { Database } from '@floodgate/database';
+import type { Ticket } from './tickets.ts';
 
-/** The active tickets of an event, and the time at which they were read. */
-export interface Launch {
-  /** By Postgres's clock, in milliseconds since 1970. */
-  readAt: number;
-  tickets: LaunchTicket[];
-}
+/** A ticket as far as the state of its sale depends on it. */
+export type TicketOnSale = Pick<Ticket, 'capacity' | 'taken' | 'saleStartsAt' | 'saleEndsAt'>;
 
-export interface LaunchTicket {
-  seatsLeft: number;
-  /** Milliseconds since 1970; null where the sale has no such border. */
-  startsAt: number | null;
-  endsAt: number | null;
-}
+export const seatsLeft = ({ capacity, taken }: TicketOnSale) => capacity - taken;
 
-/** Reads what the state of an event's launch follows from. */
-export async function readLaunch(db: Database, eventId: number, shardId: number): Promise<Launch> {
-  const { rows } = await sql<Launch>`
-    select (extract(epoch from now()) * 1000)::float8 as "readAt",
-      coalesce(jsonb_agg(jsonb_build_object(
-        'seatsLeft', capacity - taken,
-        'startsAt', (extract(epoch from sale_starts_at) * 1000)::float8,
-        'endsAt', (extract(epoch from sale_ends_at) * 1000)::float8
-      )), '[]') as tickets
-    from tickets where shard_id = ${shardId} and event_id = ${eventId} and active`.execute(db);
-  return rows[0]!;
-}
+const hasStarted = ({ saleStartsAt }: TicketOnSale, moment: Date) => !saleStartsAt || saleStartsAt <= moment;
+const hasEnded = ({ saleEndsAt }: TicketOnSale, moment: Date) => saleEndsAt !== null && saleEndsAt <= moment;
 
-/** Returns how far an event's sale is at a moment (milliseconds since 1970). */
-export function launchStateAt(tickets: readonly LaunchTicket[], moment: number) {
-  const left = tickets.filter(({ endsAt }) => endsAt === null || moment < endsAt);
-  const open = left.filter(({ startsAt }) => startsAt === null || startsAt <= moment);
-  // Null if one of them has no border, or there are no tickets.
-  const borders = (of: 'startsAt' | 'endsAt') => {
-    const moments = tickets.map((ticket) => ticket[of]).filter((border) => border !== null);
-    return moments.length === tickets.length ? moments : [];
-  };
+/** Returns whether a ticket can be bought at a moment, if it is active. */
+export const isAvailable = (ticket: TicketOnSale, moment: Date) =>
+  hasStarted(ticket, moment) && !hasEnded(ticket, moment) && seatsLeft(ticket) > 0;
+
+/** Returns how far an event's sale is at a moment, by its active tickets. */
+export function launchStateAt(tickets: readonly TicketOnSale[], moment: Date) {
+  const left = tickets.filter((ticket) => !hasEnded(ticket, moment));
   return {
-    phase: phaseOf(open, left),
-    opensAt: borders('startsAt').toSorted((one, other) => one - other)[0] ?? null,
-    closesAt: borders('endsAt').toSorted((one, other) => other - one)[0] ?? null,
-    seatsLeft: left.reduce((sum, { seatsLeft }) => sum + seatsLeft, 0),
+    phase: phaseOf(left, moment),
+    opensAt: bordersOf(tickets, 'saleStartsAt')[0] ?? null,
+    closesAt: bordersOf(tickets, 'saleEndsAt').at(-1) ?? null,
+    seatsLeft: left.reduce((sum, ticket) => sum + seatsLeft(ticket), 0),
   };
 }
 
-function phaseOf(open: readonly LaunchTicket[], left: readonly LaunchTicket[]): LaunchState['phase'] {
-  if (open.some(({ seatsLeft }) => seatsLeft > 0)) return 'open';
-  if (open.length > 0) return 'soldOut';
+/** Returns the times at which the sales start or end, in order. None if one of the tickets has no such time. */
+function bordersOf(tickets: readonly TicketOnSale[], name: 'saleStartsAt' | 'saleEndsAt') {
+  const borders = tickets.map((ticket) => ticket[name]).filter((border) => border !== null);
+  return borders.length === tickets.length ? borders.toSorted((one, other) => +one - +other) : [];
+}
+
+function phaseOf(left: readonly TicketOnSale[], moment: Date): LaunchState['phase'] {
+  if (left.some((ticket) => isAvailable(ticket, moment))) return 'open';
+  if (left.some((ticket) => hasStarted(ticket, moment))) return 'soldOut';
   return left.length > 0 ? 'scheduled' : 'closed';
 }

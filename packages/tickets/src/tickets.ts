@@ -1,58 +1,57 @@
-import { sql, type Selectable } from 'kysely';
-import type { Database, TicketsTable } from '@floodgate/database';
+import { sql } from 'kysely';
+import { inCamelCase, type Database } from '@floodgate/database';
 import { inTransaction } from '@floodgate/database/connection/in-transaction';
 import { findEvent, keepInShard } from '@floodgate/events';
 import { askShards, awayText, shardIds } from '@floodgate/database/reads/shards';
-import { TICKET_COLUMNS } from '@floodgate/database/schema/schema';
 import { Failure } from '@floodgate/service/failure';
 
-/** A ticket as it is stored. */
-export type TicketRow = Pick<Selectable<TicketsTable>, (typeof TICKET_COLUMNS)[number]>;
+/**
+ * The columns of a ticket. Not *: services prepare their statements, and Postgres refuses a prepared
+ * one (0A000) once a migration has given it another column.
+ */
+const COLUMNS = [
+  'id',
+  'eventId',
+  'title',
+  'price',
+  'benefits',
+  'active',
+  'capacity',
+  'saleStartsAt',
+  'saleEndsAt',
+  'taken',
+  'createdAt',
+  'lastModifiedAt',
+  'lastModifiedBy',
+] as const;
+
+export type Ticket = Awaited<ReturnType<typeof listTickets>>[number];
 
 /** The settings of a ticket. */
 export type TicketSettings = ReturnType<typeof settingsOf>;
 
-type GivenSettings = Partial<TicketSettings>;
-
 /** Returns what an operator has set on a ticket. */
-export function settingsOf(row: TicketRow) {
-  const { title, price, benefits, active, capacity, sale_starts_at, sale_ends_at } = row;
-  return { title, price, benefits, active, capacity, saleStartsAt: sale_starts_at, saleEndsAt: sale_ends_at };
+export function settingsOf(ticket: Ticket) {
+  const { title, price, benefits, active, capacity, saleStartsAt, saleEndsAt } = ticket;
+  return { title, price, benefits, active, capacity, saleStartsAt, saleEndsAt };
 }
 
 export type DescribedTicket = ReturnType<typeof describeTicket>;
 
 /** Returns a ticket as operators are shown it. */
-export function describeTicket(row: TicketRow) {
-  return {
-    id: row.id,
-    eventId: row.event_id,
-    ...settingsOf(row),
-    taken: row.taken,
-    left: row.capacity - row.taken,
-    createdAt: row.created_at,
-    lastModifiedAt: row.last_modified_at,
-    lastModifiedBy: row.last_modified_by,
-  };
-}
+export const describeTicket = (ticket: Ticket) => ({ ...ticket, left: ticket.capacity - ticket.taken });
 
-/** Returns the columns of the settings; what is not given is undefined, and left alone. */
-function columnsOf<Given extends GivenSettings>(settings: Given) {
-  const { saleStartsAt, saleEndsAt, ...others } = settings;
-  return { ...others, sale_starts_at: saleStartsAt, sale_ends_at: saleEndsAt };
-}
-
-type NewTicket = GivenSettings & Pick<TicketSettings, 'title' | 'capacity'>;
+type NewTicket = Partial<TicketSettings> & Pick<TicketSettings, 'title' | 'capacity'>;
 
 /** Creates a ticket under an event, in its shard. Throws Failure if there is no such event. */
 export async function createTicket(db: Database, eventId: number, settings: NewTicket, author: string) {
   return inTransaction(db, async (transaction) => {
     await keepInShard(transaction, eventId);
-    const { shardId: shard_id } = await findEvent(transaction, eventId);
-    return transaction
+    const { shardId } = await findEvent(transaction, eventId);
+    return inCamelCase(transaction)
       .insertInto('tickets')
-      .values({ ...columnsOf(settings), shard_id, event_id: eventId, last_modified_by: author })
-      .returning(TICKET_COLUMNS)
+      .values({ ...settings, shardId, eventId, lastModifiedBy: author })
+      .returning(COLUMNS)
       .executeTakeFirstOrThrow();
   });
 }
@@ -64,10 +63,10 @@ export async function createTicket(db: Database, eventId: number, settings: NewT
 export async function lockTicket(transaction: Database, ticketId: number) {
   const { answers, away } = await askShards(await shardIds(transaction), async (shardId) => {
     await sql`savepoint asking`.execute(transaction);
-    const ticket = transaction
+    const ticket = inCamelCase(transaction)
       .selectFrom('tickets')
-      .select(['shard_id', ...TICKET_COLUMNS])
-      .where('shard_id', '=', shardId)
+      .select(['shardId', ...COLUMNS])
+      .where('shardId', '=', shardId)
       .where('id', '=', ticketId)
       .forNoKeyUpdate();
     return ticket.executeTakeFirst().catch(async (error: unknown) => {
@@ -80,26 +79,30 @@ export async function lockTicket(transaction: Database, ticketId: number) {
   return found;
 }
 
-type TicketOfShard = Pick<Selectable<TicketsTable>, 'shard_id' | 'id'>;
+type TicketOfShard = Record<'shardId' | 'id', number>;
 
 /** Changes what is given of a ticket that is locked, and leaves the rest. */
 export const updateTicket = (
   db: Database,
-  { shard_id, id }: TicketOfShard,
-  given: GivenSettings,
+  { shardId, id }: TicketOfShard,
+  given: Partial<TicketSettings>,
   author: string,
 ) =>
-  db
+  inCamelCase(db)
     .updateTable('tickets')
-    .set({ ...columnsOf(given), last_modified_by: author, last_modified_at: sql<Date>`now()` })
-    .where('shard_id', '=', shard_id)
+    // Absent values are left out.
+    .set({ ...given, lastModifiedBy: author, lastModifiedAt: sql<Date>`now()` })
+    .where('shardId', '=', shardId)
     .where('id', '=', id)
-    .returning(TICKET_COLUMNS)
+    .returning(COLUMNS)
     .executeTakeFirstOrThrow();
 
 /** Has finalization publish whether a ticket is sold out. */
-export async function publishTicketState(transaction: Database, { shard_id, id }: TicketOfShard) {
-  await transaction.insertInto('changes').values({ shard_id, kind: 'ticket', ticket_id: id }).execute();
+export async function publishTicketState(transaction: Database, { shardId, id }: TicketOfShard) {
+  await transaction
+    .insertInto('changes')
+    .values({ shard_id: shardId, kind: 'ticket', ticket_id: id })
+    .execute();
 }
 
 /** Returns all tickets of an event, on sale or not. Throws Failure if there is no such event. */
@@ -107,19 +110,17 @@ export async function listTickets(db: Database, eventId: number) {
   return selectTickets(db, eventId, (await findEvent(db, eventId)).shardId).execute();
 }
 
-/** Returns the tickets of an event that can be bought now: active, inside their sales window, seats left. */
-export const listAvailableTickets = (db: Database, eventId: number, shardId: number) =>
+/** Returns the active tickets of an event, each with the time at which they were read, by Postgres's clock. */
+export const readSale = (db: Database, eventId: number, shardId: number) =>
   selectTickets(db, eventId, shardId)
+    .select(sql<Date>`now()`.as('readAt'))
     .where('active', '=', true)
-    .where(sql<boolean>`coalesce(sale_starts_at <= now(), true)`)
-    .where(sql<boolean>`coalesce(now() < sale_ends_at, true)`)
-    .whereRef('taken', '<', 'capacity')
     .execute();
 
 const selectTickets = (db: Database, eventId: number, shardId: number) =>
-  db
+  inCamelCase(db)
     .selectFrom('tickets')
-    .select(TICKET_COLUMNS)
-    .where('shard_id', '=', shardId)
-    .where('event_id', '=', eventId)
+    .select(COLUMNS)
+    .where('shardId', '=', shardId)
+    .where('eventId', '=', eventId)
     .orderBy('id');

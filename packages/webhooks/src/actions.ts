@@ -13,7 +13,7 @@ import {
   type FailureCode,
 } from '@floodgate/contract';
 import type { AuditedState, Database } from '@floodgate/database';
-import { findShard, keepInShard } from '@floodgate/events';
+import { findEvent, keepInShard } from '@floodgate/events';
 import {
   addConsumer,
   deleteConsumer,
@@ -48,7 +48,6 @@ export interface Refused {
 export const isRefused = (outcome: object): outcome is Refused => 'refused' in outcome;
 
 export const NO_SUCH_WEBHOOK: Refused = { refused: '70', reason: 'no such webhook' };
-const NO_SUCH_EVENT: Refused = { refused: '21', reason: 'no such event' };
 const TOO_MANY: Refused = {
   refused: '71',
   reason: 'this partner has the maximum number of webhooks already',
@@ -102,8 +101,7 @@ const createAction = (allowsHttp: boolean) =>
     input: Type.Object({ eventId: Id, partnerId: Id, ...WebhookRequest.properties }),
     check: (input) => checkFields(input, allowsHttp),
     run: async (transaction, { eventId, partnerId, ...request }, note, actor): Promise<Changed | Refused> => {
-      const shardId = await findShard(transaction, eventId);
-      if (shardId === undefined) return NO_SUCH_EVENT;
+      const { shardId } = await findEvent(transaction, eventId);
       const owner = { shardId, eventId, partnerId };
       if (!(await isGranted(transaction, owner)))
         return { refused: '21', reason: `event ${eventId} is not open to partner ${partnerId}` };

@@ -146,10 +146,9 @@ function addList(webhook: Command, cli: Cli): void {
     .description('the webhooks of an event with their progress and state')
     .argument('<eventId>', 'the event', parseId);
   answeringFromDatabase(list, cli, async (db, _options, eventId) => {
-    const { findShard } = await import('@floodgate/events');
+    const { findEvent } = await import('@floodgate/events');
     const { listEndpoints } = await import('./endpoints.ts');
-    const shardId = await findShard(db, eventId);
-    if (shardId === undefined) throw new Failure('no such event');
+    const { shardId } = await findEvent(db, eventId);
     const endpoints = await listEndpoints(db, { shardId, eventId });
     const document = await Promise.all(endpoints.map((endpoint) => shownOf(endpoint)));
     return { document, text: tableOf(document.map(fieldsOf)) };

@@ -115,7 +115,6 @@ create table tickets (
   sale_starts_at timestamptz,
   sale_ends_at timestamptz,
   created_at timestamptz not null default now(),
-  created_by integer not null default 0,
   last_modified_at timestamptz not null default now(),
   last_modified_by text not null,
   primary key (shard_id, id),

@@ -1,4 +1,4 @@
-import { Kysely, PostgresDialect, sql } from 'kysely';
+import { CamelCasePlugin, Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import type { Schema } from '../schema/schema.ts';
 import { classifyFailures } from './classify-failures.ts';
@@ -57,6 +57,17 @@ export function connect(options: ConnectOptions): Database {
   const db: Database = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: classifying }) });
   return db;
 }
+
+type Camel<Name> = Name extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<Camel<Tail>>}` : Name;
+type CamelTable<Table> = { [Column in keyof Table as Camel<Column>]: Table[Column] };
+
+const camelCase = new CamelCasePlugin();
+
+/** Returns the same database with the names of tables and columns in camel case: shardId for shard_id. */
+export const inCamelCase = (db: Database) =>
+  db.withPlugin(camelCase) as unknown as Kysely<{
+    [Name in keyof Schema as Camel<Name>]: CamelTable<Schema[Name]>;
+  }>;
 
 /** Returns whether Postgres answers. Bounded by the pool's own timeouts. */
 export async function ping(db: Database): Promise<boolean> {

@@ -19,47 +19,10 @@ export type DuplicatePolicy = 'allow' | 'reject' | 'return_existing';
 /** For what an attendee registers once, where not as often as they like. */
 export type DuplicateScope = 'event' | 'ticket';
 
+/** Languages that attendees are written to in. */
+export type Language = 'en' | 'de';
 /** The mode of a key and of an event. Test events never send anything to attendees. */
 export type Mode = 'live' | 'test';
-
-export interface TicketsTable {
-  shard_id: Generated<number>;
-  id: Generated<number>;
-  event_id: number;
-  title: string;
-  price: Generated<number>;
-  benefits: Generated<string>;
-  active: Generated<boolean>;
-  capacity: number;
-  taken: Generated<number>;
-  sale_starts_at: Date | null;
-  sale_ends_at: Date | null;
-  created_at: CreatedAt;
-  created_by: Generated<number>;
-  last_modified_at: Generated<Date>;
-  last_modified_by: string;
-}
-
-/**
- * The columns that services read of a ticket. Not *: services prepare their statements, and Postgres refuses a prepared one (0A000) once a
- * migration has given it another column. A column that is missing here does not compile.
- */
-export const TICKET_COLUMNS = [
-  'id',
-  'event_id',
-  'title',
-  'price',
-  'benefits',
-  'active',
-  'capacity',
-  'taken',
-  'sale_starts_at',
-  'sale_ends_at',
-  'created_at',
-  'created_by',
-  'last_modified_at',
-  'last_modified_by',
-] as const satisfies readonly (keyof TicketsTable)[];
 
 /** The values that the audit log keeps of a thing: neither secrets nor their hashes, and no attendee data. */
 export type AuditedState = Record<string, unknown>;
@@ -123,8 +86,7 @@ export interface Schema {
     venue: string | null;
     /** Of the IANA's database. */
     time_zone: string | null;
-    /** Of what attendees are sent. */
-    language: Generated<string>;
+    language: Generated<Language>;
     /** Where attendees' answers go. */
     reply_to: string | null;
     /** Rises with every change of the event. */
@@ -143,7 +105,21 @@ export interface Schema {
     /** Since when what it signed is not valid any more. */
     withdrawn_at: Date | null;
   };
-  tickets: TicketsTable;
+  tickets: OfShard & {
+    id: Generated<number>;
+    event_id: number;
+    title: string;
+    price: Generated<number>;
+    benefits: Generated<string>;
+    active: Generated<boolean>;
+    capacity: number;
+    taken: Generated<number>;
+    sale_starts_at: Date | null;
+    sale_ends_at: Date | null;
+    created_at: CreatedAt;
+    last_modified_at: Generated<Date>;
+    last_modified_by: string;
+  };
   registrations: OfPartner & { serial: number; cancelled_at: Date | null };
   /** Changes that are committed and not published yet. */
   changes: OfShard & { kind: string; ticket_id: number | null };

@@ -18,11 +18,10 @@ export function addRegistrationCommands(program: Command, cli: Cli): void {
     .option('--limit <entries>', 'at most this many', parseLimit, 100)
     .addOption(new Option('--state <state>', 'only entries of this state').choices(STATES));
   answeringFromDatabase(list, cli, async (db, { after, limit, state }, eventId, partnerId) => {
-    const { findShard } = await import('@floodgate/events');
+    const { findEvent } = await import('@floodgate/events');
     const { CURSOR_PROBLEMS, listRegistrations } = await import('./list-registrations.ts');
     const { statusOf } = await import('../status/find-registrations.ts');
-    const shardId = await findShard(db, eventId);
-    if (shardId === undefined) throw new Failure('no such event');
+    const { shardId } = await findEvent(db, eventId);
     const partner = db.selectFrom('partners').select('id').where('id', '=', partnerId);
     if (!(await partner.executeTakeFirst())) throw new Failure('no such partner');
     const selection = { shardId, eventId, partnerId, ...(state && { kinds: [state] }) };

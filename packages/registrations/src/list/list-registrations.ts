@@ -1,6 +1,5 @@
 import { parsePassReference } from '@floodgate/contract';
 import type { Database, JournalKind } from '@floodgate/database';
-import { findShard } from '@floodgate/events';
 import { Failure } from '@floodgate/service/failure';
 import { readJournal, type CursorProblem, type JournalEntry, type JournalFilter } from '@floodgate/journal';
 import { findRegistrations, passReferenceOf, type RegistrationRow } from '../status/find-registrations.ts';
@@ -61,7 +60,8 @@ function asOf({ kind, at }: JournalEntry, row: RegistrationRow): RegistrationRow
 /** Returns the registration that a pass reference names, whosever it is, and whose it is. Throws a Failure if there is none. */
 export async function findByPassReference(db: Database, passReference: string) {
   const { eventId = 0, serial = 0 } = parsePassReference(passReference) ?? {};
-  const shardId = (await findShard(db, eventId)) ?? 0;
+  const event = db.selectFrom('events').select('shard_id').where('id', '=', eventId);
+  const shardId = (await event.executeTakeFirst())?.shard_id ?? 0;
   const registration = db.selectFrom('registrations').select('partner_id').where('shard_id', '=', shardId);
   const owner = await registration.where('serial', '=', serial).executeTakeFirst();
   const partnerId = owner?.partner_id ?? 0;
