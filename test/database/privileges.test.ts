@@ -314,18 +314,13 @@ const EXECUTED_BY: Record<string, ServiceName[]> = {
   reserve_batch: ['api'],
   change_registrations: ['api'],
   finalize_batches: ['worker'],
-  lease_batches: ['worker'],
   expire_holds: ['worker'],
   // Called by functions of the owner.
   release_registrations: [],
   find_news: ['delivery'],
-  lease_consumers: ['delivery'],
-  oldest_news: ['delivery'],
-  consumer_lags: ['delivery'],
   webhook_delivered: ['delivery'],
   lease_deliveries: ['delivery'],
   record_deliveries: ['delivery'],
-  queue_edition: ['delivery'],
 };
 const USERS_OF_THE_QUEUE: ServiceName[] = ['api', 'worker'];
 
@@ -399,17 +394,15 @@ describe('functions', () => {
   });
 
   test('that a migration replaces are executed by the services again, and by nobody else', async () => {
-    await sql`update schema_files set hash = 'another' where name in ('reserve_batch', 'lease_consumers')`.execute(
+    await sql`update schema_files set hash = 'another' where name in ('reserve_batch', 'find_news')`.execute(
       database.db,
     );
-    const replaced = ['lease_consumers', 'reserve_batch'];
+    const replaced = ['find_news', 'reserve_batch'];
     for (const name of replaced) await sql`drop function ${sql.ref(name)}`.execute(database.db);
     expect(await migrate(database.db)).toEqual(replaced);
     await distribute(database.db);
     for (const service of SERVICES) await assertGranted(connections[service], service);
-    expect(await mayCall(connections.worker, `select lease_consumers(0, 'mail', 1, null, '1 s')`)).toBe(
-      false,
-    );
+    expect(await mayCall(connections.worker, `select find_news(0, 'mail')`)).toBe(false);
   });
 });
 

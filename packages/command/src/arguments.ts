@@ -77,8 +77,6 @@ export const parseExpiry = or('never', fromNow(1));
 export function given<Options extends object>(options: Options) {
   const entries = Object.entries(options).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries.map(([name, value]) => [name, value === 'none' ? null : value])) as {
-    [Name in keyof Options]?:
-      | Exclude<Options[Name], 'none' | undefined>
-      | ('none' extends Options[Name] ? null : never);
+    [Name in keyof Options]?: Exclude<Options[Name], 'none' | undefined> | null;
   };
 }

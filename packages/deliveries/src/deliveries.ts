@@ -62,6 +62,11 @@ export async function queueDeliveries(
     on conflict (shard_id, event_id, kind, subject) do nothing`.execute(db);
 }
 
+/** What makes a row (`kept`) the one of a newer edition that is to be inserted (`excluded`). */
+const AS_INSERTED = sql`
+  state = excluded.state, attempts = excluded.attempts, possibly_twice = excluded.possibly_twice, lease = null,
+  reason = null, created_at = excluded.created_at, tried_at = null`;
+
 /**
  * Queues a newer edition of a delivery, or its first. An earlier edition that waits is replaced. The message is not sent before
  * `apartMinutes` have passed since the last one was.
@@ -72,10 +77,16 @@ export async function queueEdition(
   subject: string,
   apartMinutes: number,
 ): Promise<void> {
+  // At UTC: Citus adds nothing to a row's own value in an update that depends on the time zone.
+  const sentAtUtc = sql`kept.sent_at at time zone 'utc'`;
   await sql`
-    select queue_edition(
-      ${shardId}, ${eventId}, ${kind}, ${subject}, make_interval(mins => ${apartMinutes})
-    )`.execute(db);
+    insert into deliveries as kept (shard_id, event_id, kind, subject)
+    values (${shardId}, ${eventId}, ${kind}, ${subject})
+    on conflict (shard_id, event_id, kind, subject) do update
+    set revision = kept.revision + 1, ${AS_INSERTED},
+      due_at = greatest(
+        excluded.due_at, (${sentAtUtc} + make_interval(mins => ${apartMinutes}::integer)) at time zone 'utc'
+      )`.execute(db);
 }
 
 /**
@@ -93,9 +104,7 @@ export async function queueFollowUps(
     where shard_id = ${shardId} and event_id = ${eventId} and kind = ${after} and revision < ${revision}
       and (state in ('sent', 'sending') or possibly_twice)
     on conflict (shard_id, event_id, kind, subject) do update
-    set revision = excluded.revision, state = excluded.state, attempts = excluded.attempts,
-      possibly_twice = excluded.possibly_twice, lease = null, reason = null, created_at = excluded.created_at,
-      tried_at = null, due_at = excluded.due_at
+    set revision = excluded.revision, ${AS_INSERTED}, due_at = excluded.due_at
     where kept.revision < excluded.revision`.execute(db);
   return Number(numAffectedRows);
 }

@@ -67,7 +67,8 @@ export function settingsIn<Given extends TicketOptions>(options: Given) {
   return {
     ...others,
     ...((active || inactive) && { active: !inactive }),
-    ...given({ saleStartsAt: saleStarts, saleEndsAt: saleEnds, lastModifiedBy: by }),
+    ...given({ saleStartsAt: saleStarts, saleEndsAt: saleEnds }),
+    ...(by !== undefined && { lastModifiedBy: by }),
   };
 }
 

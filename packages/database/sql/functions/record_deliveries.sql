@@ -11,15 +11,9 @@ set enable_hashjoin = off
 set enable_mergejoin = off
 as $$
 declare
-  -- Computed before the update: Citus plans no function of a row's values in one.
   recorded_at constant timestamptz := now();
-  due_ats timestamptz[] := array(
-    select recorded_at + make_interval(secs => ms / 1000) from unnest(due_in_ms) with ordinality as due (ms, index) order by index
-  );
-  -- Null where there was no attempt.
-  tried_ats timestamptz[] := array(
-    select recorded_at - make_interval(secs => ms / 1000) from unnest(tried_ms_ago) with ordinality as tried (ms, index) order by index
-  );
+  -- In seconds: Citus refuses an update that adds an interval to a time.
+  recorded_s constant double precision := extract(epoch from recorded_at);
 begin
   -- Not waited for: if Postgres crashes, the rows are `sending` again, as after a crash of the process. The next lease is waited for,
   -- which writes these outcomes as well, so they are no more than a process may have in `sending`.
@@ -27,10 +21,12 @@ begin
   update deliveries
   set state = ended.state, reason = ended.reason, attempts = ended.attempts, possibly_twice = ended.possibly_twice,
     revision = coalesce(ended.revision, deliveries.revision), lease = null,
-    tried_at = coalesce(ended.tried_at, deliveries.tried_at), due_at = ended.due_at,
+    -- Null where there was no attempt.
+    tried_at = coalesce(to_timestamp(recorded_s - ended.tried_ms_ago / 1000), deliveries.tried_at),
+    due_at = to_timestamp(recorded_s + ended.due_in_ms / 1000),
     sent_at = case when ended.state = 'sent' then recorded_at else sent_at end
-  from unnest(kinds, events, subjects, leases, states, reasons, attempt_counts, revisions, possibly_twices, tried_ats, due_ats)
-    as ended (kind, event_id, subject, lease, state, reason, attempts, revision, possibly_twice, tried_at, due_at)
+  from unnest(kinds, events, subjects, leases, states, reasons, attempt_counts, revisions, possibly_twices, tried_ms_ago, due_in_ms)
+    as ended (kind, event_id, subject, lease, state, reason, attempts, revision, possibly_twice, tried_ms_ago, due_in_ms)
   where deliveries.shard_id = shard and deliveries.event_id = ended.event_id and deliveries.kind = ended.kind
     and deliveries.subject = ended.subject and deliveries.lease = ended.lease and deliveries.state = 'sending';
 end $$;

@@ -43,30 +43,20 @@ export async function leaseConsumers(
   kind: ConsumerKind,
   limit: number,
 ): Promise<Consumer[]> {
-  const lease = randomUUID();
-  const { rows } = await sql<{ ids: string[] }>`
-    select lease_consumers(${shardId}, ${kind}, ${limit}, ${lease}, ${LEASE}) as ids`.execute(db);
-  const { ids } = rows[0]!;
-  if (ids.length === 0) return [];
-  const consumers = await db
-    .selectFrom('journal_consumers')
-    .select([
-      'shard_id as shardId',
-      'id',
-      'event_id as eventId',
-      'partner_id as partnerId',
-      'last_offset as cursor',
-      'in_flight_until as inFlightUntil',
-      'news_offset as newsOffset',
-      'failures',
-      'failing_since as failingSince',
-    ])
-    .where('shard_id', '=', shardId)
-    .where('id', 'in', ids)
-    .where('lease', '=', lease)
-    .orderBy('next_at')
-    .execute();
-  return consumers.map((consumer) => ({ ...consumer, lease }));
+  const found = await sql<{ areDue: boolean }>`select find_news(${shardId}, ${kind}) as "areDue"`.execute(db);
+  if (!found.rows[0]!.areDue) return [];
+  const { rows } = await sql<Consumer & { nextAt: Date }>`
+    update journal_consumers set lease = ${randomUUID()}, leased_until = now() + ${LEASE}
+    where shard_id = ${shardId} and id = any(array(
+      select id from journal_consumers
+      where shard_id = ${shardId} and kind = ${kind} and is_behind and state = 'active' and next_at <= now()
+        and (leased_until is null or leased_until <= now())
+      order by next_at limit ${limit} for update skip locked
+    ))
+    returning shard_id as "shardId", id, event_id as "eventId", partner_id as "partnerId", last_offset as cursor,
+      in_flight_until as "inFlightUntil", news_offset as "newsOffset", failures, failing_since as "failingSince", lease,
+      next_at as "nextAt"`.execute(db);
+  return rows.toSorted((one, other) => +one.nextAt - +other.nextAt);
 }
 
 async function updateLeased(
