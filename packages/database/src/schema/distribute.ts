@@ -19,10 +19,10 @@ const DISTRIBUTE_LOCK = 0x64697374;
  * Citus is too old.
  */
 export async function distribute(db: Database, shards = DEFAULT_SHARDS): Promise<boolean> {
-  const citus = await readCitus(db);
-  if (!citus) return false;
-  if (citus.isTooOld)
-    throw new Failure(`Citus ${OLDEST_CITUS} or newer is needed, and this is ${citus.version}`);
+  const version = await citusVersion(db);
+  if (version === undefined) return false;
+  if (version.localeCompare(OLDEST_CITUS, 'en', { numeric: true }) < 0)
+    throw new Failure(`Citus ${OLDEST_CITUS} or newer is needed, and this is ${version}`);
   return db.transaction().execute(async (transaction) => {
     await sql`select pg_advisory_xact_lock(${DISTRIBUTE_LOCK})`.execute(transaction);
     await sql`set local citus.multi_shard_modify_mode = 'sequential'`.execute(transaction);
@@ -43,18 +43,15 @@ export async function assertShards(db: Database, shards: number): Promise<void> 
 }
 
 /** Returns whether this is a Citus cluster. */
-export const isCluster = async (db: Database) => (await readCitus(db)) !== undefined;
+export const isCluster = async (db: Database) => (await citusVersion(db)) !== undefined;
 
 /** Returns whether this is a Citus cluster whose tables are distributed. */
 export const isDistributed = async (db: Database) => (await isCluster(db)) && (await countShards(db)) > 0;
 
-async function readCitus(db: Database) {
-  const { rows } = await sql<{ version: string; isTooOld: boolean }>`
-    select extversion as version,
-      string_to_array(replace(extversion, '-', '.'), '.')::integer[]
-        < string_to_array(${OLDEST_CITUS}, '.')::integer[] as "isTooOld"
-    from pg_extension where extname = 'citus'`.execute(db);
-  return rows[0];
+async function citusVersion(db: Database): Promise<string | undefined> {
+  const { rows } = await sql<{ version: string }>`
+    select extversion as version from pg_extension where extname = 'citus'`.execute(db);
+  return rows[0]?.version;
 }
 
 /** Returns how many tables there were to distribute. Tables that Citus knows because of their foreign keys are still to be distributed. */
@@ -111,15 +108,13 @@ async function countShards(db: Database): Promise<number> {
  */
 async function addShards(db: Database): Promise<number> {
   const candidates = CANDIDATES_PER_SHARD * (await countShards(db));
-  const { rows } = await sql<{ id: number }>`
-    select min(id) as id from generate_series(0, ${candidates}::integer) as id
-    group by get_shard_id_for_distribution_column('tickets', id)`.execute(db);
-  const shards = await db.selectFrom('shards').select('id').execute();
-  const missing = rows.filter(({ id }) => !shards.some((shard) => shard.id === id));
-  for (const { id } of missing) {
-    for (const table of ['journal_heads', 'consumer_scans'])
-      await sql`insert into ${sql.table(table)} (shard_id) values (${id})`.execute(db);
-    await sql`insert into shards (id) values (${id})`.execute(db);
-  }
-  return missing.length;
+  const { numAffectedRows } = await sql`
+    insert into shards (id)
+    select min(id) from generate_series(0, ${candidates}::integer) as id
+    group by get_shard_id_for_distribution_column('tickets', id)
+    on conflict do nothing`.execute(db);
+  for (const table of ['journal_heads', 'consumer_scans'])
+    await sql`
+      insert into ${sql.table(table)} (shard_id) select id from shards on conflict do nothing`.execute(db);
+  return Number(numAffectedRows);
 }
