@@ -8,19 +8,17 @@ grant select (
   shard_id, serial, batch_id, position, partner_id, event_id, ticket_id, pass_code, attendee_digest, reserved_at, held_until,
   cancelled_at
 ) on registrations to :"role";
-grant usage on sequence registrations_serial_seq to :"role";
 grant select, insert on batches to :"role";
 -- It announces that a ticket is sold out. On a cluster, Citus writes the defaults (id, at) as well.
 grant insert (shard_id, id, at, kind, ticket_id) on changes to :"role";
-grant usage on sequence changes_id_seq to :"role";
+grant usage on sequence registrations_serial_seq, changes_id_seq to :"role";
 grant select, update (taken) on tickets to :"role";
 grant select, insert, delete on idempotency_keys to :"role";
-grant select, insert, update on test_resets to :"role";
 
 grant select (id, requests_per_second, weight) on partners to :"role";
-grant select on secret_keys, shards, events, event_grants, pass_keys to :"role";
+grant select on schema_files, secret_keys, shards, events, event_grants, pass_keys to :"role";
 grant select, insert, update (hour) on secret_key_uses to :"role";
-grant select, insert, update on rate_limit_windows to :"role";
+grant select, insert, update on rate_limit_windows, test_resets to :"role";
 
 -- Partners manage their webhooks. The API writes the secrets that sign messages and cannot read them back.
 grant select on changes, journal_heads, journal_segments, webhook_attempts to :"role";
@@ -30,5 +28,4 @@ grant insert, update (ends_at), delete on webhook_secrets to :"role";
 -- The audit log records the changes of partners. The API cannot read it.
 grant insert on partner_audit_log to :"role";
 
-grant select on schema_files to :"role";
 grant execute on function reserve_batch, change_registrations to :"role";
