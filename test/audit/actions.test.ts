@@ -243,10 +243,10 @@ describe('a change is noted', () => {
     const after = { ...settings, capacity: 6, saleEndsAt: '1970-01-01T00:00:00.000Z' };
     expect(updated).toEqual(by('ticket.update', `ticket:${ticketId}`, settings, after));
     const stored = (await listTickets(db, eventId)).find(({ id }) => id === ticketId);
-    expect(stored?.last_modified_by).toBe('operator');
+    expect(stored?.lastModifiedBy).toBe('operator');
     await perform(db, updateTicketAction, { ticketId, active: false, lastModifiedBy: 'Ann' }, 'jane');
     const signed = (await listTickets(db, eventId)).find(({ id }) => id === ticketId);
-    expect(signed?.last_modified_by).toBe('Ann');
+    expect(signed?.lastModifiedBy).toBe('Ann');
   });
 });
 

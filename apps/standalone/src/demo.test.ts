@@ -41,7 +41,7 @@ test('the demo is created once, found again, and created anew where the file or 
     [1_000, false],
     [1_000, true],
   ]);
-  expect(tickets[3]!.sale_starts_at!.getTime()).toBeGreaterThan(Date.now());
+  expect(tickets[3]!.saleStartsAt!.getTime()).toBeGreaterThan(Date.now());
 
   const again = await ensureDemo(db, file, 'http://127.0.0.1:4000');
   expect(again).toEqual({ ...first, baseUrl: 'http://127.0.0.1:4000' });
