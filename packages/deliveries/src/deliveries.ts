@@ -62,7 +62,7 @@ export async function queueDeliveries(
     on conflict (shard_id, event_id, kind, subject) do nothing`.execute(db);
 }
 
-/** What makes a row (`kept`) the one of a newer edition that is to be inserted (`excluded`). */
+/** Replaces a row (`kept`) by its newer edition (`excluded`). */
 const AS_INSERTED = sql`
   state = excluded.state, attempts = excluded.attempts, possibly_twice = excluded.possibly_twice, lease = null,
   reason = null, created_at = excluded.created_at, tried_at = null`;

@@ -46,7 +46,10 @@ export async function createEvent(db: Database, given: NewEvent) {
   const others = db.selectFrom('events').select('id').where('pass_prefix', '=', given.passPrefix).limit(1);
   const prefixIsShared = (await others.executeTakeFirst()) !== undefined;
   // By chance where several have the fewest events, as others may be choosing now.
-  const shards = countEvents(db).orderBy('events').orderBy(sql`random()`).limit(1);
+  const shards = countEvents(db)
+    .orderBy('events')
+    .orderBy(sql`random()`)
+    .limit(1);
   const { id: shardId } = await shards.executeTakeFirstOrThrow();
   const event = await inCamelCase(db)
     .insertInto('events')

@@ -1,5 +1,12 @@
 import { Type } from '@sinclair/typebox';
-import { answersOf, COMMON_FAILURES, formatTimestamp, LaunchState, success, Ticket } from '@floodgate/contract';
+import {
+  answersOf,
+  COMMON_FAILURES,
+  formatTimestamp,
+  LaunchState,
+  success,
+  Ticket,
+} from '@floodgate/contract';
 import { readThroughCache } from '@floodgate/database';
 import { defineApi, type ApiContext, type Routes } from '@floodgate/http';
 import { isAvailable, launchStateAt, seatsLeft } from './launch.ts';

@@ -52,6 +52,11 @@ test('without a border on one of them there is none', () => {
 
 test('it can be bought from its start until its end, while there are seats', () => {
   const limited = ticket({ startsAt: 10, endsAt: 50 });
-  expect([9, 10, 49, 50].map((moment) => isAvailable(limited, at(moment)))).toEqual([false, true, true, false]);
+  expect([9, 10, 49, 50].map((moment) => isAvailable(limited, at(moment)))).toEqual([
+    false,
+    true,
+    true,
+    false,
+  ]);
   expect([ticket(), ticket({ seatsLeft: 0 })].map((one) => isAvailable(one, at(0)))).toEqual([true, false]);
 });

@@ -41,6 +41,7 @@ const oldestUnread = (shardId: number, event: unknown, partner: unknown, cursor:
       and (event_id, partner_id, last_offset) < (${event}, reader.id + 1, 0)
     order by event_id, partner_id, last_offset limit 1
   ) first
+  where reader.id is not null
 )`;
 
 /** Returns how far one consumer is behind; null if it is not. */
@@ -56,8 +57,8 @@ export async function lagOf(
 const column = (name: string) => sql.ref(`consumer.${name}`);
 
 /**
- * Returns how far consumers are behind, by kind. Kinds without consumers are missing. The journal is read for those that are behind. Queued
- * e-mails count as unread, and those that are retried have an age of their own.
+ * Returns how far consumers are behind, by kind. Kinds without consumers are missing. The journal is read once for each that is behind
+ * (offset 0). Queued e-mails count as unread, and those that are retried have an age of their own.
  */
 export async function readLags(db: Database): Promise<Lags> {
   const { answers, away } = await askShards(await shardIds(db), async (shardId) => {
@@ -71,7 +72,7 @@ export async function readLags(db: Database): Promise<Lags> {
         ${ageMs(sql`min(least(unread, untried))`)} as "oldestMs", ${ageMs(sql`min(retried)`)} as "oldestRetryMs"
       from journal_consumers consumer
       cross join lateral (select state <> 'disabled' as is_active) _
-      cross join lateral (select case when is_active and is_behind then ${unread} end as unread) journal
+      cross join lateral (select case when is_active and is_behind then ${unread} end as unread offset 0) journal
       cross join lateral (
         select min(created_at) filter (where attempts = 0) as untried,
           min(created_at) filter (where attempts > 0) as retried
