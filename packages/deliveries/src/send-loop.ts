@@ -87,6 +87,8 @@ export class SendLoop<Message extends { revision: number }> {
   #asked = 0;
   readonly #yields = createYielding();
   #leasedAt = -Infinity;
+  /** Whether a lease since the last run of the task has found something. */
+  #hasLeased = false;
   #shards: readonly number[] = [];
   /** Shards to lease from as soon as there is room, in the order in which they came to wait. */
   readonly #unread = new Set<number>();
@@ -106,8 +108,10 @@ export class SendLoop<Message extends { revision: number }> {
     // Waits for no shard and no server.
     run: async () => {
       this.#shards = await shardIds(this.#options.db);
+      const isIdle = !this.#hasLeased && this.#sending.size === 0;
+      this.#hasLeased = false;
       this.look();
-      return 'done';
+      return isIdle ? 'idle' : 'done';
     },
   };
 
@@ -166,6 +170,7 @@ export class SendLoop<Message extends { revision: number }> {
       const leased = leaseDeliveries(db, shardId, kinds, most, withSuspect);
       const page = await leased.finally(() => (this.#asked -= most));
       found = page.length;
+      this.#hasLeased ||= found > 0;
       page.forEach((delivery) => this.#sending.add(delivery));
       void this.#sendPage(page);
     }

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { repeat } from './periodic-tasks.ts';
+import { repeat, type TaskResult } from './periodic-tasks.ts';
 
 const AN_HOUR_MS = 3_600_000;
 
@@ -8,10 +8,10 @@ const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
 /** Runs that end when the test says so, and how. */
 function start(intervalMs: number) {
-  const runs: PromiseWithResolvers<'more' | 'done'>[] = [];
+  const runs: PromiseWithResolvers<TaskResult>[] = [];
   const errors: string[] = [];
   const run = () => {
-    const next = Promise.withResolvers<'more' | 'done'>();
+    const next = Promise.withResolvers<TaskResult>();
     runs.push(next);
     return next.promise;
   };
@@ -36,6 +36,23 @@ test('after a run with more to do there is none', async () => {
   runs[0]!.resolve('more');
   await untilRun(2);
   runs[1]!.resolve('done');
+  await repetition.stop();
+});
+
+test('the more often there was nothing to do, the longer is the pause, up to five intervals', async () => {
+  const { repetition, runs, untilRun } = start(2);
+  const pauses: number[] = [];
+  const end = async (result: TaskResult) => {
+    runs.at(-1)!.resolve(result);
+    await untilRun(runs.length + 1);
+    pauses.push(repetition.pauseMs());
+  };
+  for (let run = 0; run < 30; run += 1) await end('idle');
+  expect(pauses).toEqual(pauses.toSorted((a, b) => a - b));
+  expect([pauses[0]! > 2, pauses.at(-1)]).toEqual([true, 10]);
+  await end('done');
+  expect(pauses.at(-1)).toBe(2);
+  runs.at(-1)!.resolve('done');
   await repetition.stop();
 });
 

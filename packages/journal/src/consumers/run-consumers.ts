@@ -1,6 +1,7 @@
 import { rememberShards, type ConsumerKind, type Database } from '@floodgate/database';
 import { createSemaphore } from '@floodgate/service/semaphore';
 import { withDeadline } from '@floodgate/service/deadline';
+import type { TaskResult } from '@floodgate/service';
 import { leaseConsumers, release, releaseCaughtUp, type Consumer } from './consumers.ts';
 
 /** A poll that takes longer waits for a shard that does not answer, and does not delay the others. */
@@ -38,6 +39,7 @@ export function runConsumers({ db, kind, concurrency, onError, run }: ConsumersO
   const stopping = new AbortController();
   const shards = rememberShards(db);
   const running = new Map<string, Promise<unknown>>();
+  let hasStarted = false;
   /** Polls that have not ended, by shard: a shard that does not answer is asked once. */
   const polls = new Map<number, Promise<void>>();
   // One poll at a time: two would both see the same free capacity.
@@ -58,6 +60,7 @@ export function runConsumers({ db, kind, concurrency, onError, run }: ConsumersO
   async function start(consumer: Consumer): Promise<void> {
     // Its lease has expired under a run of this process, which may still have something in flight.
     if (running.has(consumer.id)) return void (await release(db, consumer, AFTER_OLD_RUN_MS).catch(() => {}));
+    hasStarted = true;
     const ended = runOnce(consumer);
     running.set(consumer.id, ended);
     const end = await ended;
@@ -79,11 +82,12 @@ export function runConsumers({ db, kind, concurrency, onError, run }: ConsumersO
 
   return {
     /** Starts runs for consumers that are behind, up to the capacity. */
-    async poll(): Promise<'more' | 'done'> {
+    async poll(): Promise<TaskResult> {
+      hasStarted = false;
       const polled = Promise.allSettled((await shards()).map(poll));
       const ended = await withDeadline(polled, ROUND_MS, () => []);
       for (const one of ended) if (one.status === 'rejected') throw one.reason;
-      return 'done';
+      return hasStarted || running.size > 0 ? 'done' : 'idle';
     },
     /** Starts nothing more, and resolves when nothing runs. */
     async close(): Promise<void> {
