@@ -108,13 +108,15 @@ async function countShards(db: Database): Promise<number> {
  */
 async function addShards(db: Database): Promise<number> {
   const candidates = CANDIDATES_PER_SHARD * (await countShards(db));
-  const { numAffectedRows } = await sql`
-    insert into shards (id)
-    select min(id) from generate_series(0, ${candidates}::integer) as id
-    group by get_shard_id_for_distribution_column('tickets', id)
-    on conflict do nothing`.execute(db);
-  for (const table of ['journal_heads', 'consumer_scans'])
-    await sql`
-      insert into ${sql.table(table)} (shard_id) select id from shards on conflict do nothing`.execute(db);
-  return Number(numAffectedRows);
+  const { rows } = await sql<{ id: number }>`
+    select min(id) as id from generate_series(0, ${candidates}::integer) as id
+    group by get_shard_id_for_distribution_column('tickets', id)`.execute(db);
+  const shards = await db.selectFrom('shards').select('id').execute();
+  const missing = rows.filter(({ id }) => !shards.some((shard) => shard.id === id));
+  for (const { id } of missing) {
+    for (const table of ['journal_heads', 'consumer_scans'])
+      await sql`insert into ${sql.table(table)} (shard_id) values (${id})`.execute(db);
+    await sql`insert into shards (id) values (${id})`.execute(db);
+  }
+  return missing.length;
 }
