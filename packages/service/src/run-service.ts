@@ -32,16 +32,21 @@ export async function runService<Schema extends TObject>(
   schema: Schema,
   start: (config: Static<Schema>, log: Logger) => Promise<Service>,
 ): Promise<void> {
-  const config = readConfigOrExit(name, schema);
+  const exit = (error: unknown): never => {
+    // One clear line for a person at a terminal. The log gets the error with its stack.
+    process.stderr.write(`${name}: ${describeError(error).message}\n`);
+    return process.exit(error instanceof ConfigError ? 2 : 1);
+  };
+  const config = await Promise.resolve(process.env)
+    .then((env) => loadConfig(schema, env))
+    .catch(exit);
   const { LOG_LEVEL, SHUTDOWN_TIMEOUT_MS } = config as unknown as Static<TObject<typeof processSettings>>;
   const log = createLogger(name, LOG_LEVEL);
   for (const { name: setting, likely } of mistypedSettings(Object.keys(schema.properties), process.env))
     log.warn({ setting, likely }, 'this variable is no setting of Floodgate; is another name meant?');
   const fail = (error: unknown): never => {
-    // One clear line for a person at a terminal; the error with its stack for the log.
-    process.stderr.write(`${name}: ${describeError(error).message}\n`);
     log.fatal({ err: error }, 'the process ends');
-    process.exit(1);
+    return exit(error);
   };
   // After either, the state of the process is unknown; everything that was accepted is safe in Postgres.
   process.on('uncaughtException', fail);
@@ -62,14 +67,4 @@ export async function runService<Schema extends TObject>(
   process.on('disconnect', () => stop('the parent process is gone'));
   service = await start(config, log).catch(fail);
   if (process.connected) process.send?.('ready');
-}
-
-function readConfigOrExit<Schema extends TObject>(name: string, schema: Schema): Static<Schema> {
-  try {
-    return loadConfig(schema, process.env);
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    process.stderr.write(`${name}: ${error.message}\n`);
-    return process.exit(2);
-  }
 }

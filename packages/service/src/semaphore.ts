@@ -6,28 +6,25 @@ export function createSemaphore(limit: number, patienceMs: number) {
   const waiting: (() => void)[] = [];
   let held = 0;
 
-  function release(): void {
-    const next = waiting.shift();
-    // The permit is passed on: a caller that arrives now must not take it as well.
-    if (next) next();
-    else held -= 1;
-  }
-
   /** Runs the work when a permit is free. Settles as the work does. */
   return async function run<Result>(work: () => Promise<Result>): Promise<Result> {
     if (held < limit) held += 1;
     else await new Promise<void>((start) => waiting.push(start));
     let isCounted = true;
-    const end = () => {
-      if (isCounted) release();
+    const release = () => {
+      if (!isCounted) return;
       isCounted = false;
+      const next = waiting.shift();
+      // The permit is passed on: a caller that arrives now must not take it as well.
+      if (next) next();
+      else held -= 1;
     };
-    const timer = setTimeout(end, patienceMs);
+    const timer = setTimeout(release, patienceMs);
     try {
       return await work();
     } finally {
       clearTimeout(timer);
-      end();
+      release();
     }
   };
 }
