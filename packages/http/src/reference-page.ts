@@ -31,29 +31,7 @@ const CONTENT_SECURITY_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src 'self' data:; " +
   "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** The same as apps/docs/public/favicon.svg. */
-const ICON =
-  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#3451b2"/>' +
-  '<path d="M8 7v18M16 7v18M24 7v18M5 12h22" stroke="#fff" stroke-width="3" stroke-linecap="round"/></svg>';
-
-// Paths without a leading slash: a proxy may put all of it below a path of its own.
-const pageWith = (settings: object) => `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>Floodgate API</title>
-<link rel="icon" href="favicon.ico">
-</head>
-<body>
-<noscript>This page needs JavaScript; the document that it shows is <a href="api/v1/openapi.json">here</a>.</noscript>
-<script id="api-reference" type="application/json" data-url="api/v1/openapi.json"
-  data-configuration='${JSON.stringify(settings)}'></script>
-<script src="docs/reference.js"></script>
-</body>
-</html>
-`;
+const fileText = (name: string) => readFileSync(new URL(`../browser/${name}`, import.meta.url), 'utf8');
 
 /** The settings that fill in the key of the demo. */
 const signedIn = ({ secretKey }: ReferenceDemo) => ({
@@ -66,7 +44,9 @@ const signedIn = ({ secretKey }: ReferenceDemo) => ({
 /** Serves the page at /docs and its script, and redirects / to it. */
 export function addReferencePage(app: FastifyInstance, demo: ReferenceDemo | undefined): void {
   const hidden = { schema: { hide: true } };
-  const page = pageWith({ ...SETTINGS, ...(demo && signedIn(demo)) });
+  const settings = JSON.stringify({ ...SETTINGS, ...(demo && signedIn(demo)) });
+  const page = fileText('reference.html').replace('{{settings}}', () => settings);
+  const icon = fileText('favicon.svg');
   app.get('/', hidden, (_request, reply) => void reply.redirect('docs', 302));
   app.get('/docs', hidden, (_request, reply) => {
     void reply.type('text/html; charset=utf-8').header('content-security-policy', CONTENT_SECURITY_POLICY);
@@ -74,7 +54,7 @@ export function addReferencePage(app: FastifyInstance, demo: ReferenceDemo | und
   });
   app.get('/favicon.ico', hidden, (_request, reply) => {
     void reply.type('image/svg+xml').header('cache-control', 'public, max-age=86400');
-    reply.send(ICON);
+    reply.send(icon);
   });
   const etag = `"${createHash('sha256').update(readFileSync(SCRIPT)).digest('base64url')}"`;
   app.get('/docs/reference.js', hidden, ({ headers }, reply) => {
