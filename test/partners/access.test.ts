@@ -185,6 +185,17 @@ test('a key that was revoked or has expired has no successor', async () => {
   expect(await listKeys(database.db, gala.partnerId)).toHaveLength(2);
 });
 
+test('a key is listed as open until it expires or is revoked', async () => {
+  const [past, future] = [-HOUR_MS, HOUR_MS].map((inMs) => new Date(Date.now() + inMs));
+  const { partnerId } = gala;
+  const issued = [];
+  for (const end of [null, future, past, null, past])
+    issued.push((await issueKey(database.db, partnerId, end)).keyId);
+  for (const keyId of issued.slice(3)) await revokeKey(database.db, keyId);
+  const states = new Map((await listKeys(database.db, partnerId)).map(({ keyId, state }) => [keyId, state]));
+  expect(issued.map((keyId) => states.get(keyId))).toEqual(['open', 'open', 'expired', 'revoked', 'revoked']);
+});
+
 test('a key that is revoked again was revoked when it was the first time', async () => {
   await revokeKey(database.db, gala.keyId);
   const first = (await storedKey(gala.keyId)).revoked_at;

@@ -1,5 +1,5 @@
 import { type Database } from '@floodgate/database';
-import { drawPermits as drawFrom } from '@floodgate/database/limits/draw-permits';
+import { drawPermits as drawFrom } from '@floodgate/database/limits/quota-lease';
 import { sql } from 'kysely';
 import { expect } from 'vitest';
 import { database, gala, test } from '../harness/event-test.ts';

@@ -366,7 +366,7 @@ describe('the work that is done for a caller', () => {
   /** The statements that the API runs to find out what a caller may do. */
   async function statementsFor(secretKey: string, eventRef: string): Promise<string[]> {
     const statements: string[] = [];
-    await accessControl(recording(database.db, statements)).check(secretKey, eventRef);
+    await accessControl(recording(database.db, statements))(secretKey, eventRef);
     return statements;
   }
 

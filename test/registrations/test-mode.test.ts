@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { BULK_ITEM_FAILURES, type FailureCode } from '@floodgate/contract';
 import { createEvent, grantEvent } from '@floodgate/events';
-import { findAccess, issueKey, parseSecretKey } from '@floodgate/partners';
+import { issueKey, listKeys, parseSecretKey } from '@floodgate/partners';
 import { readJournal } from '@floodgate/journal';
 import { reconcile } from '@floodgate/registrations';
 import { createTicket } from '@floodgate/tickets';
@@ -194,8 +194,8 @@ describe('modes', () => {
       expect.stringMatching(/^fg_[0-9a-f]{16}_/),
     ]);
     expect([secretKey, live.secretKey].map((text) => parseSecretKey(text)?.mode)).toEqual(['test', 'live']);
-    const [access] = await findAccess(database.db, [{ keyId: live.keyId, eventRef: null }]);
-    expect(access?.mode).toBe('live');
+    const stored = (await listKeys(database.db, trial.partnerId)).find(({ keyId }) => keyId === live.keyId);
+    expect(stored?.mode).toBe('live');
     for (const pretended of [secretKey.replace('fg_test_', 'fg_'), live.secretKey.replace('fg_', 'fg_test_')])
       for (const eventRef of [trial.eventRef, randomUUID()])
         expect((await ask('tickets', pretended, eventRef)).text).toContain('"20"');

@@ -85,7 +85,7 @@ async function readDemo(db: Database, file: string): Promise<Demo | null> {
     .then(JSON.parse)
     .catch(() => null);
   if (!Value.Check(Demo, content)) return null;
-  const access = await accessControl(db).check(content.secretKey, content.eventRef);
+  const access = await accessControl(db)(content.secretKey, content.eventRef);
   return typeof access === 'object' ? content : null;
 }
 

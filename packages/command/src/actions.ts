@@ -27,7 +27,9 @@ export function answering<Args extends unknown[], Options extends OptionValues>(
   const withJson = command.option('--json', 'print one JSON document');
   withJson.action(async () => {
     const answer = await work(command.opts(), ...command.processedArgs).catch((error: unknown) => {
-      throw error instanceof InvalidInput ? error.named((field) => typedName(command, field)) : error;
+      if (!(error instanceof InvalidInput)) throw error;
+      const rules = Object.entries(error.rules).map(([field, rule]) => [typedName(command, field), rule]);
+      throw new InvalidInput(Object.fromEntries(rules));
     });
     const isJson = 'json' in withJson.opts();
     cli.stdout.write(`${isJson ? JSON.stringify(answer.document, null, 2) : answer.text}\n`);

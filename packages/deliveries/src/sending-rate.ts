@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '@floodgate/database';
-import { drawInTime } from '@floodgate/database/limits/draw-permits';
-import { QuotaLease } from '@floodgate/database/limits/quota-lease';
+import { quotaLeases } from '@floodgate/database/limits/quota-lease';
 import type { Logger } from '@floodgate/service';
 
 /** When e-mails may be sent. */
@@ -12,15 +11,13 @@ export interface SendingRate {
   take(count: number, signal: AbortSignal): Promise<boolean>;
 }
 
-const COUNTER = { table: 'mail_rate_windows', id: 0 } as const;
 /** A process takes at most this part of a second's e-mails at once, so that others get theirs. */
 const PARTS = 10;
 
 /** Returns the rate that all delivery processes share; without a limit nobody waits. */
 export function createSendingRate(db: Database, log: Logger, perSecond: number | undefined): SendingRate {
   if (!perSecond) return { atOnce: Infinity, take: (_, signal) => Promise.resolve(!signal.aborted) };
-  const draw = drawInTime(db, log);
-  const lease = new QuotaLease((wanted) => draw(COUNTER, wanted));
+  const lease = quotaLeases(db, log, 'mail_rate_windows')(0);
   return {
     atOnce: Math.ceil(perSecond / PARTS),
     async take(count, signal) {

@@ -4,7 +4,7 @@ import { statementFailure } from '@floodgate/database';
 import { QueueFull, throttledWarn, type Logger } from '@floodgate/service';
 import { InvalidInput } from '@floodgate/service/failure';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { RefusedBody } from './bodies.ts';
+import { RefusedBody } from './read-requests.ts';
 import { faultsOf, invalidFields, listInvalidFields, sentencesOf, type InvalidField } from './faults.ts';
 
 /** Values that may differ from the catalogue's entry: the message, which of the code's statuses, and when to retry. */
@@ -127,7 +127,10 @@ function malformed(error: FastifyError, { routeOptions }: FastifyRequest): Speci
 }
 
 /** Rules that a schema cannot express are checked by the action. */
-const refusedByAction = ({ message, fields }: InvalidInput): Specifics => ({
+const refusedByAction = ({ message, rules }: InvalidInput): Specifics => ({
   message,
-  invalidFields: fields.map((field) => ({ field, rule: field === '' ? 'minProperties' : 'format' })),
+  invalidFields: Object.keys(rules).map((field) => ({
+    field,
+    rule: field === '' ? 'minProperties' : 'format',
+  })),
 });

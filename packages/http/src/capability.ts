@@ -1,15 +1,9 @@
-import type {
-  Database,
-  DuplicatePolicy,
-  DuplicateScope,
-  Mode,
-  PoolOptions,
-  ShardReads,
-} from '@floodgate/database';
+import type { Database, PoolOptions, ShardReads } from '@floodgate/database';
 import type { JobDefinition, Producer } from '@floodgate/queue';
 import type { Logger } from '@floodgate/service';
 import type { Routes } from './server.ts';
 import type { Static, TObject, TProperties } from '@sinclair/typebox';
+import type { FastifyRequest } from 'fastify';
 
 /** The dependencies that the API passes to every capability. */
 export interface ApiContext {
@@ -27,9 +21,7 @@ export interface ApiContext {
 
 /** An open capability of the API's process. */
 export interface OpenCapability {
-  /** Adds hooks that the requests to all capabilities pass. */
-  guard?(api: Routes): void;
-  /** Adds its routes, below /api/v1. */
+  /** Adds its routes, below /api/v1, or hooks that the requests to all capabilities pass. */
   routes?(api: Routes): void;
   /** Adds routes that no key is needed for, at paths of their own. They say the same to everybody. */
   publicRoutes?(app: Routes): void;
@@ -49,34 +41,5 @@ export function defineApi<Settings extends TProperties>(face: ApiCapability<Sett
   return face;
 }
 
-/** A partner, by its secret key, and the event that it named and that is granted to it. */
-export interface PartnerPrincipal {
-  kind: 'partner';
-  /** Of key and event, which is the same. Under `test` nothing may ever be sent to anybody outside. */
-  mode: Mode;
-  partnerId: number;
-  eventId: number;
-  /** Where the event lives. */
-  shardId: number;
-  passPrefix: string;
-  duplicatePolicy: DuplicatePolicy;
-  duplicateScope: DuplicateScope;
-  /** Until when its registrations may be cancelled, by Postgres's clock. Null: at any time. */
-  cancelUntil: Date | null;
-  /** The partner's limit; null where it has none. */
-  requestsPerSecond: number | null;
-  /** The partner's share where partners compete, relative to others'. */
-  weight: number;
-}
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** The caller. Set by the one hook that authenticates, on every route behind it. */
-    principal: PartnerPrincipal;
-    /**
-     * Counts this request as so many against the partner's limit, including what it was counted as before. Resolves to false
-     * when they are too many: then the request is answered.
-     */
-    countAs(requests: number): Promise<boolean>;
-  }
-}
+/** The caller. Set by the one hook that authenticates, on every route behind it. That hook's package says what is known of a caller. */
+export type Principal = FastifyRequest['principal'];

@@ -18,7 +18,7 @@ const TAGS = [
   },
 ];
 
-interface Description {
+export interface Description {
   /** Where partners reach the operator. */
   contactUrl?: string | undefined;
   demo?: ReferenceDemo | undefined;

@@ -1,21 +1,16 @@
 import { EXAMPLE_EVENT_REF } from '@floodgate/contract';
-import { Type, type Static } from '@sinclair/typebox';
-import { Value } from '@sinclair/typebox/value';
 
-/** The test event that the page at /docs calls if its reader changes nothing. */
-export const ReferenceDemo = Type.Object({
-  // A test key: anybody who can open the page can read it.
-  secretKey: Type.String({ pattern: '^fg_test_[A-Za-z0-9_-]+$' }),
-  eventRef: Type.String({ pattern: '^[0-9a-f-]{36}$' }),
-  tickets: Type.Array(Type.Object({ id: Type.Integer() }), { minItems: 1 }),
-});
+/** The test event that the page at /docs calls if its reader changes nothing. Written by `npm start`. */
+export interface ReferenceDemo {
+  secretKey: string;
+  eventRef: string;
+  tickets: readonly { id: number }[];
+}
 
-export type ReferenceDemo = Static<typeof ReferenceDemo>;
-
-/** Returns the demo in the text of a demo.json; undefined if its key is not a test key. */
+/** Returns the demo in the text of a demo.json; undefined if its key is not a test key: anybody who can open the page can read it. */
 export function parseReferenceDemo(text: string): ReferenceDemo | undefined {
-  const demo: unknown = JSON.parse(text);
-  return Value.Check(ReferenceDemo, demo) ? demo : undefined;
+  const demo = JSON.parse(text) as ReferenceDemo;
+  return demo.secretKey.startsWith('fg_test_') ? demo : undefined;
 }
 
 /** Returns the OpenAPI document as JSON, with the demo's event and ticket in its examples. */

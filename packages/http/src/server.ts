@@ -5,14 +5,11 @@ import { ping, type Database } from '@floodgate/database';
 import { shareCalls, type Logger } from '@floodgate/service';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { answerErrors, errorAnswerer, fail, nextRequestId } from './answer-errors.ts';
-import { admitBody, readJsonBodies } from './bodies.ts';
 import type { ApiContext, OpenCapability } from './capability.ts';
-import { openApi } from './openapi.ts';
-import type { ReferenceDemo } from './reference-demo.ts';
+import { answerMalformedHttp, answerOutsideFastify, trackConnections } from './connections.ts';
+import { openApi, type Description } from './openapi.ts';
+import { checkHead, parseQuery, readBodies } from './read-requests.ts';
 import { addReferencePage } from './reference-page.ts';
-import { answerMalformedHttp, answerOutsideFastify, trackConnections } from './strict/connections.ts';
-import { parseQuery } from './strict/query.ts';
-import { checkHead } from './strict/heads.ts';
 
 /** Time to read a request, headers and body; a slow client may not hold a connection for longer. */
 const REQUEST_TIMEOUT_MS = 10_000;
@@ -63,33 +60,27 @@ export function createServer(log: Logger) {
     return fail(this, code, specifics);
   });
   app.addHook('onRequest', checkHead);
-  readJsonBodies(app);
+  readBodies(app);
   answerOutsideFastify(app);
   answerErrors(app, answerError);
   return app;
 }
 
-interface ApiParts extends Pick<ApiContext, 'log' | 'reads'> {
+interface ApiParts extends Description, Pick<ApiContext, 'log' | 'reads'> {
   queue: { problem(): string | null };
   capabilities: readonly OpenCapability[];
-  /** Where partners reach the operator, for the documentation. */
-  contactUrl?: string | undefined;
-  demo?: ReferenceDemo | undefined;
 }
 
 /** Builds the partners' HTTP API of what the capabilities bring. The caller listens, and closes it with closeServer. */
 export async function buildApi(parts: ApiParts): Promise<Routes> {
-  const { log, reads, queue, capabilities, contactUrl, demo } = parts;
+  const { log, reads, queue, capabilities } = parts;
   const app = createServer(log);
-  await openApi(app, { contactUrl, demo });
-  addReferencePage(app, demo);
+  await openApi(app, parts);
+  addReferencePage(app, parts.demo);
   healthRoutes(app, reads, queue);
   for (const capability of capabilities) capability.publicRoutes?.(app);
   await app.register(
     (api, _options, done) => {
-      // Hooks first: a route passes those that were there before it.
-      for (const capability of capabilities) capability.guard?.(api);
-      api.addHook('onRequest', admitBody());
       for (const capability of capabilities) capability.routes?.(api);
       done();
     },

@@ -1,10 +1,43 @@
 import { randomBytes } from 'node:crypto';
 import { isUuid } from '@floodgate/contract';
-import { batchLoader, plainArray, readThroughCache, type Database } from '@floodgate/database';
-import type { PartnerPrincipal } from '@floodgate/http';
+import {
+  batchLoader,
+  plainArray,
+  readThroughCache,
+  type Database,
+  type DuplicatePolicy,
+  type DuplicateScope,
+  type Mode,
+} from '@floodgate/database';
 import type { onRequestHookHandler } from 'fastify';
 import { sql } from 'kysely';
 import { hashSecret, isSecretOf, parseSecretKey, type SecretKey } from './keys.ts';
+
+/** A partner, by its secret key, and the event that it named and that is granted to it. */
+interface PartnerPrincipal {
+  kind: 'partner';
+  /** Of key and event, which is the same. Under `test` nothing may ever be sent to anybody outside. */
+  mode: Mode;
+  partnerId: number;
+  eventId: number;
+  /** Where the event lives. */
+  shardId: number;
+  passPrefix: string;
+  duplicatePolicy: DuplicatePolicy;
+  duplicateScope: DuplicateScope;
+  /** Until when its registrations may be cancelled, by Postgres's clock. Null: at any time. */
+  cancelUntil: Date | null;
+  /** The partner's limit; null where it has none. */
+  requestsPerSecond: number | null;
+  /** The partner's share where partners compete, relative to others'. */
+  weight: number;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    principal: PartnerPrincipal;
+  }
+}
 
 /** The credentials of a caller: a key, by its id in hexadecimal, and an event by its reference, a UUID or null. */
 interface Caller extends SecretKey {
@@ -13,6 +46,8 @@ interface Caller extends SecretKey {
 
 /** The database rows of a key id and an event reference. */
 interface AccessRow extends Omit<PartnerPrincipal, 'kind' | 'eventId'> {
+  /** Of the caller, from 1. A caller without a row has no such key. */
+  position: number;
   keyId: string;
   secretHash: Buffer;
   /** Revoked or expired, by Postgres's clock. */
@@ -23,12 +58,15 @@ interface AccessRow extends Omit<PartnerPrincipal, 'kind' | 'eventId'> {
   eventId: number | null;
 }
 
-/**
- * Finds keys by their ids, each with its event if that is of the same mode and was granted to the key's partner. Resolves to one row per query, in
- * order, undefined where there is no such key.
- */
-export async function findAccess(db: Database, queries: readonly Pick<Caller, 'keyId' | 'eventRef'>[]) {
-  const { rows } = await sql<AccessRow & { position: number }>`
+/** The access of a caller, or the reason for the refusal. */
+type Access = PartnerPrincipal | 'unknown-key' | 'no-such-event';
+
+/** The hash of no secret that anybody could know. */
+const NO_HASH = hashSecret(randomBytes(32).toString('base64url'));
+
+/** Resolves to what each caller has access to, in order: its key, and its event if that is of the same mode and granted to the partner. */
+async function loadAccess(db: Database, callers: readonly Caller[]): Promise<Access[]> {
+  const { rows } = await sql<AccessRow>`
     select query.position, k.key_id as "keyId", k.secret_hash as "secretHash", k.mode,
       k.partner_id as "partnerId", p.requests_per_second as "requestsPerSecond", p.weight,
       k.revoked_at is not null or coalesce(k.expires_at <= now(), false) as closed,
@@ -36,8 +74,8 @@ export async function findAccess(db: Database, queries: readonly Pick<Caller, 'k
       e.id as "eventId", e.shard_id as "shardId", e.pass_prefix as "passPrefix", e.duplicate_policy as "duplicatePolicy",
       e.duplicate_scope as "duplicateScope", e.cancel_until as "cancelUntil"
     from unnest(
-      ${plainArray(queries.map(({ keyId }) => keyId))}::text[],
-      ${plainArray(queries.map(({ eventRef }) => eventRef))}::uuid[]
+      ${plainArray(callers.map(({ keyId }) => keyId))}::text[],
+      ${plainArray(callers.map(({ eventRef }) => eventRef))}::uuid[]
     ) with ordinality as query (key_id, event_ref, position)
     join secret_keys k on k.key_id = query.key_id
     join partners p on p.id = k.partner_id
@@ -48,7 +86,20 @@ export async function findAccess(db: Database, queries: readonly Pick<Caller, 'k
     db,
   );
   const found = new Map(rows.map(({ position, ...row }) => [position, row]));
-  return queries.map((_, index) => found.get(index + 1));
+  const unnoted = new Set<string>();
+  const accesses = callers.map(({ secret, mode }, index): Access => {
+    const row = found.get(index + 1);
+    // Compared even where there is no such key: the time until the answer must not tell which key ids exist.
+    const isSecret = isSecretOf(secret, row?.secretHash ?? NO_HASH);
+    // The text says the mode, for people; what counts is what was issued.
+    if (!row || !isSecret || row.closed || row.mode !== mode) return 'unknown-key';
+    const { keyId, secretHash: _, closed: _open, useIsUnnoted, eventId, ...partner } = row;
+    if (useIsUnnoted) unnoted.add(keyId);
+    return eventId === null ? 'no-such-event' : { kind: 'partner', eventId, ...partner };
+  });
+  // Bookkeeping for operators: the callers neither wait for it nor fail with it.
+  if (unnoted.size > 0) noteKeyUse(db, [...unnoted]).catch(() => {});
+  return accesses;
 }
 
 // Keeps those who note the same key apart. The integer spells "keys".
@@ -66,53 +117,26 @@ export async function noteKeyUse(db: Database, keyIds: readonly string[]): Promi
     on conflict (key_id) do update set hour = excluded.hour where noted.hour < excluded.hour`.execute(db);
 }
 
-/** The access of a caller, or the reason for the refusal. */
-type Access = PartnerPrincipal | 'unknown-key' | 'no-such-event';
-
-/** The hash of no secret that anybody could know. */
-const NO_HASH = hashSecret(randomBytes(32).toString('base64url'));
-
-/** Resolves to what each caller has access to, in order. */
-async function loadAccess(db: Database, callers: readonly Caller[]): Promise<Access[]> {
-  const rows = await findAccess(db, callers);
-  const unnoted = new Set<string>();
-  const accesses = callers.map(({ secret, mode }, index): Access => {
-    const row = rows[index];
-    // Compared even where there is no such key: the time until the answer must not tell which key ids exist.
-    const isSecret = isSecretOf(secret, row?.secretHash ?? NO_HASH);
-    // The text says the mode, for people; what counts is what was issued.
-    if (!row || !isSecret || row.closed || row.mode !== mode) return 'unknown-key';
-    const { keyId, secretHash: _, closed: _open, useIsUnnoted, eventId, ...partner } = row;
-    if (useIsUnnoted) unnoted.add(keyId);
-    return eventId === null ? 'no-such-event' : { kind: 'partner', eventId, ...partner };
-  });
-  // Bookkeeping for operators: the callers neither wait for it nor fail with it.
-  if (unnoted.size > 0) noteKeyUse(db, [...unnoted]).catch(() => {});
-  return accesses;
-}
-
 /**
- * Tells what a secret key and an event reference give access to, from memory for up to a second. Revocation and limits
+ * Returns what tells which access a secret key and an event reference give, from memory for up to a second. Revocation and limits
  * hold everywhere within 2 s: that, or the time that reading it again may take (READ_WITHIN_MS).
  */
 export function accessControl(db: Database) {
-  const loader = batchLoader((callers: Caller[]) => loadAccess(db, callers));
-  const cache = readThroughCache<string, Access, Caller>((_, caller) => loader(caller));
-  // By the whole key: a hit needs no hash, and a wrong secret can only miss.
-  const nameOf = (secretKey: string, eventRef: string) => `${secretKey} ${eventRef}`;
-  return {
-    /** Returns what is known of two headers as they came; undefined where they have to be looked at first. */
-    peek: (secretKey: string, eventRef: string) => cache.get(nameOf(secretKey, eventRef)),
-    /** Resolves to what Postgres says. `eventRef` is a UUID, or null where the caller named none. Rejects where it is down. */
-    async check(secretKey: string, eventRef: string | null): Promise<Access> {
-      const parsed = parseSecretKey(secretKey);
-      // Neither asked for nor remembered: anybody may send such text, and much of it.
-      if (!parsed) return 'unknown-key';
-      // Only what is well-formed is remembered, so that what is found needs no look.
-      return cache.forceFetch(nameOf(secretKey, eventRef?.toLowerCase() ?? ''), {
-        context: { ...parsed, eventRef },
-      });
-    },
+  const load = batchLoader((callers: Caller[]) => loadAccess(db, callers));
+  const cache = readThroughCache<string, Access, Caller>((_, caller) => load(caller));
+  /**
+   * Returns what is known of two headers as they came, or resolves to what Postgres says. Without a UUID the reference names no
+   * event. Rejects where Postgres is down.
+   */
+  return function find(secretKey: string, reference: unknown): Access | Promise<Access> {
+    // By the whole key: a hit needs no hash, and a wrong secret can only miss. Only what is well-formed is remembered.
+    const known = cache.get(`${secretKey} ${String(reference)}`);
+    if (known) return known;
+    const parsed = parseSecretKey(secretKey);
+    // Neither asked for nor remembered: anybody may send such text, and much of it.
+    if (!parsed) return 'unknown-key';
+    const eventRef = isUuid(reference) ? reference.toLowerCase() : null;
+    return cache.forceFetch(`${secretKey} ${eventRef}`, { context: { ...parsed, eventRef } });
   };
 }
 
@@ -120,31 +144,24 @@ export function accessControl(db: Database) {
  * Returns the hook that sets the principal: key first, then event reference, then the event itself, and all of it before a
  * byte of the body is read.
  */
-export function authenticate({ peek, check }: ReturnType<typeof accessControl>): onRequestHookHandler {
+export function authenticate(find: ReturnType<typeof accessControl>): onRequestHookHandler {
   return function authenticateRequest(request, reply, done) {
     // A cache on the way must not give one partner's answer to another: it knows Authorization, but not this header.
     void reply.header('cache-control', 'no-store');
     const secretKey = request.headers['x-secret-key'];
-    const header = request.headers['x-event-ref'];
+    const reference = request.headers['x-event-ref'];
     if (typeof secretKey !== 'string' || secretKey === '') {
       reply.fail('20', secretKey === undefined ? { message: 'x-secret-key is missing' } : {});
       return;
     }
-    const known = typeof header === 'string' ? peek(secretKey, header) : undefined;
-    if (typeof known === 'object') {
-      request.principal = known;
-      return done();
-    }
-    const eventRef = isUuid(header) ? header : null;
     const admit = (access: Access) => {
-      if (access === 'unknown-key') reply.fail('20');
-      else if (eventRef === null) reply.fail('12');
-      else if (access === 'no-such-event') reply.fail('21');
-      else {
-        request.principal = access;
-        done();
-      }
+      if (access === 'unknown-key') return void reply.fail('20');
+      if (access === 'no-such-event') return void reply.fail(isUuid(reference) ? '21' : '12');
+      request.principal = access;
+      return done();
     };
-    check(secretKey, eventRef).then(admit).catch(done);
+    const access = find(secretKey, reference);
+    if (access instanceof Promise) access.then(admit).catch(done);
+    else admit(access);
   };
 }

@@ -1,7 +1,7 @@
-import { DRAW_WITHIN_MS } from '@floodgate/database/limits/draw-permits';
+import { DRAW_WITHIN_MS } from '@floodgate/database/limits/quota-lease';
 import { defineApi } from '@floodgate/http';
 import { accessControl, authenticate } from './access.ts';
-import { countNothing, limitRate } from './rate-limit.ts';
+import { admitBody, countNothing, limitRate } from './limits.ts';
 
 /** Lets partners through to every other capability, each within its limit. */
 export const partnersApi = defineApi({
@@ -10,11 +10,11 @@ export const partnersApi = defineApi({
     // Connects only where a partner has a limit.
     const counters = openPool({ purpose: 'limits', maxConnections: 1, statementTimeoutMs: DRAW_WITHIN_MS });
     return {
-      guard(api) {
+      routes(api) {
         api.decorateRequest('principal', null as never);
         api.decorateRequest('countAs', countNothing);
-        api.addHook('onRequest', authenticate(accessControl(reads)));
-        api.addHook('onRequest', limitRate(counters, log));
+        for (const hook of [authenticate(accessControl(reads)), limitRate(counters, log), admitBody()])
+          api.addHook('onRequest', hook);
       },
     };
   },

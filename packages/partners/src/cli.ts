@@ -10,7 +10,7 @@ import {
   parseWhole,
 } from '@floodgate/command/arguments';
 import { Failure } from '@floodgate/service/failure';
-import type { IssuedKey, SecretKeyRow } from './keys.ts';
+import type { IssuedKey } from './keys.ts';
 
 /** `floodgate partner …` */
 export function addPartnerCommands(program: Command, cli: Cli): void {
@@ -32,10 +32,14 @@ export function addPartnerCommands(program: Command, cli: Cli): void {
     .argument('<partnerId>', 'the partner', parseId)
     .argument('<contact>', 'an e-mail address, or "none"', parseTextOrNone);
   answeringChange(contact, cli, async (db, actor, _options, partnerId, given) => {
-    const contactEmail = given === 'none' ? null : given;
     const { perform, contactPartnerAction } = await import('./actions.ts');
-    const changed = await perform(db, contactPartnerAction, { partnerId, contactEmail }, actor);
-    return { document: changed, text: `partner ${partnerId}: contact ${contactEmail ?? 'none'}` };
+    const document = await perform(
+      db,
+      contactPartnerAction,
+      { partnerId, contactEmail: orNull(given) },
+      actor,
+    );
+    return { document, text: `partner ${partnerId}: contact ${given}` };
   });
   const list = partner
     .command('list')
@@ -51,11 +55,11 @@ export function addPartnerCommands(program: Command, cli: Cli): void {
     .argument('<partnerId>', 'the partner', parseId)
     .argument('<requestsPerSecond>', '1 to 1000000, or "none"', parseRateLimit);
   answeringChange(limit, cli, async (db, actor, _options, partnerId, given) => {
-    const requestsPerSecond = given === 'none' ? null : given;
     const { perform, limitPartnerAction } = await import('./actions.ts');
-    const limited = await perform(db, limitPartnerAction, { partnerId, requestsPerSecond }, actor);
-    const limitText = requestsPerSecond === null ? 'no limit' : `${requestsPerSecond} requests a second`;
-    return { document: limited, text: `partner ${partnerId}: ${limitText}` };
+    const input = { partnerId, requestsPerSecond: orNull(given) };
+    const document = await perform(db, limitPartnerAction, input, actor);
+    const limitText = given === 'none' ? 'no limit' : `${given} requests a second`;
+    return { document, text: `partner ${partnerId}: ${limitText}` };
   });
   const weigh = partner
     .command('weigh')
@@ -64,10 +68,12 @@ export function addPartnerCommands(program: Command, cli: Cli): void {
     .argument('<weight>', '1 to 100', parseWhole);
   answeringChange(weigh, cli, async (db, actor, _options, partnerId, weight) => {
     const { perform, weighPartnerAction } = await import('./actions.ts');
-    const weighed = await perform(db, weighPartnerAction, { partnerId, weight }, actor);
-    return { document: weighed, text: `partner ${partnerId}: weight ${weight}` };
+    const document = await perform(db, weighPartnerAction, { partnerId, weight }, actor);
+    return { document, text: `partner ${partnerId}: weight ${weight}` };
   });
 }
+
+const orNull = <Given>(given: Given | 'none') => (given === 'none' ? null : given);
 
 const INHERITED = 'It expires when the old key would have; --expires sets another end.';
 const SHOWN_ONCE = 'Keep the secret key now: it will not be shown again.';
@@ -96,7 +102,7 @@ export function addKeyCommands(program: Command, cli: Cli): void {
   answeringFromDatabase(list, cli, async (db, { partner: partnerId }) => {
     const { listKeys } = await import('./keys.ts');
     const { listPartners } = await import('./partners.ts');
-    const keys = (await listKeys(db, partnerId)).map((row) => ({ ...row, state: stateOf(row, new Date()) }));
+    const keys = await listKeys(db, partnerId);
     const isMissing = async () => !(await listPartners(db)).some(({ id }) => id === partnerId);
     if (keys.length === 0 && partnerId !== undefined && (await isMissing()))
       throw new Failure('no such partner');
@@ -144,10 +150,4 @@ const expiryOf = (expires: Date | 'never' | undefined) =>
 /** The text output of a new key. */
 function fieldsOf({ secretKey, keyId, mode, expiresAt }: IssuedKey) {
   return { 'secret key': secretKey, 'key id': keyId, mode, expires: expiresAt ?? 'never' };
-}
-
-/** Whether a key opens anything. `now` is this machine's clock; when a key is used, Postgres's decides. */
-export function stateOf({ revokedAt, expiresAt }: Pick<SecretKeyRow, 'revokedAt' | 'expiresAt'>, now: Date) {
-  if (revokedAt) return 'revoked';
-  return expiresAt && expiresAt <= now ? 'expired' : 'open';
 }

@@ -91,10 +91,7 @@ export async function revokeKey(db: Database, keyId: string): Promise<{ revoked:
   return known[0];
 }
 
-/** A stored key, without its secret. */
-export type SecretKeyRow = Awaited<ReturnType<typeof listKeys>>[number];
-
-/** Returns the keys of all partners, or of one, oldest first. */
+/** Returns the keys of all partners, or of one, oldest first, without their secrets, and whether each opens anything. */
 export async function listKeys(db: Database, partnerId?: number) {
   return db
     .selectFrom('secret_keys')
@@ -109,6 +106,8 @@ export async function listKeys(db: Database, partnerId?: number) {
       // The earliest that it can be: the last use is noted to the hour, and the hour in which a key was made has begun
       // before it.
       sql<Date | null>`case when hour is not null then greatest(hour, created_at) end`.as('lastUsedAt'),
+      sql<'open' | 'revoked' | 'expired'>`case when revoked_at is not null then 'revoked'
+        when expires_at <= now() then 'expired' else 'open' end`.as('state'),
     ])
     .$if(partnerId !== undefined, (query) => query.where('partner_id', '=', partnerId!))
     .orderBy('partner_id')

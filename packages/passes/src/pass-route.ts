@@ -11,7 +11,7 @@ import {
 } from '@floodgate/contract';
 import { readThroughCache, shardLoader } from '@floodgate/database';
 import { findEvent } from '@floodgate/events';
-import type { ApiContext, PartnerPrincipal, Routes } from '@floodgate/http';
+import type { ApiContext, Principal, Routes } from '@floodgate/http';
 import { findRegistrations, passReferenceOf, type RegistrationQuery } from '@floodgate/registrations';
 import { createFairQueue } from '@floodgate/service/fair-queue';
 import Negotiator from 'negotiator';
@@ -80,7 +80,7 @@ function createPassFinder({ reads, shardReads }: ApiContext, signer: PassSigner)
   );
   const events = readThroughCache((eventId: number) => findEvent(reads, eventId));
 
-  return async function find({ shardId, partnerId, eventId }: PartnerPrincipal, passReference: string) {
+  return async function find({ shardId, partnerId, eventId }: Principal, passReference: string) {
     const serial = parsePassReference(passReference)?.serial;
     const row = serial && (await findRegistration({ shardId, serial, partnerId, eventId }));
     // Found by its serial, then compared completely: a guessed serial alone opens nothing.

@@ -81,10 +81,10 @@ export const registrationsApi = defineApi({
       routes(api) {
         addRegisterRoute(api, registrations);
         addBulkRoute(api, registrations, answerWithinMs);
-        addChangeRoutes(api, { cancel, confirm }, findRegistration);
-        addResetRoute(api, resets, cancel, answerWithinMs);
         addStatusRoute(api, findRegistration);
         addListRoute(api, reads, answerWithinMs);
+        addChangeRoutes(api, { cancel, confirm }, findRegistration);
+        addResetRoute(api, resets, cancel, answerWithinMs);
       },
       async close() {
         await Promise.all([registrations, cancel, confirm].map((groups) => groups.drain()));

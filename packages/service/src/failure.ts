@@ -14,7 +14,7 @@ export class Failure extends Error {
  */
 export class InvalidInput extends Error {
   override name = 'InvalidInput';
-  readonly #rules: Record<string, string>;
+  readonly rules: Record<string, string>;
 
   constructor(rules: Record<string, string>) {
     super(
@@ -22,18 +22,7 @@ export class InvalidInput extends Error {
         .map(([field, rule]) => (field === '' ? rule : `${field}: ${rule}`))
         .join('; '),
     );
-    this.#rules = rules;
-  }
-
-  /** The names of the invalid fields. */
-  get fields(): string[] {
-    return Object.keys(this.#rules);
-  }
-
-  /** Returns the same error with other names for its fields. */
-  named(nameOf: (field: string) => string): InvalidInput {
-    const rules = Object.entries(this.#rules).map(([field, rule]) => [field && nameOf(field), rule]);
-    return new InvalidInput(Object.fromEntries(rules));
+    this.rules = rules;
   }
 }
 

@@ -1,5 +1,5 @@
 import { answersOf, BODY_LIMIT_BYTES, COMMON_FAILURES, success, WebhookPath } from '@floodgate/contract';
-import { defineApi, withoutBody, type Routes } from '@floodgate/http';
+import { defineApi, type Routes } from '@floodgate/http';
 import { createFairQueue } from '@floodgate/service/fair-queue';
 import { isRefused, webhookActions } from './actions.ts';
 import { ON_ONE, ONE, OPERATIONS, type Operation } from './operations.ts';
@@ -22,7 +22,7 @@ export const webhooksApi = defineApi({
     const actions = webhookActions(WEBHOOK_ALLOW_PRIVATE === 'true');
 
     function addRoute(api: Routes, operationId: string, operation: Operation): void {
-      const { route, options, run, response, ...schema } = operation;
+      const { route, run, response, ...schema } = operation;
       const [method, url] = route.split(' ') as ['GET' | 'POST' | 'PATCH' | 'DELETE', string];
       api.route({
         method,
@@ -37,26 +37,17 @@ export const webhooksApi = defineApi({
           response: answersOf(response),
         },
         bodyLimit: BODY_LIMIT_BYTES,
-        ...options,
         handler: async ({ body, query, params, principal, raw }, reply) => {
           const given = Object.assign({}, body, query, params) as Parameters<Operation['run']>[2];
-          const result = await queue(
-            principal.partnerId,
-            () => !raw.socket.destroyed,
-            () => run(db, principal, given, actions),
-          );
+          const isWanted = () => !raw.socket.destroyed;
+          const result = await queue(principal.partnerId, isWanted, () => run(db, principal, given, actions));
           return isRefused(result) ? reply.fail(result.refused) : success(result);
         },
       });
     }
 
     return {
-      routes: (api) =>
-        Object.entries(OPERATIONS).forEach(([operationId, operation]) => {
-          const add = (routes: Routes) => addRoute(routes, operationId, operation);
-          if (operation.body || operation.route.startsWith('GET')) add(api);
-          else withoutBody(api, add);
-        }),
+      routes: (api) => Object.entries(OPERATIONS).forEach(([id, operation]) => addRoute(api, id, operation)),
     };
   },
 });

@@ -15,7 +15,7 @@ import {
   type FailureCode,
 } from '@floodgate/contract';
 import type { Database } from '@floodgate/database';
-import { optionalBody, type PartnerPrincipal } from '@floodgate/http';
+import type { Principal } from '@floodgate/http';
 import {
   isRefused,
   NO_SUCH_WEBHOOK,
@@ -37,11 +37,10 @@ export interface Operation {
   querystring?: TSchema;
   body?: TSchema;
   response: TSchema;
-  options?: typeof optionalBody;
   /** `given` has the fields of the body, the query and the path. */
   run: (
     db: Database,
-    principal: PartnerPrincipal,
+    principal: Principal,
     given: { webhookId: string; limit?: string },
     actions: WebhookActions,
   ) => Promise<object | Refused>;
@@ -112,7 +111,6 @@ export const OPERATIONS: Record<string, Operation> = {
       'previous ones. The body is optional, and so are its fields.',
     body: WebhookRotation,
     response: WebhookWithSecret,
-    options: optionalBody,
     run: act('rotate'),
   },
   pauseWebhook: {

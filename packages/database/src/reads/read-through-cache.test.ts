@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { readThroughCache } from './read-through-cache.ts';
+import { readThroughCache } from './shared-reads.ts';
 
 // The clock is the one thing here that is not real: what is promised is about time. lru-cache keeps the object that it
 // reads it from, so its method is replaced, not the object.

@@ -1,5 +1,5 @@
 import { createSemaphore } from '@floodgate/service/semaphore';
-import { batchLoader } from './batch-loader.ts';
+import { batchLoader } from './shared-reads.ts';
 
 /** Reads what belongs to a shard. Settles as `read` does, or rejects as another read of the shard does. */
 export type ShardReads = <Value>(shardId: number, read: () => Promise<Value>) => Promise<Value>;

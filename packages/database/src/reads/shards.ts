@@ -1,6 +1,6 @@
 import type { Database } from '../connection/connect.ts';
 import { ConnectionFailed, isShardAway } from '../connection/failures.ts';
-import { readThroughCache } from './read-through-cache.ts';
+import { readThroughCache } from './shared-reads.ts';
 
 // In a cluster one server can be away while the others answer. Work on all shards does what it can.
 

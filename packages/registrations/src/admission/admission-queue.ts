@@ -1,5 +1,5 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
-import type { onRequestHookHandler, PartnerPrincipal } from '@floodgate/http';
+import type { onRequestHookHandler, Principal } from '@floodgate/http';
 import { LARGE_UNITS, PartnerQueues, type Partner, type Waiting } from './partner-queues.ts';
 
 export interface AdmissionLimits {
@@ -25,7 +25,7 @@ interface Member<Item, Outcome> extends Waiting {
   answer: (outcome: Outcome) => void;
 }
 
-type Caller = Pick<PartnerPrincipal, 'shardId' | 'partnerId' | 'weight'>;
+type Caller = Pick<Principal, 'shardId' | 'partnerId' | 'weight'>;
 
 export type Admission<Item, Outcome> = ReturnType<typeof createAdmission<Item, Outcome>>;
 

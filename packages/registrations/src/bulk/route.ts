@@ -17,7 +17,7 @@ import {
 import {
   itemFaults,
   listInvalidFields,
-  type PartnerPrincipal,
+  type Principal,
   type preValidationAsyncHookHandler,
   type Routes,
 } from '@floodgate/http';
@@ -106,7 +106,7 @@ const isFutile = (admitted: readonly unknown[], refused: Refused, isAll: boolean
  * for a code that one registration cannot have.
  */
 function provokeItems(
-  principal: PartnerPrincipal,
+  principal: Principal,
   registrations: readonly RegistrationRequest[],
   refused: Refused,
 ): FailureCode | undefined {

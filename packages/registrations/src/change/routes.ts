@@ -9,7 +9,7 @@ import {
   success,
   type FailureCode,
 } from '@floodgate/contract';
-import { withoutBody, type Routes } from '@floodgate/http';
+import type { Routes } from '@floodgate/http';
 import type { FindRegistration, RegistrationRow } from '../status/find-registrations.ts';
 import type { ChangeGroups } from './change-registrations.ts';
 
@@ -46,39 +46,37 @@ const ROUTES = {
  * POST /events/registrations/{passReference}/confirm: keeps one that is held for a while.
  */
 export function addChangeRoutes(api: Routes, changes: Changes, findRegistration: FindRegistration): void {
-  withoutBody(api, (routes) => {
-    for (const name of ['confirm', 'cancel'] as const)
-      routes.post(
-        `/events/registrations/:passReference/${name}`,
-        {
-          schema: {
-            ...ROUTES[name],
-            tags: ['Registrations'],
-            failures: [...COMMON_FAILURES, '34', '35', '91'],
-            params: Type.Pick(RegistrationStatus, ['passReference']),
-            response: answersOf(PassReference),
-          },
-          bodyLimit: BODY_LIMIT_BYTES,
+  for (const name of ['confirm', 'cancel'] as const)
+    api.post(
+      `/events/registrations/:passReference/${name}`,
+      {
+        schema: {
+          ...ROUTES[name],
+          tags: ['Registrations'],
+          failures: [...COMMON_FAILURES, '34', '35', '91'],
+          params: Type.Pick(RegistrationStatus, ['passReference']),
+          response: answersOf(PassReference),
         },
-        async ({ principal, params: { passReference } }, reply) => {
-          const { shardId, partnerId, eventId, passPrefix, cancelUntil: deadline } = principal;
-          const parts = parsePassReference(passReference);
-          if (parts?.eventId !== eventId || parts.prefix !== passPrefix) return reply.fail('34');
-          const { serial, passCode } = parts;
-          const named = { partnerId, eventId, serial, passCode, deadline };
-          const outcome = await changes[name].submit(principal, named);
-          if (outcome === 'cancelled' || outcome === 'confirmed') return success(passReference);
-          if (outcome === null) return reply.fail('34');
-          const find = async () => findRegistration({ shardId, serial, partnerId, eventId });
-          // If it cannot be read, the refusal itself stands.
-          const row = outcome === 'too-late' ? await find().catch(() => undefined) : undefined;
-          return reply.fail(REFUSALS[outcome], {
-            ...(row && { message: whyTooLate(name, row) }),
-            retryAfterSeconds: changes[name].retryAfterSeconds(principal),
-          });
-        },
-      );
-  });
+        bodyLimit: BODY_LIMIT_BYTES,
+      },
+      async ({ principal, params: { passReference } }, reply) => {
+        const { shardId, partnerId, eventId, passPrefix, cancelUntil: deadline } = principal;
+        const parts = parsePassReference(passReference);
+        if (parts?.eventId !== eventId || parts.prefix !== passPrefix) return reply.fail('34');
+        const { serial, passCode } = parts;
+        const named = { partnerId, eventId, serial, passCode, deadline };
+        const outcome = await changes[name].submit(principal, named);
+        if (outcome === 'cancelled' || outcome === 'confirmed') return success(passReference);
+        if (outcome === null) return reply.fail('34');
+        const find = async () => findRegistration({ shardId, serial, partnerId, eventId });
+        // If it cannot be read, the refusal itself stands.
+        const row = outcome === 'too-late' ? await find().catch(() => undefined) : undefined;
+        return reply.fail(REFUSALS[outcome], {
+          ...(row && { message: whyTooLate(name, row) }),
+          retryAfterSeconds: changes[name].retryAfterSeconds(principal),
+        });
+      },
+    );
 }
 
 function whyTooLate(change: keyof typeof ROUTES, { state, isExpired }: RegistrationRow): string {

@@ -1,5 +1,5 @@
 import { success } from '@floodgate/contract';
-import type { PartnerPrincipal } from '@floodgate/http';
+import type { Principal } from '@floodgate/http';
 import type { CursorProblem } from '@floodgate/journal';
 import { createFairQueue } from '@floodgate/service/fair-queue';
 import { CURSOR_PROBLEMS } from './list-registrations.ts';
@@ -7,7 +7,7 @@ import { CURSOR_PROBLEMS } from './list-registrations.ts';
 const DEFAULT_LIMIT = 100;
 
 interface PageRequest {
-  principal: PartnerPrincipal;
+  principal: Principal;
   query: { after?: string; limit?: string };
   raw: { socket: { destroyed: boolean } };
 }

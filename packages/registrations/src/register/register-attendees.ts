@@ -1,6 +1,6 @@
 import { createHash, randomInt } from 'node:crypto';
 import type { RegistrationRequest } from '@floodgate/contract';
-import type { PartnerPrincipal } from '@floodgate/http';
+import type { Principal } from '@floodgate/http';
 import { createSemaphore, throttledWarn, type Logger } from '@floodgate/service';
 import { createAdmission, type AdmissionLimits } from '../admission/admission-queue.ts';
 import { commitBatch, createLockedTickets, type CommitDependencies } from './commit-batch.ts';
@@ -60,7 +60,7 @@ export function openRegistrations({ log, ...options }: Options) {
   const keysInProgress = new Set<string>();
 
   /** Two calls with one idempotency key must not be in one batch. */
-  function submit(principal: PartnerPrincipal, submission: Submission, key?: string): Promise<Outcome> {
+  function submit(principal: Principal, submission: Submission, key?: string): Promise<Outcome> {
     if (key === undefined) return admission.submit(principal, submission);
     const scopedKey = `${principal.partnerId}/${principal.eventId}/${key}`;
     if (keysInProgress.has(scopedKey)) return Promise.resolve<Outcome>({ kind: 'in-progress' });
@@ -71,11 +71,11 @@ export function openRegistrations({ log, ...options }: Options) {
   return {
     ...admission,
     /** Resolves when the seat is committed or refused; never rejects. */
-    register: (principal: PartnerPrincipal, request: RegistrationRequest, call: CallOptions = {}) =>
+    register: (principal: Principal, request: RegistrationRequest, call: CallOptions = {}) =>
       submit(principal, toReservation(principal, request, call), call.key),
     /** Registers the attendees of one call, at least one. Resolves to an outcome for each, or to one for the call; never rejects. */
     registerBulk(
-      principal: PartnerPrincipal,
+      principal: Principal,
       requests: readonly RegistrationRequest[],
       isAll: boolean,
       { key, holdSeconds }: CallOptions = {},
@@ -102,7 +102,7 @@ const attendeeIn = (request: RegistrationRequest) => ({
 const contentOf = (request: RegistrationRequest) => [request.organizedEventTicketID, attendeeIn(request)];
 
 function toReservation(
-  principal: PartnerPrincipal,
+  principal: Principal,
   request: RegistrationRequest,
   { key, holdSeconds }: CallOptions,
 ): Reservation {

@@ -13,7 +13,7 @@ import {
   trimFullName,
   type FailureCode,
 } from '@floodgate/contract';
-import type { PartnerPrincipal, Routes } from '@floodgate/http';
+import type { Principal, Routes } from '@floodgate/http';
 import type { CallOptions, Registrations } from './register-attendees.ts';
 import { isNew, type SeatOutcome } from './reserve-batch.ts';
 
@@ -47,7 +47,7 @@ export function optionsIn(headers: Static<typeof RegisterHeaders>): CallOptions 
 }
 
 /** Returns the envelope that answers a registration. */
-export function responseOf(principal: PartnerPrincipal, outcome: SeatOutcome) {
+export function responseOf(principal: Principal, outcome: SeatOutcome) {
   const { passPrefix: prefix, eventId, duplicateScope } = principal;
   if (outcome.kind === 'duplicate' && duplicateScope === 'ticket') return failure('33', OF_TICKET);
   if (outcome.kind !== 'registered' && outcome.kind !== 'existing') return failure(CODES[outcome.kind]);
@@ -63,7 +63,7 @@ const PROVOKING_ADDRESS = /^code-(\d\d)(?:\+[^@]*)?@floodgate\.invalid$/i;
  * for 91: there the first answer is lost, as a real one can be after its commit.
  */
 export function provokedCode(
-  { mode }: PartnerPrincipal,
+  { mode }: Principal,
   { emailAddress }: RegistrationRequest,
   codes: readonly FailureCode[],
 ): FailureCode | undefined {

@@ -1,10 +1,10 @@
 import type { Database } from '@floodgate/database';
-import type { PartnerPrincipal } from '@floodgate/http';
+import type { Principal } from '@floodgate/http';
 import { sql, type RawBuilder } from 'kysely';
 import type { ChangeGroups, NamedRegistration } from '../change/change-registrations.ts';
 
 /** A partner's part of an event. */
-type PartOfEvent = Pick<PartnerPrincipal, 'shardId' | 'eventId' | 'partnerId'>;
+type PartOfEvent = Pick<Principal, 'shardId' | 'eventId' | 'partnerId'>;
 
 /** Registrations, and idempotency keys, that one reset deletes. */
 const LIMIT = 10_000;

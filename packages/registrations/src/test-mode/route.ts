@@ -8,7 +8,7 @@ import {
 } from '@floodgate/contract';
 import type { Database } from '@floodgate/database';
 import { createFairQueue } from '@floodgate/service/fair-queue';
-import { withoutBody, type Routes } from '@floodgate/http';
+import type { Routes } from '@floodgate/http';
 import type { ChangeGroups } from '../change/change-registrations.ts';
 import { REFUSALS } from '../change/routes.ts';
 import { resetEvent } from './reset-event.ts';
@@ -28,14 +28,12 @@ const SCHEMA = {
 export function addResetRoute(api: Routes, db: Database, cancels: ChangeGroups, answerWithinMs: number) {
   // One at a time: live registrations must not wait for the connections of resets.
   const queue = createFairQueue({ answerWithinMs, abandonsStarted: false, patienceMs: answerWithinMs });
-  withoutBody(api, (routes) =>
-    routes.post('/events/reset', { schema: SCHEMA, bodyLimit: BODY_LIMIT_BYTES }, async (request, reply) => {
-      const { principal, raw } = request;
-      if (principal.mode !== 'test') return reply.fail('60', { message: 'Only a test event can be reset' });
-      const isWanted = () => !raw.socket.destroyed;
-      const done = await queue(principal.partnerId, isWanted, () => resetEvent(db, cancels, principal));
-      if (typeof done === 'object') return success(done);
-      return reply.fail(REFUSALS[done], { retryAfterSeconds: cancels.retryAfterSeconds(principal) });
-    }),
-  );
+  api.post('/events/reset', { schema: SCHEMA, bodyLimit: BODY_LIMIT_BYTES }, async (request, reply) => {
+    const { principal, raw } = request;
+    if (principal.mode !== 'test') return reply.fail('60', { message: 'Only a test event can be reset' });
+    const isWanted = () => !raw.socket.destroyed;
+    const done = await queue(principal.partnerId, isWanted, () => resetEvent(db, cancels, principal));
+    if (typeof done === 'object') return success(done);
+    return reply.fail(REFUSALS[done], { retryAfterSeconds: cancels.retryAfterSeconds(principal) });
+  });
 }

@@ -2,7 +2,7 @@ import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import { failure, type FailureCode } from '@floodgate/contract';
 import type { FastifyInstance } from 'fastify';
-import { nextRequestId } from '../answer-errors.ts';
+import { nextRequestId } from './answer-errors.ts';
 
 const SWEEP_MS = 20;
 

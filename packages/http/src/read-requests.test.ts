@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { hasMoreValues } from './bodies.ts';
+import { hasMoreValues } from './read-requests.ts';
 
 /** How many values a parsed JSON text has. */
 function countOf(value: unknown): number {
