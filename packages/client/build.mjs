@@ -1,7 +1,7 @@
 // npm run client:build makes dist: ES modules and CommonJS, each with its types. `npm pack` and `npm publish` in this folder run it
 // first. TypeScript alone does it.
 import { spawnSync } from 'node:child_process';
-import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 
@@ -9,16 +9,9 @@ const here = import.meta.dirname;
 const root = path.resolve(here, '../..');
 const target = path.join(here, 'dist');
 
-const MODULES = { esm: 'ESNext', cjs: 'CommonJS' };
-
 rmSync(target, { recursive: true, force: true });
-for (const [folder, module] of Object.entries(MODULES)) compile(module, path.join(target, folder));
-writeFileSync(path.join(target, 'cjs/package.json'), '{ "type": "commonjs" }\n');
-// npm packs a license only from the package's own folder.
-cpSync(path.join(root, 'LICENSE'), path.join(here, 'LICENSE'));
-
-function compile(module, outDir) {
-  mkdirSync(outDir, { recursive: true });
+for (const [folder, module] of Object.entries({ esm: 'ESNext', cjs: 'CommonJS' })) {
+  const outDir = path.join(target, folder);
   const tsc = path.join(root, 'node_modules/typescript/bin/tsc');
   const args = [tsc, '-p', path.join(here, 'tsconfig.build.json'), '--module', module, '--outDir', outDir];
   // Not to standard output: that of `npm pack --json` is a document.
@@ -28,3 +21,6 @@ function compile(module, outDir) {
   for (const file of globSync(`${outDir}/*.d.ts`))
     writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/(['"]\.\/[\w-]+)\.ts(?=['"])/g, '$1.js'));
 }
+writeFileSync(path.join(target, 'cjs/package.json'), '{ "type": "commonjs" }\n');
+// npm packs a license only from the package's own folder.
+cpSync(path.join(root, 'LICENSE'), path.join(here, 'LICENSE'));

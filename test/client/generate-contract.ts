@@ -41,7 +41,9 @@ export async function generateClientContract(document: Document): Promise<string
 function catalogueOf(document: Document): string[] {
   const catalogue = Object.entries(RESPONSE_CODES)
     .toSorted(([a], [b]) => a.localeCompare(b))
-    .map(([code, { message, retryable = false }]) => `'${code}': ${JSON.stringify({ message, retryable })},`);
+    .map(([code, { message, retryAfterSeconds }]) => {
+      return `'${code}': ${JSON.stringify({ message, retryable: retryAfterSeconds !== undefined })},`;
+    });
   const failures = operationsOf(document).map((operation) => {
     const codes = failuresOf(operation.responses).filter(
       (code) => !COMMON_FAILURES.includes(code as FailureCode),

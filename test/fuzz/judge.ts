@@ -116,7 +116,7 @@ function checkEnvelope(answer: WireAnswer, request: StrictRequest | undefined): 
 }
 
 const isRetryAfter = (value: string | null, leastSeconds: number | undefined) =>
-  leastSeconds === undefined
+  !leastSeconds
     ? value === null
     : /^[1-9]\d?$/.test(value ?? '') &&
       Number(value) >= leastSeconds &&

@@ -24,7 +24,7 @@ export function expectRetryAfter(
   leastSeconds: number | undefined,
 ): void {
   const value = headers.get('retry-after');
-  if (leastSeconds === undefined) {
+  if (!leastSeconds) {
     expect(value).toBeNull();
     return;
   }

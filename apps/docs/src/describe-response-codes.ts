@@ -13,11 +13,11 @@ export function describeResponseCodes(api: DescribedApi): string {
   const codes = Object.entries<ResponseCodeEntry>(RESPONSE_CODES)
     // JavaScript puts "10" before "00": keys that look like array indexes come first.
     .toSorted(([a], [b]) => a.localeCompare(b));
-  const rows = codes.map(([code, { httpStatuses, meaning, retryable }]) => [
+  const rows = codes.map(([code, { httpStatuses, meaning, retryAfterSeconds }]) => [
     `[${code}](#code-${code})`,
     httpStatuses.join(', '),
     meaning,
-    retryable ? 'yes' : 'no',
+    retryAfterSeconds === undefined ? 'no' : 'yes',
   ]);
   const answeredBy = operationsByCode(api);
   const everyOperation = answeredBy.get('00')!.length;
@@ -33,7 +33,7 @@ export function describeResponseCodes(api: DescribedApi): string {
 
 function describeCode(
   code: string,
-  { httpStatuses, message, meaning, remedy, retryable }: ResponseCodeEntry,
+  { httpStatuses, message, meaning, remedy, retryAfterSeconds }: ResponseCodeEntry,
   operations: string,
 ): string {
   const body = code === '00' ? success('GALA-1001-1-5909379514') : failure(code as FailureCode);
@@ -41,7 +41,7 @@ function describeCode(
     `## Code ${code}`,
     `**${message}.** HTTP ${httpStatuses.join(', ')}. ${meaning}`,
     `**What to do.** ${remedy}`,
-    ...(retryable ? ['The same request may succeed later without being changed.'] : []),
+    ...(retryAfterSeconds === undefined ? [] : ['The same request may succeed later without being changed.']),
     `Answered by: ${operations}.`,
     `\`\`\`json\n${JSON.stringify(body)}\n\`\`\`\n`,
   ].join('\n\n');

@@ -3,6 +3,7 @@ export * from './contract.ts';
 export { FloodgateError } from './floodgate-error.ts';
 export type * from './options.ts';
 export * from './results.ts';
+export type { DoorSettings } from './signed-documents.ts';
 export * from './verify-pass.ts';
 export * from './verify-webhook.ts';
 export type { Webhooks } from './webhooks.ts';

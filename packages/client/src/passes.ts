@@ -1,9 +1,9 @@
-import type { Ask, Send } from './ask.ts';
+import { resultOf, type Ask, type Send } from './ask.ts';
 import { FloodgateError, succeeded } from './floodgate-error.ts';
 import type { CallOptions, PictureOptions, RevokedPassesOptions, SignedEventOptions } from './options.ts';
 import { pathOf } from './queries.ts';
 import type { PassKeySet, PassPictureResult, RevocationList, VerifiedEvent } from './results.ts';
-import { readEvent, readPage, readRevocations, type RevocationPage } from './signed-documents.ts';
+import { readDocument, readEvent, readRevocations, type RevocationPage } from './signed-documents.ts';
 
 const KEYS = { path: '/.well-known/floodgate/pass-keys.json', accept: 'application/jwk-set+json' };
 const EVENT = '/api/v1/events/passes/event';
@@ -12,10 +12,9 @@ const REVOKED = '/api/v1/events/passes/revoked?limit=1000&after=';
 /** Returns the methods for passes. */
 export function createPasses(send: Send, ask: Ask) {
   async function fetchKeys({ signal }: CallOptions = {}): Promise<PassKeySet> {
-    const end = await send(KEYS, { signal });
-    const answer = end.isAnswer ? end : { code: 'unknown' as const, reason: end.code };
-    const { data } = succeeded('the key set', answer);
-    return JSON.parse(new TextDecoder().decode(data as Uint8Array)) as PassKeySet;
+    const result = resultOf([], 'data', await send(KEYS, { signal }));
+    const { data } = succeeded('the key set', result) as unknown as { data: Uint8Array };
+    return JSON.parse(new TextDecoder().decode(data)) as PassKeySet;
   }
 
   return {
@@ -35,29 +34,24 @@ export function createPasses(send: Send, ask: Ask) {
     /** Returns the event with its current times, signed. Throws a FloodgateError if it is refused, or the document is not genuine. */
     async signedEvent(options: SignedEventOptions = {}): Promise<VerifiedEvent> {
       const { keys = await fetchKeys(options) } = options;
-      const what = 'the event';
-      const { signedEvent } = succeeded(
-        what,
-        await ask('getSignedEvent', 'signedEvent', { path: EVENT }, options),
-      );
-      const { event: document } = signedEvent;
-      return { ...verified(what, readEvent(document, { keys })), document };
+      const result = await ask('getSignedEvent', 'signedEvent', { path: EVENT }, options);
+      const { event: document } = succeeded('the event', result).signedEvent;
+      return { ...verified('the event', readEvent(document, { keys })), document };
     },
     /** Returns all of the partner's revoked passes, verified. Throws a FloodgateError if it is refused, or the list is not genuine. */
     async revokedPasses(options: RevokedPassesOptions = {}): Promise<RevocationList> {
       const { keys = await fetchKeys(options), pages: known = [] } = options;
       const what = 'the list of revoked passes';
-      const read = (jws: string) => verified(what, readPage(jws, keys));
+      const read = (jws: string) => verified(what, readDocument(jws, 'revocations', keys));
       // The last page may have grown since, so it is fetched again.
       const pages = known.slice(0, -1);
-      let after = known.length > 0 ? read(known.at(-1)!).after : '0';
-      let page: RevocationPage;
+      let page: RevocationPage | undefined = pages.length > 0 ? read(pages.at(-1)!) : undefined;
       do {
-        const result = await ask('listRevokedPasses', 'page', { path: REVOKED + after }, options);
+        const path = REVOKED + (page?.cursor ?? '0');
+        const result = await ask('listRevokedPasses', 'page', { path }, options);
         const { revocations } = succeeded(what, result).page;
         page = read(revocations);
         pages.push(revocations);
-        after = page.cursor;
       } while (page.more);
       const settings = { keys, eventId: page.event, partnerId: page.partner, revocations: pages };
       return { ...verified(what, readRevocations(settings)), pages };

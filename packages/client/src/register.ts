@@ -1,24 +1,48 @@
 import { randomUUID } from 'node:crypto';
 import type { Ask } from './ask.ts';
-import type { RegistrationRequest } from './contract.ts';
+import { BODY_LIMIT_BYTES, BULK_BODY_LIMIT_BYTES, BULK_LIMIT, type RegistrationRequest } from './contract.ts';
 import { check } from './floodgate-error.ts';
-import type { BulkOptions, RegisterOptions } from './options.ts';
+import type { BulkOptions, RegisterOptions, Settings } from './options.ts';
+import type { BulkResult, RegisterResult } from './results.ts';
 import type { Limits } from './retry.ts';
 
 const PATH = '/api/v1/events/register';
 
-/** Returns the calls that register. Each is sent with one key and one body until it has a final answer. */
-export const createRegister = (ask: Ask) => ({
-  /** Registers one. */
-  one: (body: string, options: RegisterOptions & Limits = {}) =>
-    ask('registerForEvent', 'passReference', { path: PATH, body, ...headersOf(options) }, options),
-  /** Registers many in one call. */
-  many: (bodies: readonly string[], { mode = 'each', ...options }: BulkOptions & Limits = {}) => {
+/** Returns the methods that register. Each call is sent with one key and one body until it has a final answer. */
+export function createRegister(ask: Ask, settings: Settings, rateLimit: () => number) {
+  const one = (body: string, options: RegisterOptions & Limits) =>
+    ask('registerForEvent', 'passReference', { path: PATH, body, ...headersOf(options) }, options);
+  const many = (bodies: readonly string[], { mode = 'each', ...options }: BulkOptions & Limits) => {
     const body = `{"registrations":[${bodies.join(',')}],"mode":"${mode}"}`;
     const call = { path: `${PATH}/bulk`, body, registrations: bodies.length, ...headersOf(options) };
     return ask('registerInBulk', 'registrations', call, options);
-  },
-});
+  };
+  /** Resolves to the result of each registration. */
+  const together = async (bodies: string[], limits: Limits) => {
+    if (bodies.length === 1) return [await one(bodies[0]!, limits)];
+    const result = await many(bodies, limits);
+    return bodies.map((_, index) => resultOf(result, index));
+  };
+  const withOthers = createAutoBatching(together, settings, rateLimit);
+
+  return {
+    /** Registers an attendee. Many calls at once are sent as bulk calls. */
+    async register(request: RegistrationRequest, options: RegisterOptions = {}): Promise<RegisterResult> {
+      const { signal, idempotencyKey, holdForSeconds } = options;
+      signal?.throwIfAborted();
+      const body = serialize(request);
+      const isAlone = idempotencyKey !== undefined || holdForSeconds !== undefined || !settings.autoBatch;
+      return isAlone ? one(body, options) : withOthers(body, signal);
+    },
+    /** Registers 1 to 1,000 attendees in one call. */
+    async registerBulk(
+      requests: readonly RegistrationRequest[],
+      options: BulkOptions = {},
+    ): Promise<BulkResult> {
+      return many(requests.map(serialize), options);
+    },
+  };
+}
 
 export type Register = ReturnType<typeof createRegister>;
 
@@ -33,8 +57,95 @@ function headersOf({ idempotencyKey = randomUUID(), holdForSeconds }: RegisterOp
 }
 
 /** Returns a registration as JSON. Later changes of the object do not change the call. */
-export function serialize(request: RegistrationRequest): string {
+function serialize(request: RegistrationRequest): string {
   const body = JSON.stringify(request) as string | undefined;
   check(body !== undefined, 'a registration must be an object');
   return body;
+}
+
+interface Waiting {
+  body: string;
+  /** By performance.now(). */
+  deadline: number;
+  resolve: (result: RegisterResult) => void;
+}
+
+/** The rest of the body of a bulk call. */
+const WRAPPING_BYTES = 64;
+
+/**
+ * Returns a function that sends single registrations that are made at the same time as one bulk call. Registrations of one tick go together.
+ * While `callsInFlight` calls are open, later registrations wait for the next call. So calls grow with the load, and no timer delays
+ * anything. An abort removes a waiting registration; later it only ends the caller's wait.
+ */
+function createAutoBatching(
+  sendTogether: (bodies: string[], limits: Limits) => Promise<RegisterResult[]>,
+  { answerWithinMs, callsInFlight }: Settings,
+  rateLimit: () => number,
+) {
+  let waiting: Waiting[] = [];
+  let openCalls = 0;
+  let isScheduled = false;
+
+  function schedule(): void {
+    if (isScheduled) return;
+    isScheduled = true;
+    setImmediate(() => {
+      isScheduled = false;
+      while (waiting.length > 0 && openCalls < callsInFlight) {
+        const size = sizeOfCall(waiting, Math.min(BULK_LIMIT, rateLimit()));
+        void send(waiting.splice(0, size));
+      }
+    });
+  }
+
+  async function send(members: Waiting[]): Promise<void> {
+    openCalls += 1;
+    const bodies = members.map(({ body }) => body);
+    // The first has waited longest.
+    const results = await sendTogether(bodies, { deadline: members[0]!.deadline });
+    openCalls -= 1;
+    const isTooLarge = results[0]?.code === '50' && members.length > rateLimit();
+    // A call larger than the limit per second reserves nothing: send it again in smaller calls.
+    if (isTooLarge) waiting.unshift(...members);
+    else results.forEach((result, index) => members[index]!.resolve(result));
+    schedule();
+  }
+
+  return (body: string, signal?: AbortSignal): Promise<RegisterResult> =>
+    new Promise((resolve, reject) => {
+      const entry = { body, deadline: performance.now() + answerWithinMs, resolve };
+      waiting.push(entry);
+      schedule();
+      if (!signal) return;
+      const onAbort = () => {
+        waiting = waiting.filter((other) => other !== entry);
+        reject(signal.reason as Error);
+      };
+      signal.addEventListener('abort', onAbort, { once: true });
+      entry.resolve = (result) => {
+        signal.removeEventListener('abort', onAbort);
+        resolve(result);
+      };
+    });
+}
+
+/** Returns how many waiting registrations fit into one call. */
+function sizeOfCall(waiting: readonly Waiting[], limit: number): number {
+  let bytes = WRAPPING_BYTES;
+  const end = waiting.findIndex(({ body }, index) => {
+    const size = Buffer.byteLength(body) + 1;
+    bytes += size;
+    return index === limit || bytes > BULK_BODY_LIMIT_BYTES || size > BODY_LIMIT_BYTES;
+  });
+  // A registration that is too long goes alone, so that the service's own message is returned.
+  return end === -1 ? waiting.length : Math.max(1, end);
+}
+
+/** Returns the result of one registration of a call: its own, or that of the whole call. */
+function resultOf(result: BulkResult, index: number): RegisterResult {
+  // No item has code 36: the mode is not "all".
+  if (result.code === '00') return result.registrations[index] as RegisterResult;
+  if (result.code !== 'unknown') return result;
+  return { ...result, askAgain: async () => resultOf(await result.askAgain(), index) };
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Settings } from './settings.ts';
-import type { Answer, Attempt, Call, NoAnswer, Transport } from './transport.ts';
+import type { Retry, Settings } from './options.ts';
+import type { Attempt, Call, Transport } from './transport.ts';
 
 export interface Limits {
   signal?: AbortSignal | undefined;
@@ -22,21 +22,21 @@ const PASSING_STATUSES = new Set([408, 425, 429]);
 const BACKOFF_MS = 200;
 const LONGEST_BACKOFF_MS = 3_000;
 
-/** How a call ended. Status 0: `code` is the reason why the outcome is unknown, and a change may have been carried out. */
-export type Outcome = Answer | Pick<NoAnswer, 'isAnswer' | 'status' | 'code'>;
+/** Errors before anything is sent: the service has not seen the call. */
+const UNSENT = /^(?:ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT)$/;
 
 /**
- * Sends a call until it has a final answer or the deadline has passed. Waits for Retry-After plus a random time, because many callers retry at once. Rejects only if
- * the signal is aborted, with its reason.
+ * Sends a call until it has a final answer or the deadline has passed. Resolves to status 0 if the outcome is unknown: a change may have been
+ * carried out. Waits for Retry-After plus a random time, because many callers retry at once. Rejects only if the signal is aborted, with its
+ * reason.
  */
 export async function sendUntilFinal(
   transport: Transport,
   { answerWithinMs, attemptWithinMs, onRetry }: Settings,
   call: Call,
-  { signal: given, deadline = performance.now() + answerWithinMs, isAgain = false }: Limits,
-): Promise<Outcome> {
-  const signal = given ?? new AbortController().signal;
-  let isUncertain = isAgain;
+  { signal = new AbortController().signal, deadline = performance.now() + answerWithinMs, isAgain }: Limits,
+): Promise<Attempt> {
+  let isUncertain = isAgain ?? false;
   let unexpected = 0;
   for (let attempt = 1; ; attempt += 1) {
     signal.throwIfAborted();
@@ -45,46 +45,46 @@ export async function sendUntilFinal(
     if (isFinal(end)) return end;
     signal.throwIfAborted();
     isUncertain ||= leavesOpen(call, end);
-    unexpected += Number(end.code === UNEXPECTED);
+    unexpected += Number(end.responseCode === UNEXPECTED);
     // Full jitter, beyond what the service asks for.
     const jitterMs = Math.random() * Math.min(LONGEST_BACKOFF_MS, BACKOFF_MS * 2 ** (attempt - 1));
     const delayMs = end.retryAfterMs + jitterMs;
     const isOver = performance.now() + delayMs >= deadline || unexpected === UNEXPECTED_LIMIT;
     if (isOver || mustNotRepeat(call, end, transport.rateLimit())) return lastWord(end, isUncertain);
-    report(onRetry, call, { code: end.code, attempt, delayMs });
+    report(onRetry, call, end, { attempt, delayMs });
     await delay(delayMs, undefined, { signal }).catch(() => signal.throwIfAborted());
   }
 }
 
-function lastWord(end: Attempt, isUncertain: boolean): Outcome {
-  if (end.isAnswer && !isUncertain) return end;
-  return { isAnswer: false, status: 0, code: end.isAnswer ? `answered ${end.code}` : end.code };
+function lastWord(end: Attempt, isUncertain: boolean): Attempt {
+  if (end.responseCode === null) return { ...end, status: 0 };
+  return isUncertain ? { ...end, status: 0, responseMessage: `answered ${end.responseCode}` } : end;
 }
 
-function isFinal({ isAnswer, status, code }: Attempt): boolean {
-  if (isAnswer) return !REFUSED_FOR_NOW.has(code) && !UNDECIDED.has(code);
+function isFinal({ status, responseCode: code }: Attempt): boolean {
+  if (code !== null) return !REFUSED_FOR_NOW.has(code) && !UNDECIDED.has(code);
   // The content of an unreadable success is unknown.
   return status >= 300 && status < 500 && !PASSING_STATUSES.has(status);
 }
 
 /** Returns whether this attempt may have carried out the change. */
-function leavesOpen({ method }: Call, end: Attempt): boolean {
-  return method !== undefined && (end.isAnswer ? UNDECIDED.has(end.code) : !end.isUnsent);
+function leavesOpen({ method }: Call, { responseCode: code, responseMessage }: Attempt): boolean {
+  return method !== undefined && (code === null ? !UNSENT.test(responseMessage) : UNDECIDED.has(code));
 }
 
-function mustNotRepeat(call: Call, end: Attempt, rateLimit: number | null): boolean {
+function mustNotRepeat(call: Call, end: Attempt, rateLimit: number): boolean {
   if (call.isOnce && leavesOpen(call, end)) return true;
   // A call larger than the limit per second can never succeed.
-  return end.code === '50' && (call.registrations ?? 1) > (rateLimit ?? Infinity);
+  return end.responseCode === '50' && (call.registrations ?? 1) > rateLimit;
 }
 
-type Event = Omit<Parameters<Settings['onRetry']>[0], 'request'>;
+type Wait = Pick<Retry, 'attempt' | 'delayMs'>;
 
-function report(onRetry: Settings['onRetry'], call: Call, event: Event): void {
+function report(onRetry: Settings['onRetry'], call: Call, end: Attempt, wait: Wait): void {
   const { method = 'GET', path, idempotencyKey, registrations } = call;
   const own = { ...(idempotencyKey && { idempotencyKey }), ...(registrations && { registrations }) };
   try {
-    onRetry({ ...event, request: { method, path, ...own } });
+    onRetry({ code: end.responseCode ?? end.responseMessage, ...wait, request: { method, path, ...own } });
   } catch {
     // An error in the caller's log must not lose the answer of a registration.
   }

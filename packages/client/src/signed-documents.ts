@@ -1,11 +1,17 @@
 import { createPublicKey, verify } from 'node:crypto';
 import type { EventDocument, EventFault, PassKeySet, Revocations, RevocationsFault } from './results.ts';
 
-/** The trusted part of a door's settings. */
-export interface Trust {
+/** The data that a door has before it scans the first pass. */
+export interface DoorSettings {
   keys: PassKeySet;
   /** `organizedEventID` of the event that the door admits to. */
   eventId: number;
+  /** The partner whose passes the revocation pages list. Null: every partner's, from `floodgate pass revoked`. */
+  partnerId: number | null;
+  /** The signed event, from `signedEvent()` or `floodgate pass event`. */
+  event: string;
+  /** Every revocation page from the first one on, in order. */
+  revocations: readonly string[];
   /** The oldest document that is accepted, in seconds; 3,600 by default. */
   maxAgeSeconds?: number;
   /** The current time by default. */
@@ -26,7 +32,7 @@ export interface RevocationPage {
 /** Returns the content of an event document if it is genuine and recent, else the fault. */
 export function readEvent(
   jws: string,
-  { keys, eventId, ...clock }: Pick<Trust, 'keys'> & Partial<Trust>,
+  { keys, eventId, ...clock }: Pick<DoorSettings, 'keys'> & Partial<DoorSettings>,
 ): EventDocument | EventFault {
   const event = readDocument(jws, 'event', keys);
   if (typeof event === 'string') return event;
@@ -41,10 +47,10 @@ export function readRevocations({
   partnerId,
   revocations,
   ...clock
-}: Trust & { partnerId: number | null; revocations: readonly string[] }): Revocations | RevocationsFault {
+}: Omit<DoorSettings, 'event'>): Revocations | RevocationsFault {
   const pages: RevocationPage[] = [];
   for (const jws of revocations) {
-    const page = readPage(jws, keys);
+    const page = readDocument(jws, 'revocations', keys);
     if (typeof page === 'string') return page;
     if (page.event !== eventId) return 'revocations-other-event';
     if (page.partner !== partnerId) return 'revocations-other-partner';
@@ -58,10 +64,7 @@ export function readRevocations({
   return { eventId, partnerId, serials, cursor: last.cursor, at: new Date(last.at) };
 }
 
-/** Returns the content of a revocation page that one of the keys signed, else the fault. */
-export const readPage = (jws: string, keys: PassKeySet) => readDocument(jws, 'revocations', keys);
-
-function isRecent(at: string, { maxAgeSeconds = 3_600, now = new Date() }: Partial<Trust>): boolean {
+function isRecent(at: string, { maxAgeSeconds = 3_600, now = new Date() }: Partial<DoorSettings>): boolean {
   // A document from the future is refused as well: the door's clock is wrong then.
   return Math.abs(now.getTime() - Date.parse(at)) <= maxAgeSeconds * 1_000;
 }
@@ -71,7 +74,8 @@ interface Documents {
   revocations: RevocationPage;
 }
 
-function readDocument<Type extends keyof Documents>(jws: string, type: Type, keys: PassKeySet) {
+/** Returns the content of a document that one of the keys signed, else the fault. */
+export function readDocument<Type extends keyof Documents>(jws: string, type: Type, keys: PassKeySet) {
   const [header = '', payload = '', signature = '', ...rest] = jws.split('.');
   const head = parsePart(header) as { alg?: unknown; kid?: unknown; typ?: unknown } | null;
   const isOfType = head?.typ === `floodgate-${type}` && head.alg === 'EdDSA';

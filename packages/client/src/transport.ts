@@ -1,6 +1,6 @@
 import { Pool } from 'undici';
 import type { Envelope } from './contract.ts';
-import type { Settings } from './settings.ts';
+import type { Settings } from './options.ts';
 import type { InvalidField } from './results.ts';
 
 /** One request. Each attempt sends the same. */
@@ -13,7 +13,7 @@ export interface Call {
   accept?: string;
   /** Not idempotent: it is not repeated after an attempt that may have arrived. */
   isOnce?: boolean;
-  body?: string;
+  body?: string | undefined;
   idempotencyKey?: string;
   /** For how long the seats are held, unless they are confirmed. */
   holdForSeconds?: number | undefined;
@@ -21,37 +21,19 @@ export interface Call {
   registrations?: number;
 }
 
-/** An answer of the service. */
-export interface Answer {
-  isAnswer: true;
-  status: number;
-  code: string;
-  message: string;
-  data: unknown;
-  requestId: string | null;
-  invalidFields: InvalidField[];
-  retryAfterMs: number;
-}
-
-/** No answer of the service. */
-export interface NoAnswer {
-  isAnswer: false;
-  /** HTTP status of an answer that is not the service's, such as a proxy's; 0: there was none. */
-  status: number;
-  /** `HTTP status 502`, or the error of the connection. */
-  code: string;
-  retryAfterMs: number;
-  /** There was no connection, so the service has not seen the call. */
-  isUnsent: boolean;
-}
-
 /** How one attempt ended. */
-export type Attempt = Answer | NoAnswer;
+export interface Attempt extends Pick<Envelope, 'responseMessage' | 'responseData'> {
+  /** The HTTP status; 0: there was no answer. */
+  status: number;
+  /** Null: it is no answer of the service. The message is then `HTTP status 502` for a proxy, or the error of the connection. */
+  responseCode: string | null;
+  retryAfterMs: number;
+  requestId?: string | null;
+  invalidFields?: InvalidField[];
+}
 
 const KEEP_ALIVE_MS = 30_000;
 const CONNECT_WITHIN_MS = 5_000;
-/** Errors before anything is sent. */
-const UNSENT = /^(?:ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT)$/;
 
 /** Opens connections as they are needed, and keeps them. */
 export function createTransport({ baseUrl, secretKey, eventRef, connections }: Settings) {
@@ -68,8 +50,8 @@ export function createTransport({ baseUrl, secretKey, eventRef, connections }: S
     headersTimeout: 0,
     bodyTimeout: 0,
   });
-  /** Requests per second that were agreed, as the last answer said; null where none were. */
-  let rateLimit: number | null = null;
+  /** Requests per second that were agreed, as the last answer said. */
+  let rateLimit = Infinity;
 
   /** Sends a call once. Never rejects. An abort ends the attempt. */
   async function send(call: Call, withinMs: number, signal: AbortSignal): Promise<Attempt> {
@@ -93,11 +75,10 @@ export function createTransport({ baseUrl, secretKey, eventRef, connections }: S
       });
       const bytes = new Uint8Array(await response.body.arrayBuffer());
       const attempt = readResponse(call, response.statusCode, response.headers, bytes);
-      if (attempt.isAnswer && !call.accept) rateLimit = rateLimitIn(response.headers);
+      if (attempt.responseCode !== null && !call.accept) rateLimit = rateLimitIn(response.headers);
       return attempt;
     } catch (error) {
-      const code = controller.signal.aborted ? 'timeout' : codeOf(error);
-      return { isAnswer: false, status: 0, code, retryAfterMs: 0, isUnsent: UNSENT.test(code) };
+      return noAnswer(0, controller.signal.aborted ? 'timeout' : codeOf(error));
     } finally {
       clearTimeout(timer);
       signal.removeEventListener('abort', abort);
@@ -111,43 +92,39 @@ export type Transport = ReturnType<typeof createTransport>;
 
 type Headers = Record<string, string | string[] | undefined>;
 
-function headersOf({ path, body, accept, idempotencyKey, holdForSeconds }: Call, access: Headers): Headers {
-  return {
-    // The public keys need no access.
-    ...(path.startsWith('/api/') && access),
-    ...(accept !== undefined && { accept }),
-    ...(body !== undefined && { 'content-type': 'application/json' }),
-    ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
-    ...(holdForSeconds !== undefined && { 'hold-for': String(holdForSeconds) }),
-  };
-}
+const headersOf = (
+  { path, body, accept, idempotencyKey, holdForSeconds }: Call,
+  access: Headers,
+): Headers => ({
+  // The public keys need no access.
+  ...(path.startsWith('/api/') && access),
+  accept,
+  'content-type': body && 'application/json',
+  'idempotency-key': idempotencyKey,
+  'hold-for': holdForSeconds?.toString(),
+});
 
 const rateLimitIn = (headers: Headers) =>
-  Number(/;q=(\d+)/.exec(String(headers['ratelimit-policy']))?.[1]) || null;
+  Number(/;q=(\d+)/.exec(String(headers['ratelimit-policy']))?.[1]) || Infinity;
+
+const noAnswer = (status: number, responseMessage: string, retryAfterMs = 0): Attempt => {
+  return { status, responseCode: null, responseMessage, responseData: null, retryAfterMs };
+};
 
 function readResponse({ accept }: Call, status: number, headers: Headers, bytes: Uint8Array): Attempt {
   const header = (name: string) => String(headers[name] ?? '');
   const [mediaType] = header('content-type').split(';');
   // A picture or the key set comes without an envelope.
   const isContent = status === 200 && mediaType === accept;
-  const answer = isContent ? CONTENT : (parse(new TextDecoder().decode(bytes)) as Partial<Envelope> | null);
+  const content = { responseCode: '00', responseMessage: 'Successful', responseData: bytes };
+  const answer = isContent ? content : (parse(new TextDecoder().decode(bytes)) as Envelope | null);
   const retryAfterMs = 1_000 * (Number(header('retry-after')) || 0);
   if (typeof answer?.responseCode !== 'string')
-    return { isAnswer: false, status, code: `HTTP status ${status}`, retryAfterMs, isUnsent: false };
-  return {
-    isAnswer: true,
-    status,
-    code: answer.responseCode,
-    message: String(answer.responseMessage),
-    data: isContent ? bytes : answer.responseData,
-    requestId: header('x-request-id') || null,
-    // A proxy may have cut the header.
-    invalidFields: (parse(header('x-invalid-fields')) ?? []) as InvalidField[],
-    retryAfterMs,
-  };
+    return noAnswer(status, `HTTP status ${status}`, retryAfterMs);
+  // A proxy may have cut the header.
+  const invalidFields = (parse(header('x-invalid-fields')) ?? []) as InvalidField[];
+  return { ...answer, status, requestId: header('x-request-id') || null, invalidFields, retryAfterMs };
 }
-
-const CONTENT: Partial<Envelope> = { responseCode: '00', responseMessage: 'Successful' };
 
 /** Returns the JSON of a text; null where it is none. */
 function parse(text: string): unknown {

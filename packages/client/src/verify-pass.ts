@@ -1,15 +1,5 @@
 import type { EventFault, PassKeySet, RevocationsFault } from './results.ts';
-import { checkSignature, readEvent, readRevocations, type Trust } from './signed-documents.ts';
-
-/** The data that a door has before it scans the first pass. */
-export interface DoorSettings extends Trust {
-  /** The partner whose passes the revocation pages list. Null: every partner's, from `floodgate pass revoked`. */
-  partnerId: number | null;
-  /** The signed event, from `signedEvent()` or `floodgate pass event`. */
-  event: string;
-  /** Every revocation page from the first one on, in order. */
-  revocations: readonly string[];
-}
+import { checkSignature, readEvent, readRevocations, type DoorSettings } from './signed-documents.ts';
 
 /** Why a pass does not admit. A fault of a document refuses every pass until the document is replaced. */
 export type PassRefusal =

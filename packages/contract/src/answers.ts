@@ -1,8 +1,14 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { closed, Flag, nullableTimestamp, oneOf, Text, Timestamp, Whole } from './fields.ts';
 
-const EventId = Whole('The event.', 1042);
-const TicketId = Whole('The ticket.', 1);
+/** An event and one of its tickets. */
+export const ticketOfEvent = {
+  organizedEventID: Whole('The event.', 1042),
+  organizedEventTicketID: Whole('The ticket.', 1),
+};
+
+/** Entries that a list returns unless its query says otherwise. */
+export const DEFAULT_LIMIT = 100;
 
 /** The end of a page. */
 const pageEnd = {
@@ -14,11 +20,11 @@ const pageEnd = {
 };
 
 /** The data of Register For Event. */
-export const PassReference = Type.String({
-  title: 'PassReference',
-  description: 'Pass reference of the attendee. Treat it as opaque.',
-  examples: ['GALA-1042-317-4829137450'],
-});
+export const PassReference = Text(
+  'Pass reference of the attendee. Treat it as opaque.',
+  'GALA-1042-317-4829137450',
+  { title: 'PassReference' },
+);
 
 /** A ticket as partners see it: exactly these twelve fields, in this order. */
 export const Ticket = closed('Ticket', {
@@ -45,14 +51,13 @@ export type Ticket = Static<typeof Ticket>;
 /** The state of a registration. Holds no attendee data. */
 export const RegistrationStatus = closed('RegistrationStatus', {
   passReference: PassReference,
-  state: oneOf(['held', 'reserved', 'confirmed', 'cancelled', 'failed'], {
-    description:
-      'held: the seat is yours until the hold expires or you confirm it. reserved: the seat is yours, and finalization follows. ' +
+  state: oneOf(
+    ['held', 'reserved', 'confirmed', 'cancelled', 'failed'],
+    'held: the seat is yours until the hold expires or you confirm it. reserved: the seat is yours, and finalization follows. ' +
       'confirmed: finalized. failed: finalization failed, and the seat stays yours. cancelled: the seat was released.',
-    examples: ['confirmed'],
-  }),
-  organizedEventID: EventId,
-  organizedEventTicketID: TicketId,
+    'confirmed',
+  ),
+  ...ticketOfEvent,
   ticketTitle: Text('Ticket name.', 'Dinner'),
   dateReserved: Timestamp('When the seat was reserved.'),
   dateFinalized: nullableTimestamp(
@@ -66,12 +71,12 @@ export type RegistrationStatus = Static<typeof RegistrationStatus>;
 
 /** The state of the sale of an event. */
 export const LaunchState = closed('LaunchState', {
-  phase: oneOf(['scheduled', 'open', 'soldOut', 'closed'], {
-    description:
-      'scheduled: no ticket is on sale yet. open: seats are left. soldOut: the tickets on sale have no seats left. ' +
+  phase: oneOf(
+    ['scheduled', 'open', 'soldOut', 'closed'],
+    'scheduled: no ticket is on sale yet. open: seats are left. soldOut: the tickets on sale have no seats left. ' +
       'closed: no ticket is on sale any more.',
-    examples: ['scheduled'],
-  }),
+    'scheduled',
+  ),
   opensAt: nullableTimestamp(
     'When the first ticket goes on sale; null if a ticket has no opening time.',
     '2026-11-21T10:00:00.000+00:00',
@@ -89,26 +94,29 @@ export const TestEventReset = closed('TestEventReset', {
   more: Flag('Whether there is more to cancel. If so, repeat the call.', false),
 });
 
-export type TestEventReset = Static<typeof TestEventReset>;
+/** A parameter of a query. It has no example: tools would send it. */
+const parameter = (pattern: string, description: string) =>
+  Type.Optional(Type.String({ pattern, description }));
+
+/** How many of these a list returns. */
+export const Limit = (of: string) =>
+  parameter(
+    '^(?:[1-9][0-9]{0,2}|1000)$',
+    `Optional, the maximum number of ${of}, from 1 to 1000. Default: ${DEFAULT_LIMIT}`,
+  );
 
 /** Query of List Registrations. */
 export const RegistrationListQuery = Type.Object({
-  after: Type.Optional(
-    Type.String({
-      pattern: '^(?:0|[1-9][0-9]{0,14})$',
-      description: 'Optional, the cursor of the page before. Default: the list starts at the beginning',
-    }),
+  after: parameter(
+    '^(?:0|[1-9][0-9]{0,14})$',
+    'Optional, the cursor of the page before. Default: the list starts at the beginning',
   ),
-  limit: Type.Optional(
-    Type.String({
-      pattern: '^(?:[1-9][0-9]{0,2}|1000)$',
-      description: 'Optional, the maximum number of entries, from 1 to 1000. Default: 100',
-    }),
-  ),
+  limit: Limit('entries'),
   state: Type.Optional(
-    oneOf(['confirmed', 'cancelled', 'failed'], {
-      description: 'Optional, only entries of this state: confirmed, cancelled or failed',
-    }),
+    oneOf(
+      ['confirmed', 'cancelled', 'failed'],
+      'Optional, only entries of this state: confirmed, cancelled or failed',
+    ),
   ),
 });
 
@@ -118,36 +126,17 @@ export const RegistrationList = closed('RegistrationList', {
   ...pageEnd,
 });
 
-export type RegistrationList = Static<typeof RegistrationList>;
-
-// The key that signed these was thrown away.
-const EXAMPLE_PASS =
-  'FG2.000G00042800000100000000000JQ1G75J7V2OIRE6NQOTU3MNFU535K5HGVSU9BFJ1DKMEH58C7CNRQN2AOEN6AN896U0RR' +
-  'QCMETBVHITLAONU27EFNGEPSAH27876EI410';
-const EXAMPLE_LIST =
-  'eyJhbGciOiJFZERTQSIsImtpZCI6IjEiLCJ0eXAiOiJmbG9vZGdhdGUtcmV2b2NhdGlvbnMifQ.eyJldmVudCI6MTA0MiwicGFyd' +
-  'G5lciI6NywiYWZ0ZXIiOiIwIiwiY3Vyc29yIjoiMTAwIiwibW9yZSI6ZmFsc2UsInNlcmlhbHMiOlszMTddLCJhdCI6IjIwMjYtM' +
-  'TItMDFUMTc6MDA6MDAuMDAwWiJ9.3DRDn08sU9Hld-Z4GxgWcrr_nitT6EF1d8fGO5pIgUeXUP6UeXhSpfzKSb9uyQZ5AV6gj30H' +
-  'DgwZWMX4pjYlCQ';
-const EXAMPLE_EVENT =
-  'eyJhbGciOiJFZERTQSIsImtpZCI6IjEiLCJ0eXAiOiJmbG9vZGdhdGUtZXZlbnQifQ.eyJldmVudCI6MTA0MiwiZXZlbnRSZWYiO' +
-  'iIwMTIzNDU2Ny04OWFiLTRjZGUtOGYwMS0yMzQ1Njc4OWFiY2QiLCJyZXZpc2lvbiI6MywibmFtZSI6IldpbnRlciBHYWxhIiwid' +
-  'mVudWUiOiJUb3duIEhhbGwiLCJ0aW1lWm9uZSI6IkV1cm9wZS9CZXJsaW4iLCJzdGFydHNBdCI6IjIwMjYtMTItMDFUMTg6MDA6M' +
-  'DAuMDAwKzAwOjAwIiwiZW5kc0F0IjoiMjAyNi0xMi0wMVQyMjowMDowMC4wMDArMDA6MDAiLCJ2YWxpZEZyb20iOiIyMDI2LTExL' +
-  'TMwVDE4OjAwOjAwLjAwMCswMDowMCIsInZhbGlkVW50aWwiOiIyMDI2LTEyLTAyVDIyOjAwOjAwLjAwMCswMDowMCIsImF0IjoiM' +
-  'jAyNi0xMi0wMVQxNzowMDowMC4wMDArMDA6MDAifQ.z0qw-E9RbelqGFEHkPw1y2TUlu4RgGRgh7nIq6_m0GxStaWtR-C-EDB3-6' +
-  'e6mTJp4dW5KRa1Z2EXRqeCfUiuAg';
-
 /** The pass that lets an attendee in. */
 export const AttendeePass = closed('AttendeePass', {
   passReference: PassReference,
   pass: Text(
     'The signed token that the QR code shows. It can be verified with the public keys alone.',
-    EXAMPLE_PASS,
+    // The key that signed it was thrown away.
+    'FG2.000G00042800000100000000000JQ1G75J7V2OIRE6NQOTU3MNFU535K5HGVSU9BFJ1DKMEH58C7CNRQN2AOEN6AN896U0RR' +
+      'QCMETBVHITLAONU27EFNGEPSAH27876EI410',
   ),
   keyID: Text('The `kid` of the key that signed the pass.', '1'),
-  organizedEventID: EventId,
-  organizedEventTicketID: TicketId,
+  ...ticketOfEvent,
   validFrom: nullableTimestamp(
     'One day before the event begins, by its current times. Null: no start is set.',
     '2026-11-30T18:00:00.000+00:00',
@@ -158,8 +147,6 @@ export const AttendeePass = closed('AttendeePass', {
   ),
 });
 
-export type AttendeePass = Static<typeof AttendeePass>;
-
 /** Query of List Revoked Passes. */
 export const RevocationQuery = Type.Pick(RegistrationListQuery, ['after', 'limit']);
 
@@ -167,21 +154,17 @@ export const RevocationQuery = Type.Pick(RegistrationListQuery, ['after', 'limit
 export const RevokedPasses = closed('RevokedPasses', {
   revocations: Text(
     'A JWS (RFC 7515, compact, EdDSA). Its payload is JSON: `event`, `partner`, `after`, `cursor`, `more`, `serials`, `at`.',
-    EXAMPLE_LIST,
+    'eyJhbGciOiJFZERTQSIsImtpZCI6IjEiLCJ0eXAiOiJmbG9vZGdhdGUtcmV2b2NhdGlvbnMifQ.eyJldmVudCI6MTA0….3DRDn08sU9Hld…',
   ),
   ...pageEnd,
 });
-
-export type RevokedPasses = Static<typeof RevokedPasses>;
 
 /** The event as doors need it. */
 export const SignedEvent = closed('SignedEvent', {
   event: Text(
     'A JWS (RFC 7515, compact, EdDSA). Its payload is JSON: `event`, `eventRef`, `revision`, `name`, `venue`, `timeZone`, ' +
       '`startsAt`, `endsAt`, `validFrom`, `validUntil`, `at`.',
-    EXAMPLE_EVENT,
+    'eyJhbGciOiJFZERTQSIsImtpZCI6IjEiLCJ0eXAiOiJmbG9vZGdhdGUtZXZlbnQifQ.eyJldmVudCI6MTA0….z0qw-E9RbelqG…',
   ),
   revision: Whole('Rises with every change of the event.', 3),
 });
-
-export type SignedEvent = Static<typeof SignedEvent>;

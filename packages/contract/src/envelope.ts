@@ -1,27 +1,21 @@
 import { Type, type TSchema } from '@sinclair/typebox';
+import { closed } from './fields.ts';
 import { RESPONSE_CODES, type FailureCode } from './response-codes.ts';
 
 /** Schema of a successful answer that carries `data`. Exactly three fields, in this order. */
-export function SuccessEnvelope<Data extends TSchema>(data: Data) {
-  return Type.Object(
-    {
-      responseCode: Type.Literal('00', { description: 'Result code; "00" marks success.' }),
-      responseMessage: Type.Literal('Successful', { description: 'Message for a person.' }),
-      responseData: data,
-    },
-    { additionalProperties: false },
-  );
-}
+export const SuccessEnvelope = <Data extends TSchema>(data: Data) =>
+  closed('Success', {
+    responseCode: Type.Literal('00', { description: 'Result code; "00" marks success.' }),
+    responseMessage: Type.Literal('Successful', { description: 'Message for a person.' }),
+    responseData: data,
+  });
 
 /** Schema of every failed answer. */
-export const FailureEnvelope = Type.Object(
-  {
-    responseCode: Type.String({ description: 'Result code; see the list of response codes.' }),
-    responseMessage: Type.String({ description: 'What is wrong, for a person.' }),
-    responseData: Type.Null({ description: 'Always null on a failure.' }),
-  },
-  { additionalProperties: false },
-);
+export const FailureEnvelope = closed('Failure', {
+  responseCode: Type.String({ description: 'Result code; see the list of response codes.' }),
+  responseMessage: Type.String({ description: 'What is wrong, for a person.' }),
+  responseData: Type.Null({ description: 'Always null on a failure.' }),
+});
 
 /** Schemas of the answers of an operation, with `data` on success. */
 export function answersOf<Data extends TSchema>(data: Data) {

@@ -1,38 +1,44 @@
-import { Kind, Type, TypeRegistry, type TProperties } from '@sinclair/typebox';
+import { Kind, Type, TypeRegistry, type TProperties, type TSchema } from '@sinclair/typebox';
 
 // The fields of the schemas. A title that is one word names the schema in the OpenAPI document, and the type in generated clients.
 
-/** A field with its description and an example. */
-export const Text = (description: string, example: string) =>
-  Type.String({ description, examples: [example] });
-export const Whole = (description: string, example: number) =>
-  Type.Integer({ description, examples: [example] });
+/** A field with its description, an example and its rules. */
+export const Text = (description: string, example: string, rules: object = {}) =>
+  Type.String({ ...rules, description, examples: [example] });
+export const Whole = (description: string, example: number, rules: object = {}) =>
+  Type.Integer({ ...rules, description, examples: [example] });
 export const Flag = (description: string, example: boolean) =>
   Type.Boolean({ description, examples: [example] });
 
 /** An instant with fractional seconds and an explicit offset, e.g. 2026-11-21T09:00:00.123+00:00. */
 export const Timestamp = (description: string, example = '2026-11-21T09:00:00.123+00:00') =>
-  Type.String({ format: 'date-time', description, examples: [example] });
+  Text(description, example, { format: 'date-time' });
 
-/** The same, or null. */
+/** A value of the type, or null. */
+export const nullable = <Schema extends TSchema>(type: Schema, description: string, example: unknown) =>
+  Type.Union([type, Type.Null()], { description, examples: [example] });
+
 export const nullableTimestamp = (description: string, example: string | null) =>
-  Type.Union([Timestamp(description, example ?? undefined), Type.Null()], {
-    description,
-    examples: [example],
-  });
+  nullable(Type.String({ format: 'date-time' }), description, example);
 
 // TypeBox knows an enum only as a union. In the OpenAPI document a union becomes `anyOf`, which generated clients handle badly.
 TypeRegistry.Set<{ enum: readonly unknown[] }>('OneOf', (schema, value) => schema.enum.includes(value));
 
-/** One of these texts, or null if that is among them. */
+/** One of these texts, or null if that is among them. A parameter that is optional has no example: tools would send it. */
 export const oneOf = <const Name extends string | null>(
   names: readonly Name[],
-  options: { description?: string; examples?: readonly Name[] },
+  description: string,
+  ...examples: Name[]
 ) => {
   const type = names.includes(null as Name) ? ['string', 'null'] : 'string';
-  return Type.Unsafe<Name>({ [Kind]: 'OneOf', type, enum: names, ...options });
+  const example = examples.length > 0 ? { examples } : {};
+  return Type.Unsafe<Name>({ [Kind]: 'OneOf', type, enum: names, description, ...example });
 };
 
-/** Data with exactly these fields. */
+/** An object that may have other fields as well. */
+export const open = <Fields extends TProperties>(title: string, fields: Fields, description?: string) =>
+  Type.Object(fields, { title, ...(description !== undefined && { description }) });
+
+/** An object with exactly these fields. */
 export const closed = <Fields extends TProperties>(title: string, fields: Fields) =>
   Type.Object(fields, { title, additionalProperties: false });

@@ -1,12 +1,12 @@
 import { Type } from '@sinclair/typebox';
-import { oneOf, Text } from './fields.ts';
+import { oneOf, Text, Whole } from './fields.ts';
 
 /** The event in examples. It exists nowhere. */
 export const EXAMPLE_EVENT_REF = '01234567-89ab-4cde-8f01-23456789abcd';
 
 /** Header that names the event on every operation. Checked by the hook that authenticates, before any schema. */
 export const CallerHeaders = Type.Object({
-  'x-event-ref': { ...Text("The event's reference, a UUID.", EXAMPLE_EVENT_REF), format: 'uuid' },
+  'x-event-ref': Text("The event's reference, a UUID.", EXAMPLE_EVENT_REF, { format: 'uuid' }),
 });
 
 /**
@@ -34,13 +34,20 @@ export const RegisterHeaders = Type.Partial(
   }),
 );
 
-/** Header of every answer. */
-export const RequestIdHeader = {
-  'x-request-id': Text('Identifies the answer. Include it when you contact the operator.', '5f1d0c2b7a9e-1k'),
+/** Request header that enables X-Invalid-Fields. Other values are ignored. */
+export const ErrorDetailsHeader = {
+  'x-error-details': Type.Optional(
+    oneOf(['json'], '`json` adds the header X-Invalid-Fields to an answer with code 11.'),
+  ),
 };
 
-/** Headers of every answer to a partner that has a limit (draft-ietf-httpapi-ratelimit-headers). */
-export const RateLimitHeaders = {
+export const MAX_RETRY_AFTER_SECONDS = 30;
+
+/** The headers of answers. */
+export const ANSWER_HEADERS = {
+  'x-request-id': Text('Identifies the answer. Include it when you contact the operator.', '5f1d0c2b7a9e-1k'),
+  'Cache-Control': Text('Always `no-store`: caches must not store the answer.', 'no-store'),
+  // For partners that have a limit (draft-ietf-httpapi-ratelimit-headers).
   'RateLimit-Policy': Text(
     'The limit, only if you agreed on one: `q` requests in `w` seconds.',
     '"partner";q=100;w=1',
@@ -49,50 +56,18 @@ export const RateLimitHeaders = {
     'Approximate number of remaining requests (`r`), and the seconds until it is reset (`t`).',
     '"partner";r=42;t=1',
   ),
-};
-
-export const MAX_RETRY_AFTER_SECONDS = 30;
-
-/** Header of answers that say when to retry. */
-export const RetryAfterHeader = {
-  'Retry-After': Type.Integer({
-    minimum: 1,
-    maximum: MAX_RETRY_AFTER_SECONDS,
-    description: 'Seconds to wait before a retry. Estimated from the backlog, with some randomness.',
-    examples: [2],
-  }),
-};
-
-/** Header of an answer that is repeated for an Idempotency-Key. */
-export const ReplayedHeader = {
-  'Idempotent-Replayed': oneOf(['true'], {
-    description: '`true` if the first answer is repeated.',
-    examples: ['true'],
-  }),
-};
-
-/** Header of every answer to a caller that named a key and an event. */
-export const CacheControlHeader = {
-  'Cache-Control': Text('Always `no-store`: caches must not store the answer.', 'no-store'),
-};
-
-/** Header of answers whose media type depends on the request. */
-export const VaryHeader = {
-  Vary: Text('Always `accept`: the request header `Accept` decides between JSON and a picture.', 'accept'),
-};
-
-/** Request header that enables X-Invalid-Fields. Other values are ignored. */
-export const ErrorDetailsHeader = {
-  'x-error-details': Type.Optional(
-    oneOf(['json'], { description: '`json` adds the header X-Invalid-Fields to an answer with code 11.' }),
+  'Retry-After': Whole(
+    'Seconds to wait before a retry. Estimated from the backlog, with some randomness.',
+    2,
+    { minimum: 1, maximum: MAX_RETRY_AFTER_SECONDS },
   ),
-};
-
-/** Header of code 11, if the caller enabled it. */
-export const InvalidFieldsHeader = {
   'X-Invalid-Fields': Text(
     'Only if the request had `X-Error-Details: json`: the invalid fields as a JSON array of `field` and `rule`, in ASCII. ' +
       'It lists the first 50 at most, in at most 4 KiB, and never holds the values that were sent.',
     '[{"field":"fullName","rule":"required"},{"field":"emailAddress","rule":"format"}]',
   ),
+  // For an Idempotency-Key.
+  'Idempotent-Replayed': oneOf(['true'], '`true` if the first answer is repeated.', 'true'),
+  Vary: Text('Always `accept`: the request header `Accept` decides between JSON and a picture.', 'accept'),
 };
+export type AnswerHeader = keyof typeof ANSWER_HEADERS;

@@ -1,5 +1,4 @@
 export * from './answers.ts';
-export * from './bulk-request.ts';
 export * from './contract-version.ts';
 export * from './envelope.ts';
 export * from './field-rule.ts';

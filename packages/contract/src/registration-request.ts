@@ -1,5 +1,9 @@
 import { Type, type Static } from '@sinclair/typebox';
+import { PassReference } from './answers.ts';
+import { failure, FailureEnvelope, success, SuccessEnvelope } from './envelope.ts';
+import { closed, oneOf, open, Text, Whole } from './fields.ts';
 import { NOT_PORTABLE } from './formats.ts';
+import type { FailureCode } from './response-codes.ts';
 
 // Patterns are written without \p, look-ahead and the like, so that the tools of other languages can read them (Python's re
 // and pydantic, Go, Rust, Java).
@@ -16,58 +20,51 @@ const PHONE_NUMBER =
   `^(?:|[0-9]${DIGIT_OR_MARK}{3,}|${MARK}[0-9]${DIGIT_OR_MARK}{2,}` +
   `|${MARK}{2}[0-9]${DIGIT_OR_MARK}+|${MARK}{3,}[0-9]${DIGIT_OR_MARK}*)$`;
 
-const nullable = (schema: object) =>
-  Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], ...schema }));
+const nullableText = (description: string, example: string, rules: object) =>
+  Type.Optional(
+    Type.Unsafe<string | null>({ type: ['string', 'null'], ...rules, description, examples: [example] }),
+  );
 
 const freeText = (maxLength: number, example: string) =>
-  nullable({
-    maxLength,
-    examples: [example],
-    pattern: PRINTABLE,
-    description: `Optional free text of at most ${maxLength} characters, no control or text direction characters`,
-  });
+  nullableText(
+    `Optional free text of at most ${maxLength} characters, no control or text direction characters`,
+    example,
+    { maxLength, pattern: PRINTABLE },
+  );
 
 /**
  * Body of Register For Event. Each description doubles as the sentence that a caller reads when the
  * field is wrong. Lengths count Unicode characters; `fullName` is trimmed before it is checked.
  */
-export const RegistrationRequest = Type.Object(
+export const RegistrationRequest = open(
+  'RegistrationRequest',
   {
-    fullName: Type.String({
-      minLength: 1,
-      maxLength: 255,
-      pattern: PRINTABLE,
-      description: 'Required, 1 to 255 characters after trimming, no control or text direction characters',
-      examples: ['Jane Doe'],
-    }),
-    emailAddress: Type.String({
-      maxLength: 254,
-      format: 'email',
-      description:
-        'Required, an e-mail address of at most 254 characters (needs an ASCII address with a dotted domain)',
-      examples: ['jane@example.com'],
-    }),
-    phoneNumber: nullable({
-      maxLength: 32,
-      pattern: PHONE_NUMBER,
-      description: 'Optional, may be empty; otherwise 4 to 32 digits, spaces and + - ( ) .',
-      examples: ['+44 20 7946 0123'],
-    }),
+    fullName: Text(
+      'Required, 1 to 255 characters after trimming, no control or text direction characters',
+      'Jane Doe',
+      { minLength: 1, maxLength: 255, pattern: PRINTABLE },
+    ),
+    emailAddress: Text(
+      'Required, an e-mail address of at most 254 characters (needs an ASCII address with a dotted domain)',
+      'jane@example.com',
+      { maxLength: 254, format: 'email' },
+    ),
+    phoneNumber: nullableText(
+      'Optional, may be empty; otherwise 4 to 32 digits, spaces and + - ( ) .',
+      '+44 20 7946 0123',
+      { maxLength: 32, pattern: PHONE_NUMBER },
+    ),
     gender: freeText(32, 'female'),
     tableOrSeat: freeText(64, 'Table 7'),
-    organizedEventTicketID: Type.Integer({
-      minimum: 1,
-      maximum: 2147483647,
-      description: 'Required, a whole number from 1 to 2147483647, the id of a ticket from Get Tickets',
-      examples: [1],
-    }),
+    organizedEventTicketID: Whole(
+      'Required, a whole number from 1 to 2147483647, the id of a ticket from Get Tickets',
+      1,
+      { minimum: 1, maximum: 2147483647 },
+    ),
     extraData1: freeText(1000, 'vegetarian'),
     extraData2: freeText(1000, 'arrives by train'),
   },
-  {
-    title: 'RegistrationRequest',
-    description: 'The attendee and the ticket. Unknown fields are ignored.',
-  },
+  'The attendee and the ticket. Unknown fields are ignored.',
 );
 
 export type RegistrationRequest = Static<typeof RegistrationRequest>;
@@ -94,3 +91,52 @@ export function trimFullName(body: unknown): void {
   const fields = body as { fullName?: unknown } | null | undefined;
   if (typeof fields?.fullName === 'string') fields.fullName = fields.fullName.trim();
 }
+
+/** Most registrations of one bulk call. */
+export const BULK_LIMIT = 1_000;
+
+/** Largest body of a bulk call that is read. */
+export const BULK_BODY_LIMIT_BYTES = 1024 * 1024;
+
+/** Body of a bulk call. An invalid registration is answered in its own place. */
+export const BulkRegistrationRequest = open(
+  'BulkRegistrationRequest',
+  {
+    registrations: Type.Array(RegistrationRequest, {
+      minItems: 1,
+      maxItems: BULK_LIMIT,
+      description: `Required, 1 to ${BULK_LIMIT} registrations, each as Register For Event takes it`,
+    }),
+    mode: Type.Optional(
+      oneOf(
+        ['each', 'all'],
+        'Optional, "each" (the default: each registration for itself) or "all" (all of them or none)',
+        'each',
+      ),
+    ),
+  },
+  'The attendees and their tickets. Unknown fields are ignored.',
+);
+
+/** Why one registration of a bulk call was refused, while the call itself was answered "00". */
+export const BULK_ITEM_FAILURES = ['11', '30', '31', '32', '33', '36', '37'] as const satisfies FailureCode[];
+
+const { responseCode, ...refused } = FailureEnvelope.properties;
+
+/** The data of a bulk call: the envelope of each registration, in order. */
+export const BulkRegistrationAnswers = Type.Array(
+  Type.Union(
+    [
+      { ...SuccessEnvelope(PassReference), title: 'RegisteredItem' },
+      closed('RefusedItem', {
+        responseCode: oneOf<FailureCode>(BULK_ITEM_FAILURES, responseCode.description!, '32'),
+        ...refused,
+      }),
+    ],
+    { title: 'BulkItem' },
+  ),
+  {
+    description: 'An envelope for each registration, in order.',
+    examples: [[success('GALA-1042-317-4829137450'), failure('32')]],
+  },
+);

@@ -97,8 +97,9 @@ const failures = codes.filter((code): code is FailureCode => code !== '00');
 
 test('the catalogue is what partners were promised', () => {
   const catalogue = codes.map((code) => {
-    const { httpStatuses, retryable = false, retryAfterSeconds = 0, message } = RESPONSE_CODES[code];
-    return [code, { http: [...httpStatuses], retry: retryable, retryAfter: retryAfterSeconds > 0, message }];
+    const { httpStatuses, retryAfterSeconds, message } = RESPONSE_CODES[code];
+    const [retry, retryAfter] = [retryAfterSeconds !== undefined, Boolean(retryAfterSeconds)];
+    return [code, { http: [...httpStatuses], retry, retryAfter, message }];
   });
   expect(Object.fromEntries(catalogue)).toEqual(PROMISED);
 });

@@ -8,9 +8,7 @@ export interface ResponseCodeEntry {
   readonly meaning: string;
   /** The action that the caller should take. */
   readonly remedy: string;
-  /** Whether the same request may succeed later. */
-  readonly retryable?: true;
-  /** Minimum of the Retry-After header, if the code has one. */
+  /** Minimum of the Retry-After header. 0: there is no such header, but the same request may succeed later. */
   readonly retryAfterSeconds?: number;
 }
 
@@ -99,14 +97,12 @@ export const RESPONSE_CODES = {
   '41': entry([409], 'A request with this Idempotency-Key is in progress', {
     meaning: 'Another request with this Idempotency-Key is still being processed.',
     remedy: 'Wait for Retry-After, then send the same request with the same key.',
-    retryable: true,
     retryAfterSeconds: 1,
   }),
   '50': entry([429], 'Too many requests', {
     meaning: 'The rate limit is exceeded.',
     remedy:
       'Wait for Retry-After, then send the same request. If this happens often, send fewer requests at once or ask for a higher limit.',
-    retryable: true,
     retryAfterSeconds: 1,
   }),
   '60': entry([404, 405], 'No such route', {
@@ -128,21 +124,19 @@ export const RESPONSE_CODES = {
   '90': entry([503], 'The service is overloaded; nothing was reserved', {
     meaning: 'The service is overloaded, or a dependency is down. Nothing was reserved.',
     remedy: 'Wait for Retry-After, then send the same request. Double the wait after each failure.',
-    retryable: true,
     retryAfterSeconds: 1,
   }),
   '91': entry([503], 'The outcome is unknown; retry with the same Idempotency-Key', {
     meaning: 'The outcome is unknown. A retry with the same Idempotency-Key is safe.',
     remedy:
       'Send the same request with the same Idempotency-Key until you get another code. Without a key, ask the operator before you retry.',
-    retryable: true,
     retryAfterSeconds: 1,
   }),
   '99': entry([500], 'Unexpected error', {
     meaning: 'An unexpected error. It is logged under the x-request-id of the answer.',
     remedy:
       'Send the same request with the same Idempotency-Key. If the error repeats, send the operator the x-request-id.',
-    retryable: true,
+    retryAfterSeconds: 0,
   }),
 };
 

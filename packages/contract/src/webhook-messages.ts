@@ -1,46 +1,42 @@
 import { Type, type TProperties } from '@sinclair/typebox';
-import { RegistrationStatus } from './answers.ts';
-import { oneOf, Text, Timestamp, Whole } from './fields.ts';
+import { RegistrationStatus, ticketOfEvent } from './answers.ts';
+import { oneOf, open, Text, Timestamp } from './fields.ts';
 import { UUID_PATTERN } from './formats.ts';
+import { EXAMPLE_EVENT_REF } from './headers.ts';
 
 // The messages of a webhook, for the OpenAPI document. Fields may be added, so a receiver must ignore fields that it does not know.
 
-const MessageType = <const Name extends string>(...names: Name[]) =>
-  oneOf(names, { description: 'The type.', examples: names.slice(0, 1) });
+const MessageType = <const Name extends string>(...names: [Name, ...Name[]]) =>
+  oneOf(names, 'The type.', names[0]);
 
-const RegistrationEntry = Type.Object(
+const RegistrationEntry = open(
+  'WebhookRegistrationEntry',
   {
     type: MessageType('registration.confirmed', 'registration.cancelled', 'registration.failed'),
     ...RegistrationStatus.properties,
   },
-  { title: 'WebhookRegistrationEntry', description: 'The registration as it was after the change.' },
+  'The registration as it was after the change.',
 );
 
-const TicketEntry = Type.Object(
+const TicketEntry = open(
+  'WebhookTicketEntry',
   {
     type: MessageType('ticket.sold_out', 'ticket.reopened'),
-    organizedEventID: Whole('The event.', 1042),
-    organizedEventTicketID: Whole('The ticket.', 1),
+    ...ticketOfEvent,
     dateChanged: Timestamp('When the ticket changed.'),
   },
-  { title: 'WebhookTicketEntry', description: 'A change of a ticket.' },
+  'A change of a ticket.',
 );
 
 const bodyOf = (title: string, type: string, happened: string, data: TProperties) =>
-  Type.Object(
-    {
-      type: MessageType(type),
-      timestamp: Timestamp(happened),
-      data: Type.Object({
-        eventRef: {
-          ...Text('The event: x-event-ref.', '01234567-89ab-4cde-8f01-23456789abcd'),
-          pattern: UUID_PATTERN,
-        },
-        ...data,
-      }),
-    },
-    { title },
-  );
+  open(title, {
+    type: MessageType(type),
+    timestamp: Timestamp(happened),
+    data: Type.Object({
+      eventRef: Text('The event: x-event-ref.', EXAMPLE_EVENT_REF, { pattern: UUID_PATTERN }),
+      ...data,
+    }),
+  });
 
 const HEADERS = {
   'webhook-id': 'Id of the message. A repeated message has the same id: process each id once.',

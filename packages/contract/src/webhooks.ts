@@ -1,5 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { closed, Flag, nullableTimestamp, oneOf, Text, Timestamp, Whole } from './fields.ts';
+import { Limit } from './answers.ts';
+import { closed, Flag, nullable, nullableTimestamp, oneOf, open, Text, Timestamp, Whole } from './fields.ts';
 import { UUID_PATTERN } from './formats.ts';
 
 export const WEBHOOK_EVENT_TYPES = [
@@ -18,30 +19,22 @@ export const DEFAULT_WEBHOOK_ENTRY_LIMIT = 100;
 /** How long the previous secret still signs. */
 export const DEFAULT_WEBHOOK_OVERLAP_HOURS = 24;
 const OVERLAP_LIMIT_HOURS = 720;
-export const DEFAULT_WEBHOOK_ATTEMPTS = 100;
 
 const EXAMPLE_ID = '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f';
 
 /** The fields that a partner sets. */
 const fields = {
-  url: Type.String({
-    maxLength: 2_048,
-    pattern: '^https?://[\\x21-\\x7e]+$',
-    description:
-      'The URL that receives the messages: https, at most 2048 characters, without a user and a password',
-    examples: ['https://partner.example/floodgate'],
-  }),
-  description: Type.String({
+  url: Text(
+    'The URL that receives the messages: https, at most 2048 characters, without a user and a password',
+    'https://partner.example/floodgate',
+    { maxLength: 2_048, pattern: '^https?://[\\x21-\\x7e]+$' },
+  ),
+  description: Text('A note for yourself: at most 255 characters, no control characters', 'production', {
     maxLength: 255,
     pattern: '^[^\\x00-\\x1f\\x7f]*$',
-    description: 'A note for yourself: at most 255 characters, no control characters',
-    examples: ['production'],
   }),
   types: Type.Array(
-    oneOf(WEBHOOK_EVENT_TYPES, {
-      description: `One of ${WEBHOOK_EVENT_TYPES.join(', ')}`,
-      examples: ['registration.confirmed'],
-    }),
+    oneOf(WEBHOOK_EVENT_TYPES, `One of ${WEBHOOK_EVENT_TYPES.join(', ')}`, 'registration.confirmed'),
     {
       minItems: 1,
       maxItems: WEBHOOK_EVENT_TYPES.length,
@@ -50,12 +43,11 @@ const fields = {
       examples: [['registration.confirmed', 'registration.cancelled']],
     },
   ),
-  entriesPerMessage: Type.Integer({
-    minimum: 1,
-    maximum: ENTRY_LIMIT,
-    description: `The maximum number of entries in one message, from 1 to ${ENTRY_LIMIT}. Default: ${DEFAULT_WEBHOOK_ENTRY_LIMIT}. A message with several entries has at most 20 KiB`,
-    examples: [DEFAULT_WEBHOOK_ENTRY_LIMIT],
-  }),
+  entriesPerMessage: Whole(
+    `The maximum number of entries in one message, from 1 to ${ENTRY_LIMIT}. Default: ${DEFAULT_WEBHOOK_ENTRY_LIMIT}. A message with several entries has at most 20 KiB`,
+    DEFAULT_WEBHOOK_ENTRY_LIMIT,
+    { minimum: 1, maximum: ENTRY_LIMIT },
+  ),
 };
 
 /** A change of a webhook. Fields that are missing stay as they are. */
@@ -63,74 +55,60 @@ export const WebhookChange = Type.Partial(Type.Object(fields), { title: 'Webhook
 export type WebhookChange = Static<typeof WebhookChange>;
 
 /** A webhook to create. */
-export const WebhookRequest = Type.Object(
-  {
-    ...WebhookChange.properties,
-    url: { ...fields.url, description: `Required. ${fields.url.description!}` },
-    from: Type.Optional(
-      oneOf(['start', 'now'], {
-        description:
-          'Where the messages start. start (default): at the oldest entry that is kept. now: at the next entry',
-        examples: ['start'],
-      }),
+export const WebhookRequest = open('WebhookRequest', {
+  ...WebhookChange.properties,
+  url: { ...fields.url, description: `Required. ${fields.url.description!}` },
+  from: Type.Optional(
+    oneOf(
+      ['start', 'now'],
+      'Where the messages start. start (default): at the oldest entry that is kept. now: at the next entry',
+      'start',
     ),
-    paused: Type.Optional(
-      Flag(
-        'true: no message is sent until you resume the webhook, so you can configure the secret in your receiver first. Default: false',
-        false,
-      ),
+  ),
+  paused: Type.Optional(
+    Flag(
+      'true: no message is sent until you resume the webhook, so you can configure the secret in your receiver first. Default: false',
+      false,
     ),
-  },
-  { title: 'WebhookRequest' },
-);
+  ),
+});
 export type WebhookRequest = Static<typeof WebhookRequest>;
 
-export const WebhookReplay = Type.Object(
-  {
-    since: Timestamp(
-      'A time with an offset, such as 2026-11-21T09:00:00Z. Entries from then on are sent again',
-      '2026-11-21T09:00:00Z',
-    ),
-  },
-  { title: 'WebhookReplay' },
-);
+export const WebhookReplay = open('WebhookReplay', {
+  since: Timestamp(
+    'A time with an offset, such as 2026-11-21T09:00:00Z. Entries from then on are sent again',
+    '2026-11-21T09:00:00Z',
+  ),
+});
 
-export const WebhookRotation = Type.Object(
-  {
-    overlapHours: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: OVERLAP_LIMIT_HOURS,
-        description: `For how many hours messages are also signed with the previous secret, from 0 to ${OVERLAP_LIMIT_HOURS}. Default: ${DEFAULT_WEBHOOK_OVERLAP_HOURS}`,
-        examples: [DEFAULT_WEBHOOK_OVERLAP_HOURS],
-      }),
+export const WebhookRotation = open('WebhookRotation', {
+  overlapHours: Type.Optional(
+    Whole(
+      `For how many hours messages are also signed with the previous secret, from 0 to ${OVERLAP_LIMIT_HOURS}. Default: ${DEFAULT_WEBHOOK_OVERLAP_HOURS}`,
+      DEFAULT_WEBHOOK_OVERLAP_HOURS,
+      { minimum: 0, maximum: OVERLAP_LIMIT_HOURS },
     ),
-  },
-  { title: 'WebhookRotation' },
-);
+  ),
+});
 
 export const WebhookPath = Type.Object({
-  webhookId: Type.String({
-    pattern: UUID_PATTERN,
-    description: 'The id of the webhook, a UUID',
-    examples: [EXAMPLE_ID],
-  }),
+  webhookId: Text('The id of the webhook, a UUID', EXAMPLE_ID, { pattern: UUID_PATTERN }),
 });
 
 const webhook = {
   id: Text('Id of the webhook.', EXAMPLE_ID),
   ...fields,
-  state: oneOf(['active', 'paused', 'disabled'], {
-    description:
-      'active: messages are sent. paused: you or the operator paused it. disabled: the service stopped it, see disabledReason.',
-    examples: ['active'],
-  }),
-  disabledReason: oneOf(['gone', 'failing', 'test_event', null], {
-    description:
-      'gone: the receiver answered 410. failing: no message could be delivered for five days. ' +
+  state: oneOf(
+    ['active', 'paused', 'disabled'],
+    'active: messages are sent. paused: you or the operator paused it. disabled: the service stopped it, see disabledReason.',
+    'active',
+  ),
+  disabledReason: oneOf(
+    ['gone', 'failing', 'test_event', null],
+    'gone: the receiver answered 410. failing: no message could be delivered for five days. ' +
       'test_event: this service sends no messages for test events. null: the webhook is not disabled.',
-    examples: [null],
-  }),
+    null,
+  ),
   cursor: Text('Everything up to here was delivered. List Registrations accepts it as `after`.', '100'),
   failures: Whole('Consecutive failed attempts. Attempts with the outcome slowed do not count.', 0),
   dateFailing: nullableTimestamp(
@@ -165,28 +143,27 @@ export const WebhookList = Type.Array(Webhook, {
   description: 'The webhooks, oldest first.',
 });
 
-const nullableText = (description: string, example: string | null) =>
-  Type.Union([Type.String(), Type.Null()], { description, examples: [example] });
-
 /** An attempt to send a message. */
 export const WebhookAttempt = closed('WebhookAttempt', {
   messageId: Text('The header webhook-id of the message.', 'msg_c2FtcGxlIG1lc3NhZ2UgaWQ'),
-  previousCursor: nullableText('The message has the entries after this cursor. null: it was a test.', '0'),
-  cursor: nullableText('The cursor of the last entry in the message. null: it was a test.', '100'),
+  previousCursor: nullable(
+    Type.String(),
+    'The message has the entries after this cursor. null: it was a test.',
+    '0',
+  ),
+  cursor: nullable(Type.String(), 'The cursor of the last entry in the message. null: it was a test.', '100'),
   entries: Whole('Number of entries in the message.', 72),
   dateAttempted: Timestamp('When the attempt ended.'),
   milliseconds: Whole('How long the attempt took.', 38),
-  outcome: oneOf(['delivered', 'slowed', 'gone', 'refused', 'failed', 'stopped'], {
-    description:
-      'delivered: the receiver answered 2xx. slowed: 429, 502, 503 or 504 with Retry-After. gone: 410. refused: another status. ' +
+  outcome: oneOf(
+    ['delivered', 'slowed', 'gone', 'refused', 'failed', 'stopped'],
+    'delivered: the receiver answered 2xx. slowed: 429, 502, 503 or 504 with Retry-After. gone: 410. refused: another status. ' +
       'failed: no answer. stopped: the service was stopped during the attempt.',
-    examples: ['delivered'],
-  }),
-  httpStatus: Type.Union([Type.Integer(), Type.Null()], {
-    description: 'The status of the answer; null if there was no answer.',
-    examples: [204],
-  }),
-  error: nullableText(
+    'delivered',
+  ),
+  httpStatus: nullable(Type.Integer(), 'The status of the answer; null if there was no answer.', 204),
+  error: nullable(
+    Type.String(),
     'Why there was no answer, such as TIMEOUT, ECONNREFUSED or FORBIDDEN_ADDRESS; null otherwise.',
     null,
   ),
@@ -198,14 +175,7 @@ export const WebhookAttempts = Type.Array(WebhookAttempt, {
   description: 'The attempts, latest first.',
 });
 
-export const WebhookAttemptsQuery = Type.Object({
-  limit: Type.Optional(
-    Type.String({
-      pattern: '^(?:[1-9][0-9]{0,2}|1000)$',
-      description: `The maximum number of attempts to return, from 1 to 1000. Default: ${DEFAULT_WEBHOOK_ATTEMPTS}`,
-    }),
-  ),
-});
+export const WebhookAttemptsQuery = Type.Object({ limit: Limit('attempts') });
 
 export const WebhookTest = closed('WebhookTest', {
   messageId: Text(

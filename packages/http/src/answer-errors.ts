@@ -28,7 +28,7 @@ declare module 'fastify' {
 export function fail(reply: FastifyReply, code: FailureCode, specifics: Specifics = {}): FastifyReply {
   const { httpStatuses, retryAfterSeconds } = RESPONSE_CODES[code];
   void reply.code(specifics.status ?? httpStatuses[0]);
-  if (retryAfterSeconds !== undefined) {
+  if (retryAfterSeconds) {
     const leastSeconds = Math.max(retryAfterSeconds, specifics.retryAfterSeconds ?? 0);
     void reply.header('retry-after', drawRetryAfter(leastSeconds));
   }

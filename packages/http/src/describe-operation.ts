@@ -1,18 +1,15 @@
 import type { SwaggerTransform } from '@fastify/swagger';
 import type { TSchema } from '@sinclair/typebox';
 import {
-  CacheControlHeader,
+  ANSWER_HEADERS,
   CallerHeaders,
   COMMON_FAILURES,
   ErrorDetailsHeader,
   failure,
   FailureEnvelope,
   fieldRule,
-  InvalidFieldsHeader,
-  RateLimitHeaders,
-  RequestIdHeader,
   RESPONSE_CODES,
-  RetryAfterHeader,
+  type AnswerHeader,
   type FailureCode,
   type ResponseCode,
 } from '@floodgate/contract';
@@ -25,8 +22,8 @@ declare module 'fastify' {
     failures?: readonly FailureCode[];
     /** Failures of one item of a call that itself is answered "00". */
     itemFailures?: readonly FailureCode[];
-    /** Headers of the operation's own answers, in addition to those that every answer has. */
-    answerHeaders?: object;
+    /** The header of the operation's own answers, in addition to those that every answer has. */
+    answerHeader?: AnswerHeader;
     /** Media types of pictures that the operation answers instead of the envelope, where they are asked for. */
     pictures?: readonly string[];
   }
@@ -101,19 +98,23 @@ const UNREAD = 431;
 function headersOf(
   status: number,
   codes: ResponseCode[],
-  { answerHeaders, itemFailures = [] }: FastifySchema,
+  { answerHeader, itemFailures = [] }: FastifySchema,
 ): object {
   const namesFields = [...codes, ...(status === 200 ? itemFailures : [])].includes('11');
   const isOwn = codes.some((code) => !(COMMON_FAILURES as ResponseCode[]).includes(code));
-  const isTimed = codes.some((code) => RESPONSE_CODES[code].retryAfterSeconds !== undefined);
-  return {
-    ...RequestIdHeader,
-    ...(status !== UNREAD && CacheControlHeader),
-    ...(!UNCOUNTED.includes(status) && RateLimitHeaders),
-    ...(isTimed && RetryAfterHeader),
-    ...(namesFields && InvalidFieldsHeader),
-    ...(isOwn && answerHeaders),
+  const isCounted = !UNCOUNTED.includes(status);
+  const isPresent: Record<AnswerHeader, boolean> = {
+    'x-request-id': true,
+    'Cache-Control': status !== UNREAD,
+    'RateLimit-Policy': isCounted,
+    RateLimit: isCounted,
+    'Retry-After': codes.some((code) => Boolean(RESPONSE_CODES[code].retryAfterSeconds)),
+    'X-Invalid-Fields': namesFields,
+    'Idempotent-Replayed': isOwn && answerHeader === 'Idempotent-Replayed',
+    Vary: isOwn && answerHeader === 'Vary',
   };
+  const headers = Object.entries(ANSWER_HEADERS);
+  return Object.fromEntries(headers.filter(([name]) => isPresent[name as AnswerHeader]));
 }
 
 /** Returns a value that the schema allows, made of its parts' first examples. */

@@ -77,8 +77,8 @@ the limit are answered 50. Without a limit neither header is sent.
 /** Returns the introduction of the reference: what holds for every operation, and the table of response codes. */
 function describeService(): string {
   const rows = Object.entries(RESPONSE_CODES).map(
-    ([code, { httpStatuses, meaning, retryable }]) =>
-      `| ${code} | ${httpStatuses.join(', ')} | ${meaning} | ${retryable ? 'yes' : 'no'} |`,
+    ([code, { httpStatuses, meaning, retryAfterSeconds }]) =>
+      `| ${code} | ${httpStatuses.join(', ')} | ${meaning} | ${retryAfterSeconds === undefined ? 'no' : 'yes'} |`,
   );
   // By code: JavaScript puts "10" before "00", since keys that look like array indexes come first.
   return INTRODUCTION + rows.toSorted().join('\n');

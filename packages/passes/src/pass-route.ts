@@ -7,7 +7,6 @@ import {
   parsePassReference,
   RegistrationStatus,
   success,
-  VaryHeader,
 } from '@floodgate/contract';
 import { readThroughCache, shardLoader } from '@floodgate/database';
 import { findEvent } from '@floodgate/events';
@@ -43,7 +42,7 @@ export function addPassRoute(api: Routes, context: ApiContext, signer: PassSigne
         params: Type.Pick(RegistrationStatus, ['passReference']),
         response: answersOf(AttendeePass),
         pictures: Object.keys(PICTURES),
-        answerHeaders: VaryHeader,
+        answerHeader: 'Vary',
       },
     },
     async ({ principal, params, raw }, reply) => {

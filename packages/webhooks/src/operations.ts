@@ -1,7 +1,7 @@
 import type { TSchema } from '@sinclair/typebox';
 import {
   COMMON_FAILURES,
-  DEFAULT_WEBHOOK_ATTEMPTS,
+  DEFAULT_LIMIT,
   Webhook,
   WebhookAttempts,
   WebhookAttemptsQuery,
@@ -73,7 +73,7 @@ export const OPERATIONS: Record<string, Operation> = {
     description: 'Lists the latest attempts to send messages, latest first. Attempts are kept for 30 days.',
     querystring: WebhookAttemptsQuery,
     response: WebhookAttempts,
-    run: async (db, principal, { webhookId: id, limit = DEFAULT_WEBHOOK_ATTEMPTS }) => {
+    run: async (db, principal, { webhookId: id, limit = DEFAULT_LIMIT }) => {
       const endpoint = await findEndpoint(db, { ...principal, id });
       return endpoint ? listAttempts(db, endpoint, Number(limit)) : NO_SUCH_WEBHOOK;
     },

@@ -8,7 +8,6 @@ import {
   COMMON_FAILURES,
   failure,
   RegisterHeaders,
-  ReplayedHeader,
   success,
   trimFullName,
   type FailureCode,
@@ -43,7 +42,7 @@ const SCHEMA = {
     'Register For Event would answer it. With mode "all" either every registration is 00 or none is: those that would ' +
     'have succeeded are answered 36. An Idempotency-Key covers the whole call.',
   headers: RegisterHeaders,
-  answerHeaders: ReplayedHeader,
+  answerHeader: 'Idempotent-Replayed' as const,
   itemFailures: BULK_ITEM_FAILURES,
   failures: [...COMMON_FAILURES, '11', '40', '41', '91'] satisfies FailureCode[],
   body: BulkRegistrationRequest,

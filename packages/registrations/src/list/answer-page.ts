@@ -1,10 +1,8 @@
-import { success } from '@floodgate/contract';
+import { DEFAULT_LIMIT, success } from '@floodgate/contract';
 import type { Principal } from '@floodgate/http';
 import type { CursorProblem } from '@floodgate/journal';
 import { createFairQueue } from '@floodgate/service/fair-queue';
 import { CURSOR_PROBLEMS } from './list-registrations.ts';
-
-const DEFAULT_LIMIT = 100;
 
 interface PageRequest {
   principal: Principal;

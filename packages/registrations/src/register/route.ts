@@ -8,7 +8,6 @@ import {
   PassReference,
   RegisterHeaders,
   RegistrationRequest,
-  ReplayedHeader,
   success,
   trimFullName,
   type FailureCode,
@@ -87,7 +86,7 @@ export function addRegisterRoute(
         description:
           'Registers an attendee. On "00" the seat and the pass reference are safely stored; finalization follows automatically.',
         headers: RegisterHeaders,
-        answerHeaders: ReplayedHeader,
+        answerHeader: 'Idempotent-Replayed',
         failures: REGISTER_FAILURES,
         body: RegistrationRequest,
         response: answersOf(PassReference),
