@@ -6,7 +6,6 @@ import { CONFIRMATION, findEvent, keepInShard } from '@floodgate/events';
 import { addConsumer, deleteConsumer, pauseConsumer, resumeConsumer } from '@floodgate/journal';
 import { Failure } from '@floodgate/service/failure';
 import { sql } from 'kysely';
-import { liftSuppression } from './suppressions.ts';
 
 export { perform } from '@floodgate/audit';
 
@@ -72,12 +71,8 @@ const defineChange = (
     },
   });
 
-export const pauseMailAction = defineChange('mail.pause', 'paused', (db, consumer) =>
-  pauseConsumer(db, consumer),
-);
-export const resumeMailAction = defineChange('mail.resume', 'active', (db, consumer) =>
-  resumeConsumer(db, consumer),
-);
+export const pauseMailAction = defineChange('mail.pause', 'paused', pauseConsumer);
+export const resumeMailAction = defineChange('mail.resume', 'active', resumeConsumer);
 /** Rows of attempts stay, so that nobody gets a second e-mail when they are switched on again. */
 export const disableMailAction = defineChange('mail.disable', 'off', async (db, consumer) => {
   await deleteConsumer(db, consumer);
@@ -94,7 +89,9 @@ export const liftSuppressionAction = defineAction({
     }),
   }),
   run: async (transaction, { digest }, note) => {
-    if (!(await liftSuppression(transaction, digest))) throw new Failure('this address is not suppressed');
+    const lifted = transaction.deleteFrom('mail_suppressions').where('digest', '=', digest);
+    const { numDeletedRows } = await lifted.executeTakeFirst();
+    if (numDeletedRows === 0n) throw new Failure('this address is not suppressed');
     note(`mail-address:${digest}`, { before: { suppressed: true } });
     return { digest, suppressed: false };
   },

@@ -1,11 +1,11 @@
 import { Option, type Command } from '@commander-js/extra-typings';
 import { answeringChange, answeringFromDatabase, record, tableOf, type Cli } from '@floodgate/command';
 import { parseId, parseText } from '@floodgate/command/arguments';
-import { Failure } from '@floodgate/service/failure';
 import type { MailStatus } from './status.ts';
 
-/** Changes of e-mails that are switched on. */
+/** How e-mails are switched. */
 const CHANGES = [
+  ['enable', 'send an e-mail with the pass to everybody who is or will be confirmed', 'enableMailAction'],
   ['disable', 'stop sending; enabling again sends nothing twice', 'disableMailAction'],
   ['pause', 'stop sending until resume', 'pauseMailAction'],
   ['resume', 'continue after pause', 'resumeMailAction'],
@@ -14,20 +14,15 @@ const CHANGES = [
 /** `floodgate mail …` */
 export function addMailCommands(program: Command, cli: Cli): void {
   const mail = program.command('mail').description('e-mails to attendees');
-  const enable = mail
-    .command('enable')
-    .description('send an e-mail with the pass to everybody who is or will be confirmed')
-    .argument('<eventId>', 'the event', parseId)
-    .option('--from-now', 'only to registrations that are confirmed from now on');
-  answeringChange(enable, cli, async (db, actor, { fromNow = false }, eventId) => {
-    const { perform, enableMailAction } = await import('./actions.ts');
-    return stateAnswer(await perform(db, enableMailAction, { eventId, fromNow }, actor));
-  });
   for (const [name, description, action] of CHANGES) {
     const change = mail.command(name).description(description).argument('<eventId>', 'the event', parseId);
-    answeringChange(change, cli, async (db, actor, _options, eventId) => {
-      const actions = await import('./actions.ts');
-      return stateAnswer(await actions.perform(db, actions[action], { eventId }, actor));
+    if (name === 'enable')
+      change.option('--from-now', 'only to registrations that are confirmed from now on');
+    answeringChange(change, cli, async (db, actor, options, eventId) => {
+      const { perform, ...actions } = await import('./actions.ts');
+      const chosen = actions[action] as typeof actions.enableMailAction;
+      const document = await perform(db, chosen, { eventId, ...options }, actor);
+      return { document, text: `e-mails of event ${eventId} are ${document.state}` };
     });
   }
   const status = mail
@@ -44,11 +39,6 @@ export function addMailCommands(program: Command, cli: Cli): void {
   addSuppressions(mail, cli);
   addPreview(mail, cli);
 }
-
-const stateAnswer = (document: { eventId: number; state: string }) => ({
-  document,
-  text: `e-mails of event ${document.eventId} are ${document.state}`,
-});
 
 function addSuppressions(mail: Command, cli: Cli) {
   const suppressions = mail
@@ -84,9 +74,8 @@ function addPreview(mail: Command, cli: Cli) {
     .option('--out <directory>', 'the directory', parseText, '.');
   answeringFromDatabase(preview, cli, async (db, { language, from, ...options }, eventId) => {
     const { writePreview } = await import('./preview.ts');
-    const { findMailEvent } = await import('./mail-event.ts');
-    const event = await findMailEvent(db, eventId);
-    if (!event) throw new Failure('no such event');
+    const { findEvent } = await import('@floodgate/events');
+    const event = await findEvent(db, eventId);
     const sender = from ?? cli.env['MAIL_FROM'];
     const files = await writePreview(
       { ...event, ...(language && { language }) },

@@ -1,31 +1,20 @@
 import { Counter, type Registry } from '@prometheus-io/client';
 import type { Static, TObject } from '@sinclair/typebox';
-import {
-  createSendingRate,
-  pruneDeliveries,
-  SendLoop,
-  type Delivery,
-  type Ended,
-} from '@floodgate/deliveries';
-import { inEachShard, type Database } from '@floodgate/database';
-import {
-  defineDelivery,
-  runConsumers,
-  type Consumer,
-  type DeliveryContext,
-  type OpenDelivery,
-} from '@floodgate/journal';
+import { inEachShard } from '@floodgate/database';
+import { createSendingRate, pruneDeliveries, SendLoop, type SendLoopOptions } from '@floodgate/deliveries';
+import { CONFIRMATION, EVENT_UPDATED } from '@floodgate/events';
+import { defineDelivery, runConsumers, type DeliveryContext } from '@floodgate/journal';
 import { createPassSigner } from '@floodgate/passes';
 import { throttledWarn, type Logger } from '@floodgate/service';
 import { WEBHOOK_DISABLED } from '@floodgate/webhooks';
-import { attendeeKinds } from './kinds/attendee-mails.ts';
+import { attendeeKind } from './kinds/attendee-mails.ts';
 import { webhookDisabledKind } from './kinds/webhook-disabled.ts';
 import { createMailcatcher } from './mailcatcher.ts';
 import { parseSender, type MailMessage } from './message.ts';
 import { queueConfirmations } from './queue-confirmations.ts';
 import { mailSettings } from './settings.ts';
 import { openSmtp, type Transport } from './smtp.ts';
-import { digestOf, suppress } from './suppressions.ts';
+import { suppressRefused } from './suppressions.ts';
 
 const LOOK_EVERY_MS = 200;
 const PRUNE_EVERY_MS = 600_000;
@@ -41,11 +30,7 @@ export const mailDelivery = defineDelivery({
   async open(context) {
     const { log, config } = context;
     const { SMTP_URL, SMTP_CONNECTIONS, MAILCATCHER_SIZE } = config;
-    if (SMTP_URL) {
-      const smtp = openSmtp({ url: SMTP_URL, connections: SMTP_CONNECTIONS });
-      void checkServer(log, SMTP_URL, smtp);
-      return startSending(context, smtp);
-    }
+    if (SMTP_URL) return startSending(context, openSmtp(SMTP_URL, SMTP_CONNECTIONS, log));
     if (MAILCATCHER_SIZE > 0) {
       const mailcatcher = createMailcatcher(MAILCATCHER_SIZE);
       return { ...startSending(context, mailcatcher), pages: [mailcatcher.page] };
@@ -55,18 +40,9 @@ export const mailDelivery = defineDelivery({
   },
 });
 
-/** Logs a warning if the SMTP server cannot be used. Nothing waits for it. */
-async function checkServer(log: Logger, url: string, transport: Transport): Promise<void> {
-  const reason = await transport.check?.();
-  if (!reason) return;
-  const { hostname, port, protocol } = new URL(url);
-  const facts = { host: hostname, port: Number(port || (protocol === 'smtps:' ? 465 : 587)), reason };
-  log.warn(facts, 'the SMTP server cannot be used; e-mails wait until it can');
-}
-
 type MailContext = DeliveryContext<Static<TObject<typeof mailSettings>>>;
 
-function startSending(context: MailContext, transport: Transport): OpenDelivery {
+function startSending(context: MailContext, transport: Transport) {
   const { db, log, config } = context;
   const { isOutside } = transport;
   const loop = startLoop(context, transport);
@@ -75,15 +51,15 @@ function startSending(context: MailContext, transport: Transport): OpenDelivery 
     db,
     kind: 'mail',
     concurrency: SLOTS,
-    onError: (err: Error, { eventId }: Consumer) => warn(log, { err, eventId }),
+    onError: (err, { eventId }) => warn(log, { err, eventId }),
     run: (consumer) => queueConfirmations({ db, log, isOutside, onQueued: loop.look }, consumer),
   });
-  const pruneAll = () => prune(db, config.DELIVERY_RETENTION_DAYS);
+  const prune = (shardId: number) => pruneDeliveries(db, shardId, config.DELIVERY_RETENTION_DAYS);
   return {
     tasks: [
       { name: 'mail journal', intervalMs: LOOK_EVERY_MS, run: consumers.poll },
       loop.task,
-      { name: 'old deliveries', intervalMs: PRUNE_EVERY_MS, run: pruneAll },
+      { name: 'old deliveries', intervalMs: PRUNE_EVERY_MS, run: () => inEachShard(db, prune) },
     ],
     async close() {
       const cutOff = setTimeout(() => {
@@ -97,8 +73,7 @@ function startSending(context: MailContext, transport: Transport): OpenDelivery 
   };
 }
 
-function startLoop({ db, log, metrics, config }: MailContext, transport: Transport) {
-  const { isOutside } = transport;
+function startLoop({ db, log, metrics, config }: MailContext, { isOutside, send }: Transport) {
   // The setting was checked.
   const options = { db, isOutside, sender: parseSender(config.MAIL_FROM)!, passes: createPassSigner({ db }) };
   const warnings = {
@@ -109,8 +84,12 @@ function startLoop({ db, log, metrics, config }: MailContext, transport: Transpo
   };
   return new SendLoop<MailMessage>({
     db,
-    kinds: [...attendeeKinds(options), webhookDisabledKind(options)],
-    send: (message) => transport.send(message),
+    kinds: [
+      attendeeKind(CONFIRMATION, options),
+      attendeeKind(EVENT_UPDATED, options),
+      webhookDisabledKind(options),
+    ],
+    send,
     rate: createSendingRate(db, log, config.MAIL_PER_SECOND),
     beforeRecord: (ended) => suppressRefused(db, ended),
     onOutcome: reportOutcomes(metrics, log),
@@ -120,35 +99,19 @@ function startLoop({ db, log, metrics, config }: MailContext, transport: Transpo
   });
 }
 
-/** Suppresses addresses that were refused for good. */
-async function suppressRefused(db: Database, ended: readonly Ended<MailMessage>[]): Promise<void> {
-  for (const { delivery, message, attempt } of ended)
-    if (message && attempt?.kind === 'refused' && attempt.isPermanent)
-      await suppress(db, {
-        digest: digestOf(message.to),
-        reason: attempt.reason,
-        eventId: delivery.eventId,
-      });
-}
-
 /** Counts outcomes, and logs what an operator should know. */
-function reportOutcomes(metrics: Registry, log: Logger) {
-  const counter = new Counter({
-    name: 'floodgate_delivery_mails_total',
-    help: 'Outcomes of attempts to send an e-mail',
-    labelNames: ['kind', 'outcome'],
-    registers: [metrics],
-  });
-  const twice = new Counter({
-    name: 'floodgate_delivery_mails_possibly_twice_total',
-    help: 'E-mails that were sent and may have been sent before, because a process or connection was lost',
-    labelNames: ['kind'],
-    registers: [metrics],
-  });
+function reportOutcomes(metrics: Registry, log: Logger): SendLoopOptions<MailMessage>['onOutcome'] {
+  const counter = <Label extends string>(name: string, help: string, labelNames: Label[]) =>
+    new Counter({ name: `floodgate_delivery_mails_${name}`, help, labelNames, registers: [metrics] });
+  const outcomes = counter('total', 'Outcomes of attempts to send an e-mail', ['kind', 'outcome']);
+  const twice = counter(
+    'possibly_twice_total',
+    'E-mails that were sent and may have been sent before, because a process or connection was lost',
+    ['kind'],
+  );
   const warn = throttledWarn('the SMTP server accepts no e-mails; they wait');
-  return ({ state, reason }: { state: string; reason: string | null }, delivery: Delivery) => {
-    const { kind, subject, possiblyTwice } = delivery;
-    counter.inc({ kind, outcome: state });
+  return ({ state, reason }, { kind, subject, possiblyTwice }) => {
+    outcomes.inc({ kind, outcome: state });
     if (state === 'sent' && possiblyTwice) twice.inc({ kind });
     if (state === 'unavailable') warn(log, { reason });
     if (kind !== WEBHOOK_DISABLED) return;
@@ -157,12 +120,4 @@ function reportOutcomes(metrics: Registry, log: Logger) {
     if (state === 'undeliverable')
       log.warn({ ...webhook, reason }, 'a partner cannot be told that its webhook was disabled');
   };
-}
-
-async function prune(db: Database, days: number): Promise<'more' | 'done'> {
-  let more = false;
-  await inEachShard(db, async (shardId) => {
-    more = (await pruneDeliveries(db, shardId, days)) || more;
-  });
-  return more ? 'more' : 'done';
 }

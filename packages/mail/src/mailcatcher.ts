@@ -24,31 +24,26 @@ export function createMailcatcher(most: number): Transport & { page: Page } {
     },
     close: () => {},
     page(request, response, path) {
-      const [matched, id, file] = PATH.exec(path) ?? [];
-      if (!matched || request.method !== 'GET') return false;
-      if (id === undefined) send(response, HTML, POLICY, listPage([...mails.values()].toReversed()));
-      else sendMail(response, mails.get(Number(id)), file);
+      const [isOurs, id, file] = PATH.exec(path) ?? [];
+      const mail = mails.get(Number(id));
+      if (!isOurs || request.method !== 'GET' || (id && !mail)) return false;
+      if (!mail) send(response, listPage([...mails.values()].toReversed()));
+      else if (file === 'mail.eml') send(response, mail.content, 'message/rfc822');
+      // In a sandbox, also where it is opened alone.
+      else if (file) send(response, htmlWithPicture(mail), HTML, `${POLICY}; sandbox`);
+      else send(response, mailPage(mail));
       return true;
     },
   };
 }
 
-// No scripts, nothing from other origins. An e-mail is shown in a sandboxed frame.
-const POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-src 'self'; frame-ancestors 'self'";
-const MAIL_POLICY =
-  "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'; sandbox";
+const PATH = /^\/mailcatcher(?:\/([1-9]\d{0,14})(?:\/(mail\.html|mail\.eml))?)?\/?$/;
+// No scripts, nothing from other origins.
+const POLICY =
+  "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-src 'self'; frame-ancestors 'self'";
 const HTML = 'text/html; charset=utf-8';
 
-const PATH = /^\/mailcatcher(?:\/([1-9]\d{0,14})(?:\/(mail\.html|mail\.eml))?)?\/?$/;
-
-function sendMail(response: ServerResponse, mail: CaughtMail | undefined, file: string | undefined): void {
-  if (!mail) response.writeHead(404).end();
-  else if (file === 'mail.eml') send(response, 'message/rfc822', MAIL_POLICY, mail.content);
-  else if (file === 'mail.html') send(response, HTML, MAIL_POLICY, htmlWithPicture(mail));
-  else send(response, HTML, POLICY, mailPage(mail));
-}
-
-function send(response: ServerResponse, type: string, policy: string, content: string | Buffer): void {
+function send(response: ServerResponse, content: string | Buffer, type = HTML, policy = POLICY): void {
   response.writeHead(200, {
     'content-type': type,
     'content-security-policy': policy,

@@ -1,9 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { CONFIRMATION, type Event } from '@floodgate/events';
 import { InvalidInput } from '@floodgate/service/failure';
-import { confirmationRenderer } from './kinds/attendee-mails.ts';
+import { createRenderer } from './kinds/attendee-mails.ts';
 import { renderNotice } from './kinds/webhook-disabled.ts';
-import type { MailEvent } from './mail-event.ts';
 import { parseSender, type MailMessage } from './message.ts';
 
 const ATTENDEE = {
@@ -38,24 +38,20 @@ export interface PreviewOptions {
  * Writes an e-mail about an event with made-up data to a directory: mail.html, mail.txt, and mail.eml as it would be sent. Returns the
  * files. Throws InvalidInput if the sender is not an address.
  */
-export async function writePreview(event: MailEvent, { notice, from, out }: PreviewOptions) {
+export async function writePreview(event: Event, { notice, from, out }: PreviewOptions) {
   const sender = parseSender(from ?? 'Floodgate <floodgate@localhost>');
   if (!sender) throw new InvalidInput({ '--from': 'an address or Name <address>' });
   const disabledAt = new Date();
   const failingSince = new Date(disabledAt.getTime() - FIVE_DAYS_MS);
   const ofWebhook = { ...NOTICE, eventName: event.name, eventRef: event.ref, failingSince, disabledAt };
+  const render = createRenderer(CONFIRMATION, { sender, passes: { tokenFor: async () => NO_PASS } });
   const mail = notice
     ? await renderNotice(ofWebhook, { id: 'preview', sender })
-    : await confirmationRenderer(sender)({ ...ATTENDEE, event }, NO_PASS);
+    : await render({ ...ATTENDEE, event }, event);
   await mkdir(out, { recursive: true });
   const contents = { 'mail.html': htmlWithPicture(mail), 'mail.txt': mail.text, 'mail.eml': mail.content };
-  return Promise.all(
-    Object.entries(contents).map(async ([name, part]) => {
-      const file = path.join(out, name);
-      await writeFile(file, part);
-      return file;
-    }),
-  );
+  for (const [name, part] of Object.entries(contents)) await writeFile(path.join(out, name), part);
+  return Object.keys(contents).map((name) => path.join(out, name));
 }
 
 /** Returns the HTML of an e-mail with its picture inside, as browsers show it. */

@@ -1,10 +1,9 @@
 import type { Database } from '@floodgate/database';
 import { inTransaction } from '@floodgate/database/connection/in-transaction';
 import { hasQueued, queueDeliveries } from '@floodgate/deliveries';
-import { CONFIRMATION } from '@floodgate/events';
+import { CONFIRMATION, findEvent } from '@floodgate/events';
 import { advance, readJournal, release, type Consumer, type RunEnd } from '@floodgate/journal';
 import type { Logger } from '@floodgate/service';
-import { findMailEvent } from './mail-event.ts';
 
 /** Registrations that are queued at once. */
 const PAGE = 1_000;
@@ -15,7 +14,7 @@ const PAGE = 1_000;
 const MOST_QUEUED = 2_000;
 const LOOK_AGAIN_MS = 200;
 
-export interface QueueOptions {
+interface QueueOptions {
   db: Database;
   log: Logger;
   isOutside: boolean;
@@ -29,34 +28,34 @@ export async function queueConfirmations(
   consumer: Consumer,
 ): Promise<RunEnd> {
   const { shardId, eventId } = consumer;
-  const event = await findMailEvent(db, eventId);
-  if (!event) throw new Error('the event of a mail consumer is missing');
+  const { mode } = await findEvent(db, eventId);
   const queue = { shardId, eventId, kind: CONFIRMATION };
   if (await hasQueued(db, queue, MOST_QUEUED)) {
     await release(db, consumer, LOOK_AGAIN_MS);
     return 'released';
   }
-  const page = await readPage(db, log, consumer);
+  const { entries, cursor, more } = await readPage(db, log, consumer);
   // Nothing of a test event leaves this machine.
-  const entries = isOutside && event.mode === 'test' ? [] : page.entries;
-  const subjects = entries.map(({ serial, at }) => ({ subject: String(serial), since: at }));
+  const wanted = isOutside && mode === 'test' ? [] : entries;
+  const subjects = wanted.map(({ serial, at }) => ({ subject: String(serial), since: at }));
   const isAdvanced = await inTransaction(db, async (transaction) => {
     // First: a process that has lost the lease queues nothing.
-    if (!(await advance(transaction, consumer, { cursor: page.cursor }))) return false;
-    await queueDeliveries(transaction, queue, subjects);
-    return true;
+    const isLeased = await advance(transaction, consumer, { cursor });
+    if (isLeased) await queueDeliveries(transaction, queue, subjects);
+    return isLeased;
   });
   if (!isAdvanced) return 'released';
   if (subjects.length > 0) onQueued();
-  return page.more ? 'more' : 'caught-up';
+  return more ? 'more' : 'caught-up';
 }
 
 async function readPage(db: Database, log: Logger, { shardId, eventId, cursor }: Consumer) {
-  const scope = { shardId, eventId, kinds: ['confirmed'] } as const;
-  const page = await readJournal(db, scope, cursor, PAGE);
-  if (typeof page !== 'string') return page;
-  log.warn({ eventId, problem: page }, 'journal entries have expired: e-mails continue with the oldest');
-  const fromOldest = await readJournal(db, scope, 0, PAGE);
-  if (typeof fromOldest === 'string') throw new Error(`the journal cannot be read: ${fromOldest}`);
-  return fromOldest;
+  const read = (after: number) => readJournal(db, { shardId, eventId, kinds: ['confirmed'] }, after, PAGE);
+  let page = await read(cursor);
+  if (typeof page === 'string') {
+    log.warn({ eventId, problem: page }, 'journal entries have expired: e-mails continue with the oldest');
+    page = await read(0);
+  }
+  if (typeof page === 'string') throw new Error(`the journal cannot be read: ${page}`);
+  return page;
 }

@@ -28,11 +28,7 @@ export const mailSettings = {
   ),
   MAILCATCHER_SIZE: whole(
     'e-mails that are kept in memory and shown at /mailcatcher if there is no SMTP_URL',
-    {
-      minimum: 0,
-      maximum: 10_000,
-      default: 0,
-    },
+    { minimum: 0, maximum: 10_000, default: 0 },
   ),
   DELIVERY_RETENTION_DAYS: whole(
     'how long the outcomes of e-mails are kept; at least as long as the journal has the registration',

@@ -36,6 +36,13 @@ interface Count {
   oldestMs: number;
 }
 
+interface Ages {
+  /** Age of the oldest confirmation whose e-mail was not attempted; null: none waits. */
+  oldestMs: number | null;
+  /** Age of the oldest confirmation whose e-mail was refused for now. */
+  oldestRetryMs: number | null;
+}
+
 async function countDeliveries(db: Database, shardId: number, eventId: number, unreadMs: number | null) {
   const { rows } = await sql<Count>`
     select state, reason, possibly_twice as "possiblyTwice", attempts > 0 as "isTried", count(*) as count,
@@ -43,27 +50,17 @@ async function countDeliveries(db: Database, shardId: number, eventId: number, u
     from deliveries
     where shard_id = ${shardId} and event_id = ${eventId} and kind in (${CONFIRMATION}, ${EVENT_UPDATED})
     group by state, reason, possibly_twice, attempts > 0`.execute(db);
-  const sum = (which: (row: Count) => boolean) =>
-    rows.filter(which).reduce((total, { count }) => total + count, 0);
-  const inState = (...states: DeliveryState[]) => sum(({ state }) => states.includes(state));
-  const open = rows.filter(({ state }) => ['queued', 'retry', 'sending'].includes(state));
-  const ages = (isTried: boolean) => open.filter((row) => row.isTried === isTried).map((row) => row.oldestMs);
-  const oldest = (all: readonly number[]) => (all.length > 0 ? Math.max(...all) : null);
+  const ages: Ages = { oldestMs: unreadMs, oldestRetryMs: null };
+  const counts = { queued: 0, sent: 0, retry: 0, undeliverable: 0, suppressed: 0, cancelled: 0 };
+  let possiblySentTwice = 0;
+  /** Reasons of e-mails that were refused or not sent, with the number of each. */
   const reasons: Record<string, number> = {};
-  for (const { reason, count } of rows) if (reason !== null) reasons[reason] = (reasons[reason] ?? 0) + count;
-  return {
-    /** Age of the oldest confirmation whose e-mail was not attempted; null: none waits. */
-    oldestMs: oldest([...ages(false), ...(unreadMs === null ? [] : [unreadMs])]),
-    /** Age of the oldest confirmation whose e-mail was refused for now. */
-    oldestRetryMs: oldest(ages(true)),
-    queued: inState('queued', 'sending'),
-    sent: inState('sent'),
-    retry: inState('retry'),
-    undeliverable: inState('undeliverable'),
-    suppressed: inState('suppressed'),
-    cancelled: inState('cancelled'),
-    possiblySentTwice: sum(({ state, possiblyTwice }) => possiblyTwice && state === 'sent'),
-    /** Reasons of e-mails that were refused or not sent, with the number of each. */
-    reasons,
-  };
+  for (const { state, reason, possiblyTwice, isTried, count, oldestMs } of rows) {
+    const age = isTried ? 'oldestRetryMs' : 'oldestMs';
+    if (['queued', 'retry', 'sending'].includes(state)) ages[age] = Math.max(ages[age] ?? 0, oldestMs);
+    counts[state === 'sending' ? 'queued' : state] += count;
+    if (possiblyTwice && state === 'sent') possiblySentTwice += count;
+    if (reason !== null) reasons[reason] = (reasons[reason] ?? 0) + count;
+  }
+  return { ...ages, ...counts, possiblySentTwice, reasons };
 }

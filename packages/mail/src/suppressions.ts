@@ -1,16 +1,33 @@
 import { createHash } from 'node:crypto';
-import { plainArray, type Database } from '@floodgate/database';
+import { plainArray, type Database, type Mode } from '@floodgate/database';
+import type { Ended } from '@floodgate/deliveries';
 import { sql } from 'kysely';
+import type { MailMessage } from './message.ts';
 
 /** Identifies an address without containing it. Case makes no difference. */
 export const digestOf = (address: string): string =>
   createHash('sha256').update(address.trim().toLowerCase()).digest('hex');
 
-/** Returns which of these addresses get no more e-mails. */
-export async function findSuppressed(db: Database, digests: readonly string[]): Promise<Set<string>> {
+export interface LoadOptions {
+  db: Database;
+  /** Whether what is sent leaves this machine. */
+  isOutside: boolean;
+}
+
+/** Top-level domains that never exist (RFC 2606): an address there is a mistake or a test. */
+const RESERVED = /\.(?:invalid|example|test)\.?$/i;
+
+/** Returns for each address why it gets no e-mail about an event of this mode; undefined: it gets one. */
+export async function findRefusals({ db, isOutside }: LoadOptions, mode: Mode, addresses: readonly string[]) {
+  const digests = addresses.map(digestOf);
   const { rows } = await sql<{ digest: string }>`
     select digest from mail_suppressions where digest = any(${plainArray(digests)}::text[])`.execute(db);
-  return new Set(rows.map(({ digest }) => digest));
+  const suppressed = new Set(rows.map(({ digest }) => digest));
+  return addresses.map((address, index) => {
+    if (suppressed.has(digests[index]!)) return 'suppressed';
+    if (isOutside && mode === 'test') return 'test event';
+    return isOutside && RESERVED.test(address) ? 'reserved address' : undefined;
+  });
 }
 
 /** Sends no further e-mails to an address. */
@@ -25,21 +42,20 @@ export async function suppress(
     .execute();
 }
 
+/** Suppresses addresses that were refused for good. */
+export async function suppressRefused(db: Database, ended: readonly Ended<MailMessage>[]): Promise<void> {
+  for (const { delivery, message, attempt } of ended) {
+    if (!message || attempt?.kind !== 'refused' || !attempt.isPermanent) continue;
+    const { eventId } = delivery;
+    await suppress(db, { digest: digestOf(message.to), reason: attempt.reason, eventId });
+  }
+}
+
 /** Returns the addresses that get no more e-mails, the newest first. */
-export async function listSuppressions(db: Database) {
-  return db
+export const listSuppressions = (db: Database) =>
+  db
     .selectFrom('mail_suppressions')
     .select(['digest', 'reason', 'event_id as eventId', 'at'])
     .orderBy('at', 'desc')
     .orderBy('digest')
     .execute();
-}
-
-/** Sends e-mails to an address again. Returns false if it was not suppressed. */
-export async function liftSuppression(db: Database, digest: string): Promise<boolean> {
-  const { numDeletedRows } = await db
-    .deleteFrom('mail_suppressions')
-    .where('digest', '=', digest)
-    .executeTakeFirst();
-  return numDeletedRows > 0n;
-}

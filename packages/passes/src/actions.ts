@@ -1,17 +1,36 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { Type } from '@sinclair/typebox';
 import { defineAction, whole } from '@floodgate/audit';
-import { rotatePassKey, withdrawPassKey, type PassKey } from './keys.ts';
+import { Failure } from '@floodgate/service/failure';
+import { sql } from 'kysely';
+import { COLUMNS, listPassKeys, type PassKey } from './keys.ts';
 
 export { perform } from '@floodgate/audit';
 
+const NOW = sql<Date>`now()`;
+// Spells "pass". Without it, two rotations at once would choose the same id.
+const ROTATE_LOCK = 0x70617373;
+
 const stateOf = ({ retiredAt, withdrawnAt }: PassKey) => ({ retiredAt, withdrawnAt });
 
-/** Makes a new signing key. Passes signed by earlier keys stay valid. */
+/** Makes a new signing key. Passes signed by earlier keys stay valid. Rotations at the same time run one after the other. */
 export const rotatePassKeyAction = defineAction({
   name: 'pass.rotate',
   input: Type.Object({}),
   run: async (transaction, _input, note) => {
-    const key = await rotatePassKey(transaction);
+    await sql`select pg_advisory_xact_lock(${ROTATE_LOCK})`.execute(transaction);
+    const [newest] = await listPassKeys(transaction);
+    const { privateKey, publicKey } = generateKeyPairSync('ed25519', {
+      privateKeyEncoding: { type: 'pkcs8', format: 'der' },
+      publicKeyEncoding: { type: 'spki', format: 'der' },
+    });
+    const signing = transaction.updateTable('pass_keys').where('retired_at', 'is', null);
+    await signing.set({ retired_at: NOW }).execute();
+    const key = await transaction
+      .insertInto('pass_keys')
+      .values({ id: (newest?.id ?? 0) + 1, private_key: privateKey, public_key: publicKey })
+      .returning(COLUMNS)
+      .executeTakeFirstOrThrow();
     note(`pass-key:${key.id}`, { after: stateOf(key) });
     return key;
   },
@@ -22,8 +41,13 @@ export const withdrawPassKeyAction = defineAction({
   name: 'pass.withdraw',
   input: Type.Object({ keyId: whole(1, 65_535) }),
   run: async (transaction, { keyId }, note) => {
-    const { before, after } = await withdrawPassKey(transaction, keyId);
-    if (before !== after) note(`pass-key:${keyId}`, { before: stateOf(before), after: stateOf(after) });
+    const before = (await listPassKeys(transaction)).find(({ id }) => id === keyId);
+    if (!before) throw new Failure('no such key');
+    if (before.retiredAt === null) throw new Failure('it still signs passes; rotate first');
+    if (before.withdrawnAt !== null) return before;
+    const withdrawn = transaction.updateTable('pass_keys').set({ withdrawn_at: NOW }).where('id', '=', keyId);
+    const after = await withdrawn.returning(COLUMNS).executeTakeFirstOrThrow();
+    note(`pass-key:${keyId}`, { before: stateOf(before), after: stateOf(after) });
     return after;
   },
 });

@@ -30,11 +30,10 @@ function addPassChecks(pass: Command, cli: Cli): void {
     .argument('<token>', 'the text of its QR code', parseText);
   answeringFromDatabase(verify, cli, async (db, _options, token) => {
     const { checkPass } = await import('./check-pass.ts');
-    const { pass: found, event, problem } = await checkPass(db, token);
-    const { mode = null, ...validity } = event ?? { validFrom: null, validUntil: null };
-    const document = { valid: problem === null, pass: found, mode, ...validity, problem };
+    const document = await checkPass(db, token);
+    const { pass: found, mode, problem } = document;
     const note = mode === 'test' ? { mode: 'test: it admits to no live event' } : {};
-    const text = found ? record({ ...note, ...fieldsOf(found, validity) }) : '(not a pass)';
+    const text = found ? record({ ...note, ...fieldsOf(found, document) }) : '(not a pass)';
     return { document, text, ...(problem && { failure: PROBLEMS[problem] }) };
   });
   const show = pass
@@ -43,18 +42,15 @@ function addPassChecks(pass: Command, cli: Cli): void {
     .argument('<passReference>', 'its pass reference', parseText);
   answeringFromDatabase(show, cli, async (db, _options, passReference) => {
     const { findByPassReference } = await import('@floodgate/registrations');
-    const { findEvent } = await import('@floodgate/events');
-    const { validityOf } = await import('./documents.ts');
-    const { createPassSigner } = await import('./keys.ts');
-    const { parsePass } = await import('./token.ts');
+    const { createPassSigner, parsePass, readEventDocument } = await import('./index.ts');
     const { row } = await findByPassReference(db, passReference);
     const { state, eventId } = row;
     if (state !== 'confirmed') throw new Failure(`it is ${state}, and only a confirmed one has a pass`);
-    const validity = validityOf(await findEvent(db, eventId));
+    const { validFrom, validUntil } = await readEventDocument(db, eventId);
     const token = await createPassSigner({ db }).tokenFor(row);
     const content = parsePass(token)!;
-    const document = { passReference, pass: token, ...content, ...validity };
-    return { document, text: `${record(fieldsOf(content, validity))}\n${token}` };
+    const document = { passReference, pass: token, ...content, validFrom, validUntil };
+    return { document, text: `${record(fieldsOf(content, document))}\n${token}` };
   });
 }
 
@@ -64,10 +60,8 @@ function addDoorDocuments(pass: Command, cli: Cli): void {
     .description('show an event with its current times, signed for doors')
     .argument('<eventId>', 'the event', parseId);
   answeringFromDatabase(event, cli, async (db, _options, eventId) => {
-    const { readEventDocument } = await import('./documents.ts');
-    const { createPassSigner } = await import('./keys.ts');
-    const content = await readEventDocument(db, eventId).catch(() => undefined);
-    if (!content) throw new Failure('no such event');
+    const { createPassSigner, readEventDocument } = await import('./index.ts');
+    const content = await readEventDocument(db, eventId);
     const signed = await createPassSigner({ db }).sign('floodgate-event', content);
     const document = { event: signed, revision: content.revision };
     return { document, text: `${record(content)}\n${signed}` };
@@ -81,8 +75,7 @@ function addDoorDocuments(pass: Command, cli: Cli): void {
   answeringFromDatabase(revoked, cli, async (db, { after, limit }, eventId) => {
     const { findEvent } = await import('@floodgate/events');
     const { CURSOR_PROBLEMS } = await import('@floodgate/registrations');
-    const { createPassSigner } = await import('./keys.ts');
-    const { readRevocations } = await import('./documents.ts');
+    const { createPassSigner, readRevocations } = await import('./index.ts');
     const { shardId } = await findEvent(db, eventId);
     const page = await readRevocations(db, { shardId, eventId, partnerId: null }, after, limit);
     if (typeof page === 'string') throw new Failure(`--after: ${CURSOR_PROBLEMS[page]}`);

@@ -10,7 +10,7 @@ import {
 } from '@floodgate/contract';
 import { readThroughCache, shardLoader } from '@floodgate/database';
 import { findEvent } from '@floodgate/events';
-import type { ApiContext, Principal, Routes } from '@floodgate/http';
+import type { ApiContext, Routes } from '@floodgate/http';
 import { findRegistrations, passReferenceOf, type RegistrationQuery } from '@floodgate/registrations';
 import { createFairQueue } from '@floodgate/service/fair-queue';
 import Negotiator from 'negotiator';
@@ -25,7 +25,11 @@ const MEDIA_TYPES = ['application/json', ...Object.keys(PICTURES)];
 
 /** GET /events/registrations/{passReference}/pass: the pass of a registration, as a token or as a QR code. */
 export function addPassRoute(api: Routes, context: ApiContext, signer: PassSigner): void {
-  const findPass = createPassFinder(context, signer);
+  const { reads, shardReads } = context;
+  const findRegistration = shardLoader(shardReads, (queries: RegistrationQuery[]) =>
+    findRegistrations(reads, queries),
+  );
+  const events = readThroughCache((id: number) => findEvent(reads, id));
   const queue = createFairQueue(context);
   api.get(
     '/events/registrations/:passReference/pass',
@@ -45,51 +49,37 @@ export function addPassRoute(api: Routes, context: ApiContext, signer: PassSigne
         answerHeader: 'Vary',
       },
     },
-    async ({ principal, params, raw }, reply) => {
+    async ({ principal: { shardId, partnerId, eventId }, params: { passReference }, raw }, reply) => {
       const mediaType = new Negotiator(raw).mediaType(MEDIA_TYPES);
       if (mediaType === undefined)
         return reply.fail('11', {
           message: `Accept: ${MEDIA_TYPES.join(', ')}`,
           invalidFields: [{ field: 'header/accept', rule: 'enum' }],
         });
-      const pass = await findPass(principal, params.passReference);
-      if (pass === 'unknown') return reply.fail('34');
-      if (typeof pass === 'string')
+      const serial = parsePassReference(passReference)?.serial;
+      const row = serial && (await findRegistration({ shardId, serial, partnerId, eventId }));
+      // Found by its serial, then compared completely: a guessed serial alone opens nothing.
+      if (!row || passReferenceOf(row) !== passReference) return reply.fail('34');
+      if (row.state !== 'confirmed')
         return reply.fail('35', {
-          message: `The registration is ${pass}, and only a confirmed one has a pass`,
+          message: `The registration is ${row.state}, and only a confirmed one has a pass`,
         });
+      const pass = await signer.tokenFor(row);
       void reply.header('vary', 'accept');
-      if (mediaType === 'application/json') return success(pass);
+      if (mediaType === 'application/json') {
+        const keyID = String(parsePass(pass)!.keyId);
+        const ids = { organizedEventID: eventId, organizedEventTicketID: row.ticketId };
+        const validity = validityOf(await events.forceFetch(eventId));
+        return success({ passReference, pass, keyID, ...ids, ...validity });
+      }
       const draw = async () => {
-        const picture = PICTURES[mediaType as keyof typeof PICTURES](pass.pass);
+        const picture = PICTURES[mediaType as keyof typeof PICTURES](pass);
         // Drawing blocks the event loop, so each tick draws one picture.
         await nextTick();
         return picture;
       };
-      const picture = await queue(principal.partnerId, () => !raw.socket.destroyed, draw);
+      const picture = await queue(partnerId, () => !raw.socket.destroyed, draw);
       return reply.type(mediaType).send(picture as never);
     },
   );
-}
-
-/** Returns a function that finds the pass of a confirmed registration, or says why there is none: `unknown`, or its state. */
-function createPassFinder({ reads, shardReads }: ApiContext, signer: PassSigner) {
-  const findRegistration = shardLoader(shardReads, (queries: RegistrationQuery[]) =>
-    findRegistrations(reads, queries),
-  );
-  const events = readThroughCache((eventId: number) => findEvent(reads, eventId));
-
-  return async function find({ shardId, partnerId, eventId }: Principal, passReference: string) {
-    const serial = parsePassReference(passReference)?.serial;
-    const row = serial && (await findRegistration({ shardId, serial, partnerId, eventId }));
-    // Found by its serial, then compared completely: a guessed serial alone opens nothing.
-    if (!row || passReferenceOf(row) !== passReference) return 'unknown';
-    if (row.state !== 'confirmed') return row.state;
-    const event = events.get(eventId) ?? (await events.forceFetch(eventId));
-    const { ticketId } = row;
-    const pass = await signer.tokenFor({ eventId, ticketId, serial });
-    const keyID = String(parsePass(pass)!.keyId);
-    const ids = { organizedEventID: eventId, organizedEventTicketID: ticketId };
-    return { passReference, pass, keyID, ...ids, ...validityOf(event) };
-  };
 }

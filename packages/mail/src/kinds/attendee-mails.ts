@@ -1,84 +1,57 @@
 import { formatPassReference } from '@floodgate/contract';
 import type { DeliveryKind } from '@floodgate/deliveries';
-import { CONFIRMATION, EVENT_UPDATED } from '@floodgate/events';
+import { CONFIRMATION, type EVENT_UPDATED, type Event } from '@floodgate/events';
 import { qrPng, type PassSigner } from '@floodgate/passes';
-import { greetingName, loadAttendees, type Attendee, type LoadOptions } from '../attendees.ts';
-import { cachedByEvent, calendarOf, whenText } from '../mail-event.ts';
+import ical, { ICalCalendarMethod } from 'ical-generator';
+import { LRUCache } from 'lru-cache';
+import { loadAttendees, type Attendee } from '../attendees.ts';
 import { createFrame, type MailMessage, type Sender } from '../message.ts';
+import type { LoadOptions } from '../suppressions.ts';
 import { WORDS } from '../words.ts';
 
+type Kind = typeof CONFIRMATION | typeof EVENT_UPDATED;
+
+interface RenderOptions {
+  passes: Pick<PassSigner, 'tokenFor'>;
+  sender: Sender;
+}
+
+/** The e-mail with the pass, or the one with the new time and place of the event. */
+export const attendeeKind = (
+  name: Kind,
+  options: LoadOptions & RenderOptions,
+): DeliveryKind<MailMessage, Attendee> => ({
+  name,
+  // The operator's switch is the journal consumer.
+  consumerKind: 'mail',
+  load: (deliveries) => loadAttendees(options, deliveries),
+  render: createRenderer(name, options),
+});
+
+const MOST_CACHED = 100;
 /** Half of what partners get: a picture of half the width takes half the time. */
 const PIXELS_PER_MODULE = 4;
 
-/** The e-mail with the pass, and the one with the new time and place of the event. */
-export function attendeeKinds({
-  passes,
-  sender,
-  ...options
-}: LoadOptions & { passes: PassSigner; sender: Sender }): DeliveryKind<MailMessage, Attendee>[] {
-  // The operator's switch is the journal consumer.
-  const ofAttendees = { load: loadAttendees.bind(null, options), consumerKind: 'mail' };
-  const confirmation = confirmationRenderer(sender);
-  const update = createRenderer(sender, EVENT_UPDATED);
-  return [
-    {
-      ...ofAttendees,
-      name: CONFIRMATION,
-      render: async (attendee) =>
-        confirmation(attendee, await passes.tokenFor({ ...attendee, eventId: attendee.event.id })),
-    },
-    {
-      ...ofAttendees,
-      name: EVENT_UPDATED,
-      render: (attendee, { revision }) => update(attendee, revision),
-    },
-  ];
-}
-
-/** Returns a renderer of e-mails with a pass. */
-export function confirmationRenderer(sender: Sender) {
-  const render = createRenderer(sender, CONFIRMATION);
-  return (attendee: Attendee, passToken: string): Promise<MailMessage> =>
-    render(attendee, attendee.event.revision, qrPng(passToken, PIXELS_PER_MODULE));
-}
-
 /** Returns a renderer of e-mails of a kind. It composes the common part of an event's e-mails once. */
-function createRenderer(sender: Sender, kind: typeof CONFIRMATION | typeof EVENT_UPDATED) {
+export function createRenderer(kind: Kind, { passes, sender }: RenderOptions) {
   const isConfirmation = kind === CONFIRMATION;
-  const commonOf = cachedByEvent(async (event) => {
-    const { language, name, ref, venue } = event;
-    const words = WORDS[language];
-    const ofKind = words[kind];
-    const calendar = calendarOf(event);
-    const pictureId = isConfirmation ? `pass.${ref}@${sender.domain}` : undefined;
-    const letter = {
-      language,
-      subject: ofKind.subject(name),
-      preview: ofKind.preview,
-      heading: name,
-      news: ofKind.news(name),
-      ...(pictureId
-        ? { picture: { ...words.picture, url: `cid:${pictureId}` } }
-        : { next: words.passStaysValid }),
-      hints: calendar ? [ofKind.calendar] : [],
-      why: words.why(name),
-    };
-    const facts = [
-      [words.when, whenText(event)],
-      [words.where, venue],
-    ] as const;
-    const frame = await createFrame({ ...event, ...letter, sender, pictureId, calendar });
-    return { frame, letter, facts, words };
+  const commons = new LRUCache<string, Awaited<ReturnType<typeof commonOf>>, Event>({
+    max: MOST_CACHED,
+    ignoreFetchAbort: true,
+    fetchMethod: (_key, _stale, { context: event }) => commonOf(event, sender, kind),
   });
-  return async (attendee: Attendee, revision: number, picture?: Buffer): Promise<MailMessage> => {
-    const { event, serial, emailAddress, ticketTitle, seat } = attendee;
-    const { frame, letter, facts, words } = await commonOf(event);
-    const name = greetingName(attendee);
-    const passReference = formatPassReference({ ...attendee, prefix: event.passPrefix, eventId: event.id });
+  return async (attendee: Attendee, delivery: { revision: number }): Promise<MailMessage> => {
+    const { event, serial, fullName, emailAddress, ticketTitle, seat } = attendee;
+    // An event that has changed is another entry.
+    const key = `${event.id} ${event.revision}`;
+    const { frame, letter, words } = await commons.forceFetch(key, { context: event });
+    const revision = isConfirmation ? event.revision : delivery.revision;
+    const name = URL_LIKE.test(fullName) ? null : fullName;
+    const subject = { ...attendee, eventId: event.id };
     const ofAttendee = [
       [words.ticket, ticketTitle],
       [words.seat, seat],
-      [words.passReference, passReference],
+      [words.passReference, formatPassReference({ ...subject, prefix: event.passPrefix })],
     ] as const;
     return frame({
       to: { name: name ?? '', address: emailAddress },
@@ -86,10 +59,69 @@ function createRenderer(sender: Sender, kind: typeof CONFIRMATION | typeof EVENT
       letter: {
         ...letter,
         greeting: words.greeting(name),
-        facts: isConfirmation ? [...facts, ...ofAttendee] : facts,
+        facts: isConfirmation ? [...letter.facts, ...ofAttendee] : letter.facts,
       },
-      picture,
+      picture: isConfirmation ? qrPng(await passes.tokenFor(subject), PIXELS_PER_MODULE) : undefined,
       revision,
     });
   };
+}
+
+/** A URL, or what e-mail programs take for one: "win.example". Anybody can register any address, and the e-mail would carry their link. */
+const URL_LIKE = /:\/\/|\bwww\.|[\p{L}\p{N}][.\u3002\uff0e\uff61]\p{L}{2,}/iu;
+
+/** Composes what the e-mails of an event have in common. */
+async function commonOf(event: Event, sender: Sender, kind: Kind) {
+  const { name, ref, venue, language, replyTo } = event;
+  const words = WORDS[language];
+  const ofKind = words[kind];
+  const calendar = calendarOf(event);
+  const pictureId = kind === CONFIRMATION ? `pass.${ref}@${sender.domain}` : null;
+  const letter = {
+    language,
+    subject: ofKind.subject(name),
+    preview: ofKind.preview,
+    heading: name,
+    news: ofKind.news(name),
+    ...(pictureId
+      ? { picture: { ...words.picture, url: `cid:${pictureId}` } }
+      : { next: words.passStaysValid }),
+    facts: [
+      [words.when, whenText(event)],
+      [words.where, venue],
+    ] as const,
+    hints: calendar ? [ofKind.calendar] : [],
+    why: words.why(name),
+  };
+  const frame = await createFrame({ ...letter, sender, replyTo, pictureId, calendar });
+  return { frame, letter, words };
+}
+
+/** Returns when an event is, as its visitors read it; null if that is not known. */
+function whenText({ startsAt, endsAt, timeZone, language }: Event): string | null {
+  if (!startsAt) return null;
+  const format = new Intl.DateTimeFormat(language === 'en' ? 'en-GB' : language, {
+    dateStyle: 'full',
+    timeStyle: 'short',
+    timeZone: timeZone ?? 'UTC',
+  });
+  const text = endsAt ? format.formatRange(startsAt, endsAt) : format.format(startsAt);
+  return timeZone ? text : `${text} (UTC)`;
+}
+
+/** Returns the event as a calendar file; null if its start is not known. A file with a higher SEQUENCE replaces the entry with the same UID. */
+function calendarOf({ ref, name, startsAt, endsAt, venue, revision }: Event): string | null {
+  if (!startsAt) return null;
+  const calendar = ical({ name, method: ICalCalendarMethod.PUBLISH, prodId: '-//Floodgate//Floodgate//EN' });
+  calendar.createEvent({
+    id: ref,
+    sequence: revision,
+    // The same for every e-mail of an event.
+    stamp: startsAt,
+    start: startsAt,
+    end: endsAt,
+    summary: name,
+    location: venue,
+  });
+  return calendar.toString();
 }

@@ -1,9 +1,8 @@
-import type { Delivery, DeliveryKind, Outcome } from '@floodgate/deliveries';
+import type { Delivery, DeliveryKind, Loaded, Outcome } from '@floodgate/deliveries';
 import { findWebhookNotice, WEBHOOK_DISABLED, type FoundNotice } from '@floodgate/webhooks';
-import { isReserved, type LoadOptions } from '../attendees.ts';
 import type { Letter } from '../letter.ts';
 import { createFrame, type MailMessage, type Sender } from '../message.ts';
-import { digestOf, findSuppressed } from '../suppressions.ts';
+import { findRefusals, type LoadOptions } from '../suppressions.ts';
 
 const DAY_MS = 86_400_000;
 /** How long a notice waits for its partner to have a contact, and how soon it looks again. */
@@ -21,44 +20,31 @@ export function webhookDisabledKind({
     name: WEBHOOK_DISABLED,
     consumerKind: null,
     async load(deliveries) {
-      const found = await Promise.all(deliveries.map((delivery) => loadNotice(options, delivery)));
-      return new Map(found.flat());
+      const loaded: Loaded<Notice> = new Map();
+      for (const delivery of deliveries) {
+        const notice = await loadNotice(options, delivery);
+        if (notice) loaded.set(delivery.subject, notice);
+      }
+      return loaded;
     },
     render: (notice, { subject, revision }) => renderNotice(notice, { id: `${subject}.${revision}`, sender }),
   };
 }
 
 async function loadNotice(
-  { db, isOutside }: LoadOptions,
+  options: LoadOptions,
   { shardId, subject, createdAt }: Delivery,
-): Promise<[string, { item: Notice } | { outcome: Outcome }][]> {
-  const found = await findWebhookNotice(db, shardId, subject);
-  if (!found) return [];
-  const instead = (state: Outcome['state'], reason: string, dueInMs = 0): ReturnType<typeof loadNotice> =>
-    Promise.resolve([[subject, { outcome: { state, reason, dueInMs } }]]);
+): Promise<{ item: Notice } | { outcome: Outcome } | undefined> {
+  const found = await findWebhookNotice(options.db, shardId, subject);
+  if (!found) return undefined;
   const { state, mode, contact, ...notice } = found;
-  if (state !== 'disabled') return instead('cancelled', 'resumed');
-  if (isOutside && mode === 'test') return instead('suppressed', 'test event');
-  if (contact === null || (isOutside && isReserved(contact)))
-    return Date.now() - createdAt.getTime() > KEPT_MS
-      ? instead('suppressed', 'no contact')
-      : instead('queued', 'no contact', LOOK_AGAIN_MS);
-  if ((await findSuppressed(db, [digestOf(contact)])).size > 0) return instead('suppressed', 'suppressed');
-  return [[subject, { item: { ...notice, contact, disabledAt: createdAt } }]];
-}
-
-/** `id` names this edition of the notice, however often it is sent. */
-export async function renderNotice(
-  notice: Notice,
-  { id, sender }: { id: string; sender: Sender },
-): Promise<MailMessage> {
-  const letter = letterOf(notice);
-  const frame = await createFrame({ ...letter, sender });
-  return frame({
-    to: { name: '', address: notice.contact },
-    messageId: `<webhook.${id}@${sender.domain}>`,
-    letter,
-  });
+  if (state !== 'disabled') return { outcome: { state: 'cancelled', reason: 'resumed' } };
+  const [refusal] = await findRefusals(options, mode, [contact ?? '']);
+  if (contact !== null && !refusal) return { item: { ...notice, contact, disabledAt: createdAt } };
+  if (refusal && refusal !== 'reserved address') return { outcome: { state: 'suppressed', reason: refusal } };
+  const isOver = Date.now() - createdAt.getTime() > KEPT_MS;
+  const outcome = { reason: 'no contact', dueInMs: LOOK_AGAIN_MS };
+  return { outcome: { ...outcome, state: isOver ? 'suppressed' : 'queued' } };
 }
 
 const timeText = (time: Date) => `${time.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
@@ -68,10 +54,13 @@ const REASONS: Record<Notice['reason'], string> = {
   failing: 'For five days your receiver has accepted no message.',
 };
 
-/** Partners read English. */
-function letterOf({ eventName, reason, failingSince, webhookId, waiting, ...notice }: Notice): Letter {
+/** Composes a notice, in English. `id` names this edition of it, however often it is sent. */
+export async function renderNotice(
+  { eventName, reason, failingSince, webhookId, waiting, ...notice }: Notice,
+  { id, sender }: { id: string; sender: Sender },
+): Promise<MailMessage> {
   const subject = `Your webhook for ${eventName} was switched off`;
-  return {
+  const letter: Letter = {
     language: 'en',
     subject,
     preview: REASONS[reason],
@@ -95,4 +84,7 @@ function letterOf({ eventName, reason, failingSince, webhookId, waiting, ...noti
     ],
     why: 'You get this e-mail because this is the contact address of a partner. The operator of the service can change it.',
   };
+  const frame = await createFrame({ ...letter, sender });
+  const to = { name: '', address: notice.contact };
+  return frame({ to, messageId: `<webhook.${id}@${sender.domain}>`, letter, revision: 0 });
 }
