@@ -5,4 +5,3 @@ export * from './consumers/run-consumers.ts';
 export * from './delivery-capability.ts';
 export * from './expire-journal.ts';
 export * from './read-journal.ts';
-export type { JournalScope } from './select-segments.ts';

@@ -1,9 +1,19 @@
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import type { Database, JournalKind } from '@floodgate/database';
-import { selectSegments, type JournalScope } from './select-segments.ts';
 
-/** The entries to read: of a scope, and of some kinds or all. */
-export type JournalFilter = JournalScope & { kinds?: readonly JournalKind[] };
+/**
+ * The entries of a shard, of one of its events, or of one partner under that event, with or without the entries about the event's
+ * tickets.
+ */
+export interface JournalFilter {
+  shardId: number;
+  eventId?: number | undefined;
+  /** Of the event. 0: the entries about its tickets. */
+  partnerId?: number | undefined;
+  withTickets?: boolean;
+  /** By default entries of all kinds. */
+  kinds?: readonly JournalKind[];
+}
 
 /** A change of a registration or a ticket. */
 export interface JournalEntry {
@@ -82,12 +92,12 @@ interface SegmentSlice {
 /** Reads a page from the next `segments` segments. */
 async function readSegments(
   db: Database,
-  { kinds, ...scope }: JournalFilter,
+  filter: JournalFilter,
   after: number,
   limit: number,
   segments: number,
 ): Promise<JournalPage | CursorProblem> {
-  const { shardId } = scope;
+  const { shardId, kinds } = filter;
   const { rows } = await sql<(SegmentSlice | { isEnd: null }) & { head: number; keptAfter: number }>`
     with head as (
       select last_offset as head, coalesce((
@@ -95,7 +105,7 @@ async function readSegments(
       ), last_offset) as kept_after
       from journal_heads where shard_id = ${shardId}
     ),
-    segment as materialized (${selectSegments(scope, after, segments + 1)}),
+    segment as materialized (${selectSegments(filter, after, segments + 1)}),
     measured as (
       select *, last_offset - count as start, greatest(last_offset - count, ${after}::bigint) as "before",
         row_number() over (order by last_offset) > ${segments} as is_beyond,
@@ -137,4 +147,45 @@ function entriesOf({ size, before, firstSerial, serials, ...slice }: SegmentSlic
     const serial = serials?.[index] ?? (firstSerial === null ? null : firstSerial + index);
     return { offset: before + 1 + index, kind, at, eventId, partnerId, serial, ticketId };
   });
+}
+
+/**
+ * Returns the query of the first `limit` segments that end after the offset `after`, in order. It reads no others; for a whole event
+ * it reads up to `limit` of each partner.
+ */
+function selectSegments(filter: JournalFilter, after: number, limit: number): RawBuilder<unknown> {
+  const { shardId, eventId, partnerId, withTickets } = filter;
+  // Limits are in the text: without knowing them, Postgres might read and sort everything.
+  if (eventId === undefined)
+    return sql`
+      select * from journal_segments
+      where shard_id = ${shardId} and last_offset > ${after}::bigint
+      order by last_offset limit ${sql.lit(limit)}`;
+  // Compared and sorted as rows, so that only the index of a partner's segments fits. With the primary key, which is also sorted by
+  // offset, Postgres would read through the segments of all partners.
+  const ofPartner = (partner: RawBuilder<unknown>) => sql`
+    select * from journal_segments
+    where shard_id = ${shardId}
+      and (event_id, partner_id, last_offset) > (${eventId}::integer, ${partner}, ${after}::bigint)
+      and (event_id, partner_id, last_offset) < (${eventId}::integer, ${partner} + 1, 0)
+    order by event_id, partner_id, last_offset limit ${sql.lit(limit)}`;
+  const own = ofPartner(sql`${partnerId}::integer`);
+  if (withTickets)
+    return sql`
+      select * from ((${own}) union all (${ofPartner(sql`0`)})) segment
+      order by last_offset limit ${sql.lit(limit)}`;
+  if (partnerId !== undefined) return own;
+  // From partner to partner.
+  const nextPartner = (previous: RawBuilder<unknown>) => sql`
+    select min(partner_id) from journal_segments
+    where shard_id = ${shardId} and event_id = ${eventId}::integer and partner_id > ${previous}`;
+  return sql`
+    with recursive partner (id) as (
+      (${nextPartner(sql`-1`)})
+      union all
+      select (${nextPartner(sql`partner.id`)}) from partner where id is not null
+    )
+    select segment.*
+    from partner cross join lateral (${ofPartner(sql`partner.id`)}) segment
+    order by last_offset limit ${sql.lit(limit)}`;
 }
