@@ -1,12 +1,6 @@
 import type { Database } from '@floodgate/database';
 import { moveEventAction, perform } from '@floodgate/events/actions';
-import type {
-  BulkReservation,
-  Cancellation,
-  NamedRegistration,
-  Submission,
-  Reservation,
-} from '@floodgate/registrations';
+import type { BulkReservation, NamedRegistration, Submission, Reservation } from '@floodgate/registrations';
 import type { TicketSettings } from '@floodgate/tickets';
 import fc from 'fast-check';
 import { createFixture, type Fixture } from './fixture.ts';
@@ -267,7 +261,7 @@ function toReservation({ events, model, returnsExisting }: World, drawn: DrawnRe
 }
 
 /** The cancellations of a drawn step; none where nobody is registered yet. */
-export function toCancellations(world: World, { cancel, deadline }: DrawnCancellations): Cancellation[] {
+export function toCancellations(world: World, { cancel, deadline }: DrawnCancellations): NamedRegistration[] {
   return toNamed(world, cancel).map((named) => {
     return { ...named, deadline: deadline && hours(deadline === 'over' ? -1 : 1) };
   });

@@ -1,7 +1,6 @@
 import {
   isBulk,
   type BulkReservation,
-  type Cancellation,
   type Changed,
   type NamedRegistration,
   type Submission,
@@ -150,7 +149,7 @@ export class ReservationModel {
   }
 
   /** What the cancellation comes to if it is the next one, and takes it over. */
-  cancel({ deadline, ...named }: Cancellation): Changed {
+  cancel({ deadline, ...named }: NamedRegistration): Changed {
     const found = this.#find(named);
     if (!found) return null;
     if (found.cancelled) return 'cancelled';

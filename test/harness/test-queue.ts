@@ -67,9 +67,10 @@ export class TestQueue {
 
   /** A producer whose server may be away. */
   openProducer(retry: RetryPolicy = { attempts: 3, backoffMs: 1 }): Producer {
-    const producer = openProducer({ ...this.#options(), jobs: [{ ...finalizeBatchesJob, ...retry }] });
+    const producer = openProducer(this.#options());
     this.#closers.push(() => producer.close());
-    return producer;
+    const { enqueue: add } = producer;
+    return { ...producer, enqueue: (job, payload) => add({ ...job, ...retry }, payload) };
   }
 
   consume({

@@ -86,7 +86,7 @@ describe.skipIf(missing)(`why a queue is down${missing}`, () => {
       return `127.0.0.1:${port}${number}`;
     });
     const common = { target: parseQueueUrl(url), namespace: 'problems', onError: () => {} };
-    const producer = openProducer({ ...common, jobs: [finalizeBatchesJob] });
+    const producer = openProducer(common);
     const consumer = openConsumer({
       ...common,
       jobs,
@@ -106,7 +106,7 @@ describe.skipIf(missing)(`why a queue is down${missing}`, () => {
     const told: string[] = [];
     const onError = (error: Error) => told.push(error.message);
     const common = { target: parseQueueUrl(`${servers.open.url}/99`), namespace: 'elsewhere', onError };
-    const producer = openProducer({ ...common, jobs: [finalizeBatchesJob] });
+    const producer = openProducer(common);
     const consumer = openConsumer({ ...common, jobs, onJobFailed: () => {} });
     // Whoever took another database would connect once.
     await waitUntil('both have tried again and again', async () => {

@@ -110,21 +110,21 @@ for (const backend of QUEUE_BACKENDS) {
 
 describe('a worker with two queues', () => {
   /** A worker whose jobs of the queue `right` end when `go` does. */
-  async function startTwoQueues(go: Promise<unknown>, env: Record<string, string> = {}) {
+  async function startTwoQueues(go: Promise<unknown>) {
     const queue = await TestQueue.open(database.url);
     const producers: Producer[] = [];
     const capability = defineWorker({
-      jobs: JOBS,
       settings: {},
       open: ({ producer }) => {
         producers.push(producer);
-        return { jobs: [handled(leftJob, done), handled(rightJob, () => go.then(done))], tasks: [] };
+        const right = handled({ ...rightJob, concurrency: 1 }, () => go.then(done));
+        return { jobs: [handled(leftJob, done), right], tasks: [] };
       },
     });
     const port = String(await findFreePort());
     const given = { DATABASE_URL: database.url, QUEUE_URL: database.url, QUEUE_NAMESPACE: queue.namespace };
     const own = { WORKER_HOST: '127.0.0.1', WORKER_PORT: port, STALLED_AFTER_MS: '700' };
-    const config = loadConfig(workerConfig([capability]), underTest('worker', { ...given, ...own, ...env }));
+    const config = loadConfig(workerConfig([capability]), underTest('worker', { ...given, ...own }));
     const worker = await startWorker(config, createLogger('worker', 'silent'), [capability]);
     onTestFinished(async () => {
       await worker.close();
@@ -139,7 +139,7 @@ describe('a worker with two queues', () => {
 
   test('a stuck queue is seen while the other is busy', async () => {
     const { promise: go, resolve } = Promise.withResolvers<void>();
-    const { producer, read } = await startTwoQueues(go, { RIGHT_CONCURRENCY: '1' });
+    const { producer, read } = await startTwoQueues(go);
     await producer.enqueue(rightJob, { n: 1 });
     await producer.enqueue(rightJob, { n: 2 });
     const health = await waitUntil('the worker is stalled', async () => {
@@ -153,37 +153,5 @@ describe('a worker with two queues', () => {
     expect(right!.idleMs).toBeGreaterThan(700);
     resolve();
     await waitUntil('it is well again', async () => (await read()).status === 'ok');
-  });
-
-  test('WORKER_QUEUES chooses what it takes and what it is judged by', async () => {
-    const { producer, read } = await startTwoQueues(Promise.resolve(), { WORKER_QUEUES: 'right' });
-    await producer.enqueue(leftJob, { n: 1 });
-    await producer.enqueue(rightJob, { n: 2 });
-    await waitUntil('the right one has run', async () => {
-      const { waiting, active } = await producer.counts('right');
-      return waiting + active === 0;
-    });
-    const health = await waitUntil('nothing has moved for longer than is allowed', async () => {
-      const seen = await read();
-      return seen.progress.queues['right']!.idleMs > 700 && seen;
-    });
-    expect(health.status).toBe('ok');
-    expect(Object.keys(health.progress.queues)).toEqual(['right']);
-    expect(await producer.counts('left')).toMatchObject({ waiting: 1 });
-  });
-});
-
-test('a second queue has settings of its own', () => {
-  const capability = defineWorker({ jobs: JOBS, settings: {}, open: () => ({ jobs: [], tasks: [] }) });
-  const url = 'postgres://127.0.0.1/floodgate';
-  const env = { DATABASE_URL: url, QUEUE_URL: url, RIGHT_ATTEMPTS: '7' };
-  expect(loadConfig(workerConfig([capability]), env)).toMatchObject({
-    WORKER_QUEUES: 'left,right',
-    LEFT_ATTEMPTS: 3,
-    LEFT_BACKOFF_MS: 1,
-    LEFT_CONCURRENCY: 1,
-    RIGHT_ATTEMPTS: 7,
-    RIGHT_BACKOFF_MS: 1,
-    RIGHT_CONCURRENCY: 3,
   });
 });

@@ -1,21 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import {
-  cancelRegistrations,
+  changeRegistrations,
   confirmBatches,
-  confirmRegistrations,
   expireHolds,
   failBatch,
   reconcile,
   redriveBatches,
   relayDueBatches,
   reserveBatch,
+  type ShardBatches,
 } from '@floodgate/registrations';
 import { sql } from 'kysely';
 import { afterAll, expect, onTestFinished } from 'vitest';
 import { database, gala, test, ticketId, useTicket } from '../harness/event-test.ts';
 import { finalizePending, isOutboxEmpty, journalOf, pendingBatches } from '../harness/journal.ts';
 import { endHolds, reservationOf } from '../harness/reservation.ts';
-import { TestQueue } from '../harness/test-queue.ts';
+import { enqueue, TestQueue } from '../harness/test-queue.ts';
 
 test.override('ticket', { capacity: 10 });
 
@@ -53,8 +53,8 @@ test('while the journal head is held, seats are cancelled, confirmed, expired an
   onTestFinished(async () => void (holder.isCommitted || (await holder.rollback().execute())));
   await sql`select from journal_heads where shard_id = ${gala.shardId} for update`.execute(holder);
   const { shardId } = gala;
-  expect(await cancelRegistrations(database.db, shardId, [third!])).toEqual(['cancelled']);
-  expect(await confirmRegistrations(database.db, shardId, [first!])).toEqual(['confirmed']);
+  expect(await changeRegistrations(database.db, shardId, 'cancelled', [third!])).toEqual(['cancelled']);
+  expect(await changeRegistrations(database.db, shardId, 'confirmed', [first!])).toEqual(['confirmed']);
   await endHolds(database.db, gala);
   expect(await expireHolds(database.db, shardId, 1_000)).toBe(1);
   const [fifth, sixth] = await reserve(2);
@@ -73,8 +73,8 @@ test('while the journal head is held, seats are cancelled, confirmed, expired an
 test('changes that a pass did not commit are published once, by a later one', async () => {
   const [kept, given] = await reserve(2, 60);
   await finalize();
-  await confirmRegistrations(database.db, gala.shardId, [kept!]);
-  await cancelRegistrations(database.db, gala.shardId, [given!]);
+  await changeRegistrations(database.db, gala.shardId, 'confirmed', [kept!]);
+  await changeRegistrations(database.db, gala.shardId, 'cancelled', [given!]);
   await using server = await database.openShard(gala.shardId);
   const crashed = await server.startTransaction().execute();
   await confirmBatches(crashed, { shardId: gala.shardId, batchIds: [] });
@@ -88,7 +88,7 @@ test('changes that a pass did not commit are published once, by a later one', as
 test('a pass publishes a bounded number of changes, and says if there may be more', async () => {
   const all = await reserve(3, 60);
   await finalize();
-  for (const one of all) await cancelRegistrations(database.db, gala.shardId, [one]);
+  for (const one of all) await changeRegistrations(database.db, gala.shardId, 'cancelled', [one]);
   const none = { shardId: gala.shardId, batchIds: [] };
   expect(await confirmBatches(database.db, none, 2)).toBe(true);
   expect(await published()).toHaveLength(2);
@@ -100,8 +100,8 @@ test('a hold that is confirmed while its batch has failed is published when the 
   const [kept, given] = await reserve(2, 60);
   const { shardId, batchIds } = await pendingBatches(database.db, gala.shardId);
   for (const batchId of batchIds) await failBatch(database.db, shardId, batchId, 'XX000');
-  await confirmRegistrations(database.db, shardId, [kept!, given!]);
-  await cancelRegistrations(database.db, shardId, [given!]);
+  await changeRegistrations(database.db, shardId, 'confirmed', [kept!, given!]);
+  await changeRegistrations(database.db, shardId, 'cancelled', [given!]);
   await drain();
   expect(await published()).toEqual([`cancelled ${given!.serial}`]);
   await redriveBatches(database.db, { shardId, limit: 100 });
@@ -112,7 +112,7 @@ test('a hold that is confirmed while its batch has failed is published when the 
 test('a ticket that is sold out and free again before it is published is not published', async () => {
   await useTicket({ capacity: 1 });
   const [seat] = await reserve(1);
-  await cancelRegistrations(database.db, gala.shardId, [seat!]);
+  await changeRegistrations(database.db, gala.shardId, 'cancelled', [seat!]);
   await finalize();
   expect(await published()).toEqual([`cancelled ${seat!.serial}`]);
   await reserve(1);
@@ -123,7 +123,7 @@ test('a ticket that is sold out and free again before it is published is not pub
 test('the relay publishes changes that no job was sent for, and reconcile accepts changes that wait', async () => {
   const [seat] = await reserve(1);
   await finalize();
-  await cancelRegistrations(database.db, gala.shardId, [seat!]);
+  await changeRegistrations(database.db, gala.shardId, 'cancelled', [seat!]);
   expect(await reconcile(database.db)).toEqual([]);
   await sql`update changes set at = now() - interval '2 s'`.execute(database.db);
   const queue = await TestQueue.open(database.url);
@@ -131,8 +131,8 @@ test('the relay publishes changes that no job was sent for, and reconcile accept
   const producer = await queue.produce();
   const relay = {
     db: database.db,
-    producer,
-    finalize: (batches: Parameters<typeof confirmBatches>[1]) => confirmBatches(database.db, batches),
+    enqueue: (batches: ShardBatches) => enqueue(producer, batches),
+    finalize: (batches: ShardBatches) => confirmBatches(database.db, batches),
   };
   await relayDueBatches(relay);
   expect(await published()).toEqual([`confirmed ${seat!.serial}`, `cancelled ${seat!.serial}`]);
@@ -141,7 +141,7 @@ test('the relay publishes changes that no job was sent for, and reconcile accept
 test('a change that nobody publishes is a difference of the books', async () => {
   const [seat] = await reserve(1);
   await finalize();
-  await cancelRegistrations(database.db, gala.shardId, [seat!]);
+  await changeRegistrations(database.db, gala.shardId, 'cancelled', [seat!]);
   await sql`update changes set at = now() - interval '1 h'`.execute(database.db);
   expect(await reconcile(database.db)).toMatchObject([
     { problem: expect.stringContaining('cancelled') as string },

@@ -59,7 +59,7 @@ const commit = (reservations: Reservation[], db = pool, resolveWithinMs = 10_000
       retentionHours: 24,
       onCommitted: (_shardId, batchId) => committedBatches.push(batchId),
       onFailure: (_error, { failure }) => failures.push(failure),
-      resolveWithinMs,
+      answerWithinMs: resolveWithinMs,
     },
     reservations,
   );

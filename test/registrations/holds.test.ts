@@ -1,5 +1,5 @@
 import { grantEvent } from '@floodgate/events';
-import { confirmRegistrations, expireHolds, reconcile, reserveBatch } from '@floodgate/registrations';
+import { changeRegistrations, expireHolds, reconcile, reserveBatch } from '@floodgate/registrations';
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeEach, describe, expect } from 'vitest';
@@ -268,7 +268,9 @@ test('who confirms in the moment in which the time ends has the seat or not, and
     // From the last on: somewhere in the middle they meet.
     for (const { serial, passCode } of seats.toReversed())
       kept.push(
-        ...(await confirmRegistrations(database.db, shardId, [{ partnerId, eventId, serial, passCode }])),
+        ...(await changeRegistrations(database.db, shardId, 'confirmed', [
+          { partnerId, eventId, serial, passCode },
+        ])),
       );
     return kept;
   };
@@ -296,9 +298,9 @@ test('who has confirmed in time, and commits a moment late, keeps the seat', asy
     where shard_id = ${shardId} and serial = ${serial}`.execute(database.db);
   await using server = await database.openShard(shardId);
   const late = await server.startTransaction().execute();
-  expect(await confirmRegistrations(late, shardId, [{ partnerId, eventId, serial, passCode }])).toEqual([
-    'confirmed',
-  ]);
+  expect(
+    await changeRegistrations(late, shardId, 'confirmed', [{ partnerId, eventId, serial, passCode }]),
+  ).toEqual(['confirmed']);
   await waitUntil('the time is over', async () => {
     const { rows } = await sql<{ isOver: boolean }>`
       select held_until <= clock_timestamp() as "isOver" from registrations

@@ -1,11 +1,5 @@
 import type { Database } from '@floodgate/database';
-import {
-  cancelRegistrations,
-  confirmRegistrations,
-  expireHolds,
-  reconcile,
-  reserveBatch,
-} from '@floodgate/registrations';
+import { changeRegistrations, expireHolds, reconcile, reserveBatch } from '@floodgate/registrations';
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeEach, describe, expect } from 'vitest';
@@ -33,8 +27,8 @@ beforeEach(async () => {
 });
 
 const CHANGES: Record<string, (db: Database) => Promise<unknown>> = {
-  confirm: (db) => confirmRegistrations(db, gala.shardId, [named]),
-  cancel: (db) => cancelRegistrations(db, gala.shardId, [{ ...named, deadline: null }]),
+  confirm: (db) => changeRegistrations(db, gala.shardId, 'confirmed', [named]),
+  cancel: (db) => changeRegistrations(db, gala.shardId, 'cancelled', [{ ...named, deadline: null }]),
   expire: (db) => expireHolds(db, gala.shardId, 1_000),
   finalize: (db) => finalizePending(db, gala.shardId),
 };

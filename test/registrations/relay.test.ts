@@ -4,7 +4,7 @@ import type { Producer } from '@floodgate/queue';
 import { relayDueBatches, type ShardBatches } from '@floodgate/registrations';
 import { database, test } from '../harness/database-test.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
-import { TestQueue, waitForCounts } from '../harness/test-queue.ts';
+import { enqueue, TestQueue, waitForCounts } from '../harness/test-queue.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 
@@ -36,13 +36,14 @@ const ids = async () =>
   (await tablesOf(database.db).selectFrom('batches').select('id').execute()).map(({ id }) => id);
 
 /** A relay whose finalizer only notes what it is given, or refuses it. */
-function openRelay(producer: Pick<Producer, 'enqueue'>, refusal?: Error) {
+function openRelay(producer: Producer, refusal?: Error) {
   const finalized: ShardBatches[] = [];
   const finalize = (batches: ShardBatches) => {
     finalized.push(batches);
     return refusal ? Promise.reject(refusal) : Promise.resolve();
   };
-  return { finalized, relay: () => relayDueBatches({ db: database.db, producer, finalize }) };
+  const deps = { db: database.db, enqueue: (batches: ShardBatches) => enqueue(producer, batches), finalize };
+  return { finalized, relay: () => relayDueBatches(deps) };
 }
 
 test('a backlog is finalized 100 batches at a time, and the relay says whether there may be more', async () => {

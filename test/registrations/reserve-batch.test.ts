@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import {
-  cancelRegistrations,
-  confirmRegistrations,
+  changeRegistrations,
   expireHolds,
   forgetExpiredKeys,
   isBulk,
@@ -214,7 +213,7 @@ async function cancel(world: World, drawn: DrawnCancellations, seen: Seen): Prom
   const before = world.model.journal.length;
   // One after the other in the model, together in Postgres: the same one twice is cancelled once.
   const expected = cancellations.map((cancellation) => world.model.cancel(cancellation));
-  expect(await cancelRegistrations(database.db, shardId, cancellations)).toEqual(expected);
+  expect(await changeRegistrations(database.db, shardId, 'cancelled', cancellations)).toEqual(expected);
   for (const outcome of expected) count(seen, `cancellation, ${outcome}`);
   if (world.model.journal.length > before) count(seen, 'cancelled');
 }
@@ -224,7 +223,7 @@ async function confirm(world: World, drawn: readonly DrawnNamed[], seen: Seen): 
   if (named.length === 0) return;
   const { shardId } = world.events[0];
   const expected = named.map((one) => world.model.confirm(one));
-  expect(await confirmRegistrations(database.db, shardId, named)).toEqual(expected);
+  expect(await changeRegistrations(database.db, shardId, 'confirmed', named)).toEqual(expected);
   for (const outcome of expected) count(seen, `confirmation, ${outcome}`);
 }
 

@@ -2,14 +2,14 @@ import { Type, type TProperties } from '@sinclair/typebox';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { databaseSettings } from '@floodgate/database';
-import { producerSettings, queueSettings } from '@floodgate/queue';
-import { finalizeBatchesJob } from '@floodgate/registrations';
+import { queueSettings } from '@floodgate/queue';
+import { finalizeSettings } from '@floodgate/registrations';
 import { ConfigError, loadConfig, port, processSettings, whole } from '@floodgate/service';
 
 const Schema = Type.Object({
   ...databaseSettings,
   ...queueSettings,
-  ...producerSettings([finalizeBatchesJob]),
+  ...finalizeSettings,
   ...processSettings,
   PORT: port('port to listen on', 3000),
 });

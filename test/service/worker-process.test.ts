@@ -26,21 +26,6 @@ test('a worker removes idempotency keys that have expired, and only those', asyn
   expect(await keys()).toEqual([{ key: 'young' }]);
 });
 
-test.for(['finalise', 'finalize,', 'finalize,toString', ' finalize'])(
-  'WORKER_QUEUES=%o is refused with exit code 2 and one line that names it',
-  async (queues) => {
-    const worker = startProcess('worker', {
-      DATABASE_URL: database.url,
-      QUEUE_URL: database.url,
-      WORKER_QUEUES: queues,
-    });
-    expect(await worker.exited).toBe(2);
-    expect(worker.output()).toBe(
-      'floodgate-worker: WORKER_QUEUES is not valid: queues to work on, separated by commas: finalize\n',
-    );
-  },
-);
-
 test('a worker outlives a connection that is lost under its first look at a Postgres queue', async () => {
   const queue = await TestQueue.open(database.url);
   const rival = await database.db.startTransaction().execute();

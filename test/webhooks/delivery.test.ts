@@ -3,7 +3,7 @@ import { grantEvent, revokeEvent } from '@floodgate/events';
 import { advanceIdleConsumers } from '@floodgate/journal';
 import { issueKey, revokeKey } from '@floodgate/partners';
 import { listAttempts, readMessages, secretText } from '@floodgate/webhooks';
-import { cancelRegistrations } from '@floodgate/registrations';
+import { changeRegistrations } from '@floodgate/registrations';
 import { perform, updateTicketAction } from '@floodgate/tickets/actions';
 import { sql } from 'kysely';
 import { Webhook } from 'standardwebhooks';
@@ -98,7 +98,7 @@ describe('a message', () => {
     await perform(database.db, updateTicketAction, { ticketId, capacity: 2 }, 'test');
     await finalizePending(database.db, gala.shardId);
     const { partnerId, eventId, shardId } = gala;
-    await cancelRegistrations(database.db, shardId, [
+    await changeRegistrations(database.db, shardId, 'cancelled', [
       { partnerId, eventId, serial: first!.serial!, passCode, deadline: null },
     ]);
     await finalizePending(database.db, shardId);

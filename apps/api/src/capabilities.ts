@@ -6,5 +6,3 @@ import { webhooksApi } from '@floodgate/webhooks/api';
 
 /** The capabilities of the API, one line each. Their hooks run in this order. */
 export const CAPABILITIES = [partnersApi, registrationsApi, ticketsApi, webhooksApi, passesApi];
-
-export const JOBS = CAPABILITIES.flatMap((capability) => capability.jobs ?? []);

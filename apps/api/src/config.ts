@@ -1,13 +1,12 @@
 import { Type, type Static, type TObject, type TProperties } from '@sinclair/typebox';
 import { databaseSettings } from '@floodgate/database';
 import { port, processSettings, whole } from '@floodgate/service';
-import { producerSettings, queueSettings } from '@floodgate/queue';
-import { CAPABILITIES, JOBS } from './capabilities.ts';
+import { queueSettings } from '@floodgate/queue';
+import { CAPABILITIES } from './capabilities.ts';
 
 const settings = {
   ...databaseSettings,
   ...queueSettings,
-  ...producerSettings(JOBS),
   ...processSettings,
   HOST: Type.String({ default: '0.0.0.0', description: 'address to listen on' }),
   CONTACT_URL: Type.Optional(

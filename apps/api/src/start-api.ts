@@ -9,7 +9,7 @@ import {
 } from '@floodgate/http';
 import { openProducer, queueOptions, watchQueue } from '@floodgate/queue';
 import { started, type Logger, type Service } from '@floodgate/service';
-import { CAPABILITIES, JOBS } from './capabilities.ts';
+import { CAPABILITIES } from './capabilities.ts';
 import type { ApiConfig } from './config.ts';
 
 /** A read that takes longer is given up: what it says of a key might be outdated by then. */
@@ -43,7 +43,7 @@ export async function startApi(config: ApiConfig, log: Logger): Promise<Service 
     connectTimeoutMs: readWithinMs,
     statementTimeoutMs: readWithinMs,
   });
-  const producer = openProducer(queueOptions(config, JOBS, log));
+  const producer = openProducer(queueOptions(config, log));
   opened.adopt(producer, () => producer.close());
   opened.defer(await watchQueue(producer, log));
   const capabilities: OpenCapability[] = [];

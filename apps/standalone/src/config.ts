@@ -1,14 +1,14 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { databaseSettings } from '@floodgate/database';
 import { port, processSettings } from '@floodgate/service';
-import { producerSettings, queueSettings } from '@floodgate/queue';
-import { finalizeBatchesJob } from '@floodgate/registrations';
+import { queueSettings } from '@floodgate/queue';
+import { finalizeSettings } from '@floodgate/registrations';
 
 /** The settings of `npm start`. Settings that its processes share are here too, so a mistake is reported once, before they start. */
 export const StandaloneConfig = Type.Object({
   DATABASE_URL: Type.Optional(databaseSettings.DATABASE_URL),
   ...queueSettings,
-  ...producerSettings([finalizeBatchesJob]),
+  ...finalizeSettings,
   QUEUE_URL: Type.Optional(queueSettings.QUEUE_URL),
   ...processSettings,
   DATA_DIR: Type.Optional(

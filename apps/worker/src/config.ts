@@ -1,14 +1,12 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { databaseSettings } from '@floodgate/database';
 import { port, processSettings, whole } from '@floodgate/service';
-import { consumerSettings, producerSettings, queueSettings } from '@floodgate/queue';
+import { queueSettings } from '@floodgate/queue';
 import type { WorkerCapability } from '@floodgate/queue';
 import { CAPABILITIES } from './capabilities.ts';
 
 /** Returns everything that a worker with these capabilities reads from its environment; typed is what it has by itself. */
 export function workerConfig(capabilities: readonly WorkerCapability[]) {
-  const jobs = capabilities.flatMap((capability) => capability.jobs);
-  const queues = jobs.map(({ queue }) => queue);
   const settings = capabilities.map((capability) => capability.settings);
   return Type.Object({
     ...databaseSettings,
@@ -16,16 +14,11 @@ export function workerConfig(capabilities: readonly WorkerCapability[]) {
     ...processSettings,
     WORKER_HOST: Type.String({ default: '0.0.0.0', description: 'address of the health endpoint' }),
     WORKER_PORT: port('port of the health endpoint', 3001),
-    WORKER_QUEUES: Type.String({
-      pattern: `^(${queues.join('|')})(,(${queues.join('|')}))*$`,
-      default: queues.join(','),
-      description: `queues to work on, separated by commas: ${queues.join(', ')}`,
-    }),
     STALLED_AFTER_MS: whole(
       'time without progress, while there is work, after which the worker is unhealthy',
       { minimum: 100, maximum: 3_600_000, default: 30_000 },
     ),
-    ...(Object.assign({}, producerSettings(jobs), consumerSettings(jobs), ...settings) as object),
+    ...(Object.assign({}, ...settings) as object),
   });
 }
 

@@ -20,20 +20,18 @@ export async function startWorker(
 ): Promise<Service> {
   // Closed in reverse: here if the start fails, otherwise by close().
   await using opened = new AsyncDisposableStack();
-  const definitions = capabilities.flatMap((capability) => capability.jobs);
   const db = openServicePool(
     { service: 'worker', connectionString: config.DATABASE_URL, log },
     { maxConnections: MAX_CONNECTIONS, statementTimeoutMs: STATEMENT_TIMEOUT_MS },
   );
   opened.defer(() => db.destroy());
   await assertReady(db, 'worker');
-  const producer = openProducer(queueOptions(config, definitions, log));
+  const producer = openProducer(queueOptions(config, log));
   opened.defer(() => producer.close());
   const works = capabilities.map((capability) => capability.open({ db, log, producer, config }));
-  const queues = config.WORKER_QUEUES.split(',');
-  const jobs = works.flatMap((work) => work.jobs).filter(({ queue }) => queues.includes(queue));
   const consumer = openConsumer({
-    ...queueOptions(config, jobs, log),
+    ...queueOptions(config, log),
+    jobs: works.flatMap((work) => work.jobs),
     onJobFailed: ({ error, ...job }) => log.warn({ err: error, ...job }, 'a job failed'),
   });
   opened.defer(await watchQueue(consumer, log));
@@ -53,6 +51,6 @@ export async function startWorker(
     readMetrics: async () => metricsText(await read()),
   });
   opened.use(health);
-  log.info({ queues: config.WORKER_QUEUES }, 'working');
+  log.info('working');
   return started(opened);
 }

@@ -1,5 +1,5 @@
 import type { Database, PoolOptions, ShardReads } from '@floodgate/database';
-import type { JobDefinition, Producer } from '@floodgate/queue';
+import type { Producer } from '@floodgate/queue';
 import type { Logger } from '@floodgate/service';
 import type { Routes } from './server.ts';
 import type { Static, TObject, TProperties } from '@sinclair/typebox';
@@ -32,7 +32,6 @@ export interface OpenCapability {
 /** The face that a capability shows to the API. */
 export interface ApiCapability<Settings extends TProperties = TProperties> {
   settings: Settings;
-  jobs?: readonly JobDefinition[];
   open(context: ApiContext, settings: Static<TObject<Settings>>): OpenCapability | Promise<OpenCapability>;
 }
 

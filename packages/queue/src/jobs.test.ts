@@ -1,7 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { expect, test } from 'vitest';
 import { defineJob, handled } from './jobs.ts';
-import { consumerSettings, producerSettings } from './settings.ts';
 
 const mailJob = defineJob({
   name: 'send-mail',
@@ -25,9 +24,4 @@ test('a payload is checked by its schema', () => {
     false,
     false,
   ]);
-});
-
-test('a queue has settings of its own', () => {
-  expect(Object.keys(producerSettings([mailJob]))).toEqual(['MAIL_ATTEMPTS', 'MAIL_BACKOFF_MS']);
-  expect(consumerSettings([mailJob])).toMatchObject({ MAIL_CONCURRENCY: { default: 16 } });
 });

@@ -1,7 +1,7 @@
 import type { Static, TSchema } from '@sinclair/typebox';
 import { TypeCompiler } from '@sinclair/typebox/compiler';
 
-/** A kind of job, with a queue of its own. `attempts`, `backoffMs` and `concurrency` are defaults of the queue's settings. */
+/** A kind of job, with a queue of its own. */
 export interface JobDefinition<Payload = unknown> {
   readonly name: string;
   /** a–z, 0–9 and _. Each queue is scaled on its own. */

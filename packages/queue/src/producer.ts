@@ -5,11 +5,6 @@ import { openBackend } from './backend.ts';
 import type { QueueOptions } from './connection.ts';
 import type { JobDefinition } from './jobs.ts';
 
-export interface ProducerOptions extends QueueOptions {
-  /** Their retry settings replace the defaults of the definitions. */
-  jobs?: readonly JobDefinition[];
-}
-
 const STATES = ['waiting', 'active', 'delayed', 'failed'] as const;
 
 /** How many jobs of each kind a queue holds. */
@@ -24,15 +19,14 @@ const LAST_ADDS_MS = 1_000;
 export type Producer = ReturnType<typeof openProducer>;
 
 /** Opens what puts jobs into the queues. The server need not be up. */
-export function openProducer(options: ProducerOptions) {
+export function openProducer(options: QueueOptions) {
   const backend = openBackend({ ...options, role: 'producer' });
   const queues = new Map<string, Queue>();
   let adds: Promise<unknown> = Promise.resolve();
 
   /** Returns a queue. BullMQ never recovers a queue whose first connection failed, so that one is closed and forgotten. */
   async function readyQueue(name: string): Promise<Queue> {
-    const queue = queues.get(name) ?? backend.queue(name).on('error', options.onError);
-    queues.set(name, queue);
+    const queue = queues.getOrInsertComputed(name, () => backend.queue(name).on('error', options.onError));
     try {
       await queue.waitUntilReady();
       return queue;
@@ -43,8 +37,8 @@ export function openProducer(options: ProducerOptions) {
     }
   }
 
-  async function add({ name, queue, ...given }: JobDefinition, payload: unknown): Promise<void> {
-    const { attempts, backoffMs } = options.jobs?.find((job) => job.name === name) ?? given;
+  async function add(job: JobDefinition, payload: unknown): Promise<void> {
+    const { name, queue, attempts, backoffMs } = job;
     const ready = await readyQueue(queue);
     await ready.add(name, payload, {
       // A server that lost its data would count from 1 again, and adding an id that exists does nothing.
@@ -62,7 +56,7 @@ export function openProducer(options: ProducerOptions) {
     /** Adds a job. Rejects at once while the queue is down; nothing is held back in memory. */
     async enqueue<Payload>(definition: JobDefinition<Payload>, payload: Payload): Promise<void> {
       if (!definition.isPayload(payload)) throw new Error(`not a payload of ${definition.name}`);
-      if (!backend.isUp()) throw new Error('the queue is down');
+      if (backend.problem() !== null) throw new Error('the queue is down');
       const added = add(definition, payload);
       adds = Promise.allSettled([adds, added]);
       await added;

@@ -1,7 +1,7 @@
 import type { Database } from '@floodgate/database';
 import type { Logger, PeriodicTask } from '@floodgate/service';
 import type { Static, TObject, TProperties } from '@sinclair/typebox';
-import type { HandledJob, JobDefinition } from './jobs.ts';
+import type { HandledJob } from './jobs.ts';
 import type { Producer } from './producer.ts';
 
 export interface WorkerContext<Config> {
@@ -22,7 +22,6 @@ export interface QueueBacklog {
 
 /** A capability's interface to the worker. */
 export interface WorkerCapability<Settings extends TProperties = TProperties> {
-  jobs: readonly JobDefinition[];
   settings: Settings;
   open(context: WorkerContext<Static<TObject<Settings>>>): {
     jobs: readonly HandledJob[];

@@ -3,7 +3,7 @@ import { assertValid, defineAction, Id, perform, text, whole } from '@floodgate/
 import { UUID_PATTERN } from '@floodgate/contract';
 import { askShards, awayText, shardIds, type Database } from '@floodgate/database';
 import { Failure } from '@floodgate/service/failure';
-import { cancelRegistrations } from './change/change-registrations.ts';
+import { changeRegistrations } from './change/change-registrations.ts';
 import { redriveBatches } from './finalize/backlog.ts';
 import { findByPassReference } from './list/list-registrations.ts';
 
@@ -16,8 +16,8 @@ export const cancelRegistrationAction = defineAction({
   run: async (transaction, { passReference }, note) => {
     const { row, partnerId, shardId } = await findByPassReference(transaction, passReference);
     const { eventId, serial, passCode } = row;
-    const wanted = { partnerId, eventId, serial, passCode, deadline: null };
-    await cancelRegistrations(transaction, shardId, [wanted]);
+    const wanted = { partnerId, eventId, serial, passCode };
+    await changeRegistrations(transaction, shardId, 'cancelled', [wanted]);
     const wasCancelled = row.state === 'cancelled';
     // By its serial: with the rest of the reference somebody could use the pass.
     if (!wasCancelled)

@@ -2,17 +2,12 @@ import { assertDurable, isCluster, shardLoader } from '@floodgate/database';
 import { defineApi } from '@floodgate/http';
 import { whole } from '@floodgate/service';
 import { addBulkRoute } from './bulk/route.ts';
-import {
-  cancelRegistrations,
-  confirmRegistrations,
-  createChangeGroups,
-} from './change/change-registrations.ts';
+import { createChangeGroups } from './change/change-registrations.ts';
 import { addChangeRoutes } from './change/routes.ts';
-import { finalizeBatchesJob } from './finalize/finalize-batches.ts';
+import { finalizeEnqueuer, finalizeSettings } from './finalize/finalize-batches.ts';
 import { retentionSettings } from './idempotency/expired-keys.ts';
 import { addListRoute } from './list/route.ts';
-import { createQueueNotifier } from './register/queue-notifier.ts';
-import { openRegistrations } from './register/register-attendees.ts';
+import { createQueueNotifier, openRegistrations } from './register/register-attendees.ts';
 import { addRegisterRoute } from './register/route.ts';
 import { findRegistrations, type RegistrationQuery } from './status/find-registrations.ts';
 import { addStatusRoute } from './status/route.ts';
@@ -32,9 +27,9 @@ const BATCH_SHARE = 2 / 3;
 
 /** Registers attendees and answers questions about their registrations. */
 export const registrationsApi = defineApi({
-  jobs: [finalizeBatchesJob],
   settings: {
     ...retentionSettings,
+    ...finalizeSettings,
     BATCH_LIMIT: whole('registrations in one commit', { minimum: 1, maximum: 5_000, default: 2_000 }),
     WAITING_LIMIT: whole('registrations that may wait for a commit; further ones are answered 90', {
       minimum: 1,
@@ -55,10 +50,12 @@ export const registrationsApi = defineApi({
       statementTimeoutMs: Math.round(answerWithinMs * BATCH_SHARE),
     });
     const resets = openPool({ purpose: 'reset', maxConnections: 1, statementTimeoutMs: answerWithinMs });
-    const notifier = createQueueNotifier((batches) => {
-      // Not awaited and allowed to fail: the relay reads the outbox.
-      producer.enqueue(finalizeBatchesJob, batches).catch(() => {});
-    }, NOTIFY_INTERVAL_MS);
+    const enqueue = finalizeEnqueuer(producer, settings);
+    // Not awaited and allowed to fail: the relay reads the outbox.
+    const notifier = createQueueNotifier(
+      (batches) => void enqueue(batches).catch(() => {}),
+      NOTIFY_INTERVAL_MS,
+    );
     const options = {
       db,
       log,
@@ -71,8 +68,8 @@ export const registrationsApi = defineApi({
       onCommitted: notifier.notify,
     };
     const registrations = openRegistrations(options);
-    const cancel = createChangeGroups(options, cancelRegistrations);
-    const confirm = createChangeGroups(options, confirmRegistrations);
+    const cancel = createChangeGroups(options, 'cancelled');
+    const confirm = createChangeGroups(options, 'confirmed');
     const findRegistration = shardLoader(shardReads, (queries: RegistrationQuery[]) =>
       findRegistrations(reads, queries),
     );

@@ -4,7 +4,13 @@ import { defineWorker, handled } from '@floodgate/queue';
 import { whole } from '@floodgate/service';
 import { expireHolds } from './change/change-registrations.ts';
 import { readBacklog } from './finalize/backlog.ts';
-import { finalizeBatches, finalizeBatchesJob, type ShardBatches } from './finalize/finalize-batches.ts';
+import {
+  finalizeBatches,
+  finalizeBatchesJob,
+  finalizeEnqueuer,
+  finalizeSettings,
+  type ShardBatches,
+} from './finalize/finalize-batches.ts';
 import { relayDueBatches } from './finalize/relay.ts';
 import { deleteExpiredIdempotencyKeys, retentionSettings } from './idempotency/expired-keys.ts';
 
@@ -16,9 +22,14 @@ const ROWS_PER_STATEMENT = 1_000;
 
 /** The worker's tasks for registrations. */
 export const registrationsWorker = defineWorker({
-  jobs: [finalizeBatchesJob],
   settings: {
     ...retentionSettings,
+    ...finalizeSettings,
+    FINALIZE_CONCURRENCY: whole('jobs at once', {
+      minimum: 1,
+      maximum: 1_000,
+      default: finalizeBatchesJob.concurrency,
+    }),
     RELAY_INTERVAL_MS: whole('how often the outbox is looked through', {
       minimum: 50,
       maximum: 60_000,
@@ -33,7 +44,8 @@ export const registrationsWorker = defineWorker({
   open: ({ db, log, producer, config }) => {
     const finalize = finalizeBatches({ db, log });
     const context = { isLastAttempt: false, signal: new AbortController().signal };
-    const relay = { db, producer, finalize: (batches: ShardBatches) => finalize(batches, context) };
+    const enqueue = finalizeEnqueuer(producer, config);
+    const relay = { db, enqueue, finalize: (batches: ShardBatches) => finalize(batches, context) };
     /** A task that expires rows in each shard, a few in a statement. Its result says whether there may be more. */
     const expiry = (name: string, intervalMs: number, expireSome: (shardId: number) => Promise<number>) => ({
       name,
@@ -41,12 +53,12 @@ export const registrationsWorker = defineWorker({
       run: () => inEachShard(db, async (shardId) => (await expireSome(shardId)) >= ROWS_PER_STATEMENT),
     });
     return {
-      jobs: [handled(finalizeBatchesJob, finalize)],
+      jobs: [{ ...handled(finalizeBatchesJob, finalize), concurrency: config.FINALIZE_CONCURRENCY }],
       tasks: [
         expiry('holds', HOLDS_INTERVAL_MS, async (shardId) => {
           const expired = await expireHolds(db, shardId, ROWS_PER_STATEMENT);
           // May fail: the relay finds the changes.
-          if (expired > 0) producer.enqueue(finalizeBatchesJob, { shardId, batchIds: [] }).catch(() => {});
+          if (expired > 0) enqueue({ shardId, batchIds: [] }).catch(() => {});
           return expired;
         }),
         { name: 'relay', intervalMs: config.RELAY_INTERVAL_MS, run: () => relayDueBatches(relay) },

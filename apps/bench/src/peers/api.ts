@@ -30,7 +30,7 @@ async function start(config: PeerConfig, log: Logger): Promise<Service> {
   const registrations: Parameters<typeof addRegisterRoute>[1] = {
     register: registerWith((seat) => desk.reserve(seat)),
     refuseWhenFull: (_request, _reply, done) => done(),
-    retryAfterSeconds: () => 1,
+    refuse: (_request, reply, code) => reply.fail(code, { retryAfterSeconds: 1 }),
   };
   const context: ApiContext = {
     log,

@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
-import { AdmissionQueue, type AdmissionOptions } from './admission-queue.ts';
-import type { Partner } from './partner-queues.ts';
+import { AdmissionQueue, type AdmissionOptions, type Partner } from './admission-queue.ts';
 
 const ONE = { partnerId: 1, weight: 1 };
 

@@ -1,16 +1,13 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
+import type { FailureCode } from '@floodgate/contract';
 import type { onRequestHookHandler, Principal } from '@floodgate/http';
-import { LARGE_UNITS, PartnerQueues, type Partner, type Waiting } from './partner-queues.ts';
 
-export interface AdmissionLimits {
+export interface AdmissionOptions<Item, Outcome> {
   /** Units of one group. */
   groupLimit: number;
   /** Units that may wait. Fewer may wait while groups take so long that the last unit could not be answered in time. */
   waitingLimit: number;
   answerWithinMs: number;
-}
-
-export interface AdmissionOptions<Item, Outcome> extends AdmissionLimits {
   /** Commits a group of one shard. Resolves to one outcome per item, in order and within reasonable time; never rejects. */
   commit: (items: Item[], shardId: number) => Promise<Outcome[]>;
   unitsOf: (item: Item) => number;
@@ -25,32 +22,31 @@ interface Member<Item, Outcome> extends Waiting {
   answer: (outcome: Outcome) => void;
 }
 
-type Caller = Pick<Principal, 'shardId' | 'partnerId' | 'weight'>;
-
-export type Admission<Item, Outcome> = ReturnType<typeof createAdmission<Item, Outcome>>;
-
 /** Opens one queue per shard, so that a slow shard delays its own items only. */
 export function createAdmission<Item, Outcome>(options: AdmissionOptions<Item, Outcome>) {
   const queues = new Map<number, AdmissionQueue<Item, Outcome>>();
-  const queueOf = (shardId: number) => {
-    const queue = queues.get(shardId) ?? new AdmissionQueue(options, shardId);
-    queues.set(shardId, queue);
-    return queue;
-  };
-  const retryAfterSeconds = ({ shardId }: Pick<Caller, 'shardId'>) => queueOf(shardId).secondsToDrain();
+  const queueOf = ({ shardId }: Principal) =>
+    queues.getOrInsertComputed(shardId, () => new AdmissionQueue(options, shardId));
+
+  /** Answers a failure. Retry-After is when everything that waits now will be committed, at the pace of the last groups. */
+  const refuse = <Answer>(
+    { principal }: { principal: Principal },
+    reply: { fail(code: FailureCode, specifics: object): Answer },
+    code: FailureCode,
+    specifics: { message?: string } = {},
+  ) => reply.fail(code, { ...specifics, retryAfterSeconds: queueOf(principal).secondsToDrain() });
 
   /** Refuses a request before its body is read when the queue is full: reading it would delay admitted callers. */
-  const refuseWhenFull: onRequestHookHandler = ({ principal }, reply, done) => {
-    if (queueOf(principal.shardId).admits(principal)) done();
-    else reply.fail('90', { retryAfterSeconds: retryAfterSeconds(principal) });
+  const refuseWhenFull: onRequestHookHandler = (request, reply, done) => {
+    if (queueOf(request.principal).admits(request.principal)) done();
+    else refuse(request, reply, '90');
   };
 
   return {
+    refuse,
     refuseWhenFull,
     /** Resolves to the outcome of the item; never rejects. */
-    submit: (caller: Caller, item: Item) => queueOf(caller.shardId).submit(item, caller),
-    /** Seconds until everything that waits for the same shard will be committed, at the pace of the last groups. */
-    retryAfterSeconds,
+    submit: (caller: Principal, item: Item) => queueOf(caller).submit(item, caller),
     /** Whether small items were submitted within the last second. */
     servesSmallItems: () => [...queues.values()].some((queue) => queue.servesSmallItems()),
     /** Resolves when everything that was submitted is answered. */
@@ -256,5 +252,148 @@ export class AdmissionQueue<Item, Outcome> {
     for (const { submittedAt, answer } of this.#group?.members ?? [])
       if (submittedAt < overdue) answer(unknown);
     for (const { answer } of this.#waiting.takeOverdue(overdue)) answer(overloaded);
+  }
+}
+
+/** Partners that wait at the same time share each group by their weights. */
+export type Partner = Pick<Principal, 'partnerId' | 'weight'>;
+
+/** An item that waits. `units` is what it costs: its number of seats, or 1. */
+interface Waiting {
+  units: number;
+  submittedAt: number;
+}
+
+/** The items of one partner, oldest first. Without items it is closed with the next group. */
+interface Queue<One> extends Partner {
+  items: One[];
+  units: number;
+  /** Units that it may still take in this round. A remainder is kept for its next item, which costs more. */
+  credit: number;
+}
+
+type Stop = 'empty' | 'no-credit' | 'group-full' | 'large';
+
+/** Items of this many units are large: a commit with one takes noticeably longer for everybody in it. */
+export const LARGE_UNITS = 100;
+
+/**
+ * One queue per partner. Groups are filled by deficit round robin (Shreedhar and Varghese): in a round each partner may take its
+ * share of one group, by weight. With one partner this is first in, first out.
+ */
+export class PartnerQueues<One extends Waiting> {
+  readonly #groupLimit: number;
+  readonly #byPartner = new Map<number, Queue<One>>();
+  /** The same queues in round-robin order. */
+  readonly #ring: Queue<One>[] = [];
+  #weights = 0;
+  /** Whether the first queue did not fit into the last group. New queues are served after it, or it could wait forever. */
+  #isFirstOwed = false;
+  #smallItems = 0;
+  items = 0;
+  units = 0;
+
+  /** `groupLimit`: units of one group. An item with more of them forms a group by itself. */
+  constructor(groupLimit: number) {
+    this.#groupLimit = groupLimit;
+  }
+
+  add(partner: Partner, one: One): void {
+    const queue = this.#byPartner.get(partner.partnerId) ?? this.#open(partner);
+    this.#weights += partner.weight - queue.weight;
+    queue.weight = partner.weight;
+    queue.items.push(one);
+    this.#count(queue, one, 1);
+  }
+
+  unitsOf({ partnerId }: Partner): number {
+    return this.#byPartner.get(partnerId)?.units ?? 0;
+  }
+
+  /** Returns a partner's share of a whole among the partners that wait now. */
+  shareOf({ partnerId, weight }: Partner, whole: number): number {
+    const others = this.#weights - (this.#byPartner.get(partnerId)?.weight ?? 0);
+    return (whole * weight) / (others + weight);
+  }
+
+  /** Removes and returns the next group. While small items wait, it has one large item at most. */
+  takeGroup(): One[] {
+    const group = { items: [] as One[], units: 0, largeLeft: this.#smallItems > 0 ? 1 : Infinity };
+    const held: Queue<One>[] = [];
+    let stop: Stop = 'empty';
+    while (this.#ring.length > 0 && group.units < this.#groupLimit) {
+      const queue = this.#ring[0]!;
+      stop = this.#moveItems(queue, group);
+      if (stop === 'group-full') break;
+      this.#ring.shift();
+      if (stop === 'empty') this.#close(queue);
+      if (stop === 'large') held.push(queue);
+      if (stop !== 'no-credit') continue;
+      queue.credit += this.#creditOf(queue.weight);
+      this.#ring.push(queue);
+    }
+    this.#isFirstOwed = held.length > 0 || stop === 'group-full';
+    this.#ring.unshift(...held);
+    return group.items;
+  }
+
+  /** Removes and returns all items that were submitted before this moment. */
+  takeOverdue(submittedBefore: number): One[] {
+    return [...this.#byPartner.values()].flatMap((queue) => {
+      const firstInTime = queue.items.findIndex(({ submittedAt }) => submittedAt >= submittedBefore);
+      return this.#remove(queue, firstInTime === -1 ? queue.items.length : firstInTime);
+    });
+  }
+
+  /** Moves the first items of a queue into the group. Returns why it stopped. */
+  #moveItems(queue: Queue<One>, group: { items: One[]; units: number; largeLeft: number }): Stop {
+    let stop: Stop = 'empty';
+    let count = 0;
+    for (const one of queue.items) {
+      const { units } = one;
+      const isLarge = units >= LARGE_UNITS;
+      if (isLarge && group.largeLeft === 0) stop = 'large';
+      else if (units > queue.credit) stop = 'no-credit';
+      else if (group.units > 0 && group.units + units > this.#groupLimit) stop = 'group-full';
+      if (stop !== 'empty') break;
+      if (isLarge) group.largeLeft -= 1;
+      queue.credit -= units;
+      group.units += units;
+      count += 1;
+    }
+    for (const one of this.#remove(queue, count)) group.items.push(one);
+    return stop;
+  }
+
+  #remove(queue: Queue<One>, count: number): One[] {
+    const removed = queue.items.splice(0, count);
+    for (const one of removed) this.#count(queue, one, -1);
+    return removed;
+  }
+
+  #count(queue: Queue<One>, { units }: One, sign: 1 | -1): void {
+    queue.units += sign * units;
+    this.units += sign * units;
+    this.items += sign;
+    if (units < LARGE_UNITS) this.#smallItems += sign;
+  }
+
+  /** A new queue is served first: a partner that wants less than its share is in the next group. */
+  #open({ partnerId, weight }: Partner): Queue<One> {
+    this.#weights += weight;
+    const queue: Queue<One> = { partnerId, weight, items: [], units: 0, credit: this.#creditOf(weight) };
+    this.#byPartner.set(partnerId, queue);
+    this.#ring.splice(this.#isFirstOwed ? 1 : 0, 0, queue);
+    return queue;
+  }
+
+  #close({ partnerId, weight }: Queue<One>): void {
+    this.#weights -= weight;
+    this.#byPartner.delete(partnerId);
+  }
+
+  /** At least one unit, or a round might serve nobody. */
+  #creditOf(weight: number): number {
+    return Math.max(1, (this.#groupLimit * weight) / this.#weights);
   }
 }

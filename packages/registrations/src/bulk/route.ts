@@ -20,7 +20,7 @@ import {
   type preValidationAsyncHookHandler,
   type Routes,
 } from '@floodgate/http';
-import { LARGE_UNITS } from '../admission/partner-queues.ts';
+import { LARGE_UNITS } from '../admission/admission-queue.ts';
 import type { Registrations } from '../register/register-attendees.ts';
 import { CODES, optionsIn, provokedCode, REGISTER_FAILURES, responseOf } from '../register/route.ts';
 import { isNew, type SeatOutcome } from '../register/reserve-batch.ts';
@@ -69,21 +69,20 @@ export function addBulkRoute(api: Routes, registrations: Registrations, answerWi
       if (faults.ofCall.length > 0)
         return reply.fail('11', { message: faults.ofCall.join('; '), invalidFields: faults.fields });
       const { principal, headers, body } = request;
-      const refuse = (code: FailureCode) =>
-        reply.fail(code, { retryAfterSeconds: registrations.retryAfterSeconds(principal) });
       const refused: Refused = new Map(
         Array.from(faults.byIndex, ([index, rules]) => [index, failure('11', rules.join('; '))]),
       );
       const provoked = provokeItems(principal, body.registrations, refused);
-      if (provoked !== undefined && provoked !== '91') return refuse(provoked);
+      if (provoked !== undefined && provoked !== '91') return registrations.refuse(request, reply, provoked);
       const admitted = body.registrations.filter((_, index) => !refused.has(index));
       const isAll = body.mode === 'all';
       const outcome = isFutile(admitted, refused, isAll)
         ? { kind: 'bulk' as const, outcomes: admitted.map(() => GROUP_REFUSED), replayed: false }
         : await registrations.registerBulk(principal, admitted, isAll, optionsIn(headers));
       if (outcome.kind === 'failed') throw new Error('a bulk call failed');
-      if (outcome.kind !== 'bulk') return refuse(CODES[outcome.kind as keyof typeof CODES]);
-      if (provoked === '91' && isNew(outcome)) return refuse('91');
+      if (outcome.kind !== 'bulk')
+        return registrations.refuse(request, reply, CODES[outcome.kind as keyof typeof CODES]);
+      if (provoked === '91' && isNew(outcome)) return registrations.refuse(request, reply, '91');
       if (outcome.replayed) void reply.header('idempotent-replayed', 'true');
       listInvalidFields(reply, faults.fields);
       const outcomes = outcome.outcomes.values();
@@ -110,14 +109,13 @@ function provokeItems(
   refused: Refused,
 ): FailureCode | undefined {
   if (principal.mode !== 'test') return undefined;
-  let ofCall: FailureCode | undefined;
+  const ofCall: FailureCode[] = [];
   for (const [index, registration] of registrations.entries()) {
     const code = refused.has(index) ? undefined : provokedCode(principal, registration, PROVOKED);
-    if (code === undefined) continue;
-    if (ITEM_FAILURES.includes(code)) refused.set(index, failure(code));
-    else if (ofCall === undefined || ofCall === '91') ofCall = code;
+    if (code && ITEM_FAILURES.includes(code)) refused.set(index, failure(code));
+    else if (code) ofCall.push(code);
   }
-  return ofCall;
+  return ofCall.find((code) => code !== '91') ?? ofCall[0];
 }
 
 /** Returns the hook that counts the registrations and makes a large call wait, before the validator looks at any of them. */

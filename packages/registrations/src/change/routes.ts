@@ -14,7 +14,7 @@ import type { FindRegistration, RegistrationRow } from '../status/find-registrat
 import type { ChangeGroups } from './change-registrations.ts';
 
 /** The groups that commit the changes of partners. */
-export type Changes = Record<keyof typeof ROUTES, Pick<ChangeGroups, 'submit' | 'retryAfterSeconds'>>;
+export type Changes = Record<keyof typeof ROUTES, Pick<ChangeGroups, 'submit' | 'refuse'>>;
 
 export const REFUSALS = {
   'too-late': '35',
@@ -59,7 +59,9 @@ export function addChangeRoutes(api: Routes, changes: Changes, findRegistration:
         },
         bodyLimit: BODY_LIMIT_BYTES,
       },
-      async ({ principal, params: { passReference } }, reply) => {
+      async (request, reply) => {
+        const { principal, params } = request;
+        const { passReference } = params;
         const { shardId, partnerId, eventId, passPrefix, cancelUntil: deadline } = principal;
         const parts = parsePassReference(passReference);
         if (parts?.eventId !== eventId || parts.prefix !== passPrefix) return reply.fail('34');
@@ -71,10 +73,8 @@ export function addChangeRoutes(api: Routes, changes: Changes, findRegistration:
         const find = async () => findRegistration({ shardId, serial, partnerId, eventId });
         // If it cannot be read, the refusal itself stands.
         const row = outcome === 'too-late' ? await find().catch(() => undefined) : undefined;
-        return reply.fail(REFUSALS[outcome], {
-          ...(row && { message: whyTooLate(name, row) }),
-          retryAfterSeconds: changes[name].retryAfterSeconds(principal),
-        });
+        const specifics = row && { message: whyTooLate(name, row) };
+        return changes[name].refuse(request, reply, REFUSALS[outcome], specifics);
       },
     );
 }

@@ -88,14 +88,9 @@ function addFailed(commands: Command, cli: Cli): void {
   answeringFromDatabase(listFailed, cli, async (db, { event, limit }) => {
     const { listFailedBatches } = await import('./backlog.ts');
     const { failed, away } = await listFailedBatches(db, { eventId: event, limit });
-    const rows = failed.map(({ batchId, eventIds, registrations, ageMs, failedAt, reason }) => ({
-      batch: batchId,
-      events: eventIds.join(', '),
-      registrations,
-      'failed at': failedAt,
-      age: secondsText(ageMs),
-      reason,
-    }));
+    const rows = failed.map(({ batchId: batch, eventIds, ageMs, ...facts }) => {
+      return { batch, events: eventIds.join(', '), ...facts, age: secondsText(ageMs) };
+    });
     return {
       document: failed,
       text: failed.length === 0 ? 'no batch has failed' : tableOf(rows),
@@ -108,8 +103,7 @@ function addFailed(commands: Command, cli: Cli): void {
 async function readQueue(settings: NonNullable<CliSettings['queue']>) {
   const { openProducer, UnsafeQueueError } = await import('@floodgate/queue');
   const { queue: name } = (await import('./finalize-batches.ts')).finalizeBatchesJob;
-  let connectionError: Error | undefined;
-  const queue = openProducer({ ...settings, onError: (error) => (connectionError = error) });
+  const queue = openProducer({ ...settings, onError: () => {} });
   const problemOf = (error: unknown) => {
     if (error instanceof UnsafeQueueError) return error.message;
     throw error;
@@ -124,8 +118,8 @@ async function readQueue(settings: NonNullable<CliSettings['queue']>) {
   // A queue that takes connections and never answers must not hang the command.
   const noAnswer = () => Promise.reject(new Error('no answer'));
   const answer = await withDeadline(read(), STATUS_DEADLINE_MS, noAnswer).catch((error: unknown) => {
-    // The error of the connection says more than "no answer".
-    const problem = reasonOf(connectionError ?? error);
+    // The connection knows more than "no answer".
+    const problem = queue.problem() ?? reasonOf(error);
     return { state: 'down', problem, counts: null, workers: null };
   });
   await withDeadline(queue.close(), CLOSE_DEADLINE_MS, () => {}).catch(() => {});
@@ -139,14 +133,10 @@ function queueText({ name, state, problem, counts, workers }: Awaited<ReturnType
 }
 
 function deliveriesText(lags: Record<string, Lag>): string[] {
-  const rows = Object.entries(lags).map(([kind, lag]) => ({
-    deliveries: kind,
-    consumers: lag.consumers,
-    behind: lag.behind,
-    'oldest undelivered': secondsText(lag.oldestMs),
-    failing: lag.failing,
-    disabled: lag.disabled,
-  }));
+  const rows = Object.entries(lags).map(([deliveries, { oldestMs, oldestRetryMs, ...counts }]) => {
+    const ages = { oldestUndelivered: secondsText(oldestMs), oldestRetried: secondsText(oldestRetryMs) };
+    return { deliveries, ...counts, ...ages };
+  });
   return rows.length === 0 ? [] : [tableOf(rows)];
 }
 

@@ -1,9 +1,15 @@
-import { Type, type Static } from '@sinclair/typebox';
+import { Type, type Static, type TObject } from '@sinclair/typebox';
 import { sql } from 'kysely';
 import { UUID_PATTERN } from '@floodgate/contract';
 import { plainArray, statementFailure, type Database } from '@floodgate/database';
-import { defineJob, type JobContext, type JobHandler, type WorkerContext } from '@floodgate/queue';
-import { createFairQueue, QueueFull } from '@floodgate/service';
+import {
+  defineJob,
+  type JobContext,
+  type JobHandler,
+  type Producer,
+  type WorkerContext,
+} from '@floodgate/queue';
+import { createFairQueue, QueueFull, whole } from '@floodgate/service';
 import { sqlStateOf } from '@floodgate/service/failure';
 
 const ShardBatches = Type.Object({
@@ -25,6 +31,30 @@ export const finalizeBatchesJob = defineJob({
   concurrency: 16,
 });
 
+/** Settings of all processes that enqueue the job. */
+export const finalizeSettings = {
+  FINALIZE_ATTEMPTS: whole('attempts before a job fails for good', {
+    minimum: 1,
+    maximum: 50,
+    default: finalizeBatchesJob.attempts,
+  }),
+  FINALIZE_BACKOFF_MS: whole('delay before the second attempt; doubles each time', {
+    minimum: 1,
+    maximum: 60_000,
+    default: finalizeBatchesJob.backoffMs,
+  }),
+};
+
+/** Returns what enqueues the job with its settings. */
+export function finalizeEnqueuer(
+  producer: Pick<Producer, 'enqueue'>,
+  config: Static<TObject<typeof finalizeSettings>>,
+) {
+  const { FINALIZE_ATTEMPTS: attempts, FINALIZE_BACKOFF_MS: backoffMs } = config;
+  const job = { ...finalizeBatchesJob, attempts, backoffMs };
+  return (batches: ShardBatches) => producer.enqueue(job, batches);
+}
+
 type Dependencies = Pick<WorkerContext<object>, 'db' | 'log'>;
 
 /** How long a job waits for another one of its shard, and how much later it runs again after that. */
@@ -39,16 +69,11 @@ const SNOOZE_MS = 1_000;
  */
 export function finalizeBatches(deps: Dependencies): JobHandler<ShardBatches> {
   // In Postgres they would wait for the journal head, with a connection each.
-  const openQueue = () =>
-    createFairQueue({
-      answerWithinMs: PATIENCE_MS,
-      abandonsStarted: false,
-      patienceMs: finalizeBatchesJob.timeoutMs,
-    });
-  const queues = new Map<number, ReturnType<typeof openQueue>>();
+  const { timeoutMs: patienceMs } = finalizeBatchesJob;
+  const options = { answerWithinMs: PATIENCE_MS, abandonsStarted: false, patienceMs };
+  const queues = new Map<number, ReturnType<typeof createFairQueue>>();
   return async (batches, context) => {
-    const queue = queues.get(batches.shardId) ?? openQueue();
-    queues.set(batches.shardId, queue);
+    const queue = queues.getOrInsertComputed(batches.shardId, () => createFairQueue(options));
     const work = () => finalizeTogether(deps, batches, context);
     try {
       await queue(0, () => true, work);

@@ -1,14 +1,13 @@
 import { sql } from 'kysely';
 import { inEachShard, type Database } from '@floodgate/database';
-import type { Producer } from '@floodgate/queue';
-import { finalizeBatchesJob, type ShardBatches } from './finalize-batches.ts';
+import type { ShardBatches } from './finalize-batches.ts';
 
 /** Batches per pass: no more than one statement can write into the journal in time. */
 const LEASE_LIMIT = 100;
 
 interface Dependencies {
   db: Database;
-  producer: Pick<Producer, 'enqueue'>;
+  enqueue: (batches: ShardBatches) => Promise<void>;
   /** Finalizes batches as their job would. */
   finalize: (batches: ShardBatches) => Promise<unknown>;
 }
@@ -18,11 +17,10 @@ interface Dependencies {
  * the process that was to enqueue it died. If that fails, a job repeats it, and its last attempt fails the batch. Returns `more` if
  * there may be more of them. A shard that does not answer does not delay the others.
  */
-export const relayDueBatches = ({ db, producer, finalize }: Dependencies) =>
+export const relayDueBatches = ({ db, enqueue, finalize }: Dependencies) =>
   inEachShard(db, async (shardId) => {
     const batches = { shardId, batchIds: await leaseDueBatches(db, shardId, LEASE_LIMIT) };
-    if (batches.batchIds.length > 0)
-      await finalize(batches).catch(() => producer.enqueue(finalizeBatchesJob, batches));
+    if (batches.batchIds.length > 0) await finalize(batches).catch(() => enqueue(batches));
     // Without a job: one per round would pile up while no worker takes them.
     else if (await hasOverdueChanges(db, shardId)) await finalize(batches);
     return batches.batchIds.length === LEASE_LIMIT;

@@ -45,10 +45,9 @@ export async function forgetExpiredKeys(
   submissions: readonly Submission[],
   retentionHours = DEFAULT_RETENTION_HOURS,
 ): Promise<void> {
-  const keyed = submissions.filter(({ idempotency }) => idempotency !== null);
-  if (keyed.length === 0) return;
-  const calls = keyed.map((submission) => reservationsOf([submission])[0]!);
-  const keys = keyed.map(({ idempotency }) => idempotency!.key);
+  const keys = submissions.flatMap(({ idempotency }) => idempotency?.key ?? []);
+  if (keys.length === 0) return;
+  const calls = reservationsOf(submissions);
   // Other partners' expired keys of the same name may go, too.
   await expiredKeys(db, calls[0]!.shardId, retentionHours)
     .where('partner_id', 'in', [...new Set(calls.map(({ partnerId }) => partnerId))])

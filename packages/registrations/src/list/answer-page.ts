@@ -10,17 +10,13 @@ interface PageRequest {
   raw: { socket: { destroyed: boolean } };
 }
 
-interface Reply<Failed> {
-  fail(code: '11', specifics: { message: string; invalidFields: { field: string; rule: string }[] }): Failed;
-}
-
 /** Returns the answer to a request for a page of the journal. A cursor that cannot be continued is code 11. */
 export function createPageAnswer(answerWithinMs: number) {
   // One connection for all callers: lists must not delay registrations.
   const queue = createFairQueue({ answerWithinMs });
   return async function answerPage<Page extends object, Answer, Failed>(
     { principal, query: { after = '0', limit = String(DEFAULT_LIMIT) }, raw }: PageRequest,
-    reply: Reply<Failed>,
+    reply: { fail(code: '11', specifics: object): Failed },
     read: (after: number, limit: number) => Promise<Page | CursorProblem>,
     present: (page: Page) => Answer | Promise<Answer>,
   ) {

@@ -23,15 +23,13 @@ export interface CommitDependencies extends Omit<ReserveOptions, 'isRepeat'> {
   /** Whether Postgres is a Citus cluster. */
   isCluster: boolean;
   /** Called for every batch that has committed seats, once that is certain. */
-  onCommitted: (shardId: number, batchId: string) => void;
+  onCommitted: (shardId: number, ...batchIds: string[]) => void;
   onFailure: (error: unknown, facts: { batchId: string; size: number; failure: StatementFailure }) => void;
   /** No attempt starts later than this after the first one. */
-  resolveWithinMs: number;
+  answerWithinMs: number;
 }
 
-interface Commit extends CommitDependencies {
-  giveUpAt: number;
-}
+type Commit = CommitDependencies & { giveUpAt: number };
 
 type Part = readonly Submission[];
 
@@ -53,22 +51,24 @@ const STATEMENT_TIMEOUT = '57014';
  * attempt may still commit. So `overloaded` means that nothing was reserved, and `unknown` that Postgres did not answer.
  */
 export function commitBatch(deps: CommitDependencies, submissions: Part): Promise<Outcome[]> {
-  const giveUpAt = performance.now() + deps.resolveWithinMs;
+  const giveUpAt = performance.now() + deps.answerWithinMs;
   return commitPart({ ...deps, giveUpAt }, submissions);
 }
 
-/** `rollbacks`: attempts that were rolled back so far. */
-async function commitPart(commit: Commit, part: Part, rollbacks = 0): Promise<Outcome[]> {
+async function commitPart(commit: Commit, part: Part): Promise<Outcome[]> {
   const { locked } = commit;
-  const refused = new Set(part.filter((one) => reservationsOf([one]).some((seat) => locked.has(seat))));
-  if (refused.size > 0) return refuse(commit, part, refused);
-  if (part.length === 0) return [];
   const batchId = randomUUIDv7();
-  const result = await attempt(commit, batchId, part, false);
-  if (typeof result !== 'string') return result;
-  return result === 'unknown'
-    ? repeatLost(commit, batchId, part)
-    : afterRollback(commit, part, result, rollbacks + 1);
+  for (let attempts = 1; part.length > 0; attempts += 1) {
+    const refused = new Set(part.filter((one) => reservationsOf([one]).some((seat) => locked.has(seat))));
+    if (refused.size > 0) return refuse(commit, part, refused);
+    const result = await attempt(commit, batchId, part, false);
+    if (typeof result !== 'string') return result;
+    if (result === 'unknown') return repeatLost(commit, batchId, part);
+    const outcomes = await afterRollback(commit, part, result, attempts);
+    if (outcomes) return outcomes;
+    if (performance.now() >= commit.giveUpAt) return decide(part, OVERLOADED);
+  }
+  return [];
 }
 
 const decide = (part: Part, outcome: Outcome) => part.map(() => outcome);
@@ -111,35 +111,27 @@ async function repeatLost(commit: Commit, batchId: string, part: Part): Promise<
   return decide(part, { kind: 'unknown' });
 }
 
-async function afterRollback(
-  commit: Commit,
-  part: Part,
-  failure: StatementFailure,
-  rollbacks: number,
-): Promise<Outcome[]> {
-  const mayRetry = rollbacks < MAX_ATTEMPTS;
+/** Resolves to the outcomes of a part that was rolled back; null: it is attempted again. */
+async function afterRollback(commit: Commit, part: Part, failure: StatementFailure, attempts: number) {
   if (failure === 'bad-value') return halve(commit, part, { kind: 'failed' });
   if (failure === 'unexpected') return decide(part, { kind: 'failed' });
-  if (failure === 'locked') {
-    if (await findLocked(commit, part)) return again(commit, part, 0);
-    return mayRetry ? again(commit, part, rollbacks) : decide(part, OVERLOADED);
-  }
-  if (failure !== 'conflict') return decide(part, OVERLOADED);
+  if (failure === 'locked' && (await findLocked(commit, part))) return null;
+  if (failure !== 'conflict')
+    return failure === 'locked' && attempts < MAX_ATTEMPTS ? null : decide(part, OVERLOADED);
   // Another process was faster with an idempotency key or an attendee, or an expired key was in the way.
-  if (!mayRetry) return halve(commit, part, OVERLOADED);
+  if (attempts === MAX_ATTEMPTS) return halve(commit, part, OVERLOADED);
   await forgetExpiredKeys(commit.db, part, commit.retentionHours).catch(() => {});
-  return again(commit, part, rollbacks);
+  return null;
 }
-
-const again = async (commit: Commit, part: Part, rollbacks: number) =>
-  performance.now() < commit.giveUpAt ? commitPart(commit, part, rollbacks) : decide(part, OVERLOADED);
 
 /** Splits a part, so that the row that Postgres refuses is alone in the end and gets the outcome. */
 async function halve(commit: Commit, part: Part, outcome: Outcome): Promise<Outcome[]> {
   if (part.length === 1) return [outcome];
   const middle = Math.ceil(part.length / 2);
-  const first = await again(commit, part.slice(0, middle), 0);
-  return first.concat(await again(commit, part.slice(middle), 0));
+  const commitHalf = async (half: Part) =>
+    performance.now() < commit.giveUpAt ? commitPart(commit, half) : decide(half, OVERLOADED);
+  const first = await commitHalf(part.slice(0, middle));
+  return first.concat(await commitHalf(part.slice(middle)));
 }
 
 /** A ticket, and the event that the request names. */
@@ -156,37 +148,34 @@ const LOCKED = 'another transaction keeps a ticket locked; its registrations are
  * group would wait with them.
  */
 export function createLockedTickets(log: Logger) {
-  /** By ticket id, until a group with the ticket has committed. */
-  const locks = new Map<number, { eventId: number; coolDownMs: number; refusedUntil: number }>();
+  /** By ticket and event, until a group with the ticket has committed. A request that names a wrong event is not affected. */
+  const locks = new Map<string, { coolDownMs: number; refusedUntil: number }>();
   return {
-    /** Returns whether the ticket's breaker is open. A request that names a wrong event is not affected. */
-    has({ ticketId, eventId }: TicketOfEvent): boolean {
-      if (locks.size === 0) return false;
-      const lock = locks.get(ticketId);
-      return lock !== undefined && lock.eventId === eventId && performance.now() < lock.refusedUntil;
-    },
+    /** Returns whether the ticket's breaker is open. */
+    has: (ticket: TicketOfEvent) =>
+      locks.size > 0 && performance.now() < (locks.get(nameOf(ticket))?.refusedUntil ?? 0),
 
     /** Opens the breakers, for longer than the last time. */
     lock(tickets: readonly TicketOfEvent[]): void {
-      for (const { ticketId, eventId } of tickets) {
-        const known = locks.get(ticketId);
+      for (const ticket of tickets) {
+        const known = locks.get(nameOf(ticket));
         const coolDownMs = known ? Math.min(2 * known.coolDownMs, MAX_COOL_DOWN_MS) : COOL_DOWN_MS;
-        locks.set(ticketId, { eventId, coolDownMs, refusedUntil: performance.now() + coolDownMs });
-        if (!known) log.warn({ ticketId }, LOCKED);
+        locks.set(nameOf(ticket), { coolDownMs, refusedUntil: performance.now() + coolDownMs });
+        if (!known) log.warn({ ticketId: ticket.ticketId }, LOCKED);
       }
     },
 
     /** Closes the breakers of tickets that a group has committed for. */
     release(tickets: readonly TicketOfEvent[]): void {
       if (locks.size === 0) return;
-      for (const { ticketId, eventId } of tickets) {
-        if (locks.get(ticketId)?.eventId !== eventId) continue;
-        locks.delete(ticketId);
-        log.info({ ticketId }, 'a locked ticket is free again');
-      }
+      for (const ticket of tickets)
+        if (locks.delete(nameOf(ticket)))
+          log.info({ ticketId: ticket.ticketId }, 'a locked ticket is free again');
     },
   };
 }
+
+const nameOf = ({ ticketId, eventId }: TicketOfEvent) => `${ticketId} ${eventId}`;
 
 export type LockedTickets = ReturnType<typeof createLockedTickets>;
 
@@ -201,11 +190,8 @@ async function findLocked({ db, locked }: Commit, part: Part): Promise<boolean> 
   try {
     const all = await tickets.execute();
     const free = await tickets.forNoKeyUpdate().skipLocked().execute();
-    const freeIds = new Set(free.map(({ ticketId }) => ticketId));
-    const found = all.filter(
-      ({ ticketId, eventId }) =>
-        !freeIds.has(ticketId) && wanted.some((one) => one.ticketId === ticketId && one.eventId === eventId),
-    );
+    const candidates = new Set(wanted.map(nameOf)).difference(new Set(free.map(nameOf)));
+    const found = all.filter((one) => candidates.has(nameOf(one)));
     locked.lock(found);
     return found.length > 0;
   } catch {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createQueueNotifier } from './queue-notifier.ts';
+import { createQueueNotifier } from './register-attendees.ts';
 
 // The clock is the one thing here that is not real: what is promised is about time.
 beforeEach(() => void vi.useFakeTimers());
@@ -26,13 +26,6 @@ test('batches that commit within the interval are enqueued together, when it end
   expect(rings).toEqual([['a']]);
   vi.advanceTimersByTime(1);
   expect(rings).toEqual([['a'], ['b', 'c']]);
-});
-
-test('a job speaks of at most 500 batches', () => {
-  const { rings, notifier } = recordedNotifier();
-  for (let index = 0; index <= 1_001; index++) notifier.notify(0, String(index));
-  notifier.flush();
-  expect(rings.map((ring) => ring.length)).toEqual([1, 500, 500, 1]);
 });
 
 test('flush enqueues what was held back, once', () => {

@@ -2,7 +2,8 @@ import { createHash, randomInt } from 'node:crypto';
 import type { RegistrationRequest } from '@floodgate/contract';
 import type { Principal } from '@floodgate/http';
 import { createSemaphore, throttledWarn, type Logger } from '@floodgate/service';
-import { createAdmission, type AdmissionLimits } from '../admission/admission-queue.ts';
+import { createAdmission } from '../admission/admission-queue.ts';
+import type { ShardBatches } from '../finalize/finalize-batches.ts';
 import { commitBatch, createLockedTickets, type CommitDependencies } from './commit-batch.ts';
 import {
   OVERLOADED,
@@ -13,10 +14,16 @@ import {
   type Submission,
 } from './reserve-batch.ts';
 
-type Provided = 'locked' | 'lockWithinMs' | 'onFailure' | 'resolveWithinMs';
-
-interface Options extends AdmissionLimits, Omit<CommitDependencies, Provided> {
+/** Dependencies of everything that registers attendees and changes registrations. */
+export interface RegistrationsOptions extends Omit<
+  CommitDependencies,
+  'locked' | 'lockWithinMs' | 'onFailure'
+> {
   log: Logger;
+  /** Registrations of one commit. */
+  groupLimit: number;
+  /** Registrations that may wait for one. */
+  waitingLimit: number;
 }
 
 /** The settings of a call, in addition to its registrations. */
@@ -40,14 +47,13 @@ const GROUPS_AT_ONCE = 8;
 const PATIENCE_MS = 250;
 
 /** Opens what registers attendees: it groups the calls, commits the groups and resolves each call to its outcome. */
-export function openRegistrations({ log, ...options }: Options) {
+export function openRegistrations({ log, ...options }: RegistrationsOptions) {
   const warn = throttledWarn('a batch did not commit');
   const deps: CommitDependencies = {
     ...options,
     locked: createLockedTickets(log),
     lockWithinMs: Math.round(options.answerWithinMs * LOCK_SHARE),
     onFailure: (error, facts) => warn(log, { err: error, ...facts }),
-    resolveWithinMs: options.answerWithinMs,
   };
   const withPermit = createSemaphore(GROUPS_AT_ONCE, PATIENCE_MS);
   const admission = createAdmission<Submission, Outcome>({
@@ -85,6 +91,32 @@ export function openRegistrations({ log, ...options }: Options) {
       return submit(principal, { reservations, isAll, idempotency }, key);
     },
   };
+}
+
+/**
+ * Notifies the queue of committed batches and changes: at once after a quiet time, and otherwise together with what commits
+ * within the interval. A job costs the queue and its worker far more than the batch's one row does.
+ * `enqueue` adds a job for batches of one shard. It must not throw: the relay finds a batch whose job was lost.
+ */
+export function createQueueNotifier(enqueue: (batches: ShardBatches) => void, intervalMs: number) {
+  const committed = new Map<number, string[]>();
+  let timer: NodeJS.Timeout | undefined;
+
+  /** Sends all notifications that wait for the interval. */
+  function flush(): void {
+    clearTimeout(timer);
+    timer = committed.size > 0 ? setTimeout(flush, intervalMs) : undefined;
+    for (const [shardId, batchIds] of committed) enqueue({ shardId, batchIds });
+    committed.clear();
+  }
+
+  /** Notifies the queue within the interval of what a shard has committed: a batch, or changes. */
+  function notify(shardId: number, ...batchIds: string[]): void {
+    committed.getOrInsertComputed(shardId, () => []).push(...batchIds);
+    if (!timer) flush();
+  }
+
+  return { notify, flush };
 }
 
 /** Returns the fields of the attendee, null where the request has none. */

@@ -168,11 +168,9 @@ function findRepeats(reservations: readonly Reservation[]): (number | null)[] {
   let isRepeated = false;
   const positions = reservations.map(({ eventId, attendeeDigest }, index) => {
     if (attendeeDigest === null) return null;
-    const name = `${eventId} ${attendeeDigest}`;
-    const first = firsts.get(name);
-    if (first === undefined) firsts.set(name, index + 1);
-    else isRepeated = true;
-    return first ?? index + 1;
+    const first = firsts.getOrInsert(`${eventId} ${attendeeDigest}`, index + 1);
+    isRepeated ||= first !== index + 1;
+    return first;
   });
   return isRepeated ? positions : [];
 }

@@ -74,7 +74,7 @@ export function provokedCode(
 /** POST /events/register: reserves a seat and answers with its pass reference at once. */
 export function addRegisterRoute(
   api: Routes,
-  registrations: Pick<Registrations, 'register' | 'refuseWhenFull' | 'retryAfterSeconds'>,
+  registrations: Pick<Registrations, 'register' | 'refuse' | 'refuseWhenFull'>,
 ): void {
   api.post(
     '/events/register',
@@ -100,21 +100,16 @@ export function addRegisterRoute(
     },
     async (request, reply) => {
       const { principal, body, headers } = request;
-      const refuse = (code: FailureCode, specifics: { message?: string } = {}) =>
-        reply.fail(code, {
-          ...specifics,
-          retryAfterSeconds: registrations.retryAfterSeconds(principal),
-        });
       const provoked = provokedCode(principal, body, REGISTER_FAILURES);
-      if (provoked !== undefined && provoked !== '91') return refuse(provoked);
+      if (provoked !== undefined && provoked !== '91') return registrations.refuse(request, reply, provoked);
       const outcome = await registrations.register(principal, body, optionsIn(headers));
       if (outcome.kind === 'failed') throw new Error('a registration failed');
-      if (provoked === '91' && isNew(outcome)) return refuse('91');
+      if (provoked === '91' && isNew(outcome)) return registrations.refuse(request, reply, '91');
       if ('replayed' in outcome && outcome.replayed) void reply.header('idempotent-replayed', 'true');
       const answer = responseOf(principal, outcome as SeatOutcome);
-      return answer.responseCode === '00'
-        ? answer
-        : refuse(answer.responseCode, { message: answer.responseMessage });
+      if (answer.responseCode === '00') return answer;
+      const { responseCode, responseMessage: message } = answer;
+      return registrations.refuse(request, reply, responseCode, { message });
     },
   );
 }

@@ -20,8 +20,7 @@ export async function resetEvent(db: Database, { commit }: Pick<ChangeGroups, 'c
   const { found, cursor } = await findUncancelled(db, part, after, LIMIT);
   let cancelled = 0;
   for (let first = 0; first < found.length; first += PER_GROUP) {
-    const group = found.slice(first, first + PER_GROUP).map((one) => ({ ...one, deadline: null }));
-    const outcomes = await commit(group, part.shardId);
+    const outcomes = await commit(found.slice(first, first + PER_GROUP), part.shardId);
     const refusal = outcomes.find((outcome) => outcome !== 'cancelled' && outcome !== null);
     // Earlier cancellations are kept.
     if (refusal === 'overloaded' && cancelled > 0) return { cancelled, more: true };

@@ -34,6 +34,6 @@ export function addResetRoute(api: Routes, db: Database, cancels: ChangeGroups, 
     const isWanted = () => !raw.socket.destroyed;
     const done = await queue(principal.partnerId, isWanted, () => resetEvent(db, cancels, principal));
     if (typeof done === 'object') return success(done);
-    return reply.fail(REFUSALS[done], { retryAfterSeconds: cancels.retryAfterSeconds(principal) });
+    return cancels.refuse(request, reply, REFUSALS[done]);
   });
 }
