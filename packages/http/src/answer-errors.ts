@@ -129,8 +129,5 @@ function malformed(error: FastifyError, { routeOptions }: FastifyRequest): Speci
 /** Rules that a schema cannot express are checked by the action. */
 const refusedByAction = ({ message, rules }: InvalidInput): Specifics => ({
   message,
-  invalidFields: Object.keys(rules).map((field) => ({
-    field,
-    rule: field === '' ? 'minProperties' : 'format',
-  })),
+  invalidFields: Object.keys(rules).map((field) => ({ field, rule: field ? 'format' : 'minProperties' })),
 });

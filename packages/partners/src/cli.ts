@@ -33,12 +33,8 @@ export function addPartnerCommands(program: Command, cli: Cli): void {
     .argument('<contact>', 'an e-mail address, or "none"', parseTextOrNone);
   answeringChange(contact, cli, async (db, actor, _options, partnerId, given) => {
     const { perform, contactPartnerAction } = await import('./actions.ts');
-    const document = await perform(
-      db,
-      contactPartnerAction,
-      { partnerId, contactEmail: orNull(given) },
-      actor,
-    );
+    const input = { partnerId, contactEmail: orNull(given) };
+    const document = await perform(db, contactPartnerAction, input, actor);
     return { document, text: `partner ${partnerId}: contact ${given}` };
   });
   const list = partner
