@@ -45,7 +45,9 @@ const signedIn = ({ secretKey }: ReferenceDemo) => ({
 export function addReferencePage(app: FastifyInstance, demo: ReferenceDemo | undefined): void {
   const hidden = { schema: { hide: true } };
   const settings = JSON.stringify({ ...SETTINGS, ...(demo && signedIn(demo)) });
-  const page = fileText('reference.html').replace('{{settings}}', () => settings);
+  // It stands in an attribute.
+  const escaped = settings.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
+  const page = fileText('reference.html').replace('{{settings}}', () => escaped);
   const icon = fileText('favicon.svg');
   app.get('/', hidden, (_request, reply) => void reply.redirect('docs', 302));
   app.get('/docs', hidden, (_request, reply) => {
