@@ -1,9 +1,9 @@
 import { formatPassReference } from '@floodgate/contract';
+import { readThroughCache } from '@floodgate/database';
 import type { DeliveryKind } from '@floodgate/deliveries';
 import { CONFIRMATION, type EVENT_UPDATED, type Event } from '@floodgate/events';
 import { qrPng, type PassSigner } from '@floodgate/passes';
 import ical, { ICalCalendarMethod } from 'ical-generator';
-import { LRUCache } from 'lru-cache';
 import { loadAttendees, type Attendee } from '../attendees.ts';
 import { createFrame, type MailMessage, type Sender } from '../message.ts';
 import type { LoadOptions } from '../suppressions.ts';
@@ -28,21 +28,18 @@ export const attendeeKind = (
   render: createRenderer(name, options),
 });
 
-const MOST_CACHED = 100;
+/** How long the common part is kept. An event that has changed is another entry. */
+const KEPT_FOR_MS = 60_000;
 /** Half of what partners get: a picture of half the width takes half the time. */
 const PIXELS_PER_MODULE = 4;
 
 /** Returns a renderer of e-mails of a kind. It composes the common part of an event's e-mails once. */
 export function createRenderer(kind: Kind, { passes, sender }: RenderOptions) {
   const isConfirmation = kind === CONFIRMATION;
-  const commons = new LRUCache<string, Awaited<ReturnType<typeof commonOf>>, Event>({
-    max: MOST_CACHED,
-    ignoreFetchAbort: true,
-    fetchMethod: (_key, _stale, { context: event }) => commonOf(event, sender, kind),
-  });
+  const compose = (_key: string, event: Event) => commonOf(event, sender, kind);
+  const commons = readThroughCache(compose, KEPT_FOR_MS);
   return async (attendee: Attendee, delivery: { revision: number }): Promise<MailMessage> => {
     const { event, serial, fullName, emailAddress, ticketTitle, seat } = attendee;
-    // An event that has changed is another entry.
     const key = `${event.id} ${event.revision}`;
     const { frame, letter, words } = await commons.forceFetch(key, { context: event });
     const revision = isConfirmation ? event.revision : delivery.revision;
