@@ -1,17 +1,18 @@
 import type { Database } from '@floodgate/database';
 import { advance, leaseConsumers } from '@floodgate/journal';
 import {
-  deliverMessages,
+  createDelivery,
   expireAttempts,
   listEndpoints,
   recordAttempt,
-  readMessages,
   type Endpoint,
 } from '@floodgate/webhooks';
 import { sql } from 'kysely';
 import { expect } from 'vitest';
 import { database, test } from '../harness/database-test.ts';
+import { emptyTables } from '../harness/empty-tables.ts';
 import { createFixture } from '../harness/fixture.ts';
+import { keptLog } from '../harness/kept-log.ts';
 import { waitForLockWaiters } from '../harness/lock-waiters.ts';
 import { addWebhook, changeWebhook, confirmSome } from '../harness/webhooks.ts';
 
@@ -98,17 +99,12 @@ test('who finds its history gone, and lost the lease to a replay, leaves the cha
   expect(await changeWebhook(db, endpoint, 'replay', FROM_START)).toMatchObject({
     endpoint: { cursor: second },
   });
-  const to = { ...endpoint, eventRef: fixture.eventRef, replays: 0 };
-  const reader = readMessages(db, consumer, to, { chain: first, readsAhead: false });
-  const turn = {
-    db,
-    consumer,
-    reader,
-    send: () => Promise.reject(new Error('nothing is sent')),
-    onDisabled: () => expect.unreachable('nothing is disabled'),
-    signal: new AbortController().signal,
-  };
-  expect(await deliverMessages(turn)).toBe('released');
+  const onAttempt = () => expect.unreachable('nothing is sent');
+  const sender = { agents: {} as never, sendsTestEvents: false, onAttempt };
+  const { log, logged } = keptLog('delivery process');
+  const deliver = createDelivery({ db, log, sender }, 1);
+  expect(await deliver(consumer, new AbortController().signal)).toBe('released');
+  expect(logged()).toBe('');
   const chain = db.selectFrom('webhook_endpoints').select('chain_offset').where('id', '=', endpoint.id);
   expect(await chain.executeTakeFirst()).toEqual({ chain_offset: second });
 });
@@ -135,6 +131,8 @@ test('an attempt is noted, but not of a webhook that is deleted at that moment',
 
 test('a webhook is deleted at once however many attempts it has; they are deleted in batches', async () => {
   const { db } = database;
+  // The limit of a batch is that of a shard.
+  await emptyTables(db, 'webhook_attempts');
   const fixture = await createFixture(db);
   const { shardId } = fixture;
   const { endpoint } = await addWebhook(db, fixture, { url: 'https://partner.example/' });

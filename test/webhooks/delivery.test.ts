@@ -497,8 +497,8 @@ test('of a long history that nobody asked for, a part is passed over at once', a
     from generate_series(1, 41000) as place`.execute(database.db);
   await sql`update journal_heads set last_offset = 41000 where shard_id = ${shardId}`.execute(database.db);
   const consumer = { ...endpoint, inFlightUntil: null, newsOffset: null, lease: '' };
-  const to = { ...endpoint, eventRef: gala.eventRef, replays: 0 };
-  const reader = readMessages(database.db, consumer, to, { chain: 0, readsAhead: false });
+  const to = { ...endpoint, eventRef: gala.eventRef, replays: 0, chain: 0 };
+  const reader = readMessages(database.db, consumer, to, false);
   expect(await reader.next()).toBeNull();
   expect([reader.cursor, reader.hasMore]).toEqual([40_000, true]);
   expect(await reader.next()).toMatchObject({ after: 40_000, last: 41_000, entries: 1 });

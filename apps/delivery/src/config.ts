@@ -1,31 +1,27 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { databaseSettings } from '@floodgate/database';
-import type { DeliveryCapability } from '@floodgate/journal';
 import { port, processSettings, whole } from '@floodgate/service';
 import { CAPABILITIES } from './capabilities.ts';
 
-/** Returns everything that a delivery process with these capabilities reads from its environment; typed is what it has by itself. */
-export function deliveryConfig(capabilities: readonly DeliveryCapability[]) {
-  const kinds = capabilities.map(({ kind }) => kind);
-  const settings = capabilities.map((capability) => capability.settings);
-  return Type.Object({
-    ...databaseSettings,
-    ...processSettings,
-    DELIVERY_HOST: Type.String({ default: '0.0.0.0', description: 'address of the health endpoint' }),
-    DELIVERY_PORT: port('port of the health endpoint', 3002),
-    DELIVERIES: Type.String({
-      pattern: `^(${kinds.join('|')})(,(${kinds.join('|')}))*$`,
-      default: kinds.join(','),
-      description: `what this process delivers, separated by commas: ${kinds.join(', ')}`,
-    }),
-    STALLED_AFTER_MS: whole('time without progress after which the process is unhealthy', {
-      minimum: 100,
-      maximum: 3_600_000,
-      default: 60_000,
-    }),
-    ...(Object.assign({}, ...settings) as object),
-  });
-}
+const kinds = CAPABILITIES.map(({ kind }) => kind);
+const settings = CAPABILITIES.map((capability) => capability.settings);
 
-export const DeliveryConfig = deliveryConfig(CAPABILITIES);
+/** Everything that a delivery process reads from its environment; typed is what it has by itself. */
+export const DeliveryConfig = Type.Object({
+  ...databaseSettings,
+  ...processSettings,
+  DELIVERY_HOST: Type.String({ default: '0.0.0.0', description: 'address of the health endpoint' }),
+  DELIVERY_PORT: port('port of the health endpoint', 3002),
+  DELIVERIES: Type.String({
+    pattern: `^(${kinds.join('|')})(,(${kinds.join('|')}))*$`,
+    default: kinds.join(','),
+    description: `what this process delivers, separated by commas: ${kinds.join(', ')}`,
+  }),
+  STALLED_AFTER_MS: whole('time without progress after which the process is unhealthy', {
+    minimum: 100,
+    maximum: 3_600_000,
+    default: 60_000,
+  }),
+  ...(Object.assign({}, ...settings) as object),
+});
 export type DeliveryConfig = Static<typeof DeliveryConfig>;

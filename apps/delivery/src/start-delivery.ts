@@ -1,8 +1,16 @@
-import { assertReady, openServicePool } from '@floodgate/database';
-import { serveHealth, started, startPeriodicTasks, type Logger, type Service } from '@floodgate/service';
+import { assertReady, openServicePool, ping } from '@floodgate/database';
+import { readLags } from '@floodgate/journal';
+import {
+  isHanging,
+  serveHealth,
+  started,
+  startPeriodicTasks,
+  type Health,
+  type Logger,
+  type Service,
+} from '@floodgate/service';
 import { CAPABILITIES } from './capabilities.ts';
 import type { DeliveryConfig } from './config.ts';
-import { judge, readProgress } from './health.ts';
 import { createMetrics } from './metrics.ts';
 
 const STATEMENT_TIMEOUT_MS = 10_000;
@@ -10,11 +18,7 @@ const STATEMENT_TIMEOUT_MS = 10_000;
 const MAX_CONNECTIONS = 10;
 
 /** Opens the capabilities and starts to deliver. */
-export async function startDelivery(
-  config: DeliveryConfig,
-  log: Logger,
-  capabilities = CAPABILITIES,
-): Promise<Service> {
+export async function startDelivery(config: DeliveryConfig, log: Logger): Promise<Service> {
   // Closed in reverse: here if the start fails, otherwise by close().
   await using opened = new AsyncDisposableStack();
   const db = openServicePool(
@@ -25,20 +29,25 @@ export async function startDelivery(
   await assertReady(db, 'delivery');
   const metrics = createMetrics(db);
   const kinds = config.DELIVERIES.split(',');
-  const deliveries = await Promise.all(
-    capabilities
-      .filter(({ kind }) => kinds.includes(kind))
-      .map((capability) => capability.open({ db, log, metrics, config })),
-  );
-  const tasks = startPeriodicTasks(
-    deliveries.flatMap((one) => one.tasks),
-    log,
-  );
+  const capabilities = CAPABILITIES.filter(({ kind }) => kinds.includes(kind));
+  const deliveries = await Promise.all(capabilities.map((one) => one.open({ db, log, metrics, config })));
+  const allTasks = deliveries.flatMap((one) => one.tasks);
+  const tasks = startPeriodicTasks(allTasks, log);
   opened.defer(async () => void (await Promise.all([tasks.stop(), ...deliveries.map((one) => one.close())])));
+
+  /** Receivers that are slow or down do not count: a restart would not help them. */
+  async function readHealth(): Promise<Health> {
+    // Lags of all consumers, whichever process reads for them.
+    const [isUp, lags] = await Promise.all([ping(db), readLags(db).catch(() => null)]);
+    const progress = { postgres: isUp ? 'up' : 'down', tasks: tasks.progress(), lags };
+    if (!isUp) return { status: 'blocked', progress };
+    return { status: isHanging(progress.tasks, config.STALLED_AFTER_MS) ? 'stalled' : 'ok', progress };
+  }
+
   const health = await serveHealth({
     host: config.DELIVERY_HOST,
     port: config.DELIVERY_PORT,
-    readHealth: async () => judge(await readProgress(db, tasks), config.STALLED_AFTER_MS),
+    readHealth,
     readMetrics: () => metrics.metrics(),
     pages: deliveries.flatMap(({ pages = [] }) => pages),
   });

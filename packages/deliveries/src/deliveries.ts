@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { plainArray, textArray, type Database, type DeliveryState } from '@floodgate/database';
+import { plainArray, textArray, type Database } from '@floodgate/database';
 import { sql } from 'kysely';
-import type { Outcome } from './outcome.ts';
+import type { Ended } from './outcome.ts';
 
 /*
  * A delivery is one message for one recipient. Its row in `deliveries` goes through these states:
@@ -114,14 +114,9 @@ const deliveriesOf = (db: Database, queue: Queue) =>
 
 /** Returns whether at least `count` deliveries wait to be sent. */
 export async function hasQueued(db: Database, queue: Queue, count: number): Promise<boolean> {
-  const open = deliveriesOf(db, queue).where('state', 'in', ['queued', 'retry', 'sending']);
-  return (
-    (await open
-      .select('kind')
-      .offset(count - 1)
-      .limit(1)
-      .executeTakeFirst()) !== undefined
-  );
+  const open = deliveriesOf(db, queue).where('state', 'in', ['queued', 'retry', 'sending']).select('kind');
+  const nth = open.offset(count - 1).limit(1);
+  return (await nth.executeTakeFirst()) !== undefined;
 }
 
 /** Returns how many subjects have had a delivery of a kind. */
@@ -133,10 +128,8 @@ export async function countSent(db: Database, queue: Queue): Promise<number> {
 /** Deletes deliveries that nobody has tried to send. */
 export async function dequeue(db: Database, queue: Queue): Promise<void> {
   const untried = { ...inQueue(queue), state: 'queued', possibly_twice: false } as const;
-  await db
-    .deleteFrom('deliveries')
-    .where((where) => where.and(untried))
-    .execute();
+  const rows = db.deleteFrom('deliveries').where((where) => where.and(untried));
+  await rows.execute();
 }
 
 /** Returns what became of a delivery; undefined: there is none. */
@@ -167,35 +160,24 @@ export async function leaseDeliveries(
   most: number,
   withSuspect = true,
 ): Promise<Delivery[]> {
-  const lease = randomUUID();
-  const leasedAt = performance.now();
+  const ofLease = { shardId, lease: randomUUID(), leasedAt: performance.now() };
   const { rows } = await sql<{ leased: (Omit<Delivery, 'createdAt'> & { createdAt: string })[] }>`
     select lease_deliveries(
       ${shardId}, ${textArray(kinds.map(({ name }) => name))}::text[],
       ${textArray(kinds.map(({ consumerKind }) => consumerKind))}::text[],
-      ${most}, ${withSuspect}, ${lease}, make_interval(secs => ${LEASE_SECONDS})
+      ${most}, ${withSuspect}, ${ofLease.lease}, make_interval(secs => ${LEASE_SECONDS})
     ) as leased`.execute(db);
-  return rows[0]!.leased.map((row) => ({
-    ...row,
-    shardId,
-    lease,
-    leasedAt,
-    createdAt: new Date(row.createdAt),
-  }));
+  return rows[0]!.leased.map((row) => ({ ...row, ...ofLease, createdAt: new Date(row.createdAt) }));
 }
 
-const keysOf = (deliveries: readonly Delivery[]) => sql`
+const keysOf = (deliveries: readonly Pick<Delivery, 'kind' | 'eventId' | 'subject' | 'lease'>[]) => sql`
   ${textArray(deliveries.map(({ kind }) => kind))}::text[],
   ${plainArray(deliveries.map(({ eventId }) => eventId))}::integer[],
   ${textArray(deliveries.map(({ subject }) => subject))}::text[],
   ${plainArray(deliveries.map(({ lease }) => lease))}::uuid[]`;
 
 /** Extends leases of one shard by another LEASE_SECONDS. `leasedAt` changes of those that this process still has. */
-export async function renewLeases(
-  db: Database,
-  shardId: number,
-  deliveries: readonly Delivery[],
-): Promise<void> {
+export async function renewLeases(db: Database, shardId: number, deliveries: readonly Delivery[]) {
   const renewedAt = performance.now();
   const { rows } = await sql<{ name: string }>`
     update deliveries set due_at = now() + make_interval(secs => ${LEASE_SECONDS})
@@ -208,35 +190,26 @@ export async function renewLeases(
     if (kept.has(`${delivery.lease} ${delivery.subject}`)) delivery.leasedAt = renewedAt;
 }
 
-interface Recorded {
-  delivery: Delivery;
-  outcome: Outcome;
-  message?: { revision: number };
-  /** When the attempt ended, by the clock of `performance`; missing: there was none. */
-  triedAt?: number;
-}
-
 /** Records outcomes of deliveries of one shard. An outcome is ignored where another process has the row by now. */
 export async function recordOutcomes(
   db: Database,
   shardId: number,
-  attempted: readonly Recorded[],
+  ended: readonly Ended<{ revision: number }>[],
 ): Promise<void> {
   const recordedAt = performance.now();
-  const states = attempted.map(({ outcome }): DeliveryState => outcome.state);
-  // No boolean[]: array literals are written for numbers and text.
-  const twice = attempted.map(({ delivery, outcome }) =>
-    (outcome.possiblyTwice ?? delivery.possiblyTwice) ? 't' : 'f',
-  );
+  const rows = ended.map(({ delivery, outcome, message, triedAt }) => {
+    const triedMsAgo = triedAt === undefined ? null : recordedAt - triedAt;
+    return { ...delivery, dueInMs: 0, ...outcome, triedMsAgo, revision: message?.revision ?? null };
+  });
   await sql`
     select record_deliveries(
-      ${shardId}, ${keysOf(attempted.map(({ delivery }) => delivery))}, ${plainArray(states)}::text[],
-      ${textArray(attempted.map(({ outcome }) => outcome.reason))}::text[],
-      ${plainArray(attempted.map(({ delivery, outcome }) => outcome.attempts ?? delivery.attempts))}::integer[],
-      ${plainArray(attempted.map(({ message }) => message?.revision ?? null))}::integer[],
-      ${plainArray(twice)}::boolean[],
-      ${plainArray(attempted.map(({ triedAt }) => (triedAt === undefined ? null : recordedAt - triedAt)))}::double precision[],
-      ${plainArray(attempted.map(({ outcome }) => outcome.dueInMs ?? 0))}::double precision[]
+      ${shardId}, ${keysOf(rows)}, ${plainArray(rows.map(({ state }) => state))}::text[],
+      ${textArray(rows.map(({ reason }) => reason))}::text[],
+      ${plainArray(rows.map(({ attempts }) => attempts))}::integer[],
+      ${plainArray(rows.map(({ revision }) => revision))}::integer[],
+      ${plainArray(rows.map(({ possiblyTwice }) => String(possiblyTwice)))}::boolean[],
+      ${plainArray(rows.map(({ triedMsAgo }) => triedMsAgo))}::double precision[],
+      ${plainArray(rows.map(({ dueInMs }) => dueInMs))}::double precision[]
     )`.execute(db);
 }
 

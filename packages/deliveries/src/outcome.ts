@@ -21,6 +21,17 @@ export interface Outcome {
   dueInMs?: number;
 }
 
+/** An attempt that has ended and is not recorded yet. */
+export interface Ended<Message> {
+  delivery: Delivery;
+  outcome: Outcome;
+  /** The message and the server's answer; missing if nothing was sent. */
+  message?: Message;
+  attempt?: Attempt;
+  /** When the attempt ended, by the clock of `performance`. */
+  triedAt?: number;
+}
+
 const MINUTE_MS = 60_000;
 /** Delays between attempts. */
 const RETRY_AFTER_MS = [1, 5, 15, 60, 3 * 60, 6 * 60, 12 * 60, 24 * 60].map((minutes) => minutes * MINUTE_MS);

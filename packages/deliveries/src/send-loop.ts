@@ -1,5 +1,5 @@
 import { setImmediate as yieldToSockets, setTimeout as delay } from 'node:timers/promises';
-import { shardIds, type Database } from '@floodgate/database';
+import { readAtOnce, shardIds, shardLoader, type Database } from '@floodgate/database';
 import type { PeriodicTask } from '@floodgate/service';
 import { retry as repeat } from '@floodgate/service/retry';
 import {
@@ -17,6 +17,7 @@ import {
   putBack,
   retry,
   type Attempt,
+  type Ended,
   type Outcome,
 } from './outcome.ts';
 import type { SendingRate } from './sending-rate.ts';
@@ -29,21 +30,10 @@ export interface DeliveryKind<Message, Item = unknown> extends LeasedKind {
    * sent, by subject. A subject that no longer exists is missing.
    */
   load(deliveries: readonly Delivery[]): Promise<Loaded<Item>>;
-  render(item: Item, delivery: Delivery): Message | Promise<Message>;
+  render(item: Item, delivery: Delivery): Promise<Message>;
 }
 
 export type Loaded<Item> = Map<string, { item: Item } | { outcome: Outcome }>;
-
-/** An attempt that has ended and is not recorded yet. */
-export interface Ended<Message> {
-  delivery: Delivery;
-  outcome: Outcome;
-  /** The message and the server's answer; missing if nothing was sent. */
-  message?: Message;
-  attempt?: Attempt;
-  /** When the attempt ended, by the clock of `performance`. */
-  triedAt?: number;
-}
 
 export interface SendLoopOptions<Message> {
   db: Database;
@@ -67,7 +57,7 @@ const RENEW_EVERY_MS = 5_000;
 const RENEW_AFTER_MS = 10_000;
 const MARGIN_MS = 3_000;
 const LOAD_AGAIN_MS = 1_000;
-/** How long outcomes wait for others, so that one statement records them together. */
+/** Pause between two statements that record outcomes of a shard, so that each records many. */
 const GATHER_MS = 15;
 const RECORD_AGAIN_MS = 200;
 const CLOSING_MS = 5;
@@ -93,8 +83,9 @@ export class SendLoop<Message extends { revision: number }> {
   /** Shards to lease from as soon as there is room, in the order in which they came to wait. */
   readonly #unread = new Set<number>();
   readonly #leasing = new Map<number, Promise<void>>();
-  /** Outcomes to record, by shard. */
-  readonly #ended = new Map<number, Ended<Message>[]>();
+  readonly #record = shardLoader(readAtOnce, (batch: (Ended<Message> & { shardId: number })[]) =>
+    this.#recordBatch(batch),
+  );
   readonly #renewing = setInterval(() => void this.#renew(), RENEW_EVERY_MS);
 
   constructor(options: SendLoopOptions<Message>) {
@@ -204,13 +195,14 @@ export class SendLoop<Message extends { revision: number }> {
   }
 
   async #sendOne(kind: DeliveryKind<Message>, delivery: Delivery, item: unknown): Promise<void> {
-    const { send, onOutcome } = this.#options;
+    const { send, onOutcome, onError } = this.#options;
     const leaseEndsAt = delivery.leasedAt + LEASE_SECONDS * 1_000;
     if (performance.now() > leaseEndsAt - MARGIN_MS) return void this.#sending.delete(delivery);
     const waitMs = this.#breaker.opensForMs();
     if (this.#stopping.signal.aborted || waitMs > 0)
       return this.#end({ delivery, outcome: putBack(delivery, null, waitMs) });
-    const message = await this.#render(kind, delivery, item);
+    const rendered = kind.render(item, delivery);
+    const message = await rendered.catch((error: Error) => onError(error, 'render', delivery));
     if (!message) return this.#end({ delivery, outcome: retry(delivery, 'not rendered') });
     const attempt = await send(message);
     const triedAt = performance.now();
@@ -220,55 +212,32 @@ export class SendLoop<Message extends { revision: number }> {
     this.#end({ delivery, outcome, message, attempt, triedAt });
   }
 
-  async #render(kind: DeliveryKind<Message>, delivery: Delivery, item: unknown): Promise<Message | null> {
-    try {
-      return await kind.render(item, delivery);
-    } catch (error) {
-      this.#options.onError(error as Error, 'render', delivery);
-      return null;
-    }
-  }
-
   #end(ended: Ended<Message>): void {
-    const { shardId } = ended.delivery;
-    const batch = this.#ended.get(shardId);
-    if (batch) batch.push(ended);
-    else {
-      this.#ended.set(shardId, [ended]);
-      void this.#recordAll(shardId);
-    }
+    void this.#record({ ...ended, shardId: ended.delivery.shardId });
   }
 
-  /** Records what has ended in a shard, a batch at a time. */
-  async #recordAll(shardId: number): Promise<void> {
-    for (;;) {
-      await delay(GATHER_MS);
-      const batch = this.#ended.get(shardId)!;
-      if (batch.length === 0) return void this.#ended.delete(shardId);
-      this.#ended.set(shardId, []);
-      const isRecorded = await this.#record(shardId, batch);
-      for (const { delivery, outcome } of batch) {
-        this.#sending.delete(delivery);
-        // Without a reason it was put back: nothing has happened.
-        if (isRecorded && (outcome.reason !== null || outcome.state === 'sent'))
-          this.#options.onOutcome(outcome, delivery);
-      }
-      this.look();
-    }
-  }
-
-  /** Repeats until Postgres answers: only this process knows what was sent. Resolves to false when it stops: the leases expire. */
-  #record(shardId: number, batch: readonly Ended<Message>[]): Promise<boolean> {
-    const { db, beforeRecord, onError } = this.#options;
+  /** Records outcomes of one shard. Repeats until Postgres answers: only this process knows what was sent. */
+  async #recordBatch(batch: readonly Ended<Message>[]): Promise<[]> {
+    const { db, beforeRecord, onOutcome, onError } = this.#options;
     const record = async () => {
       await beforeRecord(batch);
-      await recordOutcomes(db, shardId, batch);
+      await recordOutcomes(db, batch[0]!.delivery.shardId, batch);
     };
     const shouldRetry = (error: unknown) => (onError(error as Error, 'record'), true);
-    return repeat(record, { delayMs: RECORD_AGAIN_MS, signal: this.#abandoning.signal, shouldRetry }).then(
+    const signal = this.#abandoning.signal;
+    const isRecorded = await repeat(record, { delayMs: RECORD_AGAIN_MS, signal, shouldRetry }).then(
       () => true,
+      // It stops: the leases expire.
       () => false,
     );
+    for (const { delivery, outcome } of batch) {
+      this.#sending.delete(delivery);
+      // Without a reason it was put back: nothing has happened.
+      if (isRecorded && (outcome.reason !== null || outcome.state === 'sent')) onOutcome(outcome, delivery);
+    }
+    this.look();
+    await delay(GATHER_MS);
+    return [];
   }
 
   async #renew(): Promise<void> {

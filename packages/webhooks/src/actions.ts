@@ -48,10 +48,6 @@ export interface Refused {
 export const isRefused = (outcome: object): outcome is Refused => 'refused' in outcome;
 
 export const NO_SUCH_WEBHOOK: Refused = { refused: '70', reason: 'no such webhook' };
-const TOO_MANY: Refused = {
-  refused: '71',
-  reason: 'this partner has the maximum number of webhooks already',
-};
 const PAUSED_BY_OPERATOR: Refused = { refused: '72', reason: 'the operator has paused this webhook' };
 
 /** The effect of an action. */
@@ -107,7 +103,8 @@ const createAction = (allowsHttp: boolean) =>
         return { refused: '21', reason: `event ${eventId} is not open to partner ${partnerId}` };
       await keepInShard(transaction, eventId);
       await sql`select pg_advisory_xact_lock(${ADD_LOCK}, ${partnerId}::integer)`.execute(transaction);
-      if ((await listEndpoints(transaction, owner)).length >= WEBHOOK_LIMIT) return TOO_MANY;
+      if ((await listEndpoints(transaction, owner)).length >= WEBHOOK_LIMIT)
+        return { refused: '71', reason: 'this partner has the maximum number of webhooks already' };
       const { id, cursor } = await addConsumer(transaction, {
         ...owner,
         kind: 'webhook',
@@ -138,51 +135,42 @@ const createAction = (allowsHttp: boolean) =>
 
 /** Changes the given fields of a webhook. Its next attempt is due at once. */
 const updateAction = (allowsHttp: boolean) =>
-  onWebhook({
-    name: 'update',
-    fields: WebhookChange.properties,
-    check: (change) =>
-      CHANGEABLE.some((name) => change[name] !== undefined)
-        ? checkFields(change, allowsHttp)
-        : { '': `At least one of these fields is required: ${CHANGEABLE.join(', ')}` },
-    change: async (transaction, endpoint, { url, description, types, entriesPerMessage: entry_limit }) => {
+  onWebhook(
+    'update',
+    WebhookChange.properties,
+    async (transaction, endpoint, { url, description, types, entriesPerMessage: entry_limit }) => {
       // With other types the range in flight would become another message, so it is not repeated.
       await retryConsumer(transaction, endpoint, types ? { inFlightUntil: null } : {});
       await updateEndpoint(transaction, endpoint).set({ url, description, types, entry_limit }).execute();
       return url === undefined ? {} : { noted: { url: 'changed' } };
     },
-  });
+    (change) =>
+      CHANGEABLE.some((name) => change[name] !== undefined)
+        ? checkFields(change, allowsHttp)
+        : { '': `At least one of these fields is required: ${CHANGEABLE.join(', ')}` },
+  );
 
 const ON_ONE = {
   /** Stops the messages of a webhook until it is resumed. A partner's pause does not replace an operator's. */
-  pause: onWebhook({
-    name: 'pause',
-    change: async (transaction, endpoint, _input, by) => {
-      await pauseConsumer(transaction, endpoint);
-      const pausedBy = endpoint.pausedBy === 'operator' ? 'operator' : by;
-      await updateEndpoint(transaction, endpoint).set({ paused_by: pausedBy }).execute();
-      return {};
-    },
+  pause: onWebhook('pause', {}, async (transaction, endpoint, _input, by) => {
+    await pauseConsumer(transaction, endpoint);
+    const pausedBy = endpoint.pausedBy === 'operator' ? 'operator' : by;
+    await updateEndpoint(transaction, endpoint).set({ paused_by: pausedBy }).execute();
   }),
 
   /** Continues the messages of a webhook where they stopped. A partner cannot resume what an operator paused. */
-  resume: onWebhook({
-    name: 'resume',
-    change: async (transaction, endpoint, _input, by) => {
-      if (by === 'partner' && endpoint.pausedBy === 'operator') return PAUSED_BY_OPERATOR;
-      await resumeConsumer(transaction, endpoint);
-      await updateEndpoint(transaction, endpoint).set({ disabled_reason: null, paused_by: null }).execute();
-      return {};
-    },
+  resume: onWebhook('resume', {}, async (transaction, endpoint, _input, by) => {
+    if (by === 'partner' && endpoint.pausedBy === 'operator') return PAUSED_BY_OPERATOR;
+    await resumeConsumer(transaction, endpoint);
+    await updateEndpoint(transaction, endpoint).set({ disabled_reason: null, paused_by: null }).execute();
+    return {};
   }),
 
   /** Sends everything since a time again. */
-  replay: onWebhook({
-    name: 'replay',
-    fields: { since: Type.String({ description: SINCE_RULE }) },
-    // A leap second is a time, but JavaScript knows none.
-    check: ({ since }) => (Number.isNaN(Date.parse(since)) ? { since: SINCE_RULE } : {}),
-    change: async (transaction, endpoint, { since }) => {
+  replay: onWebhook(
+    'replay',
+    { since: Type.String({ description: SINCE_RULE }) },
+    async (transaction, endpoint, { since }) => {
       const cursor = await cursorBefore(transaction, endpoint, new Date(since));
       await retryConsumer(transaction, endpoint, { cursor, inFlightUntil: null });
       await updateEndpoint(transaction, endpoint)
@@ -191,13 +179,15 @@ const ON_ONE = {
         .execute();
       return { was: String(endpoint.cursor), noted: { was: endpoint.cursor, cursor } };
     },
-  }),
+    // A leap second is a time, but JavaScript knows none.
+    ({ since }) => (Number.isNaN(Date.parse(since)) ? { since: SINCE_RULE } : {}),
+  ),
 
   /** Gives a webhook new keys. The previous keys still sign for the overlap. Older keys end now. */
-  rotate: onWebhook({
-    name: 'rotate',
-    fields: WebhookRotation.properties,
-    change: async (transaction, endpoint, { overlapHours = DEFAULT_WEBHOOK_OVERLAP_HOURS }) => {
+  rotate: onWebhook(
+    'rotate',
+    WebhookRotation.properties,
+    async (transaction, endpoint, { overlapHours = DEFAULT_WEBHOOK_OVERLAP_HOURS }) => {
       const { shardId, id } = endpoint;
       const end = (hours: number, which: RawBuilder<unknown>) =>
         sql`
@@ -208,59 +198,50 @@ const ON_ONE = {
       const keys = await addKeys(transaction, endpoint);
       return { keys, noted: { rotated: true, overlapHours } };
     },
-  }),
+  ),
 
   /** Requests a test message, whatever the state of the webhook. The delivery process sends it. */
-  test: onWebhook({
-    name: 'test',
-    change: async (transaction, endpoint) => {
-      const messageId = `msg_test_${randomUUID()}`;
-      await updateEndpoint(transaction, endpoint).set({ test_message: messageId }).execute();
-      return { messageId, noted: { messageId } };
-    },
+  test: onWebhook('test', {}, async (transaction, endpoint) => {
+    const messageId = `msg_test_${randomUUID()}`;
+    await updateEndpoint(transaction, endpoint).set({ test_message: messageId }).execute();
+    return { messageId, noted: { messageId } };
   }),
 
   /** Deletes a webhook with its secrets. Its attempts can be millions of rows: expireAttempts deletes them. */
-  delete: onWebhook({
-    name: 'delete',
-    change: async (transaction, { shardId, id }) => {
-      await deleteConsumer(transaction, { shardId, id });
-      const secrets = transaction.deleteFrom('webhook_secrets').where('shard_id', '=', shardId);
-      await secrets.where('endpoint_id', '=', id).execute();
-      const endpoints = transaction.deleteFrom('webhook_endpoints').where('shard_id', '=', shardId);
-      await endpoints.where('id', '=', id).execute();
-      return {};
-    },
+  delete: onWebhook('delete', {}, async (transaction, { shardId, id }) => {
+    await deleteConsumer(transaction, { shardId, id });
+    const secrets = transaction.deleteFrom('webhook_secrets').where('shard_id', '=', shardId);
+    await secrets.where('endpoint_id', '=', id).execute();
+    const endpoints = transaction.deleteFrom('webhook_endpoints').where('shard_id', '=', shardId);
+    await endpoints.where('id', '=', id).execute();
   }),
 };
 
-interface ActionOnWebhook<Fields extends TProperties> {
-  name: string;
-  fields?: Fields;
-  check?: (input: Static<TObject<Fields>>) => Record<string, string>;
-  /** `noted` is what the audit log records besides the state before and after. */
+/**
+ * Defines an action on one webhook. Its consumer is locked first, as a delivery does (webhook_delivered): with another order
+ * the two could wait for each other. So nothing else changes between the state before and the state after, and both are recorded.
+ * `noted` is what the audit log records besides.
+ */
+function onWebhook<Fields extends TProperties>(
+  name: string,
+  fields: Fields,
   change: (
     transaction: Database,
     endpoint: Endpoint,
     input: Static<TObject<Fields>>,
     by: 'partner' | 'operator',
-  ) => Promise<(Omit<Changed, 'endpoint'> & { noted?: AuditedState }) | Refused>;
-}
-
-/**
- * Defines an action on one webhook. Its consumer is locked first, as a delivery does (webhook_delivered): with another order
- * the two could wait for each other. So nothing else changes between the state before and the state after, and both are recorded.
- */
-function onWebhook<Fields extends TProperties>(action: ActionOnWebhook<Fields>): WebhookAction {
-  const { name, fields, check = () => ({}), change } = action as unknown as ActionOnWebhook<TProperties>;
+  ) => Promise<(Omit<Changed, 'endpoint'> & { noted?: AuditedState }) | Refused | void>,
+  check: (input: Static<TObject<Fields>>) => Record<string, string> = () => ({}),
+): WebhookAction {
+  type Input = Static<TObject<Fields>>;
   return {
     name: `webhook.${name}`,
-    input: Type.Object({ ...WebhookPath.properties, ...fields }),
-    check,
+    input: Type.Object({ ...WebhookPath.properties, ...(fields as TProperties) }),
+    check: (input) => check(input as Input),
     run: async (transaction, input, note, actor) => {
       const before = await lockEndpoint(transaction, String(input['webhookId']), actor);
       if (!before) return NO_SUCH_WEBHOOK;
-      const result = await change(transaction, before, input, kindOf(actor));
+      const result = (await change(transaction, before, input as Input, kindOf(actor))) ?? {};
       if (isRefused(result)) return result;
       const { noted, ...made } = result;
       const endpoint = await findEndpoint(transaction, before);
@@ -310,15 +291,12 @@ async function isGranted(transaction: Database, { eventId, partnerId }: Owner): 
 
 /** Returns the cursor before the first entry since then. */
 async function cursorBefore(transaction: Database, { shardId, eventId, partnerId }: Owner, since: Date) {
-  const first = await transaction
-    .selectFrom('journal_segments')
-    .select(({ fn, ref }) => fn.min(sql<number>`${ref('last_offset')} - ${ref('count')}`).as('before'))
-    .where('shard_id', '=', shardId)
-    .where('event_id', '=', eventId)
-    .where('partner_id', 'in', [0, partnerId])
-    .where('at', '>=', since)
-    .executeTakeFirst();
-  return first?.before ?? journalHead(transaction, shardId);
+  const { rows } = await sql<{ before: number | null }>`
+    select min(last_offset - count) as before from journal_segments
+    where shard_id = ${shardId} and event_id = ${eventId} and partner_id in (0, ${partnerId}) and at >= ${since}`.execute(
+    transaction,
+  );
+  return rows[0]!.before ?? journalHead(transaction, shardId);
 }
 
 /** Creates the current keys of an endpoint. The API may write keys, but not read them. */

@@ -1,9 +1,149 @@
-import { answersOf, BODY_LIMIT_BYTES, COMMON_FAILURES, success, WebhookPath } from '@floodgate/contract';
-import { defineApi, type Routes } from '@floodgate/http';
+import type { TSchema } from '@sinclair/typebox';
+import {
+  answersOf,
+  BODY_LIMIT_BYTES,
+  COMMON_FAILURES,
+  DEFAULT_LIMIT,
+  success,
+  Webhook,
+  WebhookAttempts,
+  WebhookAttemptsQuery,
+  WebhookChange,
+  WebhookList,
+  WebhookPath,
+  WebhookReplay,
+  WebhookRequest,
+  WebhookRotation,
+  WebhookTest,
+  WebhookWithSecret,
+  type FailureCode,
+} from '@floodgate/contract';
+import type { Database } from '@floodgate/database';
+import { defineApi, type Principal, type Routes } from '@floodgate/http';
 import { createFairQueue } from '@floodgate/service/fair-queue';
-import { isRefused, webhookActions } from './actions.ts';
-import { ON_ONE, ONE, OPERATIONS, type Operation } from './operations.ts';
+import {
+  isRefused,
+  NO_SUCH_WEBHOOK,
+  perform,
+  webhookActions,
+  type Refused,
+  type WebhookActionName,
+  type WebhookActions,
+} from './actions.ts';
+import { findEndpoint, listAttempts, listEndpoints, webhookOf } from './endpoints.ts';
 import { allowPrivateSetting } from './settings.ts';
+
+/** An operation of a partner on its webhooks under an event. */
+interface Operation {
+  /** Method and path. */
+  route: string;
+  /** By default the words of its operationId. */
+  summary?: string;
+  description: string;
+  failures?: FailureCode[];
+  querystring?: TSchema;
+  body?: TSchema;
+  /** By default the webhook. */
+  response?: TSchema;
+  /** `given` has the fields of the body, the query and the path. */
+  run: (
+    db: Database,
+    principal: Principal,
+    given: { webhookId: string; limit?: string },
+    actions: WebhookActions,
+  ) => Promise<object | Refused>;
+}
+
+/** The path of one webhook, and what an operation on it may answer. */
+const ONE = '/webhooks/:webhookId';
+const ON_ONE: FailureCode[] = [...COMMON_FAILURES, '11', '70'];
+
+/** The operations by their operationId. */
+const OPERATIONS: Record<string, Operation> = {
+  listWebhooks: {
+    route: 'GET /webhooks',
+    description: 'Lists your webhooks under this event, oldest first.',
+    response: WebhookList,
+    run: async (db, principal) => (await listEndpoints(db, principal)).map((endpoint) => webhookOf(endpoint)),
+  },
+  getWebhook: {
+    route: `GET ${ONE}`,
+    description: 'Returns a webhook with its progress: cursor, failures and next attempt.',
+    run: async (db, principal, { webhookId: id }) => {
+      const endpoint = await findEndpoint(db, { ...principal, id });
+      return endpoint ? webhookOf(endpoint) : NO_SUCH_WEBHOOK;
+    },
+  },
+  listWebhookAttempts: {
+    route: `GET ${ONE}/attempts`,
+    summary: 'List Attempts',
+    description: 'Lists the latest attempts to send messages, latest first. Attempts are kept for 30 days.',
+    querystring: WebhookAttemptsQuery,
+    response: WebhookAttempts,
+    run: async (db, principal, { webhookId: id, limit = DEFAULT_LIMIT }) => {
+      const endpoint = await findEndpoint(db, { ...principal, id });
+      return endpoint ? listAttempts(db, endpoint, Number(limit)) : NO_SUCH_WEBHOOK;
+    },
+  },
+  createWebhook: act('create', {
+    route: 'POST /webhooks',
+    description:
+      'Creates a webhook, which sends the changes of your registrations under this event to a URL. The secret is only in this answer. ' +
+      'You may have ten webhooks under an event.',
+    failures: [...COMMON_FAILURES, '11', '71'],
+    body: WebhookRequest,
+    response: WebhookWithSecret,
+  }),
+  changeWebhook: act('update', {
+    route: `PATCH ${ONE}`,
+    description:
+      'Changes the given fields, at least one. Unknown fields are ignored. If the webhook is active, its next attempt starts at once.',
+    body: WebhookChange,
+  }),
+  replayWebhook: act('replay', {
+    description:
+      'Sends all entries since a time again, as far back as entries are kept. The messages have new ids.',
+    body: WebhookReplay,
+  }),
+  rotateWebhookSecret: act('rotate', {
+    description:
+      'Creates a new secret and a new key. The secret is only in this answer. During the overlap, messages are also signed with the ' +
+      'previous ones. The body is optional, and so are its fields.',
+    body: WebhookRotation,
+    response: WebhookWithSecret,
+  }),
+  pauseWebhook: act('pause', {
+    description:
+      'Stops the messages of a webhook. Entries that occur meanwhile are sent after Resume Webhook. Safe to repeat.',
+  }),
+  resumeWebhook: act('resume', {
+    description:
+      'Continues the messages where they stopped, also after the webhook was disabled. If the operator paused the webhook, only the ' +
+      'operator can resume it: 72. Safe to repeat.',
+    failures: [...ON_ONE, '72'],
+  }),
+  testWebhook: act('test', {
+    description:
+      'Sends a signed message of the type webhook.test, whatever the state of the webhook. List Attempts shows the outcome.',
+    response: WebhookTest,
+  }),
+  deleteWebhook: act('delete', {
+    route: `DELETE ${ONE}`,
+    description: 'Deletes a webhook with its secrets and attempts. Returns it as it was.',
+  }),
+};
+
+/** Returns the operation that performs an action as the partner: by default a POST to the action's name. */
+function act(name: WebhookActionName, operation: Omit<Operation, 'run' | 'route'> & { route?: string }) {
+  const run: Operation['run'] = async (db, principal, given, actions) => {
+    const { eventId, partnerId } = principal;
+    const result = await perform(db, actions[name], { ...given, eventId, partnerId }, principal);
+    if (isRefused(result)) return result;
+    const { endpoint, keys, messageId } = result;
+    return messageId === undefined ? webhookOf(endpoint, keys) : { messageId };
+  };
+  return { route: `POST ${ONE}/${name}`, run, ...operation };
+}
 
 /** One for the fair queue, and one more while the first waits for a lock. */
 const CONNECTIONS = 2;
@@ -22,7 +162,7 @@ export const webhooksApi = defineApi({
     const actions = webhookActions(WEBHOOK_ALLOW_PRIVATE === 'true');
 
     function addRoute(api: Routes, operationId: string, operation: Operation): void {
-      const { route, run, response, ...schema } = operation;
+      const { route, run, response = Webhook, ...schema } = operation;
       const [method, url] = route.split(' ') as ['GET' | 'POST' | 'PATCH' | 'DELETE', string];
       api.route({
         method,

@@ -20,8 +20,7 @@ const HOUR_MS = 3_600_000;
 /** `floodgate webhook …` */
 export function addWebhookCommands(program: Command, cli: Cli): void {
   const webhook = program.command('webhook').description("partners' webhooks");
-  for (const [name, change] of Object.entries(CHANGES))
-    addChange(webhook, cli, name as WebhookActionName, change);
+  for (const name of Object.keys(CHANGES)) addChange(webhook, cli, name as WebhookActionName);
   addList(webhook, cli);
   addShow(webhook, cli);
   addAttempts(webhook, cli);
@@ -30,70 +29,60 @@ export function addWebhookCommands(program: Command, cli: Cli): void {
 /** The operator's view of a webhook: its partner's view, and more. */
 type Shown = Awaited<ReturnType<typeof shownOf>>;
 
-/** A command that performs the action of its name. */
-interface Change {
-  description: string;
-  /** By default the webhook. */
-  arguments?: [flags: string, description: string, parse: (text: string) => unknown][];
-  /** Their names are those of the action's fields, or in FIELDS. */
-  options?: Option[];
-}
+/** Starts a command on one webhook. */
+const onOne = (command: Command, description: string) =>
+  command.description(description).argument('<webhookId>', 'the webhook', parseText);
 
-const ON_ONE: NonNullable<Change['arguments']> = [['<webhookId>', 'the webhook', parseText]];
 /** The fields of an action that come from an option with a shorter name. */
 const FIELDS: Record<string, string> = { entries: 'entriesPerMessage', overlap: 'overlapHours' };
 const TYPES = new Option('--types <types>', 'types of entries to send, separated by commas');
 TYPES.argParser((text) => text.split(',').map((type) => type.trim()));
 const ENTRIES = new Option('--entries <number>', 'maximum number of entries in one message');
 ENTRIES.argParser(parseWhole);
+const FROM = new Option('--from <where>', 'start: at the oldest entry that is kept; now: at the next entry');
+FROM.choices(['start', 'now']).default('start');
+const OVERLAP = new Option('--overlap <duration>', 'how long both secrets sign (24h, 2d, 0h)');
+OVERLAP.argParser((text) => Math.ceil(parseDurationMs(text) / HOUR_MS)).default(24, '24h');
+const parseSinceText = (text: string) => parseSince(text).toISOString();
 
-const CHANGES: Record<WebhookActionName, Change> = {
-  create: {
-    description: "send the changes of a partner's registrations under an event to a URL",
-    arguments: [
-      ['<eventId>', 'the event', parseId],
-      ['<partnerId>', 'the partner', parseId],
-      ['<url>', 'an https URL', parseText],
-    ],
-    options: [
-      TYPES,
-      ENTRIES,
-      new Option('--description <words>', 'a note, shown in lists').argParser(parseText),
-      new Option('--from <where>', 'start: at the oldest entry that is kept; now: at the next entry')
-        .choices(['start', 'now'])
-        .default('start'),
-    ],
-  },
-  update: {
-    description: 'change a webhook; its next attempt starts at once',
-    options: [new Option('--url <url>', 'an https URL').argParser(parseText), TYPES, ENTRIES],
-  },
-  test: { description: 'send a message of the type webhook.test; "attempts" shows the outcome' },
-  replay: {
-    description: 'send all entries since a time again, as far back as entries are kept',
-    options: [
-      new Option('--since <when>', 'a time, or how long ago (90d, 12h)')
-        .argParser((text) => parseSince(text).toISOString())
-        .makeOptionMandatory(),
-    ],
-  },
-  rotate: {
-    description: 'create a new secret, which is shown only once; the previous one also signs for the overlap',
-    options: [
-      new Option('--overlap <duration>', 'how long both secrets sign (24h, 2d, 0h)')
-        .argParser((text) => Math.ceil(parseDurationMs(text) / HOUR_MS))
-        .default(24, '24h'),
-    ],
-  },
-  pause: { description: 'stop its messages; they are sent after resume' },
-  resume: { description: 'continue where it stopped, also if the partner paused it or it was disabled' },
-  delete: { description: 'delete it with its secrets and attempts' },
+/** The commands that perform an action. Their arguments and options have the names of its fields, or those in FIELDS. */
+const CHANGES: Record<WebhookActionName, (command: Command) => unknown> = {
+  create: (command) =>
+    command
+      .description("send the changes of a partner's registrations under an event to a URL")
+      .argument('<eventId>', 'the event', parseId)
+      .argument('<partnerId>', 'the partner', parseId)
+      .argument('<url>', 'an https URL', parseText)
+      .addOption(TYPES)
+      .addOption(ENTRIES)
+      .option('--description <words>', 'a note, shown in lists', parseText)
+      .addOption(FROM),
+  update: (command) =>
+    onOne(command, 'change a webhook; its next attempt starts at once')
+      .option('--url <url>', 'an https URL', parseText)
+      .addOption(TYPES)
+      .addOption(ENTRIES),
+  test: (command) => onOne(command, 'send a message of the type webhook.test; "attempts" shows the outcome'),
+  replay: (command) =>
+    onOne(command, 'send all entries since a time again, as far back as entries are kept').requiredOption(
+      '--since <when>',
+      'a time, or how long ago (90d, 12h)',
+      parseSinceText,
+    ),
+  rotate: (command) =>
+    onOne(
+      command,
+      'create a new secret, which is shown only once; the previous one also signs for the overlap',
+    ).addOption(OVERLAP),
+  pause: (command) => onOne(command, 'stop its messages; they are sent after resume'),
+  resume: (command) =>
+    onOne(command, 'continue where it stopped, also if the partner paused it or it was disabled'),
+  delete: (command) => onOne(command, 'delete it with its secrets and attempts'),
 };
 
-function addChange(webhook: Command, cli: Cli, name: WebhookActionName, change: Change): void {
-  const command = webhook.command(name).description(change.description);
-  for (const parts of change.arguments ?? ON_ONE) command.argument(...parts);
-  change.options?.forEach((option) => command.addOption(option));
+function addChange(webhook: Command, cli: Cli, name: WebhookActionName): void {
+  const command = webhook.command(name);
+  CHANGES[name](command);
   answeringChange(command, cli, async (db, actor, options) => {
     const { isRefused, perform, webhookActions } = await import('./actions.ts');
     const { registeredArguments, processedArgs } = command;
@@ -155,10 +144,6 @@ function addList(webhook: Command, cli: Cli): void {
   });
 }
 
-/** Adds a command that reads one webhook. */
-const onOne = (webhook: Command, name: string, description: string) =>
-  webhook.command(name).description(description).argument('<webhookId>', 'the webhook', parseText);
-
 async function requireEndpoint(db: Database, id: string): Promise<Endpoint> {
   const { findEndpointAnywhere } = await import('./endpoints.ts');
   const endpoint = await findEndpointAnywhere(db, id);
@@ -167,7 +152,7 @@ async function requireEndpoint(db: Database, id: string): Promise<Endpoint> {
 }
 
 function addShow(webhook: Command, cli: Cli): void {
-  const show = onOne(webhook, 'show', 'a webhook, without its secret');
+  const show = onOne(webhook.command('show'), 'a webhook, without its secret');
   answeringFromDatabase(show, cli, async (db, _options, id) => {
     const { findNotice } = await import('./notices.ts');
     const { lagOf } = await import('@floodgate/journal');
@@ -192,8 +177,7 @@ function addShow(webhook: Command, cli: Cli): void {
 
 function addAttempts(webhook: Command, cli: Cli): void {
   const attempts = onOne(
-    webhook,
-    'attempts',
+    webhook.command('attempts'),
     'the latest attempts to send messages, latest first; attempts are kept for 30 days',
   ).option('--limit <attempts>', 'at most this many', parseLimit, 50);
   answeringFromDatabase(attempts, cli, async (db, { limit }, id) => {

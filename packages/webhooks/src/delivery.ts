@@ -3,12 +3,10 @@ import { expirePartnerEntries } from '@floodgate/audit';
 import { inEachShard, type Database } from '@floodgate/database';
 import { advanceIdleConsumers, defineDelivery, runConsumers } from '@floodgate/journal';
 import { whole } from '@floodgate/service';
-import { checkedAgent, type Reach } from './deliver/checked-agent.ts';
+import { expireAttempts } from './deliver/attempts.ts';
+import { checkedAgent, type Reach, type Resolve } from './deliver/checked-agent.ts';
 import { createDelivery } from './deliver/deliver.ts';
-import type { DeliveryRun } from './deliver/deliver-messages.ts';
 import type { Sender } from './deliver/post-message.ts';
-import { expireAttempts } from './deliver/record-attempt.ts';
-import type { Resolve } from './deliver/resolve-outside.ts';
 import { createTestSender } from './deliver/send-tests.ts';
 import { allowPrivateSetting } from './settings.ts';
 
@@ -30,38 +28,33 @@ export const webhookDelivery = (resolve?: Resolve) =>
         default: 50,
       }),
     },
-    open({ db, log, metrics, config }) {
+    async open({ db, log, metrics, config }) {
       const isDevelopment = config.WEBHOOK_ALLOW_PRIVATE === 'true';
       const agentFor = (reach: Reach) => checkedAgent(reach, resolve);
       const agents = { live: agentFor(isDevelopment ? 'any' : 'public'), test: agentFor('private') };
       const sender = { agents, sendsTestEvents: isDevelopment, onAttempt: countAttempts(metrics) };
-      // Without its URL, which may contain a secret.
-      const onDisabled: DeliveryRun['onDisabled'] = ({ id, eventId }, reason) => {
-        if (reason !== 'test_event') log.warn({ webhook: id, eventId, reason }, 'a webhook was disabled');
-      };
       const slowLimit = Math.floor(config.WEBHOOK_SLOTS / 2);
       const consumers = runConsumers({
         db,
         kind: 'webhook',
         concurrency: config.WEBHOOK_SLOTS,
         onError: (err, { id }) => log.warn({ err, webhook: id }, 'a delivery failed; it is repeated'),
-        run: createDelivery({ db, sender, slowLimit, onDisabled }),
+        run: createDelivery({ db, log, sender }, slowLimit),
       });
       const tests = createTestSender(db, sender, (err, id) =>
         log.warn({ err, webhook: id }, 'a test of a webhook failed'),
       );
-      const tasks = [
-        { name: 'webhooks', intervalMs: POLL_INTERVAL_MS, run: consumers.poll },
-        { name: 'webhook tests', intervalMs: TEST_INTERVAL_MS, run: tests.poll },
-        { name: 'idle webhooks and old attempts', intervalMs: TIDY_INTERVAL_MS, run: () => tidy(db) },
-      ];
-      return Promise.resolve({
-        tasks,
+      return {
+        tasks: [
+          { name: 'webhooks', intervalMs: POLL_INTERVAL_MS, run: consumers.poll },
+          { name: 'webhook tests', intervalMs: TEST_INTERVAL_MS, run: tests.poll },
+          { name: 'idle webhooks and old attempts', intervalMs: TIDY_INTERVAL_MS, run: () => tidy(db) },
+        ],
         async close() {
           await Promise.all([consumers.close(), tests.close()]);
           await Promise.all(Object.values(agents).map((agent) => agent.destroy()));
         },
-      });
+      };
     },
   });
 
@@ -69,13 +62,11 @@ export const webhooksDelivery = webhookDelivery();
 
 /** Moves idle cursors forward, and deletes old attempts and audit entries. */
 async function tidy(db: Database): Promise<'more' | 'done'> {
-  let more = false;
-  await inEachShard(db, async (shardId) => {
-    await advanceIdleConsumers(db, shardId, 'webhook');
-    more = (await expireAttempts(db, shardId, ATTEMPT_DAYS)) || more;
-  });
   await expirePartnerEntries(db);
-  return more ? 'more' : 'done';
+  return inEachShard(db, async (shardId) => {
+    await advanceIdleConsumers(db, shardId, 'webhook');
+    return expireAttempts(db, shardId, ATTEMPT_DAYS);
+  });
 }
 
 /** Counts attempts, not by endpoint: Postgres has the attempts of each. */

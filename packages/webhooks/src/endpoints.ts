@@ -8,14 +8,10 @@ import {
 import { askShards, shardIds, type Database } from '@floodgate/database';
 import type { ConsumerId } from '@floodgate/journal';
 import { sql, type InferResult } from 'kysely';
-import { publicKeyText, secretText, type SigningKeys } from './signatures.ts';
+import { createSigner, publicKeyText, secretText, type SigningKeys } from './signatures.ts';
 
 /** The partner that owns an endpoint, and the event. */
-export interface Owner {
-  shardId: number;
-  eventId: number;
-  partnerId: number;
-}
+export type Owner = Pick<Endpoint, 'shardId' | 'eventId' | 'partnerId'>;
 
 /** An endpoint with the progress of its consumer, without its secrets. */
 export type Endpoint = InferResult<ReturnType<typeof selectEndpoints>>[number];
@@ -86,22 +82,17 @@ export const updateEndpoint = (db: Database, { shardId, id }: ConsumerId) =>
 
 /** Returns an endpoint as its partner sees it, with its secret if that is new. */
 export function webhookOf(endpoint: Endpoint, keys?: SigningKeys): Webhook & { secret?: string } {
-  const { state, failingSince, nextAt } = endpoint;
-  const isScheduled = state === 'active' && nextAt.getTime() > Date.now();
+  const { shardId: _shard, eventId: _event, partnerId: _partner, pausedBy: _paused, ...fields } = endpoint;
+  const { failingSince, nextAt, createdAt, ...webhook } = fields;
+  const isScheduled = webhook.state === 'active' && nextAt.getTime() > Date.now();
   return {
-    id: endpoint.id,
-    url: endpoint.url,
-    description: endpoint.description,
-    types: endpoint.types,
-    entriesPerMessage: endpoint.entriesPerMessage,
-    state,
-    disabledReason: state === 'disabled' ? endpoint.disabledReason : null,
-    cursor: String(endpoint.cursor),
-    failures: endpoint.failures,
+    ...webhook,
+    disabledReason: webhook.state === 'disabled' ? webhook.disabledReason : null,
+    cursor: String(webhook.cursor),
     dateFailing: failingSince && formatTimestamp(failingSince),
     dateNextAttempt: isScheduled ? formatTimestamp(nextAt) : null,
-    publicKey: publicKeyText(endpoint.publicKey),
-    dateCreated: formatTimestamp(endpoint.createdAt),
+    publicKey: publicKeyText(webhook.publicKey),
+    dateCreated: formatTimestamp(createdAt),
     ...(keys && { secret: secretText(keys.secret) }),
   };
 }
@@ -112,27 +103,51 @@ export async function listAttempts(
   { shardId, id }: ConsumerId,
   limit: number,
 ): Promise<WebhookAttempt[]> {
-  const attempts = db
-    .selectFrom('webhook_attempts')
+  const { rows } = await sql<Omit<WebhookAttempt, 'dateAttempted'> & { dateAttempted: Date }>`
+    select message_id as "messageId", after_offset::text as "previousCursor", last_offset::text as cursor, entries,
+      at as "dateAttempted", took_ms as milliseconds, outcome, http_status as "httpStatus", error
+    from webhook_attempts where shard_id = ${shardId} and endpoint_id = ${id}
+    order by at desc, id limit ${limit}`.execute(db);
+  return rows.map((row) => ({ ...row, dateAttempted: formatTimestamp(row.dateAttempted) }));
+}
+
+/** An endpoint with everything that a delivery needs. `sign` signs with the valid keys, newest first. */
+export type EndpointToDeliver = NonNullable<Awaited<ReturnType<typeof loadEndpoint>>>;
+
+/** Returns an endpoint; undefined if it was deleted. */
+export async function loadEndpoint(db: Database, { shardId, id }: ConsumerId) {
+  const ofEndpoint = sql`shard_id = ${shardId} and endpoint_id = ${id}`;
+  const validKeys = (column: 'secret' | 'private_key') => sql<Buffer[]>`array(
+    select ${sql.ref(column)} from webhook_secrets
+    where ${ofEndpoint} and (ends_at is null or ends_at > now()) order by created_at desc
+  )`;
+  // It has the grant and a valid key of the event's mode: the same rule as for a request to the API.
+  const hasAccess = sql<boolean>`exists (
+    select from event_grants permission join secret_keys key on key.partner_id = permission.partner_id
+    where permission.event_id = event.id and permission.partner_id = endpoint.partner_id
+      and key.mode = event.mode and key.revoked_at is null and coalesce(key.expires_at > now(), true)
+  )`;
+  const lastAttempt = sql<{ outcome: string; took_ms: number }>`(
+    select outcome, took_ms from webhook_attempts where ${ofEndpoint} order by at desc limit 1
+  )`.as('attempt');
+  const found = await db
+    .selectFrom('webhook_endpoints as endpoint')
+    .innerJoin('events as event', 'event.id', 'endpoint.event_id')
+    .leftJoin(lastAttempt, (join) => join.onTrue())
     .select([
-      'message_id as messageId',
-      sql<string | null>`after_offset::text`.as('previousCursor'),
-      sql<string | null>`last_offset::text`.as('cursor'),
-      'entries',
-      'at as dateAttempted',
-      'took_ms as milliseconds',
-      'outcome',
-      'http_status as httpStatus',
-      'error',
+      'endpoint.id',
+      'endpoint.shard_id as shardId',
+      'url',
+      'types',
+      'entry_limit as entriesPerMessage',
     ])
-    .$narrowType<{ outcome: WebhookAttempt['outcome'] }>()
-    .where('shard_id', '=', shardId)
-    .where('endpoint_id', '=', id)
-    .orderBy('at', 'desc')
-    .orderBy('id')
-    .limit(limit);
-  return (await attempts.execute()).map((attempt) => ({
-    ...attempt,
-    dateAttempted: formatTimestamp(attempt.dateAttempted),
-  }));
+    // The next message names the cursor of the last delivered one. Replayed messages get new ids.
+    .select(['chain_offset as chain', 'replays', 'event.ref as eventRef', 'event.mode'])
+    .select(['attempt.outcome', 'attempt.took_ms as tookMs', hasAccess.as('hasAccess')])
+    .select([validKeys('secret').as('secrets'), validKeys('private_key').as('privateKeys')])
+    .where('endpoint.shard_id', '=', shardId)
+    .where('endpoint.id', '=', id)
+    .executeTakeFirst();
+  const keys = found?.secrets.map((secret, index) => ({ secret, privateKey: found.privateKeys[index]! }));
+  return found && { ...found, sign: createSigner(keys!) };
 }

@@ -1,10 +1,9 @@
 export * from './actions.ts';
 export * from './delivery.ts';
-export { buildTestMessage } from './deliver/build-message.ts';
-export { deliverMessages } from './deliver/deliver-messages.ts';
-export { expireAttempts, recordAttempt } from './deliver/record-attempt.ts';
-export { readMessages } from './deliver/read-messages.ts';
-export type { Resolve } from './deliver/resolve-outside.ts';
+export { expireAttempts, recordAttempt } from './deliver/attempts.ts';
+export type { Resolve } from './deliver/checked-agent.ts';
+export { createDelivery } from './deliver/deliver.ts';
+export { buildTestMessage, readMessages } from './deliver/messages.ts';
 export * from './endpoints.ts';
 export * from './notices.ts';
 export * from './signatures.ts';

@@ -1,11 +1,4 @@
-import {
-  createHmac,
-  createPrivateKey,
-  generateKeyPairSync,
-  randomBytes,
-  sign,
-  type KeyObject,
-} from 'node:crypto';
+import { createHmac, createPrivateKey, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 
 // Standard Webhooks: each message is signed with a shared secret (v1) and with a private key (v1a).
 
@@ -43,7 +36,8 @@ export type Signer = (id: string, timestamp: number, body: string) => string;
 /** Returns a signer with these keys, newest first. */
 export function createSigner(keys: readonly Pick<SigningKeys, 'secret' | 'privateKey'>[]): Signer {
   const signers = keys.map(({ secret, privateKey }) => {
-    const key = privateKeyOf(privateKey);
+    const der = Buffer.concat([PKCS8_HEAD, privateKey]);
+    const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
     return (content: Buffer) => [
       `v1,${createHmac('sha256', secret).update(content).digest('base64')}`,
       `v1a,${sign(null, content, key).toString('base64')}`,
@@ -54,6 +48,3 @@ export function createSigner(keys: readonly Pick<SigningKeys, 'secret' | 'privat
     return signers.flatMap((signOne) => signOne(content)).join(' ');
   };
 }
-
-const privateKeyOf = (privateKey: Buffer): KeyObject =>
-  createPrivateKey({ key: Buffer.concat([PKCS8_HEAD, privateKey]), format: 'der', type: 'pkcs8' });

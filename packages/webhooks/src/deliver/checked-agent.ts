@@ -1,8 +1,8 @@
-import { lookup as resolveBySystem } from 'node:dns/promises';
+import type { LookupAddress } from 'node:dns';
+import { lookup as resolveBySystem, Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
+import ipaddr from 'ipaddr.js';
 import { Agent, buildConnector } from 'undici';
-import { isPublicAddress } from './public-address.ts';
-import { resolveOutside, type Resolve } from './resolve-outside.ts';
 
 /** Which addresses may be reached. */
 export type Reach = 'public' | 'private' | 'any';
@@ -58,3 +58,53 @@ export function checkedAgent(
     pipelining: 1,
   });
 }
+
+/** All public IPv6 addresses are in this range. */
+const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3') as [ipaddr.IPv6, number];
+/** Reserved for documentation, inside the range above. */
+const DOCUMENTATION = ipaddr.parseCIDR('3fff::/20') as [ipaddr.IPv6, number];
+
+/** Looks public, but on every machine in Azure it is a service of the host. */
+const AZURE_HOST = '168.63.129.16';
+
+/**
+ * Returns whether an address is public: not private, loopback, link-local, multicast or reserved, and not a form that embeds another
+ * address.
+ */
+export function isPublicAddress(text: string): boolean {
+  // Only forms that the system accepts: the library accepts more.
+  if (isIP(text) === 0) return false;
+  const address = ipaddr.parse(text);
+  if (address.range() !== 'unicast') return false;
+  if (address.kind() === 'ipv4') return text !== AZURE_HOST;
+  const v6 = address as ipaddr.IPv6;
+  return v6.match(GLOBAL_UNICAST) && !v6.match(DOCUMENTATION);
+}
+
+/** Finds the addresses of a host. */
+export type Resolve = (host: string) => Promise<LookupAddress[]>;
+
+/** A name server that does not answer is asked twice. */
+const PATIENCE = { timeout: 1_500, tries: 2 } as const;
+/** Names of this machine (RFC 6761). No name server is asked for them. */
+const OF_THIS_MACHINE = /^(?:.+\.)?localhost\.?$/i;
+
+/**
+ * Returns a resolver that asks only name servers, by default those of the system. getaddrinfo would run in the thread pool, where
+ * four names whose server does not answer block all others, and all file access.
+ */
+export const resolveOutside =
+  (servers?: readonly string[]): Resolve =>
+  async (host) => {
+    if (OF_THIS_MACHINE.test(host)) return [{ address: '127.0.0.1', family: 4 }];
+    // A new one each time, because it reads the configured servers.
+    const resolver = new Resolver(PATIENCE);
+    if (servers) resolver.setServers(servers);
+    const [v4, v6] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+    const found = [...addressesOf(v4, 4), ...addressesOf(v6, 6)];
+    if (found.length === 0 && v4.status === 'rejected') throw v4.reason;
+    return found;
+  };
+
+const addressesOf = (answer: PromiseSettledResult<string[]>, family: 4 | 6): LookupAddress[] =>
+  answer.status === 'fulfilled' ? answer.value.map((address) => ({ address, family })) : [];

@@ -1,11 +1,28 @@
-import { release, type Consumer, type RunEnd } from '@floodgate/journal';
-import type { Message } from './build-message.ts';
-import { deliverMessages, disableEndpoint, type DeliveryRun } from './deliver-messages.ts';
-import { loadEndpoint } from './load-endpoint.ts';
-import { obstacleOf, postMessage, type Sender } from './post-message.ts';
-import { readMessages } from './read-messages.ts';
-import { recordAttempt } from './record-attempt.ts';
+import type { Webhook } from '@floodgate/contract';
+import type { Database } from '@floodgate/database';
+import { inTransaction } from '@floodgate/database/connection/in-transaction';
+import {
+  advance,
+  disable,
+  release,
+  retryLater,
+  throttle,
+  type Consumer,
+  type RunEnd,
+} from '@floodgate/journal';
+import type { Logger } from '@floodgate/service';
+import { loadEndpoint, updateEndpoint, type EndpointToDeliver } from '../endpoints.ts';
+import { addNotice } from '../notices.ts';
+import { recordAttempt, recordDelivered } from './attempts.ts';
+import { readMessages, type Message, type MessageReader } from './messages.ts';
+import { obstacleOf, postMessage, type Attempt, type Sender } from './post-message.ts';
+import { isGivenUp, retryDelayMs } from './retry-schedule.ts';
 
+// read range ──▶ build message ──▶ sign, post ──▶ record ──▶ next message
+//                                     └─ not delivered ──▶ retry later, throttle or disable: the range stays in flight
+
+/** How long an endpoint is served before others are. */
+const SLICE_MS = 1_000;
 /** An endpoint is slow if its last attempt took longer. */
 const SLOW_MS = 1_000;
 /** When a slow endpoint is tried again if too many others are slow. */
@@ -13,38 +30,120 @@ const AFTER_SLOW_MS = 1_000;
 /** How often a webhook without access is checked for a new grant or key. */
 const CHECK_ACCESS_AFTER_MS = 5_000;
 
-export interface DeliverOptions extends Pick<DeliveryRun, 'db' | 'onDisabled'> {
+interface DeliverOptions {
+  db: Database;
+  log: Logger;
   sender: Sender;
-  /** Slow endpoints that are served at once. */
-  slowLimit: number;
 }
 
-/** Returns what delivers to an endpoint for a short time. Slow endpoints use only a part of the capacity, so they delay nobody else. */
-export function createDelivery({ db, onDisabled, sender, slowLimit }: DeliverOptions) {
+interface Run extends DeliverOptions {
+  consumer: Consumer;
+  endpoint: EndpointToDeliver;
+  /** Aborted when the process stops. */
+  signal: AbortSignal;
+}
+
+/**
+ * Returns what delivers to an endpoint for a short time. Slow endpoints use only a part of the capacity, so they delay nobody else: at
+ * most `slowLimit` are served at once.
+ */
+export function createDelivery(options: DeliverOptions, slowLimit: number) {
+  const { db, sender } = options;
   let slow = 0;
 
   return async function deliver(consumer: Consumer, signal: AbortSignal): Promise<RunEnd> {
     const endpoint = await loadEndpoint(db, consumer);
     // It was deleted, and its consumer with it.
     if (!endpoint) return 'released';
-    const { chain, outcome, tookMs } = endpoint;
-    const isSlow = (tookMs ?? 0) >= SLOW_MS;
+    const run = { ...options, consumer, endpoint, signal };
+    const isSlow = (endpoint.tookMs ?? 0) >= SLOW_MS;
     const obstacle = obstacleOf(endpoint, sender);
-    if (obstacle === 'TEST_EVENT') return disableEndpoint({ db, consumer, onDisabled }, 'test_event');
+    if (obstacle === 'TEST_EVENT') return disableEndpoint(run, 'test_event');
     // The cursor stays, so a new grant loses nothing.
     if (obstacle) return release(db, consumer, CHECK_ACCESS_AFTER_MS).then(() => 'released');
     if (isSlow && slow >= slowLimit) return release(db, consumer, AFTER_SLOW_MS).then(() => 'released');
-    const send = async (message: Message) => {
-      const attempt = await postMessage(sender, endpoint, message, signal);
-      if (attempt.outcome !== 'delivered') await recordAttempt(db, endpoint, message, attempt);
-      return attempt;
-    };
     // For a receiver that is slow or fails, only the next message is read.
-    const readsAhead = outcome === 'delivered' && !isSlow;
-    const reader = readMessages(db, consumer, endpoint, { chain, readsAhead });
+    const reader = readMessages(db, consumer, endpoint, endpoint.outcome === 'delivered' && !isSlow);
     slow += Number(isSlow);
-    return deliverMessages({ db, consumer, reader, send, onDisabled, signal }).finally(() => {
+    return deliverMessages(run, reader).finally(() => {
       slow -= Number(isSlow);
     });
   };
+}
+
+/** Delivers messages for a short time. The next one is sent when the previous one was accepted. */
+async function deliverMessages(run: Run, reader: MessageReader): Promise<RunEnd> {
+  const { db, consumer } = run;
+  const first = await reader.next();
+  if (typeof first === 'string') return restartChain(db, consumer);
+  if (first === null) return skipToEnd(run, reader);
+  // Recorded before it is sent: after a crash the same message must be built again.
+  const range = { cursor: consumer.cursor, inFlightUntil: first.last };
+  if (consumer.inFlightUntil === null && !(await advance(db, consumer, range))) return 'released';
+  return deliverFrom(run, reader, first);
+}
+
+async function deliverFrom(run: Run, reader: MessageReader, first: Message): Promise<RunEnd> {
+  const { db, consumer, endpoint, sender, signal } = run;
+  const endsAt = performance.now() + SLICE_MS;
+  for (let message: Message | null = first; message !== null;) {
+    const [attempt, next]: [Attempt, Awaited<ReturnType<MessageReader['next']>>] = await Promise.all([
+      postMessage(sender, endpoint, message, signal),
+      // The next run repeats a failed read. This message must be recorded first.
+      reader.next().catch(() => null),
+    ]);
+    if (attempt.outcome !== 'delivered') return afterFailure(run, message, attempt);
+    // The next run handles a problem.
+    const following: Message | null = typeof next === 'string' ? null : next;
+    if (!(await recordDelivered(db, consumer, message, attempt, following?.last ?? null))) return 'released';
+    message = signal.aborted || performance.now() >= endsAt ? null : following;
+  }
+  return 'more';
+}
+
+async function afterFailure(run: Run, message: Message, attempt: Attempt): Promise<RunEnd> {
+  const { db, consumer, endpoint } = run;
+  await recordAttempt(db, endpoint, message, attempt);
+  const { outcome, retryAfterMs } = attempt;
+  if (outcome === 'stopped') return 'more';
+  if (outcome === 'gone') return disableEndpoint(run, 'gone');
+  if (isGivenUp(consumer.failingSince)) return disableEndpoint(run, 'failing');
+  if (outcome === 'slowed') await throttle(db, consumer, retryAfterMs!);
+  else await retryLater(db, consumer, retryDelayMs(consumer.failures));
+  return 'released';
+}
+
+/**
+ * Disables an endpoint until it is resumed, and adds the notice to its partner in the same commit. Changes nothing if the lease was
+ * lost.
+ */
+async function disableEndpoint({ db, log, consumer }: Run, reason: Webhook['disabledReason']) {
+  const isDisabled = await inTransaction(db, async (transaction) => {
+    // The consumer first, as the actions do.
+    if (!(await disable(transaction, consumer))) return false;
+    await updateEndpoint(transaction, consumer).set({ disabled_reason: reason }).execute();
+    // The partner knows beforehand that test events send nothing.
+    if (reason !== 'test_event') await addNotice(transaction, consumer);
+    return true;
+  });
+  // Without its URL, which may contain a secret.
+  const facts = { webhook: consumer.id, eventId: consumer.eventId, reason };
+  if (isDisabled && reason !== 'test_event') log.warn(facts, 'a webhook was disabled');
+  return 'released' as const;
+}
+
+/** The next entries have expired. A new chain starts at the oldest entry that is kept. */
+const restartChain = (db: Database, consumer: Consumer): Promise<RunEnd> =>
+  inTransaction(db, async (transaction) => {
+    // First, because the holder of a newer lease, or a replay, has its own chain.
+    if (!(await advance(transaction, consumer, { cursor: 0 }))) return 'released';
+    await updateEndpoint(transaction, consumer).set({ chain_offset: 0 }).execute();
+    return 'more';
+  });
+
+/** There is no message yet. Moves the cursor past entries of other types. */
+async function skipToEnd({ db, consumer }: Run, { cursor, hasMore }: MessageReader): Promise<RunEnd> {
+  if (cursor === consumer.cursor && consumer.inFlightUntil === null) return 'caught-up';
+  if (!(await advance(db, consumer, { cursor }))) return 'released';
+  return hasMore ? 'more' : 'caught-up';
 }

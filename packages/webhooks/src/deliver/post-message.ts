@@ -1,9 +1,9 @@
 import type { WebhookAttempt } from '@floodgate/contract';
 import type { Mode } from '@floodgate/database';
 import type { Dispatcher } from 'undici';
-import type { Message } from './build-message.ts';
+import type { EndpointToDeliver } from '../endpoints.ts';
 import { forbidden } from './checked-agent.ts';
-import type { EndpointToDeliver } from './load-endpoint.ts';
+import type { Message } from './messages.ts';
 import { readRetryAfterMs } from './retry-schedule.ts';
 
 /** The result of one attempt to send a message. */

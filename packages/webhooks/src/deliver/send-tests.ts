@@ -1,20 +1,14 @@
 import { inEachShard, rememberShards, type Database } from '@floodgate/database';
 import { createSemaphore } from '@floodgate/service/semaphore';
 import { sql } from 'kysely';
-import { buildTestMessage } from './build-message.ts';
-import { loadEndpoint } from './load-endpoint.ts';
+import { loadEndpoint } from '../endpoints.ts';
+import { recordAttempt } from './attempts.ts';
+import { buildTestMessage } from './messages.ts';
 import { postMessage, type Sender } from './post-message.ts';
-import { recordAttempt } from './record-attempt.ts';
 
 /** Tests that are sent at once. A receiver that takes longer than the patience frees its permit, so it delays no other test. */
 const CONCURRENCY = 20;
 const PATIENCE_MS = 500;
-
-interface RequestedTest {
-  shardId: number;
-  id: string;
-  messageId: string;
-}
 
 /** Sends requested test messages, each once, whatever the state of its webhook. */
 export function createTestSender(db: Database, sender: Sender, onError: (error: Error, id: string) => void) {
@@ -23,7 +17,7 @@ export function createTestSender(db: Database, sender: Sender, onError: (error: 
   const withPermit = createSemaphore(CONCURRENCY, PATIENCE_MS);
   /** By webhook: one test at a time, so tests of one receiver that hangs cannot take all permits. */
   const sending = new Map<string, Promise<void>>();
-  let polling: Promise<unknown> = Promise.resolve();
+  let polling: Promise<'more' | 'done'> = Promise.resolve('done');
 
   async function send(test: RequestedTest): Promise<void> {
     const endpoint = await loadEndpoint(db, test);
@@ -33,38 +27,35 @@ export function createTestSender(db: Database, sender: Sender, onError: (error: 
     await recordAttempt(db, endpoint, message, attempt);
   }
 
-  function start(test: RequestedTest): void {
-    const { id } = test;
-    const sent = withPermit(() => send(test))
-      .catch((error: Error) => onError(error, id))
-      .finally(() => sending.delete(id));
-    sending.set(id, sent);
-  }
-
   async function startIn(shardId: number): Promise<void> {
     if (stopping.signal.aborted) return;
-    (await takeTests(db, shardId, [...sending.keys()])).forEach(start);
+    for (const test of await takeTests(db, shardId, [...sending.keys()])) {
+      const sent = withPermit(() => send(test)).catch((error: Error) => onError(error, test.id));
+      sending.set(test.id, sent);
+      void sent.then(() => sending.delete(test.id));
+    }
   }
 
   return {
     /** Starts to send the requested tests. Waits for no receiver. */
-    async poll(): Promise<'done'> {
-      const started = inEachShard(db, startIn, shards);
-      polling = started.catch(() => {});
-      await started;
-      return 'done';
-    },
+    poll: () => (polling = inEachShard(db, startIn, shards)),
     /** Aborts tests in flight, and resolves when none is left. */
     async close(): Promise<void> {
       stopping.abort();
-      await polling;
+      await polling.catch(() => {});
       await Promise.all(sending.values());
     },
   };
 }
 
+interface RequestedTest {
+  shardId: number;
+  id: string;
+  messageId: string;
+}
+
 /** Takes the requested tests of a shard, except those of these endpoints. Each is taken once: after a crash it can be requested again. */
-async function takeTests(db: Database, shardId: number, except: readonly string[]): Promise<RequestedTest[]> {
+async function takeTests(db: Database, shardId: number, except: readonly string[]) {
   const { rows } = await sql<RequestedTest>`
     update webhook_endpoints endpoint set test_message = null
     from webhook_endpoints requested

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { sql, type RawBuilder } from 'kysely';
 import type { Database } from '@floodgate/database';
 import { LEASE_SECONDS, type Consumer, type ConsumerId } from '@floodgate/journal';
-import type { Message } from './build-message.ts';
+import type { Message } from './messages.ts';
 import type { Attempt } from './post-message.ts';
 
 /**
@@ -22,10 +22,9 @@ export async function recordDelivered(
       ${shardId}, ${id}, ${lease}, make_interval(secs => ${LEASE_SECONDS}), ${message.id}, ${message.after}, ${message.last},
       ${message.entries}, ${tookMs}, ${httpStatus}, ${nextInFlight}
     ) as "isKept"`.execute(db);
-  const { isKept } = rows[0]!;
   const progress = { cursor: message.last, inFlightUntil: nextInFlight, failures: 0, failingSince: null };
-  if (isKept) Object.assign(consumer, progress);
-  return isKept;
+  if (rows[0]!.isKept) Object.assign(consumer, progress);
+  return rows[0]!.isKept;
 }
 
 /** Records an attempt that delivered nothing, or a test. Records nothing if the endpoint was deleted. */
@@ -50,41 +49,30 @@ export async function recordAttempt(
 const DELETED_AT_ONCE = 5_000;
 
 /**
- * Deletes attempts of a shard that are older than `days`, and those of deleted endpoints: at most 5,000 per endpoint and call. Returns
- * whether there may be more.
+ * Deletes up to 5,000 attempts of a shard that are older than `days`, or whose endpoint was deleted. Returns whether there may be more.
+ * From endpoint to endpoint by the index.
  */
 export async function expireAttempts(db: Database, shardId: number, days: number): Promise<boolean> {
-  let most = 0;
-  for (const id of await endpointsWithAttempts(db, shardId)) {
-    // Compared in Postgres: a Date has no microseconds.
-    const { numAffectedRows } = await sql`
-      delete from webhook_attempts
-      where shard_id = ${shardId} and endpoint_id = ${id} and at <= (
-        select max(at) from (
-          select at from webhook_attempts
-          where shard_id = ${shardId} and endpoint_id = ${id} and (
-            at < now() - make_interval(days => ${days}::integer)
-            or not exists (select from webhook_endpoints where shard_id = ${shardId} and id = ${id})
-          )
-          order by at limit ${DELETED_AT_ONCE}
-        ) old
-      )`.execute(db);
-    most = Math.max(most, Number(numAffectedRows));
-  }
-  return most >= DELETED_AT_ONCE;
-}
-
-/** Returns the endpoints with attempts, by one index lookup each. */
-async function endpointsWithAttempts(db: Database, shardId: number): Promise<string[]> {
   const next = (after: RawBuilder<unknown>) => sql`
     select endpoint_id from webhook_attempts
     where shard_id = ${shardId} and endpoint_id > ${after} order by endpoint_id limit 1`;
-  const { rows } = await sql<{ id: string }>`
-    with recursive endpoint (id) as (
-      (${next(sql`'00000000-0000-0000-0000-000000000000'`)})
-      union all
-      select (${next(sql`endpoint.id`)}) from endpoint where id is not null
-    )
-    select id from endpoint where id is not null`.execute(db);
-  return rows.map(({ id }) => id);
+  const { numAffectedRows } = await sql`
+    delete from webhook_attempts
+    where shard_id = ${shardId} and ctid = any(array(
+      with recursive endpoint (id) as (
+        (${next(sql`'00000000-0000-0000-0000-000000000000'`)})
+        union all
+        select (${next(sql`endpoint.id`)}) from endpoint where id is not null
+      )
+      select old.ctid from endpoint cross join lateral (
+        select ctid from webhook_attempts
+        where shard_id = ${shardId} and endpoint_id = endpoint.id and (
+          at < now() - make_interval(days => ${days}::integer)
+          or not exists (select from webhook_endpoints where shard_id = ${shardId} and id = endpoint.id)
+        )
+        order by at limit ${DELETED_AT_ONCE}
+      ) old
+      limit ${DELETED_AT_ONCE}
+    ))`.execute(db);
+  return Number(numAffectedRows) >= DELETED_AT_ONCE;
 }

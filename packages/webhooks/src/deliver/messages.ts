@@ -1,0 +1,158 @@
+import { createHash } from 'node:crypto';
+import { formatTimestamp } from '@floodgate/contract';
+import type { Database, JournalKind } from '@floodgate/database';
+import { readJournal, type Consumer, type CursorProblem, type JournalEntry } from '@floodgate/journal';
+import { registrationsOf, statusOf } from '@floodgate/registrations/history';
+import type { EndpointToDeliver } from '../endpoints.ts';
+
+export type Recipient = Pick<
+  EndpointToDeliver,
+  'id' | 'eventRef' | 'types' | 'entriesPerMessage' | 'chain' | 'replays'
+>;
+
+/** Largest body with more than one entry, as Standard Webhooks recommends. */
+const BODY_LIMIT_BYTES = 20 * 1024;
+/** Maximum size of a body without its entries. */
+const FRAME_BYTES = 256;
+/** Entries of one read: many messages, so that few reads wait for Postgres. */
+const PAGE = 1_000;
+/** Pages without an entry for this endpoint that one call reads, of 2,000 segments each: fewer than a lease allows. */
+const SKIPPED_AT_ONCE = 20;
+/** With fewer entries than this, the next page is read while a message is sent. */
+const READ_AHEAD = 500;
+
+export type MessageReader = ReturnType<typeof readMessages>;
+
+/**
+ * Reads the messages of a consumer from its cursor on. A range in flight comes first, exactly as it was. With `readsAhead`, more is read
+ * than the next message needs.
+ */
+export function readMessages(db: Database, consumer: Consumer, to: Recipient, readsAhead: boolean) {
+  const { shardId, eventId, partnerId } = consumer;
+  // Entries of the type registration.confirmed are of the kind confirmed.
+  const kinds = to.types.map((type) => type.split('.')[1] as JournalKind);
+  const scope = { shardId, eventId, partnerId, withTickets: true, kinds };
+  const page = readsAhead ? PAGE : to.entriesPerMessage;
+  let [previous, readTo, inFlightUntil] = [to.chain, consumer.cursor, consumer.inFlightUntil];
+  /** Entries that are in no message yet. */
+  const items: Item[] = [];
+  let problem: CursorProblem | null = null;
+  let reading: Promise<void> | null = null;
+
+  async function readPage(): Promise<void> {
+    const read = await readJournal(db, scope, readTo, page);
+    if (typeof read === 'string') {
+      problem = read;
+      reader.hasMore = false;
+      return;
+    }
+    items.push(...(await describeEntries(db, shardId, read.entries)));
+    readTo = read.cursor;
+    reader.hasMore = read.more;
+  }
+
+  const readOnce = () => (reading ??= readPage().finally(() => (reading = null)));
+  const isEnough = () =>
+    inFlightUntil === null ? items.length >= to.entriesPerMessage : readTo >= inFlightUntil;
+
+  async function readEnough(): Promise<void> {
+    // A range in flight is read to its end, because the message must be the same.
+    const most = inFlightUntil === null ? SKIPPED_AT_ONCE : Infinity;
+    for (let pages = 0; pages < most && reader.hasMore && !isEnough(); pages += 1) await readOnce();
+  }
+
+  /** Returns how many entries the next message has: those of the range in flight, or as many as fit. */
+  const countNext = (end: number | null) =>
+    end === null ? fitting(items, to.entriesPerMessage) : items.filter(({ offset }) => offset <= end).length;
+
+  const reader = {
+    /** Everything up to here is in returned messages, or was skipped. */
+    cursor: consumer.cursor,
+    hasMore: true,
+    /**
+     * Returns the next message. Null: there is none yet, or many entries of other types were skipped and `cursor` is past them. A
+     * cursor problem: the next entries have expired.
+     */
+    async next(): Promise<Message | CursorProblem | null> {
+      await readEnough();
+      if (problem) return problem;
+      const next = items.splice(0, countNext(inFlightUntil));
+      const skippedTo = inFlightUntil ?? readTo;
+      inFlightUntil = null;
+      if (next.length === 0) {
+        reader.cursor = skippedTo;
+        return null;
+      }
+      const message = buildMessage(to, previous, reader.cursor, next);
+      previous = reader.cursor = message.last;
+      // If this read fails, it is repeated when its entries are needed.
+      if (readsAhead && reader.hasMore && items.length < READ_AHEAD) readOnce().catch(() => {});
+      return message;
+    },
+  };
+  return reader;
+}
+
+/** An entry as it is sent, with its position in the journal. */
+type Item = ReturnType<typeof itemOf>;
+
+/** Returns entries as they are sent: a registration as List Registrations shows it, in its state at that time. */
+async function describeEntries(
+  db: Database,
+  shardId: number,
+  entries: readonly JournalEntry[],
+): Promise<Item[]> {
+  const ofRegistrations = entries.filter(({ serial }) => serial !== null);
+  const rows = (await registrationsOf(db, shardId, ofRegistrations)).values();
+  return entries.flatMap(({ offset, kind, at, eventId, ticketId, serial }) => {
+    if (serial === null) {
+      const ticket = { organizedEventID: eventId, organizedEventTicketID: ticketId };
+      return itemOf(offset, at, `ticket.${kind}`, { ...ticket, dateChanged: formatTimestamp(at) });
+    }
+    const row = rows.next().value;
+    return row ? itemOf(offset, at, `registration.${kind}`, statusOf(row)) : [];
+  });
+}
+
+const itemOf = (offset: number, at: Date, type: string, data: object) => ({
+  offset,
+  at,
+  json: JSON.stringify({ type, ...data }),
+});
+
+/** Returns how many of these items the next message has. */
+function fitting(items: readonly Item[], entriesPerMessage: number): number {
+  const most = Math.min(entriesPerMessage, items.length);
+  let bytes = FRAME_BYTES;
+  for (let count = 0; count < most; count += 1) {
+    bytes += Buffer.byteLength(items[count]!.json) + 1;
+    if (bytes > BODY_LIMIT_BYTES) return Math.max(count, 1);
+  }
+  return most;
+}
+
+export type Message = ReturnType<typeof buildMessage>;
+
+/**
+ * Builds the message of these items, at least one: of the entries after the offset `after`, up to `last`. `previous` is the cursor of
+ * the previous message: between it and `after` there is nothing for this endpoint. Built again, the message is the same. Its id is the
+ * same for the same endpoint and range, unless a replay was requested.
+ */
+function buildMessage(to: Recipient, previous: number, after: number, items: readonly Item[]) {
+  const { offset: last, at } = items.at(-1)!;
+  const range = `"previousCursor":"${previous}","cursor":"${last}"`;
+  const entries = `"entries":[${items.map(({ json }) => json).join(',')}]`;
+  const name = [to.id, to.replays, previous, last, ...to.types.toSorted()].join(' ');
+  const id = `msg_${createHash('sha256').update(name).digest('base64url').slice(0, 27)}`;
+  const body = bodyOf('event.changes', at, to.eventRef, `,${range},${entries}`);
+  return { id, body, after, last, entries: items.length };
+}
+
+/** Builds a test message. */
+export const buildTestMessage = (id: string, eventRef: string) => ({
+  id,
+  body: bodyOf('webhook.test', new Date(), eventRef),
+});
+
+const bodyOf = (type: string, at: Date, eventRef: string, more = '') =>
+  `{"type":"${type}","timestamp":"${formatTimestamp(at)}","data":{"eventRef":"${eventRef}"${more}}}`;
