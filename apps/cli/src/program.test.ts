@@ -122,7 +122,7 @@ describe('a database that is down', () => {
 describe('help', () => {
   test('says that there is no such command', async () => {
     const { stderr } = await run(['help', 'nope']);
-    expect(stderr).toBe("floodgate: unknown command 'nope'; --help lists what there is\n");
+    expect(stderr).toBe('floodgate: expected a command; --help lists what there is\n');
   });
 
   test.each([[['--help']], [['help']], [['help', 'ticket']], [['ticket', 'help', 'create']]])(

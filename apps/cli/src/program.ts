@@ -1,4 +1,4 @@
-import { Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
+import { Command } from '@commander-js/extra-typings';
 import { addAuditCommand } from '@floodgate/audit/cli';
 import { type Cli, endingOf } from '@floodgate/command';
 import manifest from '../package.json' with { type: 'json' };
@@ -39,22 +39,7 @@ export function buildProgram(cli: Cli): Command {
   addRedriveCommand(program, cli);
   addReconcileCommand(program, cli);
   addAuditCommand(program, cli);
-  for (const command of [program, ...program.commands]) if (command.commands.length > 0) addHelp(command);
   return program;
-}
-
-/** Replaces commander's own `help`, which takes a name that it does not know for one that is missing. */
-function addHelp(parent: CommandUnknownOpts): void {
-  parent
-    .helpCommand(false)
-    .command('help')
-    .description('say how a command is used')
-    .argument('[command]')
-    .action((name) => {
-      const command = name === undefined ? parent : parent.commands.find((one) => one.name() === name);
-      if (!command) parent.error(`unknown command '${name}'; --help lists what there is`);
-      command.help();
-    });
 }
 
 /** Runs one command line and returns its exit code: 0 well, 1 failed, 2 wrong input. Never rejects. */

@@ -2,12 +2,12 @@ import { Argument, type Command } from '@commander-js/extra-typings';
 import { ConnectionFailed } from '@floodgate/database/connection/failures';
 import { SERVICES, usesQueue } from '@floodgate/database/roles/services';
 import type * as Queue from '@floodgate/queue';
-import { Failure, sqlStateOf } from '@floodgate/service/failure';
+import { Failure, reasonOf, sqlStateOf } from '@floodgate/service/failure';
 import { retry } from '@floodgate/service/retry';
 import { answering, answeringChange, type Answer, type Cli } from '@floodgate/command';
+import { loadSettings, withDatabase, type CliSettings } from '@floodgate/command/actions';
 import { parseSeconds, parseShards } from '@floodgate/command/arguments';
-import { reasonOf, Unreachable } from '@floodgate/command/failures';
-import { loadSettings, withDatabase, type CliSettings } from '@floodgate/command/servers';
+import { Unreachable } from '@floodgate/command/failures';
 
 // The commands that prepare the servers for the others.
 
@@ -24,19 +24,14 @@ export function addMigrateCommand(program: Command, cli: Cli): void {
       'how many, on a Citus cluster that has none yet; 32 if not given',
       parseShards,
     );
-  answering(command, cli, async ({ wait, ...options }) => {
+  answering(command, cli, async ({ wait, shards }) => {
     const settings = await loadSettings(cli.env);
-    return waitForServers(wait * 1_000, () => migrateAll(settings, options));
+    return waitForServers(wait * 1_000, () => migrateAll(settings, shards));
   });
 }
 
-async function migrateAll(
-  { databaseUrl, queue }: CliSettings,
-  { shards }: { shards?: number },
-): Promise<Answer> {
-  const { assertShards, distribute } = await import('@floodgate/database/schema/distribute');
-  const { migrate } = await import('@floodgate/database/schema/migrate');
-  const { listServiceRoles } = await import('@floodgate/database/roles/grant-privileges');
+async function migrateAll({ databaseUrl, queue }: CliSettings, shards?: number): Promise<Answer> {
+  const { assertShards, distribute, listServiceRoles, migrate } = await import('@floodgate/database');
   const { applied, isDistributed, roles } = await withDatabase(databaseUrl, null, async (db) => {
     if (shards !== undefined) await assertShards(db, shards);
     return {

@@ -4,7 +4,6 @@ import type { Database } from '@floodgate/database';
 import { Failure, InvalidInput } from '@floodgate/service/failure';
 import { parseText } from './arguments.ts';
 import { words, type Answer } from './output.ts';
-import { loadSettings, withDatabase } from './servers.ts';
 
 // A command is defined when the program starts, but imports what its work needs only when it is run: loading that takes
 // ten times as long as all the definitions.
@@ -16,6 +15,25 @@ export interface Cli {
   env: NodeJS.ProcessEnv;
   stdout: { write(text: string): unknown };
   stderr: { write(text: string): unknown };
+}
+
+/** Reads the environment. Rejects with ConfigError, naming what is wrong or missing. */
+export const loadSettings = async (env: NodeJS.ProcessEnv, needsQueue = false) =>
+  (await import('./read-settings.ts')).readSettings(env, needsQueue);
+
+export type CliSettings = Awaited<ReturnType<typeof loadSettings>>;
+
+/** Opens the database for `work` and closes it afterwards. `statementTimeoutMs` null: as long as it takes. */
+export async function withDatabase<Result>(
+  connectionString: string,
+  statementTimeoutMs: number | null,
+  work: (db: Database) => Promise<Result>,
+): Promise<Result> {
+  const { connect } = await import('@floodgate/database/connection/connect');
+  const timeout = statementTimeoutMs === null ? {} : { statementTimeoutMs };
+  const options = { connectionString, applicationName: 'floodgate-cli', maxConnections: 2 };
+  await using db = connect({ ...options, ...timeout });
+  return await work(db);
 }
 
 /** Makes a command do `work`, with the options and arguments as its parsers left them, and print its answer. */

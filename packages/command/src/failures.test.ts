@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ConnectionFailed, ConnectionLost } from '@floodgate/database';
-import { Failure } from '@floodgate/service';
-import { endingOf, reasonOf } from './failures.ts';
+import { Failure, reasonOf } from '@floodgate/service';
+import { endingOf } from './failures.ts';
 
 const failing = (properties: object, message = 'quotes "Jane"') =>
   Object.assign(new Error(message), properties);

@@ -2,44 +2,25 @@ import { CommanderError } from 'commander';
 import { ConnectionFailed, ConnectionLost } from '@floodgate/database/connection/failures';
 import { ConfigError, Failure, InvalidInput, reasonOf, sqlStateOf } from '@floodgate/service/failure';
 
-export { reasonOf };
-
 /** A server did not answer. Trying again later may help. */
 export class Unreachable extends Failure {
   override name = 'Unreachable';
 }
 
-const WRONG_INPUT = 2;
-const FAILED = 1;
-
-/** Says how a failed command ends: in one line (null: none), never a stack trace or a password, and by an exit code. */
+/** Says how a failed command ends: in one line (null: none), never a stack trace or a password, and by an exit code: 2 for wrong input. */
 export function endingOf(error: unknown): { line: string | null; exitCode: number } {
-  if (error instanceof CommanderError) return endingOfCommander(error);
-  const isWrongInput = error instanceof InvalidInput || error instanceof ConfigError;
-  return { line: oneLine(sentenceOf(error)), exitCode: isWrongInput ? WRONG_INPUT : FAILED };
-}
-
-// Commander also throws to end --help and --version, which are no failures.
-function endingOfCommander(error: CommanderError) {
-  if (error.exitCode === 0) return { line: null, exitCode: 0 };
-  if (error.code === 'commander.help') {
-    return { line: 'a command is missing; --help lists what there is', exitCode: WRONG_INPUT };
-  }
-  return { line: oneLine(error.message.replace(/^error: /, '')), exitCode: WRONG_INPUT };
+  // Commander also throws to end --help and --version, which are no failures.
+  if (error instanceof CommanderError && error.exitCode === 0) return { line: null, exitCode: 0 };
+  const isWrongInput = [CommanderError, InvalidInput, ConfigError].some((kind) => error instanceof kind);
+  const line = sentenceOf(error).replaceAll(/[\p{Cc}\s]+/gu, ' ');
+  return { line: line.trim(), exitCode: isWrongInput ? 2 : 1 };
 }
 
 /** Their messages are meant for operators. */
 const TOLD = [Failure, InvalidInput, ConfigError, ConnectionFailed];
 
-function sentenceOf(error: unknown): string {
-  if (!(error instanceof Error)) return `unexpected error: ${reasonOf(error)}`;
-  if (TOLD.some((kind) => error instanceof kind)) return error.message;
-  if (error instanceof ConnectionLost) {
-    return 'the connection to Postgres was lost; whether the command took effect is unknown';
-  }
-  const sqlState = sqlStateOf(error);
-  return sqlState ? refusalOf(sqlState, error) : `unexpected error: ${reasonOf(error)}`;
-}
+const NO_COMMAND = 'expected a command; --help lists what there is';
+const OPEN = 'whether the command took effect is unknown';
 
 const REFUSALS: Record<string, string> = {
   '42P01': 'the database schema is missing; run floodgate migrate',
@@ -49,15 +30,17 @@ const REFUSALS: Record<string, string> = {
   '57014': 'Postgres took too long; nothing was changed',
 };
 
-// From a server behind the one that was asked: our own connection is a ConnectionLost.
-const CLUSTER_AWAY =
-  'a server of the Citus cluster does not answer; whether the command took effect is unknown';
-
-// The SQLSTATE and the constraint are all that is read: Postgres's own messages quote data.
-function refusalOf(sqlState: string, { constraint }: Error & { constraint?: string }): string {
-  if (sqlState.startsWith('08')) return CLUSTER_AWAY;
+function sentenceOf(error: unknown): string {
+  if (error instanceof CommanderError)
+    return error.code === 'commander.help' ? NO_COMMAND : error.message.replace(/^error: /, '');
+  if (TOLD.some((kind) => error instanceof kind)) return (error as Error).message;
+  if (error instanceof ConnectionLost) return `the connection to Postgres was lost; ${OPEN}`;
+  const sqlState = sqlStateOf(error);
+  if (!sqlState) return `unexpected error: ${reasonOf(error)}`;
+  // From a server behind the one that was asked: our own connection is a ConnectionLost.
+  if (sqlState.startsWith('08')) return `a server of the Citus cluster does not answer; ${OPEN}`;
+  // The SQLSTATE and the constraint are all that is read: Postgres's own messages quote data.
+  const { constraint } = error as { constraint?: string };
   const named = constraint ? `${sqlState}, ${constraint}` : sqlState;
   return REFUSALS[sqlState] ?? `Postgres refused the statement (SQLSTATE ${named})`;
 }
-
-const oneLine = (text: string) => text.replaceAll(/[\p{Cc}\s]+/gu, ' ').trim();

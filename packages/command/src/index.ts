@@ -2,5 +2,4 @@ export * from './actions.ts';
 export * from './arguments.ts';
 export * from './failures.ts';
 export * from './output.ts';
-export * from './servers.ts';
-export { Failure } from '@floodgate/service/failure';
+export { Failure, reasonOf } from '@floodgate/service/failure';

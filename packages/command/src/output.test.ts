@@ -1,36 +1,29 @@
 import { expect, test } from 'vitest';
-import { record, table } from './output.ts';
+import { record, tableOf } from './output.ts';
 
 test('aligns columns, numbers on the right', () => {
-  const text = table(
-    ['id', 'name', 'left'],
-    [
-      [1, 'Gala', 5],
-      [12, 'Launch day', 1000],
-    ],
-  );
+  const text = tableOf([
+    { id: 1, name: 'Gala', left: 5 },
+    { id: 12, name: 'Launch day', left: 1000 },
+  ]);
   expect(text).toBe(['id  name        left', ' 1  Gala           5', '12  Launch day  1000'].join('\n'));
 });
 
 test('counts Unicode characters, and leaves no spaces at the end of a line', () => {
-  expect(
-    table(
-      ['name', 'x'],
-      [
-        ['Å🎟', 'y'],
-        ['abcde', ''],
-      ],
-    ),
-  ).toBe('name   x\nÅ🎟     y\nabcde');
+  const text = tableOf([
+    { name: 'Å🎟', x: 'y' },
+    { name: 'abcde', x: '' },
+  ]);
+  expect(text).toBe('name   x\nÅ🎟     y\nabcde');
 });
 
 test('takes more rows than fit on the stack as arguments', () => {
-  const rows = Array.from({ length: 250_000 }, (_, index) => [index]);
-  expect(table(['id'], rows).length).toBeGreaterThan(rows.length);
+  const rows = Array.from({ length: 250_000 }, (_, id) => ({ id }));
+  expect(tableOf(rows).length).toBeGreaterThan(rows.length);
 });
 
 test('says when there is nothing', () => {
-  expect(table(['id'], [])).toBe('(none)');
+  expect(tableOf([])).toBe('(none)');
 });
 
 test('writes times to the second in UTC, truths as words, and nothing as a dash', () => {
