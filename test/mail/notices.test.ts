@@ -86,10 +86,10 @@ test('a receiver that has failed for five days: its partner gets one e-mail, whi
   const server = await startMailServer();
   const env = { SMTP_URL: server.url, WEBHOOK_ALLOW_PRIVATE: 'true', DELIVERIES: 'mail,webhook' };
   const processes = [await startMails(database, env), await startMails(database, env)];
-  await waitUntil('it has failed', () => receiver.deliveries.length === 1);
+  await waitUntil('it has failed', () => receiver.deliveries.length > 0);
   await waitUntil('that is noted', async () => {
     const consumers = database.db.selectFrom('journal_consumers').select('failures');
-    return (await consumers.where('id', '=', endpoint.id).executeTakeFirstOrThrow()).failures === 1;
+    return (await consumers.where('id', '=', endpoint.id).executeTakeFirstOrThrow()).failures > 0;
   });
   await passTime(database.db, gala.shardId, FIVE_DAYS);
   await ended(endpoint, 'sent');
