@@ -56,7 +56,7 @@ export function openProducer(options: QueueOptions) {
     /** Adds a job. Rejects at once while the queue is down; nothing is held back in memory. */
     async enqueue<Payload>(definition: JobDefinition<Payload>, payload: Payload): Promise<void> {
       if (!definition.isPayload(payload)) throw new Error(`not a payload of ${definition.name}`);
-      if (backend.problem() !== null) throw new Error('the queue is down');
+      if (!backend.isUp()) throw new Error('the queue is down');
       const added = add(definition, payload);
       adds = Promise.allSettled([adds, added]);
       await added;

@@ -19,7 +19,9 @@ export function redisBackend(target: RedisTarget, options: BackendOptions) {
     /** Returns a worker that runs the jobs of a queue. The caller closes it before the backend. */
     worker: (name: string, processor: Processor, settings: Omit<WorkerOptions, 'connection' | 'prefix'>) =>
       new Worker(name, processor, { ...settings, ...server }),
-    /** Returns why the queue is down, as far as is known; null while it is up. A job that is added now should arrive then. */
+    /** Returns whether a job that is added now can be expected to arrive. */
+    isUp: () => redis.status === 'ready',
+    /** Returns why the queue is down, as far as the connection knows; null while it is up. */
     problem: followProblem(redis, schemeOf(target)),
     /** Resolves when the queue answers. Throws UnsafeQueueError if it could lose jobs; rejects if it is down. */
     verify: async () => {
