@@ -55,7 +55,6 @@ test(
         await compareJournal(world);
       },
     );
-    await fc.assert(property, { numRuns: 150 });
     // The draw is worth something only where every outcome came about, first-hand and replayed.
     const kinds = ['registered', 'no-such-ticket', 'not-on-sale', 'sold-out', 'duplicate'];
     const ofOne = [...kinds, ...kinds.map((kind) => `${kind}, replayed`), 'key-reused'];
@@ -64,7 +63,11 @@ test(
     const ofConfirm = ['confirmed', 'too-late', 'null'].map((outcome) => `confirmation, ${outcome}`);
     const others = ['existing', 'bulk, existing', 'cancelled', 'expired', 'hold-limit', 'bulk, hold-limit'];
     const wanted = [...ofOne, ...ofBulk, ...ofCancel, ...ofConfirm, ...others];
-    expect(wanted.filter((kind) => !seen[kind])).toEqual([]);
+    const missing = () => wanted.filter((kind) => !seen[kind]);
+    // A rare one may need more draws.
+    for (let drawn = 0; drawn < 5 && missing().length > 0; drawn += 1)
+      await fc.assert(property, { numRuns: 150 });
+    expect(missing()).toEqual([]);
   },
 );
 
