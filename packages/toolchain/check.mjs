@@ -1,7 +1,8 @@
 // Type check, lint, format check, plain English, two linters for the OpenAPI document, and the documentation's build, side by side. Exits 1
 // where any of them finds something.
-import { spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import process from 'node:process';
+import { promisify } from 'node:util';
 
 const CHECKS = {
   types: 'node_modules/typescript/bin/tsc -p tsconfig.base.json',
@@ -19,17 +20,14 @@ const CHECKS = {
 
 /** No telemetry, and no request for newer versions. */
 const QUIET = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
+const OPTIONS = { env: QUIET, maxBuffer: Infinity };
 
+const run = promisify(execFile);
 const results = await Promise.all(
   Object.entries(CHECKS).map(async ([name, command]) => {
-    const child = spawn(process.execPath, command.split(' '), {
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: QUIET,
-    });
-    let output = '';
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
-    const code = await new Promise((resolve) => child.on('close', resolve));
-    process.stdout.write(code === 0 ? `${name}: ok\n` : `${name}: failed\n${output}\n`);
+    const ended = run(process.execPath, command.split(' '), OPTIONS);
+    const { code = 0, stdout, stderr } = await ended.catch((error) => error);
+    process.stdout.write(code === 0 ? `${name}: ok\n` : `${name}: failed\n${stdout}${stderr}\n`);
     return code === 0;
   }),
 );

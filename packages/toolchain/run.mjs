@@ -2,7 +2,7 @@
 // what is missing. The machine's own Node.js (18 or newer) executes this: it is plain JavaScript without dependencies.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
@@ -54,7 +54,10 @@ if (!existsSync(pinnedNode) || installedHash !== wantedHash || installed !== wan
     process.stderr.write('floodgate: installing the dependencies failed; see the messages above\n');
     process.exit(1);
   }
-  removeHeaders();
+  // Headers are a third of the size of Node.js. They are for compiling add-ons, and nothing here is compiled.
+  const binaries = `node-${isWindows ? 'win' : process.platform}-${process.arch}`;
+  const headers = path.join(root, 'node_modules/node/node_modules', binaries, 'include');
+  rmSync(headers, { recursive: true, force: true });
   writeFileSync(state, `${wantedHash} ${wanted}`);
 }
 
@@ -113,12 +116,4 @@ function isAlive(pid) {
   } catch (error) {
     return error.code === 'EPERM';
   }
-}
-
-/** Removes the headers of the pinned Node.js, a third of its size. They are for compiling add-ons, and nothing here is compiled. */
-function removeHeaders() {
-  const packages = path.join(root, 'node_modules/node/node_modules');
-  const names = existsSync(packages) ? readdirSync(packages) : [];
-  for (const name of names.filter((one) => one.startsWith('node-')))
-    rmSync(path.join(packages, name, 'include'), { recursive: true, force: true });
 }
