@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { assertGranted, connect, SERVICES, type Database, type ServiceName } from '@floodgate/database';
-import { isRunning } from '@floodgate/embedded-postgres';
+import { isRunning } from '../harness/is-running.ts';
 import { moveEventAction, perform } from '@floodgate/events/actions';
 import { deleteOldSegments } from '@floodgate/journal';
 import { limitPartner, listKeys } from '@floodgate/partners';

@@ -6,7 +6,7 @@ import { confirmBatches, failBatch, reconcile, reserveBatch } from '@floodgate/r
 import { updateTicketAction } from '@floodgate/tickets/actions';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { findFreePort } from '@floodgate/embedded-postgres';
+import { findFreePort } from '../harness/free-port.ts';
 import { createCitusDatabase, type CitusDatabase } from '../harness/citus-database.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { finalizePending } from '../harness/journal.ts';

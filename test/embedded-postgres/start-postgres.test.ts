@@ -4,7 +4,8 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { connect, migrate, ping, type Database } from '@floodgate/database';
 import { createPartner, listPartners } from '@floodgate/partners';
 import { describe, expect, test, vi } from 'vitest';
-import { type PostgresServer, startPostgres, isRunning } from '@floodgate/embedded-postgres';
+import { type PostgresServer, startPostgres } from '@floodgate/embedded-postgres';
+import { isRunning } from '../harness/is-running.ts';
 import { temporaryDirectory } from '../harness/temporary-directory.ts';
 
 vi.setConfig({ testTimeout: 60_000 });

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findFreePort } from '@floodgate/embedded-postgres';
+import { findFreePort } from '../harness/free-port.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
 import { assertNothingPrivate, keepPrivate } from '../harness/private-data.ts';
 import { waitUntil } from '../harness/wait-until.ts';

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { symlink, utimes } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { commandLineOf, findFreePort } from '@floodgate/embedded-postgres';
+import { commandLineOf } from '@floodgate/embedded-postgres';
+import { findFreePort } from '../harness/free-port.ts';
 import { expect } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
 import { database, test } from '../harness/database-test.ts';
@@ -40,7 +41,7 @@ async function runScript(name: string, env: NodeJS.ProcessEnv, up: string): Prom
   });
   const npm = child.pid!;
   const shell = childOf(npm);
-  const wrapper = commandLineOf(shell)!.includes(' -c ') ? childOf(shell) : shell;
+  const wrapper = commandLineOf(shell).includes(' -c ') ? childOf(shell) : shell;
   return { npm, shell, wrapper, app: childOf(wrapper), output: () => output, ended };
 }
 

@@ -8,7 +8,7 @@ import { parseEnv } from 'node:util';
 import { connect, ping } from '@floodgate/database';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { findFreePort } from '@floodgate/embedded-postgres';
+import { findFreePort } from '../harness/free-port.ts';
 import { createTestDatabase } from '../harness/database.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
 import { startProcess, type Environment, type ServiceProcess } from '../harness/service-process.ts';

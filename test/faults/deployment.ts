@@ -4,7 +4,7 @@ import path from 'node:path';
 import { connect, distribute, migrate, type Database } from '@floodgate/database';
 import { sql } from 'kysely';
 import { withDatabase } from '../harness/database-url.ts';
-import { findFreePort } from '@floodgate/embedded-postgres';
+import { findFreePort } from '../harness/free-port.ts';
 import {
   startApiProcess,
   startDeliveryProcess,

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { writeFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { findFreePort } from '@floodgate/embedded-postgres';
+import { findFreePort } from '../harness/free-port.ts';
 import { secretText } from '@floodgate/webhooks';
 import { afterAll, expect, onTestFinished } from 'vitest';
 import { startExample } from './example.ts';

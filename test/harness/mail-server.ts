@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
-import { findFreePort } from '@floodgate/embedded-postgres';
+import { findFreePort } from './free-port.ts';
 import { onTestFinished } from 'vitest';
 
 /** An e-mail that the server has accepted. */

@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, inject } from 'vitest';
 import { redisServerCommand, startRedis, type RedisProcess } from '../servers/redis.ts';
 import { createTestDatabase } from './database.ts';
-import { findFreePort } from '@floodgate/embedded-postgres';
+import { findFreePort } from './free-port.ts';
 import { TcpProxy } from './tcp-proxy.ts';
 import { TestQueue } from './test-queue.ts';
 import { waitUntil } from './wait-until.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { SERVICES, type ServiceName } from '@floodgate/database';
 import SMALL_PROCESS from '../../packages/toolchain/small-process.json' with { type: 'json' };
-import { findFreePort } from '@floodgate/embedded-postgres';
+import { findFreePort } from './free-port.ts';
 import { assertNothingPrivate, keepPrivate } from './private-data.ts';
 import { underTest } from './service-roles.ts';
 import { waitUntil } from './wait-until.ts';

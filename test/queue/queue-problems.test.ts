@@ -13,7 +13,7 @@ import {
   type Producer,
 } from '@floodgate/queue';
 import { finalizeBatchesJob } from '@floodgate/registrations';
-import { findFreePort } from '@floodgate/embedded-postgres';
+import { findFreePort } from '../harness/free-port.ts';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, onTestFinished } from 'vitest';
 import { database, test } from '../harness/database-test.ts';

@@ -12,7 +12,7 @@ import {
 } from '@floodgate/queue';
 import { createLogger, loadConfig } from '@floodgate/service';
 import { startWorker, workerConfig, type WorkerHealth } from '@floodgate/worker';
-import { findFreePort } from '@floodgate/embedded-postgres';
+import { findFreePort } from '../harness/free-port.ts';
 import { describe, expect, onTestFinished } from 'vitest';
 import { database, test } from '../harness/database-test.ts';
 import { QUEUE_BACKENDS, titleOf, useQueue } from '../harness/queue-backends.ts';

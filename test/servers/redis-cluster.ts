@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { findFreePort } from '@floodgate/embedded-postgres';
+import { findFreePort } from '../harness/free-port.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { startRedis, type RedisProcess } from './redis.ts';
 

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { GenericContainer, getContainerRuntimeClient, Wait } from 'testcontainers';
-import { findFreePort } from '@floodgate/embedded-postgres';
+import { findFreePort } from '../harness/free-port.ts';
 import type { RunningService, Source } from './server.ts';
 
 const SAFE = ['--maxmemory-policy', 'noeviction', '--save', '', '--appendonly', 'no'];

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { expect, onTestFinished } from 'vitest';
 import type { WorkerHealth } from '@floodgate/worker';
 import { commitBatch } from '../harness/committed-batch.ts';
-import { findFreePort } from '@floodgate/embedded-postgres';
+import { findFreePort } from '../harness/free-port.ts';
 import type { Environment } from '../harness/service-process.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { refuseToConfirm } from '../harness/poison.ts';

@@ -6,6 +6,7 @@ import { startPostgres } from '@floodgate/embedded-postgres';
 import { Redis } from 'ioredis';
 import { sql } from 'kysely';
 import { withDatabase } from '@floodgate/test/harness/database-url.ts';
+import { findFreePort } from '@floodgate/test/harness/free-port.ts';
 import { redisServerCommand, startRedis } from '@floodgate/test/servers/redis.ts';
 import type { Contender, Template } from './contenders/contender.ts';
 
@@ -66,7 +67,9 @@ export async function startServers(): Promise<Servers> {
   const directory = await mkdtemp(path.join(tmpdir(), 'floodgate-bench-'));
   started.defer(() => rm(directory, { recursive: true, force: true }));
   const dataDir = path.join(directory, 'postgres');
-  const postgresOptions = { dataDir, logFile: path.join(directory, 'postgres.log'), settings: POSTGRES };
+  const logFile = path.join(directory, 'postgres.log');
+  // A port that the system gives to nobody while Postgres is down.
+  const postgresOptions = { dataDir, logFile, settings: POSTGRES, port: await findFreePort() };
   let postgres = await startPostgres(postgresOptions);
   started.defer(() => postgres.stop());
   const redisDirectory = path.join(directory, 'redis');
@@ -133,7 +136,7 @@ export async function startServers(): Promise<Servers> {
     crash: (name) => (name === 'postgres' ? postgres.kill() : redis.kill()),
     comeBack: async (name) => {
       if (name === 'postgres') {
-        postgres = await startPostgres({ ...postgresOptions, port: postgres.port });
+        postgres = await startPostgres(postgresOptions);
       } else {
         if (name === 'empty redis') await emptyDirectory(redisDirectory);
         redis = await openRedis(redis.port);

@@ -20,13 +20,9 @@ export const StandaloneConfig = Type.Object({
   HOST: Type.String({ default: '127.0.0.1', description: 'address that the API listens on' }),
   PORT: port('port that the API listens on, 0 for any', 3000),
   WORKER_PORT: port("port of the worker's health checks, 0 for any", 0),
-  DELIVERY_PORT: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      maximum: 65_535,
-      description:
-        'port of the mailcatcher, metrics and health checks of what is delivered, 0 for any; the one two above PORT by default, or any if that is taken',
-    }),
+  DELIVERY_PORT: port(
+    'port of the mailcatcher, metrics and health checks of what is delivered; 0: the one two above PORT, or any if that is taken',
+    0,
   ),
 });
 

@@ -3,8 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { Failure } from '@floodgate/service';
-import { firstLine } from './failures.ts';
+import { Failure, reasonOf } from '@floodgate/service';
 
 /**
  * Creates the directory where it is missing, and locks it until it is disposed of. `wasAbandoned` says that its last user was
@@ -16,7 +15,7 @@ export async function openDataDir(directory: string) {
     return lock(directory);
   } catch (error) {
     if (error instanceof Failure) throw error;
-    throw new Failure(`DATA_DIR ${directory} cannot be used: ${firstLine(error)}`, { cause: error });
+    throw new Failure(`DATA_DIR ${directory} cannot be used: ${reasonOf(error)}`, { cause: error });
   }
 }
 
@@ -31,9 +30,7 @@ export async function writePrivateFile(file: string, content: string): Promise<v
 async function createDirectory(directory: string): Promise<void> {
   if (existsSync(directory)) return;
   await createDirectory(path.dirname(directory));
-  await mkdir(directory).catch((error: unknown) => {
-    if (!existsSync(directory)) throw error; // another process may have made it
-  });
+  await mkdir(directory);
 }
 
 /** A lock that a process writes into a file outlives it. SQLite's is the operating system's, and ends with the process. */

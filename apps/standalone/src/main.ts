@@ -1,11 +1,12 @@
 // `npm start`: Floodgate complete on one machine, with a Postgres of its own. --watch (`npm run dev`) starts its
 // processes again when their sources change, --inspect (`npm run debug`) lets a debugger attach to them.
 import path from 'node:path';
-import { ConfigError, loadConfig } from '@floodgate/service';
+import { ConfigError, loadConfig, reasonOf } from '@floodgate/service';
+import type { ServiceName } from '@floodgate/database';
 import { StandaloneConfig } from './config.ts';
 import { runStandalone } from './run-standalone.ts';
-import { ConfigRefused, firstLine } from './failures.ts';
 
+const INSPECTOR_PORTS = { api: 9229, worker: 9230, delivery: 9231 };
 const workspace = path.resolve(import.meta.dirname, '../../..');
 const stop = new AbortController();
 const stopRequested = new Error('stop');
@@ -27,18 +28,13 @@ async function start(): Promise<never> {
   // npm changes to the package's directory and keeps where the user was.
   const from = process.env['INIT_CWD'] ?? process.cwd();
   const directory = DATA_DIR ? path.resolve(from, DATA_DIR) : path.join(workspace, '.floodgate');
-  const [api, worker, delivery] = [
-    programOf('api', 9229),
-    programOf('worker', 9230),
-    programOf('delivery', 9231),
-  ];
   const print = (text: string) => process.stdout.write(text);
-  return runStandalone({ config, directory, env, programs: { api, worker, delivery }, print }, stop);
+  return runStandalone({ config, directory, env, programOf, print }, stop);
 }
 
-function programOf(app: string, inspectorPort: number): string[] {
+function programOf(app: ServiceName): string[] {
   const watch = process.argv.includes('--watch') ? ['--watch'] : [];
-  const inspect = process.argv.includes('--inspect') ? [`--inspect=${inspectorPort}`] : [];
+  const inspect = process.argv.includes('--inspect') ? [`--inspect=${INSPECTOR_PORTS[app]}`] : [];
   return [...watch, ...inspect, path.join(workspace, `apps/${app}/src/main.ts`)];
 }
 
@@ -48,7 +44,6 @@ function report(error: unknown): number {
     process.stdout.write('stopped\n');
     return 0;
   }
-  if (error instanceof ConfigRefused) return 2;
-  process.stderr.write(`floodgate: ${firstLine(error)}\n`);
+  process.stderr.write(`floodgate: ${reasonOf(error)}\n`);
   return error instanceof ConfigError ? 2 : 1;
 }

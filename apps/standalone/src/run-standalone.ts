@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import path from 'node:path';
-import type { ServiceName } from '@floodgate/database';
-import { findFreePort, holdPort, startPostgres, type PostgresServer } from '@floodgate/embedded-postgres';
+import { connect, type ServiceName } from '@floodgate/database';
+import { startPostgres, type PostgresServer } from '@floodgate/embedded-postgres';
 import type { StandaloneConfig } from './config.ts';
 import { openDataDir, writePrivateFile } from './data-dir.ts';
-import { welcome } from './demo.ts';
+import { ensureDemo, welcome } from './demo.ts';
 import { prepareDatabase } from './prepare-database.ts';
 import { claimPort, startServices, unexpectedEnd } from './services.ts';
 
@@ -20,8 +20,8 @@ interface Setup {
   directory: string;
   /** The environment that all of them inherit. */
   env: NodeJS.ProcessEnv;
-  /** The arguments of Node.js for each service: flags, then a file. */
-  programs: Record<ServiceName, string[]>;
+  /** The arguments of Node.js for a service: flags, then a file. */
+  programOf: (service: ServiceName) => string[];
   print: (text: string) => void;
 }
 
@@ -30,19 +30,21 @@ interface Setup {
  * the reason of that, or why the start failed. By then everything that was started has been stopped, Postgres last.
  */
 export async function runStandalone(setup: Setup, stop: AbortController): Promise<never> {
-  const { config, directory, programs, print } = setup;
+  const { config, directory, programOf, print } = setup;
   const host = config.HOST;
   // Each of these is disposed of in reverse order, on whatever way out.
   await using opened = new AsyncDisposableStack();
   const { wasAbandoned } = opened.use(await openDataDir(directory));
   const port = await claimPort(config.PORT, host, wasAbandoned);
-  const isOwnServer = !config.DATABASE_URL;
   const url = config.DATABASE_URL ?? opened.use(await startOwnPostgres(directory, stop)).url();
   const { QUEUE_URL = url, QUEUE_NAMESPACE } = config;
   const connection = { DATABASE_URL: url, QUEUE_URL, QUEUE_NAMESPACE };
   const baseUrl = `http://${hostToCall(host)}:${port}`;
   const demoFile = path.join(directory, 'demo.json');
-  const { demo, connections } = await prepareDatabase({ connection, demoFile, baseUrl, isOwnServer });
+  const options = { connectionString: url, applicationName: 'floodgate-standalone', maxConnections: 2 };
+  await using db = connect({ ...options, connectTimeoutMs: 5_000 });
+  const connections = await prepareDatabase(db, connection, !config.DATABASE_URL);
+  const demo = await ensureDemo(db, demoFile, baseUrl);
   // For the operator's command, in a shell: the embedded server's port and password are not to be guessed. A quote in a URL
   // becomes %27, which means the same to every reader.
   const variables = Object.entries({ ...connection, ...DEVELOPMENT }).map(
@@ -50,34 +52,28 @@ export async function runStandalone(setup: Setup, stop: AbortController): Promis
   );
   const connectionFile = path.join(directory, 'connection.env');
   await writePrivateFile(connectionFile, variables.join(''));
-  const deliveryPort = await claimDeliveryPort(config, port, wasAbandoned);
-  const env = {
-    api: {
-      ...setup.env,
-      ...connections.api,
-      ...DEVELOPMENT,
-      HOST: host,
-      PORT: String(port),
-      // The page at /docs shows the demo's key, so only to this machine.
-      DEMO_FILE: LOOPBACK.includes(host) ? demoFile : '',
-    },
-    worker: { ...setup.env, ...connections.worker, WORKER_PORT: String(config.WORKER_PORT) },
-    delivery: {
-      ...setup.env,
-      ...connections.delivery,
-      ...DEVELOPMENT,
-      // A server for e-mails is for who has named one. Else they are kept here, to be looked at.
-      MAILCATCHER_SIZE: setup.env['MAILCATCHER_SIZE'] || MAILCATCHER_SIZE,
-      DELIVERY_HOST: host,
-      DELIVERY_PORT: String(deliveryPort),
-    },
+  const deliveryPort = await claimDeliveryPort(config, wasAbandoned);
+  // Each service reads its own settings of these.
+  const shared = {
+    ...setup.env,
+    ...DEVELOPMENT,
+    HOST: host,
+    PORT: String(port),
+    // The page at /docs shows the demo's key, so only to this machine.
+    DEMO_FILE: LOOPBACK.includes(host) ? demoFile : '',
+    WORKER_PORT: String(config.WORKER_PORT),
+    DELIVERY_HOST: host,
+    DELIVERY_PORT: String(deliveryPort),
+    // A server for e-mails is for who has named one. Else they are kept here, to be looked at.
+    MAILCATCHER_SIZE: setup.env['MAILCATCHER_SIZE'] || MAILCATCHER_SIZE,
   };
+  const envOf = (service: ServiceName) => ({ ...shared, ...connections[service] });
   stop.signal.throwIfAborted();
-  await opened.use(startServices({ programs, env, host, port, stop })).apiIsReady;
+  await opened.use(startServices({ programOf, envOf, stop })).apiIsReady;
   const mailcatcherUrl = setup.env['SMTP_URL']
     ? null
     : `http://${hostToCall(host)}:${deliveryPort}/mailcatcher`;
-  print(welcome(demo, { demoFile, connectionFile, mailcatcherUrl }));
+  print(welcome(demo, { demoFile, connectionFile }, mailcatcherUrl));
   await once(stop.signal, 'abort');
   throw stop.signal.reason;
 }
@@ -95,17 +91,10 @@ async function startOwnPostgres(directory: string, stop: AbortController): Promi
   return postgres;
 }
 
-/** Near the API's port, so that it is the same each time. Nobody who did not ask for a port is kept from starting by it. */
-function claimDeliveryPort(
-  { DELIVERY_PORT, PORT, HOST }: StandaloneConfig,
-  apiPort: number,
-  wasAbandoned: boolean,
-) {
-  if (DELIVERY_PORT !== undefined) return claimPort(DELIVERY_PORT, HOST, wasAbandoned);
-  if (PORT === 0) return findFreePort();
-  const near = claimPort(apiPort + 2, HOST, wasAbandoned);
-  // Somebody else's search may have found it, who does not listen yet.
-  return near.then((port) => holdPort(port).then(() => port)).catch(findFreePort);
+/** Near the API's port, so that it is the same each time. A taken port keeps nobody from starting who did not ask for it. */
+function claimDeliveryPort({ DELIVERY_PORT, PORT, HOST }: StandaloneConfig, wasAbandoned: boolean) {
+  if (DELIVERY_PORT !== 0) return claimPort(DELIVERY_PORT, HOST, wasAbandoned);
+  return claimPort(PORT && PORT + 2, HOST, wasAbandoned).catch(() => claimPort(0, HOST));
 }
 
 /** Where a host that means every address is reached from here. */

@@ -2,11 +2,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { ServiceName } from '@floodgate/database';
-import { assertPortFree, findFreePort, type Exit } from '@floodgate/embedded-postgres';
-import { Failure } from '@floodgate/service';
-import { ConfigRefused } from './failures.ts';
+import { claimFreePort, type Exit } from '@floodgate/embedded-postgres';
+import { ConfigError, Failure, retry } from '@floodgate/service';
 
 const REFUSED_EXIT_CODE = 2;
 const READY_TIMEOUT_MS = 60_000;
@@ -17,10 +15,9 @@ const ABANDONED_API_MS = 12_000;
 const STOP_TIMEOUT_MS = 15_000;
 
 interface ServicesOptions {
-  programs: Record<ServiceName, string[]>;
-  env: Record<ServiceName, NodeJS.ProcessEnv>;
-  host: string;
-  port: number;
+  /** The arguments of Node.js for a service: flags, then a file. */
+  programOf: (service: ServiceName) => string[];
+  envOf: (service: ServiceName) => NodeJS.ProcessEnv;
   /** Aborted, with the reason, when one of them ends. */
   stop: AbortController;
 }
@@ -29,20 +26,16 @@ interface ServicesOptions {
  * Starts API, worker and delivery. `apiIsReady` resolves when the API listens, and rejects with Failure after a minute or with the
  * reason to stop. Disposing of them stops all, side by side.
  */
-export function startServices({ programs, env, host, port, stop }: ServicesOptions) {
-  const api = startService(programs.api, env.api);
-  const worker = startService(programs.worker, env.worker);
-  const delivery = startService(programs.delivery, env.delivery);
+export function startServices({ programOf, envOf, stop }: ServicesOptions) {
+  const start = (service: ServiceName, name: string) => {
+    const started = startService(programOf(service), envOf(service));
+    void started.exited.then((exit) => stop.abort(endOf(name, exit)));
+    return started;
+  };
+  const api = start('api', 'the API');
+  const worker = start('worker', 'the worker');
+  const delivery = start('delivery', 'the delivery process');
   if (delivery.child.pid) lowerPriority(delivery.child.pid);
-  // Somebody may have taken the port after it was found free. Once the API has listened, it is free again.
-  const whyApiEnded = (exit: Exit) =>
-    claimPort(port, host).then(
-      () => endOf('API', exit),
-      (taken: Error) => taken,
-    );
-  void api.exited.then(whyApiEnded).then((reason) => stop.abort(reason));
-  void worker.exited.then((exit) => stop.abort(endOf('worker', exit)));
-  void delivery.exited.then((exit) => stop.abort(endOf('delivery process', exit)));
   const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(READY_TIMEOUT_MS)]);
   const apiIsReady = once(api.child, 'message', { signal }).catch(() => {
     stop.signal.throwIfAborted();
@@ -87,35 +80,29 @@ export function lowerPriority(pid: number): void {
   }
 }
 
-const PORT_REASONS: Record<string, (port: number, host: string) => string> = {
+const NO_ADDRESS = (_: number, host: string) => `HOST ${host} is no address of this machine`;
+const PORT_REASONS: Record<string, typeof NO_ADDRESS> = {
   EADDRINUSE: (port) => `port ${port} is already in use; choose another, as in PORT=${port + 1} npm start`,
   EACCES: (port) =>
     `port ${port} may not be opened by this user; choose one above 1023, as in PORT=3000 npm start`,
-  EADDRNOTAVAIL: (_, host) => `HOST ${host} is no address of this machine`,
-  ENOTFOUND: (_, host) => `HOST ${host} is no address of this machine`,
+  EADDRNOTAVAIL: NO_ADDRESS,
+  ENOTFOUND: NO_ADDRESS,
 };
 
-/** Returns the port to listen on, free at this moment. Throws Failure, saying why nobody could listen on it. */
-export async function claimPort(port: number, host: string, wasAbandoned = false): Promise<number> {
-  const deadline = Date.now() + (wasAbandoned ? ABANDONED_API_MS : 0);
-  for (;;) {
-    try {
-      if (port === 0) return await findFreePort();
-      await assertPortFree(port, host).catch((cause: NodeJS.ErrnoException) => {
-        const reason = PORT_REASONS[cause.code ?? '']?.(port, host);
-        throw new Failure(reason ?? `cannot listen on ${host}:${port}: ${cause.message}`, { cause });
-      });
-      return port;
-    } catch (error) {
-      if (Date.now() >= deadline) throw error;
-      await delay(PORT_POLL_MS);
-    }
-  }
+/** Returns the port to listen on, free at this moment. Throws Failure, with the reason why nobody can listen on it. */
+export function claimPort(port: number, host: string, wasAbandoned = false): Promise<number> {
+  const withinMs = wasAbandoned ? ABANDONED_API_MS : 0;
+  const claimed = retry(() => claimFreePort(port, host), { delayMs: PORT_POLL_MS, withinMs });
+  return claimed.catch((cause: NodeJS.ErrnoException) => {
+    const reason = PORT_REASONS[cause.code ?? '']?.(port, host);
+    throw new Failure(reason ?? `cannot listen on ${host}:${port}: ${cause.message}`, { cause });
+  });
 }
 
 function endOf(name: string, exit: Exit): Error {
-  if (exit.code === REFUSED_EXIT_CODE) return new ConfigRefused(`the ${name} refused its settings`);
-  return unexpectedEnd(`the ${name}`, exit);
+  // It has named the variable itself.
+  if (exit.code === REFUSED_EXIT_CODE) return new ConfigError(`${name} refused its settings`);
+  return unexpectedEnd(name, exit);
 }
 
 /** Returns the reason to stop when one of the processes has ended by itself. */

@@ -1,3 +1,3 @@
-export * from './free-port.ts';
-export { commandLineOf, isRunning } from './running-process.ts';
+export { claimFreePort } from './free-port.ts';
+export { commandLineOf } from './orphan.ts';
 export { startPostgres, type Exit, type PostgresServer } from './start-postgres.ts';

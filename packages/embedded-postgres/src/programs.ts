@@ -1,6 +1,6 @@
 import { spawn, spawnSync, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
-import { access, chmod, chown, constants, readdir, readFile, stat } from 'node:fs/promises';
+import { chmod, chown, readdir, readFile, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -36,20 +36,18 @@ const ENVIRONMENT = {
 export async function findPrograms(dataDir: string, programsDir?: string): Promise<Programs> {
   const embedded = (await import(resolvePlatformPackage())) as Record<Program, string>;
   const at = (name: Program) => (programsDir ? path.join(programsDir, name) : embedded[name]);
-  const [postgres, initdb, pg_ctl] = [at('postgres'), at('initdb'), at('pg_ctl')];
-  for (const program of [postgres, initdb, pg_ctl]) {
+  const binaries = { postgres: at('postgres'), initdb: at('initdb'), pg_ctl: at('pg_ctl') };
+  for (const program of Object.values(binaries)) {
     // Some ways of unpacking a package lose the executable bit.
     const { mode } = await stat(program);
     if ((mode & 0o111) !== 0o111) await chmod(program, mode | 0o111);
-    await access(program, constants.X_OK);
   }
-  const binaries = { postgres, initdb, pg_ctl };
   if (process.getuid?.() !== 0) return { ...binaries, prefix: [] };
   const account = await chooseAccount(dataDir);
   const ways = [[], passingPermissions(account)].map((prefix) => ({ ...binaries, account, prefix }));
   const canReach = (way: Programs, file: string) =>
     spawnSync(...commandOf(way, 'test', ['-x', file])).status === 0;
-  const found = ways.find((way) => canReach(way, postgres) && canReach(way, path.dirname(dataDir)));
+  const found = ways.find((way) => canReach(way, way.postgres) && canReach(way, path.dirname(dataDir)));
   if (found) return found;
   throw new EmbeddedPostgresError(
     'Postgres refuses to run as root, and no other user may enter this directory; start Floodgate as an ordinary ' +
@@ -75,10 +73,8 @@ async function chooseAccount(dataDir: string): Promise<Account> {
   const owner = await stat(dataDir).catch(() => undefined);
   if (owner && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };
   const accounts = await readFile('/etc/passwd', 'utf8').catch(() => '');
-  for (const name of ['postgres', 'nobody']) {
-    const found = new RegExp(`^${name}:[^:]*:(\\d+):(\\d+):`, 'm').exec(accounts);
-    if (found) return { uid: Number(found[1]), gid: Number(found[2]) };
-  }
+  const [, uid, gid] = /^(?:postgres|nobody):[^:]*:(\d+):(\d+):/m.exec(accounts) ?? [];
+  if (uid) return { uid: Number(uid), gid: Number(gid) };
   throw new EmbeddedPostgresError('Postgres refuses to run as root; start Floodgate as an ordinary user');
 }
 

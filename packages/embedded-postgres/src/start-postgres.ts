@@ -1,13 +1,13 @@
 import { spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, open, readFile, stat } from 'node:fs/promises';
+import { mkdir, open, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { connect, ping } from '@floodgate/database';
 import { DATABASE, ensureCluster, SUPERUSER } from './cluster.ts';
-import { findFreePort } from './free-port.ts';
+import { claimFreePort } from './free-port.ts';
+import { stopOrphan } from './orphan.ts';
 import { EmbeddedPostgresError, findPrograms, spawnProgram } from './programs.ts';
-import { stopOrphan } from './running-process.ts';
 
 export interface PostgresOptions {
   /** Created where it is missing; the password is next to it, in `<dataDir>.password`. */
@@ -28,8 +28,6 @@ export interface PostgresOptions {
 export type PostgresServer = ReturnType<typeof describeServer>;
 export type Exit = Awaited<PostgresServer['exited']>;
 
-/** Another process may take a free port before Postgres does. */
-const PORT_ATTEMPTS = 5;
 const PORT_TAKEN = 'could not create any TCP/IP sockets';
 const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 20_000;
@@ -38,30 +36,28 @@ const POLL_MS = 20;
 /**
  * Starts Postgres on a data directory, which is initialized if need be, and resolves when it accepts connections: from this
  * machine only, with a generated password, and as durable as Postgres is by default. The caller makes sure that nobody alive
- * uses the directory: a server that a killed process left running there is stopped first. Throws EmbeddedPostgresError.
+ * uses the directory: a server that a killed process left running there is stopped first. Throws EmbeddedPostgresError. There are
+ * several `attempts` because another process may take a free port before Postgres does.
  */
-export async function startPostgres(options: PostgresOptions): Promise<PostgresServer> {
+export async function startPostgres(options: PostgresOptions, attempts = 5): Promise<PostgresServer> {
   const dataDir = path.resolve(options.dataDir);
   await mkdir(path.dirname(dataDir), { recursive: true });
   await stopOrphan(dataDir);
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await launch({ ...options, dataDir });
-    } catch (error) {
-      const isPortTaken = error instanceof EmbeddedPostgresError && error.message.includes(PORT_TAKEN);
-      if (!isPortTaken || options.port !== undefined || attempt === PORT_ATTEMPTS) throw error;
-    }
-  }
+  return launch({ ...options, dataDir }).catch((error: Error) => {
+    const isPortTaken = options.port === undefined && error.message.includes(PORT_TAKEN);
+    if (!isPortTaken || attempts === 1) throw error;
+    return startPostgres(options, attempts - 1);
+  });
 }
 
 async function launch({ dataDir, logFile, settings = {}, signal, ...options }: PostgresOptions) {
-  const log = await open(logFile, 'a', 0o600);
-  const { size: logStart } = await stat(logFile);
+  await using log = await open(logFile, 'a', 0o600);
+  const { size: logStart } = await log.stat();
   try {
     const programs = await findPrograms(dataDir, options.programsDir);
     const fast = settings['fsync'] === 'off';
     const password = await ensureCluster({ dataDir, programs, logFd: log.fd, fast, signal });
-    const port = options.port ?? (await findFreePort());
+    const port = options.port ?? (await claimFreePort(0, '127.0.0.1'));
     const stdio = ['ignore' as const, log.fd, log.fd];
     const child = await spawnProgram(programs, 'postgres', serverArguments(dataDir, port, settings), stdio);
     const server = describeServer(child, port, password, programs.pg_ctl);
@@ -72,8 +68,6 @@ async function launch({ dataDir, logFile, settings = {}, signal, ...options }: P
     return server;
   } catch (error) {
     throw error instanceof EmbeddedPostgresError ? await explain(error, logFile, logStart) : error;
-  } finally {
-    await log.close();
   }
 }
 
@@ -86,32 +80,29 @@ function serverArguments(dataDir: string, port: number, settings: Record<string,
 
 function describeServer(child: ChildProcess, port: number, password: string, pgCtl: string) {
   const exited = once(child, 'exit').then(() => ({ code: child.exitCode, signal: child.signalCode }));
-  const send = (signal: 'SIGINT' | 'SIGQUIT') => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    if (process.platform !== 'win32') child.kill(signal);
-    // Windows knows no signals: Postgres has its own there.
-    else spawnSync(pgCtl, ['kill', signal.slice('SIG'.length), String(child.pid)], { windowsHide: true });
-  };
-  const end = async (first: 'SIGINT' | 'SIGQUIT') => {
-    send(first);
-    const timers = [
-      setTimeout(() => send('SIGQUIT'), STOP_TIMEOUT_MS),
-      setTimeout(() => child.kill('SIGKILL'), 2 * STOP_TIMEOUT_MS),
-    ];
+  const hasEnded = () => (child.exitCode ?? child.signalCode) !== null;
+  // Windows knows no signals: Postgres has its own there.
+  const send = (signal: NodeJS.Signals) =>
+    process.platform === 'win32'
+      ? spawnSync(pgCtl, ['kill', signal.slice('SIG'.length), String(child.pid)], { windowsHide: true })
+      : child.kill(signal);
+  const end = async (...signals: NodeJS.Signals[]) => {
+    const timers = signals.map((signal, index) => setTimeout(send, index * STOP_TIMEOUT_MS, signal));
     await exited;
     timers.forEach(clearTimeout);
   };
-  const stop = () => end('SIGINT');
+  const stop = () => end('SIGINT', 'SIGQUIT', 'SIGKILL');
   return {
     port,
     /** The superuser's URL, password included, of a database (default: the one that was made for Floodgate). */
     url: (database = DATABASE) => `postgres://${SUPERUSER}:${password}@127.0.0.1:${port}/${database}`,
     /** Resolves when the server has ended, for whatever reason. */
     exited,
+    hasEnded,
     /** Ends connections and stops, with everything on disk. Safe to call twice. */
     stop,
     /** Stops at once, as in a crash: the next start has to recover. */
-    kill: () => end('SIGQUIT'),
+    kill: () => end('SIGQUIT', 'SIGKILL'),
     [Symbol.asyncDispose]: stop,
   };
 }
@@ -120,11 +111,9 @@ async function waitUntilReady(server: PostgresServer, signal?: AbortSignal): Pro
   const connectionString = server.url();
   await using db = connect({ connectionString, applicationName: 'floodgate-start', maxConnections: 1 });
   const deadline = Date.now() + START_TIMEOUT_MS;
-  let hasEnded = false;
-  void server.exited.then(() => (hasEnded = true));
   while (!(await ping(db))) {
     signal?.throwIfAborted();
-    if (hasEnded) throw new EmbeddedPostgresError('it ended at once');
+    if (server.hasEnded()) throw new EmbeddedPostgresError('it ended at once');
     if (Date.now() > deadline)
       throw new EmbeddedPostgresError(`not ready after ${START_TIMEOUT_MS / 1000} s`);
     await delay(POLL_MS);

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { findFreePort } from '@floodgate/embedded-postgres';
+import { findFreePort } from '@floodgate/test/harness/free-port.ts';
 import { ContenderProcess, endAll } from '../contenders/contender-process.ts';
 import type { Contender, RunningContender, Surroundings } from '../contenders/contender.ts';
 import { floodgateBooks } from '../contenders/floodgate.ts';

@@ -1,0 +1,48 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { readFile, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { EmbeddedPostgresError } from './programs.ts';
+
+const STOP_TIMEOUT_MS = 20_000;
+const POLL_MS = 20;
+
+/**
+ * The command line of a process; empty if it has ended, or the system does not show it. A pid is used again, so one that was
+ * written to a file means something only with this.
+ */
+export function commandLineOf(pid: number): string {
+  if (process.platform !== 'linux') {
+    const args = ['-ww', '-o', 'command=', '-p', String(pid)];
+    const { status, stdout } = spawnSync('ps', args, { encoding: 'utf8' });
+    return status === 0 ? stdout.trim() : '';
+  }
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
+  } catch {
+    return '';
+  }
+}
+
+/**
+ * Stops a Postgres that a killed process left running on this data directory. A postmaster.pid that names a different process
+ * is removed: Postgres itself would take any process of the same user for another postmaster and not start.
+ */
+export async function stopOrphan(dataDir: string): Promise<void> {
+  const pidFile = path.join(dataDir, 'postmaster.pid');
+  const pid = Number.parseInt(await readFile(pidFile, 'utf8').catch(() => ''), 10);
+  const command = commandLineOf(pid);
+  // Postgres itself finds out whether what a postmaster left is still in use.
+  if (!command) return;
+  if (!command.includes(`-D ${dataDir} `)) return rm(pidFile, { force: true });
+  for (const signal of ['SIGINT', 'SIGQUIT'] as const) {
+    process.kill(pid, signal);
+    const deadline = Date.now() + STOP_TIMEOUT_MS;
+    while (Date.now() < deadline) {
+      if (commandLineOf(pid) !== command) return;
+      await delay(POLL_MS);
+    }
+  }
+  throw new EmbeddedPostgresError(`Postgres (pid ${pid}) still runs on ${dataDir} and does not stop`);
+}
