@@ -30,7 +30,9 @@ export async function writePrivateFile(file: string, content: string): Promise<v
 async function createDirectory(directory: string): Promise<void> {
   if (existsSync(directory)) return;
   await createDirectory(path.dirname(directory));
-  await mkdir(directory);
+  await mkdir(directory).catch((error: unknown) => {
+    if (!existsSync(directory)) throw error; // another process may have made it
+  });
 }
 
 /** A lock that a process writes into a file outlives it. SQLite's is the operating system's, and ends with the process. */
