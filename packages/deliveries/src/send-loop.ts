@@ -1,5 +1,5 @@
 import { setImmediate as yieldToSockets, setTimeout as delay } from 'node:timers/promises';
-import { readAtOnce, shardIds, shardLoader, type Database } from '@floodgate/database';
+import { readAtOnce, rememberShards, shardLoader, type Database } from '@floodgate/database';
 import type { PeriodicTask } from '@floodgate/service';
 import { retry as repeat } from '@floodgate/service/retry';
 import {
@@ -79,6 +79,7 @@ export class SendLoop<Message extends { revision: number }> {
   #leasedAt = -Infinity;
   /** Whether a lease since the last run of the task has found something. */
   #hasLeased = false;
+  readonly #readShards: () => Promise<number[]>;
   #shards: readonly number[] = [];
   /** Shards to lease from as soon as there is room, in the order in which they came to wait. */
   readonly #unread = new Set<number>();
@@ -90,6 +91,7 @@ export class SendLoop<Message extends { revision: number }> {
 
   constructor(options: SendLoopOptions<Message>) {
     this.#options = options;
+    this.#readShards = rememberShards(options.db);
     this.#kinds = new Map(options.kinds.map((kind) => [kind.name, kind]));
   }
 
@@ -98,7 +100,7 @@ export class SendLoop<Message extends { revision: number }> {
     intervalMs: LOOK_EVERY_MS,
     // Waits for no shard and no server.
     run: async () => {
-      this.#shards = await shardIds(this.#options.db);
+      this.#shards = await this.#readShards();
       const isIdle = !this.#hasLeased && this.#sending.size === 0;
       this.#hasLeased = false;
       this.look();

@@ -1,4 +1,4 @@
-import { inEachShard } from '@floodgate/database';
+import { inEachShard, rememberShards } from '@floodgate/database';
 import { deleteOldSegments } from '@floodgate/journal';
 import { defineWorker, handled } from '@floodgate/queue';
 import { whole } from '@floodgate/service';
@@ -45,12 +45,14 @@ export const registrationsWorker = defineWorker({
     const finalize = finalizeBatches({ db, log });
     const context = { isLastAttempt: false, signal: new AbortController().signal };
     const enqueue = finalizeEnqueuer(producer, config);
-    const relay = { db, enqueue, finalize: (batches: ShardBatches) => finalize(batches, context) };
+    const shards = rememberShards(db);
+    const relay = { db, shards, enqueue, finalize: (batches: ShardBatches) => finalize(batches, context) };
     /** A task that expires rows in each shard, a few in a statement. Its result says whether there may be more. */
     const expiry = (name: string, intervalMs: number, expireSome: (shardId: number) => Promise<number>) => ({
       name,
       intervalMs,
-      run: () => inEachShard(db, async (shardId) => (await expireSome(shardId)) >= ROWS_PER_STATEMENT),
+      run: () =>
+        inEachShard(db, async (shardId) => (await expireSome(shardId)) >= ROWS_PER_STATEMENT, shards),
     });
     return {
       jobs: [{ ...handled(finalizeBatchesJob, finalize), concurrency: config.FINALIZE_CONCURRENCY }],

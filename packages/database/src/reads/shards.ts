@@ -10,9 +10,11 @@ export async function shardIds(db: Database): Promise<number[]> {
   return shards.map(({ id }) => id);
 }
 
-/** Returns a reader of the ids of all shards that asks Postgres at most once a second. A poll needs one statement less with it. */
+const REMEMBERED_MS = 10_000;
+
+/** Returns a reader of the ids of all shards that asks Postgres every ten seconds at most. A poll needs one statement less with it. */
 export function rememberShards(db: Database): () => Promise<number[]> {
-  const cache = readThroughCache<'ids', number[]>(() => shardIds(db));
+  const cache = readThroughCache<'ids', number[]>(() => shardIds(db), REMEMBERED_MS);
   return () => cache.forceFetch('ids');
 }
 

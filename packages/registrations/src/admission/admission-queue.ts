@@ -112,7 +112,8 @@ export class AdmissionQueue<Item, Outcome> {
   /** The pace: units and time of the groups so far, of which the last count most. */
   #paceUnits: number;
   #paceMs = USUAL_GROUP_MS;
-  readonly #sweeper: NodeJS.Timeout;
+  /** Runs while items wait or are committed. */
+  #sweeper: NodeJS.Timeout | undefined;
   #group: { members: Member<Item, Outcome>[]; startedAt: number; settled: Promise<void> } | null = null;
   #dueAnswers: (() => void)[] = [];
   #isTickDue = false;
@@ -125,7 +126,6 @@ export class AdmissionQueue<Item, Outcome> {
     this.#waiting = new PartnerQueues(options.groupLimit);
     this.#capacity = options.waitingLimit;
     this.#paceUnits = options.groupLimit;
-    this.#sweeper = setInterval(() => this.#answerOverdue(), SWEEP_INTERVAL_MS).unref();
   }
 
   get state(): 'idle' | 'committing' | 'answering' {
@@ -147,6 +147,7 @@ export class AdmissionQueue<Item, Outcome> {
     }
     const submittedAt = performance.now();
     if (units < LARGE_UNITS) this.#smallAt = submittedAt;
+    this.#sweeper ??= setInterval(() => this.#sweep(), SWEEP_INTERVAL_MS).unref();
     return new Promise((answer) => {
       this.#waiting.add(partner, { item, units, submittedAt, answer });
       this.#scheduleTick();
@@ -244,6 +245,12 @@ export class AdmissionQueue<Item, Outcome> {
     // At least one group: otherwise nobody would notice that commits are fast again.
     const groups = Math.max(1, Math.floor((answerWithinMs * WAITING_SHARE) / Math.min(...this.#lastMs)));
     this.#capacity = Math.min(waitingLimit, groupLimit * groups);
+  }
+
+  #sweep(): void {
+    if (this.state !== 'idle' || this.#waiting.units > 0) return this.#answerOverdue();
+    clearInterval(this.#sweeper);
+    this.#sweeper = undefined;
   }
 
   #answerOverdue(): void {

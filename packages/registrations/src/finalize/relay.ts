@@ -7,6 +7,8 @@ const LEASE_LIMIT = 100;
 
 interface Dependencies {
   db: Database;
+  /** Returns the ids of the shards; by default they are read. */
+  shards?: () => Promise<number[]>;
   enqueue: (batches: ShardBatches) => Promise<void>;
   /** Finalizes batches as their job would. */
   finalize: (batches: ShardBatches) => Promise<unknown>;
@@ -17,14 +19,18 @@ interface Dependencies {
  * the process that was to enqueue it died. If that fails, a job repeats it, and its last attempt fails the batch. Returns `more` if
  * there may be more of them. A shard that does not answer does not delay the others.
  */
-export const relayDueBatches = ({ db, enqueue, finalize }: Dependencies) =>
-  inEachShard(db, async (shardId) => {
-    const batches = { shardId, batchIds: await leaseDueBatches(db, shardId, LEASE_LIMIT) };
-    if (batches.batchIds.length > 0) await finalize(batches).catch(() => enqueue(batches));
-    // Without a job: one per round would pile up while no worker takes them.
-    else if (await hasOverdueChanges(db, shardId)) await finalize(batches);
-    return batches.batchIds.length === LEASE_LIMIT;
-  });
+export const relayDueBatches = ({ db, shards, enqueue, finalize }: Dependencies) =>
+  inEachShard(
+    db,
+    async (shardId) => {
+      const batches = { shardId, batchIds: await leaseDueBatches(db, shardId, LEASE_LIMIT) };
+      if (batches.batchIds.length > 0) await finalize(batches).catch(() => enqueue(batches));
+      // Without a job: one per round would pile up while no worker takes them.
+      else if (await hasOverdueChanges(db, shardId)) await finalize(batches);
+      return batches.batchIds.length === LEASE_LIMIT;
+    },
+    shards,
+  );
 
 /**
  * Leases up to `limit` overdue batches of a shard. Each lease of a batch is twice as long as the one before (5 s up to about
