@@ -61,9 +61,9 @@ const LOAD_AGAIN_MS = 1_000;
 const GATHER_MS = 15;
 const RECORD_AGAIN_MS = 200;
 const CLOSING_MS = 5;
-const LOOK_EVERY_MS = 200;
+const LOOK_EVERY_MS = 400;
 /** So many are begun at a look while the process yields to others. */
-const PAGE_WHILE_YIELDING = 10;
+const PAGE_WHILE_YIELDING = 20;
 
 /** Sends deliveries: lease, load, send, record. First attempts and retries take the same path. */
 export class SendLoop<Message extends { revision: number }> {

@@ -11,7 +11,7 @@ import { createTestSender } from './deliver/send-tests.ts';
 import { allowPrivateSetting } from './settings.ts';
 
 const POLL_INTERVAL_MS = 200;
-const TEST_INTERVAL_MS = 500;
+const TEST_INTERVAL_MS = 200;
 /** Far below the retention of the journal, which is at least a day. */
 const TIDY_INTERVAL_MS = 3_600_000;
 const ATTEMPT_DAYS = 30;

@@ -1,5 +1,6 @@
 import { inEachShard, rememberShards, type Database } from '@floodgate/database';
 import { createSemaphore } from '@floodgate/service/semaphore';
+import type { TaskResult } from '@floodgate/service';
 import { sql } from 'kysely';
 import { loadEndpoint } from '../endpoints.ts';
 import { recordAttempt } from './attempts.ts';
@@ -38,7 +39,10 @@ export function createTestSender(db: Database, sender: Sender, onError: (error: 
 
   return {
     /** Starts to send the requested tests. Waits for no receiver. */
-    poll: () => (polling = inEachShard(db, startIn, shards)),
+    async poll(): Promise<TaskResult> {
+      await (polling = inEachShard(db, startIn, shards));
+      return sending.size > 0 ? 'done' : 'idle';
+    },
     /** Aborts tests in flight, and resolves when none is left. */
     async close(): Promise<void> {
       stopping.abort();
