@@ -26,6 +26,6 @@ export const CITUS_SETTINGS = {
   max_connections: '200',
   max_prepared_transactions: '200',
   wal_level: 'logical',
-  // As the documentation asks for: a node does not notice that a transaction's coordinator has gone.
+  // As the documentation asks for the services' roles: a node does not notice that a transaction's coordinator has gone.
   idle_in_transaction_session_timeout: '20s',
 };

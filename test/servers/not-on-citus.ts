@@ -49,7 +49,6 @@ export const FILES_NOT_ON_CITUS: Record<string, string[]> = {
     'queue/consumers',
     'queue/half-open',
     'queue/outages',
-    'queue/partitions',
     'queue/queue-problems',
     'queue/redis-policy',
     'queue/sentinel',
