@@ -357,12 +357,7 @@ describe.skipIf(missing)(`on a Citus cluster${missing}`, () => {
       const fixture = await createFixture(db);
       const ticketId = await fixture.addTicket();
       const before = await serverOf(fixture.shardId);
-      await sql`
-        select citus_move_shard_placement(get_shard_id_for_distribution_column('tickets', ${fixture.shardId}::integer),
-          source.nodename, source.nodeport, target.nodename, target.nodeport, 'block_writes')
-        from pg_dist_node source, pg_dist_node target
-        where source.nodeport = ${before} and target.groupid > 0 and target.nodeport <> ${before}
-        limit 1`.execute(db);
+      await moveToAnotherServer(fixture.shardId);
       expect(await serverOf(fixture.shardId)).not.toBe(before);
       for (const service of SERVICES) expect(await differencesOnShards(db, roleOf(service))).toEqual([]);
       const status = await registerOne(fixture, ticketId);
