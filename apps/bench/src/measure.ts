@@ -10,14 +10,25 @@ import type { Run } from './results.ts';
 import type { Servers } from './servers.ts';
 import type { Workload } from './workloads.ts';
 
-export interface Measurement {
+export interface Measurement extends Opening {
+  round: number;
+}
+
+export interface Opening {
   contender: Contender;
   workload: Workload;
-  round: number;
   seconds: number;
   warmUpSeconds: number;
   /** The contender's own rate with one hot ticket, for workloads that need it. */
   peak: number;
+  /** Which Redis database; absent: the first. */
+  redisDatabase?: number;
+}
+
+/** A contender that runs and is warm. */
+export interface Opened extends AsyncDisposable {
+  /** Measures it under its workload, for the seconds it was opened for, and checks its books afterwards. */
+  measure(round: number): Promise<Run>;
 }
 
 const DRAIN_LIMIT_MS = 120_000;
@@ -30,31 +41,41 @@ const SOLD_OUT = '409';
  * everything stopped, when `signal` aborts.
  */
 export async function measure(servers: Servers, measurement: Measurement, signal: AbortSignal): Promise<Run> {
-  signal.throwIfAborted();
-  const { contender, workload, seconds } = measurement;
-  await using database = await servers.openDatabase(contender);
   await servers.emptyRedis();
+  await using opened = await open(servers, measurement, signal);
+  return await opened.measure(measurement.round);
+}
+
+/** Starts a contender on a database of its own, and warms it up. Rejects, with everything stopped, when `signal` aborts. */
+export async function open(servers: Servers, opening: Opening, signal: AbortSignal): Promise<Opened> {
+  signal.throwIfAborted();
+  const { contender, workload, seconds, redisDatabase } = opening;
+  await using stack = new AsyncDisposableStack();
+  const database = stack.use(await servers.openDatabase(contender));
   const fixture = await (contender.fixture ?? createFixture)(database.db);
-  const prepared = await workload.prepare(fixture, measurement.peak, seconds);
+  const prepared = await workload.prepare(fixture, opening.peak, seconds);
   const { url: databaseUrl, db } = database;
-  const running = await contender.start({ databaseUrl, redisUrl: servers.redisUrl, db });
-  const run = async () => {
-    const generate = running.generate?.bind(running) ?? generateLoad;
-    const { arrivalsPerSecond: _, warmUp: requests, ...closed } = prepared;
-    const common = { baseUrl: running.baseUrl, connections: workload.connections };
+  const redisUrl = redisDatabase === undefined ? servers.redisUrl : `${servers.redisUrl}/${redisDatabase}`;
+  const running = await contender.start({ databaseUrl, redisUrl, db });
+  stack.defer(() => running.stop());
+  const generate = running.generate?.bind(running) ?? generateLoad;
+  const { arrivalsPerSecond: _, warmUp: requests, ...closed } = prepared;
+  const common = { baseUrl: running.baseUrl, connections: workload.connections };
+  const warmUp = async () => {
     // As hard as it goes, whatever comes then: compiled code is what is measured.
-    await generate({ ...common, ...closed, requests, seconds: measurement.warmUpSeconds });
+    await generate({ ...common, ...closed, requests, seconds: opening.warmUpSeconds });
     await finalizeAll(running);
     await servers.checkpoint();
-    const meter = new Meter({ ...servers.pids, ...running.pids });
-    const load = () => generate({ ...common, ...prepared, seconds });
-    return measureLoad(running, load, { meter, db }, measurement);
   };
-  try {
-    return await Promise.race([run(), rejectOn(signal)]);
-  } finally {
-    await running.stop();
-  }
+  await Promise.race([warmUp(), rejectOn(signal)]);
+  const meter = new Meter({ ...servers.pids, ...running.pids });
+  const load = () => generate({ ...common, ...prepared, seconds });
+  const owned = stack.move();
+  return {
+    measure: (round) =>
+      Promise.race([measureLoad(running, load, { meter, db }, { ...opening, round }), rejectOn(signal)]),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
 }
 
 function rejectOn(signal: AbortSignal): Promise<never> {

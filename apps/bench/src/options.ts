@@ -8,7 +8,7 @@ export const USAGE = `npm run bench [-- options]
   --growth            10 million registrations stored, 1,000 events stored
   --bulk              bulk calls beside single ones, and beside the same rows without HTTP; about 4 min
   --client            one process with @floodgate/client beside single calls and bulk calls; about 3 min
-  --against <folder>  this checkout against another, installed one; about 10 min. Exits 1 where books do not balance
+  --against <folder>  this checkout against another, installed one, in turn; about 14 min. Exits 1 where books do not balance
   --starts [n]        starts the API n times (default: 30) and looks at what its scavenges free; 10 s each
     --flags <flags>         V8 flags to add, beside starts without them; may be repeated. With --against: for both
   --soak              ten minutes of steady load, memory of every process

@@ -2,7 +2,7 @@ import type { Pair } from './compare.ts';
 import { rateOf } from './compare.ts';
 import type { Contender } from './contenders/contender.ts';
 import { floodgate } from './contenders/floodgate.ts';
-import { measure, type Measurement } from './measure.ts';
+import { measure, open, type Measurement, type Opened } from './measure.ts';
 import type { Pairing } from './plan.ts';
 import type { Progress } from './progress.ts';
 import { median } from './report/statistics.ts';
@@ -13,9 +13,15 @@ import { hotTicket, type Workload } from './workloads.ts';
 /** What a run takes beside its load: a database, two processes that start and stop, a warm-up, a drain. */
 const OVERHEAD_SECONDS = 6;
 const WARM_UP_SECONDS = 2;
+/** A side is longer in use when it is measured often. */
+const SIDE_WARM_UP_SECONDS = 4;
+/** What a run takes beside its load where the processes run already. */
+const TURN_OVERHEAD_SECONDS = 1;
 
 /** How long a pairing takes, about. */
-export function secondsOfPairing({ pairs, against, seconds }: Pairing): number {
+export function secondsOfPairing({ pairs, against, seconds, isSideBySide }: Pairing): number {
+  if (isSideBySide)
+    return 2 * (SIDE_WARM_UP_SECONDS + OVERHEAD_SECONDS + pairs * (seconds + TURN_OVERHEAD_SECONDS));
   return pairs * (against ? 2 : 1) * (seconds + WARM_UP_SECONDS + OVERHEAD_SECONDS);
 }
 
@@ -35,18 +41,43 @@ export class PairRunner {
 
   /** Runs A B B A …: whatever gets faster or slower with time favours neither. */
   async run(pairing: Pairing): Promise<void> {
-    const { subject = floodgate, against } = pairing;
-    for (let pair = 0; pair < pairing.pairs; pair++) {
-      const runOf = (contender: Contender) => this.#runOnce(contender, pairing);
-      if (!against) {
-        await runOf(subject);
-      } else if (pair % 2 === 0) {
-        const mine = await runOf(subject);
-        this.pairs.push({ floodgate: mine, other: await runOf(against) });
-      } else {
-        const other = await runOf(against);
-        this.pairs.push({ floodgate: await runOf(subject), other });
-      }
+    const { subject = floodgate, against, isSideBySide } = pairing;
+    if (isSideBySide && against) return this.#runSideBySide(subject, against, pairing);
+    const runOf = (contender: Contender) => () => this.#runOnce(contender, pairing);
+    for (let pair = 0; pair < pairing.pairs; pair++)
+      if (against) await this.#runPair(pair, runOf(subject), runOf(against));
+      else await runOf(subject)();
+  }
+
+  async #runPair(pair: number, runMine: () => Promise<Run>, runOther: () => Promise<Run>): Promise<void> {
+    const first = pair % 2 === 0 ? await runMine() : undefined;
+    const other = await runOther();
+    this.pairs.push({ floodgate: first ?? (await runMine()), other });
+  }
+
+  /** Starts both, and then loads one while the other waits for its turn. */
+  async #runSideBySide(subject: Contender, against: Contender, pairing: Pairing): Promise<void> {
+    const { workload, seconds, pairs } = pairing;
+    const say = (doing: string) => this.#progress.say(`${workload.name}: ${doing}`);
+    say(`${subject.name} and ${against.name} start`);
+    await this.#servers.emptyRedis();
+    const details = { workload, seconds, warmUpSeconds: SIDE_WARM_UP_SECONDS, peak: 0 };
+    const openSide = (contender: Contender, redisDatabase: number) =>
+      open(this.#servers, { ...details, contender, redisDatabase }, this.#signal);
+    await using mine = await openSide(subject, 1);
+    await using other = await openSide(against, 2);
+    this.#progress.add(2 * (SIDE_WARM_UP_SECONDS + OVERHEAD_SECONDS));
+    for (let pair = 0; pair < pairs; pair++) {
+      say(`pair ${pair + 1} of ${pairs}`);
+      const runOf = (side: Opened, contender: Contender) => async () => {
+        const run = await this.#orDiscarded({ ...details, contender, round: pair + 1 }, (round) =>
+          side.measure(round),
+        );
+        this.runs.push(run);
+        return run;
+      };
+      await this.#runPair(pair, runOf(mine, subject), runOf(other, against));
+      this.#progress.add(2 * (seconds + TURN_OVERHEAD_SECONDS));
     }
   }
 
@@ -64,18 +95,27 @@ export class PairRunner {
     return run;
   }
 
-  /** A run that fails is thrown away like one whose books do not balance; the others go on. */
-  async #measureOrDiscard(
+  #measureOrDiscard(
     measurement: Pick<Measurement, 'contender' | 'workload' | 'seconds' | 'round'>,
   ): Promise<Run> {
     const { contender, workload } = measurement;
-    try {
+    return this.#orDiscarded(measurement, async () => {
       if (!this.runs.some((run) => run.contender === contender.name)) await this.#startOnce(contender);
       const peak = this.#peakOf(contender);
       if (workload.needsPeak && peak === undefined)
         throw new Error('its rate with one hot ticket is not known');
       const details = { ...measurement, warmUpSeconds: WARM_UP_SECONDS, peak: peak ?? 0 };
       return await measure(this.#servers, details, this.#signal);
+    });
+  }
+
+  /** A run that fails is thrown away like one whose books do not balance; the others go on. */
+  async #orDiscarded(
+    measurement: Pick<Measurement, 'contender' | 'workload' | 'round'>,
+    run: (round: number) => Promise<Run>,
+  ): Promise<Run> {
+    try {
+      return await run(measurement.round);
     } catch (error) {
       if (this.#signal.aborted) throw this.#signal.reason;
       return discardedRun(measurement, (error as Error).message.split('\n', 1)[0]!);

@@ -28,6 +28,8 @@ export interface Pairing {
   /** Pairs of runs, in the order A B B A … */
   pairs: number;
   seconds: number;
+  /** Both run at once and are measured in turn. Absent: each run starts and stops its processes. */
+  isSideBySide?: boolean;
 }
 
 const [peerA, peerB] = [peerNamed('peer-a'), peerNamed('peer-b')];
@@ -91,20 +93,24 @@ export function growthPlan(): Pairing[] {
   return grownContenders.map((against) => ({ workload: hotTicket(128), against, pairs: 4, seconds: 5 }));
 }
 
-/** This checkout against another: under full load of each kind, and under one that leaves both of them idle. */
+/**
+ * This checkout against another: under full load of each kind, and under one that leaves both of them idle. Runs are short and many,
+ * because a machine's speed may change by half within seconds.
+ */
 export function checkoutPlan(subject: Contender, against: Contender): Pairing[] {
-  const pairing = (workload: Workload, seconds: number) => ({
+  const pairing = (workload: Workload, pairs: number, seconds: number) => ({
     workload,
     subject,
     against,
-    pairs: 5,
+    pairs,
     seconds,
+    isSideBySide: true,
   });
   return [
     ...[hotTicket(128), bulkCalls, manyTickets, manyEvents, getTickets, mix].map((workload) =>
-      pairing(workload, 5),
+      pairing(workload, 24, 1),
     ),
-    pairing(openLoop(500), 8),
+    pairing(openLoop(500), 8, 4),
   ];
 }
 

@@ -1,4 +1,4 @@
-import { rateOf, type Pair } from '../compare.ts';
+import type { Pair } from '../compare.ts';
 import type { Part } from '../contenders/contender.ts';
 import { spread } from '../report/statistics.ts';
 import type { CheckoutComparison, Run, Target } from '../results.ts';
@@ -17,7 +17,8 @@ export function compareCheckouts(pairs: readonly Pair[]): CheckoutComparison[] {
     return {
       workload,
       pairs: same.length,
-      rate: ratios(rateOf),
+      // Answers, not finalizations: a run lasts only two of the worker's rounds. What is left over is finalized before the next run.
+      rate: ratios(({ acceptedPerSecond }) => acceptedPerSecond),
       p50: ratios(({ latencyMs }) => latencyMs.p50),
       p99: ratios(({ latencyMs }) => latencyMs.p99),
       cpu: Object.fromEntries(
