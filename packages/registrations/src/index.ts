@@ -7,7 +7,6 @@ export * from './list/answer-page.ts';
 export * from './list/list-registrations.ts';
 export * from './reconcile/reconcile.ts';
 export * from './register/commit-batch.ts';
-export * from './register/register-attendees.ts';
 export * from './register/reserve-batch.ts';
 export * from './status/find-registrations.ts';
 export * from './test-mode/reset-event.ts';

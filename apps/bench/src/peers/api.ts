@@ -28,7 +28,7 @@ async function start(config: PeerConfig, log: Logger): Promise<Service> {
   const reads = pool('peer-api', READ_CONNECTIONS);
   const desk = await peer.openDesk({ config, log, db });
   const registrations: Parameters<typeof addRegisterRoute>[1] = {
-    register: registerWith((seat) => desk.reserve(seat)),
+    submit: registerWith((seat) => desk.reserve(seat)),
     refuseWhenFull: (_request, _reply, done) => done(),
     refuse: (_request, reply, code) => reply.fail(code, { retryAfterSeconds: 1 }),
   };

@@ -39,7 +39,7 @@ export interface Peer {
   startWorker(dependencies: PeerDependencies): Promise<Service>;
 }
 
-export type Register = Registrations['register'];
+export type Register = Registrations['submit'];
 
 /** Only the modules of the one peer that runs are loaded: the others' libraries cost it no memory. */
 export async function loadPeer(letter: string): Promise<Peer> {

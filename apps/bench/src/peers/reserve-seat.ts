@@ -1,4 +1,4 @@
-import { drawPassCode } from '@floodgate/registrations';
+import { reservationsOf } from '@floodgate/registrations';
 import type { Database } from '@floodgate/database';
 import { CompiledQuery } from 'kysely';
 import type { Register } from './peer.ts';
@@ -20,20 +20,22 @@ export type SeatOutcome =
  * duplicates: that makes them a little cheaper, to their advantage.
  */
 export function registerWith(reserve: (seat: SeatRequest) => Promise<SeatOutcome>): Register {
-  return async (principal, request) => {
-    const passCode = drawPassCode();
+  return async (_principal, submission) => {
+    const [seat] = reservationsOf([submission]);
+    const { ticketId, eventId, partnerId, passCode, fullName, emailAddress, phoneNumber } = seat!;
+    const { gender, tableOrSeat, extraData1, extraData2 } = seat!;
     const outcome = await reserve([
-      request.organizedEventTicketID,
-      principal.eventId,
-      principal.partnerId,
+      ticketId,
+      eventId,
+      partnerId,
       passCode,
-      request.fullName,
-      request.emailAddress,
-      request.phoneNumber ?? null,
-      request.gender ?? null,
-      request.tableOrSeat ?? null,
-      request.extraData1 ?? null,
-      request.extraData2 ?? null,
+      fullName,
+      emailAddress,
+      phoneNumber,
+      gender,
+      tableOrSeat,
+      extraData1,
+      extraData2,
     ]);
     if (outcome.kind !== 'registered') return { kind: outcome.kind, replayed: false };
     return { kind: 'registered', serial: outcome.serial, passCode, replayed: false };

@@ -21,8 +21,8 @@ import {
   type Routes,
 } from '@floodgate/http';
 import { LARGE_UNITS } from '../admission/admission-queue.ts';
-import type { Registrations } from '../register/register-attendees.ts';
-import { CODES, optionsIn, provokedCode, REGISTER_FAILURES, responseOf } from '../register/route.ts';
+import type { Registrations } from '../register/commit-batch.ts';
+import { CODES, provokedCode, REGISTER_FAILURES, responseOf, toBulkReservation } from '../register/route.ts';
 import { isNew, type SeatOutcome } from '../register/reserve-batch.ts';
 import { createLargeCalls } from './large-calls.ts';
 
@@ -78,7 +78,7 @@ export function addBulkRoute(api: Routes, registrations: Registrations, answerWi
       const isAll = body.mode === 'all';
       const outcome = isFutile(admitted, refused, isAll)
         ? { kind: 'bulk' as const, outcomes: admitted.map(() => GROUP_REFUSED), replayed: false }
-        : await registrations.registerBulk(principal, admitted, isAll, optionsIn(headers));
+        : await registrations.submit(principal, toBulkReservation(principal, admitted, isAll, headers));
       if (outcome.kind === 'failed') throw new Error('a bulk call failed');
       if (outcome.kind !== 'bulk')
         return registrations.refuse(request, reply, CODES[outcome.kind as keyof typeof CODES]);

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { plainArray, statementFailure, textArray, type Database } from '@floodgate/database';
 import { retry, throttledWarn } from '@floodgate/service';
 import { createAdmission } from '../admission/admission-queue.ts';
-import { LOCK_SHARE, type RegistrationsOptions } from '../register/register-attendees.ts';
+import { LOCK_SHARE, type RegistrationsOptions } from '../register/commit-batch.ts';
 import type { RegistrationQuery } from '../status/find-registrations.ts';
 
 /** A registration that is to be changed, as its pass reference names it, and whose it has to be. */

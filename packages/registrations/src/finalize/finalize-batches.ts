@@ -55,6 +55,32 @@ export function finalizeEnqueuer(
   return (batches: ShardBatches) => producer.enqueue(job, batches);
 }
 
+/**
+ * Notifies the queue of committed batches and changes: at once after a quiet time, and otherwise together with what commits
+ * within the interval. A job costs the queue and its worker far more than the batch's one row does.
+ * `enqueue` adds a job for batches of one shard. It must not throw: the relay finds a batch whose job was lost.
+ */
+export function createQueueNotifier(enqueue: (batches: ShardBatches) => void, intervalMs: number) {
+  const committed = new Map<number, string[]>();
+  let timer: NodeJS.Timeout | undefined;
+
+  /** Sends all notifications that wait for the interval. */
+  function flush(): void {
+    clearTimeout(timer);
+    timer = committed.size > 0 ? setTimeout(flush, intervalMs) : undefined;
+    for (const [shardId, batchIds] of committed) enqueue({ shardId, batchIds });
+    committed.clear();
+  }
+
+  /** Notifies the queue within the interval of what a shard has committed: a batch, or changes. */
+  function notify(shardId: number, ...batchIds: string[]): void {
+    committed.getOrInsertComputed(shardId, () => []).push(...batchIds);
+    if (!timer) flush();
+  }
+
+  return { notify, flush };
+}
+
 type Dependencies = Pick<WorkerContext<object>, 'db' | 'log'>;
 
 /** How long a job waits for another one of its shard, and how much later it runs again after that. */

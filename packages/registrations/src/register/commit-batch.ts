@@ -1,15 +1,18 @@
 import { sqlStateOf } from '@floodgate/service/failure';
 import { statementFailure, type Database, type StatementFailure } from '@floodgate/database';
-import type { Logger } from '@floodgate/service';
+import type { Principal } from '@floodgate/http';
+import { createSemaphore, throttledWarn, type Logger } from '@floodgate/service';
 import { sql } from 'kysely';
 import { randomUUIDv7 } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { createAdmission } from '../admission/admission-queue.ts';
 import { forgetExpiredKeys } from '../idempotency/expired-keys.ts';
 import {
   isNew,
   OVERLOADED,
   reservationsOf,
   reserveBatch,
+  seatsOf,
   type Outcome,
   type Reservation,
   type ReserveOptions,
@@ -28,6 +31,62 @@ export interface CommitDependencies extends Omit<ReserveOptions, 'isRepeat'> {
   /** No attempt starts later than this after the first one. */
   answerWithinMs: number;
 }
+
+/** Dependencies of everything that registers attendees and changes registrations. */
+export interface RegistrationsOptions extends Omit<
+  CommitDependencies,
+  'locked' | 'lockWithinMs' | 'onFailure'
+> {
+  log: Logger;
+  /** Registrations of one commit. */
+  groupLimit: number;
+  /** Registrations that may wait for one. */
+  waitingLimit: number;
+}
+
+/**
+ * Share of the answer time that a group waits for a row lock. Longer than the groups of other APIs hold one. lock_timeout applies
+ * per wait, and there can be two (queue, then row): both must fit into the time of a batch.
+ */
+export const LOCK_SHARE = 1 / 4;
+/** Groups of all shards in flight at once: they keep Postgres busy, and with more each would take longer. */
+const GROUPS_AT_ONCE = 8;
+/** A group that takes longer is not counted: it waits for a lock or for a slow shard. */
+const PATIENCE_MS = 250;
+
+/** Opens what registers attendees: it groups the calls, commits the groups and resolves each call to its outcome. */
+export function openRegistrations({ log, ...options }: RegistrationsOptions) {
+  const warn = throttledWarn('a batch did not commit');
+  const deps: CommitDependencies = {
+    ...options,
+    locked: createLockedTickets(log),
+    lockWithinMs: Math.round(options.answerWithinMs * LOCK_SHARE),
+    onFailure: (error, facts) => warn(log, { err: error, ...facts }),
+  };
+  const withPermit = createSemaphore(GROUPS_AT_ONCE, PATIENCE_MS);
+  const admission = createAdmission<Submission, Outcome>({
+    ...options,
+    commit: (submissions) => withPermit(() => commitBatch(deps, submissions)),
+    unitsOf: seatsOf,
+    overloaded: OVERLOADED,
+    unknown: { kind: 'unknown' },
+  });
+  const keysInProgress = new Set<string>();
+
+  return {
+    ...admission,
+    /** Resolves to the outcome of a call; never rejects. Two calls with one idempotency key must not be in one batch. */
+    submit(principal: Principal, submission: Submission): Promise<Outcome> {
+      if (submission.idempotency === null) return admission.submit(principal, submission);
+      const scopedKey = `${principal.partnerId}/${principal.eventId}/${submission.idempotency.key}`;
+      if (keysInProgress.has(scopedKey)) return Promise.resolve<Outcome>({ kind: 'in-progress' });
+      keysInProgress.add(scopedKey);
+      return admission.submit(principal, submission).finally(() => keysInProgress.delete(scopedKey));
+    },
+  };
+}
+
+export type Registrations = ReturnType<typeof openRegistrations>;
 
 type Commit = CommitDependencies & { giveUpAt: number };
 

@@ -1,3 +1,4 @@
+import { createHash, randomInt } from 'node:crypto';
 import type { Static } from '@sinclair/typebox';
 import {
   answersOf,
@@ -13,8 +14,14 @@ import {
   type FailureCode,
 } from '@floodgate/contract';
 import type { Principal, Routes } from '@floodgate/http';
-import type { CallOptions, Registrations } from './register-attendees.ts';
-import { isNew, type SeatOutcome } from './reserve-batch.ts';
+import type { Registrations } from './commit-batch.ts';
+import {
+  isNew,
+  type BulkReservation,
+  type Idempotency,
+  type Reservation,
+  type SeatOutcome,
+} from './reserve-batch.ts';
 
 /** The response code of each outcome without a seat. */
 export const CODES = {
@@ -38,12 +45,75 @@ export const REGISTER_FAILURES = [...COMMON_FAILURES, '11', ...Object.values(COD
 
 const OF_TICKET = 'This e-mail address is already registered for the ticket';
 
-/** Returns what the headers of a call say of its registrations. */
-export function optionsIn(headers: Static<typeof RegisterHeaders>): CallOptions {
-  const holdFor = headers['hold-for'];
-  const holdSeconds = holdFor === undefined ? undefined : Number(holdFor);
-  return { key: headers['idempotency-key'], holdSeconds };
+/** The headers of a call. */
+type Headers = Static<typeof RegisterHeaders>;
+
+/** Returns the fields of the attendee, null where the request has none. */
+const attendeeIn = (request: RegistrationRequest) => ({
+  fullName: request.fullName,
+  emailAddress: request.emailAddress,
+  phoneNumber: request.phoneNumber ?? null,
+  gender: request.gender ?? null,
+  tableOrSeat: request.tableOrSeat ?? null,
+  extraData1: request.extraData1 ?? null,
+  extraData2: request.extraData2 ?? null,
+});
+
+/** The content that two requests with the same idempotency key must share. */
+const contentOf = (request: RegistrationRequest) => [request.organizedEventTicketID, attendeeIn(request)];
+
+const holdSecondsIn = ({ 'hold-for': seconds }: Headers) => (seconds === undefined ? null : Number(seconds));
+
+/** Returns what a request reserves. */
+export function toReservation(
+  principal: Principal,
+  request: RegistrationRequest,
+  headers: Headers,
+): Reservation {
+  const { shardId, partnerId, eventId, duplicatePolicy, duplicateScope } = principal;
+  const ticketId = request.organizedEventTicketID;
+  const scope = duplicateScope === 'ticket' ? `${ticketId} ` : '';
+  const holdSeconds = holdSecondsIn(headers);
+  return {
+    shardId,
+    partnerId,
+    eventId,
+    ticketId,
+    passCode: drawPassCode(),
+    ...attendeeIn(request),
+    attendeeDigest:
+      duplicatePolicy === 'allow' ? null : uuidDigest(scope + request.emailAddress.toLowerCase()),
+    returnsExisting: duplicatePolicy === 'return_existing',
+    holdSeconds,
+    idempotency: idempotencyOf(headers, () => [contentOf(request), holdSeconds]),
+  };
 }
+
+/** Returns what a bulk call reserves. The key is that of the call. */
+export function toBulkReservation(
+  principal: Principal,
+  requests: readonly RegistrationRequest[],
+  isAll: boolean,
+  headers: Headers,
+): BulkReservation {
+  const { 'idempotency-key': _key, ...others } = headers;
+  return {
+    reservations: requests.map((request) => toReservation(principal, request, others)),
+    isAll,
+    idempotency: idempotencyOf(headers, () => [isAll, requests.map(contentOf), holdSecondsIn(headers)]),
+  };
+}
+
+function idempotencyOf(headers: Headers, content: () => unknown[]): Idempotency | null {
+  const key = headers['idempotency-key'];
+  return key === undefined ? null : { key, fingerprint: uuidDigest(JSON.stringify(content())) };
+}
+
+/** 128 bits of SHA-256 in the form of a UUID, which Postgres stores and compares fastest. */
+const uuidDigest = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 32);
+
+/** Returns the unguessable part of a pass reference: ten digits, the first not zero, from a secure random source. */
+export const drawPassCode = () => randomInt(1_000_000_000, 10_000_000_000);
 
 /** Returns the envelope that answers a registration. */
 export function responseOf(principal: Principal, outcome: SeatOutcome) {
@@ -74,7 +144,7 @@ export function provokedCode(
 /** POST /events/register: reserves a seat and answers with its pass reference at once. */
 export function addRegisterRoute(
   api: Routes,
-  registrations: Pick<Registrations, 'register' | 'refuse' | 'refuseWhenFull'>,
+  registrations: Pick<Registrations, 'submit' | 'refuse' | 'refuseWhenFull'>,
 ): void {
   api.post(
     '/events/register',
@@ -102,7 +172,7 @@ export function addRegisterRoute(
       const { principal, body, headers } = request;
       const provoked = provokedCode(principal, body, REGISTER_FAILURES);
       if (provoked !== undefined && provoked !== '91') return registrations.refuse(request, reply, provoked);
-      const outcome = await registrations.register(principal, body, optionsIn(headers));
+      const outcome = await registrations.submit(principal, toReservation(principal, body, headers));
       if (outcome.kind === 'failed') throw new Error('a registration failed');
       if (provoked === '91' && isNew(outcome)) return registrations.refuse(request, reply, '91');
       if ('replayed' in outcome && outcome.replayed) void reply.header('idempotent-replayed', 'true');

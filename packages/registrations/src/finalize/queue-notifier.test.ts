@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createQueueNotifier } from './register-attendees.ts';
+import { createQueueNotifier } from './finalize-batches.ts';
 
 // The clock is the one thing here that is not real: what is promised is about time.
 beforeEach(() => void vi.useFakeTimers());
