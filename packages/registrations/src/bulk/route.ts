@@ -22,8 +22,8 @@ import {
 } from '@floodgate/http';
 import { LARGE_UNITS } from '../admission/admission-queue.ts';
 import type { Registrations } from '../register/commit-batch.ts';
-import { CODES, provokedCode, REGISTER_FAILURES, responseOf, toBulkReservation } from '../register/route.ts';
-import { isNew, type SeatOutcome } from '../register/reserve-batch.ts';
+import { CODES, provokedCode, REGISTER_FAILURES, responseOf } from '../register/route.ts';
+import { isNew, toBulkReservation, type SeatOutcome } from '../register/reserve-batch.ts';
 import { createLargeCalls } from './large-calls.ts';
 
 /** Failures that are known before anything is reserved, by index. */

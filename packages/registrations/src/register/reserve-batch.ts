@@ -1,38 +1,85 @@
 import { sql } from 'kysely';
-import type { RegistrationRequest } from '@floodgate/contract';
+import { createHash, randomInt } from 'node:crypto';
+import type { Static } from '@sinclair/typebox';
+import type { RegisterHeaders, RegistrationRequest } from '@floodgate/contract';
 import { plainArray, textArray, type Database } from '@floodgate/database';
+import type { Principal } from '@floodgate/http';
+
+/** The headers of a call. */
+type Headers = Static<typeof RegisterHeaders>;
+
+/** Returns the fields of the attendee, null where the request has none. */
+const attendeeIn = (request: RegistrationRequest) => ({
+  fullName: request.fullName,
+  emailAddress: request.emailAddress,
+  phoneNumber: request.phoneNumber ?? null,
+  gender: request.gender ?? null,
+  tableOrSeat: request.tableOrSeat ?? null,
+  extraData1: request.extraData1 ?? null,
+  extraData2: request.extraData2 ?? null,
+});
+
+/** The content that two requests with the same idempotency key must share. */
+const contentOf = (request: RegistrationRequest) => [request.organizedEventTicketID, attendeeIn(request)];
+
+const holdSecondsIn = ({ 'hold-for': seconds }: Headers) => (seconds === undefined ? null : Number(seconds));
 
 /** One validated request for a seat: the attendee's fields, the partner and the ticket. */
-export interface Reservation extends Required<Omit<RegistrationRequest, 'organizedEventTicketID'>> {
-  shardId: number;
-  partnerId: number;
-  eventId: number;
-  ticketId: number;
-  /** Ten random digits, drawn by the caller. */
-  passCode: number;
-  /** UUID-sized digest of the attendee's e-mail address, or of address and ticket; null for events that allow duplicates. */
-  attendeeDigest: string | null;
-  /** Whether a duplicate gets the attendee's existing seat, if it is this partner's. */
-  returnsExisting: boolean;
-  /** How long the seat is held unless it is confirmed; null: it is not held. */
-  holdSeconds: number | null;
-  idempotency: Idempotency | null;
-}
+export type Reservation = ReturnType<typeof toReservation>;
 
-export interface Idempotency {
-  key: string;
-  /** UUID-sized digest of the request. */
-  fingerprint: string;
+/** Returns what a request reserves. */
+export function toReservation(principal: Principal, request: RegistrationRequest, headers: Headers) {
+  const { shardId, partnerId, eventId, duplicatePolicy, duplicateScope } = principal;
+  const ticketId = request.organizedEventTicketID;
+  const scope = duplicateScope === 'ticket' ? `${ticketId} ` : '';
+  const holdSeconds = holdSecondsIn(headers);
+  return {
+    shardId,
+    partnerId,
+    eventId,
+    ticketId,
+    /** Ten random digits. */
+    passCode: drawPassCode(),
+    ...attendeeIn(request),
+    /** Of the attendee's e-mail address, or of address and ticket; null for events that allow duplicates. */
+    attendeeDigest:
+      duplicatePolicy === 'allow' ? null : uuidDigest(scope + request.emailAddress.toLowerCase()),
+    /** Whether a duplicate gets the attendee's existing seat, if it is this partner's. */
+    returnsExisting: duplicatePolicy === 'return_existing',
+    /** How long the seat is held unless it is confirmed; null: it is not held. */
+    holdSeconds,
+    idempotency: idempotencyOf(headers, () => [contentOf(request), holdSeconds]),
+  };
 }
 
 /** The registrations of one call: at least one, all of one partner and event. */
-export interface BulkReservation {
-  readonly reservations: readonly Reservation[];
-  /** All of them or none. */
-  readonly isAll: boolean;
-  /** Of the whole call. */
-  readonly idempotency: Idempotency | null;
+export type BulkReservation = ReturnType<typeof toBulkReservation>;
+
+/** Returns what a bulk call reserves: with `isAll`, all of it or nothing. The key is that of the call. */
+export function toBulkReservation(
+  principal: Principal,
+  requests: readonly RegistrationRequest[],
+  isAll: boolean,
+  headers: Headers,
+) {
+  const { 'idempotency-key': _key, ...others } = headers;
+  return {
+    reservations: requests.map((request) => toReservation(principal, request, others)),
+    isAll,
+    idempotency: idempotencyOf(headers, () => [isAll, requests.map(contentOf), holdSecondsIn(headers)]),
+  };
 }
+
+function idempotencyOf(headers: Headers, content: () => unknown[]) {
+  const key = headers['idempotency-key'];
+  return key === undefined ? null : { key, fingerprint: uuidDigest(JSON.stringify(content())) };
+}
+
+/** 128 bits of SHA-256 in the form of a UUID, which Postgres stores and compares fastest. */
+const uuidDigest = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 32);
+
+/** Returns the unguessable part of a pass reference: ten digits, the first not zero, from a secure random source. */
+export const drawPassCode = () => randomInt(1_000_000_000, 10_000_000_000);
 
 /** The registrations of one call. They are never divided. */
 export type Submission = Reservation | BulkReservation;

@@ -1,5 +1,3 @@
-import { createHash, randomInt } from 'node:crypto';
-import type { Static } from '@sinclair/typebox';
 import {
   answersOf,
   BODY_LIMIT_BYTES,
@@ -15,13 +13,7 @@ import {
 } from '@floodgate/contract';
 import type { Principal, Routes } from '@floodgate/http';
 import type { Registrations } from './commit-batch.ts';
-import {
-  isNew,
-  type BulkReservation,
-  type Idempotency,
-  type Reservation,
-  type SeatOutcome,
-} from './reserve-batch.ts';
+import { isNew, toReservation, type SeatOutcome } from './reserve-batch.ts';
 
 /** The response code of each outcome without a seat. */
 export const CODES = {
@@ -44,76 +36,6 @@ export const REGISTER_FAILURES = [...COMMON_FAILURES, '11', ...Object.values(COD
 );
 
 const OF_TICKET = 'This e-mail address is already registered for the ticket';
-
-/** The headers of a call. */
-type Headers = Static<typeof RegisterHeaders>;
-
-/** Returns the fields of the attendee, null where the request has none. */
-const attendeeIn = (request: RegistrationRequest) => ({
-  fullName: request.fullName,
-  emailAddress: request.emailAddress,
-  phoneNumber: request.phoneNumber ?? null,
-  gender: request.gender ?? null,
-  tableOrSeat: request.tableOrSeat ?? null,
-  extraData1: request.extraData1 ?? null,
-  extraData2: request.extraData2 ?? null,
-});
-
-/** The content that two requests with the same idempotency key must share. */
-const contentOf = (request: RegistrationRequest) => [request.organizedEventTicketID, attendeeIn(request)];
-
-const holdSecondsIn = ({ 'hold-for': seconds }: Headers) => (seconds === undefined ? null : Number(seconds));
-
-/** Returns what a request reserves. */
-export function toReservation(
-  principal: Principal,
-  request: RegistrationRequest,
-  headers: Headers,
-): Reservation {
-  const { shardId, partnerId, eventId, duplicatePolicy, duplicateScope } = principal;
-  const ticketId = request.organizedEventTicketID;
-  const scope = duplicateScope === 'ticket' ? `${ticketId} ` : '';
-  const holdSeconds = holdSecondsIn(headers);
-  return {
-    shardId,
-    partnerId,
-    eventId,
-    ticketId,
-    passCode: drawPassCode(),
-    ...attendeeIn(request),
-    attendeeDigest:
-      duplicatePolicy === 'allow' ? null : uuidDigest(scope + request.emailAddress.toLowerCase()),
-    returnsExisting: duplicatePolicy === 'return_existing',
-    holdSeconds,
-    idempotency: idempotencyOf(headers, () => [contentOf(request), holdSeconds]),
-  };
-}
-
-/** Returns what a bulk call reserves. The key is that of the call. */
-export function toBulkReservation(
-  principal: Principal,
-  requests: readonly RegistrationRequest[],
-  isAll: boolean,
-  headers: Headers,
-): BulkReservation {
-  const { 'idempotency-key': _key, ...others } = headers;
-  return {
-    reservations: requests.map((request) => toReservation(principal, request, others)),
-    isAll,
-    idempotency: idempotencyOf(headers, () => [isAll, requests.map(contentOf), holdSecondsIn(headers)]),
-  };
-}
-
-function idempotencyOf(headers: Headers, content: () => unknown[]): Idempotency | null {
-  const key = headers['idempotency-key'];
-  return key === undefined ? null : { key, fingerprint: uuidDigest(JSON.stringify(content())) };
-}
-
-/** 128 bits of SHA-256 in the form of a UUID, which Postgres stores and compares fastest. */
-const uuidDigest = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 32);
-
-/** Returns the unguessable part of a pass reference: ten digits, the first not zero, from a secure random source. */
-export const drawPassCode = () => randomInt(1_000_000_000, 10_000_000_000);
 
 /** Returns the envelope that answers a registration. */
 export function responseOf(principal: Principal, outcome: SeatOutcome) {
