@@ -1,11 +1,5 @@
-import type { Consumer, Producer, QueueBacklog, QueueCounts } from '@floodgate/queue';
-import {
-  isHanging,
-  withDeadline,
-  type Health,
-  type PeriodicTasks,
-  type TasksProgress,
-} from '@floodgate/service';
+import type { Backlogs, Consumer, Producer, QueueBacklog, QueueCounts } from '@floodgate/queue';
+import { isHanging, withDeadline, type Health, type PeriodicTasks } from '@floodgate/service';
 
 /** The progress of one queue that this worker consumes. */
 export interface QueueProgress {
@@ -14,51 +8,40 @@ export interface QueueProgress {
   /** Of all workers together. Null if the queue does not answer. */
   jobs: QueueCounts | null;
   /** Null if Postgres does not answer; absent if Postgres knows no more than the queue. */
-  backlog?: QueueBacklog | null;
+  backlog?: QueueBacklog | null | undefined;
 }
 
 /** The facts behind the judgement. */
-export interface Progress {
-  queue: 'up' | 'down';
-  /** Why it is down. */
-  queueProblem: string | null;
-  tasks: TasksProgress;
-  queues: Record<string, QueueProgress>;
-}
+export type Progress = Awaited<ReturnType<typeof readProgress>>;
 
 export type WorkerHealth = Health<Progress>;
 
 const COUNT_WITHIN_MS = 500;
 
-/** The running components of a worker. */
-interface Moving {
-  consumer: Consumer;
-  producer: Producer;
-  tasks: PeriodicTasks;
-  backlogs: Record<string, () => Promise<QueueBacklog>>;
-}
-
 /** Returns the progress of everything; null for a server that does not answer. */
-export async function readProgress({ consumer, producer, tasks, backlogs }: Moving): Promise<Progress> {
+export async function readProgress(
+  consumer: Consumer,
+  producer: Producer,
+  tasks: PeriodicTasks,
+  backlogs: Backlogs,
+) {
   const queueProblem = consumer.problem();
   const readQueue = async ([queue, idleMs]: [string, number]): Promise<[string, QueueProgress]> => {
+    const counting = queueProblem === null ? producer.counts(queue) : Promise.reject(new Error(queueProblem));
     const [jobs, backlog] = await Promise.all([
-      queueProblem === null ? countJobs(producer, queue) : null,
+      // A health probe must not time out while the queue does not answer.
+      withDeadline(counting, COUNT_WITHIN_MS, () => null).catch(() => null),
       backlogs[queue]?.().catch(() => null),
     ]);
-    return [queue, { idleMs, jobs, ...(backlog !== undefined && { backlog }) }];
+    return [queue, { idleMs, jobs, backlog }];
   };
   return {
-    queue: queueProblem === null ? 'up' : 'down',
+    queue: queueProblem === null ? ('up' as const) : ('down' as const),
+    /** Why it is down. */
     queueProblem,
     tasks: tasks.progress(),
     queues: Object.fromEntries(await Promise.all(Object.entries(consumer.idleMs()).map(readQueue))),
   };
-}
-
-/** Null if the queue does not answer before a health probe would time out. */
-async function countJobs(producer: Producer, queue: string): Promise<QueueCounts | null> {
-  return withDeadline(producer.counts(queue), COUNT_WITHIN_MS, () => null).catch(() => null);
 }
 
 /** Judges a worker by its progress, each queue by itself: a busy one does not hide one that is stuck. */

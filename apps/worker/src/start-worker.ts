@@ -43,7 +43,7 @@ export async function startWorker(
   // Side by side: either may take most of the time.
   opened.defer(async () => void (await Promise.all([stopJobs(), tasks.stop()])));
   const backlogs = Object.fromEntries(works.flatMap((work) => Object.entries(work.backlogs ?? {})));
-  const read = () => readProgress({ consumer, producer, tasks, backlogs });
+  const read = () => readProgress(consumer, producer, tasks, backlogs);
   const health = await serveHealth({
     host: config.WORKER_HOST,
     port: config.WORKER_PORT,

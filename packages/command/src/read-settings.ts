@@ -1,7 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { databaseSettings } from '@floodgate/database/connection/settings';
-import { parseQueueUrl } from '@floodgate/queue/queue-url';
-import { queueSettings } from '@floodgate/queue/settings';
+import { parseQueueUrl, queueSettings } from '@floodgate/queue/settings';
 import { loadConfig } from '@floodgate/service/load-config';
 
 const { QUEUE_URL, QUEUE_NAMESPACE } = queueSettings;

@@ -1,4 +1,4 @@
-import type { QueueTarget } from './queue-url.ts';
+import type { QueueTarget } from './settings.ts';
 
 export const CONNECT_TIMEOUT_MS = 2_000;
 /**

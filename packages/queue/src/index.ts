@@ -4,7 +4,6 @@ export * from './consumer.ts';
 export * from './jobs.ts';
 export { grantQueue, migrateQueue } from './postgres-backend.ts';
 export * from './producer.ts';
-export * from './queue-url.ts';
 export * from './settings.ts';
 export * from './watch-queue.ts';
 export * from './worker-capability.ts';

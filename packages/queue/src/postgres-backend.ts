@@ -2,7 +2,7 @@ import { createPostgresBackend, Queue, runMigrations, Worker } from 'bullmq';
 import { Client, escapeIdentifier, Pool, type ClientConfig } from 'pg';
 import { reasonOf, sqlStateOf } from '@floodgate/service/failure';
 import { CONNECT_TIMEOUT_MS, SILENCE_MS, UnsafeQueueError, type BackendOptions } from './connection.ts';
-import type { QueueTarget } from './queue-url.ts';
+import type { QueueTarget } from './settings.ts';
 import type { redisBackend } from './redis-backend.ts';
 
 const UNDEFINED_TABLE = '42P01';

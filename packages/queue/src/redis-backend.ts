@@ -4,7 +4,7 @@ import { Cluster, Redis, type StandaloneConnectionOptions } from 'ioredis';
 import { StandaloneConnector } from 'ioredis/built/connectors/index.js';
 import { NO_DATABASE, reasonOf } from '@floodgate/service/failure';
 import { CONNECT_TIMEOUT_MS, SILENCE_MS, UnsafeQueueError, type BackendOptions } from './connection.ts';
-import type { QueueTarget } from './queue-url.ts';
+import type { QueueTarget } from './settings.ts';
 
 type RedisTarget = Exclude<QueueTarget, { kind: 'postgres' }>;
 

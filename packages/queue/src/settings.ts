@@ -1,7 +1,15 @@
 import type { Logger } from '@floodgate/service';
+import { isPostgresUrl } from '@floodgate/service/load-config';
 import { FormatRegistry, Type } from '@sinclair/typebox';
 import type { QueueOptions } from './connection.ts';
-import { parseQueueUrl, QUEUE_URL_FORMS, readQueueUrl } from './queue-url.ts';
+
+/** The server of the queues that QUEUE_URL names. */
+export type QueueTarget = NonNullable<ReturnType<typeof readQueueUrl>>;
+
+export const QUEUE_URL_FORMS =
+  'redis://…, rediss://…, redis+sentinel://host:port,host:port/name, redis-cluster://host:port,host:port, ' +
+  'rediss-cluster://… or postgres://…; ' +
+  'a database of Redis is a whole number (redis://host:port/1), of a cluster always 0';
 
 FormatRegistry.Set('queue-url', (text) => readQueueUrl(text) !== null);
 
@@ -24,3 +32,63 @@ export const queueOptions = (
   namespace: config.QUEUE_NAMESPACE,
   onError: (err) => log.debug({ err }, 'queue connection'),
 });
+
+/**
+ * Reads QUEUE_URL. A cluster is `redis-cluster://[user:password@]host:port[,host:port…]` (`rediss-cluster` with TLS). Sentinels
+ * are `redis+sentinel://[user:password@]host:port[,host:port…]/name[/database]`; user and password are those of Redis.
+ * Throws an error that names the forms. It never repeats the URL, which may hold a password.
+ */
+export function parseQueueUrl(text: string): QueueTarget {
+  const target = readQueueUrl(text);
+  if (!target) throw new Error(`expected ${QUEUE_URL_FORMS}`);
+  return target;
+}
+
+/** The same, but returns null if it is none of the forms. */
+function readQueueUrl(text: string) {
+  try {
+    if (isPostgresUrl(text)) return { kind: 'postgres' as const, connectionString: text };
+    return isRedisUrl(text) ? { kind: 'redis' as const, url: text } : readServers(text);
+  } catch {
+    return null;
+  }
+}
+
+/** ioredis takes a database that is not a number for 0, or fails without a reason. It also reads the database from the query. */
+function isRedisUrl(text: string): boolean {
+  const url = /^rediss?:\/\//.test(text) && URL.parse(text);
+  if (!url || !url.host) return false;
+  decodeURIComponent(`${url.username}:${url.password}`);
+  return /^(0|[1-9]\d{0,8})?$/.test(url.pathname.slice(1) || (url.searchParams.get('db') ?? ''));
+}
+
+const SERVERS = /^(redis\+sentinel|rediss?-cluster):\/\/(?:([^:]*?)(?::(.*))?@)?([^@/]+)(?:\/(.*))?$/s;
+
+function readServers(text: string) {
+  const [, scheme, username, password, hosts = '', path = ''] = SERVERS.exec(text) ?? [];
+  const nodes = hosts.split(',').map(readNode);
+  const credentials = {
+    ...(username && { username: decodeURIComponent(username) }),
+    ...(password && { password: decodeURIComponent(password) }),
+  };
+  if (scheme === 'redis+sentinel') {
+    const watched = readWatched(path);
+    const options = { sentinels: nodes, ...watched, ...credentials };
+    return watched && { kind: 'redis-sentinel' as const, options };
+  }
+  const options = { ...credentials, ...(scheme === 'rediss-cluster' && { tls: {} }) };
+  return /^0?$/.test(path) ? { kind: 'redis-cluster' as const, nodes, options } : null;
+}
+
+/** Returns what Sentinels watch: a name, and a database of it. */
+function readWatched(path: string) {
+  const [, name, db = 0] = /^([\w.-]+)(?:\/(0|[1-9]\d{0,8}))?$/.exec(path) ?? [];
+  return name ? { name, db: Number(db) } : null;
+}
+
+/** Throws if the text is not a host. ioredis expects an IPv6 address without its brackets. */
+function readNode(text: string) {
+  const { hostname, port } = new URL(`redis://${text}`);
+  if (!hostname) throw new Error('no host');
+  return { host: hostname.replaceAll(/[[\]]/g, ''), port: Number(port || 6379) };
+}

@@ -25,26 +25,19 @@ export async function watchQueue(queue: Watchable, log: Pick<Logger, 'warn' | 'e
     if (unsafe) log.error({ err: unsafe }, 'the queue could lose jobs');
     else log.warn({ queue: state, problem }, `the queue is ${state}`);
   }
+  function problemOf(error: unknown): string {
+    if (error instanceof UnsafeQueueError) throw error;
+    return queue.problem() ?? reasonOf(error);
+  }
   async function look(): Promise<'done'> {
     // While it is down, always: an open connection does not show that the server's settings were corrected.
     const isUp = known === null && queue.problem() === null;
     if (isUp && performance.now() - verifiedAt <= VERIFY_INTERVAL_MS) return 'done';
     verifiedAt = performance.now();
-    report(await findProblem(queue));
+    report(await queue.verify().then(() => null, problemOf));
     return 'done';
   }
   await look();
   const watch = repeat(look, POLL_INTERVAL_MS, (error) => report(error.message, error));
   return () => void watch.stop();
-}
-
-/** Returns why the queue is down; null if it is up. */
-async function findProblem(queue: Watchable): Promise<string | null> {
-  try {
-    await queue.verify();
-    return null;
-  } catch (error) {
-    if (error instanceof UnsafeQueueError) throw error;
-    return queue.problem() ?? reasonOf(error);
-  }
 }

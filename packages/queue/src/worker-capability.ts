@@ -20,6 +20,8 @@ export interface QueueBacklog {
   oldestPendingMs: number | null;
 }
 
+export type Backlogs = Readonly<Record<string, () => Promise<QueueBacklog>>>;
+
 /** A capability's interface to the worker. */
 export interface WorkerCapability<Settings extends TProperties = TProperties> {
   settings: Settings;
@@ -27,7 +29,7 @@ export interface WorkerCapability<Settings extends TProperties = TProperties> {
     jobs: readonly HandledJob[];
     tasks: readonly PeriodicTask[];
     /** By queue, if Postgres knows its backlog better than the queue does. */
-    backlogs?: Readonly<Record<string, () => Promise<QueueBacklog>>>;
+    backlogs?: Backlogs;
   };
 }
 

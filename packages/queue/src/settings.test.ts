@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseQueueUrl, QUEUE_URL_FORMS } from './queue-url.ts';
+import { parseQueueUrl, QUEUE_URL_FORMS } from './settings.ts';
 
 test.for([
   'redis://127.0.0.1:6379',
