@@ -3,15 +3,14 @@ import { defineApi } from '@floodgate/http';
 import { whole } from '@floodgate/service';
 import { addBulkRoute } from './bulk/route.ts';
 import { createChangeGroups } from './change/change-registrations.ts';
-import { addChangeRoutes } from './change/routes.ts';
 import { createQueueNotifier, finalizeEnqueuer, finalizeSettings } from './finalize/finalize-batches.ts';
 import { retentionSettings } from './idempotency/expired-keys.ts';
 import { addListRoute } from './list/route.ts';
 import { openRegistrations } from './register/commit-batch.ts';
 import { addRegisterRoute } from './register/route.ts';
 import { findRegistrations, type RegistrationQuery } from './status/find-registrations.ts';
-import { addStatusRoute } from './status/route.ts';
-import { addResetRoute } from './test-mode/route.ts';
+import { addChangeRoutes, addStatusRoute } from './status/routes.ts';
+import { addResetRoute } from './test-mode/reset-event.ts';
 
 export { addRegisterRoute };
 

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   answersOf,
   BULK_BODY_LIMIT_BYTES,
@@ -20,11 +23,11 @@ import {
   type preValidationAsyncHookHandler,
   type Routes,
 } from '@floodgate/http';
+import { createFairQueue } from '@floodgate/service/fair-queue';
 import { LARGE_UNITS } from '../admission/admission-queue.ts';
 import type { Registrations } from '../register/commit-batch.ts';
 import { CODES, provokedCode, REGISTER_FAILURES, responseOf } from '../register/route.ts';
 import { isNew, toBulkReservation, type SeatOutcome } from '../register/reserve-batch.ts';
-import { createLargeCalls } from './large-calls.ts';
 
 /** Failures that are known before anything is reserved, by index. */
 type Refused = Map<number, ReturnType<typeof failure>>;
@@ -134,3 +137,42 @@ function admitItems(waitForStart: ReturnType<typeof createLargeCalls>): preValid
     if (registrations.length >= LARGE_UNITS) await waitForStart(request.principal.partnerId, reply.raw);
   };
 }
+
+/** A large call starts this long after the one before, however busy the process is: single calls must not starve it either. */
+const PATIENCE_MS = 100;
+const WAITING_PER_PARTNER = 16;
+/** The event loop must have slept this long since the call before was answered: then nobody waited for it. */
+const IDLE_MS = 1;
+
+/**
+ * Returns what a large call waits for: while the process serves single calls, large ones start one at a time, and only when the
+ * event loop has time. Each keeps it busy for some milliseconds. Partners are served in turn. Rejects with QueueFull.
+ */
+export function createLargeCalls(servesSingleCalls: () => boolean, answerWithinMs: number) {
+  const queue = createFairQueue({
+    answerWithinMs,
+    abandonsStarted: false,
+    patienceMs: PATIENCE_MS,
+    waitingLimit: WAITING_PER_PARTNER,
+  });
+  return async (partnerId: number, response: ServerResponse): Promise<void> => {
+    if (!servesSingleCalls()) return;
+    await new Promise<void>((start, refuse) => {
+      const work = () => {
+        start();
+        return untilIdle(response);
+      };
+      queue(partnerId, () => !response.closed, work).catch(refuse);
+    });
+  };
+}
+
+/** Resolves when the response has been sent and the event loop has slept, or when that has taken too long. */
+async function untilIdle(response: ServerResponse): Promise<void> {
+  if (!response.closed) await once(response, 'close');
+  const idleBefore = idleMs();
+  const giveUpAt = performance.now() + PATIENCE_MS;
+  while (idleMs() - idleBefore < IDLE_MS && performance.now() < giveUpAt) await delay(1);
+}
+
+const idleMs = () => performance.eventLoopUtilization().idle;

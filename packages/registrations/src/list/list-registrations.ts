@@ -1,8 +1,8 @@
 import { parsePassReference } from '@floodgate/contract';
 import type { Database, JournalKind } from '@floodgate/database';
 import { Failure } from '@floodgate/service/failure';
-import { readJournal, type CursorProblem, type JournalEntry, type JournalFilter } from '@floodgate/journal';
-import { findRegistrations, passReferenceOf, type RegistrationRow } from '../status/find-registrations.ts';
+import { readJournal, type CursorProblem, type JournalFilter } from '@floodgate/journal';
+import { findRegistrations, passReferenceOf, registrationsOf } from '../status/find-registrations.ts';
 
 /** The journal kinds that partners read. The others are about tickets. */
 export const REGISTRATION_KINDS = ['confirmed', 'cancelled', 'failed'] as const satisfies JournalKind[];
@@ -29,32 +29,6 @@ export async function listRegistrations(
   const { entries, cursor, more } = page;
   const found = await registrationsOf(db, of.shardId, entries);
   return { rows: found.filter((row) => row !== undefined), cursor: String(cursor), more };
-}
-
-/** Returns the registration that each entry of a page is about, as it was then. Undefined: there is none. */
-export async function registrationsOf(
-  db: Database,
-  shardId: number,
-  entries: readonly JournalEntry[],
-): Promise<(RegistrationRow | undefined)[]> {
-  const found = await findRegistrations(
-    db,
-    entries.map(({ eventId, partnerId, serial }) => ({ shardId, eventId, partnerId, serial: serial! })),
-  );
-  return found.map((row, index) => row && asOf(entries[index]!, row));
-}
-
-/** The registration as it was with this entry, whatever has happened to it since. */
-function asOf({ kind, at }: JournalEntry, row: RegistrationRow): RegistrationRow {
-  if (kind === 'cancelled') {
-    // Its batch may have been finalized later, without it.
-    const { finishedAt, cancelledAt } = row;
-    const wasFinished = finishedAt && cancelledAt && finishedAt <= cancelledAt;
-    return { ...row, state: kind, finishedAt: wasFinished ? finishedAt : null };
-  }
-  // A later cancellation has an entry of its own.
-  if (kind === 'confirmed') return { ...row, state: kind, cancelledAt: null };
-  return { ...row, state: 'failed', finishedAt: at, cancelledAt: null };
 }
 
 /** Returns the registration that a pass reference names, whosever it is, and whose it is. Throws a Failure if there is none. */

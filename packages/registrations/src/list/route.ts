@@ -1,9 +1,17 @@
-import { answersOf, COMMON_FAILURES, RegistrationList, RegistrationListQuery } from '@floodgate/contract';
+import {
+  answersOf,
+  COMMON_FAILURES,
+  DEFAULT_LIMIT,
+  RegistrationList,
+  RegistrationListQuery,
+  success,
+} from '@floodgate/contract';
 import type { Database } from '@floodgate/database';
-import type { Routes } from '@floodgate/http';
+import type { Principal, Routes } from '@floodgate/http';
+import type { CursorProblem } from '@floodgate/journal';
+import { createFairQueue } from '@floodgate/service/fair-queue';
 import { statusOf } from '../status/find-registrations.ts';
-import { createPageAnswer } from './answer-page.ts';
-import { listRegistrations } from './list-registrations.ts';
+import { CURSOR_PROBLEMS, listRegistrations } from './list-registrations.ts';
 
 /** GET /events/registrations: the changes of the caller's registrations, in order, after a cursor. */
 export function addListRoute(api: Routes, reads: Database, answerWithinMs: number): void {
@@ -35,4 +43,28 @@ export function addListRoute(api: Routes, reads: Database, answerWithinMs: numbe
       );
     },
   );
+}
+
+interface PageRequest {
+  principal: Principal;
+  query: { after?: string; limit?: string };
+  raw: { socket: { destroyed: boolean } };
+}
+
+/** Returns the answer to a request for a page of the journal. A cursor that cannot be continued is code 11. */
+export function createPageAnswer(answerWithinMs: number) {
+  // One connection for all callers: lists must not delay registrations.
+  const queue = createFairQueue({ answerWithinMs });
+  return async function answerPage<Page extends object, Answer, Failed>(
+    { principal, query: { after = '0', limit = String(DEFAULT_LIMIT) }, raw }: PageRequest,
+    reply: { fail(code: '11', specifics: object): Failed },
+    read: (after: number, limit: number) => Promise<Page | CursorProblem>,
+    present: (page: Page) => Answer | Promise<Answer>,
+  ) {
+    const isWanted = () => !raw.socket.destroyed;
+    const page = await queue(principal.partnerId, isWanted, () => read(Number(after), Number(limit)));
+    if (typeof page !== 'string') return success(await present(page));
+    const message = `after: ${CURSOR_PROBLEMS[page]}`;
+    return reply.fail('11', { message, invalidFields: [{ field: 'after', rule: page }] });
+  };
 }

@@ -1,6 +1,7 @@
 import { formatPassReference, formatTimestamp, type RegistrationStatus } from '@floodgate/contract';
 import { sql } from 'kysely';
 import { plainArray, type Database } from '@floodgate/database';
+import type { JournalEntry } from '@floodgate/journal';
 
 /** A registration, and the partner and event that it must belong to. */
 export interface RegistrationQuery {
@@ -89,4 +90,30 @@ export async function findRegistrations(
     ) b`.execute(db);
   const byPosition = new Map(rows.map((row) => [row.position, row]));
   return queries.map((_, index) => byPosition.get(index + 1));
+}
+
+/** Returns the registration that each entry of a page is about, as it was then. Undefined: there is none. */
+export async function registrationsOf(
+  db: Database,
+  shardId: number,
+  entries: readonly JournalEntry[],
+): Promise<(RegistrationRow | undefined)[]> {
+  const found = await findRegistrations(
+    db,
+    entries.map(({ eventId, partnerId, serial }) => ({ shardId, eventId, partnerId, serial: serial! })),
+  );
+  return found.map((row, index) => row && asOf(entries[index]!, row));
+}
+
+/** The registration as it was with this entry, whatever has happened to it since. */
+function asOf({ kind, at }: JournalEntry, row: RegistrationRow): RegistrationRow {
+  if (kind === 'cancelled') {
+    // Its batch may have been finalized later, without it.
+    const { finishedAt, cancelledAt } = row;
+    const wasFinished = finishedAt && cancelledAt && finishedAt <= cancelledAt;
+    return { ...row, state: kind, finishedAt: wasFinished ? finishedAt : null };
+  }
+  // A later cancellation has an entry of its own.
+  if (kind === 'confirmed') return { ...row, state: kind, cancelledAt: null };
+  return { ...row, state: 'failed', finishedAt: at, cancelledAt: null };
 }

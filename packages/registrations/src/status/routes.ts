@@ -10,8 +10,36 @@ import {
   type FailureCode,
 } from '@floodgate/contract';
 import type { Routes } from '@floodgate/http';
-import type { FindRegistration, RegistrationRow } from '../status/find-registrations.ts';
-import type { ChangeGroups } from './change-registrations.ts';
+import type { ChangeGroups } from '../change/change-registrations.ts';
+import { statusOf, type FindRegistration, type RegistrationRow } from './find-registrations.ts';
+
+const PARAMS = Type.Pick(RegistrationStatus, ['passReference']);
+
+/** GET /events/registrations/{passReference}: the state of one of the caller's registrations. */
+export function addStatusRoute(api: Routes, findRegistration: FindRegistration): void {
+  api.get(
+    '/events/registrations/:passReference',
+    {
+      schema: {
+        operationId: 'getRegistration',
+        tags: ['Registrations'],
+        summary: 'Get Registration',
+        description: 'Returns the state of a registration that the same partner made under this event.',
+        failures: [...COMMON_FAILURES, '34'],
+        params: PARAMS,
+        response: answersOf(RegistrationStatus),
+      },
+    },
+    async ({ principal, params: { passReference } }, reply) => {
+      const { shardId, partnerId, eventId } = principal;
+      const parts = parsePassReference(passReference);
+      const row = parts && (await findRegistration({ shardId, serial: parts.serial, partnerId, eventId }));
+      const status = row && statusOf(row);
+      // Found by its serial, then compared in full: a guessed serial is not enough.
+      return status?.passReference === passReference ? success(status) : reply.fail('34');
+    },
+  );
+}
 
 /** The groups that commit the changes of partners. */
 export type Changes = Record<keyof typeof ROUTES, Pick<ChangeGroups, 'submit' | 'refuse'>>;
@@ -54,7 +82,7 @@ export function addChangeRoutes(api: Routes, changes: Changes, findRegistration:
           ...ROUTES[name],
           tags: ['Registrations'],
           failures: [...COMMON_FAILURES, '34', '35', '91'],
-          params: Type.Pick(RegistrationStatus, ['passReference']),
+          params: PARAMS,
           response: answersOf(PassReference),
         },
         bodyLimit: BODY_LIMIT_BYTES,
