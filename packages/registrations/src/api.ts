@@ -19,6 +19,11 @@ const NOTIFY_INTERVAL_MS = 500;
 /** For all shards together. A shard needs two: for a group, and for the repeat of a lost one. */
 const CONNECTIONS = 64;
 /**
+ * Share of the answer time that a group waits for a row lock. Longer than the groups of other APIs hold one. lock_timeout applies
+ * per wait, and there can be two (queue, then row): both must fit into the time of a batch.
+ */
+const LOCK_SHARE = 1 / 4;
+/**
  * Share of the answer time that a batch may take. The rest is for the error of Postgres to arrive: with it nothing was reserved
  * (90), without it nobody knows (91).
  */
@@ -62,6 +67,7 @@ export const registrationsApi = defineApi({
       groupLimit: settings.BATCH_LIMIT,
       waitingLimit: settings.WAITING_LIMIT,
       answerWithinMs,
+      lockWithinMs: Math.round(answerWithinMs * LOCK_SHARE),
       retentionHours: settings.IDEMPOTENCY_RETENTION_HOURS,
       holdSharePercent: settings.HOLD_SHARE_PERCENT,
       onCommitted: notifier.notify,

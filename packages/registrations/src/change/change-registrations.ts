@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { plainArray, statementFailure, textArray, type Database } from '@floodgate/database';
 import { retry, throttledWarn } from '@floodgate/service';
 import { createAdmission } from '../admission/admission-queue.ts';
-import { LOCK_SHARE, type RegistrationsOptions } from '../register/commit-batch.ts';
+import type { RegistrationsOptions } from '../register/commit-batch.ts';
 import type { RegistrationQuery } from '../status/find-registrations.ts';
 
 /** A registration that is to be changed, as its pass reference names it, and whose it has to be. */
@@ -62,7 +62,6 @@ export function createChangeGroups(
   change: 'cancelled' | 'confirmed',
 ) {
   const warn = throttledWarn('changes of registrations did not commit');
-  const lockWithinMs = Math.round(options.answerWithinMs * LOCK_SHARE);
   const withinMs = options.answerWithinMs * ATTEMPTS_SHARE;
 
   /** Changes registrations of one shard now, without a queue. Returns one outcome each, in order; never rejects. */
@@ -76,7 +75,7 @@ export function createChangeGroups(
       return failure !== 'unexpected';
     };
     try {
-      const attempt = () => changeRegistrations(db, shardId, change, registrations, lockWithinMs);
+      const attempt = () => changeRegistrations(db, shardId, change, registrations, options.lockWithinMs);
       const outcomes: ChangeOutcome[] = await retry(attempt, {
         delayMs: RETRY_DELAY_MS,
         withinMs,

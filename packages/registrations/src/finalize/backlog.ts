@@ -4,18 +4,15 @@ import type { QueueBacklog } from '@floodgate/queue';
 
 // Batches and changes that are not finalized, and batches that finalization failed: operators look at them and redrive them.
 
-/** The outbox: pending batches and changes. The age of a redriven batch counts from its redrive. */
-export interface Backlog extends QueueBacklog {
-  /** Shards that do not answer; missing if all do. */
-  shardsAway?: number[];
-}
-
 // The same condition as in its index.
 const isPending = (shard: number) =>
   sql`shard_id = ${shard} and journal_offset is null and state = 'pending'`;
 
-/** Returns the current backlog of the shards that answer. */
-export async function readBacklog(db: Database): Promise<Backlog> {
+/**
+ * Returns the outbox: pending batches and changes of the shards that answer, and which do not, if any. The age of a redriven batch
+ * counts from its redrive.
+ */
+export async function readBacklog(db: Database) {
   const { answers, away } = await askShards(await shardIds(db), async (shard) => {
     const { rows } = await sql<QueueBacklog>`
       select
@@ -86,15 +83,15 @@ export async function redriveBatches(
   { shardId, limit, ...selection }: FailedSelection & { shardId: number },
 ): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
-    select id from batches where ${isWanted(shardId, selection)}
-    order by created_at limit ${limit} for update skip locked`.execute(transaction);
-  const ids = rows.map(({ id }) => id);
-  await sql`
     update batches
     set state = 'pending', pending_since = now(), finished_at = null, failure = null, relay_at = now(),
       journal_offset = null
-    where shard_id = ${shardId} and id = any(${ids}::uuid[])`.execute(transaction);
-  return ids;
+    where shard_id = ${shardId} and id = any(array(
+      select id from batches where ${isWanted(shardId, selection)}
+      order by created_at limit ${limit} for update skip locked
+    ))
+    returning id`.execute(transaction);
+  return rows.map(({ id }) => id);
 }
 
 /** Returns how many of these batches are in each state now, in the shards that answer. */

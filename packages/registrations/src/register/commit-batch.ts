@@ -33,10 +33,7 @@ export interface CommitDependencies extends Omit<ReserveOptions, 'isRepeat'> {
 }
 
 /** Dependencies of everything that registers attendees and changes registrations. */
-export interface RegistrationsOptions extends Omit<
-  CommitDependencies,
-  'locked' | 'lockWithinMs' | 'onFailure'
-> {
+export interface RegistrationsOptions extends Omit<CommitDependencies, 'locked' | 'onFailure'> {
   log: Logger;
   /** Registrations of one commit. */
   groupLimit: number;
@@ -44,11 +41,6 @@ export interface RegistrationsOptions extends Omit<
   waitingLimit: number;
 }
 
-/**
- * Share of the answer time that a group waits for a row lock. Longer than the groups of other APIs hold one. lock_timeout applies
- * per wait, and there can be two (queue, then row): both must fit into the time of a batch.
- */
-export const LOCK_SHARE = 1 / 4;
 /** Groups of all shards in flight at once: they keep Postgres busy, and with more each would take longer. */
 const GROUPS_AT_ONCE = 8;
 /** A group that takes longer is not counted: it waits for a lock or for a slow shard. */
@@ -60,7 +52,6 @@ export function openRegistrations({ log, ...options }: RegistrationsOptions) {
   const deps: CommitDependencies = {
     ...options,
     locked: createLockedTickets(log),
-    lockWithinMs: Math.round(options.answerWithinMs * LOCK_SHARE),
     onFailure: (error, facts) => warn(log, { err: error, ...facts }),
   };
   const withPermit = createSemaphore(GROUPS_AT_ONCE, PATIENCE_MS);
@@ -118,8 +109,7 @@ async function commitPart(commit: Commit, part: Part): Promise<Outcome[]> {
   const { locked } = commit;
   const batchId = randomUUIDv7();
   for (let attempts = 1; part.length > 0; attempts += 1) {
-    const refused = new Set(part.filter((one) => reservationsOf([one]).some((seat) => locked.has(seat))));
-    if (refused.size > 0) return refuse(commit, part, refused);
+    if (reservationsOf(part).some(locked.has)) return refuseLocked(commit, part);
     const result = await attempt(commit, batchId, part, false);
     if (typeof result !== 'string') return result;
     if (result === 'unknown') return repeatLost(commit, batchId, part);
@@ -132,7 +122,8 @@ async function commitPart(commit: Commit, part: Part): Promise<Outcome[]> {
 
 const decide = (part: Part, outcome: Outcome) => part.map(() => outcome);
 
-async function refuse(commit: Commit, part: Part, refused: Set<Submission>): Promise<Outcome[]> {
+async function refuseLocked(commit: Commit, part: Part): Promise<Outcome[]> {
+  const refused = new Set(part.filter((one) => reservationsOf([one]).some(commit.locked.has)));
   const others = await commitPart(
     commit,
     part.filter((one) => !refused.has(one)),

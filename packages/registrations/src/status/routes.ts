@@ -15,32 +15,6 @@ import { statusOf, type FindRegistration, type RegistrationRow } from './find-re
 
 const PARAMS = Type.Pick(RegistrationStatus, ['passReference']);
 
-/** GET /events/registrations/{passReference}: the state of one of the caller's registrations. */
-export function addStatusRoute(api: Routes, findRegistration: FindRegistration): void {
-  api.get(
-    '/events/registrations/:passReference',
-    {
-      schema: {
-        operationId: 'getRegistration',
-        tags: ['Registrations'],
-        summary: 'Get Registration',
-        description: 'Returns the state of a registration that the same partner made under this event.',
-        failures: [...COMMON_FAILURES, '34'],
-        params: PARAMS,
-        response: answersOf(RegistrationStatus),
-      },
-    },
-    async ({ principal, params: { passReference } }, reply) => {
-      const { shardId, partnerId, eventId } = principal;
-      const parts = parsePassReference(passReference);
-      const row = parts && (await findRegistration({ shardId, serial: parts.serial, partnerId, eventId }));
-      const status = row && statusOf(row);
-      // Found by its serial, then compared in full: a guessed serial is not enough.
-      return status?.passReference === passReference ? success(status) : reply.fail('34');
-    },
-  );
-}
-
 /** The groups that commit the changes of partners. */
 export type Changes = Record<keyof typeof ROUTES, Pick<ChangeGroups, 'submit' | 'refuse'>>;
 
@@ -68,6 +42,32 @@ const ROUTES = {
       'Safe to repeat: a cancelled registration is answered "00" again.',
   },
 };
+
+/** GET /events/registrations/{passReference}: the state of one of the caller's registrations. */
+export function addStatusRoute(api: Routes, findRegistration: FindRegistration): void {
+  api.get(
+    '/events/registrations/:passReference',
+    {
+      schema: {
+        operationId: 'getRegistration',
+        tags: ['Registrations'],
+        summary: 'Get Registration',
+        description: 'Returns the state of a registration that the same partner made under this event.',
+        failures: [...COMMON_FAILURES, '34'],
+        params: PARAMS,
+        response: answersOf(RegistrationStatus),
+      },
+    },
+    async ({ principal, params: { passReference } }, reply) => {
+      const { shardId, partnerId, eventId } = principal;
+      const parts = parsePassReference(passReference);
+      const row = parts && (await findRegistration({ shardId, serial: parts.serial, partnerId, eventId }));
+      const status = row && statusOf(row);
+      // Found by its serial, then compared in full: a guessed serial is not enough.
+      return status?.passReference === passReference ? success(status) : reply.fail('34');
+    },
+  );
+}
 
 /**
  * POST /events/registrations/{passReference}/cancel: gives a seat back.
