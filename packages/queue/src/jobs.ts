@@ -29,9 +29,7 @@ export interface JobContext {
 /** Runs one attempt. An attempt that rejects has failed and is repeated later. At least once: handlers are idempotent. */
 export type JobHandler<Payload> = (payload: Payload, context: JobContext) => Promise<JobResult>;
 
-export interface HandledJob extends JobDefinition {
-  readonly handle: JobHandler<never>;
-}
+export type HandledJob = JobDefinition & { readonly handle: JobHandler<never> };
 
 /** Defines a kind of job by the schema of its payload. The capability that handles it owns the definition. */
 export function defineJob<Payload extends TSchema>({

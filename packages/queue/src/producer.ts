@@ -37,27 +37,22 @@ export function openProducer(options: QueueOptions) {
     }
   }
 
-  async function add(job: JobDefinition, payload: unknown): Promise<void> {
-    const { name, queue, attempts, backoffMs } = job;
-    const ready = await readyQueue(queue);
-    await ready.add(name, payload, {
-      // A server that lost its data would count from 1 again, and adding an id that exists does nothing.
-      jobId: randomUUID(),
-      attempts,
-      backoff: { type: 'exponential', delay: backoffMs, jitter: 0.5 },
-      removeOnComplete: true,
-      removeOnFail: KEEP_FAILED,
-    });
-  }
-
   return {
     problem: backend.problem,
     verify: backend.verify,
     /** Adds a job. Rejects at once while the queue is down; nothing is held back in memory. */
-    async enqueue<Payload>(definition: JobDefinition<Payload>, payload: Payload): Promise<void> {
-      if (!definition.isPayload(payload)) throw new Error(`not a payload of ${definition.name}`);
+    async enqueue<Payload>(job: JobDefinition<Payload>, payload: Payload): Promise<void> {
+      if (!job.isPayload(payload)) throw new Error(`not a payload of ${job.name}`);
       if (!backend.isUp()) throw new Error('the queue is down');
-      const added = add(definition, payload);
+      const jobOptions = {
+        // A server that lost its data would count from 1 again, and adding an id that exists does nothing.
+        jobId: randomUUID(),
+        attempts: job.attempts,
+        backoff: { type: 'exponential', delay: job.backoffMs, jitter: 0.5 },
+        removeOnComplete: true,
+        removeOnFail: KEEP_FAILED,
+      };
+      const added = readyQueue(job.queue).then((queue) => queue.add(job.name, payload, jobOptions));
       adds = Promise.allSettled([adds, added]);
       await added;
     },

@@ -17,12 +17,7 @@ export const ticketsApi = defineApi({
   settings: {},
   open(context) {
     const sales = rememberSales(context);
-    return {
-      routes(api) {
-        addTicketsRoute(api, sales);
-        addLaunchRoute(api, sales);
-      },
-    };
+    return { routes: (api) => addRoutes(api, sales) };
   },
 });
 
@@ -37,10 +32,11 @@ const rememberSales = ({ reads, shardReads }: ApiContext) =>
     return { text, tickets, readAt: readAt.getTime(), receivedAt: performance.now() };
   });
 
-type Sales = ReturnType<typeof rememberSales>;
-
-/** GET /events/tickets: lists what can be bought now. A body, if one is sent, is not read. */
-function addTicketsRoute(api: Routes, sales: Sales): void {
+/**
+ * GET /events/tickets: lists what can be bought now. A body, if one is sent, is not read.
+ * GET /events/launch: how far the sale is, so that nobody has to try to register before it opens.
+ */
+function addRoutes(api: Routes, sales: ReturnType<typeof rememberSales>): void {
   api.get(
     '/events/tickets',
     {
@@ -64,10 +60,6 @@ function addTicketsRoute(api: Routes, sales: Sales): void {
       else sales.forceFetch(eventId, { context: shardId }).then(({ text }) => send(text), send);
     },
   );
-}
-
-/** GET /events/launch: how far the sale is, so that nobody has to try to register before it opens. */
-function addLaunchRoute(api: Routes, sales: Sales): void {
   api.get(
     '/events/launch',
     {

@@ -215,11 +215,9 @@ export class AdmissionQueue<Item, Outcome> {
     if (this.#group || items === 0 || isSmall) return;
     const startedAt = performance.now();
     const members = this.#waiting.takeGroup();
+    const group = members.map(({ item }) => item);
     const settled = this.#options
-      .commit(
-        members.map(({ item }) => item),
-        this.#shardId,
-      )
+      .commit(group, this.#shardId)
       .then((outcomes) => this.#settle(members, outcomes, performance.now() - startedAt));
     this.#group = { members, startedAt, settled };
   }

@@ -12,11 +12,8 @@ export const retentionSettings = {
   }),
 };
 
-const expiredKeys = (db: Database, shardId: number, retentionHours: number) =>
-  db
-    .deleteFrom('idempotency_keys')
-    .where('shard_id', '=', shardId)
-    .where('created_at', '<=', sql<Date>`now() - make_interval(hours => ${retentionHours}::integer)`);
+const isExpired = (retentionHours: number) =>
+  sql<boolean>`created_at <= now() - make_interval(hours => ${retentionHours}::integer)`;
 
 /**
  * Deletes the oldest `limit` expired idempotency keys of a shard, and those with the same time as the last. Returns the number of
@@ -29,14 +26,14 @@ export async function deleteExpiredIdempotencyKeys(
   retentionHours = DEFAULT_RETENTION_HOURS,
 ): Promise<number> {
   // By time: the worker must not read the keys, and Citus does not move a privilege on ctid with a shard.
-  const oldest = sql<Date>`(
-    select max(created_at) from (
-      select created_at from idempotency_keys where shard_id = ${shardId} order by created_at limit ${limit}
-    ) oldest
-  )`;
-  const deletion = expiredKeys(db, shardId, retentionHours).where('created_at', '<=', oldest);
-  const { numDeletedRows } = await deletion.executeTakeFirst();
-  return Number(numDeletedRows);
+  const { numAffectedRows } = await sql`
+    delete from idempotency_keys
+    where shard_id = ${shardId} and ${isExpired(retentionHours)} and created_at <= (
+      select max(created_at) from (
+        select created_at from idempotency_keys where shard_id = ${shardId} order by created_at limit ${limit}
+      ) oldest
+    )`.execute(db);
+  return Number(numAffectedRows);
 }
 
 /** Deletes the expired idempotency keys that are in the way of these submissions. */
@@ -49,7 +46,10 @@ export async function forgetExpiredKeys(
   if (keys.length === 0) return;
   const calls = reservationsOf(submissions);
   // Other partners' expired keys of the same name may go, too.
-  await expiredKeys(db, calls[0]!.shardId, retentionHours)
+  await db
+    .deleteFrom('idempotency_keys')
+    .where('shard_id', '=', calls[0]!.shardId)
+    .where(isExpired(retentionHours))
     .where('partner_id', 'in', [...new Set(calls.map(({ partnerId }) => partnerId))])
     .where('event_id', 'in', [...new Set(calls.map(({ eventId }) => eventId))])
     .where('key', 'in', keys)

@@ -123,13 +123,10 @@ async function commitPart(commit: Commit, part: Part): Promise<Outcome[]> {
 const decide = (part: Part, outcome: Outcome) => part.map(() => outcome);
 
 async function refuseLocked(commit: Commit, part: Part): Promise<Outcome[]> {
-  const refused = new Set(part.filter((one) => reservationsOf([one]).some(commit.locked.has)));
-  const others = await commitPart(
-    commit,
-    part.filter((one) => !refused.has(one)),
-  );
-  const outcomes = others.values();
-  return part.map((one) => (refused.has(one) ? OVERLOADED : outcomes.next().value!));
+  const isLocked = part.map((one) => reservationsOf([one]).some(commit.locked.has));
+  const others = part.filter((_, index) => !isLocked[index]);
+  const outcomes = (await commitPart(commit, others)).values();
+  return isLocked.map((refused) => (refused ? OVERLOADED : outcomes.next().value!));
 }
 
 /** Resolves to the outcomes, or to why there are none. */

@@ -66,10 +66,8 @@ export async function resetEvent(db: Database, { commit }: Pick<ChangeGroups, 'c
   return { cancelled, more: cursor !== null || (await forgetKeys(db, part, LIMIT)) === LIMIT };
 }
 
-interface Found extends NamedRegistration {
-  /** Where the journal segment with it starts. Null: it is not in the journal yet. */
-  before: number | null;
-}
+/** `before`: where the journal segment with it starts. Null: it is not in the journal yet. */
+type Found = NamedRegistration & { before: number | null };
 
 /**
  * Finds up to `limit` registrations of a partner under an event that nobody has cancelled: first those that the journal may not
