@@ -54,12 +54,7 @@ export const registrationsApi = defineApi({
       statementTimeoutMs: Math.round(answerWithinMs * BATCH_SHARE),
     });
     const resets = openPool({ purpose: 'reset', maxConnections: 1, statementTimeoutMs: answerWithinMs });
-    const enqueue = finalizeEnqueuer(producer, settings);
-    // Not awaited and allowed to fail: the relay reads the outbox.
-    const notifier = createQueueNotifier(
-      (batches) => void enqueue(batches).catch(() => {}),
-      NOTIFY_INTERVAL_MS,
-    );
+    const notifier = createQueueNotifier(finalizeEnqueuer(producer, settings), NOTIFY_INTERVAL_MS);
     const options = {
       db,
       log,

@@ -58,9 +58,9 @@ export function finalizeEnqueuer(
 /**
  * Notifies the queue of committed batches and changes: at once after a quiet time, and otherwise together with what commits
  * within the interval. A job costs the queue and its worker far more than the batch's one row does.
- * `enqueue` adds a job for batches of one shard. It must not throw: the relay finds a batch whose job was lost.
+ * `enqueue` adds a job for batches of one shard. Nobody waits for it, and it may fail: the relay reads the outbox.
  */
-export function createQueueNotifier(enqueue: (batches: ShardBatches) => void, intervalMs: number) {
+export function createQueueNotifier(enqueue: (batches: ShardBatches) => Promise<void>, intervalMs: number) {
   const committed = new Map<number, string[]>();
   let timer: NodeJS.Timeout | undefined;
 
@@ -68,7 +68,7 @@ export function createQueueNotifier(enqueue: (batches: ShardBatches) => void, in
   function flush(): void {
     clearTimeout(timer);
     timer = committed.size > 0 ? setTimeout(flush, intervalMs) : undefined;
-    for (const [shardId, batchIds] of committed) enqueue({ shardId, batchIds });
+    for (const [shardId, batchIds] of committed) enqueue({ shardId, batchIds }).catch(() => {});
     committed.clear();
   }
 

@@ -7,7 +7,7 @@ afterEach(() => void vi.useRealTimers());
 
 function recordedNotifier() {
   const rings: string[][] = [];
-  return { rings, notifier: createQueueNotifier(({ batchIds }) => rings.push(batchIds), 25) };
+  return { rings, notifier: createQueueNotifier(async ({ batchIds }) => void rings.push(batchIds), 25) };
 }
 
 test('after a quiet time a batch is enqueued at once', () => {
@@ -40,7 +40,7 @@ test('flush enqueues what was held back, once', () => {
 
 test('batches of different shards are enqueued apart', () => {
   const jobs: unknown[] = [];
-  const notifier = createQueueNotifier((batches) => jobs.push(batches), 25);
+  const notifier = createQueueNotifier(async (batches) => void jobs.push(batches), 25);
   notifier.notify(0, 'first');
   for (const [batchId, shardId] of [
     ['a', 0],
