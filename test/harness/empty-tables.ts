@@ -1,7 +1,8 @@
-import type { Database, Schema } from '@floodgate/database';
+import type { Database } from '@floodgate/database';
 import { sql } from 'kysely';
+import type { StoredTables } from './stored-tables.ts';
 
 /** Deletes all rows of tables: what other tests have left there would be read as well. */
-export async function emptyTables(db: Database, ...tables: (keyof Schema)[]): Promise<void> {
+export async function emptyTables(db: Database, ...tables: (keyof StoredTables)[]): Promise<void> {
   for (const table of tables) await sql`delete from ${sql.table(table)}`.execute(db);
 }

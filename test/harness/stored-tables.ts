@@ -7,7 +7,7 @@ type CreatedAt = ColumnType<Date, Date | undefined, never>;
 /** Tables with the columns that in the product only SQL text names. */
 export interface StoredTables extends Omit<
   Schema,
-  'batches' | 'changes' | 'deliveries' | 'idempotency_keys' | 'journal_segments' | 'registrations'
+  'changes' | 'deliveries' | 'idempotency_keys' | 'registrations' | 'secret_key_uses'
 > {
   batches: {
     shard_id: Generated<number>;
@@ -52,7 +52,13 @@ export interface StoredTables extends Omit<
     batch_id: string | null;
     serials: number[] | null;
   };
-  journal_segments: Schema['journal_segments'] & {
+  journal_segments: {
+    shard_id: number;
+    event_id: number;
+    partner_id: number;
+    last_offset: number;
+    count: number;
+    at: CreatedAt;
     kind: JournalKind;
     ticket_id: number | null;
     first_serial: number | null;
@@ -77,6 +83,9 @@ export interface StoredTables extends Omit<
     serials: (number | null)[];
     created_at: ColumnType<Date, Date | undefined, Date>;
   };
+  consumer_scans: { shard_id: number; last_offset: number };
+  secret_key_uses: { key_id: string; hour: Date };
+  webhook_attempts: { shard_id: number; endpoint_id: string; message_id: string };
   audit_log: {
     id: number;
     at: Date;

@@ -11,7 +11,7 @@ import { perform, updateTicketAction } from '@floodgate/tickets/actions';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, inject, onTestFinished } from 'vitest';
 import type { TestDatabase } from '../harness/database.ts';
-import { database, gala, test, ticketId, useEvent } from '../harness/event-test.ts';
+import { database, gala, test, ticketId } from '../harness/event-test.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { reservationOf } from '../harness/reservation.ts';
 import { rowsRead as countRowsRead } from '../harness/rows-read.ts';
@@ -399,19 +399,6 @@ describe('who reads more than one partner', () => {
     }
     const firsts = await read(0, 100, { partnerId: theirs });
     expect(offsetsOf(firsts.entries)).toEqual([4, 10, 11, 12, 13, 14].map((offset) => start + offset));
-  });
-
-  test('a shard is read whole, in order, whatever the event', async () => {
-    const start = await append([2, 2], [gala.partnerId]);
-    const { eventId: first, shardId } = gala;
-    do await useEvent();
-    while (gala.shardId !== shardId);
-    await append([3], [gala.partnerId]);
-    const shard = { eventId: undefined, partnerId: undefined };
-    const { entries, more } = await read(start, 100, shard);
-    expect(more).toBe(false);
-    expect(offsetsOf(entries)).toEqual([1, 2, 3, 4, 5, 6, 7].map((offset) => start + offset));
-    expect(entries.map(({ eventId }) => eventId)).toEqual([...times(4, first), ...times(3, gala.eventId)]);
   });
 });
 

@@ -1,7 +1,6 @@
-import { createPublicKey } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { updateEventAction, perform } from '@floodgate/events/actions';
-import { jwkSetOf, verifyPass } from '@floodgate/passes';
+import { createPassSigner, jwkSetOf, verifyPass } from '@floodgate/passes';
 import ICAL from 'ical.js';
 import PostalMime, { type Email } from 'postal-mime';
 import { beforeEach, expect } from 'vitest';
@@ -44,13 +43,7 @@ const attachmentOf = ({ attachments }: Email, type: string) =>
 const bytesOf = (mail: Email, type: string) => Buffer.from(attachmentOf(mail, type)!.content as ArrayBuffer);
 
 /** The public keys, as a door has them. */
-async function publicKeys() {
-  const rows = await database.db.selectFrom('pass_keys').select(['id', 'public_key']).execute();
-  const keys = rows.map(
-    ({ id, public_key }) => [id, createPublicKey({ key: public_key, format: 'der', type: 'spki' })] as const,
-  );
-  return new Map(keys);
-}
+const publicKeys = async () => (await createPassSigner(database).keys()).publicKeys;
 
 test('its picture is a pass that verifies with the public keys alone, and the HTML shows it', async () => {
   const mail = await receive();

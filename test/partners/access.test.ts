@@ -7,6 +7,7 @@ import { database, gala, test, ticketId } from '../harness/event-test.ts';
 import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
 import { waitForLockWaiters } from '../harness/lock-waiters.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
+import { tablesOf } from '../harness/stored-tables.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
 const HOUR_MS = 3_600_000;
@@ -116,7 +117,7 @@ const storedKey = (keyId: string) =>
   database.db.selectFrom('secret_keys').selectAll().where('key_id', '=', keyId).executeTakeFirstOrThrow();
 
 const storedUse = async (keyId: string) => {
-  const uses = database.db.selectFrom('secret_key_uses').select('hour');
+  const uses = tablesOf(database.db).selectFrom('secret_key_uses').select('hour');
   return (await uses.where('key_id', '=', keyId).executeTakeFirst())?.hour;
 };
 
@@ -130,7 +131,7 @@ test('the use of a key is noted to the hour, again in every hour', async () => {
   expect(Date.now() - noted.getTime()).toBeLessThan(HOUR_MS + 60_000);
 
   const longAgo = new Date(noted.getTime() - 3 * HOUR_MS);
-  await database.db
+  await tablesOf(database.db)
     .updateTable('secret_key_uses')
     .set({ hour: longAgo })
     .where('key_id', '=', gala.keyId)

@@ -7,7 +7,7 @@ import { createFixture } from '../harness/fixture.ts';
 
 /** Draws as the rate limit of a partner does. */
 const drawPermits = (db: Database, id: number, wanted: number) =>
-  drawFrom(db, { table: 'rate_limit_windows', id }, wanted);
+  drawFrom(db, 'rate_limit_windows', id, wanted);
 
 /** In a transaction Postgres's clock stands still: all draws of `work` fall into one second. */
 const withinOneSecond = (work: (db: Database) => Promise<void>) =>

@@ -1,9 +1,8 @@
-import { verifyPass } from '@floodgate/passes';
+import { createPassSigner, verifyPass } from '@floodgate/passes';
 import { cancelRegistrationAction } from '@floodgate/registrations/actions';
 import { updateEventAction } from '@floodgate/events/actions';
 import { perform } from '@floodgate/passes/actions';
 import { findRegistrations, passReferenceOf } from '@floodgate/registrations';
-import { createPublicKey } from 'node:crypto';
 import { expect } from 'vitest';
 import { commitBatch } from '../harness/committed-batch.ts';
 import { database, gala, sharedTest as test } from '../harness/event-test.ts';
@@ -115,8 +114,7 @@ test('an event is signed with its current times, and every change raises its rev
 });
 
 test("the list of an event's revoked passes is signed and can be read on", async () => {
-  const key = await database.db.selectFrom('pass_keys').selectAll().executeTakeFirstOrThrow();
-  const publicKey = createPublicKey({ key: key.public_key, format: 'der', type: 'spki' });
+  const { publicKeys } = await createPassSigner(database).keys();
   const references = [await confirmed(), await confirmed()];
   const before = await documentOf<{ cursor: string }>('revoked', String(gala.eventId));
   for (const passReference of references) await cancel(passReference);
@@ -127,7 +125,7 @@ test("the list of an event's revoked passes is signed and can be read on", async
     '--after',
     before.cursor,
   );
-  const page = readRevocations(revocations, new Map([[key.id, publicKey]]));
+  const page = readRevocations(revocations, publicKeys);
   expect(page).toMatchObject({ event: gala.eventId, partner: null, after: before.cursor });
   expect(page.serials).toEqual(references.map((reference) => Number(reference.split('-')[2])));
   expect((await pass('revoked', '999999')).output).toContain('no such event');

@@ -63,7 +63,7 @@ test('of rotations at once each makes a key, the last of them signs, and the aud
   expect(await signing.execute()).toEqual([{ id: ids.at(-1) }]);
   const { rows } = await sql<{ text: string }>`
     select string_agg(audit_log::text, '') as text from audit_log where action like 'pass.%'`.execute(db);
-  const keys = await db.selectFrom('pass_keys').select(['private_key', 'public_key']).execute();
+  const keys = await db.selectFrom('pass_keys').select('private_key').execute();
   for (const { private_key } of keys)
     for (const encoding of ['hex', 'base64', 'base64url'] as const)
       expect(rows[0]!.text).not.toContain(private_key.subarray(-32).toString(encoding));

@@ -14,6 +14,7 @@ import { emptyTables } from '../harness/empty-tables.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { keptLog } from '../harness/kept-log.ts';
 import { waitForLockWaiters } from '../harness/lock-waiters.ts';
+import { tablesOf } from '../harness/stored-tables.ts';
 import { addWebhook, changeWebhook, confirmSome } from '../harness/webhooks.ts';
 
 // What partners change while somebody delivers.
@@ -111,7 +112,7 @@ test('who finds its history gone, and lost the lease to a replay, leaves the cha
 
 const FAILED = { outcome: 'failed', tookMs: 7, httpStatus: 500, error: null, retryAfterMs: null } as const;
 const attemptsOf = (db: Database, { id }: Endpoint) =>
-  db.selectFrom('webhook_attempts').select('message_id').where('endpoint_id', '=', id).execute();
+  tablesOf(db).selectFrom('webhook_attempts').select('message_id').where('endpoint_id', '=', id).execute();
 
 test('an attempt is noted, but not of a webhook that is deleted at that moment', async () => {
   const { db } = database;

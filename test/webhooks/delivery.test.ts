@@ -186,7 +186,7 @@ describe('a message', () => {
     // Another partner under the same event: its entries are in the same journal.
     const { partnerId } = await createFixture(database.db);
     for (const count of [3, 3]) await confirm(count, { ...gala, partnerId });
-    const scans = database.db.selectFrom('consumer_scans').select('last_offset as scanned');
+    const scans = tablesOf(database.db).selectFrom('consumer_scans').select('last_offset as scanned');
     const ofShard = scans.where('shard_id', '=', gala.shardId);
     await waitUntil('the journal is scanned', async () => (await ofShard.executeTakeFirst())?.scanned === 8);
     // The delivery process does this every hour.

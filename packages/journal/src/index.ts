@@ -1,6 +1,5 @@
 export * from './consumers/consumers.ts';
 export * from './consumers/lag.ts';
-export * from './consumers/manage-consumers.ts';
 export * from './consumers/run-consumers.ts';
 export * from './delivery-capability.ts';
 export * from './expire-journal.ts';

@@ -1,14 +1,11 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { Database, JournalKind } from '@floodgate/database';
 
-/**
- * The entries of a shard, of one of its events, or of one partner under that event, with or without the entries about the event's
- * tickets.
- */
+/** The entries of an event, or of one partner under that event, with or without the entries about the event's tickets. */
 export interface JournalFilter {
   shardId: number;
-  eventId?: number | undefined;
-  /** Of the event. 0: the entries about its tickets. */
+  eventId: number;
+  /** 0: the entries about its tickets. */
   partnerId?: number | undefined;
   withTickets?: boolean;
   /** By default entries of all kinds. */
@@ -156,11 +153,6 @@ function entriesOf({ size, before, firstSerial, serials, ...slice }: SegmentSlic
 function selectSegments(filter: JournalFilter, after: number, limit: number): RawBuilder<unknown> {
   const { shardId, eventId, partnerId, withTickets } = filter;
   // Limits are in the text: without knowing them, Postgres might read and sort everything.
-  if (eventId === undefined)
-    return sql`
-      select * from journal_segments
-      where shard_id = ${shardId} and last_offset > ${after}::bigint
-      order by last_offset limit ${sql.lit(limit)}`;
   // Compared and sorted as rows, so that only the index of a partner's segments fits. With the primary key, which is also sorted by
   // offset, Postgres would read through the segments of all partners.
   const ofPartner = (partner: RawBuilder<unknown>) => sql`

@@ -1,4 +1,3 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { Type } from '@sinclair/typebox';
 import { defineAction, whole } from '@floodgate/audit';
 import { Failure } from '@floodgate/service/failure';
@@ -20,15 +19,11 @@ export const rotatePassKeyAction = defineAction({
   run: async (transaction, _input, note) => {
     await sql`select pg_advisory_xact_lock(${ROTATE_LOCK})`.execute(transaction);
     const [newest] = await listPassKeys(transaction);
-    const { privateKey, publicKey } = generateKeyPairSync('ed25519', {
-      privateKeyEncoding: { type: 'pkcs8', format: 'der' },
-      publicKeyEncoding: { type: 'spki', format: 'der' },
-    });
     const signing = transaction.updateTable('pass_keys').where('retired_at', 'is', null);
     await signing.set({ retired_at: NOW }).execute();
     const key = await transaction
       .insertInto('pass_keys')
-      .values({ id: (newest?.id ?? 0) + 1, private_key: privateKey, public_key: publicKey })
+      .values({ id: (newest?.id ?? 0) + 1 })
       .returning(COLUMNS)
       .executeTakeFirstOrThrow();
     note(`pass-key:${key.id}`, { after: stateOf(key) });

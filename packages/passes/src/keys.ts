@@ -23,17 +23,19 @@ export type PassKey = Awaited<ReturnType<typeof listPassKeys>>[number];
 async function readSigningKeys(db: Database) {
   const rows = await db
     .selectFrom('pass_keys')
-    .select(['id', 'private_key', 'public_key', 'retired_at'])
+    .select(['id', 'private_key as key', 'retired_at'])
     .where('withdrawn_at', 'is', null)
     .orderBy('id', 'desc')
     .execute();
-  const newest = rows.find(({ retired_at }) => retired_at === null);
-  if (!newest) throw new Error('no key signs passes; run "floodgate pass rotate" to make one');
-  const privateKey = createPrivateKey({ key: newest.private_key, format: 'der', type: 'pkcs8' });
-  const publicKeys = rows.map(({ id, public_key: key }) => {
-    return [id, createPublicKey({ key, format: 'der', type: 'spki' })] as const;
+  const keys = rows.map(({ key, ...row }) => {
+    return { ...row, privateKey: createPrivateKey({ key, format: 'der', type: 'pkcs8' }) };
   });
-  return { signing: { id: newest.id, privateKey }, publicKeys: new Map(publicKeys) };
+  const signing = keys.find(({ retired_at }) => retired_at === null);
+  if (!signing) throw new Error('no key signs passes; run "floodgate pass rotate" to make one');
+  return {
+    signing,
+    publicKeys: new Map(keys.map(({ id, privateKey }) => [id, createPublicKey(privateKey)])),
+  };
 }
 
 export type SigningKeys = Awaited<ReturnType<typeof readSigningKeys>>;

@@ -82,15 +82,16 @@ create table event_grants (
 );
 
 -- The newest key that is not retired signs. A retired key is still published, so that the passes it signed stay valid,
--- until it is withdrawn. "floodgate migrate" creates the first one.
+-- until it is withdrawn. A private key of Ed25519 is any 32 bytes, here behind the head of PKCS #8. Two UUIDs have 244 random bits.
 create table pass_keys (
   id integer primary key,
-  private_key bytea not null,
-  public_key bytea not null,
+  private_key bytea not null default
+    '\x302e020100300506032b657004220420' || sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())),
   created_at timestamptz not null default now(),
   retired_at timestamptz,
   withdrawn_at timestamptz
 );
+insert into pass_keys (id) values (1);
 
 -- Postgres parses the check constraints of a table in every statement that writes to it, which is measurable for a
 -- batch. So the tables that every batch writes to have only the constraints that protect the seats. Types do the rest.
@@ -389,6 +390,8 @@ create table webhook_secrets (
   primary key (shard_id, endpoint_id, id)
 );
 
+-- Attempts to send a message. They are kept for a while. The message has the entries after after_offset, up to last_offset. Null: it was
+-- a test. The error is a name, never a message: those hold data.
 create table webhook_attempts (
   shard_id integer not null,
   endpoint_id uuid not null,

@@ -103,18 +103,15 @@ export class QuotaLease {
 /** How long anybody may wait for a shared counter before this process decides alone. */
 export const DRAW_WITHIN_MS = 500;
 
-/** A count of permits of the current second that all processes share: a row of one of these tables. */
-export interface Counter {
-  table: 'rate_limit_windows' | 'mail_rate_windows';
-  id: number;
-}
+/** A row of these tables counts permits of the current second for all processes. */
+type Counters = 'rate_limit_windows' | 'mail_rate_windows';
 
 /** Returns what leases permits from the counters of a table. Where these do not answer, the log says so once. */
-export function quotaLeases(db: Database, log: Logger, table: Counter['table']) {
+export function quotaLeases(db: Database, log: Logger, table: Counters) {
   let isAlone = false;
   const late = () => new Error(`no answer within ${DRAW_WITHIN_MS} ms`);
   const drawInTime = async (id: number, wanted: number): Promise<Draw | null> => {
-    const draw = drawPermits(db, { table, id }, wanted).catch((error: Error) => error);
+    const draw = drawPermits(db, table, id, wanted).catch((error: Error) => error);
     const result = await withDeadline(draw, DRAW_WITHIN_MS, late);
     const hasFailed = result instanceof Error;
     if (hasFailed && !isAlone)
@@ -131,11 +128,11 @@ export function quotaLeases(db: Database, log: Logger, table: Counter['table']) 
  * not spend. Postgres's clock decides for all processes. If it steps back, a second lasts up to one second longer, or
  * the count starts again at zero.
  */
-export async function drawPermits(db: Database, counter: Counter, wanted: number): Promise<Draw> {
+export async function drawPermits(db: Database, table: Counters, id: number, wanted: number): Promise<Draw> {
   // A draw that waited for another may have begun a second earlier than that one: it takes part in the newer second.
   const { rows } = await sql<Draw>`
-    insert into ${sql.table(counter.table)} as kept (id, epoch_second, drawn)
-    values (${counter.id}, floor(extract(epoch from now())), ${wanted}::integer)
+    insert into ${sql.table(table)} as kept (id, epoch_second, drawn)
+    values (${id}, floor(extract(epoch from now())), ${wanted}::integer)
     on conflict (id) do update set
       epoch_second = case when kept.epoch_second = excluded.epoch_second + 1
         then kept.epoch_second else excluded.epoch_second end,

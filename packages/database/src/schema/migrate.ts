@@ -1,4 +1,3 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { Failure } from '@floodgate/service/failure';
 import { sql } from 'kysely';
 import manifest from '../../package.json' with { type: 'json' };
@@ -35,7 +34,6 @@ export async function migrate(db: Database): Promise<string[]> {
     const outdated = await findOutdated(transaction);
     for (const file of outdated) await apply(transaction, file);
     if (outdated.length > 0) {
-      await createFirstPassKey(transaction);
       if (await isDistributed(transaction)) await distributeFunctions(transaction);
       await regrant(transaction);
     }
@@ -80,17 +78,6 @@ async function apply(db: Database, { name, isFunction, text, hash }: SqlFile): P
   await sql`
     insert into schema_files (name, hash, release) values (${name}, ${hash}, ${manifest.version})
     on conflict (name) do update set hash = excluded.hash, release = excluded.release`.execute(db);
-}
-
-/** SQL cannot create an Ed25519 key. */
-async function createFirstPassKey(db: Database): Promise<void> {
-  const { privateKey, publicKey } = generateKeyPairSync('ed25519', {
-    privateKeyEncoding: { type: 'pkcs8', format: 'der' },
-    publicKeyEncoding: { type: 'spki', format: 'der' },
-  });
-  await sql`
-    insert into pass_keys (id, private_key, public_key)
-    select 1, ${privateKey}::bytea, ${publicKey}::bytea where not exists (select from pass_keys)`.execute(db);
 }
 
 /**

@@ -62,10 +62,7 @@ export interface Schema {
     revoked_at: Date | null;
   };
   /** The hour of each key's last use. */
-  secret_key_uses: {
-    key_id: string;
-    hour: Date;
-  };
+  secret_key_uses: { key_id: string };
   /** Where events live, each with everything about it. */
   shards: { id: number };
   events: {
@@ -96,9 +93,8 @@ export interface Schema {
   /** The keys that sign passes. */
   pass_keys: {
     id: number;
-    /** Ed25519, in PKCS #8 and SPKI. */
-    private_key: Buffer;
-    public_key: Buffer;
+    /** Ed25519, in PKCS #8. */
+    private_key: Generated<Buffer>;
     created_at: CreatedAt;
     /** Since when it signs no more. */
     retired_at: Date | null;
@@ -128,7 +124,6 @@ export interface Schema {
   test_resets: OfPartner & { journal_offset: number };
   /** How far a shard's journal is written. */
   journal_heads: OfShard & { last_offset: number };
-  journal_segments: OfPartner & { last_offset: number; count: number; at: CreatedAt };
   /** Readers of the journal of an event, each with its progress. */
   journal_consumers: OfPartner & {
     id: string;
@@ -139,7 +134,6 @@ export interface Schema {
     in_flight_until: number | null;
     /** Last entry for it that a scan has found. Null: nobody has looked yet. */
     news_offset: number | null;
-    is_behind: GeneratedAlways<boolean>;
     state: Generated<ConsumerState>;
     /** Consecutive failed attempts. */
     failures: Generated<number>;
@@ -149,8 +143,6 @@ export interface Schema {
     lease: string | null;
     leased_until: Date | null;
   };
-  /** How far the journal of each shard was scanned for news of consumers. */
-  consumer_scans: OfShard & { last_offset: number };
   /** A partner's webhook. The id is the id of its journal consumer. */
   webhook_endpoints: OfPartner & {
     id: string;
@@ -183,22 +175,6 @@ export interface Schema {
     created_at: CreatedAt;
     /** Null: it is the current one. */
     ends_at: Date | null;
-  };
-  /** Messages that were sent, or not. Kept for a while. */
-  webhook_attempts: OfShard & {
-    endpoint_id: string;
-    at: CreatedAt;
-    id: Generated<string>;
-    message_id: string;
-    /** The message's range: the entries after the first offset, up to the second. Null: it was a test. */
-    after_offset: number | null;
-    last_offset: number | null;
-    entries: number;
-    took_ms: number;
-    outcome: string;
-    http_status: number | null;
-    /** A name, never a message: those hold data. */
-    error: string | null;
   };
   /** Everything that is sent to one recipient. */
   deliveries: OfShard & {

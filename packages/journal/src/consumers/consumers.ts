@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { sql } from 'kysely';
-import type { ConsumerKind, Database } from '@floodgate/database';
+import { sql, type UpdateObject } from 'kysely';
+import type { ConsumerKind, Database, Schema } from '@floodgate/database';
 
-// Actions of the lease holder. Each update returns false if the lease was lost or the consumer was paused or
+// First the actions of the lease holder. Each update returns false if the lease was lost or the consumer was paused or
 // disabled: then another process continues, or nobody does.
 //
 //                              advance
@@ -32,9 +32,13 @@ export interface Consumer {
   lease: string;
 }
 
+/** Identifies a consumer. */
+export type ConsumerId = Pick<Consumer, 'shardId' | 'id'>;
+
 /** How long the consumers of a killed process stay leased. Longer than any single attempt. */
 export const LEASE_SECONDS = 25;
-const LEASE = sql`make_interval(secs => ${LEASE_SECONDS})`;
+const NOW = sql<Date>`now()`;
+const inSeconds = (seconds: number) => sql<Date>`now() + make_interval(secs => ${seconds})`;
 
 /** Leases up to `limit` consumers of a shard that are behind and due, the longest waiting first. */
 export async function leaseConsumers(
@@ -46,7 +50,7 @@ export async function leaseConsumers(
   const found = await sql<{ areDue: boolean }>`select find_news(${shardId}, ${kind}) as "areDue"`.execute(db);
   if (!found.rows[0]!.areDue) return [];
   const { rows } = await sql<Consumer & { nextAt: Date }>`
-    update journal_consumers set lease = ${randomUUID()}, leased_until = now() + ${LEASE}
+    update journal_consumers set lease = ${randomUUID()}, leased_until = ${inSeconds(LEASE_SECONDS)}
     where shard_id = ${shardId} and id = any(array(
       select id from journal_consumers
       where shard_id = ${shardId} and kind = ${kind} and is_behind and state = 'active' and next_at <= now()
@@ -59,15 +63,14 @@ export async function leaseConsumers(
   return rows.toSorted((one, other) => +one.nextAt - +other.nextAt);
 }
 
-async function updateLeased(
-  db: Database,
-  { shardId, id, lease }: Consumer,
-  change: ReturnType<typeof sql>,
-): Promise<boolean> {
-  const { numAffectedRows } = await sql`
-    update journal_consumers set ${change}
-    where shard_id = ${shardId} and id = ${id} and lease = ${lease} and state = 'active'`.execute(db);
-  return Number(numAffectedRows ?? 0) > 0;
+type Change = UpdateObject<Schema, 'journal_consumers'>;
+
+const updateConsumer = (db: Database, { shardId, id }: ConsumerId, change: Change) =>
+  db.updateTable('journal_consumers').set(change).where('shard_id', '=', shardId).where('id', '=', id);
+
+async function updateLeased(db: Database, consumer: Consumer, change: Change): Promise<boolean> {
+  const update = updateConsumer(db, consumer, change).where('lease', '=', consumer.lease);
+  return (await update.where('state', '=', 'active').executeTakeFirstOrThrow()).numUpdatedRows > 0n;
 }
 
 /** Records that everything up to the cursor was delivered, and the next range in flight. Extends the lease. */
@@ -76,55 +79,49 @@ export async function advance(
   consumer: Consumer,
   { cursor, inFlightUntil = null }: { cursor: number; inFlightUntil?: number | null },
 ): Promise<boolean> {
-  const isKept = await updateLeased(
-    db,
-    consumer,
-    sql`last_offset = ${cursor}, in_flight_until = ${inFlightUntil}, failures = 0, failing_since = null,
-      leased_until = now() + ${LEASE}`,
-  );
+  const isKept = await updateLeased(db, consumer, {
+    last_offset: cursor,
+    in_flight_until: inFlightUntil,
+    failures: 0,
+    failing_since: null,
+    leased_until: inSeconds(LEASE_SECONDS),
+  });
   if (isKept) Object.assign(consumer, { cursor, inFlightUntil, failures: 0, failingSince: null });
   return isKept;
 }
 
-const releaseFor = (delayMs: number) =>
-  sql`lease = null, leased_until = null, next_at = now() + make_interval(secs => ${delayMs / 1000})`;
+const UNLEASED = { lease: null, leased_until: null };
 
 /** Releases a consumer. It is leased again after the delay, behind those that have waited longer. */
-export const release = (db: Database, consumer: Consumer, delayMs = 0): Promise<boolean> =>
-  updateLeased(db, consumer, releaseFor(delayMs));
+export const release = (db: Database, consumer: Consumer, delayMs = 0, change: Change = {}) =>
+  updateLeased(db, consumer, { ...UNLEASED, next_at: inSeconds(delayMs / 1_000), ...change });
 
 /**
  * Releases a consumer that has read the journal to its end. It is idle, unless a scan has found news since it was leased. (Its cursor
  * can stay below the news: if entries expired, and at 0 as long as there was nothing to read.)
  */
-export const releaseCaughtUp = (db: Database, consumer: Consumer): Promise<boolean> =>
-  updateLeased(
-    db,
-    consumer,
-    sql`${releaseFor(0)}, news_offset = case
+export const releaseCaughtUp = (db: Database, consumer: Consumer) =>
+  release(db, consumer, 0, {
+    news_offset: sql<number>`case
       when news_offset is not distinct from ${consumer.newsOffset}::bigint then least(news_offset, last_offset)
       else news_offset end`,
-  );
-
-// Citus accepts no now() inside a coalesce.
-const failingSinceNow = ({ failingSince }: Consumer) =>
-  failingSince === null ? sql`, failing_since = now()` : sql``;
-
-/** Releases a consumer after a failed attempt. The same range is sent again after the delay. */
-export const retryLater = (db: Database, consumer: Consumer, delayMs: number): Promise<boolean> =>
-  updateLeased(
-    db,
-    consumer,
-    sql`${releaseFor(delayMs)}, failures = failures + 1 ${failingSinceNow(consumer)}`,
-  );
+  });
 
 /** Releases a consumer whose receiver asked to wait. This is no failure, but no success either. */
-export const throttle = (db: Database, consumer: Consumer, delayMs: number): Promise<boolean> =>
-  updateLeased(db, consumer, sql`${releaseFor(delayMs)} ${failingSinceNow(consumer)}`);
+export const throttle = (db: Database, consumer: Consumer, delayMs: number, change: Change = {}) =>
+  // Citus accepts no now() inside a coalesce.
+  release(db, consumer, delayMs, {
+    ...change,
+    ...(consumer.failingSince === null && { failing_since: NOW }),
+  });
+
+/** Releases a consumer after a failed attempt. The same range is sent again after the delay. */
+export const retryLater = (db: Database, consumer: Consumer, delayMs: number) =>
+  throttle(db, consumer, delayMs, { failures: sql<number>`failures + 1` });
 
 /** Disables a consumer until it is resumed. */
-export const disable = (db: Database, consumer: Consumer): Promise<boolean> =>
-  updateLeased(db, consumer, sql`lease = null, leased_until = null, state = 'disabled'`);
+export const disable = (db: Database, consumer: Consumer) =>
+  updateLeased(db, consumer, { ...UNLEASED, state: 'disabled' });
 
 /**
  * Moves the cursors of idle consumers forward. Otherwise such a cursor would expire with the entries of other events. Cursors at 0 do
@@ -139,4 +136,78 @@ export async function advanceIdleConsumers(db: Database, shardId: number, kind: 
       and journal_consumers.last_offset > 0 and journal_consumers.last_offset < scans.last_offset`.execute(
     db,
   );
+}
+
+// Changes of consumers by capabilities, while another process may hold the lease. `db` is a transaction if more is changed with it.
+
+export interface NewConsumer extends Pick<Consumer, 'shardId' | 'eventId' | 'partnerId'> {
+  kind: ConsumerKind;
+  /** Whether it starts with the next entry, instead of the oldest that is kept. */
+  fromNow?: boolean;
+  /** Whether it is paused until it is resumed. */
+  isPaused?: boolean;
+}
+
+/** Adds a consumer. Returns its id and its first cursor. */
+export async function addConsumer(
+  db: Database,
+  { shardId, kind, eventId, partnerId, fromNow = false, isPaused = false }: NewConsumer,
+): Promise<{ id: string; cursor: number }> {
+  const id = randomUUID();
+  const cursor = fromNow ? await journalHead(db, shardId) : 0;
+  await db
+    .insertInto('journal_consumers')
+    .values({
+      shard_id: shardId,
+      id,
+      kind,
+      event_id: eventId,
+      partner_id: partnerId,
+      last_offset: cursor,
+      state: isPaused ? 'paused' : 'active',
+    })
+    .execute();
+  return { id, cursor };
+}
+
+/** Returns the cursor after the last entry of a shard. */
+export async function journalHead(db: Database, shardId: number): Promise<number> {
+  const heads = db.selectFrom('journal_heads').select('last_offset').where('shard_id', '=', shardId);
+  return (await heads.executeTakeFirstOrThrow()).last_offset;
+}
+
+/** Locks a consumer until the transaction ends. Returns false if it was deleted. */
+export async function lockConsumer(transaction: Database, { shardId, id }: ConsumerId): Promise<boolean> {
+  const { rows } = await sql`
+    select from journal_consumers where shard_id = ${shardId} and id = ${id} for update`.execute(transaction);
+  return rows.length > 0;
+}
+
+/** Changes a consumer. A process that holds its lease loses it. */
+const change = async (db: Database, consumer: ConsumerId, changes: Change) =>
+  void (await updateConsumer(db, consumer, { ...UNLEASED, ...changes }).execute());
+
+const DUE = { failures: 0, failing_since: null, next_at: NOW };
+
+/** Stops a consumer until it is resumed. */
+export const pauseConsumer = (db: Database, consumer: ConsumerId) =>
+  change(db, consumer, { state: 'paused' });
+
+/** Continues a paused or disabled consumer where it stopped. Its next attempt is due at once. */
+export const resumeConsumer = (db: Database, consumer: ConsumerId) =>
+  change(db, consumer, { state: 'active', ...DUE });
+
+/**
+ * Makes the next attempt of an active consumer due at once, from another cursor if one is given. With `inFlightUntil: null` the range
+ * in flight is not repeated.
+ */
+export const retryConsumer = (
+  db: Database,
+  consumer: ConsumerId,
+  { cursor, inFlightUntil }: { cursor?: number; inFlightUntil?: null } = {},
+) => change(db, consumer, { ...DUE, last_offset: cursor, in_flight_until: inFlightUntil });
+
+/** Deletes a consumer. A process that holds its lease loses it. */
+export async function deleteConsumer(db: Database, { shardId, id }: ConsumerId): Promise<void> {
+  await db.deleteFrom('journal_consumers').where('shard_id', '=', shardId).where('id', '=', id).execute();
 }
