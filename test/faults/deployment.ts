@@ -280,6 +280,5 @@ function openDatabase(connectionString: string, statementTimeoutMs?: number): Da
     applicationName: 'fault suite',
     maxConnections: 3,
     connectTimeoutMs: 10_000,
-    onIdleError: () => {},
   });
 }

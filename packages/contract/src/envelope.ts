@@ -2,6 +2,12 @@ import { Type, type TSchema } from '@sinclair/typebox';
 import { closed } from './fields.ts';
 import { RESPONSE_CODES, type FailureCode } from './response-codes.ts';
 
+/**
+ * Version of the contract with partners, as the OpenAPI document and the API's changelog state it. The first number is that of
+ * the paths, and stays; the second rises with what is added; the third with what is only described better.
+ */
+export const CONTRACT_VERSION = '1.1.0';
+
 /** Schema of a successful answer that carries `data`. Exactly three fields, in this order. */
 export const SuccessEnvelope = <Data extends TSchema>(data: Data) =>
   closed('Success', {

@@ -22,15 +22,11 @@ export function formatTimestamp(instant: Date): string {
 const INT4_MAX = 2_147_483_647;
 const PASS_REFERENCE = /^([A-Z][A-Z0-9]{1,7})-([1-9][0-9]{0,9})-([1-9][0-9]{0,15})-([1-9][0-9]{9})$/;
 
-/** The format of a pass reference: `<prefix>-<eventId>-<serial>-<passCode>`. */
-export interface PassReferenceParts {
-  prefix: string;
-  eventId: number;
-  /** Unique over all events. */
-  serial: number;
-  /** Ten digits that cannot be guessed. */
-  passCode: number;
-}
+/**
+ * The format of a pass reference: `<prefix>-<eventId>-<serial>-<passCode>`. The serial is unique over all events. The pass code has ten
+ * digits that cannot be guessed.
+ */
+type PassReferenceParts = Record<'eventId' | 'serial' | 'passCode', number> & { prefix: string };
 
 export function formatPassReference({ prefix, eventId, serial, passCode }: PassReferenceParts): string {
   return `${prefix}-${eventId}-${serial}-${passCode}`;

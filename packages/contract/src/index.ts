@@ -1,7 +1,5 @@
 export * from './answers.ts';
-export * from './contract-version.ts';
 export * from './envelope.ts';
-export * from './field-rule.ts';
 export * from './fields.ts';
 export * from './formats.ts';
 export * from './headers.ts';

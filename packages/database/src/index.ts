@@ -1,6 +1,5 @@
 export * from './connection/array-literals.ts';
 export * from './connection/connect.ts';
-export * from './connection/connect-service.ts';
 export * from './connection/failures.ts';
 export * from './connection/settings.ts';
 export * from './reads/shards.ts';

@@ -69,12 +69,7 @@ export async function readJournal(
 }
 
 /** A segment, cut to the limit of the page. */
-interface SegmentSlice {
-  kind: JournalKind;
-  at: Date;
-  eventId: number;
-  partnerId: number;
-  ticketId: number | null;
+interface SegmentSlice extends Pick<JournalEntry, 'kind' | 'at' | 'eventId' | 'partnerId' | 'ticketId'> {
   /** The last offset before the slice. */
   before: number;
   /** Number of entries in the slice. */

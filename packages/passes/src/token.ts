@@ -1,18 +1,11 @@
 import { sign, verify, type KeyObject } from 'node:crypto';
 import { base32hexnopad } from '@scure/base';
 
-/** The registration that a pass admits. */
-export interface PassSubject {
-  eventId: number;
-  ticketId: number;
-  /** Identifies the registration. Revocation pages list serials. */
-  serial: number;
-}
+/** The registration that a pass admits. The serial identifies it. Revocation pages list serials. */
+export type PassSubject = Record<'eventId' | 'ticketId' | 'serial', number>;
 
 /** The content of a pass. It has no times: the event may move, so its times are in the event document. */
-export interface Pass extends PassSubject {
-  keyId: number;
-}
+export type Pass = PassSubject & { keyId: number };
 
 /** The private key that signs, with its id. */
 export interface SigningKey {

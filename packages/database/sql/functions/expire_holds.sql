@@ -7,7 +7,6 @@ as $$
 declare
   due bigint[];
   due_tickets integer[];
-  expired integer := 0;
 begin
   perform set_config('lock_timeout', '5s', true);
   select array_agg(serial), array_agg(ticket_id) into due, due_tickets
@@ -16,8 +15,8 @@ begin
     where shard_id = shard and held_until <= now() and held_until < 'infinity' and cancelled_at is null
     order by held_until limit most
   ) overdue;
-  if due is not null then
-    expired := release_registrations(shard, due, due_tickets, true);
+  if due is null then
+    return 0;
   end if;
-  return expired;
+  return release_registrations(shard, due, due_tickets, true);
 end $$;

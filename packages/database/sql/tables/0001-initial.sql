@@ -293,8 +293,7 @@ create table journal_consumers (
   in_flight_until bigint,
   news_offset bigint,
   is_behind boolean not null generated always as (coalesce(news_offset > last_offset, true)) stored,
-  state text not null default 'active'
-    constraint journal_consumers_state_check check (state in ('active', 'paused', 'disabled')),
+  state text not null default 'active' check (state in ('active', 'paused', 'disabled')),
   failures integer not null default 0,
   failing_since timestamptz,
   next_at timestamptz not null default now(),

@@ -1,5 +1,8 @@
 import { CamelCasePlugin, Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
+import type { Logger } from '@floodgate/service/log';
+import { explainRefusals } from '../roles/missing-privileges.ts';
+import type { ServiceName } from '../roles/services.ts';
 import type { Schema } from '../schema/schema.ts';
 import { classifyFailures } from './classify-failures.ts';
 
@@ -19,10 +22,8 @@ export interface ConnectOptions {
   connectTimeoutMs?: number;
   /** How long a statement may take. Postgres gives it up first, the client half a second later. */
   statementTimeoutMs?: number;
-  /** Told about errors on idle connections, which no query reports. */
-  onIdleError?: (error: Error) => void;
-  /** Told about every statement that Postgres refused: see explainRefusals. */
-  onRefusal?: (error: pg.DatabaseError, db: Database) => void;
+  /** Whose log gets the privileges that its role lacks, and the idle connections that are lost, which no query reports. */
+  owner?: { service: ServiceName; log: Logger };
 }
 
 // Serials stay below 2^53 (at a million a second that takes 285 years), prices below 10^10.
@@ -39,7 +40,7 @@ const SESSION = `set datestyle = iso; set default_transaction_isolation = 'read 
 
 /** Returns a pool. It connects when it is first used, so a server that is down is not an error yet. */
 export function connect(options: ConnectOptions): Database {
-  const { connectTimeoutMs = 2_000, statementTimeoutMs, prepareStatements = false, onRefusal } = options;
+  const { connectTimeoutMs = 2_000, statementTimeoutMs, prepareStatements = false, owner } = options;
   const pool = new pg.Pool({
     connectionString: options.connectionString,
     application_name: options.applicationName,
@@ -52,10 +53,23 @@ export function connect(options: ConnectOptions): Database {
     statement_timeout: statementTimeoutMs,
     query_timeout: statementTimeoutMs && statementTimeoutMs + 500,
   });
-  pool.on('error', (error) => options.onIdleError?.(error));
-  const classifying = classifyFailures(pool, prepareStatements, (error) => onRefusal?.(error, db));
+  pool.on('error', (err) => owner?.log.warn({ err }, 'an idle Postgres connection was lost'));
+  const explain = owner && explainRefusals(owner.service, owner.log);
+  const classifying = classifyFailures(pool, prepareStatements, (error) => explain?.(error, db));
   const db: Database = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: classifying }) });
   return db;
+}
+
+/** Options that differ between the pools of a service. The purpose is shown in pg_stat_activity behind the service's name. */
+export type PoolOptions = Omit<ConnectOptions, 'connectionString' | 'applicationName'> & { purpose?: string };
+
+/** Returns a pool of a service. */
+export function openServicePool(
+  { connectionString, ...owner }: NonNullable<ConnectOptions['owner']> & { connectionString: string },
+  { purpose = '', ...options }: PoolOptions,
+): Database {
+  const applicationName = `floodgate-${owner.service} ${purpose}`.trimEnd();
+  return connect({ connectionString, applicationName, prepareStatements: true, owner, ...options });
 }
 
 type Camel<Name> = Name extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<Camel<Tail>>}` : Name;

@@ -2,23 +2,17 @@ import { withDeadline, type Logger } from '@floodgate/service';
 import { sql } from 'kysely';
 import type { Database } from '../connection/connect.ts';
 
-/** The answer of the shared counter to a draw. */
-export interface Draw {
-  /** Permits that were drawn of this window before, by all processes; may exceed the limit. */
-  drawnBefore: number;
-  /** How long the window lasts from the moment the statement began, by Postgres's clock. */
-  endsInMs: number;
-}
+/**
+ * The answer of the shared counter to a draw: the permits that were drawn of this window before, by all processes, which may exceed the
+ * limit; and how long the window lasts from the moment the statement began, by Postgres's clock.
+ */
+type Draw = Record<'drawnBefore' | 'endsInMs', number>;
 
-/** Whether a request may pass, and how many more may follow it in this second as far as this process knows. */
-export interface Verdict {
-  admitted: boolean;
-  remaining: number;
-  /** Milliseconds until the second ends. */
-  endsInMs: number;
-  /** When it may pass, of who may not: behind all who were refused before in this second. */
-  retryAfterSeconds?: number;
-}
+/**
+ * Whether a request may pass, how many more may follow it in this second as far as this process knows, and the milliseconds until the
+ * second ends. A request that may not can be repeated after `retryAfterSeconds`: behind all that were refused before in this second.
+ */
+export type Verdict = Awaited<ReturnType<QuotaLease['take']>>;
 
 const WINDOW_MS = 1_000;
 /** A process draws at most this part of the limit ahead of need. */
@@ -50,7 +44,7 @@ export class QuotaLease {
    * Takes permits under a limit per second, all of them or none. Answers at once if this process has enough, or if no process can get
    * enough.
    */
-  async take(limit: number, permits = 1): Promise<Verdict> {
+  async take(limit: number, permits = 1) {
     for (;;) {
       const endsInMs = Math.max(0, this.#endsAt - performance.now());
       // Drawing them would only take permits away from others.

@@ -1,12 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import type { Logger } from '@floodgate/service';
 import { sql } from 'kysely';
-import type { ConnectOptions, Database } from '../connection/connect.ts';
+import type pg from 'pg';
+import type { Database } from '../connection/connect.ts';
 import type { ServiceName } from './services.ts';
 
 /**
  * Throws if the connected role lacks a privilege of this service, and says how to grant it. The owner has all of them.
- * assertMigrated reports objects that do not exist yet.
+ * assertReady reports objects that do not exist yet.
  */
 export async function assertGranted(db: Database, service: ServiceName): Promise<void> {
   const lack = (await findLacks(db, service)).find(({ isThere }) => isThere);
@@ -20,12 +21,12 @@ const LACKING = new Set([NO_PRIVILEGE, '42703', '42P01']);
 const EXPLAIN_INTERVAL_MS = 60_000;
 
 /**
- * Returns an `onRefusal` for `connect`. It logs what a service's role or schema lacks since an operator changed it, and the
- * command that mends it. Postgres's own message is not logged: it may quote data, in any language.
+ * Returns what logs, for a statement that Postgres refused, what a service's role or schema lacks since an operator changed it, and
+ * the command that mends it. Postgres's own message is not logged: it may quote data, in any language.
  */
-export function explainRefusals(service: ServiceName, log: Logger): NonNullable<ConnectOptions['onRefusal']> {
+export function explainRefusals(service: ServiceName, log: Logger) {
   let explainedAt = -Infinity;
-  return ({ code = '' }, db) => {
+  return ({ code = '' }: pg.DatabaseError, db: Database): void => {
     if (!LACKING.has(code) || performance.now() - explainedAt < EXPLAIN_INTERVAL_MS) return;
     explainedAt = performance.now();
     findLacks(db, service).then(

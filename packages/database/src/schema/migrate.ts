@@ -1,10 +1,13 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
 import { Failure } from '@floodgate/service/failure';
 import { sql } from 'kysely';
 import manifest from '../../package.json' with { type: 'json' };
 import type { Database } from '../connection/connect.ts';
 import { regrant } from '../roles/grant-privileges.ts';
+import { assertGranted } from '../roles/missing-privileges.ts';
+import type { ServiceName } from '../roles/services.ts';
 import { distributeFunctions, isDistributed } from './distribute.ts';
-import { readSqlFiles, type SqlFile } from './sql-files.ts';
 
 /** The oldest that PostgreSQL itself still maintains, and the oldest that the tests have been run on. */
 const OLDEST_VERSION = 15;
@@ -42,10 +45,11 @@ export async function migrate(db: Database): Promise<string[]> {
 }
 
 /**
- * Throws, saying what to do, where the schema is older than this code, or the database is none that can hold it. A newer
- * schema is fine (rolling deploys).
+ * Throws, saying what to do, where a service's role lacks a privilege, the schema is older than this code, or the database is none
+ * that can hold it. A newer schema is fine (rolling deploys).
  */
-export async function assertMigrated(db: Database): Promise<void> {
+export async function assertReady(db: Database, service: ServiceName): Promise<void> {
+  await assertGranted(db, service);
   const { isOurs } = await assertSupported(db);
   if (isOurs && (await findOutdated(db)).length === 0) return;
   throw new Error('the database schema is missing or out of date; run "npm run floodgate -- migrate"');
@@ -106,4 +110,25 @@ async function assertSupported(db: Database) {
   if (isForeign)
     throw new Failure('the database has tables that no release has created; use an empty database');
   return rows[0]!;
+}
+
+/** A file of sql/tables or sql/functions. A function's file has its name. */
+type SqlFile = Awaited<ReturnType<typeof readSqlFiles>>[number];
+
+const SQL = new URL('../../sql/', import.meta.url);
+
+/** Returns the files in the order in which they are applied. */
+async function readSqlFiles() {
+  return [...(await readFolder('tables')), ...(await readFolder('functions'))];
+}
+
+async function readFolder(folder: 'tables' | 'functions') {
+  const names = (await readdir(new URL(folder, SQL))).toSorted();
+  return Promise.all(
+    names.map(async (file) => {
+      const text = await readFile(new URL(`${folder}/${file}`, SQL), 'utf8');
+      const hash = createHash('sha256').update(text).digest('hex');
+      return { name: file.replace('.sql', ''), isFunction: folder === 'functions', text, hash };
+    }),
+  );
 }

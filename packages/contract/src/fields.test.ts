@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { expect, test } from 'vitest';
-import { fieldRule } from './field-rule.ts';
+import { fieldRule } from './fields.ts';
 import { RegistrationRequest } from './registration-request.ts';
 
 const ruleOf = (field: string) => fieldRule(RegistrationRequest, `/${field}`);
