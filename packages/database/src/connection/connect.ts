@@ -22,7 +22,7 @@ export interface ConnectOptions {
   connectTimeoutMs?: number;
   /** How long a statement may take. Postgres gives it up first, the client half a second later. */
   statementTimeoutMs?: number;
-  /** Whose log gets the privileges that its role lacks, and the idle connections that are lost, which no query reports. */
+  /** The service of this pool. Its log gets missing privileges, and idle connections that are lost, which no query reports. */
   owner?: { service: ServiceName; log: Logger };
 }
 
