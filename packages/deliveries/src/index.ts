@@ -1,4 +1,4 @@
 export * from './deliveries.ts';
 export * from './outcome.ts';
 export * from './send-loop.ts';
-export * from './sending-rate.ts';
+export * from './pace.ts';

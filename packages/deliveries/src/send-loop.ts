@@ -20,8 +20,7 @@ import {
   type Ended,
   type Outcome,
 } from './outcome.ts';
-import type { SendingRate } from './sending-rate.ts';
-import { createYielding } from './yielding.ts';
+import { createYielding, type SendingRate } from './pace.ts';
 
 /** How deliveries of one kind become messages. */
 export interface DeliveryKind<Message, Item = unknown> extends LeasedKind {
@@ -176,10 +175,9 @@ export class SendLoop<Message extends { revision: number }> {
       return !outcome;
     });
     if (page.length === 0) return;
-    const isAllowed = await this.#options.rate.take(page.length, this.#stopping.signal);
+    await this.#options.rate.take(page.length, this.#stopping.signal);
     for (const group of Map.groupBy(page, ({ kind, eventId }) => `${kind} ${eventId}`).values())
-      if (isAllowed) await this.#sendGroup(this.#kinds.get(group[0]!.kind)!, group);
-      else group.forEach((delivery) => this.#end({ delivery, outcome: putBack(delivery, null) }));
+      await this.#sendGroup(this.#kinds.get(group[0]!.kind)!, group);
   }
 
   /** Sends deliveries of one kind and event. */

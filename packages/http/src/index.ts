@@ -1,4 +1,4 @@
-export type { onRequestHookHandler, preValidationAsyncHookHandler } from 'fastify';
+export type { FastifySchema, onRequestHookHandler, preValidationAsyncHookHandler } from 'fastify';
 export * from './capability.ts';
 export { parseReferenceDemo } from './reference-demo.ts';
 export { announcedBytes, requestsOf } from './read-requests.ts';

@@ -96,12 +96,8 @@ export function htmlOf(letter: Letter): string {
                     </p>
                   </td>
                 </tr>
-                <tr>
-                  <td class="quiet" style="padding:16px 12px;!${GREY};font-size:12px;text-align:center">
-                    ${why}
-                  </td>
-                </tr>
               </table>
+              <p class="quiet" style="margin:16px 12px 0;!${GREY};font-size:12px">${why}</p>
             </td>
           </tr>
         </table>

@@ -16,8 +16,9 @@ export function parseSender(setting: string) {
 }
 
 /** The common part of all e-mails of one frame. */
-interface FrameOptions extends Pick<Letter, 'subject' | 'language'> {
+interface FrameOptions {
   sender: Sender;
+  letter: Omit<Letter, 'greeting'>;
   replyTo?: string | null;
   /** Content-ID of the picture that the HTML shows. */
   pictureId?: string | null;
@@ -26,11 +27,12 @@ interface FrameOptions extends Pick<Letter, 'subject' | 'language'> {
 }
 
 /** The individual part of an e-mail. */
-interface FrameContent {
+interface FrameContent extends Pick<Letter, 'greeting'> {
   to: { name: string; address: string };
   /** The same for every attempt, so that recipients can notice a second copy. */
   messageId: string;
-  letter: Letter;
+  /** Facts after those of the frame. */
+  facts?: Letter['facts'];
   picture?: Buffer | undefined;
   /** The edition of what it says. */
   revision: number;
@@ -49,8 +51,8 @@ const OWN_HEADERS = /^(?:Date|Message-ID): .*\r\n/gm;
  * Returns what makes e-mails that differ in recipient, text, HTML and picture only. The library composes one with placeholders,
  * which are then replaced: composing every e-mail took 2.9 ms.
  */
-export async function createFrame(options: FrameOptions) {
-  const { sender, subject, language, replyTo, pictureId, calendar } = options;
+export async function createFrame({ sender, letter, replyTo, pictureId, calendar }: FrameOptions) {
+  const { subject, language } = letter;
   const root = new MailComposer({
     from: sender.from,
     subject,
@@ -72,13 +74,14 @@ export async function createFrame(options: FrameOptions) {
   const frame = (await root.build()).toString('latin1').replaceAll(OWN_HEADERS, '');
   const own = new MimeNode(undefined, { rootNode: root });
 
-  return ({ to, messageId, letter, picture, revision }: FrameContent) => {
+  return ({ to, messageId, greeting, facts = [], picture, revision }: FrameContent) => {
     own.setHeader([
       { key: 'to', value: to },
       { key: 'message-id', value: messageId },
       { key: 'date', value: new Date().toUTCString().replace('GMT', '+0000') },
     ]);
-    const parts = { text: textOf(letter), html: htmlOf(letter), picture };
+    const whole = { ...letter, greeting, facts: [...letter.facts, ...facts] };
+    const parts = { text: textOf(whole), html: htmlOf(whole), picture };
     let body = frame;
     for (const [part, placeholder] of Object.entries(PLACEHOLDERS))
       body = body.replace(encode(placeholder), () => wrap(encode(parts[part as 'text'])));

@@ -46,7 +46,7 @@ export async function writePreview(event: Event, { notice, from, out }: PreviewO
   const ofWebhook = { ...NOTICE, eventName: event.name, eventRef: event.ref, failingSince, disabledAt };
   const render = createRenderer(CONFIRMATION, { sender, passes: { tokenFor: async () => NO_PASS } });
   const mail = notice
-    ? await renderNotice(ofWebhook, { id: 'preview', sender })
+    ? await renderNotice(ofWebhook, { revision: 0, sender })
     : await render({ ...ATTENDEE, event }, event);
   await mkdir(out, { recursive: true });
   const contents = { 'mail.html': htmlWithPicture(mail), 'mail.txt': mail.text, 'mail.eml': mail.content };

@@ -34,7 +34,12 @@ export async function queueConfirmations(
     await release(db, consumer, LOOK_AGAIN_MS);
     return 'released';
   }
-  const { entries, cursor, more } = await readPage(db, log, consumer);
+  const page = await readJournal(db, { shardId, eventId, kinds: ['confirmed'] }, consumer.cursor, PAGE);
+  if (typeof page === 'string') {
+    log.warn({ eventId, problem: page }, 'journal entries have expired: e-mails continue with the oldest');
+    return (await advance(db, consumer, { cursor: 0 })) ? 'more' : 'released';
+  }
+  const { entries, cursor, more } = page;
   // Nothing of a test event leaves this machine.
   const wanted = isOutside && mode === 'test' ? [] : entries;
   const subjects = wanted.map(({ serial, at }) => ({ subject: String(serial), since: at }));
@@ -47,15 +52,4 @@ export async function queueConfirmations(
   if (!isAdvanced) return 'released';
   if (subjects.length > 0) onQueued();
   return more ? 'more' : 'caught-up';
-}
-
-async function readPage(db: Database, log: Logger, { shardId, eventId, cursor }: Consumer) {
-  const read = (after: number) => readJournal(db, { shardId, eventId, kinds: ['confirmed'] }, after, PAGE);
-  let page = await read(cursor);
-  if (typeof page === 'string') {
-    log.warn({ eventId, problem: page }, 'journal entries have expired: e-mails continue with the oldest');
-    page = await read(0);
-  }
-  if (typeof page === 'string') throw new Error(`the journal cannot be read: ${page}`);
-  return page;
 }

@@ -36,13 +36,6 @@ interface Count {
   oldestMs: number;
 }
 
-interface Ages {
-  /** Age of the oldest confirmation whose e-mail was not attempted; null: none waits. */
-  oldestMs: number | null;
-  /** Age of the oldest confirmation whose e-mail was refused for now. */
-  oldestRetryMs: number | null;
-}
-
 async function countDeliveries(db: Database, shardId: number, eventId: number, unreadMs: number | null) {
   const { rows } = await sql<Count>`
     select state, reason, possibly_twice as "possiblyTwice", attempts > 0 as "isTried", count(*) as count,
@@ -50,7 +43,8 @@ async function countDeliveries(db: Database, shardId: number, eventId: number, u
     from deliveries
     where shard_id = ${shardId} and event_id = ${eventId} and kind in (${CONFIRMATION}, ${EVENT_UPDATED})
     group by state, reason, possibly_twice, attempts > 0`.execute(db);
-  const ages: Ages = { oldestMs: unreadMs, oldestRetryMs: null };
+  /** Ages of the oldest e-mail that was not attempted, and of the oldest that was refused for now; null: none waits. */
+  const ages = { oldestMs: unreadMs, oldestRetryMs: null as number | null };
   const counts = { queued: 0, sent: 0, retry: 0, undeliverable: 0, suppressed: 0, cancelled: 0 };
   let possiblySentTwice = 0;
   /** Reasons of e-mails that were refused or not sent, with the number of each. */

@@ -14,19 +14,19 @@ const ENGLISH = {
     caption: 'Show this code at the door',
     hint: 'No code visible? It is attached as pass.png.',
   },
-  passStaysValid: 'The pass that you already have stays valid. You need no new one.',
-  confirmation: {
-    subject: (eventName: string) => `Your pass for ${eventName}`,
+  confirmation: (eventName: string) => ({
+    subject: `Your pass for ${eventName}`,
     preview: 'You are registered. Show the QR code at the door.',
-    news: (eventName: string) => `You are registered for ${eventName}.`,
+    news: `You are registered for ${eventName}.`,
     calendar: 'The attached file adds the event to your calendar.',
-  },
-  'event-updated': {
-    subject: (eventName: string) => `New time or place: ${eventName}`,
+  }),
+  'event-updated': (eventName: string) => ({
+    subject: `New time or place: ${eventName}`,
     preview: 'Please note the new time and place. Your pass stays valid.',
-    news: (eventName: string) => `The time or place of ${eventName} has changed.`,
+    news: `The time or place of ${eventName} has changed.`,
+    next: 'The pass that you already have stays valid. You need no new one.',
     calendar: 'The attached file updates the entry in your calendar.',
-  },
+  }),
 };
 
 const GERMAN: typeof ENGLISH = {
@@ -43,19 +43,19 @@ const GERMAN: typeof ENGLISH = {
     caption: 'Zeigen Sie diesen Code am Einlass',
     hint: 'Kein Code zu sehen? Er ist als pass.png angehängt.',
   },
-  passStaysValid: 'Ihre Eintrittskarte bleibt gültig. Sie brauchen keine neue.',
-  confirmation: {
-    subject: (eventName) => `Ihre Eintrittskarte: ${eventName}`,
+  confirmation: (eventName) => ({
+    subject: `Ihre Eintrittskarte: ${eventName}`,
     preview: 'Sie sind angemeldet. Zeigen Sie am Einlass den QR-Code.',
-    news: (eventName) => `Sie sind angemeldet: ${eventName}.`,
+    news: `Sie sind angemeldet: ${eventName}.`,
     calendar: 'Mit der angehängten Datei kommt der Termin in Ihren Kalender.',
-  },
-  'event-updated': {
-    subject: (eventName) => `Neue Zeit oder neuer Ort: ${eventName}`,
+  }),
+  'event-updated': (eventName) => ({
+    subject: `Neue Zeit oder neuer Ort: ${eventName}`,
     preview: 'Bitte beachten Sie die neue Zeit und den neuen Ort. Ihre Eintrittskarte bleibt gültig.',
-    news: (eventName) => `Zeit oder Ort haben sich geändert: ${eventName}.`,
+    news: `Zeit oder Ort haben sich geändert: ${eventName}.`,
+    next: 'Ihre Eintrittskarte bleibt gültig. Sie brauchen keine neue.',
     calendar: 'Die angehängte Datei aktualisiert den Termin in Ihrem Kalender.',
-  },
+  }),
 };
 
 /** Texts of e-mails to attendees, by language. */

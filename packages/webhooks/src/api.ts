@@ -1,4 +1,3 @@
-import type { TSchema } from '@sinclair/typebox';
 import {
   answersOf,
   BODY_LIMIT_BYTES,
@@ -19,7 +18,7 @@ import {
   type FailureCode,
 } from '@floodgate/contract';
 import type { Database } from '@floodgate/database';
-import { defineApi, type Principal, type Routes } from '@floodgate/http';
+import { defineApi, type FastifySchema, type Principal } from '@floodgate/http';
 import { createFairQueue } from '@floodgate/service/fair-queue';
 import {
   isRefused,
@@ -33,18 +32,10 @@ import {
 import { findEndpoint, listAttempts, listEndpoints, webhookOf } from './endpoints.ts';
 import { allowPrivateSetting } from './settings.ts';
 
-/** An operation of a partner on its webhooks under an event. */
-interface Operation {
+/** An operation of a partner on its webhooks under an event. By default its summary is the words of its id, and it returns the webhook. */
+interface Operation extends FastifySchema {
   /** Method and path. */
   route: string;
-  /** By default the words of its operationId. */
-  summary?: string;
-  description: string;
-  failures?: FailureCode[];
-  querystring?: TSchema;
-  body?: TSchema;
-  /** By default the webhook. */
-  response?: TSchema;
   /** `given` has the fields of the body, the query and the path. */
   run: (
     db: Database,
@@ -57,13 +48,14 @@ interface Operation {
 /** The path of one webhook, and what an operation on it may answer. */
 const ONE = '/webhooks/:webhookId';
 const ON_ONE: FailureCode[] = [...COMMON_FAILURES, '11', '70'];
+const COMMON_SCHEMA = { tags: ['Webhooks'], failures: COMMON_FAILURES, response: answersOf(Webhook) };
 
 /** The operations by their operationId. */
 const OPERATIONS: Record<string, Operation> = {
   listWebhooks: {
     route: 'GET /webhooks',
     description: 'Lists your webhooks under this event, oldest first.',
-    response: WebhookList,
+    response: answersOf(WebhookList),
     run: async (db, principal) => (await listEndpoints(db, principal)).map((endpoint) => webhookOf(endpoint)),
   },
   getWebhook: {
@@ -79,7 +71,7 @@ const OPERATIONS: Record<string, Operation> = {
     summary: 'List Attempts',
     description: 'Lists the latest attempts to send messages, latest first. Attempts are kept for 30 days.',
     querystring: WebhookAttemptsQuery,
-    response: WebhookAttempts,
+    response: answersOf(WebhookAttempts),
     run: async (db, principal, { webhookId: id, limit = DEFAULT_LIMIT }) => {
       const endpoint = await findEndpoint(db, { ...principal, id });
       return endpoint ? listAttempts(db, endpoint, Number(limit)) : NO_SUCH_WEBHOOK;
@@ -92,7 +84,7 @@ const OPERATIONS: Record<string, Operation> = {
       'You may have ten webhooks under an event.',
     failures: [...COMMON_FAILURES, '11', '71'],
     body: WebhookRequest,
-    response: WebhookWithSecret,
+    response: answersOf(WebhookWithSecret),
   }),
   changeWebhook: act('update', {
     route: `PATCH ${ONE}`,
@@ -110,7 +102,7 @@ const OPERATIONS: Record<string, Operation> = {
       'Creates a new secret and a new key. The secret is only in this answer. During the overlap, messages are also signed with the ' +
       'previous ones. The body is optional, and so are its fields.',
     body: WebhookRotation,
-    response: WebhookWithSecret,
+    response: answersOf(WebhookWithSecret),
   }),
   pauseWebhook: act('pause', {
     description:
@@ -125,7 +117,7 @@ const OPERATIONS: Record<string, Operation> = {
   testWebhook: act('test', {
     description:
       'Sends a signed message of the type webhook.test, whatever the state of the webhook. List Attempts shows the outcome.',
-    response: WebhookTest,
+    response: answersOf(WebhookTest),
   }),
   deleteWebhook: act('delete', {
     route: `DELETE ${ONE}`,
@@ -160,38 +152,31 @@ export const webhooksApi = defineApi({
     });
     const queue = createFairQueue({ answerWithinMs, abandonsStarted: false });
     const actions = webhookActions(WEBHOOK_ALLOW_PRIVATE === 'true');
-
-    function addRoute(api: Routes, operationId: string, operation: Operation): void {
-      const { route, run, response = Webhook, ...schema } = operation;
-      const [method, url] = route.split(' ') as ['GET' | 'POST' | 'PATCH' | 'DELETE', string];
-      api.route({
-        method,
-        url,
-        schema: {
-          operationId,
-          summary: wordsOf(operationId),
-          tags: ['Webhooks'],
-          failures: COMMON_FAILURES,
-          ...(url.startsWith(ONE) && { params: WebhookPath, failures: ON_ONE }),
-          ...schema,
-          response: answersOf(response),
-        },
-        bodyLimit: BODY_LIMIT_BYTES,
-        handler: async ({ body, query, params, principal, raw }, reply) => {
-          const given = Object.assign({}, body, query, params) as Parameters<Operation['run']>[2];
-          const isWanted = () => !raw.socket.destroyed;
-          const result = await queue(principal.partnerId, isWanted, () => run(db, principal, given, actions));
-          return isRefused(result) ? reply.fail(result.refused) : success(result);
-        },
-      });
-    }
-
     return {
-      routes: (api) => Object.entries(OPERATIONS).forEach(([id, operation]) => addRoute(api, id, operation)),
+      routes(api) {
+        for (const [operationId, { route, run, ...schema }] of Object.entries(OPERATIONS)) {
+          const [method, url] = route.split(' ') as [string, string];
+          const ofPath = url.startsWith(ONE) ? { params: WebhookPath, failures: ON_ONE } : {};
+          // Before each capital of "pauseWebhook" a word starts.
+          const summary = operationId
+            .replaceAll(/^[a-z]|[A-Z]/g, (letter) => ` ${letter.toUpperCase()}`)
+            .trim();
+          api.route({
+            method,
+            url,
+            schema: { operationId, summary, ...COMMON_SCHEMA, ...ofPath, ...schema },
+            bodyLimit: BODY_LIMIT_BYTES,
+            handler: async ({ body, query, params, principal, raw }, reply) => {
+              const given = Object.assign({}, body, query, params) as Parameters<typeof run>[2];
+              const isWanted = () => !raw.socket.destroyed;
+              const result = await queue(principal.partnerId, isWanted, () =>
+                run(db, principal, given, actions),
+              );
+              return isRefused(result) ? reply.fail(result.refused) : success(result);
+            },
+          });
+        }
+      },
     };
   },
 });
-
-/** Returns the words of a name: "Pause Webhook" of pauseWebhook. */
-const wordsOf = (name: string) =>
-  name.replaceAll(/^[a-z]|[A-Z]/g, (letter) => ` ${letter.toUpperCase()}`).trim();

@@ -41,9 +41,7 @@ export const webhookDelivery = (resolve?: Resolve) =>
         onError: (err, { id }) => log.warn({ err, webhook: id }, 'a delivery failed; it is repeated'),
         run: createDelivery({ db, log, sender }, slowLimit),
       });
-      const tests = createTestSender(db, sender, (err, id) =>
-        log.warn({ err, webhook: id }, 'a test of a webhook failed'),
-      );
+      const tests = createTestSender({ db, log, sender });
       return {
         tasks: [
           { name: 'webhooks', intervalMs: POLL_INTERVAL_MS, run: consumers.poll },

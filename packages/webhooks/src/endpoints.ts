@@ -5,45 +5,23 @@ import {
   type WebhookAttempt,
   type WebhookEventType,
 } from '@floodgate/contract';
+import type { PartnerActor } from '@floodgate/audit';
 import { askShards, shardIds, type Database } from '@floodgate/database';
 import type { ConsumerId } from '@floodgate/journal';
-import { sql, type InferResult } from 'kysely';
+import { sql } from 'kysely';
 import { createSigner, publicKeyText, secretText, type SigningKeys } from './signatures.ts';
 
 /** The partner that owns an endpoint, and the event. */
-export type Owner = Pick<Endpoint, 'shardId' | 'eventId' | 'partnerId'>;
+export type Owner = Omit<PartnerActor, 'kind'>;
 
 /** An endpoint with the progress of its consumer, without its secrets. */
-export type Endpoint = InferResult<ReturnType<typeof selectEndpoints>>[number];
+export type Endpoint = Awaited<ReturnType<typeof listEndpoints>>[number];
 
 /** Returns the endpoints of a shard that have these values, oldest first. */
 export const listEndpoints = (
   db: Database,
   { shardId, eventId, partnerId, id }: Partial<Owner & ConsumerId> & { shardId: number },
-): Promise<Endpoint[]> =>
-  selectEndpoints(db)
-    .where('endpoint.shard_id', '=', shardId)
-    .$if(eventId !== undefined, (query) => query.where('endpoint.event_id', '=', eventId!))
-    .$if(partnerId !== undefined, (query) => query.where('endpoint.partner_id', '=', partnerId!))
-    .$if(id !== undefined, (query) => query.where('endpoint.id', '=', id!))
-    .orderBy('endpoint.created_at')
-    .orderBy('endpoint.id')
-    .execute();
-
-/** Returns an endpoint; undefined if there is none, or if it has another owner than the one that is given. */
-export const findEndpoint = async (
-  db: Database,
-  endpoint: ConsumerId & Partial<Owner>,
-): Promise<Endpoint | undefined> => (await listEndpoints(db, endpoint))[0];
-
-/** Returns an endpoint of any owner, in whichever shard it is. */
-export async function findEndpointAnywhere(db: Database, id: string): Promise<Endpoint | undefined> {
-  if (!isUuid(id)) return undefined;
-  const { answers } = await askShards(await shardIds(db), (shardId) => findEndpoint(db, { shardId, id }));
-  return answers.find((endpoint) => endpoint !== undefined);
-}
-
-const selectEndpoints = (db: Database) =>
+) =>
   db
     .selectFrom('webhook_endpoints as endpoint')
     .innerJoin('journal_consumers as consumer', (join) =>
@@ -74,7 +52,27 @@ const selectEndpoints = (db: Database) =>
       'consumer.next_at as nextAt',
       'secret.public_key as publicKey',
     ])
-    .$narrowType<{ types: WebhookEventType[]; disabledReason: Webhook['disabledReason'] }>();
+    .$narrowType<{ types: WebhookEventType[]; disabledReason: Webhook['disabledReason'] }>()
+    .where('endpoint.shard_id', '=', shardId)
+    .$if(eventId !== undefined, (query) => query.where('endpoint.event_id', '=', eventId!))
+    .$if(partnerId !== undefined, (query) => query.where('endpoint.partner_id', '=', partnerId!))
+    .$if(id !== undefined, (query) => query.where('endpoint.id', '=', id!))
+    .orderBy('endpoint.created_at')
+    .orderBy('endpoint.id')
+    .execute();
+
+/** Returns an endpoint; undefined if there is none, or if it has another owner than the one that is given. */
+export const findEndpoint = async (
+  db: Database,
+  endpoint: ConsumerId & Partial<Owner>,
+): Promise<Endpoint | undefined> => (await listEndpoints(db, endpoint))[0];
+
+/** Returns an endpoint of any owner, in whichever shard it is. */
+export async function findEndpointAnywhere(db: Database, id: string): Promise<Endpoint | undefined> {
+  if (!isUuid(id)) return undefined;
+  const { answers } = await askShards(await shardIds(db), (shardId) => findEndpoint(db, { shardId, id }));
+  return answers.find((endpoint) => endpoint !== undefined);
+}
 
 /** Starts an update of an endpoint. */
 export const updateEndpoint = (db: Database, { shardId, id }: ConsumerId) =>

@@ -1,15 +1,27 @@
 import { formatPassReference } from '@floodgate/contract';
-import { readThroughCache } from '@floodgate/database';
-import type { DeliveryKind } from '@floodgate/deliveries';
-import { CONFIRMATION, type EVENT_UPDATED, type Event } from '@floodgate/events';
+import { plainArray, readThroughCache } from '@floodgate/database';
+import type { Delivery, DeliveryKind, Loaded } from '@floodgate/deliveries';
+import { CONFIRMATION, findEvent, type Event, type EVENT_UPDATED } from '@floodgate/events';
 import { qrPng, type PassSigner } from '@floodgate/passes';
 import ical, { ICalCalendarMethod } from 'ical-generator';
-import { loadAttendees, type Attendee } from '../attendees.ts';
+import { sql } from 'kysely';
 import { createFrame, type MailMessage, type Sender } from '../message.ts';
-import type { LoadOptions } from '../suppressions.ts';
+import { findRefusals, type LoadOptions } from '../suppressions.ts';
 import { WORDS } from '../words.ts';
 
 type Kind = typeof CONFIRMATION | typeof EVENT_UPDATED;
+
+/** An attendee, with what e-mails say about their registration. */
+interface Attendee {
+  event: Event;
+  serial: number;
+  passCode: number;
+  ticketId: number;
+  ticketTitle: string;
+  fullName: string;
+  emailAddress: string;
+  seat: string | null;
+}
 
 interface RenderOptions {
   passes: Pick<PassSigner, 'tokenFor'>;
@@ -28,6 +40,37 @@ export const attendeeKind = (
   render: createRenderer(name, options),
 });
 
+/** Loads the attendees of deliveries whose subjects are registrations of one event. Registrations that do not exist are missing. */
+async function loadAttendees(
+  options: LoadOptions,
+  deliveries: readonly Delivery[],
+): Promise<Loaded<Attendee>> {
+  const event = await findEvent(options.db, deliveries[0]!.eventId);
+  // One by one, each by its key (offset 0).
+  const { rows } = await sql<Omit<Attendee, 'event'> & { isCancelled: boolean }>`
+    select r.serial, r.pass_code as "passCode", r.ticket_id as "ticketId", t.title as "ticketTitle",
+      r.full_name as "fullName", r.email_address as "emailAddress", r.table_or_seat as seat,
+      r.cancelled_at is not null as "isCancelled"
+    from unnest(${plainArray(deliveries.map(({ subject }) => subject))}::bigint[]) as query (serial)
+    cross join lateral (
+      select serial, pass_code, ticket_id, full_name, email_address, table_or_seat, cancelled_at from registrations
+      where shard_id = ${event.shardId} and serial = query.serial and event_id = ${event.id}
+      offset 0
+    ) r
+    cross join lateral (
+      select title from tickets where shard_id = ${event.shardId} and id = r.ticket_id offset 0
+    ) t`.execute(options.db);
+  const addresses = rows.map(({ emailAddress }) => emailAddress);
+  const refusals = await findRefusals(options, event.mode, addresses);
+  const loaded: Loaded<Attendee> = new Map();
+  for (const [index, { isCancelled, ...row }] of rows.entries()) {
+    const state = isCancelled ? 'cancelled' : 'suppressed';
+    const reason = isCancelled ? 'cancelled' : refusals[index];
+    loaded.set(String(row.serial), reason ? { outcome: { state, reason } } : { item: { ...row, event } });
+  }
+  return loaded;
+}
+
 /** How long the common part is kept. An event that has changed is another entry. */
 const KEPT_FOR_MS = 60_000;
 /** Half of what partners get: a picture of half the width takes half the time. */
@@ -41,7 +84,7 @@ export function createRenderer(kind: Kind, { passes, sender }: RenderOptions) {
   return async (attendee: Attendee, delivery: { revision: number }): Promise<MailMessage> => {
     const { event, serial, fullName, emailAddress, ticketTitle, seat } = attendee;
     const key = `${event.id} ${event.revision}`;
-    const { frame, letter, words } = await commons.forceFetch(key, { context: event });
+    const { frame, words } = await commons.forceFetch(key, { context: event });
     const revision = isConfirmation ? event.revision : delivery.revision;
     const name = URL_LIKE.test(fullName) ? null : fullName;
     const subject = { ...attendee, eventId: event.id };
@@ -53,11 +96,8 @@ export function createRenderer(kind: Kind, { passes, sender }: RenderOptions) {
     return frame({
       to: { name: name ?? '', address: emailAddress },
       messageId: `<${serial}.${isConfirmation ? '' : `${revision}.`}${event.ref}@${sender.domain}>`,
-      letter: {
-        ...letter,
-        greeting: words.greeting(name),
-        facts: isConfirmation ? [...letter.facts, ...ofAttendee] : letter.facts,
-      },
+      greeting: words.greeting(name),
+      facts: isConfirmation ? ofAttendee : [],
       picture: isConfirmation ? qrPng(await passes.tokenFor(subject), PIXELS_PER_MODULE) : undefined,
       revision,
     });
@@ -71,27 +111,22 @@ const URL_LIKE = /:\/\/|\bwww\.|[\p{L}\p{N}][.\u3002\uff0e\uff61]\p{L}{2,}/iu;
 async function commonOf(event: Event, sender: Sender, kind: Kind) {
   const { name, ref, venue, language, replyTo } = event;
   const words = WORDS[language];
-  const ofKind = words[kind];
+  const { calendar: calendarHint, ...ofKind } = words[kind](name);
   const calendar = calendarOf(event);
   const pictureId = kind === CONFIRMATION ? `pass.${ref}@${sender.domain}` : null;
   const letter = {
+    ...ofKind,
     language,
-    subject: ofKind.subject(name),
-    preview: ofKind.preview,
     heading: name,
-    news: ofKind.news(name),
-    ...(pictureId
-      ? { picture: { ...words.picture, url: `cid:${pictureId}` } }
-      : { next: words.passStaysValid }),
+    ...(pictureId && { picture: { ...words.picture, url: `cid:${pictureId}` } }),
     facts: [
       [words.when, whenText(event)],
       [words.where, venue],
     ] as const,
-    hints: calendar ? [ofKind.calendar] : [],
+    hints: calendar ? [calendarHint] : [],
     why: words.why(name),
   };
-  const frame = await createFrame({ ...letter, sender, replyTo, pictureId, calendar });
-  return { frame, letter, words };
+  return { frame: await createFrame({ letter, sender, replyTo, pictureId, calendar }), words };
 }
 
 /** Returns when an event is, as its visitors read it; null if that is not known. */

@@ -21,22 +21,19 @@ export function webhookDisabledKind({
     consumerKind: null,
     async load(deliveries) {
       const loaded: Loaded<Notice> = new Map();
-      for (const delivery of deliveries) {
-        const notice = await loadNotice(options, delivery);
-        if (notice) loaded.set(delivery.subject, notice);
-      }
+      for (const delivery of deliveries) loaded.set(delivery.subject, await loadNotice(options, delivery));
       return loaded;
     },
-    render: (notice, { subject, revision }) => renderNotice(notice, { id: `${subject}.${revision}`, sender }),
+    render: (notice, { revision }) => renderNotice(notice, { revision, sender }),
   };
 }
 
 async function loadNotice(
   options: LoadOptions,
   { shardId, subject, createdAt }: Delivery,
-): Promise<{ item: Notice } | { outcome: Outcome } | undefined> {
+): Promise<{ item: Notice } | { outcome: Outcome }> {
   const found = await findWebhookNotice(options.db, shardId, subject);
-  if (!found) return undefined;
+  if (!found) return { outcome: { state: 'cancelled', reason: 'missing' } };
   const { state, mode, contact, ...notice } = found;
   if (state !== 'disabled') return { outcome: { state: 'cancelled', reason: 'resumed' } };
   const [refusal] = await findRefusals(options, mode, [contact ?? '']);
@@ -54,18 +51,17 @@ const REASONS: Record<Notice['reason'], string> = {
   failing: 'For five days your receiver has accepted no message.',
 };
 
-/** Composes a notice, in English. `id` names this edition of it, however often it is sent. */
+/** Composes an edition of a notice, in English. */
 export async function renderNotice(
   { eventName, reason, failingSince, webhookId, waiting, ...notice }: Notice,
-  { id, sender }: { id: string; sender: Sender },
+  { revision, sender }: { revision: number; sender: Sender },
 ): Promise<MailMessage> {
   const subject = `Your webhook for ${eventName} was switched off`;
-  const letter: Letter = {
+  const letter: Omit<Letter, 'greeting'> = {
     language: 'en',
     subject,
     preview: REASONS[reason],
     heading: subject,
-    greeting: 'Hello,',
     news: `One of your webhooks for ${eventName} was switched off. ${REASONS[reason]}`,
     facts: [
       ['Webhook', webhookId],
@@ -84,7 +80,11 @@ export async function renderNotice(
     ],
     why: 'You get this e-mail because this is the contact address of a partner. The operator of the service can change it.',
   };
-  const frame = await createFrame({ ...letter, sender });
-  const to = { name: '', address: notice.contact };
-  return frame({ to, messageId: `<webhook.${id}@${sender.domain}>`, letter, revision: 0 });
+  const frame = await createFrame({ letter, sender });
+  return frame({
+    to: { name: '', address: notice.contact },
+    messageId: `<webhook.${webhookId}.${revision}@${sender.domain}>`,
+    greeting: 'Hello,',
+    revision,
+  });
 }

@@ -101,10 +101,7 @@ export const resolveOutside =
     const resolver = new Resolver(PATIENCE);
     if (servers) resolver.setServers(servers);
     const [v4, v6] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
-    const found = [...addressesOf(v4, 4), ...addressesOf(v6, 6)];
-    if (found.length === 0 && v4.status === 'rejected') throw v4.reason;
-    return found;
+    if (v4.status === 'rejected' && v6.status === 'rejected') throw v4.reason;
+    const found = [v4, v6].flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+    return found.map((address) => ({ address, family: isIP(address) }));
   };
-
-const addressesOf = (answer: PromiseSettledResult<string[]>, family: 4 | 6): LookupAddress[] =>
-  answer.status === 'fulfilled' ? answer.value.map((address) => ({ address, family })) : [];

@@ -30,7 +30,7 @@ const AFTER_SLOW_MS = 1_000;
 /** How often a webhook without access is checked for a new grant or key. */
 const CHECK_ACCESS_AFTER_MS = 5_000;
 
-interface DeliverOptions {
+export interface DeliverOptions {
   db: Database;
   log: Logger;
   sender: Sender;

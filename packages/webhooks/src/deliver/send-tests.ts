@@ -1,18 +1,20 @@
 import { inEachShard, rememberShards, type Database } from '@floodgate/database';
+import type { ConsumerId } from '@floodgate/journal';
 import { createSemaphore } from '@floodgate/service/semaphore';
 import type { TaskResult } from '@floodgate/service';
 import { sql } from 'kysely';
 import { loadEndpoint } from '../endpoints.ts';
 import { recordAttempt } from './attempts.ts';
+import type { DeliverOptions } from './deliver.ts';
 import { buildTestMessage } from './messages.ts';
-import { postMessage, type Sender } from './post-message.ts';
+import { postMessage } from './post-message.ts';
 
 /** Tests that are sent at once. A receiver that takes longer than the patience frees its permit, so it delays no other test. */
 const CONCURRENCY = 20;
 const PATIENCE_MS = 500;
 
 /** Sends requested test messages, each once, whatever the state of its webhook. */
-export function createTestSender(db: Database, sender: Sender, onError: (error: Error, id: string) => void) {
+export function createTestSender({ db, log, sender }: DeliverOptions) {
   const stopping = new AbortController();
   const shards = rememberShards(db);
   const withPermit = createSemaphore(CONCURRENCY, PATIENCE_MS);
@@ -31,7 +33,9 @@ export function createTestSender(db: Database, sender: Sender, onError: (error: 
   async function startIn(shardId: number): Promise<void> {
     if (stopping.signal.aborted) return;
     for (const test of await takeTests(db, shardId, [...sending.keys()])) {
-      const sent = withPermit(() => send(test)).catch((error: Error) => onError(error, test.id));
+      const sent = withPermit(() => send(test)).catch((err: Error) =>
+        log.warn({ err, webhook: test.id }, 'a test of a webhook failed'),
+      );
       sending.set(test.id, sent);
       void sent.then(() => sending.delete(test.id));
     }
@@ -52,11 +56,7 @@ export function createTestSender(db: Database, sender: Sender, onError: (error: 
   };
 }
 
-interface RequestedTest {
-  shardId: number;
-  id: string;
-  messageId: string;
-}
+type RequestedTest = ConsumerId & { messageId: string };
 
 /** Takes the requested tests of a shard, except those of these endpoints. Each is taken once: after a crash it can be requested again. */
 async function takeTests(db: Database, shardId: number, except: readonly string[]) {
