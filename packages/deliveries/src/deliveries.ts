@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { plainArray, textArray, type Database } from '@floodgate/database';
+import { textArray, type Database } from '@floodgate/database';
 import { sql } from 'kysely';
 import type { Ended } from './outcome.ts';
 
@@ -54,11 +54,8 @@ export async function queueDeliveries(
   if (subjects.length === 0) return;
   await sql`
     insert into deliveries (shard_id, event_id, kind, subject, created_at)
-    select ${shardId}::integer, ${eventId}::integer, ${kind}::text, subject, to_timestamp(since_ms / 1000)
-    from unnest(
-      ${textArray(subjects.map(({ subject }) => subject))}::text[],
-      ${plainArray(subjects.map(({ since }) => since.getTime()))}::double precision[]
-    ) as queued (subject, since_ms)
+    select ${shardId}::integer, ${eventId}::integer, ${kind}::text, subject, since
+    from json_to_recordset(${JSON.stringify(subjects)}::json) as queued (subject text, since timestamptz)
     on conflict (shard_id, event_id, kind, subject) do nothing`.execute(db);
 }
 
@@ -170,19 +167,14 @@ export async function leaseDeliveries(
   return rows[0]!.leased.map((row) => ({ ...row, ...ofLease, createdAt: new Date(row.createdAt) }));
 }
 
-const keysOf = (deliveries: readonly Pick<Delivery, 'kind' | 'eventId' | 'subject' | 'lease'>[]) => sql`
-  ${textArray(deliveries.map(({ kind }) => kind))}::text[],
-  ${plainArray(deliveries.map(({ eventId }) => eventId))}::integer[],
-  ${textArray(deliveries.map(({ subject }) => subject))}::text[],
-  ${plainArray(deliveries.map(({ lease }) => lease))}::uuid[]`;
-
 /** Extends leases of one shard by another LEASE_SECONDS. `leasedAt` changes of those that this process still has. */
 export async function renewLeases(db: Database, shardId: number, deliveries: readonly Delivery[]) {
   const renewedAt = performance.now();
   const { rows } = await sql<{ name: string }>`
     update deliveries set due_at = now() + make_interval(secs => ${LEASE_SECONDS})
-    from unnest(${keysOf(deliveries)}) as leased (kind, event_id, subject, lease)
-    where deliveries.shard_id = ${shardId} and deliveries.event_id = leased.event_id and deliveries.kind = leased.kind
+    from json_to_recordset(${JSON.stringify(deliveries)}::json)
+      as leased (kind text, "eventId" integer, subject text, lease uuid)
+    where deliveries.shard_id = ${shardId} and deliveries.event_id = leased."eventId" and deliveries.kind = leased.kind
       and deliveries.subject = leased.subject and deliveries.lease = leased.lease and state = 'sending'
     returning deliveries.lease || ' ' || deliveries.subject as name`.execute(db);
   const kept = new Set(rows.map(({ name }) => name));
@@ -197,20 +189,14 @@ export async function recordOutcomes(
   ended: readonly Ended<{ revision: number }>[],
 ): Promise<void> {
   const recordedAt = performance.now();
-  const rows = ended.map(({ delivery, outcome, message, triedAt }) => {
-    const triedMsAgo = triedAt === undefined ? null : recordedAt - triedAt;
-    return { ...delivery, dueInMs: 0, ...outcome, triedMsAgo, revision: message?.revision ?? null };
-  });
-  await sql`
-    select record_deliveries(
-      ${shardId}, ${keysOf(rows)}, ${plainArray(rows.map(({ state }) => state))}::text[],
-      ${textArray(rows.map(({ reason }) => reason))}::text[],
-      ${plainArray(rows.map(({ attempts }) => attempts))}::integer[],
-      ${plainArray(rows.map(({ revision }) => revision))}::integer[],
-      ${plainArray(rows.map(({ possiblyTwice }) => String(possiblyTwice)))}::boolean[],
-      ${plainArray(rows.map(({ triedMsAgo }) => triedMsAgo))}::double precision[],
-      ${plainArray(rows.map(({ dueInMs }) => dueInMs))}::double precision[]
-    )`.execute(db);
+  const outcomes = ended.map(({ delivery, outcome, message, triedAt }) => ({
+    ...delivery,
+    dueInMs: 0,
+    ...outcome,
+    triedMsAgo: triedAt === undefined ? null : recordedAt - triedAt,
+    revision: message?.revision,
+  }));
+  await sql`select record_deliveries(${shardId}, ${JSON.stringify(outcomes)})`.execute(db);
 }
 
 /** Rows that one statement deletes. */
