@@ -218,7 +218,7 @@ describe('a change is noted', () => {
     await perform(db, revokeEventAction, grant, 'jane');
     const granted = { grantedTo: gala.partnerId };
     expect(await noted()).toEqual([
-      by('event.create', `event:${eventId}`, null, { ...input, ref }),
+      by('event.create', `event:${eventId}`, null, { ...input, mode: 'live', ref }),
       by('event.grant', `event:${eventId}`, null, granted),
       by('event.revoke', `event:${eventId}`, granted, null),
     ]);

@@ -3,8 +3,6 @@ import { defineAction, text } from '@floodgate/audit';
 import { grantPrivileges, SERVICES } from '@floodgate/database';
 import { Failure } from '@floodgate/service/failure';
 
-export { perform } from '@floodgate/audit';
-
 const REFUSALS = {
   'no-such-role': 'no such login role; make it first: create role … login password …',
   'too-powerful':
@@ -22,6 +20,6 @@ export const grantAction = defineAction({
     const outcome = await grantPrivileges(transaction, service, role);
     if (outcome === 'no-such-role' || outcome === 'too-powerful') throw new Failure(REFUSALS[outcome]);
     note(`role:${role}`, { after: { service } });
-    return outcome;
+    return { outcome, service, role };
   },
 });

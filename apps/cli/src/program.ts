@@ -1,4 +1,4 @@
-import { Command } from '@commander-js/extra-typings';
+import { Command, Help, type CommandUnknownOpts, type Option } from '@commander-js/extra-typings';
 import { addAuditCommand } from '@floodgate/audit/cli';
 import { type Cli, endingOf } from '@floodgate/command';
 import manifest from '../package.json' with { type: 'json' };
@@ -16,12 +16,21 @@ import {
 import { addTicketCommands } from '@floodgate/tickets/cli';
 import { addWebhookCommands } from '@floodgate/webhooks/cli';
 
+/** Options that many commands have stand last in their help. */
+const LAST = ['--by', '--json', '--help'];
+
+function visibleOptions(command: CommandUnknownOpts) {
+  const rank = ({ long }: Option) => LAST.indexOf(long!);
+  return new Help().visibleOptions(command).toSorted((one, other) => rank(one) - rank(other));
+}
+
 /** Builds the command line. It throws CommanderError where it would otherwise end the process. */
 export function buildProgram(cli: Cli): Command {
   const program = new Command('floodgate')
     .description("Floodgate's operator command. Reads DATABASE_URL, QUEUE_URL and QUEUE_NAMESPACE.")
     .version(manifest.version)
     .exitOverride()
+    .configureHelp({ visibleOptions })
     // runCli prints failures, in one line; this is for requested output, such as --help.
     .configureOutput({ writeOut: (text) => cli.stdout.write(text), writeErr: () => undefined });
   addMigrateCommand(program, cli);

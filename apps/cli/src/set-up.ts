@@ -1,10 +1,11 @@
 import { Argument, type Command } from '@commander-js/extra-typings';
+import { performing } from '@floodgate/audit/performing';
 import { ConnectionFailed } from '@floodgate/database/connection/failures';
 import { SERVICES, usesQueue } from '@floodgate/database/roles/services';
 import type * as Queue from '@floodgate/queue';
 import { Failure, reasonOf, sqlStateOf } from '@floodgate/service/failure';
 import { retry } from '@floodgate/service/retry';
-import { answering, answeringChange, type Answer, type Cli } from '@floodgate/command';
+import { answering, type Answer, type Cli } from '@floodgate/command';
 import { loadSettings, withDatabase, type CliSettings } from '@floodgate/command/actions';
 import { parseSeconds, parseShards } from '@floodgate/command/arguments';
 import { Unreachable } from '@floodgate/command/failures';
@@ -59,17 +60,8 @@ const MAY_STILL_CREATE =
 
 /** `floodgate grant` */
 export function addGrantCommand(program: Command, cli: Cli): void {
-  const command = program
-    .command('grant')
-    .description(
-      'give an existing login role what a service needs of the database, and the queue where it is in Postgres, ' +
-        'and nothing else; safe to repeat',
-    )
-    .addArgument(new Argument('<service>', 'whose role it is').choices(SERVICES))
-    .argument('<role>', 'the user in the DATABASE_URL of that service');
-  answeringChange(command, cli, async (db, actor, _options, service, role) => {
-    const { perform, grantAction } = await import('./grant-action.ts');
-    const outcome = await perform(db, grantAction, { service, role }, actor);
+  const performs = performing(program, cli, () => import('./grant-action.ts'));
+  performs('grant', 'grantAction', async ({ outcome, service, role }) => {
     // The role was granted what it needs, and this stays.
     if (outcome === 'may-still-create') throw new Failure(MAY_STILL_CREATE);
     const { queue } = await loadSettings(cli.env);
@@ -78,7 +70,13 @@ export function addGrantCommand(program: Command, cli: Cli): void {
     const isGranted = isUser && queue?.target.kind === 'postgres';
     const document = { service, role, queue: isGranted ? 'granted' : null };
     return { document, text: `${role} may do what the ${service} needs, and nothing else` };
-  });
+  })
+    .description(
+      'give an existing login role what a service needs of the database, and the queue where it is in Postgres, ' +
+        'and nothing else; safe to repeat',
+    )
+    .addArgument(new Argument('<service>', 'whose role it is').choices(SERVICES))
+    .argument('<role>', 'the user in the DATABASE_URL of that service');
 }
 
 /** Does `work` on the queue. Throws Unreachable where its server is away. */

@@ -2,7 +2,8 @@ import { userInfo } from 'node:os';
 import type { Command, CommandUnknownOpts, OptionValues } from '@commander-js/extra-typings';
 import type { Database } from '@floodgate/database';
 import { Failure, InvalidInput } from '@floodgate/service/failure';
-import { parseText } from './arguments.ts';
+import type { Static, TObject, TSchema } from '@sinclair/typebox';
+import { NONE, parseText } from './arguments.ts';
 import { words, type Answer } from './output.ts';
 
 // A command is defined when the program starts, but imports what its work needs only when it is run: loading that takes
@@ -46,7 +47,10 @@ export function answering<Args extends unknown[], Options extends OptionValues>(
   withJson.action(async () => {
     const answer = await work(command.opts(), ...command.processedArgs).catch((error: unknown) => {
       if (!(error instanceof InvalidInput)) throw error;
-      const rules = Object.entries(error.rules).map(([field, rule]) => [typedName(command, field), rule]);
+      const rules = Object.entries(error.rules).map(([field, rule]) => [
+        sourceOf(command, field)?.typed ?? field,
+        rule,
+      ]);
       throw new InvalidInput(Object.fromEntries(rules));
     });
     const isJson = 'json' in withJson.opts();
@@ -56,17 +60,45 @@ export function answering<Args extends unknown[], Options extends OptionValues>(
 }
 
 /**
- * Returns the option or argument that an action's field comes from: one with the field's name, or one whose name is a part of it
- * (`--expires` of expiresAt, `--prefix` of passPrefix, `--by` of lastModifiedBy).
+ * Returns the input of an action: each field from the argument or option that it comes from. "none" is null for a field that may be
+ * null. A field that was not given is absent. `names` has the options that have another name than their field.
  */
-function typedName(command: CommandUnknownOpts, field: string): string {
-  const typed = [
-    ...command.options.map((option) => ({ name: option.attributeName(), as: option.long! })),
-    ...command.registeredArguments.map((argument) => ({ name: argument.name(), as: `<${argument.name()}>` })),
+export function inputOf<Input extends TObject>(
+  command: CommandUnknownOpts,
+  schema: Input,
+  names: Record<string, string> = {},
+): Static<Input> {
+  const fields = Object.entries(schema.properties).map(([field, rule]) => {
+    // Options can also imply a value: --test is the mode "test".
+    const value: unknown = command.getOptionValue(field) ?? sourceOf(command, names[field] ?? field)?.value;
+    return [field, value === NONE && allowsNull(rule) ? null : value] as const;
+  });
+  return Object.fromEntries(fields.filter(([, value]) => value !== undefined)) as Static<Input>;
+}
+
+const allowsNull = (rule: TSchema) =>
+  (rule['anyOf'] as TSchema[] | undefined)?.some(({ type }) => type === 'null') === true;
+
+/**
+ * Returns the option or argument that an action's field comes from, as it is typed and with its value: one with the field's name, or
+ * one whose name is a part of it (`--expires` of expiresAt, `--prefix` of passPrefix, `--by` of lastModifiedBy).
+ */
+function sourceOf(command: CommandUnknownOpts, field: string) {
+  const sources = [
+    ...command.options.map((option) => {
+      const name = option.attributeName();
+      const value: unknown = command.getOptionValue(name);
+      return { name, typed: option.long!, value };
+    }),
+    ...command.registeredArguments.map((argument, index) => {
+      const name = argument.name();
+      // Commander has [] for one that could be repeated and is missing.
+      const value = index < command.args.length ? command.processedArgs[index] : undefined;
+      return { name, typed: `<${name}>`, value };
+    }),
   ];
   const isPart = (name: string) => `_${words(field, '_')}_`.includes(`_${words(name, '_')}_`);
-  const found = typed.find(({ name }) => name === field) ?? typed.find(({ name }) => isPart(name));
-  return found?.as ?? field;
+  return sources.find(({ name }) => name === field) ?? sources.find(({ name }) => isPart(name));
 }
 
 /** The same for work on the database of DATABASE_URL, which is open only that long. */
@@ -82,24 +114,17 @@ export function answeringFromDatabase<Args extends unknown[], Options extends Op
 }
 
 /** The same for work that changes something, which `actor` is noted for: --by, or the user of the operating system. */
-export function answeringChange<Args extends unknown[], Options extends OptionValues>(
-  command: Command<Args, Options>,
+export function answeringChange(
+  command: Command<unknown[]>,
   cli: Cli,
-  work: (db: Database, actor: string, options: Options & Signed, ...args: Args) => Promise<Answer>,
+  work: (db: Database, actor: string) => Promise<Answer>,
 ): void {
   const signed = command.option(
     '--by <who>',
     'who is noted for the change; by default the user of this machine',
     parseText,
   );
-  // Generic as it is here, TypeScript does not work out what the option adds.
-  answeringFromDatabase(signed as unknown as Command<Args, Options & Signed>, cli, (db, options, ...args) =>
-    work(db, options.by ?? userName(), options, ...args),
-  );
-}
-
-interface Signed {
-  by?: string;
+  answeringFromDatabase<unknown[], { by?: string }>(signed, cli, (db, { by = userName() }) => work(db, by));
 }
 
 /** Returns the name of the user who runs this process. In a container the user may have none. */

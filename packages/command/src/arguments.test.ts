@@ -90,7 +90,7 @@ describe('times', () => {
     onTestFinished(() => void vi.useRealTimers());
     expectReadings(parseExpiry, {
       '12h': new Date('2026-11-21T21:00:00Z'),
-      never: 'never',
+      never: 'none',
       '2026-11-22T00:00:00+01:00': new Date('2026-11-21T23:00:00Z'),
       '4000d': REFUSED,
       tomorrow: REFUSED,

@@ -59,24 +59,17 @@ const fromNow = (direction: 1 | -1) => (text: string) =>
 /** An instant, or how long ago it was. */
 export const parseSince = fromNow(-1);
 
-// A word for nothing is not read as null: commander takes that for a missing value.
-const or = <Word extends string, Value>(word: Word, parse: (text: string) => Value) => {
-  return (text: string) => (text === word ? word : parse(text));
-};
+/** The word for nothing. Not null yet: commander takes that for a missing value. */
+export const NONE = 'none';
+
+const orNone =
+  <Value>(parse: (text: string) => Value, word = NONE) =>
+  (text: string) =>
+    text === word ? NONE : parse(text);
 
 /** Requests per second, or "none" for no limit. */
-export const parseRateLimit = or('none', parseWhole);
+export const parseRateLimit = orNone(parseWhole);
 /** An instant, or "none", as for a sale that never ends. */
-export const parseTimeOrNone = or('none', parseTimestamp);
-/** Words, or "none" for nothing. */
-export const parseTextOrNone = or('none', parseText);
+export const parseTimeOrNone = orNone(parseTimestamp);
 /** When a key ends: an instant, a duration from now, or "never". */
-export const parseExpiry = or('never', fromNow(1));
-
-/** Returns the options that were given, and null for "none". */
-export function given<Options extends object>(options: Options) {
-  const entries = Object.entries(options).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(entries.map(([name, value]) => [name, value === 'none' ? null : value])) as {
-    [Name in keyof Options]?: Exclude<Options[Name], 'none' | undefined> | null;
-  };
-}
+export const parseExpiry = orNone(fromNow(1), 'never');

@@ -49,9 +49,9 @@ export const createEventAction = defineAction({
     duplicateScope: Type.Optional(oneOf('event', 'ticket')),
     cancelUntil: timeOrNone,
   }),
-  run: async (transaction, input, note) => {
-    const event = await createEvent(transaction, input);
-    note(`event:${event.id}`, { after: { ...input, ref: event.ref } });
+  run: async (transaction, { mode = 'live', ...input }, note) => {
+    const event = await createEvent(transaction, { ...input, mode });
+    note(`event:${event.id}`, { after: { ...input, mode, ref: event.ref } });
     return event;
   },
 });

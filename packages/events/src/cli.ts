@@ -1,46 +1,32 @@
 import { Option, type Command } from '@commander-js/extra-typings';
-import { answeringChange, answeringFromDatabase, record, tableOf, type Cli } from '@floodgate/command';
-import { timeText } from '@floodgate/command/output';
+import { performing } from '@floodgate/audit/performing';
 import {
-  given,
-  parseId,
-  parseTextOrNone,
-  parseTimeOrNone,
-  parseText,
-  parseWhole,
-} from '@floodgate/command/arguments';
+  answeringChange,
+  answeringFromDatabase,
+  inputOf,
+  record,
+  tableOf,
+  type Cli,
+} from '@floodgate/command';
+import { timeText } from '@floodgate/command/output';
+import { parseId, parseText, parseTimeOrNone, parseWhole } from '@floodgate/command/arguments';
 import type { Event } from './events.ts';
+
+const loadActions = () => import('./actions.ts');
 
 const SHARED_PREFIX =
   'Another event has the same prefix: their pass references differ only in the number that follows it.';
 
 const CANCEL_UNTIL = 'until when partners may cancel registrations, e.g. 2026-12-01T00:00:00Z, or none';
 
+const TEST = new Option('--test', 'a test event: only test keys open it, and it stays one');
+
 /** `floodgate event …` */
 export function addEventCommands(program: Command, cli: Cli): void {
   const event = program.command('event').description('events, and who may register for them');
-  addCreate(event, cli);
-  addUpdate(event, cli);
-  const list = event.command('list').description('list events');
-  answeringFromDatabase(list, cli, async (db) => {
-    const { listEvents, listShards } = await import('./events.ts');
-    const [events, shards] = [await listEvents(db), await listShards(db)];
-    const rows = events.map((row) => ({
-      id: row.id,
-      ...(shards.length > 1 && { shard: row.shardId }),
-      ...fieldsOf(row),
-      starts: row.startsAt,
-      created: row.createdAt,
-    }));
-    return { document: events, text: tableOf(rows) };
-  });
-  addAccess(event, cli, 'grant', "open an event to a partner's keys", 'open');
-  addAccess(event, cli, 'revoke', "close an event to a partner's keys", 'closed');
-}
-
-function addCreate(event: Command, cli: Cli): void {
-  const create = event
-    .command('create')
+  const performs = performing(event, cli, loadActions);
+  const fields = { duplicatePolicy: 'duplicates', duplicateScope: 'duplicatesOf' };
+  performs('create', 'createEventAction', createdText, fields)
     .description('add an event')
     .argument('<name>', 'its name', parseText)
     .requiredOption('--prefix <letters>', 'how its pass references begin: 2 to 8 of A–Z and 0–9')
@@ -55,22 +41,29 @@ function addCreate(event: Command, cli: Cli): void {
         .default('event'),
     )
     .option('--cancel-until <time>', CANCEL_UNTIL, parseTimeOrNone)
-    .option('--test', 'a test event: only test keys open it, and it stays one');
-  answeringChange(create, cli, async (db, actor, options, name) => {
-    const { perform, createEventAction } = await import('./actions.ts');
-    const { prefix, duplicates, duplicatesOf, cancelUntil, test } = options;
-    const input = {
-      name,
-      passPrefix: prefix,
-      mode: test ? ('test' as const) : ('live' as const),
-      duplicatePolicy: duplicates,
-      duplicateScope: duplicatesOf,
-      ...given({ cancelUntil }),
-    };
-    const created = await perform(db, createEventAction, input, actor);
-    const fields = record({ 'event id': created.id, ...fieldsOf(created) });
-    return { document: created, text: created.prefixIsShared ? `${fields}\n${SHARED_PREFIX}` : fields };
+    .addOption(TEST.implies({ mode: 'test' }));
+  addUpdate(event, cli);
+  const list = event.command('list').description('list events');
+  answeringFromDatabase(list, cli, async (db) => {
+    const { listEvents, listShards } = await import('./events.ts');
+    const [events, shards] = [await listEvents(db), await listShards(db)];
+    const rows = events.map((row) => ({
+      id: row.id,
+      ...(shards.length > 1 && { shard: row.shardId }),
+      ...fieldsOf(row),
+      starts: row.startsAt,
+      created: row.createdAt,
+    }));
+    return { document: events, text: tableOf(rows) };
   });
+  performs('grant', 'grantEventAction', accessText)
+    .description("open an event to a partner's keys")
+    .argument('<eventId>', 'the event', parseId)
+    .argument('<partnerId>', 'the partner', parseId);
+  performs('revoke', 'revokeEventAction', accessText)
+    .description("close an event to a partner's keys")
+    .argument('<eventId>', 'the event', parseId)
+    .argument('<partnerId>', 'the partner', parseId);
 }
 
 function addUpdate(event: Command, cli: Cli): void {
@@ -82,23 +75,19 @@ function addUpdate(event: Command, cli: Cli): void {
     .option('--cancel-until <time>', CANCEL_UNTIL, parseTimeOrNone)
     .option('--starts <time>', 'e.g. 2026-11-21T19:00:00+01:00, or none', parseTimeOrNone)
     .option('--ends <time>', 'e.g. 2026-11-21T23:00:00+01:00, or none', parseTimeOrNone)
-    .option('--venue <place>', 'where it takes place, or none', parseTextOrNone)
-    .option('--time-zone <name>', 'for its times, e.g. Europe/Berlin, or none', parseTextOrNone)
+    .option('--venue <place>', 'where it takes place, or none', parseText)
+    .option('--time-zone <name>', 'for its times, e.g. Europe/Berlin, or none', parseText)
     .option('--language <code>', 'in which attendees are written to: en or de', parseText)
-    .option('--reply-to <address>', "where attendees' answers go, or none", parseTextOrNone)
+    .option('--reply-to <address>', "where attendees' answers go, or none", parseText)
     .option(
       '--notify-holders',
       'send an e-mail with the time and place to everybody whose e-mail is out of date',
     );
-  answeringChange(update, cli, async (db, actor, options, eventId) => {
-    const { perform, notifyHoldersAction, updateEventAction } = await import('./actions.ts');
-    const { cancelUntil, starts, ends, venue, timeZone, language, replyTo, notifyHolders } = options;
-    const input = {
-      eventId,
-      ...given({ cancelUntil, startsAt: starts, endsAt: ends, venue, timeZone, replyTo }),
-      // Which languages there are is the action's rule.
-      ...(language !== undefined && { language: language as 'en' }),
-    };
+  answeringChange(update, cli, async (db, actor) => {
+    const { perform, notifyHoldersAction, updateEventAction } = await loadActions();
+    const { notifyHolders } = update.opts();
+    const input = inputOf(update, updateEventAction.input);
+    const { eventId } = input;
     const isChange = Object.keys(input).length > 1 || !notifyHolders;
     const updated = isChange ? await perform(db, updateEventAction, input, actor) : null;
     // After the change is committed.
@@ -125,16 +114,19 @@ export function addShardCommands(program: Command, cli: Cli): void {
     const shards = await listShards(db);
     return { document: shards, text: tableOf(shards.map(({ id, events }) => ({ shard: id, events }))) };
   });
-  const move = shard
-    .command('move')
+  const performs = performing(shard, cli, loadActions);
+  performs('move', 'moveEventAction', (done) => `event ${done.eventId} lives in shard ${done.shardId}`)
     .description('move an event that nobody has registered for')
     .argument('<eventId>', 'the event', parseId)
     .argument('<shardId>', 'where to', parseWhole);
-  answeringChange(move, cli, async (db, actor, _options, eventId, shardId) => {
-    const { perform, moveEventAction } = await import('./actions.ts');
-    const document = await perform(db, moveEventAction, { eventId, shardId }, actor);
-    return { document, text: `event ${eventId} lives in shard ${shardId}` };
-  });
+}
+
+const accessText = (access: { eventId: number; partnerId: number; granted: boolean }) =>
+  `event ${access.eventId} is ${access.granted ? 'open' : 'closed'} to partner ${access.partnerId}`;
+
+function createdText({ prefixIsShared, ...created }: Event & { prefixIsShared: boolean }): string {
+  const fields = record({ 'event id': created.id, ...fieldsOf(created) });
+  return prefixIsShared ? `${fields}\n${SHARED_PREFIX}` : fields;
 }
 
 /** The text output of an event. */
@@ -146,18 +138,4 @@ function fieldsOf({ ref, name, mode, passPrefix, duplicatePolicy, duplicateScope
 
 function detailsOf({ startsAt, endsAt, venue, timeZone, language, replyTo }: Event) {
   return { starts: startsAt, ends: endsAt, venue, 'time zone': timeZone, language, 'reply to': replyTo };
-}
-
-function addAccess(event: Command, cli: Cli, name: 'grant' | 'revoke', description: string, state: string) {
-  const access = event
-    .command(name)
-    .description(description)
-    .argument('<eventId>', 'the event', parseId)
-    .argument('<partnerId>', 'the partner', parseId);
-  answeringChange(access, cli, async (db, actor, _options, eventId, partnerId) => {
-    const { perform, grantEventAction, revokeEventAction } = await import('./actions.ts');
-    const action = name === 'grant' ? grantEventAction : revokeEventAction;
-    const document = await perform(db, action, { eventId, partnerId }, actor);
-    return { document, text: `event ${eventId} is ${state} to partner ${partnerId}` };
-  });
 }

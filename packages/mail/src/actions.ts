@@ -6,6 +6,7 @@ import { CONFIRMATION, findEvent, keepInShard } from '@floodgate/events';
 import { addConsumer, deleteConsumer, pauseConsumer, resumeConsumer } from '@floodgate/journal';
 import { Failure } from '@floodgate/service/failure';
 import { sql } from 'kysely';
+import { digestOf } from './suppressions.ts';
 
 export { perform } from '@floodgate/audit';
 
@@ -83,12 +84,13 @@ export const disableMailAction = defineChange('mail.disable', 'off', async (db, 
 export const liftSuppressionAction = defineAction({
   name: 'mail.unsuppress',
   input: Type.Object({
-    digest: Type.String({
-      pattern: '^[0-9a-f]{64}$',
-      description: 'the digest of an address, from the list',
+    address: Type.String({
+      pattern: '@|^[0-9a-f]{64}$',
+      description: 'an address, or its digest, from the list',
     }),
   }),
-  run: async (transaction, { digest }, note) => {
+  run: async (transaction, { address }, note) => {
+    const digest = address.includes('@') ? digestOf(address) : address;
     const lifted = transaction.deleteFrom('mail_suppressions').where('digest', '=', digest);
     const { numDeletedRows } = await lifted.executeTakeFirst();
     if (numDeletedRows === 0n) throw new Failure('this address is not suppressed');

@@ -1,7 +1,10 @@
 import { Option, type Command } from '@commander-js/extra-typings';
-import { answeringChange, answeringFromDatabase, record, tableOf, type Cli } from '@floodgate/command';
+import { performing } from '@floodgate/audit/performing';
+import { answeringFromDatabase, record, tableOf, type Cli } from '@floodgate/command';
 import { parseId, parseText } from '@floodgate/command/arguments';
 import type { MailStatus } from './status.ts';
+
+const loadActions = () => import('./actions.ts');
 
 /** How e-mails are switched. */
 const CHANGES = [
@@ -14,16 +17,13 @@ const CHANGES = [
 /** `floodgate mail …` */
 export function addMailCommands(program: Command, cli: Cli): void {
   const mail = program.command('mail').description('e-mails to attendees');
+  const performs = performing(mail, cli, loadActions);
   for (const [name, description, action] of CHANGES) {
-    const change = mail.command(name).description(description).argument('<eventId>', 'the event', parseId);
+    const change = performs(name, action, (done) => `e-mails of event ${done.eventId} are ${done.state}`)
+      .description(description)
+      .argument('<eventId>', 'the event', parseId);
     if (name === 'enable')
       change.option('--from-now', 'only to registrations that are confirmed from now on');
-    answeringChange(change, cli, async (db, actor, options, eventId) => {
-      const { perform, ...actions } = await import('./actions.ts');
-      const chosen = actions[action] as typeof actions.enableMailAction;
-      const document = await perform(db, chosen, { eventId, ...options }, actor);
-      return { document, text: `e-mails of event ${eventId} are ${document.state}` };
-    });
   }
   const status = mail
     .command('status')
@@ -36,11 +36,6 @@ export function addMailCommands(program: Command, cli: Cli): void {
     const text = eventId !== undefined && events[0] ? statusText(events[0]) : tableOf(events.map(fieldsOf));
     return { document: events, text, ...(away.length > 0 && { failure: awayText(away) }) };
   });
-  addSuppressions(mail, cli);
-  addPreview(mail, cli);
-}
-
-function addSuppressions(mail: Command, cli: Cli) {
   const suppressions = mail
     .command('suppressions')
     .description('addresses that an SMTP server refused for good; they get no e-mails');
@@ -50,17 +45,11 @@ function addSuppressions(mail: Command, cli: Cli) {
     const all = await listSuppressions(db);
     return { document: all, text: tableOf(all.map(({ eventId, ...one }) => ({ ...one, event: eventId }))) };
   });
-  const remove = suppressions
-    .command('remove')
+  const lifts = performing(suppressions, cli, loadActions);
+  lifts('remove', 'liftSuppressionAction', () => 'this address gets e-mails again')
     .description('send e-mails to an address again')
     .argument('<address>', 'the address, or its digest', parseText);
-  answeringChange(remove, cli, async (db, actor, _options, address) => {
-    const { perform, liftSuppressionAction } = await import('./actions.ts');
-    const { digestOf } = await import('./suppressions.ts');
-    const digest = address.includes('@') ? digestOf(address) : address;
-    const document = await perform(db, liftSuppressionAction, { digest }, actor);
-    return { document, text: 'this address gets e-mails again' };
-  });
+  addPreview(mail, cli);
 }
 
 function addPreview(mail: Command, cli: Cli) {

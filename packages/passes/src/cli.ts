@@ -1,5 +1,6 @@
 import type { Command } from '@commander-js/extra-typings';
-import { answeringChange, answeringFromDatabase, record, tableOf, type Cli } from '@floodgate/command';
+import { performing } from '@floodgate/audit/performing';
+import { answeringFromDatabase, record, tableOf, type Cli } from '@floodgate/command';
 import { parseCursor, parseId, parseLimit, parseText, parseWhole } from '@floodgate/command/arguments';
 import { Failure } from '@floodgate/service/failure';
 import type { PassCheck } from './check-pass.ts';
@@ -14,6 +15,8 @@ const PROBLEMS: Record<NonNullable<PassCheck['problem']>, string> = {
   'not-yet-valid': 'not valid yet',
   expired: 'no longer valid',
 };
+
+const FETCH_AGAIN = 'doors that verify offline must fetch the keys again';
 
 /** `floodgate pass …` */
 export function addPassCommands(program: Command, cli: Cli): void {
@@ -98,24 +101,13 @@ function addKeyCommands(pass: Command, cli: Cli): void {
     });
     return { document, text: tableOf(rows) };
   });
-  const rotate = pass
-    .command('rotate')
-    .description('make a new signing key; passes signed by earlier keys stay valid');
-  answeringChange(rotate, cli, async (db, actor) => {
-    const { perform, rotatePassKeyAction } = await import('./actions.ts');
-    const document = await perform(db, rotatePassKeyAction, {}, actor);
-    const text = `key ${document.id} signs; doors that verify offline must fetch the keys again`;
-    return { document, text };
-  });
-  const withdraw = pass
-    .command('withdraw')
+  const performs = performing(pass, cli, () => import('./actions.ts'));
+  performs('rotate', 'rotatePassKeyAction', ({ id }) => `key ${id} signs; ${FETCH_AGAIN}`).description(
+    'make a new signing key; passes signed by earlier keys stay valid',
+  );
+  performs('withdraw', 'withdrawPassKeyAction', ({ id }) => `passes signed by key ${id} are no longer valid`)
     .description('make all passes of a retired key invalid')
     .argument('<keyId>', 'the key', parseWhole);
-  answeringChange(withdraw, cli, async (db, actor, _options, keyId) => {
-    const { perform, withdrawPassKeyAction } = await import('./actions.ts');
-    const document = await perform(db, withdrawPassKeyAction, { keyId }, actor);
-    return { document, text: `passes signed by key ${keyId} are no longer valid` };
-  });
 }
 
 /** The lines of a pass for a person. */

@@ -1,5 +1,6 @@
 import { Option, type Command } from '@commander-js/extra-typings';
-import { answeringChange, answeringFromDatabase, record, tableOf, type Cli } from '@floodgate/command';
+import { performing } from '@floodgate/audit/performing';
+import { answeringFromDatabase, record, tableOf, type Answer, type Cli } from '@floodgate/command';
 import {
   parseDurationMs,
   parseId,
@@ -10,7 +11,7 @@ import {
 } from '@floodgate/command/arguments';
 import type { Database } from '@floodgate/database';
 import { Failure } from '@floodgate/service/failure';
-import type { WebhookActionName } from './actions.ts';
+import type { Changed, Refused, WebhookActionName } from './actions.ts';
 import type { Endpoint } from './endpoints.ts';
 import type { SigningKeys } from './signatures.ts';
 
@@ -20,7 +21,7 @@ const HOUR_MS = 3_600_000;
 /** `floodgate webhook …` */
 export function addWebhookCommands(program: Command, cli: Cli): void {
   const webhook = program.command('webhook').description("partners' webhooks");
-  for (const name of Object.keys(CHANGES)) addChange(webhook, cli, name as WebhookActionName);
+  addChanges(webhook, cli);
   addList(webhook, cli);
   addShow(webhook, cli);
   addAttempts(webhook, cli);
@@ -33,8 +34,6 @@ type Shown = Awaited<ReturnType<typeof shownOf>>;
 const onOne = (command: Command, description: string) =>
   command.description(description).argument('<webhookId>', 'the webhook', parseText);
 
-/** The fields of an action that come from an option with a shorter name. */
-const FIELDS: Record<string, string> = { entries: 'entriesPerMessage', overlap: 'overlapHours' };
 const TYPES = new Option('--types <types>', 'types of entries to send, separated by commas');
 TYPES.argParser((text) => text.split(',').map((type) => type.trim()));
 const ENTRIES = new Option('--entries <number>', 'maximum number of entries in one message');
@@ -43,69 +42,53 @@ const FROM = new Option('--from <where>', 'start: at the oldest entry that is ke
 FROM.choices(['start', 'now']).default('start');
 const OVERLAP = new Option('--overlap <duration>', 'how long both secrets sign (24h, 2d, 0h)');
 OVERLAP.argParser((text) => Math.ceil(parseDurationMs(text) / HOUR_MS)).default(24, '24h');
+const SINCE = 'a time, or how long ago (90d, 12h)';
 const parseSinceText = (text: string) => parseSince(text).toISOString();
 
-/** The commands that perform an action. Their arguments and options have the names of its fields, or those in FIELDS. */
-const CHANGES: Record<WebhookActionName, (command: Command) => unknown> = {
-  create: (command) =>
-    command
-      .description("send the changes of a partner's registrations under an event to a URL")
-      .argument('<eventId>', 'the event', parseId)
-      .argument('<partnerId>', 'the partner', parseId)
-      .argument('<url>', 'an https URL', parseText)
-      .addOption(TYPES)
-      .addOption(ENTRIES)
-      .option('--description <words>', 'a note, shown in lists', parseText)
-      .addOption(FROM),
-  update: (command) =>
-    onOne(command, 'change a webhook; its next attempt starts at once')
-      .option('--url <url>', 'an https URL', parseText)
-      .addOption(TYPES)
-      .addOption(ENTRIES),
-  test: (command) => onOne(command, 'send a message of the type webhook.test; "attempts" shows the outcome'),
-  replay: (command) =>
-    onOne(command, 'send all entries since a time again, as far back as entries are kept').requiredOption(
-      '--since <when>',
-      'a time, or how long ago (90d, 12h)',
-      parseSinceText,
-    ),
-  rotate: (command) =>
-    onOne(
-      command,
-      'create a new secret, which is shown only once; the previous one also signs for the overlap',
-    ).addOption(OVERLAP),
-  pause: (command) => onOne(command, 'stop its messages; they are sent after resume'),
-  resume: (command) =>
-    onOne(command, 'continue where it stopped, also if the partner paused it or it was disabled'),
-  delete: (command) => onOne(command, 'delete it with its secrets and attempts'),
-};
-
-function addChange(webhook: Command, cli: Cli, name: WebhookActionName): void {
-  const command = webhook.command(name);
-  CHANGES[name](command);
-  answeringChange(command, cli, async (db, actor, options) => {
-    const { isRefused, perform, webhookActions } = await import('./actions.ts');
-    const { registeredArguments, processedArgs } = command;
-    const input: Record<string, unknown> = Object.fromEntries([
-      ...registeredArguments.map((argument, index) => [argument.name(), processedArgs[index]] as const),
-      ...Object.entries(options).map(([option, value]) => [FIELDS[option] ?? option, value] as const),
-    ]);
+/** Adds the commands that perform the action of their name. */
+function addChanges(webhook: Command, cli: Cli): void {
+  const performs = performing(webhook, cli, async () => {
+    const { webhookActions } = await import('./actions.ts');
     // As for the API: http is accepted in development only.
-    const action = webhookActions(cli.env['WEBHOOK_ALLOW_PRIVATE'] === 'true')[name];
-    const result = await perform(db, action, input, actor);
-    if (isRefused(result)) throw new Failure(result.reason);
-    const { endpoint, keys, ...made } = result;
-    const shown = { ...(await shownOf(endpoint, keys)), ...made };
-    const document = name === 'delete' ? { ...shown, state: 'deleted' } : shown;
-    const { secret, publicKey, messageId, was } = document;
-    const text = record({
-      ...fieldsOf(document),
-      ...(secret && { secret, 'public key': publicKey }),
-      ...(messageId && { 'test message': messageId }),
-      ...(was && { 'cursor before': was }),
-    });
-    return { document, text: secret ? `${text}\n${SHOWN_ONCE}` : text };
+    return webhookActions(cli.env['WEBHOOK_ALLOW_PRIVATE'] === 'true');
   });
+  const change = (name: WebhookActionName) => performs(name, name, (result) => answerOf(name, result));
+  change('create')
+    .description("send the changes of a partner's registrations under an event to a URL")
+    .argument('<eventId>', 'the event', parseId)
+    .argument('<partnerId>', 'the partner', parseId)
+    .argument('<url>', 'an https URL', parseText)
+    .addOption(TYPES)
+    .addOption(ENTRIES)
+    .option('--description <words>', 'a note, shown in lists', parseText)
+    .addOption(FROM);
+  onOne(change('update'), 'change a webhook; its next attempt starts at once')
+    .option('--url <url>', 'an https URL', parseText)
+    .addOption(TYPES)
+    .addOption(ENTRIES);
+  onOne(change('test'), 'send a message of the type webhook.test; "attempts" shows the outcome');
+  const replay = 'send all entries since a time again, as far back as entries are kept';
+  onOne(change('replay'), replay).requiredOption('--since <when>', SINCE, parseSinceText);
+  const rotate = 'create a new secret, which is shown only once; the previous one also signs for the overlap';
+  onOne(change('rotate'), rotate).addOption(OVERLAP);
+  onOne(change('pause'), 'stop its messages; they are sent after resume');
+  onOne(change('resume'), 'continue where it stopped, also if the partner paused it or it was disabled');
+  onOne(change('delete'), 'delete it with its secrets and attempts');
+}
+
+async function answerOf(name: WebhookActionName, result: Changed | Refused): Promise<Answer> {
+  if ('refused' in result) throw new Failure(result.reason);
+  const { endpoint, keys, ...made } = result;
+  const shown = { ...(await shownOf(endpoint, keys)), ...made };
+  const document = name === 'delete' ? { ...shown, state: 'deleted' } : shown;
+  const { secret, publicKey, messageId, was } = document;
+  const text = record({
+    ...fieldsOf(document),
+    ...(secret && { secret, 'public key': publicKey }),
+    ...(messageId && { 'test message': messageId }),
+    ...(was && { 'cursor before': was }),
+  });
+  return { document, text: secret ? `${text}\n${SHOWN_ONCE}` : text };
 }
 
 async function shownOf(endpoint: Endpoint, keys?: SigningKeys) {

@@ -4,6 +4,7 @@ import {
   answering,
   answeringChange,
   answeringFromDatabase,
+  inputOf,
   loadSettings,
   parseId,
   parseLimit,
@@ -149,16 +150,11 @@ export function addRedriveCommand(program: Command, cli: Cli): void {
     .option('--event <id>', 'only those with registrations for this event', parseId)
     .option('--limit <batches>', 'at most this many, oldest first', parseLimit, 1_000)
     .option('--wait <seconds>', 'how long to wait for the result', parseSeconds, 10);
-  answeringChange(redrive, cli, async (db, actor, { event, limit, wait }, wanted) => {
-    const { redriveShards } = await import('../actions.ts');
+  answeringChange(redrive, cli, async (db, actor) => {
+    const { redriveAction, redriveShards } = await import('../actions.ts');
     const { readBacklog } = await import('./backlog.ts');
-    const selection = {
-      limit,
-      ...(wanted.length > 0 && { batchIds: wanted }),
-      ...(event !== undefined && { eventId: event }),
-    };
-    const { batchIds, away } = await redriveShards(db, selection, actor);
-    const { confirmed, failed } = await outcomeOf(db, batchIds, wait * 1_000);
+    const { batchIds, away } = await redriveShards(db, inputOf(redrive, redriveAction.input), actor);
+    const { confirmed, failed } = await outcomeOf(db, batchIds, redrive.opts().wait * 1_000);
     const { failedBatches: stillFailed } = await readBacklog(db);
     const redriven = batchIds.length;
     const pending = redriven - confirmed - failed;

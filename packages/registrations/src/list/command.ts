@@ -1,5 +1,6 @@
 import { Option, type Command } from '@commander-js/extra-typings';
-import { answeringChange, answeringFromDatabase, record, tableOf, type Cli } from '@floodgate/command';
+import { performing } from '@floodgate/audit/performing';
+import { answeringFromDatabase, record, tableOf, type Cli } from '@floodgate/command';
 import { parseCursor, parseId, parseLimit, parseText } from '@floodgate/command/arguments';
 import type { RegistrationStatus } from '@floodgate/contract';
 import { Failure } from '@floodgate/service/failure';
@@ -47,15 +48,12 @@ export function addRegistrationCommands(program: Command, cli: Cli): void {
     const document = { ...status, partnerID: partnerId };
     return { document, text: record({ ...fieldsOf(status), partner: partnerId }) };
   });
-  const cancel = registration
-    .command('cancel')
+  const performs = performing(registration, cli, () => import('../actions.ts'));
+  performs('cancel', 'cancelRegistrationAction', ({ passReference, wasCancelled }) => {
+    return `cancelled: ${passReference}${wasCancelled ? ' (already)' : ''}`;
+  })
     .description('cancel a registration, whatever the deadline; its seat can be sold again')
     .argument('<passReference>', 'its pass reference', parseText);
-  answeringChange(cancel, cli, async (db, actor, _options, passReference) => {
-    const { cancelRegistrationAction, perform } = await import('../actions.ts');
-    const document = await perform(db, cancelRegistrationAction, { passReference }, actor);
-    return { document, text: `cancelled: ${passReference}${document.wasCancelled ? ' (already)' : ''}` };
-  });
 }
 
 /** The text output of a registration. */

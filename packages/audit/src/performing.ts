@@ -1,0 +1,35 @@
+import type { Command } from '@commander-js/extra-typings';
+import { answeringChange, inputOf, type Answer, type Cli } from '@floodgate/command';
+import type { Static, TObject } from '@sinclair/typebox';
+import type { Action } from './actions.ts';
+
+type AnyAction = Action<TObject, never>;
+type InputOf<Performed> = Performed extends { input: infer Input extends TObject } ? Static<Input> : never;
+type ResultOf<Performed> = Performed extends { run: (...args: never[]) => Promise<infer Result> }
+  ? Result
+  : never;
+
+/**
+ * Returns how to add commands to a group that perform the actions which `load` imports. A command's arguments and options are the
+ * input of its action. It prints the result, with --json as it is, else the text that `answerOf` makes of it. `fields` names the option
+ * of a field that inputOf does not find.
+ */
+export const performing =
+  <Actions>(group: Command, cli: Cli, load: () => Promise<Actions>) =>
+  <Name extends keyof Actions>(
+    commandName: string,
+    actionName: Name,
+    answerOf: (result: ResultOf<Actions[Name]>, input: InputOf<Actions[Name]>) => string | Promise<Answer>,
+    fields: Record<string, string> = {},
+  ) => {
+    const command = group.command(commandName);
+    answeringChange(command, cli, async (db, actor) => {
+      const { perform } = await import('./actions.ts');
+      const action = (await load())[actionName] as AnyAction;
+      const input = inputOf(command, action.input, fields);
+      const result = await perform(db, action, input, actor);
+      const answer = await answerOf(result, input as InputOf<Actions[Name]>);
+      return typeof answer === 'string' ? { document: result, text: answer } : answer;
+    });
+    return command;
+  };

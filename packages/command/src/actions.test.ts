@@ -1,0 +1,56 @@
+import { Command, Option } from '@commander-js/extra-typings';
+import { Type } from '@sinclair/typebox';
+import { expect, test } from 'vitest';
+import { inputOf } from './actions.ts';
+import { parseWhole } from './arguments.ts';
+
+const INPUT = Type.Object({
+  ticketId: Type.Integer(),
+  saleEndsAt: Type.Union([Type.String(), Type.Null()]),
+  benefits: Type.String(),
+  active: Type.Boolean(),
+  lastModifiedBy: Type.String(),
+  duplicatePolicy: Type.String(),
+});
+
+function inputFrom(...args: string[]) {
+  const command = new Command()
+    .argument('<ticketId>', '', parseWhole)
+    .argument('[batchIds...]')
+    .option('--sale-ends <time>')
+    .option('--benefits <text>')
+    .option('--by <who>')
+    .option('--duplicates <policy>')
+    .addOption(new Option('--inactive').implies({ active: false }))
+    .parse(args, { from: 'user' });
+  const withBatches = Type.Object({ ...INPUT.properties, batchIds: Type.Array(Type.String()) });
+  return inputOf(command, withBatches, { duplicatePolicy: 'duplicates' });
+}
+
+test('a field comes from the argument or option of its name, or of a part of it', () => {
+  expect(inputFrom('7', 'one', 'two', '--by', 'Ann', '--sale-ends', 'soon', '--duplicates', 'allow')).toEqual(
+    {
+      ticketId: 7,
+      batchIds: ['one', 'two'],
+      lastModifiedBy: 'Ann',
+      saleEndsAt: 'soon',
+      duplicatePolicy: 'allow',
+    },
+  );
+});
+
+test('a field that was not given is absent, and an empty text is given', () => {
+  expect(inputFrom('7', '--benefits', '')).toEqual({ ticketId: 7, benefits: '' });
+});
+
+test('"none" is null where null is allowed', () => {
+  expect(inputFrom('7', '--sale-ends', 'none', '--benefits', 'none')).toEqual({
+    ticketId: 7,
+    saleEndsAt: null,
+    benefits: 'none',
+  });
+});
+
+test('an option may imply a value', () => {
+  expect(inputFrom('7', '--inactive')).toEqual({ ticketId: 7, active: false });
+});
