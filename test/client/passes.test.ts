@@ -1,6 +1,7 @@
 import { createClient, verifyPass, type FloodgateClient } from '@floodgate/client';
 import { grantEvent } from '@floodgate/events';
-import { perform, rotatePassKeyAction } from '@floodgate/passes/actions';
+import { perform } from '@floodgate/audit';
+import { rotatePassKeyAction } from '@floodgate/passes/actions';
 import { expect, onTestFinished } from 'vitest';
 import { api, database, gala, sharedTest as test, ticketId } from '../harness/api-test.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';

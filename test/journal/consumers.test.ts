@@ -12,7 +12,8 @@ import {
   throttle,
   type Consumer,
 } from '@floodgate/journal';
-import { perform, updateTicketAction } from '@floodgate/tickets/actions';
+import { perform } from '@floodgate/audit';
+import { updateTicketAction } from '@floodgate/tickets/actions';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, onTestFinished } from 'vitest';
 import { emptyTables } from '../harness/empty-tables.ts';

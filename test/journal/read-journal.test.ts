@@ -7,7 +7,8 @@ import {
   type JournalPage,
 } from '@floodgate/journal';
 import { confirmBatches, failBatch, redriveBatches, reserveBatch } from '@floodgate/registrations';
-import { perform, updateTicketAction } from '@floodgate/tickets/actions';
+import { perform } from '@floodgate/audit';
+import { updateTicketAction } from '@floodgate/tickets/actions';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, inject, onTestFinished } from 'vitest';
 import type { TestDatabase } from '../harness/database.ts';

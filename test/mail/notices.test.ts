@@ -1,4 +1,5 @@
-import { contactPartnerAction, perform } from '@floodgate/partners/actions';
+import { perform } from '@floodgate/audit';
+import { contactPartnerAction } from '@floodgate/partners/actions';
 import { addNotice, findNotice, type Endpoint } from '@floodgate/webhooks';
 import PostalMime from 'postal-mime';
 import { sql } from 'kysely';

@@ -1,7 +1,8 @@
 import { createPassSigner, verifyPass } from '@floodgate/passes';
 import { cancelRegistrationAction } from '@floodgate/registrations/actions';
 import { updateEventAction } from '@floodgate/events/actions';
-import { perform } from '@floodgate/passes/actions';
+import { perform } from '@floodgate/audit';
+
 import { findRegistrations, passReferenceOf } from '@floodgate/registrations';
 import { expect } from 'vitest';
 import { commitBatch } from '../harness/committed-batch.ts';

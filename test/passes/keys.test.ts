@@ -1,5 +1,6 @@
 import { createPassSigner, parsePass, verifyPass } from '@floodgate/passes';
-import { perform, rotatePassKeyAction, withdrawPassKeyAction } from '@floodgate/passes/actions';
+import { perform } from '@floodgate/audit';
+import { rotatePassKeyAction, withdrawPassKeyAction } from '@floodgate/passes/actions';
 import { connect, type ServiceName } from '@floodgate/database';
 import { sql } from 'kysely';
 import { expect } from 'vitest';

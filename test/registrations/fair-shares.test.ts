@@ -1,4 +1,5 @@
-import { perform, weighPartnerAction } from '@floodgate/partners/actions';
+import { perform } from '@floodgate/audit';
+import { weighPartnerAction } from '@floodgate/partners/actions';
 import { reconcile } from '@floodgate/registrations';
 import { sql } from 'kysely';
 import { afterEach, expect } from 'vitest';

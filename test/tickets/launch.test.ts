@@ -1,4 +1,5 @@
-import { updateTicketAction, perform } from '@floodgate/tickets/actions';
+import { perform } from '@floodgate/audit';
+import { updateTicketAction } from '@floodgate/tickets/actions';
 import type { LaunchState } from '@floodgate/contract';
 import { expect } from 'vitest';
 import { database, gala, partner, test } from '../harness/api-test.ts';

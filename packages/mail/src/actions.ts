@@ -8,8 +8,6 @@ import { Failure } from '@floodgate/service/failure';
 import { sql } from 'kysely';
 import { digestOf } from './suppressions.ts';
 
-export { perform } from '@floodgate/audit';
-
 // Spells "mail". Two operators at the same time would add two consumers.
 const SWITCH_LOCK = 0x6d61696c;
 

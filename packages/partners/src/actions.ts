@@ -5,8 +5,6 @@ import { Failure } from '@floodgate/service/failure';
 import { issueKey, revokeKey, rotateKey } from './keys.ts';
 import { createPartner, limitPartner, setContact, weighPartner } from './partners.ts';
 
-export { perform } from '@floodgate/audit';
-
 const CONTACT_RULE = 'an e-mail address, or none';
 const ContactOrNull = Type.Union([text(1, 254), Type.Null()], { description: CONTACT_RULE });
 

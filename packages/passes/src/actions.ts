@@ -4,8 +4,6 @@ import { Failure } from '@floodgate/service/failure';
 import { sql } from 'kysely';
 import { COLUMNS, listPassKeys, type PassKey } from './keys.ts';
 
-export { perform } from '@floodgate/audit';
-
 const NOW = sql<Date>`now()`;
 // Spells "pass". Without it, two rotations at once would choose the same id.
 const ROTATE_LOCK = 0x70617373;

@@ -11,8 +11,6 @@ import {
 } from './tickets.ts';
 import type { TicketSettings } from './tickets.ts';
 
-export { perform } from '@floodgate/audit';
-
 const MAX_PRICE = 9_999_999_999.99;
 const PRICE_RULE = `an amount from 0 to ${MAX_PRICE} with at most 2 decimals`;
 const ORDER_RULE = 'the sale must start before it ends';
