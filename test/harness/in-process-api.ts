@@ -17,12 +17,12 @@ export async function startInProcessApi(
   const given = { HOST: '127.0.0.1', PORT: '0', QUEUE_URL: env.DATABASE_URL, ...env };
   const config = loadConfig(ApiConfig, underTest('api', given));
   const { log, logged, assertNothingPrivate } = keptLog('API');
-  const { baseUrl, close } = await startApi(config, log);
+  const api = await startApi(config, log);
   return {
-    baseUrl,
+    baseUrl: api.baseUrl,
     log: logged,
     close: async () => {
-      await close();
+      await api.disposeAsync();
       assertNothingPrivate();
     },
   };

@@ -127,7 +127,7 @@ describe('a worker with two queues', () => {
     const config = loadConfig(workerConfig([capability]), underTest('worker', { ...given, ...own }));
     const worker = await startWorker(config, createLogger('worker', 'silent'), [capability]);
     onTestFinished(async () => {
-      await worker.close();
+      await worker[Symbol.asyncDispose]();
       await queue.close();
     });
     const read = async () => {

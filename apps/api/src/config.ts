@@ -1,6 +1,6 @@
 import { Type, type Static, type TObject, type TProperties } from '@sinclair/typebox';
 import { databaseSettings } from '@floodgate/database';
-import { port, processSettings, whole } from '@floodgate/service';
+import { optionalText, port, processSettings, whole } from '@floodgate/service';
 import { queueSettings } from '@floodgate/queue';
 import { CAPABILITIES } from './capabilities.ts';
 
@@ -9,31 +9,19 @@ const settings = {
   ...queueSettings,
   ...processSettings,
   HOST: Type.String({ default: '0.0.0.0', description: 'address to listen on' }),
-  CONTACT_URL: Type.Optional(
-    Type.String({
-      pattern: '^(?:https?://|mailto:).+$',
-      description: 'where partners reach you, a web page or mailto: address; shown in the API reference',
-    }),
+  CONTACT_URL: optionalText(
+    'where partners reach you, a web page or mailto: address; shown in the API reference',
+    { pattern: '^(?:https?://|mailto:).+$' },
   ),
-  DEMO_FILE: Type.Optional(
-    Type.String({
-      description:
-        'demo.json whose test key, event and ticket fill in the requests at /docs; set by `npm start` on a loopback address, and for nothing else',
-    }),
+  DEMO_FILE: optionalText(
+    'demo.json whose test key, event and ticket fill in the requests at /docs; set by `npm start` on a loopback address, and for nothing else',
   ),
   PORT: port('port to listen on', 3000),
-  READ_CONNECTIONS: whole('connections to Postgres for everything but reserving', {
-    minimum: 1,
-    maximum: 100,
-    default: 4,
-  }),
+  READ_CONNECTIONS: whole('connections to Postgres for everything but reserving', [1, 100], 4),
   ANSWER_WITHIN_MS: whole(
     'how long a registration, or a list of them, may wait for its answer before it is 90 or 91',
-    {
-      minimum: 100,
-      maximum: 60_000,
-      default: 3_000,
-    },
+    [100, 60_000],
+    3_000,
   ),
 };
 

@@ -1,14 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { assertReady, createShardReads, openServicePool, readAtOnce, shardIds } from '@floodgate/database';
-import {
-  buildApi,
-  closeServer,
-  parseReferenceDemo,
-  type ApiContext,
-  type OpenCapability,
-} from '@floodgate/http';
+import { buildApi, parseReferenceDemo, type ApiContext, type OpenCapability } from '@floodgate/http';
 import { openProducer, queueOptions, watchQueue } from '@floodgate/queue';
-import { started, type Logger, type Service } from '@floodgate/service';
+import type { Logger } from '@floodgate/service';
 import { CAPABILITIES } from './capabilities.ts';
 import type { ApiConfig } from './config.ts';
 
@@ -23,7 +17,7 @@ const BACKLOG = 4_096;
 const SLOW_CLIENTS_SHARE = 0.25;
 
 /** Opens the capabilities and listens. Throws UnsafeQueueError where the queue could lose jobs already. */
-export async function startApi(config: ApiConfig, log: Logger): Promise<Service & { baseUrl: string }> {
+export async function startApi(config: ApiConfig, log: Logger) {
   // Closed in reverse, here where the start fails, and else by close().
   await using opened = new AsyncDisposableStack();
   const openPool: ApiContext['openPool'] = (options) => {
@@ -55,9 +49,10 @@ export async function startApi(config: ApiConfig, log: Logger): Promise<Service 
   }
   const contactUrl = config.CONTACT_URL;
   const demo = config.DEMO_FILE ? parseReferenceDemo(await readFile(config.DEMO_FILE, 'utf8')) : undefined;
-  const app = await buildApi({ log, reads, queue: producer, capabilities, contactUrl, demo });
-  opened.defer(() => closeServer(app, config.SHUTDOWN_TIMEOUT_MS * SLOW_CLIENTS_SHARE));
+  const closeWithinMs = config.SHUTDOWN_TIMEOUT_MS * SLOW_CLIENTS_SHARE;
+  const app = await buildApi({ log, reads, queue: producer, closeWithinMs, capabilities, contactUrl, demo });
+  opened.defer(() => app.close());
   const baseUrl = await app.listen({ host: config.HOST, port: config.PORT, backlog: BACKLOG });
   log.info(`listening at ${baseUrl}`);
-  return { baseUrl, ...started(opened) };
+  return Object.assign(opened.move(), { baseUrl });
 }

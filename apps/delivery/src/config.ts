@@ -17,11 +17,11 @@ export const DeliveryConfig = Type.Object({
     default: kinds.join(','),
     description: `what this process delivers, separated by commas: ${kinds.join(', ')}`,
   }),
-  STALLED_AFTER_MS: whole('time without progress after which the process is unhealthy', {
-    minimum: 100,
-    maximum: 3_600_000,
-    default: 60_000,
-  }),
+  STALLED_AFTER_MS: whole(
+    'time without progress after which the process is unhealthy',
+    [100, 3_600_000],
+    60_000,
+  ),
   ...(Object.assign({}, ...settings) as object),
 });
 export type DeliveryConfig = Static<typeof DeliveryConfig>;

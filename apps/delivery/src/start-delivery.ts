@@ -1,14 +1,6 @@
 import { assertReady, openServicePool, ping } from '@floodgate/database';
 import { readLags } from '@floodgate/journal';
-import {
-  isHanging,
-  serveHealth,
-  started,
-  startPeriodicTasks,
-  type Health,
-  type Logger,
-  type Service,
-} from '@floodgate/service';
+import { isHanging, serveHealth, startPeriodicTasks, type Health, type Logger } from '@floodgate/service';
 import { CAPABILITIES } from './capabilities.ts';
 import type { DeliveryConfig } from './config.ts';
 import { createMetrics } from './metrics.ts';
@@ -18,7 +10,7 @@ const STATEMENT_TIMEOUT_MS = 10_000;
 const MAX_CONNECTIONS = 10;
 
 /** Opens the capabilities and starts to deliver. */
-export async function startDelivery(config: DeliveryConfig, log: Logger): Promise<Service> {
+export async function startDelivery(config: DeliveryConfig, log: Logger): Promise<AsyncDisposable> {
   // Closed in reverse: here if the start fails, otherwise by close().
   await using opened = new AsyncDisposableStack();
   const db = openServicePool(
@@ -53,5 +45,5 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
   });
   opened.use(health);
   log.info({ deliveries: config.DELIVERIES }, 'delivering');
-  return started(opened);
+  return opened.move();
 }

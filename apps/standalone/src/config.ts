@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { databaseSettings } from '@floodgate/database';
-import { port, processSettings } from '@floodgate/service';
+import { optionalText, port, processSettings } from '@floodgate/service';
 import { queueSettings } from '@floodgate/queue';
 import { finalizeSettings } from '@floodgate/registrations';
 
@@ -11,11 +11,7 @@ export const StandaloneConfig = Type.Object({
   ...finalizeSettings,
   QUEUE_URL: Type.Optional(queueSettings.QUEUE_URL),
   ...processSettings,
-  DATA_DIR: Type.Optional(
-    Type.String({
-      description: "directory for the database and demo.json; the project's .floodgate by default",
-    }),
-  ),
+  DATA_DIR: optionalText("directory for the database and demo.json; the project's .floodgate by default"),
   // Made for a laptop. HOST=0.0.0.0 accepts connections from other machines.
   HOST: Type.String({ default: '127.0.0.1', description: 'address that the API listens on' }),
   PORT: port('port that the API listens on, 0 for any', 3000),

@@ -16,7 +16,8 @@ export function workerConfig(capabilities: readonly WorkerCapability[]) {
     WORKER_PORT: port('port of the health endpoint', 3001),
     STALLED_AFTER_MS: whole(
       'time without progress, while there is work, after which the worker is unhealthy',
-      { minimum: 100, maximum: 3_600_000, default: 30_000 },
+      [100, 3_600_000],
+      30_000,
     ),
     ...(Object.assign({}, ...settings) as object),
   });

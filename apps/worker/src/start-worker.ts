@@ -1,5 +1,5 @@
 import { assertReady, openServicePool } from '@floodgate/database';
-import { serveHealth, started, startPeriodicTasks, type Logger, type Service } from '@floodgate/service';
+import { serveHealth, startPeriodicTasks, type Logger } from '@floodgate/service';
 import { openConsumer, openProducer, queueOptions, watchQueue } from '@floodgate/queue';
 import { CAPABILITIES } from './capabilities.ts';
 import type { WorkerConfig } from './config.ts';
@@ -17,7 +17,7 @@ export async function startWorker(
   config: WorkerConfig,
   log: Logger,
   capabilities = CAPABILITIES,
-): Promise<Service> {
+): Promise<AsyncDisposable> {
   // Closed in reverse: here if the start fails, otherwise by close().
   await using opened = new AsyncDisposableStack();
   const db = openServicePool(
@@ -52,5 +52,5 @@ export async function startWorker(
   });
   opened.use(health);
   log.info('working');
-  return started(opened);
+  return opened.move();
 }

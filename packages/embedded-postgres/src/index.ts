@@ -1,3 +1,2 @@
-export { claimFreePort } from './free-port.ts';
 export { commandLineOf } from './orphan.ts';
-export { startPostgres, type Exit, type PostgresServer } from './start-postgres.ts';
+export { claimFreePort, startPostgres, type Exit, type PostgresServer } from './start-postgres.ts';

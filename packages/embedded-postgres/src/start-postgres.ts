@@ -1,11 +1,11 @@
 import { spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, open, readFile } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { connect, ping } from '@floodgate/database';
 import { DATABASE, ensureCluster, SUPERUSER } from './cluster.ts';
-import { claimFreePort } from './free-port.ts';
 import { stopOrphan } from './orphan.ts';
 import { EmbeddedPostgresError, findPrograms, spawnProgram } from './programs.ts';
 
@@ -118,6 +118,16 @@ async function waitUntilReady(server: PostgresServer, signal?: AbortSignal): Pro
       throw new EmbeddedPostgresError(`not ready after ${START_TIMEOUT_MS / 1000} s`);
     await delay(POLL_MS);
   }
+}
+
+/** Returns the port, or a free one for 0. Throws the system's reason (EADDRINUSE, EACCES, …) if nobody can listen on it now. */
+export async function claimFreePort(port: number, host: string): Promise<number> {
+  const server = createServer().listen(port, host);
+  await once(server, 'listening');
+  const { port: claimed } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return claimed;
 }
 
 /** Adds to a failure what Postgres wrote about it, and where the rest of that is. */

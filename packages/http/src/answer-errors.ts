@@ -4,7 +4,7 @@ import { statementFailure } from '@floodgate/database';
 import { QueueFull, throttledWarn, type Logger } from '@floodgate/service';
 import { InvalidInput } from '@floodgate/service/failure';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { RefusedBody } from './read-requests.ts';
+import { REFUSED_BODY } from './read-requests.ts';
 import { faultsOf, invalidFields, listInvalidFields, sentencesOf, type InvalidField } from './faults.ts';
 
 /** Values that may differ from the catalogue's entry: the message, which of the code's statuses, and when to retry. */
@@ -120,7 +120,7 @@ const MALFORMED: Record<string, Specifics> = {
 
 // Messages that are not ours may quote the request, or speak of a body where there is none.
 function malformed(error: FastifyError, { routeOptions }: FastifyRequest): Specifics {
-  if (error instanceof RefusedBody) return { status: error.statusCode, message: error.message };
+  if (error.code === REFUSED_BODY) return { status: error.statusCode!, message: error.message };
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE')
     return { status: 413, message: `The body is larger than ${routeOptions.bodyLimit / 1024} KiB` };
   return MALFORMED[error.code] ?? {};

@@ -1,4 +1,4 @@
-import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { failure, type FailureCode } from '@floodgate/contract';
 import type { FastifyInstance } from 'fastify';
@@ -13,35 +13,31 @@ interface HttpSocket extends Socket {
   parser?: { incoming?: IncomingMessage | null } | null;
 }
 
-const openConnections = new WeakMap<Server, Set<HttpSocket>>();
-
-/** Keeps a list of the server's open connections for closeServer. Node forgets those that asked for CONNECT. */
-export function trackConnections(server: Server): void {
+/**
+ * Makes `app.close()` answer every request that was read completely, and close every connection. After `patienceMs`, connections
+ * on which a client still sends a request, or does not read its answer, are cut.
+ */
+export function closeInOrder(app: FastifyInstance, patienceMs: number): void {
+  // Node's own list lacks those that asked for CONNECT.
   const open = new Set<HttpSocket>();
-  server.on('connection', (socket) => {
+  app.server.on('connection', (socket) => {
     open.add(socket);
     socket.once('close', () => open.delete(socket));
   });
-  openConnections.set(server, open);
-}
-
-/**
- * Stops accepting, answers every request that was read completely, and closes every connection. After `patienceMs`, connections
- * on which a client still sends a request, or does not read its answer, are cut.
- */
-export async function closeServer(app: FastifyInstance, patienceMs = 1_000): Promise<void> {
-  const patientUntil = performance.now() + patienceMs;
-  const sweep = setInterval(() => {
-    // Connections that were busy when the stop began become idle after their answer, and would be kept alive.
-    app.server.closeIdleConnections();
-    if (performance.now() < patientUntil) return;
-    for (const socket of openConnections.get(app.server)!) {
-      const due = socket._httpMessage;
-      if (!due?.req.complete || due.writableEnded) socket.destroy();
-    }
-  }, SWEEP_MS);
-  await app.close();
-  clearInterval(sweep);
+  app.addHook('preClose', (done) => {
+    const patientUntil = performance.now() + patienceMs;
+    const sweep = setInterval(() => {
+      // Connections that were busy when the stop began become idle after their answer, and would be kept alive.
+      app.server.closeIdleConnections();
+      if (performance.now() < patientUntil) return;
+      for (const socket of open) {
+        const due = socket._httpMessage;
+        if (!due?.req.complete || due.writableEnded) socket.destroy();
+      }
+    }, SWEEP_MS).unref();
+    app.server.on('close', () => clearInterval(sweep));
+    done();
+  });
 }
 
 const FAULTS: Record<string, readonly [status: number, message: string]> = {

@@ -1,7 +1,6 @@
 export type { FastifySchema, onRequestHookHandler, preValidationAsyncHookHandler } from 'fastify';
 export * from './capability.ts';
-export { parseReferenceDemo } from './reference-demo.ts';
+export { parseReferenceDemo } from './openapi.ts';
 export { announcedBytes, requestsOf } from './read-requests.ts';
 export { itemFaults, listInvalidFields } from './faults.ts';
 export * from './server.ts';
-export { closeServer } from './connections.ts';

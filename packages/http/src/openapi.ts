@@ -1,9 +1,13 @@
 import swagger from '@fastify/swagger';
-import { CONTRACT_VERSION, RESPONSE_CODES, WEBHOOK_MESSAGES } from '@floodgate/contract';
+import {
+  CONTRACT_VERSION,
+  EXAMPLE_EVENT_REF,
+  NOT_PORTABLE,
+  RESPONSE_CODES,
+  WEBHOOK_MESSAGES,
+} from '@floodgate/contract';
 import type { FastifyInstance } from 'fastify';
 import { describeOperation } from './describe-operation.ts';
-import { nameSchemas } from './name-schemas.ts';
-import { documentWithDemo, type ReferenceDemo } from './reference-demo.ts';
 
 /** The tags that group the operations. Each operation has one of them. */
 const TAGS = [
@@ -17,6 +21,19 @@ const TAGS = [
     description: 'Notify your server when registrations and tickets change, so that you do not have to poll.',
   },
 ];
+
+/** The test event that the page at /docs calls if its reader changes nothing. Written by `npm start`. */
+export interface ReferenceDemo {
+  secretKey: string;
+  eventRef: string;
+  tickets: readonly { id: number }[];
+}
+
+/** Returns the demo in the text of a demo.json; undefined if its key is not a test key: anybody who can open the page can read it. */
+export function parseReferenceDemo(text: string): ReferenceDemo | undefined {
+  const demo = JSON.parse(text) as ReferenceDemo;
+  return demo.secretKey.startsWith('fg_test_') ? demo : undefined;
+}
 
 export interface Description {
   /** Where partners reach the operator. */
@@ -82,4 +99,43 @@ function describeService(): string {
   );
   // By code: JavaScript puts "10" before "00", since keys that look like array indexes come first.
   return INTRODUCTION + rows.toSorted().join('\n');
+}
+
+/** A title that is one word is the name of what it stands on. Others are sentences for callers that send a wrong value. */
+const NAME = /^[A-Z][A-Za-z0-9]*$/;
+
+/** Tells a schema from an example, which may have a title as well. */
+const isSchema = (node: unknown): node is { title?: unknown } =>
+  typeof node === 'object' && node !== null && ['type', 'anyOf', 'const'].some((key) => key in node);
+
+/**
+ * Returns an OpenAPI document in which every schema with a name stands once, under components/schemas, and every place
+ * where it is used refers to it. Patterns are in the form that other languages can read. Throws where two schemas have one name.
+ */
+function nameSchemas(document: object): object {
+  const named: Record<string, object> = {};
+  // From the innermost schema outwards.
+  const described = JSON.parse(JSON.stringify(document), function name(this: object, key, node: unknown) {
+    if (key === 'pattern' && typeof node === 'string') return node.replace(NOT_PORTABLE, '');
+    if (!isSchema(node) || typeof node.title !== 'string') return node;
+    const { title, ...nameless } = node;
+    // A parameter has taken description and example out of its schema: what is left goes by no name.
+    if (!NAME.test(title) || (key === 'schema' && 'in' in this)) return nameless;
+    // Some generators name a type by its title, others by its place.
+    const schema = { title, ...nameless };
+    if (JSON.stringify((named[title] ??= schema)) !== JSON.stringify(schema))
+      throw new Error(`two different schemas are called ${title}`);
+    return { $ref: `#/components/schemas/${title}` };
+  }) as { components: object };
+  const schemas = Object.fromEntries(Object.entries(named).toSorted(([a], [b]) => a.localeCompare(b)));
+  return { ...described, components: { ...described.components, schemas } };
+}
+
+/** Returns the OpenAPI document as JSON, with the demo's event and ticket in its examples. */
+function documentWithDemo(document: object, demo: ReferenceDemo | undefined): string {
+  return JSON.stringify(document, (key, value: unknown) => {
+    if (demo && value === EXAMPLE_EVENT_REF) return demo.eventRef;
+    if (demo && key === 'organizedEventTicketID' && typeof value === 'number') return demo.tickets[0]!.id;
+    return value;
+  });
 }

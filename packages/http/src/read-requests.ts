@@ -3,13 +3,7 @@ import type { Socket } from 'node:net';
 import { parse as parsePairs } from 'node:querystring';
 import type { TSchema } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
-import {
-  errorCodes,
-  type FastifyError,
-  type FastifyInstance,
-  type FastifyRequest,
-  type onRequestHookHandler,
-} from 'fastify';
+import { errorCodes, type FastifyInstance, type FastifyRequest, type onRequestHookHandler } from 'fastify';
 
 /** Connections on which a head was refused: who knows where its message ends, and whose the next one is. */
 const distrusted = new WeakSet<Socket>();
@@ -103,15 +97,11 @@ const WIDE_CHARSET = /;[\t ]*charset="?(?:utf-?16|utf-?32|ucs-?2)/i;
 const MOST_VALUES = 1_024;
 const MOST_VALUES_IN_BULK = 65_536;
 
-/** A body that is not parsed. The caller reads the message. */
-export class RefusedBody extends Error {
-  readonly statusCode: number;
+/** The code of an error about a body that is not parsed. The caller reads its message. */
+export const REFUSED_BODY = 'REFUSED_BODY';
 
-  constructor(statusCode: number, message: string) {
-    super(message);
-    this.statusCode = statusCode;
-  }
-}
+const refused = (statusCode: number, message: string) =>
+  Object.assign(new Error(message), { code: REFUSED_BODY, statusCode });
 
 /**
  * Makes application/json the only type of body that is read. It has to be UTF-8: Fastify's own parser would put U+FFFD
@@ -149,15 +139,15 @@ export function readBodies(app: FastifyInstance): void {
 const mayBeEmpty = (schema: unknown) => Value.Check(schema as TSchema, {});
 
 /** Returns why a body is not parsed, or null. */
-function refusalOf(request: FastifyRequest, body: Buffer, most: number): FastifyError | RefusedBody | null {
+function refusalOf(request: FastifyRequest, body: Buffer, most: number): Error | null {
   const type = request.headers['content-type']!;
   const coding = request.headers['content-encoding'];
   if (!JSON_TYPE.test(type)) return new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE(type);
   if (coding !== undefined && coding.toLowerCase() !== 'identity')
-    return new RefusedBody(415, 'The body must not be compressed (Content-Encoding)');
-  if (isWide(body) || WIDE_CHARSET.test(type)) return new RefusedBody(415, 'The body must be UTF-8');
+    return refused(415, 'The body must not be compressed (Content-Encoding)');
+  if (isWide(body) || WIDE_CHARSET.test(type)) return refused(415, 'The body must be UTF-8');
   if (!isUtf8(body)) return new errorCodes.FST_ERR_CTP_INVALID_JSON_BODY();
-  return hasMoreValues(body, most) ? new RefusedBody(413, `The body has more than ${most} values`) : null;
+  return hasMoreValues(body, most) ? refused(413, `The body has more than ${most} values`) : null;
 }
 
 /** Whether it is UTF-16 or UTF-32: these begin with a byte order mark, or have NUL next to JSON's first character. */

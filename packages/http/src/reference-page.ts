@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream, readFileSync } from 'node:fs';
 import { createGunzip } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
-import type { ReferenceDemo } from './reference-demo.ts';
+import type { ReferenceDemo } from './openapi.ts';
 
 /** The browser script of @scalar/api-reference, compressed. That package is 50 MB; `npm run docs:reference` copies the script. */
 const SCRIPT = new URL('../browser/api-reference.js.gz', import.meta.url);

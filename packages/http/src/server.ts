@@ -6,7 +6,7 @@ import { shareCalls, type Logger } from '@floodgate/service';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { answerErrors, errorAnswerer, fail, nextRequestId } from './answer-errors.ts';
 import type { ApiContext, OpenCapability } from './capability.ts';
-import { answerMalformedHttp, answerOutsideFastify, trackConnections } from './connections.ts';
+import { answerMalformedHttp, answerOutsideFastify, closeInOrder } from './connections.ts';
 import { openApi, type Description } from './openapi.ts';
 import { checkHead, parseQuery, readBodies } from './read-requests.ts';
 import { addReferencePage } from './reference-page.ts';
@@ -26,7 +26,7 @@ export type Routes = ReturnType<typeof createServer>;
  * Creates a server with strict HTTP, the envelope and no route. Fastify itself gets no logger: it would listen to the end of
  * every answer, and that is a tenth of what Get Tickets costs.
  */
-export function createServer(log: Logger) {
+export function createServer(log: Logger, closeWithinMs = 1_000) {
   const answerError = errorAnswerer(log);
   const app = Fastify({
     genReqId: nextRequestId,
@@ -55,7 +55,7 @@ export function createServer(log: Logger) {
     frameworkErrors: answerError,
   }).withTypeProvider<TypeBoxTypeProvider>();
 
-  trackConnections(app.server);
+  closeInOrder(app, closeWithinMs);
   app.decorateReply('fail', function failThis(code, specifics) {
     return fail(this, code, specifics);
   });
@@ -68,13 +68,15 @@ export function createServer(log: Logger) {
 
 interface ApiParts extends Description, Pick<ApiContext, 'log' | 'reads'> {
   queue: { problem(): string | null };
+  /** For clients that are slow when the API is closed. */
+  closeWithinMs: number;
   capabilities: readonly OpenCapability[];
 }
 
-/** Builds the partners' HTTP API of what the capabilities bring. The caller listens, and closes it with closeServer. */
+/** Builds the partners' HTTP API of what the capabilities bring. The caller listens, and closes it. */
 export async function buildApi(parts: ApiParts): Promise<Routes> {
   const { log, reads, queue, capabilities } = parts;
-  const app = createServer(log);
+  const app = createServer(log, parts.closeWithinMs);
   await openApi(app, parts);
   addReferencePage(app, parts.demo);
   healthRoutes(app, reads, queue);

@@ -1,5 +1,5 @@
 import { FormatRegistry, Type } from '@sinclair/typebox';
-import { whole } from '@floodgate/service';
+import { optionalText, whole } from '@floodgate/service';
 import { parseSender } from './message.ts';
 
 FormatRegistry.Set('smtp-url', (text) => /^smtps?:\/\/[^\s/]/.test(text) && URL.canParse(text));
@@ -7,31 +7,27 @@ FormatRegistry.Set('mail-from', (text) => !/[\r\n]/.test(text) && parseSender(te
 
 /** The delivery process's settings for e-mails. */
 export const mailSettings = {
-  SMTP_URL: Type.Optional(
-    Type.String({
-      format: 'smtp-url',
-      description: 'SMTP server, smtp://user:password@host:port or smtps://…; without it no e-mails are sent',
-    }),
+  SMTP_URL: optionalText(
+    'SMTP server, smtp://user:password@host:port or smtps://…; without it no e-mails are sent',
+    { format: 'smtp-url' },
   ),
-  SMTP_CONNECTIONS: whole('connections to the server of SMTP_URL', { minimum: 1, maximum: 100, default: 10 }),
+  SMTP_CONNECTIONS: whole('connections to the server of SMTP_URL', [1, 100], 10),
   MAIL_FROM: Type.String({
     format: 'mail-from',
     default: 'Floodgate <floodgate@localhost>',
     description: 'sender of e-mails, an address or Name <address>',
   }),
   MAIL_PER_SECOND: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: 100_000,
-      description: 'e-mails a second of all delivery processes together (1 to 100000); no limit by default',
-    }),
+    whole('e-mails a second of all delivery processes together; no limit by default', [1, 100_000]),
   ),
   MAILCATCHER_SIZE: whole(
     'e-mails that are kept in memory and shown at /mailcatcher if there is no SMTP_URL',
-    { minimum: 0, maximum: 10_000, default: 0 },
+    [0, 10_000],
+    0,
   ),
   DELIVERY_RETENTION_DAYS: whole(
     'how long the outcomes of e-mails are kept; at least as long as the journal has the registration',
-    { minimum: 1, maximum: 36_500, default: 365 },
+    [1, 36_500],
+    365,
   ),
 };

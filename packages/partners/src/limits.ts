@@ -80,24 +80,21 @@ export function admitBody(): onRequestHookHandler {
  * even when the others fill the process, so that a few slow partners cannot lock out the rest.
  */
 export function createBodyRoom() {
-  const bytesOf = new Map<number, number>();
+  // Bounded by the number of partners.
+  const bytesOf = new Map<number, { held: number }>();
   let total = 0;
-
-  function add(partnerId: number, bytes: number): void {
-    total += bytes;
-    const held = (bytesOf.get(partnerId) ?? 0) + bytes;
-    if (held === 0) bytesOf.delete(partnerId);
-    else bytesOf.set(partnerId, held);
-  }
-
   return function enter(partnerId: number, bytes: number): (() => void) | null {
-    const held = bytesOf.get(partnerId) ?? 0;
-    const limit = held === 0 ? 2 * PROCESS_BYTES : PROCESS_BYTES;
-    if (held + bytes > PARTNER_BYTES || total + bytes > limit) return null;
-    add(partnerId, bytes);
+    const partner = bytesOf.getOrInsertComputed(partnerId, () => ({ held: 0 }));
+    const limit = partner.held === 0 ? 2 * PROCESS_BYTES : PROCESS_BYTES;
+    if (partner.held + bytes > PARTNER_BYTES || total + bytes > limit) return null;
     let reserved = bytes;
+    const add = (more: number) => {
+      partner.held += more;
+      total += more;
+    };
+    add(reserved);
     return () => {
-      add(partnerId, -reserved);
+      add(-reserved);
       reserved = 0;
     };
   };

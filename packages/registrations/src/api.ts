@@ -34,17 +34,17 @@ export const registrationsApi = defineApi({
   settings: {
     ...retentionSettings,
     ...finalizeSettings,
-    BATCH_LIMIT: whole('registrations in one commit', { minimum: 1, maximum: 5_000, default: 2_000 }),
-    WAITING_LIMIT: whole('registrations that may wait for a commit; further ones are answered 90', {
-      minimum: 1,
-      maximum: 1_000_000,
-      default: 10_000,
-    }),
-    HOLD_SHARE_PERCENT: whole('percent of a ticket that one partner may hold at a time, at least one seat', {
-      minimum: 1,
-      maximum: 100,
-      default: 20,
-    }),
+    BATCH_LIMIT: whole('registrations in one commit', [1, 5_000], 2_000),
+    WAITING_LIMIT: whole(
+      'registrations that may wait for a commit; further ones are answered 90',
+      [1, 1_000_000],
+      10_000,
+    ),
+    HOLD_SHARE_PERCENT: whole(
+      'percent of a ticket that one partner may hold at a time, at least one seat',
+      [1, 100],
+      20,
+    ),
   },
   async open({ log, reads, shardReads, openPool, producer, answerWithinMs }, settings) {
     // Apart from the reads, so that they never make a reservation wait for a connection.

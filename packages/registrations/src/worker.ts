@@ -25,21 +25,13 @@ export const registrationsWorker = defineWorker({
   settings: {
     ...retentionSettings,
     ...finalizeSettings,
-    FINALIZE_CONCURRENCY: whole('jobs at once', {
-      minimum: 1,
-      maximum: 1_000,
-      default: finalizeBatchesJob.concurrency,
-    }),
-    RELAY_INTERVAL_MS: whole('how often the outbox is looked through', {
-      minimum: 50,
-      maximum: 60_000,
-      default: 1_000,
-    }),
-    JOURNAL_RETENTION_DAYS: whole('how long the journal is kept for lists and later deliveries', {
-      minimum: 1,
-      maximum: 36_500,
-      default: 365,
-    }),
+    FINALIZE_CONCURRENCY: whole('jobs at once', [1, 1_000], finalizeBatchesJob.concurrency),
+    RELAY_INTERVAL_MS: whole('how often the outbox is looked through', [50, 60_000], 1_000),
+    JOURNAL_RETENTION_DAYS: whole(
+      'how long the journal is kept for lists and later deliveries',
+      [1, 36_500],
+      365,
+    ),
   },
   open: ({ db, log, producer, config }) => {
     const finalize = finalizeBatches({ db, log });

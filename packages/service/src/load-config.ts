@@ -1,4 +1,4 @@
-import { Type, type Static, type TObject, type TString } from '@sinclair/typebox';
+import { Type, type Static, type StringOptions, type TObject, type TString } from '@sinclair/typebox';
 import { Value, ValueErrorType, type ValueError } from '@sinclair/typebox/value';
 import { parse } from 'pg-connection-string';
 import { ConfigError } from './failure.ts';
@@ -38,11 +38,17 @@ const isShortEnough = ({ type, value, schema }: ValueError) =>
   type === ValueErrorType.StringMaxLength &&
   Array.from(value as string).length <= (schema as TString).maxLength!;
 
-export const whole = (description: string, bounds: { minimum: number; maximum: number; default: number }) =>
-  Type.Integer({ description: `${description} (${bounds.minimum} to ${bounds.maximum})`, ...bounds });
+/** A setting that is a whole number within bounds. */
+export function whole(rule: string, [minimum, maximum]: [number, number], byDefault?: number) {
+  const description = `${rule} (${minimum} to ${maximum})`;
+  return Type.Integer({ description, minimum, maximum, default: byDefault });
+}
 
-export const port = (description: string, byDefault: number) =>
-  whole(description, { minimum: 0, maximum: 65535, default: byDefault });
+export const port = (description: string, byDefault: number) => whole(description, [0, 65535], byDefault);
+
+/** A setting that is a text, or absent. */
+export const optionalText = (description: string, rules: StringOptions = {}) =>
+  Type.Optional(Type.String({ description, ...rules }));
 
 /**
  * Returns whether Postgres's client reads the URL. Asked here because the client would refuse it later without naming the

@@ -1,9 +1,13 @@
 import { writeSync } from 'node:fs';
 import { Socket } from 'node:net';
-import { pino, type DestinationStream, type Logger, type LogFn } from 'pino';
+import { pino, type DestinationStream, type Level } from 'pino';
 import { redactUrls, sqlStateOf } from './failure.ts';
 
-export type { Logger };
+/**
+ * Facts and a message, or a message alone. Each line has a message of ours: pino would take an error's own message for that of the
+ * line, and that may quote data.
+ */
+export type Logger = Record<Level, { (facts: object, message: string): void; (message: string): void }>;
 
 /**
  * The process's logger: JSON lines on standard output. A pipe that nobody reads, or a full disk, costs lines and nothing else.
@@ -11,14 +15,11 @@ export type { Logger };
  * database or a parser quotes in them.
  */
 export function createLogger(service: string, level: string, destination?: DestinationStream): Logger {
+  const describe = (error: unknown) => describeError(error);
   const options = {
     level,
     base: { service, pid: process.pid },
-    serializers: {
-      err: (error: unknown) => describeError(error),
-      error: (error: unknown) => describeError(error),
-    },
-    hooks: { logMethod: withoutForeignMessage },
+    serializers: { err: describe, error: describe },
     redact: {
       paths: ['secretKey', '*.secretKey', 'headers', '*.headers', 'body', '*.body', 'password', '*.password'],
       censor: '[redacted]',
@@ -70,17 +71,8 @@ function isWritten(stdout: unknown, line: string): boolean {
   }
 }
 
-/** Pino, and Fastify by itself, take an error's own message for that of the line. Here it is what is left of it. */
-function withoutForeignMessage(this: Logger, args: Parameters<LogFn>, method: LogFn): void {
-  const [first, message] = args as unknown[];
-  const facts = (first instanceof Error ? { err: first } : first) as { err?: unknown } | null | undefined;
-  const error = facts?.err;
-  const isForeign = error instanceof Error && (message === undefined || message === error.message);
-  if (isForeign) method.call(this, facts, describeError(error).message);
-  else method.apply(this, args);
-}
-
-const FRAME = /^\s+at /;
+/** The lines of a stack below the message, which its first lines repeat. */
+const FRAMES = /^\s+at .*$/gm;
 
 type ErrorDescription = {
   type: string;
@@ -110,14 +102,7 @@ export function describeError(error: unknown, withStack?: boolean): ErrorDescrip
     message: sqlState ? `Postgres refused the statement (SQLSTATE ${sqlState})` : said,
     ...(typeof code === 'string' && { code }),
     ...(typeof constraint === 'string' && { constraint }),
-    // The first lines of a stack repeat the message.
-    ...(hasStack &&
-      error.stack && {
-        stack: error.stack
-          .split('\n')
-          .filter((line) => FRAME.test(line))
-          .join('\n'),
-      }),
+    ...(hasStack && error.stack && { stack: error.stack.match(FRAMES)?.join('\n') ?? '' }),
     ...(error.cause !== undefined && { cause: describeError(error.cause, hasStack) }),
   };
 }
@@ -134,10 +119,7 @@ export function throttledWarn(message: string) {
   let lastLoggedAt = -Infinity;
   let lastFailure: string | null = null;
   let unlogged = 0;
-  return (
-    log: { warn(facts: object, message: string): void },
-    facts: { err?: unknown; [fact: string]: unknown },
-  ): void => {
+  return (log: Pick<Logger, 'warn'>, facts: { err?: unknown; [fact: string]: unknown }): void => {
     const sinceLastMs = performance.now() - lastLoggedAt;
     if (sinceLastMs < LOG_INTERVAL_MS) {
       unlogged += 1;

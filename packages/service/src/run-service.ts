@@ -4,33 +4,23 @@ import { loadConfig, whole } from './load-config.ts';
 import { createLogger, describeError, type Logger } from './log.ts';
 import { mistypedSettings } from './mistyped-settings.ts';
 
-export interface Service {
-  /** Stops the service in order; running work is finished first. */
-  close(): Promise<void>;
-}
-
-/** Returns a service that has started. Closing it disposes of everything that was opened, in reverse order. */
-export function started(opened: AsyncDisposableStack): Service {
-  const running = opened.move();
-  return { close: () => running.disposeAsync() };
-}
-
 export const processSettings = {
   LOG_LEVEL: Type.Union(
     ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].map((level) => Type.Literal(level)),
     { default: 'info', description: 'fatal, error, warn, info, debug, trace or silent' },
   ),
-  SHUTDOWN_TIMEOUT_MS: whole('how long a stop may take', { minimum: 100, maximum: 600_000, default: 10_000 }),
+  SHUTDOWN_TIMEOUT_MS: whole('how long a stop may take', [100, 600_000], 10_000),
 };
 
 /**
- * Runs a service as this process: configuration from the environment, a logger, and an orderly stop on a signal. A parent that holds
+ * Runs a service as this process: configuration from the environment, a logger, and an orderly stop on a signal, which disposes of the
+ * service: running work is finished first. A parent that holds
  * an IPC channel is sent "ready" after the start; when it goes away, the service stops. Exit codes: 0 stopped in order, 1 failed or did not stop in time, 2 wrong configuration.
  */
 export async function runService<Schema extends TObject>(
   name: string,
   schema: Schema,
-  start: (config: Static<Schema>, log: Logger) => Promise<Service>,
+  start: (config: Static<Schema>, log: Logger) => Promise<AsyncDisposable>,
 ): Promise<void> {
   const exit = (error: unknown): never => {
     // One clear line for a person at a terminal. The log gets the error with its stack.
@@ -52,7 +42,7 @@ export async function runService<Schema extends TObject>(
   process.on('uncaughtException', fail);
   process.on('unhandledRejection', fail);
 
-  let service: Service | undefined;
+  let service: AsyncDisposable | undefined;
   let isStopping = false;
   const stop = (reason: string) => {
     if (isStopping) return;
@@ -60,7 +50,7 @@ export async function runService<Schema extends TObject>(
     log.info({ reason }, 'stopping');
     setTimeout(() => fail(new Error('did not stop in time')), SHUTDOWN_TIMEOUT_MS).unref();
     // Before it has started nothing was accepted yet.
-    if (service) void service.close().then(() => process.exit(0), fail);
+    if (service) void service[Symbol.asyncDispose]().then(() => process.exit(0), fail);
     else process.exit(0);
   };
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => stop(signal));

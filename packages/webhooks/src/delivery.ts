@@ -22,11 +22,11 @@ export const webhookDelivery = (resolve?: Resolve) =>
     kind: 'webhook',
     settings: {
       ...allowPrivateSetting,
-      WEBHOOK_SLOTS: whole('webhooks that are served at once; at most half of them can be slow ones', {
-        minimum: 2,
-        maximum: 1_000,
-        default: 50,
-      }),
+      WEBHOOK_SLOTS: whole(
+        'webhooks that are served at once; at most half of them can be slow ones',
+        [2, 1_000],
+        50,
+      ),
     },
     async open({ db, log, metrics, config }) {
       const isDevelopment = config.WEBHOOK_ALLOW_PRIVATE === 'true';

@@ -1,9 +1,9 @@
 // The API process of a peer: Floodgate's HTTP side, word for word, with the peer's way of registering behind it.
-import { buildApi, closeServer, type ApiContext, type Routes } from '@floodgate/http';
+import { buildApi, type ApiContext, type Routes } from '@floodgate/http';
 import { partnersApi } from '@floodgate/partners/api';
 import { addRegisterRoute } from '@floodgate/registrations/api';
 import { ticketsApi } from '@floodgate/tickets/api';
-import { runService, type Logger, type Service } from '@floodgate/service';
+import { runService, type Logger } from '@floodgate/service';
 import { connect, readAtOnce } from '@floodgate/database';
 import { loadPeer, PeerConfig } from './peer.ts';
 import { registerWith } from './reserve-seat.ts';
@@ -14,7 +14,7 @@ const READ_CONNECTIONS = 4;
 
 await runService('peer-api', PeerConfig, start);
 
-async function start(config: PeerConfig, log: Logger): Promise<Service> {
+async function start(config: PeerConfig, log: Logger): Promise<AsyncDisposable> {
   const peer = await loadPeer(config.PEER);
   const pool = (applicationName: string, maxConnections: number) =>
     connect({
@@ -45,12 +45,13 @@ async function start(config: PeerConfig, log: Logger): Promise<Service> {
     { routes: (api: Routes) => addRegisterRoute(api, registrations) },
     await ticketsApi.open(context, {}),
   ];
-  const app = await buildApi({ log, reads, queue: { problem: () => null }, capabilities });
+  const queue = { problem: () => null };
+  const app = await buildApi({ log, reads, queue, closeWithinMs: 1_000, capabilities });
   const baseUrl = await app.listen({ host: '127.0.0.1', port: 0 });
   log.info(`listening at ${baseUrl}`);
   return {
-    close: async () => {
-      await closeServer(app);
+    [Symbol.asyncDispose]: async () => {
+      await app.close();
       await desk.close();
       await Promise.all([db.destroy(), reads.destroy()]);
     },

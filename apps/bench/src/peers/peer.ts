@@ -1,5 +1,5 @@
 import { databaseSettings, type Database } from '@floodgate/database';
-import { processSettings, type Logger, type Service } from '@floodgate/service';
+import { processSettings, type Logger } from '@floodgate/service';
 import { queueSettings } from '@floodgate/queue';
 import type { Registrations } from '@floodgate/registrations';
 import { Type, type Static } from '@sinclair/typebox';
@@ -24,8 +24,13 @@ export interface PeerDependencies {
   db: Database;
 }
 
+/** A desk or a worker that runs. */
+export interface Closeable {
+  close(): Promise<void>;
+}
+
 /** Takes a seat and sees to it that a worker confirms it. */
-export interface Desk extends Service {
+export interface Desk extends Closeable {
   reserve(seat: SeatRequest): Promise<SeatOutcome>;
 }
 
@@ -36,7 +41,7 @@ export interface Peer {
   /** Prepares what the queue keeps in Postgres. */
   prepare?(databaseUrl: string): Promise<void>;
   openDesk(dependencies: PeerDependencies): Promise<Desk>;
-  startWorker(dependencies: PeerDependencies): Promise<Service>;
+  startWorker(dependencies: PeerDependencies): Promise<Closeable>;
 }
 
 export type Register = Registrations['submit'];

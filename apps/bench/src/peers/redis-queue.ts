@@ -1,9 +1,8 @@
-import type { Service } from '@floodgate/service';
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { JOB_OPTIONS, QUEUE_NAME, WORKER_OPTIONS, type ConfirmJob } from './bullmq-jobs.ts';
 import { confirmRegistration } from './confirm-registration.ts';
-import type { Desk, PeerDependencies } from './peer.ts';
+import type { Closeable, Desk, PeerDependencies } from './peer.ts';
 import type { SeatOutcome, SeatRequest } from './reserve-seat.ts';
 
 /** Tried: 16, 50 and 100 jobs at once. 16 is a little slower, 100 no faster, and each job waits longer. */
@@ -48,7 +47,7 @@ export async function openRedisDesk(
   };
 }
 
-export async function startRedisWorker(dependencies: PeerDependencies): Promise<Service> {
+export async function startRedisWorker(dependencies: PeerDependencies): Promise<Closeable> {
   const { config, log, db } = dependencies;
   const connection = new Redis(config.QUEUE_URL, { maxRetriesPerRequest: null });
   const worker = new Worker<ConfirmJob>(QUEUE_NAME, (job) => confirmRegistration(db, job.data.serial), {

@@ -1,11 +1,11 @@
 // The worker process of a peer: confirms registrations, a job each.
-import { runService, type Logger, type Service } from '@floodgate/service';
+import { runService, type Logger } from '@floodgate/service';
 import { connect } from '@floodgate/database';
 import { loadPeer, PeerConfig } from './peer.ts';
 
 await runService('peer-worker', PeerConfig, start);
 
-async function start(config: PeerConfig, log: Logger): Promise<Service> {
+async function start(config: PeerConfig, log: Logger): Promise<AsyncDisposable> {
   const peer = await loadPeer(config.PEER);
   const db = connect({
     connectionString: config.DATABASE_URL,
@@ -18,7 +18,7 @@ async function start(config: PeerConfig, log: Logger): Promise<Service> {
   const worker = await peer.startWorker({ config, log, db });
   log.info('working');
   return {
-    close: async () => {
+    [Symbol.asyncDispose]: async () => {
       await worker.close();
       await db.destroy();
     },

@@ -33,16 +33,12 @@ export const finalizeBatchesJob = defineJob({
 
 /** Settings of all processes that enqueue the job. */
 export const finalizeSettings = {
-  FINALIZE_ATTEMPTS: whole('attempts before a job fails for good', {
-    minimum: 1,
-    maximum: 50,
-    default: finalizeBatchesJob.attempts,
-  }),
-  FINALIZE_BACKOFF_MS: whole('delay before the second attempt; doubles each time', {
-    minimum: 1,
-    maximum: 60_000,
-    default: finalizeBatchesJob.backoffMs,
-  }),
+  FINALIZE_ATTEMPTS: whole('attempts before a job fails for good', [1, 50], finalizeBatchesJob.attempts),
+  FINALIZE_BACKOFF_MS: whole(
+    'delay before the second attempt; doubles each time',
+    [1, 60_000],
+    finalizeBatchesJob.backoffMs,
+  ),
 };
 
 /** Returns what enqueues the job with its settings. */

@@ -5,11 +5,11 @@ import { DEFAULT_RETENTION_HOURS, reservationsOf, type Submission } from '../reg
 
 /** The API ignores older keys, and the worker deletes them. */
 export const retentionSettings = {
-  IDEMPOTENCY_RETENTION_HOURS: whole('how long an Idempotency-Key counts: the same for API and worker', {
-    minimum: DEFAULT_RETENTION_HOURS,
-    maximum: 8_760,
-    default: DEFAULT_RETENTION_HOURS,
-  }),
+  IDEMPOTENCY_RETENTION_HOURS: whole(
+    'how long an Idempotency-Key counts: the same for API and worker',
+    [DEFAULT_RETENTION_HOURS, 8_760],
+    DEFAULT_RETENTION_HOURS,
+  ),
 };
 
 const isExpired = (retentionHours: number) =>
