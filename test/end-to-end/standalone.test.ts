@@ -18,7 +18,7 @@ interface Demo {
   baseUrl: string;
   secretKey: string;
   eventRef: string;
-  tickets: { id: number; ticketTitle: string; capacity: number; note: string }[];
+  tickets: { id: number; ticketTitle: string; capacity: number }[];
 }
 
 let directory: string;

@@ -20,10 +20,8 @@ const SLOW_CLIENTS_SHARE = 0.25;
 export async function startApi(config: ApiConfig, log: Logger) {
   // Closed in reverse, here where the start fails, and else by close().
   await using opened = new AsyncDisposableStack();
-  const openPool: ApiContext['openPool'] = (options) => {
-    const db = openServicePool({ service: 'api', connectionString: config.DATABASE_URL, log }, options);
-    return opened.adopt(db, () => db.destroy());
-  };
+  const server = { service: 'api', connectionString: config.DATABASE_URL, log } as const;
+  const openPool: ApiContext['openPool'] = (options) => opened.use(openServicePool(server, options));
   const answerWithinMs = config.ANSWER_WITHIN_MS;
   const start = openPool({ purpose: 'start', maxConnections: 1, statementTimeoutMs: answerWithinMs });
   await assertReady(start, 'api');

@@ -13,11 +13,9 @@ const MAX_CONNECTIONS = 10;
 export async function startDelivery(config: DeliveryConfig, log: Logger): Promise<AsyncDisposable> {
   // Closed in reverse: here if the start fails, otherwise by close().
   await using opened = new AsyncDisposableStack();
-  const db = openServicePool(
-    { service: 'delivery', connectionString: config.DATABASE_URL, log },
-    { maxConnections: MAX_CONNECTIONS, statementTimeoutMs: STATEMENT_TIMEOUT_MS },
-  );
-  opened.defer(() => db.destroy());
+  const server = { service: 'delivery', connectionString: config.DATABASE_URL, log } as const;
+  const limits = { maxConnections: MAX_CONNECTIONS, statementTimeoutMs: STATEMENT_TIMEOUT_MS };
+  const db = opened.use(openServicePool(server, limits));
   await assertReady(db, 'delivery');
   const metrics = createMetrics(db);
   const kinds = config.DELIVERIES.split(',');

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createEvent, findEvent, grantEvent, updateEvent } from '@floodgate/events';
 import { switchOn } from '@floodgate/mail/actions';
 import { accessControl, createPartner, issueKey, listPartners } from '@floodgate/partners';
-import { createTicket, type TicketSettings } from '@floodgate/tickets';
+import { createTicket } from '@floodgate/tickets';
 import type { Database } from '@floodgate/database';
 import { writePrivateFile } from './data-dir.ts';
 
@@ -23,31 +23,16 @@ function runningNow() {
   return { startsAt, endsAt: new Date(startsAt.getTime() + LASTS_MS) };
 }
 
-type Offer = Partial<TicketSettings> & Pick<TicketSettings, 'title' | 'capacity'> & { note: string };
-
-/** The roomy one comes first: the printed commands use it. */
-const offers = (): Offer[] => [
-  {
-    title: 'Standard',
-    capacity: 1_000_000,
-    price: 25,
-    benefits: 'Entry and a drink',
-    note: 'plenty of seats',
-  },
-  {
-    title: 'Front row',
-    capacity: 5,
-    price: 120,
-    benefits: 'Front row and dinner',
-    note: 'sold out after five',
-  },
-  { title: 'Early bird', capacity: 1_000, price: 15, active: false, note: 'inactive: not on sale' },
+/** What a buyer can meet: plenty of seats, sold out soon, not on sale, and not on sale yet. The printed commands use the first. */
+const offers = () => [
+  { title: 'Standard', capacity: 1_000_000, price: 25, benefits: 'Entry and a drink' },
+  { title: 'Front row', capacity: 5, price: 120, benefits: 'Front row and dinner' },
+  { title: 'Early bird', capacity: 1_000, price: 15, active: false },
   {
     title: 'Last minute',
     capacity: 1_000,
     price: 40,
     saleStartsAt: new Date(Date.now() + SALE_STARTS_IN_MS),
-    note: 'on sale 30 days after the first start',
   },
 ];
 
@@ -90,9 +75,9 @@ async function createDemo(db: Database) {
     await switchOn(transaction, { shardId: event.shardId, eventId: event.id }, false);
     await grantEvent(transaction, partner.id, event.id);
     const tickets = [];
-    for (const { note, ...settings } of offers()) {
+    for (const settings of offers()) {
       const { id, title, capacity } = await createTicket(transaction, event.id, settings, 'demo');
-      tickets.push({ id, ticketTitle: title, capacity, note });
+      tickets.push({ id, ticketTitle: title, capacity });
     }
     return { secretKey, eventRef: event.ref, eventId: event.id, partnerId: partner.id, tickets };
   });

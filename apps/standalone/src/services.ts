@@ -80,22 +80,20 @@ export function lowerPriority(pid: number): void {
   }
 }
 
-const NO_ADDRESS = (_: number, host: string) => `HOST ${host} is no address of this machine`;
-const PORT_REASONS: Record<string, typeof NO_ADDRESS> = {
-  EADDRINUSE: (port) => `port ${port} is already in use; choose another, as in PORT=${port + 1} npm start`,
-  EACCES: (port) =>
-    `port ${port} may not be opened by this user; choose one above 1023, as in PORT=3000 npm start`,
-  EADDRNOTAVAIL: NO_ADDRESS,
-  ENOTFOUND: NO_ADDRESS,
-};
-
 /** Returns the port to listen on, free at this moment. Throws Failure, with the reason why nobody can listen on it. */
 export function claimPort(port: number, host: string, wasAbandoned = false): Promise<number> {
   const withinMs = wasAbandoned ? ABANDONED_API_MS : 0;
   const claimed = retry(() => claimFreePort(port, host), { delayMs: PORT_POLL_MS, withinMs });
   return claimed.catch((cause: NodeJS.ErrnoException) => {
-    const reason = PORT_REASONS[cause.code ?? '']?.(port, host);
-    throw new Failure(reason ?? `cannot listen on ${host}:${port}: ${cause.message}`, { cause });
+    const isNoAddress = `HOST ${host} is no address of this machine`;
+    const reasons: Record<string, string> = {
+      EADDRINUSE: `port ${port} is already in use; choose another, as in PORT=${port + 1} npm start`,
+      EACCES: `port ${port} may not be opened by this user; choose one above 1023, as in PORT=3000 npm start`,
+      EADDRNOTAVAIL: isNoAddress,
+      ENOTFOUND: isNoAddress,
+    };
+    const reason = reasons[cause.code ?? ''] ?? `cannot listen on ${host}:${port}: ${cause.message}`;
+    throw new Failure(reason, { cause });
   });
 }
 

@@ -20,11 +20,9 @@ export async function startWorker(
 ): Promise<AsyncDisposable> {
   // Closed in reverse: here if the start fails, otherwise by close().
   await using opened = new AsyncDisposableStack();
-  const db = openServicePool(
-    { service: 'worker', connectionString: config.DATABASE_URL, log },
-    { maxConnections: MAX_CONNECTIONS, statementTimeoutMs: STATEMENT_TIMEOUT_MS },
-  );
-  opened.defer(() => db.destroy());
+  const server = { service: 'worker', connectionString: config.DATABASE_URL, log } as const;
+  const limits = { maxConnections: MAX_CONNECTIONS, statementTimeoutMs: STATEMENT_TIMEOUT_MS };
+  const db = opened.use(openServicePool(server, limits));
   await assertReady(db, 'worker');
   const producer = openProducer(queueOptions(config, log));
   opened.defer(() => producer.close());

@@ -79,16 +79,14 @@ export async function rotateKey(db: Database, keyId: string, overlapHours: numbe
 }
 
 /** Revokes a key; revoking twice is no error. Returns whether it was revoked before, undefined where there is no such key. */
-export async function revokeKey(db: Database, keyId: string): Promise<{ revoked: boolean } | undefined> {
-  // A statement that only writes now(): Citus allows it in no expression that is written.
+export async function revokeKey(db: Database, keyId: string) {
+  // Writes now() alone: Citus allows it in no expression that is written.
   const { rows } = await sql<{ revoked: boolean }>`
-    update secret_keys set revoked_at = now() where key_id = ${keyId} and revoked_at is null
-    returning false as revoked`.execute(db);
-  if (rows.length > 0) return rows[0];
-  // Nothing takes a revocation back.
-  const { rows: known } = await sql<{ revoked: boolean }>`
-    select true as revoked from secret_keys where key_id = ${keyId}`.execute(db);
-  return known[0];
+    with ended as (
+      update secret_keys set revoked_at = now() where key_id = ${keyId} and revoked_at is null returning key_id
+    )
+    select not exists (select from ended) as revoked from secret_keys where key_id = ${keyId}`.execute(db);
+  return rows[0];
 }
 
 /** Returns the keys of all partners, or of one, oldest first, without their secrets, and whether each opens anything. */

@@ -25,8 +25,7 @@ interface HealthOptions {
  * Serves /health/live (503 only when stalled: restart it), /health/ready (503 when stalled or blocked), /metrics, and the pages of
  * a process for its operators. Resolves when it listens. Disposing of it closes it.
  */
-export async function serveHealth(options: HealthOptions): Promise<AsyncDisposable & { port: number }> {
-  const { host, port, readHealth, readMetrics, pages = [] } = options;
+export async function serveHealth({ host, port, readHealth, readMetrics, pages = [] }: HealthOptions) {
   // One reading for all callers that wait: anybody may ask, as often as they like, and it takes a connection from the work.
   const healthOnce = shareCalls(readHealth);
   const metricsOnce = readMetrics && shareCalls(readMetrics);
@@ -46,6 +45,9 @@ export async function serveHealth(options: HealthOptions): Promise<AsyncDisposab
   };
 }
 
+const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
+const METRICS_TYPE = { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' };
+
 /** Returns what reads once for all callers that wait. */
 export function shareCalls<Answer>(read: () => Promise<Answer>): () => Promise<Answer> {
   let reading: Promise<Answer> | null = null;
@@ -57,14 +59,10 @@ async function answerHealth(response: ServerResponse, path: string, read: Promis
   const health = await read.catch(() => null);
   const status = health?.status ?? 'blocked';
   const isWell = status === 'ok' || (status === 'blocked' && path === '/health/live');
-  response.writeHead(isWell ? 200 : 503, { 'content-type': 'application/json; charset=utf-8' });
-  response.end(JSON.stringify(health));
+  response.writeHead(isWell ? 200 : 503, JSON_TYPE).end(JSON.stringify(health));
 }
 
 async function answerMetrics(response: ServerResponse, read: Promise<string>): Promise<void> {
   const text = await read.catch(() => undefined);
-  response.writeHead(text === undefined ? 503 : 200, {
-    'content-type': 'text/plain; version=0.0.4; charset=utf-8',
-  });
-  response.end(text);
+  response.writeHead(text === undefined ? 503 : 200, METRICS_TYPE).end(text);
 }

@@ -9,16 +9,11 @@ const FROM_ORCHESTRATOR = /_(SERVICE_HOST|SERVICE_PORT.*|PORT|PORT_\d+_.*)$/;
 /** One edit makes PORT of many words. */
 const SHORTEST = 6;
 
-export interface MistypedSetting {
-  name: string;
-  /** Which settings of this process may be meant. */
-  likely: string[];
-}
-
 /**
  * Returns variables that are no setting of any process, but look like one of `settings`: one edit away, or with a prefix of ours.
+ * `likely` are those that may be meant.
  */
-export function mistypedSettings(settings: readonly string[], env: NodeJS.ProcessEnv): MistypedSetting[] {
+export function mistypedSettings(settings: readonly string[], env: NodeJS.ProcessEnv) {
   const unknown = Object.keys(env).filter((name) => !KNOWN.has(name) && !FROM_ORCHESTRATOR.test(name));
   return unknown.flatMap((name) => {
     const near = settings.filter((setting) => setting.length >= SHORTEST && isOneEdit(name, setting));
