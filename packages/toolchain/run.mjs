@@ -16,9 +16,12 @@ const pinnedNode = path.join(root, 'node_modules/node/bin', isWindows ? 'node.ex
 
 const [file, ...args] = process.argv.slice(2);
 
-/** The apps of production. They need a third of the disk space of everything. */
-const SERVICES = ['standalone', 'api', 'worker', 'delivery', 'cli'];
-const isService = SERVICES.some((app) => file.startsWith(`apps/${app}/`));
+// Under load these flags halve an API's memory. Why each of them: apps/docs/decisions/22-v8-flags.md.
+const SMALL_PROCESS = JSON.parse(read('packages/toolchain/small-process.json'));
+/** The folders of the apps of production. They need a third of the disk space of everything. */
+const SERVICES = Object.keys(SMALL_PROCESS.flags);
+/** The one to run. What lies elsewhere runs as Node.js does by itself. */
+const service = SERVICES.find((folder) => file.startsWith(`${folder}/`));
 
 /** The last installation: a hash of the files that decide it, and whether it was everything or only the services. */
 const state = path.join(root, 'node_modules/.floodgate-installed');
@@ -31,11 +34,11 @@ const wantedHash = ['pnpm-lock.yaml', 'pnpm-workspace.yaml']
   .reduce((hash, name) => hash.update(read(name)), createHash('sha256'))
   .digest('hex');
 // A complete installation stays complete.
-const wanted = isService && installed !== 'everything' ? 'services' : 'everything';
+const wanted = service && installed !== 'everything' ? 'services' : 'everything';
 
 if (!existsSync(pinnedNode) || installedHash !== wantedHash || installed !== wanted) {
   const { packageManager } = JSON.parse(read('package.json'));
-  const filters = ['floodgate', ...SERVICES.map((app) => `@floodgate/${app}...`)];
+  const filters = ['floodgate', ...SERVICES.map((app) => `@floodgate/${path.basename(app)}...`)];
   const selection = wanted === 'services' ? ['--prod', ...filters.map((name) => `--filter=${name}`)] : [];
   process.stderr.write(`floodgate: installing dependencies (${wanted}, once)\n`);
   // CI=true: never ask, never leave the lockfile changed. --trust-lockfile: what it pins was looked at when it was committed. Else
@@ -61,18 +64,13 @@ if (!existsSync(pinnedNode) || installedHash !== wantedHash || installed !== wan
   writeFileSync(state, `${wantedHash} ${wanted}`);
 }
 
-// Under load these halve an API's memory. Why each of them: apps/docs/decisions/22-v8-flags.md.
-const SMALL_PROCESS = JSON.parse(read('packages/toolchain/small-process.json'));
-
-// The first folder that fits; what lies elsewhere runs as Node.js does by itself. `npm start` hands its flags on to the
-// API and the worker that it starts.
-const folder = Object.keys(SMALL_PROCESS.flags).find((one) => file.startsWith(`${one}/`));
-const flags = folder ? [...SMALL_PROCESS.everyFlags, ...SMALL_PROCESS.flags[folder]] : [];
+// `npm start` hands its flags on to the API and the worker that it starts.
+const flags = service ? [...SMALL_PROCESS.everyFlags, ...SMALL_PROCESS.flags[service]] : [];
 const child = spawn(pinnedNode, [...flags, path.resolve(root, file), ...args], {
   // The channel's end tells an app that this process was killed.
-  stdio: ['inherit', 'inherit', 'inherit', ...(folder ? ['ipc'] : [])],
+  stdio: ['inherit', 'inherit', 'inherit', ...(service ? ['ipc'] : [])],
   env: {
-    ...(folder && SMALL_PROCESS.env),
+    ...(service && SMALL_PROCESS.env),
     ...process.env,
     // Spares every further start the stripping and compiling, and the processes the memory for it.
     NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE || path.join(root, 'node_modules/.cache/node-compile'),
@@ -82,7 +80,7 @@ const child = spawn(pinnedNode, [...flags, path.resolve(root, file), ...args], {
 // A signal that was sent to this process alone is passed on: npm forwards SIGTERM and SIGINT. A terminal's Ctrl-C reaches
 // the child as well; the apps stop once for two of them, other programs give up at the second.
 process.on('SIGINT', () => {
-  if (folder || !process.stdin.isTTY) child.kill('SIGINT');
+  if (service || !process.stdin.isTTY) child.kill('SIGINT');
 });
 for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
 child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));

@@ -40,16 +40,9 @@ export async function issueKey(
 ) {
   const keyId = randomBytes(8).toString('hex');
   const secret = randomBytes(32).toString('base64url');
-  await db
-    .insertInto('secret_keys')
-    .values({
-      key_id: keyId,
-      partner_id: partnerId,
-      secret_hash: hashSecret(secret),
-      mode,
-      expires_at: expiresAt,
-    })
-    .execute();
+  const key = { key_id: keyId, partner_id: partnerId, mode, expires_at: expiresAt };
+  const row = { ...key, secret_hash: hashSecret(secret) };
+  await db.insertInto('secret_keys').values(row).execute();
   return { keyId, secretKey: formatSecretKey({ keyId, secret, mode }), mode, expiresAt };
 }
 

@@ -74,12 +74,9 @@ function isWritten(stdout: unknown, line: string): boolean {
 /** The lines of a stack below the message, which its first lines repeat. */
 const FRAMES = /^\s+at .*$/gm;
 
-type ErrorDescription = {
+type ErrorDescription = Partial<Record<'code' | 'constraint' | 'stack', string>> & {
   type: string;
   message: string;
-  code?: string;
-  constraint?: string;
-  stack?: string;
   cause?: ErrorDescription;
 };
 
@@ -126,10 +123,9 @@ export function throttledWarn(message: string) {
       return;
     }
     const { err } = facts;
-    const failure =
-      err instanceof Error ? `${err.name} ${String((err as { code?: unknown }).code)} ${err.message}` : null;
-    if (err instanceof Error && failure === lastFailure && sinceLastMs < REPEATED_WITHIN_MS)
-      repeated.add(err);
+    const failure = JSON.stringify(describeError(err, false));
+    const isRepeated = failure === lastFailure && sinceLastMs < REPEATED_WITHIN_MS;
+    if (isRepeated && err instanceof Error) repeated.add(err);
     log.warn({ ...facts, unlogged }, message);
     lastLoggedAt = performance.now();
     lastFailure = failure;
