@@ -20,7 +20,7 @@ const [file, ...args] = process.argv.slice(2);
 const SMALL_PROCESS = JSON.parse(read('packages/toolchain/small-process.json'));
 /** The folders of the apps of production. They need a third of the disk space of everything. */
 const SERVICES = Object.keys(SMALL_PROCESS.flags);
-/** The one to run. What lies elsewhere runs as Node.js does by itself. */
+/** The one to run. Files elsewhere run as Node.js does by itself. */
 const service = SERVICES.find((folder) => file.startsWith(`${folder}/`));
 
 /** The last installation: a hash of the files that decide it, and whether it was everything or only the services. */

@@ -119,8 +119,8 @@ describe.skipIf(missing)(`a Redis that may evict keys${missing}`, () => {
     const told: unknown[] = [];
     const [producer] = openBoth(server.url);
     const unwatch = await watchQueue(producer!, {
-      error: (_: unknown, message = '') => told.push(message),
-      warn: (_: unknown, message = '') => told.push(message),
+      error: (_: unknown, message?: string) => told.push(message),
+      warn: (_: unknown, message?: string) => told.push(message),
     });
     await operator.config('SET', 'maxmemory-policy', 'allkeys-lru');
     await waitUntil('it is told', () => told.length > 0);

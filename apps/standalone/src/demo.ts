@@ -23,7 +23,7 @@ function runningNow() {
   return { startsAt, endsAt: new Date(startsAt.getTime() + LASTS_MS) };
 }
 
-/** What a buyer can meet: plenty of seats, sold out soon, not on sale, and not on sale yet. The printed commands use the first. */
+/** One of each kind: plenty of seats, sold out soon, not on sale, and not on sale yet. The printed commands use the first. */
 const offers = () => [
   { title: 'Standard', capacity: 1_000_000, price: 25, benefits: 'Entry and a drink' },
   { title: 'Front row', capacity: 5, price: 120, benefits: 'Front row and dinner' },

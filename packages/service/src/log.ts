@@ -71,8 +71,8 @@ function isWritten(stdout: unknown, line: string): boolean {
   }
 }
 
-/** The lines of a stack below the message, which its first lines repeat. */
-const FRAMES = /^\s+at .*$/gm;
+/** The first lines of a stack repeat the message. */
+const framesOf = (stack: string) => stack.match(/^\s+at .*$/gm)?.join('\n') ?? '';
 
 type ErrorDescription = Partial<Record<'code' | 'constraint' | 'stack', string>> & {
   type: string;
@@ -99,7 +99,7 @@ export function describeError(error: unknown, withStack?: boolean): ErrorDescrip
     message: sqlState ? `Postgres refused the statement (SQLSTATE ${sqlState})` : said,
     ...(typeof code === 'string' && { code }),
     ...(typeof constraint === 'string' && { constraint }),
-    ...(hasStack && error.stack && { stack: error.stack.match(FRAMES)?.join('\n') ?? '' }),
+    ...(hasStack && error.stack && { stack: framesOf(error.stack) }),
     ...(error.cause !== undefined && { cause: describeError(error.cause, hasStack) }),
   };
 }
