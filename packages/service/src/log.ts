@@ -72,7 +72,7 @@ function isWritten(stdout: unknown, line: string): boolean {
 }
 
 /** The first lines of a stack repeat the message. */
-const framesOf = (stack: string) => stack.match(/^\s+at .*$/gm)?.join('\n') ?? '';
+const framesOf = (stack: string) => stack.match(/^ +at .*$/gm)?.join('\n') ?? '';
 
 type ErrorDescription = Partial<Record<'code' | 'constraint' | 'stack', string>> & {
   type: string;
