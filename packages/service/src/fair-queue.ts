@@ -16,10 +16,7 @@ export interface FairQueueOptions {
   waitingLimit?: number;
 }
 
-interface Waiting {
-  start: () => Promise<void>;
-  isWanted: () => boolean;
-}
+type Waiting = { start: () => Promise<void>; isWanted: () => boolean };
 
 // One instance for all: capturing a stack for each refusal would help a caller that sends too much.
 const REFUSED = new QueueFull('too many requests are waiting');
