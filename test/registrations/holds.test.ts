@@ -286,6 +286,27 @@ test('who confirms in the moment in which the time ends has the seat or not, and
   expect(await ticket.executeTakeFirst()).toEqual({ taken: confirmed });
 });
 
+test('a ticket that a transaction keeps locked does not stop the expiry of the others', async () => {
+  const { shardId } = gala;
+  const locked = ticketId;
+  await hold();
+  await useTicket({ capacity: 1 });
+  const free = await hold();
+  await endHolds(database.db, gala);
+  await using server = await database.openShard(shardId);
+  const forgotten = await server.startTransaction().execute();
+  const row = forgotten.selectFrom('tickets').select('id').where('shard_id', '=', shardId);
+  await row.where('id', '=', locked).forUpdate().execute();
+  // Of the locked ticket first.
+  await sql`
+    update registrations set held_until = held_until - interval '1 s'
+    where shard_id = ${shardId} and ticket_id = ${locked}`.execute(database.db);
+  expect(await expireHolds(database.db, shardId, 1_000)).toBe(1);
+  expect(await stateOf(free)).toMatchObject({ state: 'cancelled' });
+  await forgotten.commit().execute();
+  expect(await expireHolds(database.db, shardId, 1_000)).toBe(1);
+});
+
 test('who has confirmed in time, and commits a moment late, keeps the seat', async () => {
   const { shardId, partnerId, eventId } = gala;
   const [seat] = await reserveBatch(database.db, randomUUID(), [

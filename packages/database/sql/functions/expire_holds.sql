@@ -1,22 +1,35 @@
--- Cancels up to "most" registrations whose hold has expired, the oldest first. Returns the number of cancelled registrations.
-create or replace function expire_holds(shard integer, most integer) returns integer
+-- Cancels up to "most" registrations of one ticket whose hold has expired: of the ticket with the oldest one that is not "skipped".
+-- Returns the ticket and the number of cancelled registrations, or null if no hold has expired. The number is null if another
+-- transaction keeps the ticket locked. One ticket in a transaction, so that a locked one does not stop the others.
+create or replace function expire_holds(shard integer, most integer, skipped integer[]) returns json
 language plpgsql security definer set search_path from current
 set enable_seqscan = off
 as $$
 #variable_conflict use_column
 declare
+  next_ticket integer;
   due bigint[];
-  due_tickets integer[];
 begin
-  perform set_config('lock_timeout', '5s', true);
-  select array_agg(serial), array_agg(ticket_id) into due, due_tickets
+  perform set_config('lock_timeout', '2s', true);
+  select ticket_id into next_ticket from registrations
+  where shard_id = shard and held_until <= now() and held_until < 'infinity' and cancelled_at is null
+    and ticket_id <> all(skipped)
+  order by held_until limit 1;
+  if not found then
+    return null;
+  end if;
+  select array_agg(serial) into due
   from (
-    select serial, ticket_id from registrations
+    select serial from registrations
     where shard_id = shard and held_until <= now() and held_until < 'infinity' and cancelled_at is null
+      and ticket_id = next_ticket
     order by held_until limit most
   ) overdue;
-  if due is null then
-    return 0;
-  end if;
-  return release_registrations(shard, due, due_tickets, true);
+  begin
+    return json_build_object(
+      'ticketId', next_ticket, 'expired', release_registrations(shard, due, array[next_ticket], true)
+    );
+  exception when lock_not_available then
+    return json_build_object('ticketId', next_ticket, 'expired', null);
+  end;
 end $$;

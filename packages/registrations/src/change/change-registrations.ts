@@ -40,11 +40,23 @@ export async function changeRegistrations(
   return rows[0]!.outcomes;
 }
 
-/** Cancels up to `limit` registrations of a shard whose hold has expired, the oldest first. Returns how many it has cancelled. */
+/**
+ * Cancels up to `limit` registrations of a shard whose hold has expired, ticket by ticket. Returns how many it has cancelled. A ticket
+ * that another transaction keeps locked is left out.
+ */
 export async function expireHolds(db: Database, shardId: number, limit: number): Promise<number> {
-  const { rows } = await sql<{ expired: number }>`
-    select expire_holds(${shardId}::integer, ${limit}::integer) as expired`.execute(db);
-  return rows[0]!.expired;
+  const tickets: number[] = [];
+  let total = 0;
+  while (total < limit) {
+    const { rows } = await sql<{ done: { ticketId: number; expired: number | null } | null }>`
+      select expire_holds(${shardId}::integer, ${limit - total}::integer, ${tickets}::integer[])
+        as done`.execute(db);
+    const { done } = rows[0]!;
+    if (!done) break;
+    tickets.push(done.ticketId);
+    total += done.expired ?? 0;
+  }
+  return total;
 }
 
 export type ChangeGroups = ReturnType<typeof createChangeGroups>;

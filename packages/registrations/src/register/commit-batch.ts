@@ -1,7 +1,6 @@
-import { sqlStateOf } from '@floodgate/service/failure';
 import { statementFailure, type Database, type StatementFailure } from '@floodgate/database';
 import type { Principal } from '@floodgate/http';
-import { createSemaphore, throttledWarn, type Logger } from '@floodgate/service';
+import { createSemaphore, sqlStateOf, throttledWarn, type Logger } from '@floodgate/service';
 import { sql } from 'kysely';
 import { randomUUIDv7 } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -153,6 +152,8 @@ async function repeatLost(commit: Commit, batchId: string, part: Part): Promise<
     if (typeof result !== 'string') return result;
     // The lost attempt has the same values and fails as well.
     if (result === 'bad-value') return halve(commit, part, { kind: 'failed' });
+    if (result === 'conflict')
+      await forgetExpiredKeys(commit.db, part, commit.retentionHours).catch(() => {});
     await delay(RETRY_DELAY_MS);
   }
   return decide(part, { kind: 'unknown' });
