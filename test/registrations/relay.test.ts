@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { afterAll, beforeEach, expect } from 'vitest';
-import type { Producer } from '@floodgate/queue';
+import type { JobResult, Producer } from '@floodgate/queue';
 import { relayDueBatches, type ShardBatches } from '@floodgate/registrations';
 import { database, test } from '../harness/database-test.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
@@ -35,12 +35,12 @@ const addDueBatches = (count: number, shardId = 0) =>
 const ids = async () =>
   (await tablesOf(database.db).selectFrom('batches').select('id').execute()).map(({ id }) => id);
 
-/** A relay whose finalizer only notes what it is given, or refuses it. */
-function openRelay(producer: Producer, refusal?: Error) {
+/** A relay whose finalizer only records what it is given, and answers this, or fails. */
+function openRelay(producer: Producer, answer: JobResult | Error = 'done') {
   const finalized: ShardBatches[] = [];
   const finalize = (batches: ShardBatches) => {
     finalized.push(batches);
-    return refusal ? Promise.reject(refusal) : Promise.resolve();
+    return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
   };
   const deps = { db: database.db, enqueue: (batches: ShardBatches) => enqueue(producer, batches), finalize };
   return { finalized, relay: () => relayDueBatches(deps) };
@@ -59,10 +59,22 @@ test('a backlog is finalized 100 batches at a time, and the relay says whether t
 test('what cannot be finalized becomes a job, which has attempts', async () => {
   await addDueBatches(2);
   const producer = await queue.produce();
-  const { runs } = queue.consume();
+  const { runs, close } = queue.consume();
   expect(await openRelay(producer, new Error('no luck')).relay()).toBe('done');
   await waitUntil('the job has run', () => runs.length === 1);
   expect(runs[0]!.batchIds.toSorted()).toEqual((await ids()).toSorted());
+  await close(1_000);
+});
+
+test('what waits because its shard is busy becomes a job, and no more batches are leased', async () => {
+  await addDueBatches(101);
+  const producer = await queue.produce();
+  const { runs } = queue.consume();
+  const { finalized, relay } = openRelay(producer, { snoozeMs: 1_000 });
+  expect(await relay()).toBe('done');
+  expect(finalized).toHaveLength(1);
+  await waitUntil('the job has run', () => runs.length === 1);
+  expect(runs[0]!.batchIds).toHaveLength(100);
 });
 
 test('if the queue refuses the job as well, the round fails, and the batches are due again when their lease ends', async () => {

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { inEachShard, type Database } from '@floodgate/database';
+import type { JobResult } from '@floodgate/queue';
 import type { ShardBatches } from './finalize-batches.ts';
 
 /** Batches per pass: no more than one statement can write into the journal in time. */
@@ -11,7 +12,7 @@ interface Dependencies {
   shards?: () => Promise<number[]>;
   enqueue: (batches: ShardBatches) => Promise<void>;
   /** Finalizes batches as their job would. */
-  finalize: (batches: ShardBatches) => Promise<unknown>;
+  finalize: (batches: ShardBatches) => Promise<JobResult>;
 }
 
 /**
@@ -24,10 +25,15 @@ export const relayDueBatches = ({ db, shards, enqueue, finalize }: Dependencies)
     db,
     async (shardId) => {
       const batches = { shardId, batchIds: await leaseDueBatches(db, shardId, LEASE_LIMIT) };
-      if (batches.batchIds.length > 0) await finalize(batches).catch(() => enqueue(batches));
-      // Without a job: one per round would pile up while no worker takes them.
-      else if (await hasOverdueChanges(db, shardId)) await finalize(batches);
-      return batches.batchIds.length === LEASE_LIMIT;
+      if (batches.batchIds.length === 0) {
+        // Without a job: one per round would pile up while no worker takes them.
+        if (await hasOverdueChanges(db, shardId)) await finalize(batches);
+        return false;
+      }
+      const result = await finalize(batches).catch(() => null);
+      // Failed, or the shard is busy with another job.
+      if (result !== 'done') await enqueue(batches);
+      return result === 'done' && batches.batchIds.length === LEASE_LIMIT;
     },
     shards,
   );
