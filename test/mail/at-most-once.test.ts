@@ -129,9 +129,28 @@ test('an e-mail whose acceptance is never heard is handed over three times, and 
     await makeDue(database.db);
   }
   expect(await waitForState(database.db, gala, 'sent', 1)).toMatchObject([
-    { attempts: 3, possiblyTwice: true, reason: expect.stringContaining('3 times') },
+    { attempts: 3, possiblyTwice: true, reason: expect.stringContaining('in attempt 3') },
   ]);
   expect(server.mails).toHaveLength(3);
+});
+
+test('an e-mail that was refused twice and is handed over once, without an answer, does not count as sent', async () => {
+  const server = await startMailServer();
+  server.onRecipient = () => ({ responseCode: 451, message: '4.7.1 greylisted' });
+  await confirm(database.db, gala, ticketId, addresses(1));
+  await enable(database.db, gala);
+  await startMails(database, { SMTP_URL: server.url });
+  for (const attempts of [1, 2, 3]) {
+    if (attempts === 3) [server.onRecipient, server.answers] = [() => undefined, false];
+    await makeDue(database.db);
+    await waitUntil(`attempt ${attempts}`, async () =>
+      (await deliveriesOf(database.db, gala)).some((one) => one.attempts === attempts),
+    );
+  }
+  expect(await waitForState(database.db, gala, 'retry', 1)).toMatchObject([
+    { attempts: 3, possiblyTwice: true },
+  ]);
+  expect(server.mails).toHaveLength(1);
 });
 
 test('paused and resumed, or switched off and on, while it sends: nobody gets a second one', async () => {

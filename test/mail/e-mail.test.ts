@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { updateEventAction, perform } from '@floodgate/events/actions';
+import { perform } from '@floodgate/audit';
+import { updateEventAction } from '@floodgate/events/actions';
 import { createPassSigner, jwkSetOf, verifyPass } from '@floodgate/passes';
 import ICAL from 'ical.js';
 import PostalMime, { type Email } from 'postal-mime';

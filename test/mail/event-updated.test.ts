@@ -21,7 +21,7 @@ beforeEach(async () => {
 
 const describeEvent = async (...options: string[]) => {
   const env = { DATABASE_URL: database.url };
-  return (await runCli(env, 'event', 'describe', String(gala.eventId), ...options)).output;
+  return (await runCli(env, 'event', 'update', String(gala.eventId), ...options)).output;
 };
 
 async function calendarOf({ content }: ReceivedMail) {

@@ -300,6 +300,24 @@ describe('refusals', () => {
     expect(countsOf(server.mails)).toEqual(once([...addresses(1, 'first'), ...addresses(40)]));
   });
 
+  test('of everybody, as servers do that do not relay for us: a few end, the others wait until it is put right', async () => {
+    const server = await startMailServer();
+    server.onRecipient = () => ({ responseCode: 550, message: 'relay not permitted' });
+    await confirmThese(addresses(60));
+    await enable(database.db, gala);
+    const { output } = await startMails(database, { SMTP_URL: server.url });
+    await waitUntil('it was refused', () => output().includes('the SMTP server accepts no e-mails'));
+    server.onRecipient = () => undefined;
+    const tryNow = sql`update deliveries set due_at = now() where state in ('queued', 'retry')`;
+    const countOf = async (wanted: string) =>
+      (await deliveriesOf(database.db, gala)).filter(({ state }) => state === wanted).length;
+    await waitUntil('the others are sent', async () => {
+      await tryNow.execute(database.db);
+      return (await countOf('sent')) === 60 - (await countOf('undeliverable'));
+    });
+    expect(await countOf('undeliverable')).toBeLessThan(20);
+  });
+
   test('of the sender, not of an address: everybody waits, and nobody is suppressed', async () => {
     const server = await startMailServer(0, {
       onMailFrom: (_address, _session, done) =>

@@ -109,10 +109,14 @@ export async function queueFollowUps(
 const deliveriesOf = (db: Database, queue: Queue) =>
   db.selectFrom('deliveries').where((where) => where.and(inQueue(queue)));
 
-/** Returns whether at least `count` deliveries wait to be sent. */
+/** Returns whether at least `count` deliveries are due. Those that are tried again later do not count. */
 export async function hasQueued(db: Database, queue: Queue, count: number): Promise<boolean> {
-  const open = deliveriesOf(db, queue).where('state', 'in', ['queued', 'retry', 'sending']).select('kind');
-  const nth = open.offset(count - 1).limit(1);
+  const due = sql<boolean>`state in ('queued', 'retry', 'sending') and due_at <= now()`;
+  const nth = deliveriesOf(db, queue)
+    .where(due)
+    .select('kind')
+    .offset(count - 1)
+    .limit(1);
   return (await nth.executeTakeFirst()) !== undefined;
 }
 

@@ -11,6 +11,8 @@ export type Attempt =
   /** The server seems to accept nothing. `isDoubtful`: it had received the whole message, and its answer was lost. */
   | { kind: 'unavailable'; isDoubtful: boolean; reason: string };
 
+type Refusal = Extract<Attempt, { kind: 'refused' | 'policy' }>;
+
 /** The next state of a delivery. Without `attempts`, the attempt did not count. */
 export interface Outcome {
   state: Exclude<DeliveryState, 'sending'>;
@@ -35,8 +37,8 @@ export interface Ended<Message> {
 const MINUTE_MS = 60_000;
 /** Delays between attempts. */
 const RETRY_AFTER_MS = [1, 5, 15, 60, 3 * 60, 6 * 60, 12 * 60, 24 * 60].map((minutes) => minutes * MINUTE_MS);
-/** A message whose acceptance is never confirmed is handed over this often. */
-const MOST_HANDED_OVER = 3;
+/** From this attempt on, a message that was handed over before and is handed over again without an answer counts as sent. */
+const DOUBTFUL_ATTEMPTS = 3;
 
 /** Puts a delivery back as it was: nothing was attempted, or the attempt says nothing about this delivery. */
 export const putBack = ({ attempts }: Delivery, reason: string | null, dueInMs = 0): Outcome => ({
@@ -63,15 +65,23 @@ export function outcomeOf(delivery: Delivery, attempt: Attempt, breaker: Circuit
   const isAboutThis = isAboutOne(delivery, breaker);
   breaker.hear(attempt);
   if (attempt.kind === 'sent') return { state: 'sent', reason: null, attempts };
+  if (attempt.kind !== 'unavailable') return outcomeOfRefusal(delivery, attempt, breaker);
   const { reason } = attempt;
-  if (attempt.kind === 'policy' && !breaker.acceptsOthers()) return putBack(delivery, reason, MINUTE_MS);
-  if (attempt.kind === 'refused' && attempt.isPermanent) return { state: 'undeliverable', reason, attempts };
-  if (attempt.kind !== 'unavailable') return retry(delivery, reason);
   if (!attempt.isDoubtful)
     return isAboutThis ? retry(delivery, reason) : putBack(delivery, reason, breaker.opensForMs());
-  if (attempts < MOST_HANDED_OVER) return { ...retry(delivery, reason), possiblyTwice: true };
-  // The server has received it several times: the recipient has it.
-  return { state: 'sent', reason: `${reason}, ${attempts} times`, attempts, possiblyTwice: true };
+  if (attempts < DOUBTFUL_ATTEMPTS || !delivery.possiblyTwice)
+    return { ...retry(delivery, reason), possiblyTwice: true };
+  // The server has received it more than once: the recipient has it.
+  return { state: 'sent', reason: `${reason} in attempt ${attempts}`, attempts, possiblyTwice: true };
+}
+
+function outcomeOfRefusal(delivery: Delivery, refusal: Refusal, breaker: CircuitBreaker): Outcome {
+  const { kind, reason } = refusal;
+  if (kind === 'policy')
+    return breaker.acceptsOthers() ? retry(delivery, reason) : putBack(delivery, reason, MINUTE_MS);
+  // A server that refuses everybody in a row refuses the sender, not the recipients.
+  if (!refusal.isPermanent || breaker.refusesAll()) return retry(delivery, reason);
+  return { state: 'undeliverable', reason, attempts: delivery.attempts + 1 };
 }
 
 /** Whether the server accepted other messages since it refused this one: then the cause is this one, whatever the server says. */
@@ -83,6 +93,10 @@ const LONGEST_MS = 60_000;
 const MOST_DOUBLINGS = 10;
 /** So many refusals in a row mean that the server refuses everything from this sender. */
 const MOST_REFUSED_IN_A_ROW = 20;
+
+/** Whether the cause of a refusal may be the sender. Servers without enhanced codes answer "relay not permitted" like "no such user". */
+const isOfSender = (attempt: Attempt) =>
+  attempt.kind === 'policy' || (attempt.kind === 'refused' && attempt.isPermanent);
 
 export type CircuitBreaker = ReturnType<typeof createCircuitBreaker>;
 
@@ -107,15 +121,17 @@ export function createCircuitBreaker() {
     /** Whether the server has accepted nothing since the breaker last opened: then one message at a time is tried. */
     isProbing: () => openings > 0,
     /** Counts what the server answered. Opens, each time for twice as long, when the server accepts nothing. */
-    hear({ kind }: Attempt): void {
-      if (kind === 'unavailable') open();
-      if (kind === 'policy' && ++refusedInARow >= MOST_REFUSED_IN_A_ROW) open();
-      if (kind !== 'sent') return;
+    hear(attempt: Attempt): void {
+      if (attempt.kind === 'unavailable') open();
+      if (isOfSender(attempt) && ++refusedInARow >= MOST_REFUSED_IN_A_ROW) open();
+      if (attempt.kind !== 'sent') return;
       openings = refusedInARow = 0;
       acceptedAt = performance.now();
     },
     /** Whether the server accepts messages while it refuses others by its policy. */
     acceptsOthers: () => acceptedAt > -Infinity && refusedInARow < MOST_REFUSED_IN_A_ROW,
+    /** Whether the server has refused so many messages for good, one after the other, that the cause must be the sender. */
+    refusesAll: () => refusedInARow >= MOST_REFUSED_IN_A_ROW,
     /** Whether a message was accepted within the last `ms`. */
     hasAcceptedWithin: (ms: number) => performance.now() - acceptedAt < ms,
   };

@@ -1,7 +1,6 @@
 import { setImmediate as yieldToSockets, setTimeout as delay } from 'node:timers/promises';
 import { readAtOnce, rememberShards, shardLoader, type Database } from '@floodgate/database';
-import type { PeriodicTask } from '@floodgate/service';
-import { retry as repeat } from '@floodgate/service/retry';
+import { retry as repeat, type PeriodicTask } from '@floodgate/service';
 import {
   LEASE_SECONDS,
   leaseDeliveries,

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox';
 import { defineAction, Id } from '@floodgate/audit';
 import type { Database } from '@floodgate/database';
 import { dequeue } from '@floodgate/deliveries';
-import { CONFIRMATION, findEvent, keepInShard } from '@floodgate/events';
+import { CONFIRMATION, EVENT_UPDATED, findEvent, keepInShard } from '@floodgate/events';
 import { addConsumer, deleteConsumer, pauseConsumer, resumeConsumer } from '@floodgate/journal';
 import { Failure } from '@floodgate/service/failure';
 import { sql } from 'kysely';
@@ -75,7 +75,7 @@ export const resumeMailAction = defineChange('mail.resume', 'active', resumeCons
 /** Rows of attempts stay, so that nobody gets a second e-mail when they are switched on again. */
 export const disableMailAction = defineChange('mail.disable', 'off', async (db, consumer) => {
   await deleteConsumer(db, consumer);
-  await dequeue(db, { ...consumer, kind: CONFIRMATION });
+  for (const kind of [CONFIRMATION, EVENT_UPDATED]) await dequeue(db, { ...consumer, kind });
 });
 
 /** Sends e-mails to an address again that was refused for good. The audit log gets its digest only. */

@@ -1,5 +1,4 @@
-import type { Database } from '@floodgate/database';
-import { inTransaction } from '@floodgate/database/connection/in-transaction';
+import { inTransaction, type Database } from '@floodgate/database';
 import { hasQueued, queueDeliveries } from '@floodgate/deliveries';
 import { CONFIRMATION, findEvent } from '@floodgate/events';
 import { advance, readJournal, release, type Consumer, type RunEnd } from '@floodgate/journal';

@@ -44,8 +44,9 @@ export async function suppress(
 
 /** Suppresses addresses that were refused for good. */
 export async function suppressRefused(db: Database, ended: readonly Ended<MailMessage>[]): Promise<void> {
-  for (const { delivery, message, attempt } of ended) {
-    if (!message || attempt?.kind !== 'refused' || !attempt.isPermanent) continue;
+  for (const { delivery, message, attempt, outcome } of ended) {
+    const isRefused = attempt?.kind === 'refused' && attempt.isPermanent;
+    if (!message || !isRefused || outcome.state !== 'undeliverable') continue;
     const { eventId } = delivery;
     await suppress(db, { digest: digestOf(message.to), reason: attempt.reason, eventId });
   }
