@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { perform } from '@floodgate/audit';
 import { connect, type Database } from '@floodgate/database';
 import { repeat } from '@floodgate/service';
 import { reserveBatch } from '@floodgate/registrations';
 import {
   isRefused,
-  perform,
   webhookActions,
   webhookDelivery,
   type Changed,

@@ -35,8 +35,6 @@ import {
 } from './endpoints.ts';
 import { createSigningKeys, type SigningKeys } from './signatures.ts';
 
-export { perform } from '@floodgate/audit';
-
 // The actions of partners and operators on webhooks. A partner reaches only its own webhooks under the event of the request.
 
 /** An expected outcome: the webhook stays as it is. The code is for a partner, the reason for an operator. */
@@ -97,11 +95,11 @@ const createAction = (allowsHttp: boolean) =>
     input: Type.Object({ eventId: Id, partnerId: Id, ...WebhookRequest.properties }),
     check: (input) => checkFields(input, allowsHttp),
     run: async (transaction, { eventId, partnerId, ...request }, note, actor): Promise<Changed | Refused> => {
+      await keepInShard(transaction, eventId);
       const { shardId } = await findEvent(transaction, eventId);
       const owner = { shardId, eventId, partnerId };
       if (!(await isGranted(transaction, owner)))
         return { refused: '21', reason: `event ${eventId} is not open to partner ${partnerId}` };
-      await keepInShard(transaction, eventId);
       await sql`select pg_advisory_xact_lock(${ADD_LOCK}, ${partnerId}::integer)`.execute(transaction);
       if ((await listEndpoints(transaction, owner)).length >= WEBHOOK_LIMIT)
         return { refused: '71', reason: 'this partner has the maximum number of webhooks already' };

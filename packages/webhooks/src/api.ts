@@ -17,13 +17,13 @@ import {
   WebhookWithSecret,
   type FailureCode,
 } from '@floodgate/contract';
+import { perform } from '@floodgate/audit';
 import type { Database } from '@floodgate/database';
 import { defineApi, type FastifySchema, type Principal } from '@floodgate/http';
 import { createFairQueue } from '@floodgate/service/fair-queue';
 import {
   isRefused,
   NO_SUCH_WEBHOOK,
-  perform,
   webhookActions,
   type Refused,
   type WebhookActionName,

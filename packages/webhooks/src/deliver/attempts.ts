@@ -66,10 +66,10 @@ export async function expireAttempts(db: Database, shardId: number, days: number
       )
       select old.ctid from endpoint cross join lateral (
         select ctid from webhook_attempts
-        where shard_id = ${shardId} and endpoint_id = endpoint.id and (
-          at < now() - make_interval(days => ${days}::integer)
-          or not exists (select from webhook_endpoints where shard_id = ${shardId} and id = endpoint.id)
-        )
+        -- One bound for both, so that the index finds all that is deleted.
+        where shard_id = ${shardId} and endpoint_id = endpoint.id and at < now() - make_interval(days => case
+          when exists (select from webhook_endpoints where shard_id = ${shardId} and id = endpoint.id)
+          then ${days}::integer else 0 end)
         order by at limit ${DELETED_AT_ONCE}
       ) old
       limit ${DELETED_AT_ONCE}
