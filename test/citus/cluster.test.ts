@@ -2,7 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { assertGranted, connect, SERVICES, type Database, type ServiceName } from '@floodgate/database';
 import { isRunning } from '../harness/is-running.ts';
-import { moveEventAction, perform } from '@floodgate/events/actions';
+import { perform } from '@floodgate/audit';
+import { moveEventAction } from '@floodgate/events/actions';
 import { deleteOldSegments } from '@floodgate/journal';
 import { limitPartner, listKeys } from '@floodgate/partners';
 import {

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { distribute, migrate, type Database } from '@floodgate/database';
-import { moveEventAction, perform } from '@floodgate/events/actions';
+import { perform } from '@floodgate/audit';
+import { moveEventAction } from '@floodgate/events/actions';
 import { confirmBatches, failBatch, reconcile, reserveBatch } from '@floodgate/registrations';
 import { updateTicketAction } from '@floodgate/tickets/actions';
 import { sql } from 'kysely';

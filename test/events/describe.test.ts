@@ -1,5 +1,6 @@
 import { listEvents, type Language } from '@floodgate/events';
-import { updateEventAction, perform } from '@floodgate/events/actions';
+import { perform } from '@floodgate/audit';
+import { updateEventAction } from '@floodgate/events/actions';
 import { sql } from 'kysely';
 import { expect } from 'vitest';
 import { database, test } from '../harness/database-test.ts';
@@ -14,7 +15,7 @@ test.beforeAll(async () => {
 });
 
 const describeEvent = (...options: string[]) =>
-  runCli({ DATABASE_URL: database.url }, 'event', 'describe', String(eventId), ...options, '--by', 'jane');
+  runCli({ DATABASE_URL: database.url }, 'event', 'update', String(eventId), ...options, '--by', 'jane');
 const stored = async () => (await listEvents(database.db)).find(({ id }) => id === eventId)!;
 
 test('an operator says when, where and in which language; what is not given stays, and "none" takes it away', async () => {
@@ -82,7 +83,7 @@ test('no such event is said so', async () => {
   const { code, output } = await runCli(
     { DATABASE_URL: database.url },
     'event',
-    'describe',
+    'update',
     '999999',
     '--language',
     'en',

@@ -1,5 +1,6 @@
 import { registrationsWorker } from '@floodgate/registrations/worker';
-import { moveEventAction, perform } from '@floodgate/events/actions';
+import { perform } from '@floodgate/audit';
+import { moveEventAction } from '@floodgate/events/actions';
 import { reconcile } from '@floodgate/registrations';
 import { createTicketAction, updateTicketAction } from '@floodgate/tickets/actions';
 import { listTickets } from '@floodgate/tickets';

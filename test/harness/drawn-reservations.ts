@@ -1,5 +1,6 @@
 import type { Database } from '@floodgate/database';
-import { moveEventAction, perform } from '@floodgate/events/actions';
+import { perform } from '@floodgate/audit';
+import { moveEventAction } from '@floodgate/events/actions';
 import type { BulkReservation, NamedRegistration, Submission, Reservation } from '@floodgate/registrations';
 import type { TicketSettings } from '@floodgate/tickets';
 import fc from 'fast-check';

@@ -18,7 +18,8 @@ import { attendee, PartnerClient, type Answer } from '../harness/partner-client.
 import { exchange, requestText } from '../harness/raw-http.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-import { perform, webhookActions } from '@floodgate/webhooks';
+import { perform } from '@floodgate/audit';
+import { webhookActions } from '@floodgate/webhooks';
 import { api, database, gala, partner, sharedTest as test, ticketId } from '../harness/api-test.ts';
 import { addWebhook } from '../harness/webhooks.ts';
 

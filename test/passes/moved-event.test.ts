@@ -1,5 +1,6 @@
 import { createClient, verifyPass } from '@floodgate/client';
-import { updateEventAction, perform } from '@floodgate/events/actions';
+import { perform } from '@floodgate/audit';
+import { updateEventAction } from '@floodgate/events/actions';
 import PostalMime from 'postal-mime';
 import { expect, onTestFinished } from 'vitest';
 import { api, database, gala, test } from '../harness/api-test.ts';

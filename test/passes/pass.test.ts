@@ -1,4 +1,5 @@
-import { updateEventAction, perform } from '@floodgate/events/actions';
+import { perform } from '@floodgate/audit';
+import { updateEventAction } from '@floodgate/events/actions';
 import { verifyPass } from '@floodgate/passes';
 import { rotatePassKeyAction } from '@floodgate/passes/actions';
 import { expect } from 'vitest';

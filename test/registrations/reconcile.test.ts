@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { moveEventAction, perform } from '@floodgate/events/actions';
+import { perform } from '@floodgate/audit';
+import { moveEventAction } from '@floodgate/events/actions';
 import { readBacklog, reconcile, redriveBatches } from '@floodgate/registrations';
 import { sql } from 'kysely';
 import { beforeEach, expect } from 'vitest';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Webhook, WebhookAttempt, WebhookWithSecret } from '@floodgate/contract';
-import { readAuditLog } from '@floodgate/audit';
-import { perform, webhookActions } from '@floodgate/webhooks';
+import { perform, readAuditLog } from '@floodgate/audit';
+import { webhookActions } from '@floodgate/webhooks';
 import { afterAll, expect } from 'vitest';
 import { Webhook as Verifier } from 'standardwebhooks';
 import { api, database, gala, test } from '../harness/api-test.ts';

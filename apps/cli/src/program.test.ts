@@ -77,8 +77,8 @@ describe('wrong input', () => {
     [['key', 'issue', '1', '--expires', '0h'], '--expires: a time that is still to come'],
     [['key', 'rotate', 'fg_0123456789abcdef_s3cret'], '<keyId>: 16 of 0–9'],
     [['event', 'create', 'Gala', '--prefix', 'g'], '--prefix: 2 to 8 of A–Z'],
-    [['event', 'describe', '1', '--time-zone', 'Mars'], '--time-zone: a time zone such as'],
-    [['event', 'describe', '1', '--reply-to', 'nobody'], '--reply-to: an e-mail address'],
+    [['event', 'update', '1', '--time-zone', 'Mars'], '--time-zone: a time zone such as'],
+    [['event', 'update', '1', '--reply-to', 'nobody'], '--reply-to: an e-mail address'],
     [['ticket', 'create', '1', '--title', 'VIP', '--capacity', '1', ...BACKWARDS], '--sale-starts: the sale'],
     [['redrive', 'x'], '<batchIds>: UUIDs'],
   ])('%j names what was typed', async (args, problem) => {

@@ -13,11 +13,7 @@ const MAX_CONNECTIONS = 10;
 const JOBS_SHARE = 0.8;
 
 /** Opens the capabilities and starts to work. Throws UnsafeQueueError if the queue could lose jobs. */
-export async function startWorker(
-  config: WorkerConfig,
-  log: Logger,
-  capabilities = CAPABILITIES,
-): Promise<AsyncDisposable> {
+export async function startWorker(config: WorkerConfig, log: Logger, capabilities = CAPABILITIES) {
   // Closed in reverse: here if the start fails, otherwise by close().
   await using opened = new AsyncDisposableStack();
   const server = { service: 'worker', connectionString: config.DATABASE_URL, log } as const;

@@ -16,8 +16,6 @@ import {
   type Event,
 } from './events.ts';
 
-export { perform } from '@floodgate/audit';
-
 const LIST = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 
 /** One of these words. */

@@ -69,7 +69,6 @@ export function addEventCommands(program: Command, cli: Cli): void {
 function addUpdate(event: Command, cli: Cli): void {
   const update = event
     .command('update')
-    .alias('describe')
     .description('change the given settings of an event, and leave the rest')
     .argument('<eventId>', 'the event', parseId)
     .option('--cancel-until <time>', CANCEL_UNTIL, parseTimeOrNone)
@@ -84,7 +83,8 @@ function addUpdate(event: Command, cli: Cli): void {
       'send an e-mail with the time and place to everybody whose e-mail is out of date',
     );
   answeringChange(update, cli, async (db, actor) => {
-    const { perform, notifyHoldersAction, updateEventAction } = await loadActions();
+    const { perform } = await import('@floodgate/audit');
+    const { notifyHoldersAction, updateEventAction } = await loadActions();
     const { notifyHolders } = update.opts();
     const input = inputOf(update, updateEventAction.input);
     const { eventId } = input;

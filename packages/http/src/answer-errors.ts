@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { failure, MAX_RETRY_AFTER_SECONDS, RESPONSE_CODES, type FailureCode } from '@floodgate/contract';
 import { statementFailure } from '@floodgate/database';
-import { QueueFull, throttledWarn, type Logger } from '@floodgate/service';
-import { InvalidInput } from '@floodgate/service/failure';
+import { InvalidInput, QueueFull, throttledWarn, type Logger } from '@floodgate/service';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { REFUSED_BODY } from './read-requests.ts';
 import { faultsOf, invalidFields, listInvalidFields, sentencesOf, type InvalidField } from './faults.ts';

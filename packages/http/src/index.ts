@@ -1,5 +1,4 @@
 export type { FastifySchema, onRequestHookHandler, preValidationAsyncHookHandler } from 'fastify';
-export * from './capability.ts';
 export { parseReferenceDemo } from './openapi.ts';
 export { announcedBytes, requestsOf } from './read-requests.ts';
 export { itemFaults, listInvalidFields } from './faults.ts';

@@ -2,5 +2,4 @@ export * from './consumers/consumers.ts';
 export * from './consumers/lag.ts';
 export * from './consumers/run-consumers.ts';
 export * from './delivery-capability.ts';
-export * from './expire-journal.ts';
 export * from './read-journal.ts';

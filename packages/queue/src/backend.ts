@@ -1,4 +1,4 @@
-import type { BackendOptions } from './connection.ts';
+import type { BackendOptions } from './settings.ts';
 import { postgresBackend } from './postgres-backend.ts';
 import { redisBackend } from './redis-backend.ts';
 

@@ -1,7 +1,7 @@
 import { retry, withDeadline } from '@floodgate/service';
 import { DelayedError, UnrecoverableError, type Job, type Processor, type Worker } from 'bullmq';
 import { openBackend } from './backend.ts';
-import type { QueueOptions } from './connection.ts';
+import type { QueueOptions } from './settings.ts';
 import type { HandledJob } from './jobs.ts';
 
 export interface ConsumerOptions extends QueueOptions {

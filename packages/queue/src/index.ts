@@ -1,5 +1,4 @@
 export { openBackend } from './backend.ts';
-export { UnsafeQueueError } from './connection.ts';
 export * from './consumer.ts';
 export * from './jobs.ts';
 export { grantQueue, migrateQueue } from './postgres-backend.ts';

@@ -1,14 +1,14 @@
 import { createPostgresBackend, Queue, runMigrations, Worker } from 'bullmq';
 import { Client, escapeIdentifier, Pool, type ClientConfig } from 'pg';
 import { reasonOf, sqlStateOf } from '@floodgate/service/failure';
-import { CONNECT_TIMEOUT_MS, SILENCE_MS, UnsafeQueueError, type BackendOptions } from './connection.ts';
-import type { QueueTarget } from './settings.ts';
+import { CONNECT_TIMEOUT_MS, SILENCE_MS, UnsafeQueueError, type BackendOptions } from './settings.ts';
 import type { redisBackend } from './redis-backend.ts';
 
 const UNDEFINED_TABLE = '42P01';
 const NOT_PREPARED = 'the queue is not prepared; run "npm run floodgate -- migrate"';
 
-type PostgresTarget = Extract<QueueTarget, { kind: 'postgres' }>;
+type Target = BackendOptions['target'];
+type PostgresTarget = Extract<Target, { kind: 'postgres' }>;
 
 /** A queue in Postgres. */
 export function postgresBackend(
@@ -64,7 +64,7 @@ class ListenedClient extends Client {
 }
 
 /** Creates BullMQ's schema in Postgres; Redis needs none. Safe to repeat. */
-export async function migrateQueue(target: QueueTarget, namespace: string): Promise<void> {
+export async function migrateQueue(target: Target, namespace: string): Promise<void> {
   await onPostgres(target, async (client) => {
     const schema = postgresSchema(namespace);
     await runMigrations(client, schema);
@@ -77,12 +77,7 @@ export async function migrateQueue(target: QueueTarget, namespace: string): Prom
  * everything else. BullMQ does not say which tables it writes to: all but the list of its migrations. Safe to repeat. Redis
  * needs no grant.
  */
-export async function grantQueue(
-  target: QueueTarget,
-  role: string,
-  namespace: string,
-  isUser = true,
-): Promise<void> {
+export async function grantQueue(target: Target, role: string, namespace: string, isUser = true) {
   const [schema, to] = [escapeIdentifier(postgresSchema(namespace)), escapeIdentifier(role)];
   const revoke = `
     revoke all on schema ${schema} from ${to};
@@ -99,7 +94,7 @@ export async function grantQueue(
   await onPostgres(target, (client) => client.query(revoke + (isUser ? grant : '')));
 }
 
-async function onPostgres(target: QueueTarget, act: (client: Client) => Promise<unknown>): Promise<void> {
+async function onPostgres(target: Target, act: (client: Client) => Promise<unknown>): Promise<void> {
   if (target.kind !== 'postgres') return;
   const client = new Client({ connectionString: target.connectionString });
   await client.connect();

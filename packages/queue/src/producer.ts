@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { withDeadline } from '@floodgate/service';
 import type { Queue } from 'bullmq';
 import { openBackend } from './backend.ts';
-import type { QueueOptions } from './connection.ts';
+import type { QueueOptions } from './settings.ts';
 import type { JobDefinition } from './jobs.ts';
 
 const STATES = ['waiting', 'active', 'delayed', 'failed'] as const;

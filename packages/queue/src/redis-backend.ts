@@ -3,10 +3,9 @@ import { Queue, Worker, type Processor, type WorkerOptions } from 'bullmq';
 import { Cluster, Redis, type StandaloneConnectionOptions } from 'ioredis';
 import { StandaloneConnector } from 'ioredis/built/connectors/index.js';
 import { NO_DATABASE, reasonOf } from '@floodgate/service/failure';
-import { CONNECT_TIMEOUT_MS, SILENCE_MS, UnsafeQueueError, type BackendOptions } from './connection.ts';
-import type { QueueTarget } from './settings.ts';
+import { CONNECT_TIMEOUT_MS, SILENCE_MS, UnsafeQueueError, type BackendOptions } from './settings.ts';
 
-type RedisTarget = Exclude<QueueTarget, { kind: 'postgres' }>;
+type RedisTarget = Exclude<BackendOptions['target'], { kind: 'postgres' }>;
 
 /** A queue on Redis, a Redis that Sentinel watches, or a Redis Cluster: the braces keep an installation's keys in one slot. */
 export function redisBackend(target: RedisTarget, options: BackendOptions) {

@@ -1,7 +1,6 @@
 import type { Logger } from '@floodgate/service';
 import { isPostgresUrl } from '@floodgate/service/load-config';
 import { FormatRegistry, Type } from '@sinclair/typebox';
-import type { QueueOptions } from './connection.ts';
 
 /** The server of the queues that QUEUE_URL names. */
 export type QueueTarget = NonNullable<ReturnType<typeof readQueueUrl>>;
@@ -91,4 +90,29 @@ function readNode(text: string) {
   const { hostname, port } = new URL(`redis://${text}`);
   if (!hostname) throw new Error('no host');
   return { host: hostname.replaceAll(/[[\]]/g, ''), port: Number(port || 6379) };
+}
+
+export const CONNECT_TIMEOUT_MS = 2_000;
+/**
+ * A connection that has been silent for this long while an answer is due is replaced: a host or a NAT that forgot it says
+ * nothing. The consumer's limit is longer than BullMQ ever waits for a job (10 s).
+ */
+export const SILENCE_MS = { producer: 5_000, consumer: 15_000 };
+
+/** The queue is configured so that it could lose jobs. */
+export class UnsafeQueueError extends Error {
+  override name = 'UnsafeQueueError';
+}
+
+/** The queue of an installation. */
+export interface QueueOptions {
+  target: QueueTarget;
+  /** Separates installations that share a server. */
+  namespace: string;
+  /** Called with connection errors, once per attempt to connect. */
+  onError: (error: Error) => void;
+}
+
+export interface BackendOptions extends QueueOptions {
+  role: 'producer' | 'consumer';
 }

@@ -1,7 +1,6 @@
-import { repeat, type Logger } from '@floodgate/service';
-import { reasonOf } from '@floodgate/service/failure';
+import { reasonOf, repeat, type Logger } from '@floodgate/service';
 import type { QueueBackend } from './backend.ts';
-import { UnsafeQueueError } from './connection.ts';
+import { UnsafeQueueError } from './settings.ts';
 
 type Watchable = Pick<QueueBackend, 'problem' | 'verify'>;
 

@@ -7,8 +7,6 @@ import { changeRegistrations } from './change/change-registrations.ts';
 import { redriveBatches } from './finalize/backlog.ts';
 import { findByPassReference } from './list/list-registrations.ts';
 
-export { perform };
-
 /** Cancels a registration, whosever it is and however late. */
 export const cancelRegistrationAction = defineAction({
   name: 'registration.cancel',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { withDeadline } from './deadline.ts';
+import { withDeadline } from './retry.ts';
 
 const AN_HOUR_MS = 3_600_000;
 const never = new Promise<never>(() => {});

@@ -1,4 +1,3 @@
-export * from './deadline.ts';
 export * from './failure.ts';
 export * from './fair-queue.ts';
 export * from './health-server.ts';

@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
-import { inCamelCase, type Database } from '@floodgate/database';
-import { inTransaction } from '@floodgate/database/connection/in-transaction';
-import { findEvent, keepInShard } from '@floodgate/events';
+import { inCamelCase, inTransaction, type Database } from '@floodgate/database';
 import { askShards, awayText, shardIds } from '@floodgate/database/reads/shards';
+import { findEvent, keepInShard } from '@floodgate/events';
 import { Failure } from '@floodgate/service/failure';
 
 /**

@@ -41,12 +41,7 @@ const NOW = sql<Date>`now()`;
 const inSeconds = (seconds: number) => sql<Date>`now() + make_interval(secs => ${seconds})`;
 
 /** Leases up to `limit` consumers of a shard that are behind and due, the longest waiting first. */
-export async function leaseConsumers(
-  db: Database,
-  shardId: number,
-  kind: ConsumerKind,
-  limit: number,
-): Promise<Consumer[]> {
+export async function leaseConsumers(db: Database, shardId: number, kind: ConsumerKind, limit: number) {
   const found = await sql<{ areDue: boolean }>`select find_news(${shardId}, ${kind}) as "areDue"`.execute(db);
   if (!found.rows[0]!.areDue) return [];
   const { rows } = await sql<Consumer & { nextAt: Date }>`

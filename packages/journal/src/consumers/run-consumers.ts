@@ -1,7 +1,5 @@
 import { rememberShards, type ConsumerKind, type Database } from '@floodgate/database';
-import { createSemaphore } from '@floodgate/service/semaphore';
-import { withDeadline } from '@floodgate/service/deadline';
-import type { TaskResult } from '@floodgate/service';
+import { createSemaphore, withDeadline, type TaskResult } from '@floodgate/service';
 import { leaseConsumers, release, releaseCaughtUp, type Consumer } from './consumers.ts';
 
 /** A poll that takes longer waits for a shard that does not answer, and does not delay the others. */

@@ -19,7 +19,7 @@ import {
 import type { Database } from '@floodgate/database';
 import { awayText } from '@floodgate/database/reads/shards';
 import type { Lag } from '@floodgate/journal';
-import { withDeadline } from '@floodgate/service/deadline';
+import { withDeadline } from '@floodgate/service/retry';
 
 const STATUS_DEADLINE_MS = 3_000;
 /** A batch is finalized within a second. An operator should know of one that is retried for longer. */

@@ -9,8 +9,7 @@ import {
   type Producer,
   type WorkerContext,
 } from '@floodgate/queue';
-import { createFairQueue, QueueFull, whole } from '@floodgate/service';
-import { sqlStateOf } from '@floodgate/service/failure';
+import { createFairQueue, QueueFull, sqlStateOf, whole } from '@floodgate/service';
 
 const ShardBatches = Type.Object({
   shardId: Type.Integer({ minimum: 0 }),

@@ -1,6 +1,5 @@
 import type { Webhook } from '@floodgate/contract';
-import type { Database } from '@floodgate/database';
-import { inTransaction } from '@floodgate/database/connection/in-transaction';
+import { inTransaction, type Database } from '@floodgate/database';
 import {
   advance,
   disable,

@@ -1,7 +1,6 @@
 import { inEachShard, rememberShards, type Database } from '@floodgate/database';
 import type { ConsumerId } from '@floodgate/journal';
-import { createSemaphore } from '@floodgate/service/semaphore';
-import type { TaskResult } from '@floodgate/service';
+import { createSemaphore, type TaskResult } from '@floodgate/service';
 import { sql } from 'kysely';
 import { loadEndpoint } from '../endpoints.ts';
 import { recordAttempt } from './attempts.ts';
