@@ -60,6 +60,7 @@ export class PairRunner {
     const { workload, seconds, pairs } = pairing;
     const say = (doing: string) => this.#progress.say(`${workload.name}: ${doing}`);
     say(`${subject.name} and ${against.name} start`);
+    for (const contender of [subject, against]) await this.#startFirst(contender);
     await this.#servers.emptyRedis();
     const details = { workload, seconds, warmUpSeconds: SIDE_WARM_UP_SECONDS, peak: 0 };
     const openSide = (contender: Contender, redisDatabase: number) =>
@@ -100,7 +101,7 @@ export class PairRunner {
   ): Promise<Run> {
     const { contender, workload } = measurement;
     return this.#orDiscarded(measurement, async () => {
-      if (!this.runs.some((run) => run.contender === contender.name)) await this.#startOnce(contender);
+      await this.#startFirst(contender);
       const peak = this.#peakOf(contender);
       if (workload.needsPeak && peak === undefined)
         throw new Error('its rate with one hot ticket is not known');
@@ -123,7 +124,8 @@ export class PairRunner {
   }
 
   /** What is measured is how the processes run from their second start on, when compiled code lies in the cache. */
-  async #startOnce(contender: Contender): Promise<void> {
+  async #startFirst(contender: Contender): Promise<void> {
+    if (this.runs.some((run) => run.contender === contender.name)) return;
     const { template } = contender;
     await using database = await this.#servers.openDatabase(template && { template });
     const { url: databaseUrl, db } = database;
