@@ -1,5 +1,12 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { forgetConnections, freeze, holdMode, lose, type Fault, type FaultContext } from './fault.ts';
+import {
+  forgetConnections,
+  freeze,
+  holdMode,
+  lose,
+  type Fault,
+  type FaultContext,
+  type Hold,
+} from './fault.ts';
 import type { PostgresUnderTest } from './postgres-under-test.ts';
 
 /** One way to break one worker node of a Citus cluster. */
@@ -15,9 +22,9 @@ function ofNode(name: string, strike: Fault['strike'], more: Partial<Fault> = {}
 }
 
 /** Ends every process of a server without a word to anybody, and starts it again after a while. */
-async function kill(server: PostgresUnderTest, holdMs: number): Promise<void> {
+async function kill(server: PostgresUnderTest, hold: Hold): Promise<void> {
   await server.kill();
-  await delay(holdMs);
+  await hold();
   await server.recover();
 }
 
@@ -29,14 +36,14 @@ export const CITUS_FAULTS: readonly Fault[] = [
     name: 'coordinator killed',
     part: 'postgres',
     deployments: ['citus'],
-    strike: ({ deployment: { postgres }, holdMs }) => kill(postgres, holdMs),
+    strike: ({ deployment: { postgres }, hold }) => kill(postgres, hold),
   },
-  ofNode('crashed', ({ node, holdMs }) => lose(node!.server, holdMs)),
-  ofNode('killed', ({ node, holdMs }) => kill(node!.server, holdMs)),
-  ofNode('frozen', ({ node, holdMs }) => freeze(node!.server, holdMs), { outlastsLocks: true }),
-  ofNode('partitioned: down', (context) => holdMode([wireOf(context)], 'down', context.holdMs)),
-  ofNode('partitioned: reset', (context) => holdMode([wireOf(context)], 'reset', context.holdMs)),
-  ofNode('partitioned: silent', (context) => holdMode([wireOf(context)], 'silent', context.holdMs)),
+  ofNode('crashed', ({ node, hold }) => lose(node!.server, hold)),
+  ofNode('killed', ({ node, hold }) => kill(node!.server, hold)),
+  ofNode('frozen', ({ node, hold }) => freeze(node!.server, hold), { outlastsLocks: true }),
+  ofNode('partitioned: down', (context) => holdMode([wireOf(context)], 'down', context.hold)),
+  ofNode('partitioned: reset', (context) => holdMode([wireOf(context)], 'reset', context.hold)),
+  ofNode('partitioned: silent', (context) => holdMode([wireOf(context)], 'silent', context.hold)),
   ofNode(
     'partitioned: half-open',
     async ({ node, deployment }) => {

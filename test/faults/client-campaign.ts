@@ -72,7 +72,9 @@ export async function runClientCampaign(options: ClientCampaignOptions): Promise
   for (const fault of faults) {
     const { from, to } = options.hold;
     await waitUntil('its share has begun', () => platform.hasBegunShare(), RECOVER_WITHIN_MS);
-    const context = { deployment, random, holdMs: random.between(from, to), node: undefined };
+    const holdMs = random.between(from, to);
+    const hold = () => delay(holdMs);
+    const context = { deployment, random, hold, node: undefined };
     await attempt(fault.name, () => fault.strike(context));
     options.onStruck(fault, platform.answered);
     platform.openNextShare();

@@ -4,12 +4,15 @@ import type { NodeUnderTest } from './citus-under-test.ts';
 import type { Breakable, Deployment, DeploymentKind } from './deployment.ts';
 import type { Random } from './random.ts';
 
+/** Resolves when a fault has lasted long enough. */
+export type Hold = () => Promise<unknown>;
+
 /** What a fault may do to its surroundings. */
 export interface FaultContext {
   deployment: Deployment;
   random: Random;
-  /** How long something that is to last may last. */
-  holdMs: number;
+  /** Keeps broken what is to stay broken for a while. */
+  hold: Hold;
   /** On a Citus cluster: the worker node that a fault of a node breaks. */
   node: NodeUnderTest | undefined;
 }
@@ -61,10 +64,10 @@ export const each = (wires: TcpProxy[], act: (wire: TcpProxy) => void) => wires.
 export async function holdMode(
   wires: TcpProxy[],
   mode: 'down' | 'reset' | 'silent',
-  holdMs: number,
+  hold: Hold,
 ): Promise<void> {
   each(wires, (wire) => wire.setMode(mode));
-  await delay(holdMs);
+  await hold();
   each(wires, (wire) => wire.setMode('pass'));
 }
 
@@ -75,16 +78,16 @@ export function forgetConnections(wires: TcpProxy[]): Promise<void> {
 }
 
 /** Kills somebody, and starts it again after a while. */
-export async function lose(part: Breakable, holdMs: number): Promise<void> {
+export async function lose(part: Breakable, hold: Hold): Promise<void> {
   await part.crash();
-  await delay(holdMs);
+  await hold();
   await part.recover();
 }
 
 /** Freezes somebody for a while. */
-export async function freeze(part: Breakable, holdMs: number): Promise<void> {
+export async function freeze(part: Breakable, hold: Hold): Promise<void> {
   part.signal('SIGSTOP');
-  await delay(holdMs);
+  await hold();
   part.signal('SIGCONT');
 }
 

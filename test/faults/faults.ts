@@ -9,7 +9,16 @@ import type { Database } from '@floodgate/database';
 import { sql, type RawBuilder } from 'kysely';
 import pg from 'pg';
 import { CITUS_FAULTS } from './citus-faults.ts';
-import { each, forgetConnections, freeze, holdMode, lose, repeatedly, type Fault } from './fault.ts';
+import {
+  each,
+  forgetConnections,
+  freeze,
+  holdMode,
+  lose,
+  repeatedly,
+  type Fault,
+  type Hold,
+} from './fault.ts';
 import { canMountDisk } from './own-disk.ts';
 
 const REDIS_MEMORY = '1mb';
@@ -19,14 +28,10 @@ const CLOCK_STEPS = ['+3600s', '-3600s', '+0'];
 const CLOCK_STEP_MS = 1_200;
 
 /** A transaction that somebody forgets for a while, with what it has locked. */
-async function forgetTransaction(
-  db: Database,
-  statement: RawBuilder<unknown>,
-  holdMs: number,
-): Promise<void> {
+async function forgetTransaction(db: Database, statement: RawBuilder<unknown>, hold: Hold): Promise<void> {
   const forgotten = await db.startTransaction().execute();
   await statement.execute(forgotten);
-  await delay(holdMs);
+  await hold();
   await forgotten.rollback().execute();
 }
 
@@ -35,67 +40,67 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'API killed',
     part: 'api',
-    strike: ({ deployment, random, holdMs }) => lose(random.pick(deployment.apis), holdMs),
+    strike: ({ deployment, random, hold }) => lose(random.pick(deployment.apis), hold),
   },
   {
     name: 'worker killed',
     part: 'worker',
-    strike: ({ deployment, random, holdMs }) => lose(random.pick(deployment.workers), holdMs),
+    strike: ({ deployment, random, hold }) => lose(random.pick(deployment.workers), hold),
   },
   {
     name: 'delivery process killed',
     part: 'delivery',
-    strike: ({ deployment, random, holdMs }) => lose(random.pick(deployment.deliveries), holdMs),
+    strike: ({ deployment, random, hold }) => lose(random.pick(deployment.deliveries), hold),
   },
   {
     name: 'delivery process frozen',
     part: 'delivery',
-    strike: ({ deployment, random, holdMs }) => freeze(random.pick(deployment.deliveries), holdMs),
+    strike: ({ deployment, random, hold }) => freeze(random.pick(deployment.deliveries), hold),
   },
   {
     name: "partner's receiver away",
     part: 'receivers',
-    strike: ({ deployment: { webhooks }, holdMs }) => lose(webhooks, holdMs),
+    strike: ({ deployment: { webhooks }, hold }) => lose(webhooks, hold),
   },
   {
     name: 'SMTP server away',
     part: 'receivers',
-    strike: ({ deployment: { mails }, holdMs }) => lose(mails, holdMs),
+    strike: ({ deployment: { mails }, hold }) => lose(mails, hold),
   },
   {
     name: 'Redis killed, comes back empty',
     part: 'redis',
-    strike: ({ deployment: { redis }, holdMs }) => lose(redis, holdMs),
+    strike: ({ deployment: { redis }, hold }) => lose(redis, hold),
   },
   {
     name: 'Postgres crashed',
     part: 'postgres',
-    strike: ({ deployment: { postgres }, holdMs }) => lose(postgres, holdMs),
+    strike: ({ deployment: { postgres }, hold }) => lose(postgres, hold),
   },
   {
     name: 'API frozen',
     part: 'api',
     mayTimeOut: true,
     outlastsLocks: true,
-    strike: ({ deployment, random, holdMs }) => freeze(random.pick(deployment.apis), holdMs),
+    strike: ({ deployment, random, hold }) => freeze(random.pick(deployment.apis), hold),
   },
   {
     name: 'worker frozen',
     part: 'worker',
     outlastsLocks: true,
-    strike: ({ deployment, random, holdMs }) => freeze(random.pick(deployment.workers), holdMs),
+    strike: ({ deployment, random, hold }) => freeze(random.pick(deployment.workers), hold),
   },
   {
     name: 'Redis frozen',
     part: 'redis',
     outlastsLocks: true,
-    strike: ({ deployment: { redis }, holdMs }) => freeze(redis, holdMs),
+    strike: ({ deployment: { redis }, hold }) => freeze(redis, hold),
   },
   {
     name: 'Postgres frozen',
     part: 'postgres',
     outlastsLocks: true,
-    strike: ({ deployment: { postgres }, holdMs }) => freeze(postgres, holdMs),
+    strike: ({ deployment: { postgres }, hold }) => freeze(postgres, hold),
   },
   {
     name: 'Postgres: every connection terminated',
@@ -120,20 +125,20 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'wire to Postgres: down',
     part: 'postgres',
-    strike: ({ deployment: { wires }, holdMs }) =>
-      holdMode([wires.apiToPostgres, wires.workerToPostgres], 'down', holdMs),
+    strike: ({ deployment: { wires }, hold }) =>
+      holdMode([wires.apiToPostgres, wires.workerToPostgres], 'down', hold),
   },
   {
     name: 'wire to Postgres: reset',
     part: 'postgres',
-    strike: ({ deployment: { wires }, holdMs }) =>
-      holdMode([wires.apiToPostgres, wires.workerToPostgres], 'reset', holdMs),
+    strike: ({ deployment: { wires }, hold }) =>
+      holdMode([wires.apiToPostgres, wires.workerToPostgres], 'reset', hold),
   },
   {
     name: 'wire to Postgres: silent',
     part: 'postgres',
-    strike: ({ deployment: { wires }, holdMs }) =>
-      holdMode([wires.apiToPostgres, wires.workerToPostgres], 'silent', holdMs),
+    strike: ({ deployment: { wires }, hold }) =>
+      holdMode([wires.apiToPostgres, wires.workerToPostgres], 'silent', hold),
   },
   {
     name: 'wire to Postgres: half-open',
@@ -143,24 +148,24 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'wire to Postgres: slow',
     part: 'postgres',
-    strike: async ({ deployment: { wires }, holdMs }) => {
+    strike: async ({ deployment: { wires }, hold }) => {
       const slow = [wires.apiToPostgres, wires.workerToPostgres];
       each(slow, (wire) => wire.setDelay(WIRE_DELAY_MS));
-      await delay(holdMs);
+      await hold();
       each(slow, (wire) => wire.setDelay(0));
     },
   },
   {
     name: 'wire to Redis: reset',
     part: 'redis',
-    strike: ({ deployment: { wires }, holdMs }) =>
-      holdMode([wires.apiToRedis, wires.workerToRedis], 'reset', holdMs),
+    strike: ({ deployment: { wires }, hold }) =>
+      holdMode([wires.apiToRedis, wires.workerToRedis], 'reset', hold),
   },
   {
     name: 'wire to Redis: silent',
     part: 'redis',
-    strike: ({ deployment: { wires }, holdMs }) =>
-      holdMode([wires.apiToRedis, wires.workerToRedis], 'silent', holdMs),
+    strike: ({ deployment: { wires }, hold }) =>
+      holdMode([wires.apiToRedis, wires.workerToRedis], 'silent', hold),
   },
   {
     name: 'wire to Redis: half-open',
@@ -187,54 +192,54 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'Redis full',
     part: 'redis',
-    strike: async ({ deployment: { redis }, holdMs }) => {
+    strike: async ({ deployment: { redis }, hold }) => {
       await using client = disposable(new Redis(redis.url));
       await client.it.config('SET', 'maxmemory', REDIS_MEMORY);
-      await delay(holdMs);
+      await hold();
       await client.it.config('SET', 'maxmemory', '0');
     },
   },
   {
     name: 'Postgres: out of connections',
     part: 'postgres',
-    strike: async ({ deployment: { postgres, wires }, holdMs }) => {
+    strike: async ({ deployment: { postgres, wires }, hold }) => {
       const hoarded = await hoardConnections(postgres.url());
       // Whoever is connected loses the connection, and gets no other.
       each([wires.apiToPostgres, wires.workerToPostgres], (wire) => wire.cutConnections());
       hoarded.push(...(await hoardConnections(postgres.url())));
-      await delay(holdMs);
+      await hold();
       await Promise.all(hoarded.map((client) => client.end()));
     },
   },
   {
     name: 'Postgres: a ticket held by a forgotten transaction',
     part: 'postgres',
-    strike: async ({ deployment: { db }, random, holdMs }) => {
+    strike: async ({ deployment: { db }, random, hold }) => {
       const newest = db.selectFrom('tickets').select(['shard_id', 'id']).orderBy('id', 'desc');
       const ticket = await newest.offset(random.between(0, 2)).limit(1).executeTakeFirstOrThrow();
       await forgetTransaction(
         db,
         sql`update tickets set title = title where shard_id = ${ticket.shard_id} and id = ${ticket.id}`,
-        holdMs,
+        hold,
       );
     },
   },
   {
     name: 'Postgres: a table locked by a forgotten transaction',
     part: 'postgres',
-    strike: ({ deployment: { db }, random, holdMs }) => {
+    strike: ({ deployment: { db }, random, hold }) => {
       const table = random.pick(['tickets', 'registrations', 'batches', 'idempotency_keys', 'secret_keys']);
-      return forgetTransaction(db, sql`lock table ${sql.id(table)}`, holdMs);
+      return forgetTransaction(db, sql`lock table ${sql.id(table)}`, hold);
     },
   },
   {
     name: 'Postgres: commits wait for a standby that is away',
     part: 'postgres',
     deployments: ['redis'],
-    strike: async ({ deployment: { db }, holdMs }) => {
+    strike: async ({ deployment: { db }, hold }) => {
       await sql`alter system set synchronous_standby_names = 'nobody'`.execute(db);
       await sql`select pg_reload_conf()`.execute(db);
-      await delay(holdMs);
+      await hold();
       await sql`alter system reset synchronous_standby_names`.execute(db);
       await sql`select pg_reload_conf()`.execute(db);
     },
@@ -243,11 +248,11 @@ export const FAULTS: readonly Fault[] = [
     name: 'Postgres: disk full',
     part: 'postgres',
     missing: () => (canMountDisk() ? null : 'needs the right to mount a file system'),
-    strike: async ({ deployment: { postgres, db }, holdMs }) => {
+    strike: async ({ deployment: { postgres, db }, hold }) => {
       postgres.disk!.fill();
       // The next write to the log needs a new file; whether that, or a table, fails first is up to Postgres.
       await sql`select pg_switch_wal()`.execute(db).catch(() => {});
-      await delay(holdMs);
+      await hold();
       postgres.disk!.empty();
       await postgres.recover();
     },
@@ -257,9 +262,9 @@ export const FAULTS: readonly Fault[] = [
     part: 'postgres',
     deployments: ['redis'],
     isLongOnly: true,
-    strike: async ({ deployment: { postgres, wires }, holdMs }) => {
+    strike: async ({ deployment: { postgres, wires }, hold }) => {
       const standby = await postgres.addStandby();
-      await delay(holdMs);
+      await hold();
       await postgres.failOver(standby);
       const toPostgres = [wires.apiToPostgres, wires.workerToPostgres, wires.suiteToPostgres];
       each(toPostgres, (wire) => wire.redirect(postgres.url()));

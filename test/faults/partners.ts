@@ -53,6 +53,13 @@ interface Call {
   mode: 'each' | 'all' | null;
 }
 
+/** A seat that is held since then. */
+interface Held {
+  request: RequestRecord;
+  passReference: string;
+  since: number;
+}
+
 /** The e-mail address of whoever a request registers. */
 export const addressOf = (requestId: string) => `${requestId}@example.com`;
 
@@ -64,13 +71,14 @@ export class Partners {
   readonly #clients: Promise<void>[];
   /** Events of which a reset may still be under way. */
   readonly #maybeReset = new Set<number>();
-  /** What is left for a rush, the oldest first. */
-  readonly #held: { request: RequestRecord; passReference: string; since: number }[] = [];
+  /** What is left for a rush, by event, the oldest first. */
+  readonly #held: Held[][];
   #isOver = false;
   #count = 0;
 
   constructor(options: PartnersOptions) {
     this.#options = options;
+    this.#held = options.events.map(() => []);
     // What all their names begin with: to look for each by itself would take the suite longer than its partners wait.
     keepPrivate([nameOf(options.roundId)]);
     const [tests, live] = [true, false].map((isTest) =>
@@ -97,14 +105,13 @@ export class Partners {
     return served.length > 0 ? Math.min(...served.map(({ endedAt }) => endedAt)) : undefined;
   }
 
-  /** How many requests for an event were sent, and answered "00", between these times. */
-  grantedBetween(event: number, from: number, to: number): number {
-    const attempts = this.history.requests
-      .filter((request) => request.event === event)
-      .flatMap((request) => request.attempts);
-    return attempts.filter(
-      ({ sentAt, endedAt, end }) => sentAt >= from && endedAt <= to && labelOf(end) === '00',
-    ).length;
+  /** Whether a request for an event that was sent since then was answered "00". */
+  isGranted(event: number, since: number): boolean {
+    return this.history.requests.some(
+      (request) =>
+        request.event === event &&
+        request.attempts.some(({ sentAt, end }) => sentAt >= since && labelOf(end) === '00'),
+    );
   }
 
   /** Begins nothing new; resolves when everything that was begun has come to its end. */
@@ -127,9 +134,9 @@ export class Partners {
       if (passReference && request.isHeld) {
         if (random.chance(CONFIRM_PERCENT))
           await this.#change(request, passReference, 'confirm', request.confirmations);
-        else this.#held.push({ request, passReference, since: this.now() });
+        else this.#held[event]!.push({ request, passReference, since: this.now() });
       }
-      await this.#rush();
+      await this.#rush(this.#held[event]!);
       if (passReference && this.#mayGiveBack(request) && random.chance(CANCEL_PERCENT))
         await this.#change(request, passReference, 'cancel', request.cancellations);
       if (this.#options.events[event]!.isTest && random.chance(RESET_PERCENT)) await this.#reset(event);
@@ -214,11 +221,11 @@ export class Partners {
   }
 
   /** Confirms a hold by several callers at every API at the same time, and sometimes cancels it there as well. */
-  async #rush(): Promise<void> {
+  async #rush(held: Held[]): Promise<void> {
     const { random, apiUrls } = this.#options;
-    const [oldest] = this.#held;
+    const [oldest] = held;
     if (!oldest || this.now() - oldest.since < RUSH_AFTER_MS) return;
-    this.#held.shift();
+    held.shift();
     const { request, passReference } = oldest;
     const isCancelled = random.chance(RUSH_CANCEL_PERCENT);
     await Promise.all(

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { reconcile } from '@floodgate/registrations';
 import { journalOf } from '../harness/journal.ts';
 import { waitUntil } from '../harness/wait-until.ts';
@@ -39,8 +40,6 @@ const RECOVER_WITHIN_MS = 60_000;
 /** Long before their time: a round lasts some seconds. */
 const HOLDS_END_EVERY_MS = 300;
 const HOLDS_ENDED_PERCENT = 30;
-/** A node that is away for less may be back before a group has had its turn. */
-const AWAY_FROM_MS = 150;
 
 /** Runs load against a deployment while faults strike, waits until it has recovered, and checks the history. */
 export async function runRound(deployment: Deployment, round: Round): Promise<RoundResult> {
@@ -73,10 +72,22 @@ export async function runRound(deployment: Deployment, round: Round): Promise<Ro
     waitUntil('the service works', () => partners.history.requests.length >= WARM_UP_REQUESTS),
   );
   const struckAt = partners.now();
+  /** While one node alone is away, the events of the others are sold. */
+  const hold = async () => {
+    await delay(round.holdMs);
+    if (!isNodeAlone(round)) return;
+    await attempt('while a node is away', () =>
+      waitUntil(
+        'every event of the other nodes is sold',
+        () => isSoldElsewhere(partners, events, node, struckAt),
+        RECOVER_WITHIN_MS,
+      ),
+    );
+  };
   await attempt('the fault', () =>
     Promise.all(
       round.faults.map((fault) =>
-        fault.strike({ deployment, random: new Random(random.seed()), holdMs: round.holdMs, node }),
+        fault.strike({ deployment, random: new Random(random.seed()), hold, node }),
       ),
     ),
   );
@@ -147,9 +158,6 @@ export async function runRound(deployment: Deployment, round: Round): Promise<Ro
       ...(await checkTold(deployment, events)),
       ...(await checkPublished(deployment, events)),
       ...checkMails(takenInRound(deployment, mailsBefore), addresseesOf(stored, events), mayComeAgain(round)),
-      ...(isNodeAlone(round) && mendedAt - struckAt >= AWAY_FROM_MS
-        ? unsold(partners, events, node, { from: struckAt, to: mendedAt })
-        : []),
       ...[...deployment.apis, ...deployment.workers, ...deployment.deliveries]
         .flatMap((service) => service.misfortunes())
         .map((problem): Violation => ({ kind: 'stuck', problem: `a process ${problem}` })),
@@ -234,18 +242,10 @@ const isNodeAlone = ({ faults }: Round) =>
   faults.some(({ isOfNode }) => isOfNode) &&
   faults.every((fault) => fault.isOfNode ?? !makesRequestsFail(fault));
 
-/** Events of other nodes than this one of which no seat was granted while it was away. */
-function unsold(
+/** Whether a seat of every event of other nodes than this one was granted since. */
+const isSoldElsewhere = (
   partners: Partners,
   events: readonly EventOnSale[],
   away: NodeUnderTest | undefined,
-  { from, to }: { from: number; to: number },
-): Violation[] {
-  return events.flatMap(({ node }, event): Violation[] => {
-    const isSold = partners.grantedBetween(event, from, to) > 0;
-    if (node === away || isSold) return [];
-    return [
-      { kind: 'stuck', problem: `event ${event} was not sold while a node was away that is not its own` },
-    ];
-  });
-}
+  since: number,
+) => events.every(({ node }, event) => node === away || partners.isGranted(event, since));
