@@ -1,5 +1,6 @@
-import { spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { promisify } from 'node:util';
 import { assertGranted, connect, SERVICES, type Database, type ServiceName } from '@floodgate/database';
 import { isRunning } from '../harness/is-running.ts';
 import { perform } from '@floodgate/audit';
@@ -55,7 +56,7 @@ describe.skipIf(missing)(`on a Citus cluster${missing}`, () => {
     roles = { api: connectAs('api'), worker: connectAs('worker'), delivery: connectAs('delivery') };
     apis = [await startApiProcess(env('api')), await startApiProcess(env('api'))];
     worker = await startWorkerProcess(env('worker'));
-  }, 120_000);
+  });
   afterAll(async () => {
     await Promise.all([...apis, worker].map(({ end }) => end()));
     await Promise.all([db, ...Object.values(roles)].map((pool) => pool.destroy()));
@@ -86,6 +87,13 @@ describe.skipIf(missing)(`on a Citus cluster${missing}`, () => {
       Array.from({ length: count }, (_, index) => clientOf(fixture, index % 2).register(attendee(ticketId))),
     );
     return answers.map(({ body }) => body.responseCode);
+  }
+
+  /** Registers for the ticket and cancels that. Returns the code of the last answer. */
+  async function cancelOne(fixture: Fixture, ticketId: number): Promise<string> {
+    const { body } = await clientOf(fixture).register(attendee(ticketId));
+    if (body.responseCode !== '00') return body.responseCode;
+    return (await clientOf(fixture).cancel(body.responseData as string)).body.responseCode;
   }
 
   async function confirmedOf(fixture: Fixture): Promise<string[]> {
@@ -149,7 +157,7 @@ describe.skipIf(missing)(`on a Citus cluster${missing}`, () => {
     expect(await move()).toMatchObject({ from: fixture.shardId, shardId });
     expect(await register(fixture, ticketId, 1)).toEqual(['00']);
     const back = { eventId: fixture.eventId, shardId: fixture.shardId };
-    await expect(perform(db, moveEventAction, back, 'test')).rejects.toThrow('somebody has registered');
+    await expect(perform(db, moveEventAction, back, 'test')).rejects.toThrow('the event has registrations');
   });
 
   test('a shard that moves to another server under load keeps every seat that was sold', async () => {
@@ -188,7 +196,7 @@ describe.skipIf(missing)(`on a Citus cluster${missing}`, () => {
     expect(rows).toEqual([{ stored: sold, taken: sold }]);
     await waitUntil('all are confirmed', async () => (await readBacklog(db)).pendingBatches === 0);
     expect(await reconcile(db)).toEqual([]);
-  }, 120_000);
+  });
 
   test('any server registers and finalizes for the shards of all', async () => {
     const fixtures = await createFixtures(8);
@@ -257,7 +265,7 @@ describe.skipIf(missing)(`on a Citus cluster${missing}`, () => {
     test.for(SERVICES)('tell the %s at its start what they lack', async (service) => {
       await expect(assertGranted(roles[service], service)).resolves.toBeUndefined();
       await sql`revoke select on batches from ${sql.id(roleOf(service))}`.execute(db);
-      await expect(assertGranted(roles[service], service)).rejects.toThrow(/may not select batches/);
+      await expect(assertGranted(roles[service], service)).rejects.toThrow(/lacks select on batches/);
       await grantServiceRoles(db);
       await expect(assertGranted(roles[service], service)).resolves.toBeUndefined();
     });
@@ -391,7 +399,7 @@ describe.skipIf(missing)(`on a Citus cluster${missing}`, () => {
   test.skipIf(cluster === '')(
     'while one server is away the events of the others go on, and its own come back',
     async () => {
-      const control = (...args: string[]) => expect(spawnSync(cluster, args).status).toBe(0);
+      const control = (...args: string[]) => promisify(execFile)(cluster, args);
       const fixtures = await createFixtures(16);
       const ports = await Promise.all(fixtures.map(({ shardId }) => serverOf(shardId)));
       const tickets = await Promise.all(fixtures.map((fixture) => fixture.addTicket()));
@@ -401,19 +409,23 @@ describe.skipIf(missing)(`on a Citus cluster${missing}`, () => {
         .then(({ rows }) => rows);
       const registerAll = () =>
         Promise.all(fixtures.map((fixture, index) => register(fixture, tickets[index]!, 1)));
+      /** Registers for each event and cancels it. */
+      const cancelAll = () =>
+        Promise.all(fixtures.map((fixture, index) => cancelOne(fixture, tickets[index]!)));
       // Both servers have some; by chance they would not once in 30,000 times.
       expect(new Set(ports).size).toBe(2);
       expect((await registerAll()).flat()).toEqual(Array(16).fill('00'));
+      expect(await cancelAll()).toEqual(Array(16).fill('00'));
       const processes = await processesAt(dead!.port);
-      control('kill', '1');
-      onTestFinished(() => void spawnSync(cluster, ['start', '1']));
+      await control('kill', '1');
+      // Fails where the test has started it.
+      onTestFinished(async () => void (await control('start', '1').catch(() => {})));
       // What the crash of its parent leaves behind may still commit.
       await waitUntil('its processes are gone', () => !processes.some(isRunning));
-      const codes = (await registerAll()).flat();
-      expect(codes).toEqual(
-        ports.map((port) => (port === dead!.port ? expect.stringMatching(/^9[01]$/) : '00')),
-      );
-      control('start', '1');
+      const expected = ports.map((port) => (port === dead!.port ? expect.stringMatching(/^9[01]$/) : '00'));
+      expect((await registerAll()).flat()).toEqual(expected);
+      expect(await cancelAll()).toEqual(expected);
+      await control('start', '1');
       await waitUntil('all serve again', async () =>
         (await registerAll()).flat().every((code) => code === '00'),
       );

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { distribute, migrate, type Database, type Schema } from '@floodgate/database';
 import {
+  changeRegistrations,
   confirmBatches,
   deleteExpiredIdempotencyKeys,
   leaseDueBatches,
@@ -38,7 +39,7 @@ describe.skipIf(missing !== null)(
       await distribute(db);
       fixture = await createFixture(db);
       ticketId = await fixture.addTicket();
-    }, 120_000);
+    });
     afterAll(async () => {
       await db?.destroy();
       await cluster?.[Symbol.asyncDispose]();
@@ -60,6 +61,8 @@ describe.skipIf(missing !== null)(
       ['reserving', () => reserve(), [expect.objectContaining({ kind: 'registered' })]],
       ['repeating', () => reserve({ isRepeat: true }), [expect.objectContaining({ kind: 'registered' })]],
       ['leasing', () => leaseDueBatches(db, fixture.shardId, 10), [BATCH]],
+      ['confirming', () => change('confirmed'), ['confirmed']],
+      ['cancelling', () => change('cancelled'), ['cancelled']],
       ['finalizing', () => confirmBatches(db, { shardId: fixture.shardId, batchIds: [BATCH] }), false],
       ['forgetting keys', () => deleteExpiredIdempotencyKeys(db, fixture.shardId, 10), 1],
       ['ending old segments', () => deleteOldSegments(db, fixture.shardId, 1, 10), 1],
@@ -71,7 +74,21 @@ describe.skipIf(missing !== null)(
     });
 
     const reserve = (options = {}) =>
-      reserveBatch(db, BATCH, [reservationOf(fixture, ticketId, { idempotency: KEY })], options);
+      reserveBatch(
+        db,
+        BATCH,
+        [reservationOf(fixture, ticketId, { idempotency: KEY, holdSeconds: 600 })],
+        options,
+      );
+
+    /** Changes the registration that was reserved. */
+    async function change(to: 'cancelled' | 'confirmed') {
+      const { rows } = await sql<{ serial: number; passCode: number }>`
+        select serial, pass_code as "passCode" from registrations
+        where shard_id = ${fixture.shardId} and batch_id = ${BATCH}`.execute(db);
+      const { eventId, partnerId, shardId } = fixture;
+      return changeRegistrations(db, shardId, to, [{ ...rows[0]!, eventId, partnerId }]);
+    }
 
     /** For the relay and for whatever expires. */
     async function makeAllOverdue(): Promise<void> {

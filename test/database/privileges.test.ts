@@ -300,7 +300,7 @@ describe.for(SERVICES)('the role of the %s', (service) => {
     expect(await process.exited).toBe(1);
     expect(process.output()).toMatch(
       new RegExp(
-        `the user in DATABASE_URL may not select batches, as the ${service} must; ` +
+        `the user in DATABASE_URL lacks select on batches, which the ${service} needs; ` +
           `run "npm run floodgate -- grant ${service} <role>"`,
       ),
     );
@@ -316,6 +316,7 @@ const EXECUTED_BY: Record<string, ServiceName[]> = {
   finalize_batches: ['worker'],
   expire_holds: ['worker'],
   // Called by functions of the owner.
+  record_changes: [],
   release_registrations: [],
   find_news: ['delivery'],
   webhook_delivered: ['delivery'],
@@ -404,6 +405,16 @@ describe('functions', () => {
     for (const service of SERVICES) await assertGranted(connections[service], service);
     expect(await mayCall(connections.worker, `select find_news(0, 'mail')`)).toBe(false);
   });
+});
+
+test('grants that a release changes are repeated by its migration', async () => {
+  const { rows } = await sql<{ role: string }>`select current_user as role`.execute(connections.delivery);
+  await sql`revoke select on events from ${sql.id(rows[0]!.role)}`.execute(database.db);
+  await expect(assertGranted(connections.delivery, 'delivery')).rejects.toThrow('events');
+  expect(await migrate(database.db)).toEqual([]);
+  await sql`update schema_files set hash = 'another' where name = 'grants/delivery'`.execute(database.db);
+  expect(await migrate(database.db)).toEqual(['grants/delivery']);
+  await assertGranted(connections.delivery, 'delivery');
 });
 
 const databaseName = () => new URL(database.url).pathname.slice(1);

@@ -42,13 +42,13 @@ test.each([
     'a privilege',
     `revoke insert on registrations from ${roleOf('api')}`,
     null,
-    `may not insert registrations, as the api must; ${GRANT}`,
+    `lacks insert on registrations, which the api needs; ${GRANT}`,
   ],
   [
     'the batch function',
     `revoke execute on all functions in schema public from ${roleOf('api')}`,
     null,
-    `may not execute change_registrations, as the api must; ${GRANT}`,
+    `lacks execute on change_registrations, which the api needs; ${GRANT}`,
   ],
   [
     'a table',
@@ -60,7 +60,7 @@ test.each([
     'a column',
     'alter table registrations rename column gender to sex',
     'alter table registrations rename column sex to gender',
-    `the database schema is not what this release needs; ${MIGRATE}`,
+    `the database schema does not match this release; ${MIGRATE}`,
   ],
 ])(
   'while it misses %s, registrations are refused and the log says what mends it; nobody restarts it',

@@ -85,7 +85,7 @@ test('a database with tables of somebody else is refused', async () => {
   await sql`drop table schema_files`.execute(database.db);
   expect(await migrate()).toEqual({
     code: 1,
-    output: expect.stringContaining('the database has tables that no release has created') as string,
+    output: expect.stringContaining('the database has tables of another program') as string,
   });
 });
 

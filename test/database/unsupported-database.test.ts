@@ -30,7 +30,7 @@ test('migrate refuses a database that cannot hold every name', async () => {
   expect(await runCli({ DATABASE_URL: url }, 'migrate')).toEqual({
     code: 1,
     output: expect.stringMatching(
-      `^floodgate: ${REFUSAL}; make one with "create database .*UTF8'"\\n$`,
+      `^floodgate: ${REFUSAL}; create one with "create database .*UTF8'"\\n$`,
     ) as string,
   });
 });
@@ -54,7 +54,7 @@ test('migrate refuses a server that is too old', async () => {
     return case name when 'server_version' then '10.23' when 'server_version_num' then '100023' end`.execute(
     old,
   );
-  await expect(migrate(old)).rejects.toThrow('PostgreSQL 15 or newer is needed, and this is 10.23');
+  await expect(migrate(old)).rejects.toThrow('PostgreSQL 15 or newer is required, and this is 10.23');
   await old.destroy();
 });
 

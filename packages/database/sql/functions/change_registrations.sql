@@ -1,7 +1,7 @@
--- Cancels registrations, or confirms held ones: then they are held until 'infinity'. "change" is 'cancelled' or 'confirmed'. Returns
--- it by position (also if there was nothing to change), or 'too-late', or null if there is no such registration. Runs as the
--- owner: callers can change only registrations whose pass code they have. Locks in the order of all functions: tickets,
--- registrations.
+-- Cancels registrations, or confirms held ones by a hold until 'infinity'. "change" is 'cancelled' or 'confirmed'.
+-- Returns, by position, the change (also if there was nothing to change), 'too-late', or null if there is no such
+-- registration. Runs as the owner: callers can change only registrations whose pass code they have. Lock order of all
+-- functions: tickets, then registrations.
 create or replace function change_registrations(
   shard integer, lock_within_ms integer, change text,
   wanted bigint[], wanted_partners integer[], wanted_events integer[], wanted_codes bigint[], deadlines timestamptz[]
@@ -46,8 +46,8 @@ begin
     return outcomes;
   end if;
 
-  -- Another transaction may have confirmed or cancelled a row since it was read. After the wait for that row's lock Postgres
-  -- checks this condition again, so only one of several callers changes the row, and publishes it.
+  -- Another transaction may have confirmed or cancelled a row since it was read. After the wait for the row lock,
+  -- Postgres checks this condition again. So only one of several callers changes the row and publishes the change.
   for entry in
     update registrations set held_until = 'infinity'
     where shard_id = shard and serial = any(due) and cancelled_at is null and held_until < 'infinity'
@@ -55,10 +55,7 @@ begin
   loop
     confirmed := confirmed || entry.serial;
   end loop;
-  insert into changes (shard_id, kind, event_id, partner_id, batch_id, serials)
-  select shard_id, 'confirmed', event_id, partner_id, batch_id, array_agg(serial) from registrations
-  where shard_id = shard and serial = any(confirmed)
-  group by shard_id, event_id, partner_id, batch_id;
+  perform record_changes(shard, change, confirmed);
   for entry in
     select position from unnest(wanted) with ordinality as input (serial, position)
     cross join lateral (

@@ -1,6 +1,7 @@
--- Cancels up to "most" registrations of one ticket whose hold has expired: of the ticket with the oldest one that is not "skipped".
--- Returns the ticket and the number of cancelled registrations, or null if no hold has expired. The number is null if another
--- transaction keeps the ticket locked. One ticket in a transaction, so that a locked one does not stop the others.
+-- Cancels up to "most" registrations of one ticket whose hold has expired. It chooses the ticket with the oldest
+-- expired hold that is not in "skipped". Returns the ticket and the number of cancelled registrations, or null if no
+-- hold has expired. The number is null if another transaction holds the lock of the ticket. A transaction handles one
+-- ticket, so that a locked ticket does not block the others.
 create or replace function expire_holds(shard integer, most integer, skipped integer[]) returns json
 language plpgsql security definer set search_path from current
 set enable_seqscan = off

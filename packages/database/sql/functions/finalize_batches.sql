@@ -1,13 +1,13 @@
--- Writes the journal, and is the only function that does. Confirms pending batches, or fails them if there is a failure code,
--- and publishes up to "most" changes, the oldest first: all or nothing. Returns the number of batches and of changes. Batches
--- that are in the journal already are skipped. Runs as the owner: callers cannot write the journal otherwise.
+-- The only function that writes the journal. Confirms pending batches, or fails them if there is a failure code, and
+-- publishes up to "most" changes, the oldest first: all or nothing. Returns the number of batches and of changes. Skips
+-- batches that are in the journal already. Runs as the owner, because callers have no other right to write the journal.
 create or replace function finalize_batches(
   shard integer, ids uuid[], failure_code text, most integer
 ) returns integer[]
 language plpgsql security definer set search_path from current
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
--- A locked row must not keep the journal head of the shard for longer.
+-- The wait for a row lock must not hold the journal head of the shard for longer.
 set lock_timeout = '5s'
 as $$
 #variable_conflict use_column
@@ -24,14 +24,14 @@ declare
   last_serials bigint[];
   only_events integer[];
   only_partners integer[];
-  -- By segment, if the serials of each owner follow each other.
+  -- By segment, if the serials of each owner have no gaps.
   run_events integer[];
   run_partners integer[];
   counts integer[];
   run_serials bigint[];
   runs_end bigint;
   has_gaps boolean := true;
-  -- By registration: of the changes, and of batches with gaps.
+  -- By registration of the changes, and of batches with gaps.
   kinds text[];
   events integer[];
   partners integer[];
@@ -41,13 +41,14 @@ declare
   ticket_kinds text[];
   -- Each batch has one event, one partner and no gaps.
   is_plain boolean;
-  -- Each batch lists the events, partners and serials that it has several of.
+  -- Each batch lists its events, partners and serials if it has several events, several partners, or gaps.
   is_told boolean;
 begin
-  -- One at a time: the holder of the head assigns the offsets. So no entry appears before one that is there already.
+  -- One finalization at a time: the transaction that has locked the head assigns the offsets. So no entry appears
+  -- before an existing entry.
   select last_offset, last_offset into head, head_after from journal_heads where shard_id = shard for update;
 
-  -- Changes first: batches below then see what was cancelled.
+  -- Changes first, so that the batches below see the cancellations.
   select array_agg(id) into published
   from (select id from changes where shard_id = shard order by id limit most) oldest;
   if published is not null then
@@ -79,7 +80,7 @@ begin
     where shard_id = shard and id = any(published) and ticket_id is not null;
   end if;
 
-  -- By primary key (offset 0): there can be many unwritten batches.
+  -- Read by primary key (offset 0), because there can be many unwritten batches.
   select array_agg(id), array_agg(first_serial), array_agg(last_serial),
     array_agg(event_id), array_agg(partner_id),
     bool_and(last_serial - first_serial + 1 = size and event_id is not null and partner_id is not null),
@@ -124,8 +125,8 @@ begin
     ) r
     into kinds, events, partners, serials;
   elsif due is not null then
-    -- By the range of serials of each batch; otherwise the planner chooses a full scan. Cancelled registrations are
-    -- skipped: their change is published, or will be. Held ones are published when they are confirmed.
+    -- Read by the range of serials of each batch; otherwise the planner chooses a full scan. Cancelled registrations
+    -- are skipped: their change is published, or will be. Held ones are published when they are confirmed.
     select kinds || array_agg(batch_kind), events || array_agg(r.event_id), partners || array_agg(r.partner_id),
       serials || array_agg(r.serial)
     from unnest(due, first_serials, last_serials) as batch (id, first_serial, last_serial)
@@ -139,8 +140,8 @@ begin
     into kinds, events, partners, serials;
   end if;
 
-  -- Cancellations last: a registration can be confirmed and cancelled here. Lists in pieces of 1,000, each cut once (offset 0):
-  -- a reader loads a whole list, however few of its serials it needs.
+  -- Cancellations last: a registration can be confirmed and cancelled in one call. Lists are cut into pieces of 1,000,
+  -- each once (offset 0), because a reader loads a whole list even for a few serials.
   if serials is not null then
     insert into journal_segments (
       shard_id, event_id, partner_id, last_offset, count, kind, first_serial, last_serial, serials

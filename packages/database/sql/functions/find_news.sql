@@ -1,6 +1,7 @@
--- Finds which consumers the new segments of the journal are for, and raises their news_offset. The cost depends on the
--- new segments and their consumers, not on the number of consumers. One process scans at a time; the others go on. Returns
--- whether a consumer of this kind can be leased. With nothing new, this reads two rows and an empty index.
+-- Finds the consumers of the new segments of the journal, and raises their news_offset. The cost depends on the new
+-- segments and their consumers, not on the number of consumers. One process scans at a time; the others continue
+-- without a scan. Returns whether a consumer of this kind can be leased. If nothing is new, this reads two rows and an
+-- empty index.
 create or replace function find_news(shard integer, of_kind text) returns boolean
 language plpgsql as $$
 declare
@@ -16,7 +17,7 @@ begin
   if head > scanned then
     select last_offset into scanned from consumer_scans where shard_id = shard for update skip locked;
   end if;
-  -- Null: another process scans.
+  -- "scanned" is null if another process scans.
   if head > scanned then
     select case when count(*) < most then head else max(last_offset) end into scan_to
     from (
@@ -24,7 +25,7 @@ begin
       where shard_id = shard and last_offset > scanned and last_offset <= head
       order by last_offset limit most
     ) new_segments;
-    -- Partner 0 of a segment means all partners, partner 0 of a consumer as well.
+    -- Partner 0 means all partners, for a segment and for a consumer.
     update journal_consumers set news_offset = greatest(news_offset, news.last_offset)
     from (
       select matched.id, max(matched.last_offset) as last_offset

@@ -1,8 +1,10 @@
--- Leases up to "most" due deliveries of these kinds and makes them `sending`. Every event that has due rows gets an equal share.
--- "consumers": of each kind only events that have an active journal consumer of this kind; null: all events.
--- A row that is still `sending` when its lease expires: its process died, and the message may have been sent. From the third attempt on
--- it is a suspect: if it is what kills processes, it must not take others with it. One is leased, and only "with_suspect".
--- Returns the leased rows. One statement after the other: Citus runs no function that reads tables inside another statement.
+-- Leases up to "most" due deliveries of these kinds and makes them `sending`. Every event with due rows gets an equal
+-- share. "consumers": per kind, only events with an active journal consumer of this kind; null: all events.
+-- If a row is still `sending` when its lease expires, its process died and the message may have been sent. From the
+-- third attempt on, such a row is a suspect: it may be what kills processes, and must not take others with it. A call
+-- leases at most one suspect, and only "with_suspect".
+-- Returns the leased rows. The statements are separate: Citus cannot run a function that reads tables inside another
+-- statement.
 create or replace function lease_deliveries(
   shard integer, kinds text[], consumers text[], most integer, with_suspect boolean, by_lease uuid, lease_for interval
 ) returns json
@@ -24,7 +26,8 @@ begin
   for i in 1 .. cardinality(kinds) loop
     select 0 as event_id into next;
     loop
-      -- From event to event by the index, to the first row that is due: finished rows and rows of the same event are skipped.
+      -- Steps through the index from event to event, to the first due row of each. Finished rows and other rows of the
+      -- event are skipped.
       select event_id, due_at <= now() as is_due into next from deliveries
       where shard_id = shard and kind = kinds[i] and event_id > next.event_id
         and state in ('queued', 'retry', 'sending')

@@ -1,4 +1,4 @@
--- Records outcomes. A row that another process has leased by now stays as it is.
+-- Records outcomes. Skips rows that another process has leased since.
 create or replace function record_deliveries(shard integer, outcomes json) returns void
 language plpgsql
 set plan_cache_mode = force_generic_plan
@@ -8,16 +8,17 @@ set enable_mergejoin = off
 as $$
 declare
   recorded_at constant timestamptz := now();
-  -- In seconds: Citus refuses an update that adds an interval to a time.
+  -- In seconds, because Citus rejects an update that adds an interval to a time.
   recorded_s constant double precision := extract(epoch from recorded_at);
 begin
-  -- Not waited for: if Postgres crashes, the rows are `sending` again, as after a crash of the process. The next lease is waited for,
-  -- which writes these outcomes as well, so they are no more than a process may have in `sending`.
+  -- The commit does not wait for the disk: if Postgres crashes, the rows are `sending` again, as after a crash of the
+  -- process. The commit of the next lease does wait, and writes these outcomes as well. So a crash loses at most the
+  -- outcomes of the rows that a process can have in `sending`.
   perform set_config('synchronous_commit', 'off', true);
   update deliveries
   set state = ended.state, reason = ended.reason, attempts = ended.attempts, possibly_twice = ended."possiblyTwice",
     revision = coalesce(ended.revision, deliveries.revision), lease = null,
-    -- Null where there was no attempt.
+    -- Null if there was no attempt.
     tried_at = coalesce(to_timestamp(recorded_s - ended."triedMsAgo" / 1000), deliveries.tried_at),
     due_at = to_timestamp(recorded_s + ended."dueInMs" / 1000),
     sent_at = case when ended.state = 'sent' then recorded_at else sent_at end

@@ -1,7 +1,7 @@
--- Cancels registrations of these tickets: frees their seats, and records the changes for finalize_batches. Rows that another
--- transaction has cancelled meanwhile are skipped, and with "only_expired" also those that it has confirmed. Returns the number
--- of cancelled registrations. Called by change_registrations and expire_holds only. Never takes the journal head: a finalization
--- that holds it for long must not keep tickets locked.
+-- Cancels registrations of these tickets: frees their seats, and records the changes for finalize_batches. Skips rows
+-- that another transaction has cancelled, and with "only_expired" also those that it has confirmed. Returns the number
+-- of cancelled registrations. Only change_registrations and expire_holds call it. It never locks the journal head,
+-- because a long finalization must not keep tickets locked.
 create or replace function release_registrations(
   shard integer, due bigint[], due_tickets integer[], only_expired boolean
 ) returns integer
@@ -25,10 +25,7 @@ begin
     released := released || entry.serial;
     tickets_of := tickets_of || entry.ticket_id;
   end loop;
-  insert into changes (shard_id, kind, event_id, partner_id, batch_id, serials)
-  select shard_id, 'cancelled', event_id, partner_id, batch_id, array_agg(serial) from registrations
-  where shard_id = shard and serial = any(released)
-  group by shard_id, event_id, partner_id, batch_id;
+  perform record_changes(shard, 'cancelled', released);
 
   for entry in
     update tickets set taken = taken - freed.seats

@@ -2,22 +2,22 @@
 --
 --   outcomes   by position; null: all are registered
 --   serials    by position: the seats granted by this call
---   replays    [position, serial, pass code] of registrations that are answered as before, or that have a seat already ('existing');
---              serial and pass code are null where there is no seat
+--   replays    [position, serial, pass code] of registrations that get their earlier answer again, or whose attendee
+--              has a seat already ('existing'); serial and pass code are null without a seat
 --
 -- Registrations are arrays by position. "tickets" are indexes into the wanted tickets, which are distinct and in id
 -- order. A call is the range from its first to its last position; single calls without a key are not listed. If several
--- registrations name the same attendee, "repeats" is the position of the first; with "returns_existing" the later ones get its
--- seat. Arrays that no registration of the batch needs (calls, digests, held seats) are null. A partner may hold "hold_percent"
--- of a ticket; null: all of it.
+-- registrations name the same attendee, "repeats" is the position of the first; with "returns_existing" the later ones
+-- get its seat. Arrays that no registration of the batch needs (calls, digests, held seats) are null. A partner can
+-- hold "hold_percent" of a ticket; null: no limit.
 --
--- A caller that lost its connection calls again with the same batch id and "is_repeat", and gets the answer of its first
--- call. The repeat locks the tickets first, and so waits for a call that still runs. Only then it looks for the batch. If
--- there is none it reserves, and it inserts a batch row even without a seat: a first call that runs later fails on the
--- primary key and changes nothing.
+-- A caller that lost its connection calls again with the same batch id and "is_repeat", and gets the answer of its
+-- first call. The repeat locks the tickets first, and so waits for a call that still runs. Only then it looks for the
+-- batch. If there is none it reserves, and it inserts a batch row even without a seat: a first call that runs later
+-- fails on the primary key and changes nothing.
 --
--- Each step is a statement of its own: Citus cannot plan them as one, and what the next step needs is in arrays, which
--- is cheaper on Postgres, too. Locks are taken in one order: tickets by id, then attendees, then keys, each sorted. So
+-- Each step is a separate statement, because Citus cannot plan them as one. Arrays pass values to the next step, which
+-- is also cheaper on Postgres. Locks are taken in one order: tickets by id, then attendees, then keys, each sorted. So
 -- two batches can never deadlock.
 create or replace function reserve_batch(
   shard integer, batch uuid, is_repeat boolean, lock_within_ms integer, relay_after interval, remembered_for interval,
@@ -36,7 +36,7 @@ declare
   size constant integer := cardinality(tickets);
   -- By wanted ticket. Null: it does not exist. Negative: it is not on sale.
   seats_left integer[] := array_fill(null::integer, array[cardinality(wanted_tickets)]);
-  -- Of tickets that are locked.
+  -- Capacities of locked tickets.
   capacities integer[];
   -- By position: the earlier answer, or 'existing' if the attendee gets its first seat again. Null: none.
   known text[];
@@ -51,7 +51,7 @@ declare
   -- By wanted ticket: number of seats granted.
   sold integer[] := array_fill(0, array[cardinality(wanted_tickets)]);
   seats_granted integer;
-  -- Number of wanted tickets that have seats for everybody.
+  -- Number of wanted tickets with seats for all registrations.
   enough integer := 0;
   -- By position of the first registration of an attendee: the position that has the seat.
   attending integer[];
@@ -74,14 +74,15 @@ declare
   -- Null: the batch has several.
   only_event integer;
   only_partner integer;
-  -- Otherwise these, in the order of the serials; and the serials if they have gaps.
+  -- The events and partners of a batch with several, and its serials if they have gaps, in the order of the serials.
   their_events integer[];
   their_partners integer[];
   their_serials bigint[];
   replays bigint[] := '{}';
   -- By position: an index into holds_left. Null: the seat is not held, or holds are not limited.
   holders integer[];
-  -- By ticket and partner: number of seats that it may still hold. The first is of seats without a limit.
+  -- By ticket and partner: number of seats that the partner can still hold. The first element is for seats without a
+  -- limit.
   holds_left integer[] := '{2147483647}';
   holds_suffice boolean := true;
   entry record;
@@ -192,8 +193,8 @@ begin
     end loop;
   end if;
 
-  -- By ticket and partner: the seats that it may hold in addition to those that it holds now. Its share is at least one
-  -- seat. The tickets are locked, so nobody else can add holds.
+  -- By ticket and partner: the seats that the partner can hold in addition to its current holds. Its share is at least
+  -- one seat. The tickets are locked, so no other transaction can add holds.
   if held_seconds is not null and hold_percent is not null then
     for entry in
       select owner.positions,
@@ -369,7 +370,7 @@ begin
     ) values (shard, batch, 'confirmed', 0, 0, 0, now(), now(), 0, answer);
   end if;
 
-  -- Answers to remember, sorted as attendees are. Outcomes null: all have a seat.
+  -- Stores the answers of calls with a key, sorted like attendees. Outcomes null: all have a seat.
   if call_keys is not null then
     insert into idempotency_keys (shard_id, partner_id, event_id, key, fingerprint, outcomes, serials)
     select shard, partners[call.first], wanted_events[tickets[call.first]], call.key, call.fingerprint,

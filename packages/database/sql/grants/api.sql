@@ -1,6 +1,6 @@
 -- The privileges of the API: psql -v role=floodgate_api -f api.sql. "floodgate grant" runs it, and "floodgate migrate"
--- runs it again for each role that was granted. Columns are listed where a column is a secret or attendee data, and for updates: then
--- a fault in the API cannot change what operators have set.
+-- runs it again for each granted role. Columns are listed if a column is a secret or attendee data, and for updates, so
+-- that a fault in the API cannot change settings of operators.
 
 -- The API writes attendees' data and cannot read it back.
 grant insert on registrations to :"role";
@@ -9,7 +9,7 @@ grant select (
   cancelled_at
 ) on registrations to :"role";
 grant select, insert on batches to :"role";
--- It announces that a ticket is sold out. On a cluster, Citus writes the defaults (id, at) as well.
+-- It inserts a change when a ticket sells out. On a cluster, Citus writes the defaults (id, at) as well.
 grant insert (shard_id, id, at, kind, ticket_id) on changes to :"role";
 grant usage on sequence registrations_serial_seq, changes_id_seq to :"role";
 grant select, update (taken) on tickets to :"role";

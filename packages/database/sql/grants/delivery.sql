@@ -1,5 +1,5 @@
--- The privileges of the delivery process, see api.sql. It sends to attendees and partners, so it reads who they are. It changes
--- no registration.
+-- The privileges of the delivery process, see api.sql. It sends to attendees and partners, so it reads their names and
+-- addresses. It cannot change a registration.
 
 grant select on
   shards, schema_files, events, event_grants, pass_keys, tickets, batches, journal_heads, journal_segments

@@ -34,9 +34,9 @@ create table secret_key_uses (
   hour timestamptz not null
 );
 
--- The permits of the current second that were given out, per limited partner. Unlogged: a crash may lose a second, and
--- no update waits for an fsync. Rows are updated in place all the time, so the pages keep free space. No foreign key:
--- see secret_key_uses.
+-- The permits of the current second that processes have drawn, per limited partner. Unlogged: a crash can lose a
+-- second, and no update waits for an fsync. Rows are updated in place all the time, so the pages keep free space. No
+-- foreign key: see secret_key_uses.
 create unlogged table rate_limit_windows (
   id integer primary key,
   epoch_second bigint not null,
@@ -46,7 +46,7 @@ create unlogged table rate_limit_windows (
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Events and tickets
 
--- An event lives in one shard with everything about it. One Postgres has one shard.
+-- An event is in one shard with all its data. One Postgres has one shard.
 create table shards (
   id integer primary key
 );
@@ -276,13 +276,13 @@ create table journal_segments (
 create index journal_segments_of_partner on journal_segments (shard_id, event_id, partner_id, last_offset);
 
 -- A consumer reads the entries of one event: those of one partner and of the tickets, or (partner 0) all. It has
--- delivered everything up to last_offset. in_flight_until is the end of the range in flight: after a failure the same
--- range is sent again, even if newer entries exist. Only the lease holder reads. An expired lease can be acquired by
--- another process.
+-- delivered all entries up to last_offset. in_flight_until is the end of the range in flight: after a failure the same
+-- range is sent again, even if newer entries exist. Only the lease holder reads. Another process can acquire an expired
+-- lease.
 --
--- news_offset is the last entry for this consumer that a scan has found (find_news). Null: nobody has looked yet. So an
--- idle consumer costs nothing, however many there are. is_behind is stored because an index on last_offset would make
--- each update of a steady stream write the index too.
+-- news_offset is the last entry for this consumer that a scan has found (find_news). Null: not scanned yet. So idle
+-- consumers cost nothing. is_behind is stored because an index on last_offset would make each update of a steady stream
+-- write the index too.
 create table journal_consumers (
   shard_id integer not null,
   id uuid not null,
@@ -304,16 +304,17 @@ create table journal_consumers (
 create index journal_consumers_of_event on journal_consumers (shard_id, event_id, partner_id);
 create index journal_consumers_behind on journal_consumers (shard_id, kind, next_at) where is_behind and state = 'active';
 
--- How far find_news has scanned the journal of each shard. Not in journal_heads, which each finalization locks.
+-- The offset up to which find_news has scanned the journal of each shard. Not in journal_heads, which each finalization
+-- locks.
 create table consumer_scans (like journal_heads including all) with (fillfactor = 50);
 insert into consumer_scans (shard_id) values (0);
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Deliveries
 
--- Everything that is sent to one recipient: a row per message, in the states that packages/deliveries/src/deliveries.ts draws.
--- No attendee data: "subject" is the serial of a registration, or the id of a webhook. No foreign keys, and no check constraints: a
--- row is written for each e-mail.
+-- One row per message to one recipient. The picture of the states is in packages/deliveries/src/deliveries.ts. No
+-- attendee data: "subject" is the serial of a registration, or the id of a webhook. No foreign keys and no check
+-- constraints, because a row is written for each e-mail.
 create table deliveries (
   shard_id integer not null,
   event_id integer not null,
@@ -335,7 +336,7 @@ create table deliveries (
 -- the end of the lease.
 create index deliveries_open on deliveries (shard_id, kind, event_id, due_at)
   where state in ('queued', 'retry', 'sending');
--- Rows are inserted in the order of time: a few pages say which of them are old.
+-- Rows are inserted in the order of time, so a few index pages are enough to find the old ones.
 create index deliveries_age on deliveries using brin (created_at) with (autosummarize = on);
 
 -- Addresses that were refused permanently, by their SHA-256.
@@ -346,15 +347,15 @@ create table mail_suppressions (
   at timestamptz not null default now()
 );
 
--- As rate_limit_windows: losing it costs a second.
+-- Unlogged like rate_limit_windows: a crash loses a second.
 create unlogged table mail_rate_windows (like rate_limit_windows including all) with (fillfactor = 50);
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Webhooks
 
--- The id is the id of the journal consumer, which has the progress. "chain_offset" is the cursor of the last delivered
--- message: the next message names it. Between it and the consumer's offset there can be entries that the endpoint did
--- not subscribe to.
+-- The id is the id of the journal consumer, which stores the progress. "chain_offset" is the cursor of the last
+-- delivered message: the next message contains it. Between it and the offset of the consumer there can be entries that
+-- the endpoint did not subscribe to.
 create table webhook_endpoints (
   shard_id integer not null,
   id uuid not null,
@@ -389,8 +390,8 @@ create table webhook_secrets (
   primary key (shard_id, endpoint_id, id)
 );
 
--- Attempts to send a message. They are kept for a while. The message has the entries after after_offset, up to last_offset. Null: it was
--- a test. The error is a name, never a message: those hold data.
+-- Attempts to send a message, kept for a limited time. The message has the entries after after_offset, up to
+-- last_offset. Null: it was a test. The error is a name and never a message, because messages can contain data.
 create table webhook_attempts (
   shard_id integer not null,
   endpoint_id uuid not null,
@@ -410,7 +411,7 @@ create table webhook_attempts (
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Operators
 
--- The service that "floodgate grant" gave a role, so that "migrate" can grant what a new release needs.
+-- The service that "floodgate grant" granted to a role, so that "migrate" can grant what a new release needs.
 create table service_roles (
   role text primary key,
   service text not null
@@ -425,11 +426,12 @@ create table audit_log (
   before jsonb,
   after jsonb
 );
--- Append-only: the owner, which operators work as, cannot change or delete a row by mistake or through a fault in this
+-- Append-only: the owner, the role of operators, cannot change or delete a row by mistake or through a fault in this
 -- code. It can do so on purpose, because it can grant itself the right again or drop the table. A superuser is not
 -- checked at all. For a stronger guarantee, copy the rows to another system.
 revoke update, delete, truncate on audit_log from current_user;
 
--- The changes of partners; the actor is "partner:7". Unlike audit_log it is pruned, because a partner decides how many rows there are.
+-- The changes of partners; the actor is "partner:7". Unlike audit_log it is pruned, because partners decide how many
+-- rows there are.
 create table partner_audit_log (like audit_log including all);
 create index partner_audit_log_of_partner on partner_audit_log (actor, id);

@@ -2,16 +2,17 @@ import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import pg from 'pg';
 import { ConnectionFailed, ConnectionLost } from './failures.ts';
 
-/** The SQLSTATE of a standby, and of a primary that was demoted. */
+/** SQLSTATE of a write on a standby, or on a primary that was demoted. */
 const READ_ONLY = '25006';
 
 /**
- * Returns the pool as one that says what a failure means for the statement: never sent (ConnectionFailed), unknown
- * (ConnectionLost), or refused by the server (pg.DatabaseError, as it is).
+ * Wraps a pool so that each failure says what happened to the statement: it was not sent (ConnectionFailed),
+ * its outcome is unknown (ConnectionLost), or the server rejected it (pg.DatabaseError, unchanged).
  *
- * A connection is closed instead of being used again when it was lost, when its statement timed out and may still be
- * running, or when its server only reads. Once a connection is lost, those that have not answered since are closed, too.
- * They probably have the same fault, and each half-open connection would cost a timeout.
+ * A connection is closed instead of reused if it was lost, if its statement timed out and may still be
+ * running, or if its server is read-only. After a connection is lost, connections that have not answered
+ * since are closed, too. They probably have the same fault, and each half-open connection would cost a
+ * timeout.
  */
 export function classifyFailures(
   pool: pg.Pool,
@@ -22,8 +23,9 @@ export function classifyFailures(
   let lostAt = -Infinity;
   pool.on('connect', (client) => {
     answeredAt.set(client, performance.now());
-    // An error without a listener ends the process. The pool listens only while a connection is idle. A listener that is added when a
-    // connection is taken would be too late: the first error and the end of the connection can arrive together.
+    // An error without a listener ends the process. The pool listens only while a connection is idle. A
+    // listener added when a connection is acquired would be too late: the first error and the end of the
+    // connection can arrive together.
     client.on('error', () => {});
   });
   const classifyClient = (client: pg.PoolClient): PostgresPoolClient => {
@@ -40,7 +42,7 @@ export function classifyFailures(
           lostAt = performance.now();
           throw new ConnectionLost(error);
         }
-        // After a failover the name of the server may lead to another one by now.
+        // After a failover, the server's name may resolve to another server.
         if (error.code === READ_ONLY) isUnfit = true;
         nameConstraint(error);
         onRefusal(error);
@@ -48,7 +50,7 @@ export function classifyFailures(
       }
     };
     return {
-      // Kysely's second signature is for cursors, which nothing here uses.
+      // Kysely's second signature is for cursors, which this code does not use.
       query: query as unknown as PostgresPoolClient['query'],
       release: (destroy = false) => client.release(destroy || isUnfit),
     };
@@ -66,12 +68,13 @@ export function classifyFailures(
 }
 
 /**
- * Returns whether the session goes on after an error: then the statement was rolled back. An error that ends the session
- * may come after the commit. The severity tells them apart only where Postgres speaks English (lc_messages). A SQLSTATE
- * may come with either: a full disk refuses a row, or stops Postgres in the middle of a commit.
+ * Returns whether the session continues after an error. If it does, the statement was rolled back. An error
+ * that ends the session can come after the commit. The severity distinguishes the two only if Postgres's
+ * messages are in English (lc_messages). A SQLSTATE does not: a full disk can reject a row, or stop Postgres
+ * in the middle of a commit.
  */
-async function survives(client: pg.PoolClient, { code, severity }: pg.DatabaseError): Promise<boolean> {
-  // A pooler in between may keep its connection to us when Postgres has ended the session behind it.
+async function survives(client: pg.PoolClient, { code, severity }: pg.DatabaseError) {
+  // A pooler can keep its connection to this client after Postgres has ended the session behind it.
   if (!code || severity === 'FATAL' || severity === 'PANIC') return false;
   return client.query('').then(
     () => true,
@@ -80,10 +83,10 @@ async function survives(client: pg.PoolClient, { code, severity }: pg.DatabaseEr
 }
 
 /**
- * A Citus cluster passes on an error of a server behind without its constraint. The message names it last, in every language.
- * Either may have the number of the table behind.
+ * Sets the constraint of an error. Citus forwards an error of another node without it, but the message names
+ * the constraint last, in every language. In both, Citus may have appended the number of its shard.
  */
-function nameConstraint(error: pg.DatabaseError): void {
+function nameConstraint(error: pg.DatabaseError) {
   if (!error.code?.startsWith('23')) return;
   const constraint = error.constraint ?? /.*"([^"]+)"/s.exec(error.message)?.[1];
   if (constraint !== undefined) error.constraint = constraint.replace(/_\d{6,}$/, '');
@@ -91,11 +94,7 @@ function nameConstraint(error: pg.DatabaseError): void {
 
 const statementNames = new Map<string, string>();
 
-/** Returns the name under which a statement is prepared, the same on every connection. */
-function statementName(text: string): string {
-  const known = statementNames.get(text);
-  if (known) return known;
-  const name = `floodgate_${statementNames.size + 1}`;
-  statementNames.set(text, name);
-  return name;
+/** Returns the name of a prepared statement, the same on every connection. */
+function statementName(text: string) {
+  return statementNames.getOrInsertComputed(text, () => `floodgate_${statementNames.size + 1}`);
 }

@@ -14,31 +14,38 @@ export interface ConnectOptions {
   applicationName: string;
   maxConnections: number;
   /**
-   * Parse and plan each statement once per connection. Right for services, whose statements are few; needs
-   * PgBouncer 1.21 or newer where it pools transactions.
+   * Parse and plan each statement once per connection. Suits services, which have few statements. With
+   * PgBouncer in transaction mode, version 1.21 or newer is required.
    */
   prepareStatements?: boolean;
-  /** How long to wait for a connection, free or new. */
+  /** Limit of the wait for a connection, idle or new. */
   connectTimeoutMs?: number;
-  /** How long a statement may take. Postgres gives it up first, the client half a second later. */
+  /** Limit of a statement. Postgres cancels it first. The client stops waiting half a second later. */
   statementTimeoutMs?: number;
-  /** The service of this pool. Its log gets missing privileges, and idle connections that are lost, which no query reports. */
+  /**
+   * The service that owns this pool. Its log gets missing privileges, and lost idle connections, which no
+   * query reports.
+   */
   owner?: { service: ServiceName; log: Logger };
 }
 
-// Serials stay below 2^53 (at a million a second that takes 285 years), prices below 10^10.
+// Serials stay below 2^53 (at a million per second, for 285 years), prices below 10^10.
 const types = new pg.TypeOverrides();
 for (const oid of [pg.types.builtins.INT8, pg.types.builtins.NUMERIC]) types.setTypeParser(oid, Number);
 
 /**
- * Settings that the code relies on, because a server, database or role may have other defaults: timestamps that pg can read, batches that
- * wait for each other instead of failing, backslashes and NULLs that mean themselves. Statements and not startup
- * parameters: PgBouncer refuses those that it does not know.
+ * Settings that the code relies on, because a server, database or role can have other defaults: timestamps
+ * that pg can parse, batches that wait for each other instead of failing, literal backslashes, and NULL in an
+ * array literal as a null. They are a statement because PgBouncer rejects startup parameters that it does not
+ * know.
  */
 const SESSION = `set datestyle = iso; set default_transaction_isolation = 'read committed';
   set standard_conforming_strings = on; set array_nulls = on`;
 
-/** Returns a pool. It connects when it is first used, so a server that is down is not an error yet. */
+/** Longer than the pauses of periodic tasks: a new connection costs more than many of their statements. */
+const IDLE_CONNECTION_MS = 60_000;
+
+/** Returns a pool. It connects on first use, so a server that is down is not an error here. */
 export function connect(options: ConnectOptions): Database {
   const { connectTimeoutMs = 2_000, statementTimeoutMs, prepareStatements = false, owner } = options;
   const pool = new pg.Pool({
@@ -46,9 +53,10 @@ export function connect(options: ConnectOptions): Database {
     application_name: options.applicationName,
     max: options.maxConnections,
     connectionTimeoutMillis: connectTimeoutMs,
+    idleTimeoutMillis: IDLE_CONNECTION_MS,
     keepAlive: true,
     types,
-    // oxlint-disable-next-line typescript/no-misused-promises -- pg waits for it, whatever its types say
+    // oxlint-disable-next-line typescript/no-misused-promises -- pg awaits it, although its types do not say so
     onConnect: (client) => client.query(SESSION),
     statement_timeout: statementTimeoutMs,
     query_timeout: statementTimeoutMs && statementTimeoutMs + 500,
@@ -60,7 +68,10 @@ export function connect(options: ConnectOptions): Database {
   return db;
 }
 
-/** Options that differ between the pools of a service. The purpose is shown in pg_stat_activity behind the service's name. */
+/**
+ * Options that differ between the pools of a service. pg_stat_activity shows the purpose after the service's
+ * name.
+ */
 export type PoolOptions = Omit<ConnectOptions, 'connectionString' | 'applicationName'> & { purpose?: string };
 
 /** Returns a pool of a service. */
@@ -83,8 +94,8 @@ export const inCamelCase = (db: Database) =>
     [Name in keyof Schema as Camel<Name>]: CamelTable<Schema[Name]>;
   }>;
 
-/** Returns whether Postgres answers. Bounded by the pool's own timeouts. */
-export async function ping(db: Database): Promise<boolean> {
+/** Returns whether Postgres answers within the pool's timeouts. */
+export async function ping(db: Database) {
   return sql`select 1`.execute(db).then(
     () => true,
     () => false,
@@ -92,15 +103,16 @@ export async function ping(db: Database): Promise<boolean> {
 }
 
 /**
- * Throws, saying what to do, where a commit does not wait for Postgres's disk: a crash could take back what was answered
- * "00". Every role can set that for itself, so a leaked password is enough.
+ * Throws, with instructions, if a commit does not wait for Postgres's disk: a crash could then lose
+ * registrations that were answered "00". Every role can change this setting for itself, so a leaked password
+ * is enough.
  */
-export async function assertDurable(db: Database): Promise<void> {
+export async function assertDurable(db: Database) {
   const { rows } = await sql<{ isOff: boolean }>`
     select current_setting('synchronous_commit') = 'off' as "isOff"`.execute(db);
   if (!rows[0]!.isOff) return;
   throw new Error(
-    'for the user in DATABASE_URL synchronous_commit is off: a crash of Postgres could take back what was answered "00"; ' +
-      'as its owner, see "select * from pg_db_role_setting" and run "alter role … reset synchronous_commit"',
+    'synchronous_commit is off for the user in DATABASE_URL: a crash of Postgres could lose registrations that were ' +
+      'answered "00"; as the owner, see "select * from pg_db_role_setting" and run "alter role … reset synchronous_commit"',
   );
 }

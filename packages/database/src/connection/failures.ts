@@ -8,7 +8,7 @@ export class ConnectionFailed extends Error {
   }
 }
 
-/** The connection ended, or stopped answering, under a statement. Whether it committed is unknown. */
+/** The connection ended or stopped answering during a statement, which may have committed. */
 export class ConnectionLost extends Error {
   override name = 'ConnectionLost';
   constructor(cause: unknown) {
@@ -20,32 +20,33 @@ export class ConnectionLost extends Error {
 export type StatementFailure =
   | 'not-sent'
   | 'unknown' // it may have committed, or may still commit
-  // Rolled back, because of
-  | 'conflict' // a unique value that was there already
-  | 'bad-value' // a value that Postgres refuses
-  | 'locked' // somebody else who holds a row, or a table, for too long
-  | 'unavailable' // a lack of time, disk or connections, or something that somebody has to mend
-  | 'unexpected'; // a reason that nobody foresaw
+  // Rolled back:
+  | 'conflict' // a unique value already exists
+  | 'bad-value' // Postgres rejects a value
+  | 'locked' // another transaction holds the lock of a row or table for too long
+  | 'unavailable' // no time, disk space or connection left, or an operator has to act
+  | 'unexpected'; // any other reason
 
-/** By SQLSTATE or, where nothing else is said of one, by its first three or two characters. */
+/** By SQLSTATE, or by its first three or two characters if the whole code is not listed. */
 const MEANINGS: Record<string, StatementFailure> = {
   '23505': 'conflict',
   '55P03': 'locked',
   '25006': 'unavailable', // read-only: a standby, or a primary that was demoted
   '40001': 'unavailable', // serialization failure
   '40P01': 'unavailable', // deadlock
-  '42501': 'unavailable', // a privilege was taken away
+  '42501': 'unavailable', // a privilege was revoked
   '42703': 'unavailable', // a column was renamed or dropped
-  '42P01': 'unavailable', // a table was
+  '42P01': 'unavailable', // a table was renamed or dropped
   '57014': 'unavailable', // statement timeout
-  // In a Citus cluster, from a server behind this one, which was lost. From this one they end the connection.
+  // In a Citus cluster, the error of another node that was lost. From the connected server, they end the
+  // connection.
   '08': 'unknown',
-  '57P': 'unknown', // an administrator, or a crash
+  '57P': 'unknown', // shutdown by an administrator, or a crash
   '22': 'bad-value', // data exception
   '23': 'bad-value', // constraint
   '53': 'unavailable', // out of disk, memory or connections
   '54': 'bad-value', // program limit
-  '58': 'unavailable', // the system below Postgres
+  '58': 'unavailable', // operating system error
   P0: 'bad-value', // raised by a trigger
 };
 
@@ -57,10 +58,7 @@ export function statementFailure(error: unknown): StatementFailure {
   return MEANINGS[code] ?? MEANINGS[code.slice(0, 3)] ?? MEANINGS[code.slice(0, 2)] ?? 'unexpected';
 }
 
-/**
- * Returns whether a server of a Citus cluster, behind the one that we are connected to, did not answer, or not in time. Others
- * may.
- */
-export function isShardAway(error: unknown): boolean {
+/** Returns whether another node of a Citus cluster did not answer in time. The other nodes may answer. */
+export function isShardAway(error: unknown) {
   return /^(08|57P|57014)/.test(sqlStateOf(error) ?? '');
 }

@@ -1,6 +1,6 @@
 import type { Database } from './connect.ts';
 
-/** Does `work` in a transaction: in `db` itself where that is one, or else in one of its own. */
+/** Runs `work` in a transaction: in `db` itself if it is one, otherwise in a new one. */
 export function inTransaction<Result>(
   db: Database,
   work: (transaction: Database) => Promise<Result>,

@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { QuotaLease } from './quota-lease.ts';
 
-// The clock is the one thing here that is not real, beside a counter that counts as Postgres does: what is promised is
-// about time.
+// Only the clock is fake, and the counter, which counts as Postgres does: these tests are about time.
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
@@ -48,24 +47,24 @@ async function takeMany(lease: QuotaLease, count: number, limit: number): Promis
 
 const toNextWindow = () => vi.advanceTimersByTimeAsync(WINDOW_MS - (performance.now() % WINDOW_MS));
 
-test('what is drawn ahead is never more than was spent before, nor than a tenth of the limit', async () => {
+test('a draw ahead is at most the permits spent before, and at most a tenth of the limit', async () => {
   const counter = new Counter();
   await takeMany(new QuotaLease(counter.draw), 48, 100);
   expect(counter.draws).toEqual([1, 1, 2, 4, 8, 10, 10, 10, 10]);
 });
 
-test('who is refused is told to come back when those who were refused before will have passed', async () => {
+test('a refused request is told to retry when those that were refused before it can have been admitted', async () => {
   const lease = new QuotaLease(new Counter().draw);
   await takeMany(lease, 5, 5);
-  const told: (number | undefined)[] = [];
-  for (let index = 0; index < 12; index++) told.push((await lease.take(5)).retryAfterSeconds);
-  expect(told).toEqual([1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 3, 3]);
+  const delays: (number | undefined)[] = [];
+  for (let index = 0; index < 12; index++) delays.push((await lease.take(5)).retryAfterSeconds);
+  expect(delays).toEqual([1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 3, 3]);
   await toNextWindow();
   expect(await lease.take(5)).toMatchObject({ admitted: true });
   expect(await lease.take(5, 5)).toMatchObject({ admitted: false, retryAfterSeconds: 1 });
 });
 
-test('a permit that is at hand is taken without asking', async () => {
+test('a permit that was drawn before is taken without a draw', async () => {
   const counter = new Counter();
   const lease = new QuotaLease(counter.draw);
   await takeMany(lease, 5, 100);
@@ -74,7 +73,7 @@ test('a permit that is at hand is taken without asking', async () => {
   expect(counter.draws).toHaveLength(asked);
 });
 
-test('whoever takes, or is refused, is told when the second ends', async () => {
+test('a verdict says when the second ends, admitted or refused', async () => {
   const lease = new QuotaLease(new Counter().draw);
   await toNextWindow();
   for (const [passedMs, admitted] of [
@@ -88,7 +87,7 @@ test('whoever takes, or is refused, is told when the second ends', async () => {
   expect(await lease.take(2)).toMatchObject({ endsInMs: 100 });
 });
 
-test('requests that find no permit wait for one draw, and the next draw is for all who still wait', async () => {
+test('requests without a permit wait for one draw, and the next draw is for all that still wait', async () => {
   const counter = new Counter(10);
   const lease = new QuotaLease(counter.draw);
   const verdicts = Array.from({ length: 50 }, () => lease.take(1_000));
@@ -97,7 +96,7 @@ test('requests that find no permit wait for one draw, and the next draw is for a
   expect(counter.draws).toEqual([1, 49]);
 });
 
-test('when the limit is reached the rest of the second is refused without asking', async () => {
+test('when the limit is reached, the rest of the second is refused without a draw', async () => {
   const counter = new Counter();
   const lease = new QuotaLease(counter.draw);
   expect(await takeMany(lease, 30, 20)).toBe(20);
@@ -108,7 +107,7 @@ test('when the limit is reached the rest of the second is refused without asking
   expect(await takeMany(lease, 30, 20)).toBe(20);
 });
 
-test('what is left of a second ends with it', async () => {
+test('unspent permits expire with their second', async () => {
   const counter = new Counter();
   const lease = new QuotaLease(counter.draw);
   await takeMany(lease, 9, 100);
@@ -118,20 +117,20 @@ test('what is left of a second ends with it', async () => {
   expect(counter.draws).toHaveLength(asked + 1);
 });
 
-test('a limit that is raised holds at once, even where the old one was reached', async () => {
+test('a raised limit applies at once, even if the old one was reached', async () => {
   const lease = new QuotaLease(new Counter().draw);
   expect(await takeMany(lease, 6, 5)).toBe(5);
   expect(await takeMany(lease, 20, 10)).toBe(5);
 });
 
-test('what remains is told over all processes, as far as the last draw saw it', async () => {
+test('the remaining permits are those of all processes, as of the last draw', async () => {
   const counter = new Counter();
   const [one, other] = [new QuotaLease(counter.draw), new QuotaLease(counter.draw)];
   await takeMany(one, 60, 100);
   expect(await other.take(100)).toMatchObject({ admitted: true, remaining: 33 });
 });
 
-test('without the counter a process holds to the limit by itself, and asks again after a second', async () => {
+test('without the counter, a process enforces the limit by itself, and draws again after a second', async () => {
   const counter = new Counter();
   counter.isReachable = false;
   const lease = new QuotaLease(counter.draw);
@@ -143,7 +142,7 @@ test('without the counter a process holds to the limit by itself, and asks again
   expect(counter.draws.length).toBeGreaterThan(2);
 });
 
-test('a counter that goes away within a second gives nobody a second limit', async () => {
+test('an outage of the counter within a second does not grant the limit a second time', async () => {
   const counter = new Counter();
   const lease = new QuotaLease(counter.draw);
   expect(await takeMany(lease, 15, 20)).toBe(15);
@@ -151,12 +150,12 @@ test('a counter that goes away within a second gives nobody a second limit', asy
   expect(await takeMany(lease, 30, 20)).toBe(5);
 });
 
-test('permits that are spent while a draw is on its way are not given back by it', async () => {
+test('a draw does not restore permits that were spent during it', async () => {
   const limit = 100;
   const lease = new QuotaLease(new Counter(20).draw);
   const singles = takeMany(lease, 48, limit);
   await vi.runAllTimersAsync();
-  // Eight are at hand, twelve more are drawn, and the eight are spent meanwhile.
+  // Eight permits are left, twelve more are drawn, and the eight are spent during the draw.
   const bulk = lease.take(limit, 20);
   const meanwhile = takeMany(lease, 8, limit);
   await vi.runAllTimersAsync();
@@ -170,12 +169,12 @@ test('permits that are spent while a draw is on its way are not given back by it
 interface Burst {
   process: number;
   requests: number;
-  /** How many permits each of them takes. */
+  /** Permits that each request takes. */
   permits: number;
   pauseMs: number;
 }
 
-test('whatever the traffic of several processes, no second admits more than the limit', async () => {
+test('several processes never admit more than the limit in a second, under random traffic', async () => {
   const traffic: fc.Arbitrary<Burst[]> = fc.array(
     fc.record({
       process: fc.nat(3),

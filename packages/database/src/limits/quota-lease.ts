@@ -3,25 +3,28 @@ import { sql } from 'kysely';
 import type { Database } from '../connection/connect.ts';
 
 /**
- * The answer of the shared counter to a draw: the permits that were drawn of this window before, by all processes, which may exceed the
- * limit; and how long the window lasts from the moment the statement began, by Postgres's clock.
+ * The shared counter's answer to a draw. `drawnBefore`: permits of this window that all processes drew
+ * before, possibly more than the limit. `endsInMs`: time from the start of the statement to the end of the
+ * window, by Postgres's clock.
  */
 type Draw = Record<'drawnBefore' | 'endsInMs', number>;
 
 /**
- * Whether a request may pass, how many more may follow it in this second as far as this process knows, and the milliseconds until the
- * second ends. A request that may not can be repeated after `retryAfterSeconds`: behind all that were refused before in this second.
+ * Whether a request is admitted, how many more this process expects to admit in this second, and the
+ * milliseconds until the second ends. A refused request can be retried after `retryAfterSeconds`: then all
+ * requests that were refused before it in this second can have been admitted.
  */
 export type Verdict = Awaited<ReturnType<QuotaLease['take']>>;
 
 const WINDOW_MS = 1_000;
-/** A process draws at most this part of the limit ahead of need. */
+/** The largest part of the limit that a process draws ahead of need is one of these chunks. */
 const CHUNKS_PER_WINDOW = 10;
 
 /**
- * One process's share of a rate limit. Permits are drawn in chunks from a counter that all processes share, and expire with the second
- * in which they were drawn. So all processes together never exceed the limit. A process draws at most as many permits ahead as it has
- * spent in this second, so a process with little traffic does not keep permits that another one could use.
+ * One process's share of a rate limit. Permits are drawn in chunks from a counter that all processes share,
+ * and expire with the second in which they were drawn. So all processes together never exceed the limit. A
+ * process draws at most as many permits ahead as it has spent in this second, so a process with little
+ * traffic does not keep permits that others could use.
  */
 export class QuotaLease {
   readonly #draw: (wanted: number) => Promise<Draw | null>;
@@ -32,22 +35,25 @@ export class QuotaLease {
   #spent = 0;
   /** Permits that were refused in this second. */
   #refused = 0;
-  /** Permits that all processes together have drawn of this second, as far as is known. */
+  /** Permits of this second that all processes have drawn, as of this process's last draw. */
   #drawn = 0;
 
-  /** `draw` asks the shared counter for permits. It must not reject: null says that the counter is out of reach. */
+  /**
+   * `draw` requests permits from the shared counter. It must not reject: null means that the counter does not
+   * answer.
+   */
   constructor(draw: (wanted: number) => Promise<Draw | null>) {
     this.#draw = draw;
   }
 
   /**
-   * Takes permits under a limit per second, all of them or none. Answers at once if this process has enough, or if no process can get
-   * enough.
+   * Takes permits under a limit per second, all of them or none. Resolves without a draw if this process has
+   * enough, or if no process can get enough.
    */
   async take(limit: number, permits = 1) {
     for (;;) {
       const endsInMs = Math.max(0, this.#endsAt - performance.now());
-      // Drawing them would only take permits away from others.
+      // A draw would only take permits from other requests.
       if (permits > limit) return { admitted: false, remaining: 0, endsInMs };
       const undrawn = Math.max(0, limit - this.#drawn);
       const remaining = Math.min(limit, this.#permits - permits + undrawn);
@@ -68,7 +74,7 @@ export class QuotaLease {
     }
   }
 
-  async #drawMore(limit: number): Promise<void> {
+  async #drawMore(limit: number) {
     const startedAt = performance.now();
     const isOver = startedAt >= this.#endsAt;
     if (isOver) this.#spent = this.#refused = this.#permits = 0;
@@ -76,31 +82,35 @@ export class QuotaLease {
     const wanted = Math.max(this.#waiting - this.#permits, ahead);
     const draw = await this.#draw(wanted);
     if (draw === null) return this.#limitAlone(limit);
-    // Counted from before the draw was sent: the second ends here a little early rather than late.
+    // Measured from before the draw was sent: the second ends here a little early, never late.
     const endsAt = startedAt + draw.endsInMs;
     const isSameSecond = !isOver && endsAt < this.#endsAt + WINDOW_MS / 2;
     this.#endsAt = endsAt;
-    // Requests may have spent permits while the draw was on its way: add to what is left now.
+    // Requests may have spent permits during the draw: add to the permits that are left now.
     if (!isSameSecond) this.#permits = 0;
     this.#permits += Math.max(0, Math.min(wanted, limit - draw.drawnBefore));
     this.#drawn = draw.drawnBefore + wanted;
   }
 
-  /** Without the counter this process admits up to the limit by itself for a second, and then asks again. */
-  #limitAlone(limit: number): void {
+  /**
+   * Without the counter, this process admits up to the limit by itself for a second, and then draws again.
+   */
+  #limitAlone(limit: number) {
     this.#endsAt = performance.now() + WINDOW_MS;
     this.#permits = Math.max(0, limit - this.#spent);
     this.#drawn = Infinity;
   }
 }
 
-/** How long anybody may wait for a shared counter before this process decides alone. */
+/** Limit of the wait for a shared counter. After it, this process decides alone. */
 export const DRAW_WITHIN_MS = 500;
 
 /** A row of these tables counts permits of the current second for all processes. */
 type Counters = 'rate_limit_windows' | 'mail_rate_windows';
 
-/** Returns what leases permits from the counters of a table. Where these do not answer, the log says so once. */
+/**
+ * Returns a function that opens a lease on a counter of a table. An outage of the counters is logged once.
+ */
 export function quotaLeases(db: Database, log: Logger, table: Counters) {
   let isAlone = false;
   const late = () => new Error(`no answer within ${DRAW_WITHIN_MS} ms`);
@@ -118,12 +128,12 @@ export function quotaLeases(db: Database, log: Logger, table: Counters) {
 }
 
 /**
- * Counts `wanted` permits against the counter's current second. It knows no limit: what lies above it the caller must
- * not spend. Postgres's clock decides for all processes. If it steps back, a second lasts up to one second longer, or
- * the count starts again at zero.
+ * Counts `wanted` permits against the counter's current second. The counter has no limit: the caller must not
+ * spend permits above its limit. Postgres's clock decides for all processes. If it steps back, a second lasts
+ * up to one second longer, or the count starts again at zero.
  */
 export async function drawPermits(db: Database, table: Counters, id: number, wanted: number): Promise<Draw> {
-  // A draw that waited for another may have begun a second earlier than that one: it takes part in the newer second.
+  // A draw that waited for another one may have started a second earlier. It counts against the newer second.
   const { rows } = await sql<Draw>`
     insert into ${sql.table(table)} as kept (id, epoch_second, drawn)
     values (${id}, floor(extract(epoch from now())), ${wanted}::integer)

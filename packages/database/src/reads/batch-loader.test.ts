@@ -9,7 +9,7 @@ interface Group {
   fail(error: Error): Promise<void>;
 }
 
-/** Reads that are answered when the test says so. */
+/** Reads that the test answers. */
 function heldReads() {
   const groups: Group[] = [];
   const read = (keys: number[]) => {
@@ -31,7 +31,7 @@ function heldReads() {
 const valueOf = (key: number) => `value ${key}`;
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
 
-test('the first key is read at once, those that come meanwhile together in the next group', async () => {
+test('the first key is read at once, and keys requested during that read together in the next', async () => {
   const { groups, reads } = heldReads();
   const values = numbers(4).map((key) => reads.read(key));
   expect(groups.map(({ keys }) => keys)).toEqual([[0]]);
@@ -42,7 +42,7 @@ test('the first key is read at once, those that come meanwhile together in the n
   expect(await Promise.all(values)).toEqual(numbers(4).map(valueOf));
 });
 
-test('there is never more than one read under way, nor more than 500 keys in it', async () => {
+test('only one read runs at a time, with at most 500 keys', async () => {
   const { groups, reads } = heldReads();
   const values = numbers(1_002).map((key) => reads.read(key));
   const sizes = [1, 500, 500, 1];
@@ -53,7 +53,7 @@ test('there is never more than one read under way, nor more than 500 keys in it'
   expect(await Promise.all(values)).toEqual(numbers(1_002).map(valueOf));
 });
 
-test('a read that fails is tried once more', async () => {
+test('a failed read is retried once', async () => {
   const { groups, reads } = heldReads();
   const values = numbers(3).map((key) => reads.read(key));
   await groups[0]!.fail(new Error('the connection was lost'));
@@ -62,10 +62,10 @@ test('a read that fails is tried once more', async () => {
   expect(await Promise.all(values)).toEqual(numbers(3).map(valueOf));
 });
 
-test('a read that fails twice fails those that wait behind it, and the next one is read again', async () => {
+test('a read that fails twice fails the waiting keys, and the next key is read again', async () => {
   const { groups, reads } = heldReads();
   const outcomes = Promise.allSettled(numbers(3).map((key) => reads.read(key)));
-  const reason = new Error('Postgres is away');
+  const reason = new Error('Postgres is down');
   for (const group of [0, 1]) await groups[group]!.fail(reason);
   expect(await outcomes).toEqual(numbers(3).map(() => ({ status: 'rejected', reason })));
   const value = reads.read(9);
@@ -74,7 +74,7 @@ test('a read that fails twice fails those that wait behind it, and the next one 
   expect(await value).toBe('value 9');
 });
 
-test('where 10,000 wait, nobody joins them until some of them are read', async () => {
+test('while 10,000 keys wait, further keys are refused until some are read', async () => {
   const { groups, reads } = heldReads();
   const values = numbers(10_001).map((key) => reads.read(key));
   await expect(reads.read(-1)).rejects.toThrow(QueueFull);

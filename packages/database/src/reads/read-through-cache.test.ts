@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { readThroughCache } from './shared-reads.ts';
 
-// The clock is the one thing here that is not real: what is promised is about time. lru-cache keeps the object that it
-// reads it from, so its method is replaced, not the object.
+// Only the clock is fake: these tests are about time. lru-cache keeps a reference to `performance`, so its method is
+// replaced, not the object.
 let now: number;
 beforeEach(() => {
   now = 1_000_000;
@@ -19,7 +19,7 @@ async function pass(durationMs: number): Promise<void> {
   await vi.advanceTimersByTimeAsync(durationMs);
 }
 
-/** Reads that each take so long and answer how many have begun. */
+/** Reads that take this long and resolve to their number. */
 function readsThatTake(durationMs: number) {
   let begun = 0;
   const reads = readThroughCache<string, number>(async () => {
@@ -35,7 +35,7 @@ function readsThatTake(durationMs: number) {
   return { reads, read, begun: () => begun };
 }
 
-test('what was read is at hand for a second, and the next who asks has it read anew', async () => {
+test('a value is cached for a second, and then read again', async () => {
   const { reads, read } = readsThatTake(0);
   expect(await read()).toBe(1);
   await pass(990);
@@ -45,7 +45,7 @@ test('what was read is at hand for a second, and the next who asks has it read a
   expect(await read()).toBe(2);
 });
 
-test('the second begins with the reading, not with its end', async () => {
+test('the second starts with the read, not with its end', async () => {
   const { reads, read } = readsThatTake(800);
   expect(await read()).toBe(1);
   await pass(190);
@@ -54,14 +54,14 @@ test('the second begins with the reading, not with its end', async () => {
   expect(reads.get('gala')).toBeUndefined();
 });
 
-test.each([1_000, 1_400])('what took %i ms to read is answered, and not kept', async (durationMs) => {
+test.each([1_000, 1_400])('a value whose read took %i ms is returned, and not cached', async (durationMs) => {
   const { reads, read } = readsThatTake(durationMs);
   expect(await read()).toBe(1);
   await pass(10);
   expect(reads.get('gala')).toBeUndefined();
 });
 
-test('all who ask meanwhile wait for one reading', async () => {
+test('callers during a read wait for that read', async () => {
   const { reads, begun } = readsThatTake(100);
   const asked = Promise.all([1, 2, 3].map(() => reads.forceFetch('gala')));
   await pass(100);
@@ -69,7 +69,7 @@ test('all who ask meanwhile wait for one reading', async () => {
   expect(begun()).toBe(1);
 });
 
-test('a reading that fails fails for those who wait, and is not remembered', async () => {
+test('a failed read fails for all callers that wait, and is not cached', async () => {
   let isDown = true;
   const reads = readThroughCache<string, string>(() =>
     isDown ? Promise.reject(new Error('down')) : Promise.resolve('up'),
@@ -79,7 +79,7 @@ test('a reading that fails fails for those who wait, and is not remembered', asy
   expect(await reads.forceFetch('gala')).toBe('up');
 });
 
-test('however much is read, whoever waits is answered, and no more than the last 10,000 are kept', async () => {
+test('every caller is answered, and at most the last 10,000 values are cached', async () => {
   const { reads } = readsThatTake(100);
   const asked = Array.from({ length: 10_100 }, (_, index) => reads.forceFetch(String(index)));
   await pass(100);

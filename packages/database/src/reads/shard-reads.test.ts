@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createShardReads, shardLoader } from './shard-reads.ts';
 
-// The clock is the one thing here that is not real: what is promised is about time.
+// Only the clock is fake: these tests are about time.
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
-/** Reads that are answered when the test says so. */
+/** Reads that the test answers. */
 function heldReads(limit: number) {
   const shardReads = createShardReads(limit);
   const begun: { shardId: number; answer(): Promise<unknown>; fail(): Promise<unknown> }[] = [];
@@ -25,7 +25,7 @@ function heldReads(limit: number) {
   return { read, begun, shards: () => begun.map(({ shardId }) => shardId) };
 }
 
-/** A shard whose only read is under way for too long. */
+/** A shard whose only read takes too long. */
 async function slowShard(limit: number) {
   const held = heldReads(limit);
   const first = held.read(1);
@@ -33,7 +33,7 @@ async function slowShard(limit: number) {
   return { ...held, first };
 }
 
-test('no more than the limit are under way, of one shard or of several', async () => {
+test('at most `limit` reads run at once, of one shard or of several', async () => {
   const { read, begun, shards } = heldReads(2);
   const reads = [1, 1, 2].map(read);
   await pass(0);
@@ -44,7 +44,7 @@ test('no more than the limit are under way, of one shard or of several', async (
   expect(await Promise.all(reads)).toEqual([1, 1, 2]);
 });
 
-test('of a shard that does not answer one read waits, further ones fail with it, and others’ go on', async () => {
+test('if a shard does not answer, its further reads fail with the first, and other shards are read', async () => {
   const { read, begun, first, shards } = await slowShard(1);
   const second = read(1);
   void [2, 3].map(read);
@@ -56,7 +56,7 @@ test('of a shard that does not answer one read waits, further ones fail with it,
   expect(shards()).toEqual([1, 2, 3]);
 });
 
-test('those in line behind a shard that does not answer come soon, and its own wait without a place', async () => {
+test('reads behind a shard that does not answer start soon, and its own reads wait without a permit', async () => {
   const { read, begun, shards } = heldReads(1);
   const reads = [1, 1, 1, 2].map(read);
   await pass(200);
@@ -66,7 +66,7 @@ test('those in line behind a shard that does not answer come soon, and its own w
   expect(shards()).toEqual([1, 2]);
 });
 
-test('after it has failed one read at a time tries the shard, apart from the others', async () => {
+test('after a failure, one read at a time tries the shard, and other shards are read', async () => {
   const { read, begun, shards } = await slowShard(1);
   await begun[0]!.fail();
   const second = [read(1), read(1)];
@@ -77,7 +77,7 @@ test('after it has failed one read at a time tries the shard, apart from the oth
   for (const settled of second) await expect(settled).rejects.toThrow('no answer');
 });
 
-test('as soon as a read succeeds, those that wait and all others of the shard are read', async () => {
+test('after a read succeeds, all waiting reads of the shard run', async () => {
   const { read, begun, shards } = await slowShard(2);
   await begun[0]!.fail();
   const reads = [1, 1, 1].map(read);
@@ -89,7 +89,7 @@ test('as soon as a read succeeds, those that wait and all others of the shard ar
   expect(await Promise.all(reads)).toEqual([1, 1, 1]);
 });
 
-test('what is slow and answers is waited for, and no read fails', async () => {
+test('if a slow shard answers, no read fails', async () => {
   const { read, begun, first } = await slowShard(2);
   const second = read(1);
   await begun[0]!.answer();
@@ -97,7 +97,7 @@ test('what is slow and answers is waited for, and no read fails', async () => {
   expect(await Promise.all([first, second])).toEqual([1, 1]);
 });
 
-test('a read that fails at once holds up no other', async () => {
+test('a read that fails at once does not delay others', async () => {
   const { read, begun, shards } = heldReads(2);
   const failing = read(1);
   await pass(0);
@@ -108,7 +108,7 @@ test('a read that fails at once holds up no other', async () => {
   expect(shards()).toEqual([1, 1, 1]);
 });
 
-test('keys are read together with those of the same shard, and no shard waits for another', async () => {
+test('keys of one shard are read together, and no shard waits for another', async () => {
   const begun: number[][] = [];
   const read = (keys: { shardId: number; serial: number }[]) => {
     begun.push(keys.map(({ serial }) => serial));

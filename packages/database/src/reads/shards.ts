@@ -2,23 +2,29 @@ import type { Database } from '../connection/connect.ts';
 import { ConnectionFailed, isShardAway } from '../connection/failures.ts';
 import { readThroughCache } from './shared-reads.ts';
 
-// In a cluster one server can be away while the others answer. Work on all shards does what it can.
+// In a cluster, one node can be down while the others answer. Work on all shards continues on those that
+// answer.
 
 /** Returns the ids of all shards. */
-export async function shardIds(db: Database): Promise<number[]> {
+export async function shardIds(db: Database) {
   const shards = await db.selectFrom('shards').select('id').orderBy('id').execute();
   return shards.map(({ id }) => id);
 }
 
 const REMEMBERED_MS = 10_000;
 
-/** Returns a reader of the ids of all shards that asks Postgres every ten seconds at most. A poll needs one statement less with it. */
+/**
+ * Returns a function that reads the ids of all shards, from Postgres at most every ten seconds. It saves each
+ * poll a statement.
+ */
 export function rememberShards(db: Database): () => Promise<number[]> {
   const cache = readThroughCache<'ids', number[]>(() => shardIds(db), REMEMBERED_MS);
   return () => cache.forceFetch('ids');
 }
 
-/** Does `work` in one shard after the other, also where it fails in some. Throws where Postgres cannot be connected to. */
+/**
+ * Runs `work` in one shard after another and continues after failures. Throws if no connection is available.
+ */
 async function tryShards<Answer>(shards: readonly number[], work: (shardId: number) => Promise<Answer>) {
   const answers: Answer[] = [];
   const failures: { shardId: number; error: unknown }[] = [];
@@ -33,7 +39,10 @@ async function tryShards<Answer>(shards: readonly number[], work: (shardId: numb
   return { answers, failures };
 }
 
-/** Does `work` in each shard, one after the other. Returns `more` if it resolved to true in one. Throws the first failure after the last. */
+/**
+ * Runs `work` in each shard, one after another. Returns `more` if it resolved to true in one. Throws the
+ * first failure, after all shards.
+ */
 export async function inEachShard(
   db: Database,
   work: (shardId: number) => Promise<unknown>,
@@ -45,8 +54,8 @@ export async function inEachShard(
 }
 
 /**
- * Asks shards one after the other. Returns the answers, in order, and which shards are away. Throws where none of them
- * answers, and what fails for another reason.
+ * Reads from one shard after another. Returns the answers, in order, and the ids of shards that are down.
+ * Throws if no shard answers, or if one fails for another reason.
  */
 export async function askShards<Answer>(
   shards: readonly number[],
@@ -58,11 +67,14 @@ export async function askShards<Answer>(
   return { answers, away: failures.map(({ shardId }) => shardId) };
 }
 
-/** Which shards are away, as an operator reads it. */
+/** Returns the shards that are down as a text for operators. */
 export const awayText = (away: readonly number[]) =>
   `${away.length === 1 ? 'this shard does' : 'these shards do'} not answer: ${away.join(', ')}`;
 
-/** Adds up the figures of two shards: counts are summed, and of two ages (`…Ms`, null: nothing waits) the greater one is kept. */
+/**
+ * Combines the figures of two shards: adds counts, and keeps the greater of two ages (`…Ms`, null: nothing
+ * waits).
+ */
 export function addUp<Figures extends { [Name in keyof Figures]: number | null }>(
   one: Figures,
   other: Figures,

@@ -5,9 +5,9 @@ const MAX_AGE_MS = 1_000;
 const MAX_ENTRIES = 10_000;
 
 /**
- * Returns a cache that keeps a value for a second from the moment at which its reading began: a value was true a second ago,
- * however long Postgres took; or for `maxAgeMs`. `get` returns what is cached. `forceFetch` reads what is not, once for all callers that wait, and
- * rejects as `read` does.
+ * Returns a cache that keeps a value for `maxAgeMs`, by default a second, from the start of its read. So a
+ * cached value is never older, however long Postgres took. `get` returns a cached value. `forceFetch` also
+ * reads a missing one, once for all callers that wait, and rejects as `read` does.
  */
 export function readThroughCache<Key extends number | string, Value extends {}, Context = unknown>(
   read: (key: Key, context: Context) => Promise<Value>,
@@ -16,7 +16,7 @@ export function readThroughCache<Key extends number | string, Value extends {}, 
   return new LRUCache<Key, Value, Context>({
     max: MAX_ENTRIES,
     ttl: maxAgeMs,
-    // An entry that is evicted while it is read must still reach the callers that wait for it.
+    // A value that is evicted during its read must still reach the callers that wait for it.
     ignoreFetchAbort: true,
     fetchMethod: async (key, _, { context, options }) => {
       const startedAt = performance.now();
@@ -27,36 +27,38 @@ export function readThroughCache<Key extends number | string, Value extends {}, 
   });
 }
 
-/** Keys in one statement at most, so that it takes a few milliseconds. */
+/** Limit of the keys in one statement, so that it takes a few milliseconds. */
 const BATCH_LIMIT = 500;
-/** Past this, reads are refused: more could not be read in time from a Postgres that is slow. */
+/** Limit of waiting reads. A slow Postgres could not answer more of them in time. */
 const WAITING_LIMIT = 10_000;
 
-// One instance for all: capturing a stack for each refusal would help a caller that sends too much.
+// One instance for all: a stack trace for each refusal would make an overload worse.
 const TOO_MANY_READS = new QueueFull('too many reads are waiting');
 
 /**
- * Returns a function that reads by key, one statement at a time. The next statement reads all keys that came meanwhile. So a
- * caller that makes up keys by the thousands keeps one connection busy, and leaves the others to everybody else. Rejects with
- * QueueFull, or as the statement does.
+ * Returns a function that reads by key, one statement at a time. The next statement reads all keys that were
+ * requested during this one. So a caller that invents keys by the thousands keeps one connection busy and
+ * leaves the others free. Rejects with QueueFull, or as the statement does.
  *
- * `read` resolves to one value per key, in order. It must settle by itself within reasonable time.
+ * `read` resolves to one value per key, in order. It must have its own timeout.
  */
 export function batchLoader<Key, Value>(read: (keys: Key[]) => Promise<Value[]>) {
   const waiting: (PromiseWithResolvers<Value> & { key: Key })[] = [];
   let isReading = false;
 
-  async function readAll(): Promise<void> {
+  async function readAll() {
     isReading = true;
     while (waiting.length > 0) {
       const batch = waiting.splice(0, BATCH_LIMIT);
       const readBatch = () => read(batch.map(({ key }) => key));
       try {
-        // Repeated once: a lost connection, or none in time, says little about the next one.
+        // Retried once: a lost connection, or a connection timeout, often does not affect the next
+        // connection.
         const values = await readBatch().catch(readBatch);
         batch.forEach(({ resolve }, index) => resolve(values[index]!));
       } catch (error) {
-        // Postgres is away. Those that wait behind would find out too late to be answered in time.
+        // Postgres is down. The waiting reads fail now, because after another timeout their answers would be
+        // too late.
         for (const { reject } of [...batch, ...waiting.splice(0)]) reject(error);
       }
     }

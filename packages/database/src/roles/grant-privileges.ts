@@ -6,28 +6,28 @@ import { readGrants } from './missing-privileges.ts';
 import type { ServiceName } from './services.ts';
 
 /**
- * `too-powerful`: the role can do things by itself that no revoke prevents. `may-still-create`: it was granted all that it needs, but
- * everybody may create things in this database, and the connected user cannot revoke that.
+ * `too-powerful`: the role has rights that no revoke removes. `may-still-create`: all privileges were
+ * granted, but every role can create objects in this database, and the connected user cannot revoke that.
  */
 export type GrantOutcome = 'granted' | 'no-such-role' | 'too-powerful' | 'may-still-create';
 
-// Two grants at once would fail on the catalogue's rows. The integer spells "grnt".
+// Two concurrent grants would fail on the catalog's rows. The integer spells "grnt".
 const GRANT_LOCK = 0x67726e74;
 
 /**
- * Grants an existing login role exactly what a service needs in this database (sql/grants), and revokes everything else that it was
- * granted here: one transaction, which open connections do not notice. Safe to repeat. Only the owner keeps the right to create
- * anything, temporary tables included.
+ * Grants an existing login role exactly the privileges that a service needs in this database (sql/grants),
+ * and revokes all others. It is one transaction, so open connections keep working. Safe to repeat. Only the
+ * owner keeps the right to create objects, including temporary tables.
  */
 export function grantPrivileges(db: Database, service: ServiceName, role: string): Promise<GrantOutcome> {
-  return inTransaction(db, async (transaction) => {
-    await sql`select pg_advisory_xact_lock(${GRANT_LOCK})`.execute(transaction);
-    const found = await readRole(transaction, role);
+  return inTransaction(db, async (tx) => {
+    await sql`select pg_advisory_xact_lock(${GRANT_LOCK})`.execute(tx);
+    const found = await readRole(tx, role);
     if (!found) return 'no-such-role';
     if (found.isPowerful) return 'too-powerful';
     const [theRole, database, schema] = [role, found.database, found.schema].map((name) => sql.id(name));
     const grants = (await readGrants(service)).replaceAll(':"role"', () => pg.escapeIdentifier(role));
-    // With a table's privileges go those of its columns.
+    // Revoking a table's privileges also revokes those of its columns.
     await sql`
       revoke create, temporary on database ${database} from public;
       revoke create on schema ${schema} from public;
@@ -38,28 +38,31 @@ export function grantPrivileges(db: Database, service: ServiceName, role: string
       revoke all on all routines in schema ${schema} from ${theRole};
       grant connect on database ${database} to ${theRole};
       grant usage on schema ${schema} to ${theRole};
-      ${sql.raw(grants)}`.execute(transaction);
+      ${sql.raw(grants)}`.execute(tx);
     await sql`
       insert into service_roles (role, service) values (${role}, ${service})
-      on conflict (role) do update set service = excluded.service`.execute(transaction);
-    // To revoke what one has no right to is a warning for Postgres, not an error.
-    return (await readRole(transaction, role))!.mayCreate ? 'may-still-create' : 'granted';
+      on conflict (role) do update set service = excluded.service`.execute(tx);
+    // Postgres only warns about a revoke that the connected user has no right to.
+    return (await readRole(tx, role))!.mayCreate ? 'may-still-create' : 'granted';
   });
 }
 
-/** Grants every role again what its service needs, after a migration. */
-export async function regrant(db: Database): Promise<void> {
+/** Repeats the grants of every service, after a migration. */
+export async function regrant(db: Database) {
   for (const { role, service } of await listServiceRoles(db)) await grantPrivileges(db, service, role);
 }
 
-/** Returns the existing roles that services were granted. */
+/** Returns the existing roles to which a service was granted. */
 export async function listServiceRoles(db: Database) {
   const { rows } = await sql<{ role: string; service: ServiceName }>`
     select role, service from service_roles join pg_roles on rolname = role order by role`.execute(db);
   return rows;
 }
 
-/** Returns a login role. One that is an administrator, owns something or is a member of another role can help itself to more. */
+/**
+ * Returns a login role. One that is an administrator, owns an object or is a member of another role can
+ * obtain more privileges.
+ */
 async function readRole(db: Database, role: string) {
   const { rows } = await sql<
     Record<'database' | 'schema', string> & Record<'isPowerful' | 'mayCreate', boolean>
@@ -77,8 +80,8 @@ async function readRole(db: Database, role: string) {
   return rows[0];
 }
 
-/** Makes sure that there is a login role of this name with this password. grantPrivileges says what it may do. */
-export async function ensureLoginRole(db: Database, role: string, password: string): Promise<void> {
+/** Creates a login role with this password, or changes its password. grantPrivileges sets its privileges. */
+export async function ensureLoginRole(db: Database, role: string, password: string) {
   const { rows } = await sql`select from pg_roles where rolname = ${role}`.execute(db);
   const action = sql.raw(rows.length === 0 ? 'create' : 'alter');
   await sql`${action} role ${sql.id(role)} login password ${sql.lit(password)}`.execute(db);

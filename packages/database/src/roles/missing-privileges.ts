@@ -9,20 +9,21 @@ import type { ServiceName } from './services.ts';
  * Throws if the connected role lacks a privilege of this service, and says how to grant it. The owner has all of them.
  * assertReady reports objects that do not exist yet.
  */
-export async function assertGranted(db: Database, service: ServiceName): Promise<void> {
+export async function assertGranted(db: Database, service: ServiceName) {
   const lack = (await findLacks(db, service)).find(({ isThere }) => isThere);
   if (lack) throw new Error(sentenceOf(lack, service));
 }
 
-/** The SQLSTATEs of a privilege, column or table that is not there. */
+/** The SQLSTATEs of a missing privilege, column and table. */
 const NO_PRIVILEGE = '42501';
 const LACKING = new Set([NO_PRIVILEGE, '42703', '42P01']);
 
 const EXPLAIN_INTERVAL_MS = 60_000;
 
 /**
- * Returns what logs, for a statement that Postgres refused, what a service's role or schema lacks since an operator changed it, and
- * the command that mends it. Postgres's own message is not logged: it may quote data, in any language.
+ * Returns a function that logs, for a statement that Postgres rejected, what the service's role or schema
+ * lacks after a change by an operator, and the command that repairs it. Postgres's own message is not logged:
+ * it can quote data, in any language.
  */
 export function explainRefusals(service: ServiceName, log: Logger) {
   let explainedAt = -Infinity;
@@ -44,7 +45,7 @@ export const readGrants = (service: ServiceName) =>
 const STATEMENT = /^grant ([^;]+?)\s+on\s+(?:(sequence|function)\s+)?([\w,\s]+?)\s+to :"role";/gm;
 const PRIVILEGE = /(\w+)(?: \(([^)]*)\))?(?:,|$)/g;
 
-/** Returns what the statements grant. Without columns: the whole table. */
+/** Returns the privileges in grant statements. Without columns: on the whole table. */
 export const parseGrants = (text: string) =>
   Array.from(text.matchAll(STATEMENT), ([, privileges, kind = 'table', names]) =>
     Array.from(privileges!.matchAll(PRIVILEGE), ([, privilege, columns]) => ({
@@ -65,19 +66,19 @@ interface Lack {
   isThere: boolean;
 }
 
-/** Returns what to do. Without a lack something has disappeared that no grant names. */
-function sentenceOf(lack: Lack | undefined, service: ServiceName): string {
+/** Returns the message for operators. Without a lack, an object that no grant names is missing. */
+function sentenceOf(lack: Lack | undefined, service: ServiceName) {
   const migrate = 'run "npm run floodgate -- migrate"';
-  if (!lack) return `the database schema is not what this release needs; ${migrate}`;
+  if (!lack) return `the database schema does not match this release; ${migrate}`;
   const { name, privilege, column, isThere } = lack;
   const place = column === null ? name : `${name} (${column})`;
   return isThere
-    ? `the user in DATABASE_URL may not ${privilege} ${place}, as the ${service} must; ` +
+    ? `the user in DATABASE_URL lacks ${privilege} on ${place}, which the ${service} needs; ` +
         `run "npm run floodgate -- grant ${service} <role>"`
-    : `the database schema is not what this release needs: there is no ${place}; ${migrate}`;
+    : `the database schema does not match this release: there is no ${place}; ${migrate}`;
 }
 
-/** Returns what does not exist before what the role may not use. */
+/** Returns missing objects first, then missing privileges. */
 async function findLacks(db: Database, service: ServiceName): Promise<Lack[]> {
   const { rows } = await sql<Lack>`
     select name, privilege, "column", "isThere"

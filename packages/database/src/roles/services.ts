@@ -1,4 +1,4 @@
-/** A process with a database role of its own. The operator's command is the owner's. */
+/** The processes that have their own database role. The operator's command uses the owner's role. */
 export const SERVICES = ['api', 'worker', 'delivery'] as const;
 export type ServiceName = (typeof SERVICES)[number];
 

@@ -2,44 +2,44 @@ import { Failure, InvalidInput } from '@floodgate/service/failure';
 import { sql } from 'kysely';
 import type { Database } from '../connection/connect.ts';
 
-/** Small tables, which are copied to every server. Tables that have a shard_id besides these are distributed by it. */
+/** Small tables, which Citus copies to every node. The other tables with a shard_id are distributed by it. */
 const COPIED = ['partners', 'secret_keys', 'shards', 'events', 'event_grants', 'pass_keys'];
 
-export const DEFAULT_SHARDS = 32;
-/** The first that carries what is granted by column to the shards. */
+const DEFAULT_SHARDS = 32;
+/** The first version that propagates column privileges to the shards. */
 const OLDEST_CITUS = '13.1';
-/** Integers that are tried for an id in each of Citus's shards: far more than are needed. */
+/** Candidate ids for each of Citus's shards, far more than needed. */
 const CANDIDATES_PER_SHARD = 100;
 // Spells "dist".
 const DISTRIBUTE_LOCK = 0x64697374;
 
 /**
- * Distributes the tables and functions over the servers of a Citus cluster, in one transaction. Does nothing on a Postgres without Citus.
- * Safe to repeat and to run twice at once. Existing rows stay in shard 0. Returns whether there was anything to do. Throws Failure if
- * Citus is too old.
+ * Distributes the tables and functions over the nodes of a Citus cluster, in one transaction. Does nothing on
+ * a Postgres without Citus. Safe to repeat and to run concurrently. Existing rows stay in shard 0. Returns
+ * whether anything changed. Throws Failure if Citus is too old.
  */
-export async function distribute(db: Database, shards = DEFAULT_SHARDS): Promise<boolean> {
+export async function distribute(db: Database, shards = DEFAULT_SHARDS) {
   const version = await citusVersion(db);
   if (version === undefined) return false;
   if (version.localeCompare(OLDEST_CITUS, 'en', { numeric: true }) < 0)
-    throw new Failure(`Citus ${OLDEST_CITUS} or newer is needed, and this is ${version}`);
-  return db.transaction().execute(async (transaction) => {
-    await sql`select pg_advisory_xact_lock(${DISTRIBUTE_LOCK})`.execute(transaction);
-    await sql`set local citus.multi_shard_modify_mode = 'sequential'`.execute(transaction);
-    const tables = await distributeTables(transaction, shards);
-    const functions = await distributeFunctions(transaction);
-    const added = await addShards(transaction);
+    throw new Failure(`Citus ${OLDEST_CITUS} or newer is required, and this is ${version}`);
+  return db.transaction().execute(async (tx) => {
+    await sql`select pg_advisory_xact_lock(${DISTRIBUTE_LOCK})`.execute(tx);
+    await sql`set local citus.multi_shard_modify_mode = 'sequential'`.execute(tx);
+    const tables = await distributeTables(tx, shards);
+    const functions = await distributeFunctions(tx);
+    const added = await addShards(tx);
     return tables + functions + added > 0;
   });
 }
 
-/** Throws InvalidInput where there cannot be so many shards. Changes nothing. */
-export async function assertShards(db: Database, shards: number): Promise<void> {
+/** Throws InvalidInput if the database cannot have this number of shards. Changes nothing. */
+export async function assertShards(db: Database, shards: number) {
   if (!(await isCluster(db)))
     throw new InvalidInput({ '--shards': 'only on a Citus cluster; this Postgres has one shard' });
   const there = await countShards(db);
   if (there > 0 && there !== shards)
-    throw new InvalidInput({ '--shards': `there are ${there} already, and their number stays` });
+    throw new InvalidInput({ '--shards': `the cluster has ${there} shards, and their number cannot change` });
 }
 
 /** Returns whether this is a Citus cluster. */
@@ -48,14 +48,17 @@ export const isCluster = async (db: Database) => (await citusVersion(db)) !== un
 /** Returns whether this is a Citus cluster whose tables are distributed. */
 export const isDistributed = async (db: Database) => (await isCluster(db)) && (await countShards(db)) > 0;
 
-async function citusVersion(db: Database): Promise<string | undefined> {
+async function citusVersion(db: Database) {
   const { rows } = await sql<{ version: string }>`
     select extversion as version from pg_extension where extname = 'citus'`.execute(db);
   return rows[0]?.version;
 }
 
-/** Returns how many tables there were to distribute. Tables that Citus knows because of their foreign keys are still to be distributed. */
-async function distributeTables(db: Database, shards: number): Promise<number> {
+/**
+ * Returns the number of tables that it distributed. Citus also lists tables that it only knows because of
+ * their foreign keys: these are distributed as well.
+ */
+async function distributeTables(db: Database, shards: number) {
   const { rows } = await sql<{ name: string; isCopied: boolean }>`
     select relname as name, relname = any(${COPIED}) as "isCopied" from pg_class
     where relnamespace = current_schema()::regnamespace and relkind = 'r'
@@ -74,10 +77,11 @@ async function distributeTables(db: Database, shards: number): Promise<number> {
 }
 
 /**
- * Lets Citus run each function on the server of the shard that its first argument names. Returns how many there were. Generic plans are
- * off: Citus plans a statement for one shard again and again anyway, and one of its generic plans crashes the server.
+ * Makes Citus run each function on the node of the shard in its first argument. Returns the number of
+ * functions that it distributed. Generic plans are off: Citus plans a statement for one shard on each
+ * execution anyway, and one of its generic plans crashes the server.
  */
-export async function distributeFunctions(db: Database): Promise<number> {
+export async function distributeFunctions(db: Database) {
   const { rows } = await sql<{ signature: string }>`
     select oid::regprocedure::text as signature from pg_proc
     where proname in (select name from schema_files) and pronamespace = current_schema()::regnamespace
@@ -95,18 +99,18 @@ export async function distributeFunctions(db: Database): Promise<number> {
   return rows.length;
 }
 
-/** Returns how many shards Citus has made; 0 where the tables are not distributed. */
-async function countShards(db: Database): Promise<number> {
+/** Returns the number of Citus's shards, or 0 if the tables are not distributed. */
+async function countShards(db: Database) {
   const { rows } = await sql<{ count: number }>`
     select count(*) as count from pg_dist_shard where logicalrelid = to_regclass('tickets')`.execute(db);
   return rows[0]!.count;
 }
 
 /**
- * Citus finds a row's place by a hash of its shard id, and the ids 0 to 31 would share some places and leave others empty. So each place
- * gets the lowest id that leads to it. Returns how many were missing.
+ * Citus places a row by a hash of its shard id, and the ids 0 to 31 would share some places and leave others
+ * empty. So each place gets the lowest id that hashes to it. Returns the number of added shards.
  */
-async function addShards(db: Database): Promise<number> {
+async function addShards(db: Database) {
   const candidates = CANDIDATES_PER_SHARD * (await countShards(db));
   const { rows } = await sql<{ id: number }>`
     select min(id) as id from generate_series(0, ${candidates}::integer) as id

@@ -9,46 +9,47 @@ import { assertGranted } from '../roles/missing-privileges.ts';
 import type { ServiceName } from '../roles/services.ts';
 import { distributeFunctions, isDistributed } from './distribute.ts';
 
-/** The oldest that PostgreSQL itself still maintains, and the oldest that the tests have been run on. */
+/** The oldest version that PostgreSQL maintains, and the oldest that the tests have run on. */
 const OLDEST_VERSION = 15;
 
-/** SQL_ASCII keeps the bytes that it is given: UTF-8, as that is what every client of ours speaks. */
+/** SQL_ASCII stores bytes unchanged. They are UTF-8, the encoding of every client of this service. */
 const ENCODINGS = new Set(['UTF8', 'SQL_ASCII']);
 
 // Spells "shrd".
 const MIGRATE_LOCK = 0x73687264;
 
 /**
- * Brings the schema up to date in one transaction: runs new table files, replaces changed functions, repeats the grants. Returns the
- * names of the files that it applied. Safe to run twice at once. Leaves a newer schema as it is, so that an older release can start
- * on it again. Throws Failure if this database cannot be migrated.
+ * Brings the schema up to date in one transaction: runs new table files, replaces changed functions, repeats
+ * the grants. Returns the names of the files that it applied. Safe to run concurrently. Does not change a
+ * newer schema, so an older release can start on it again. Throws Failure if this database cannot be
+ * migrated.
  */
-export async function migrate(db: Database): Promise<string[]> {
+export async function migrate(db: Database) {
   await assertSupported(db);
-  return db.transaction().execute(async (transaction) => {
-    await sql`select pg_advisory_xact_lock(${MIGRATE_LOCK})`.execute(transaction);
+  return db.transaction().execute(async (tx) => {
+    await sql`select pg_advisory_xact_lock(${MIGRATE_LOCK})`.execute(tx);
     // The release orders versions of a function: an older release must not replace a newer function.
     await sql`
       create table if not exists schema_files (
         name text primary key,
         hash text not null,
         release text not null
-      )`.execute(transaction);
-    const outdated = await findOutdated(transaction);
-    for (const file of outdated) await apply(transaction, file);
+      )`.execute(tx);
+    const outdated = await findOutdated(tx);
+    for (const file of outdated) await apply(tx, file);
     if (outdated.length > 0) {
-      if (await isDistributed(transaction)) await distributeFunctions(transaction);
-      await regrant(transaction);
+      if (await isDistributed(tx)) await distributeFunctions(tx);
+      await regrant(tx);
     }
     return outdated.map(({ name }) => name);
   });
 }
 
 /**
- * Throws, saying what to do, where a service's role lacks a privilege, the schema is older than this code, or the database is none
- * that can hold it. A newer schema is fine (rolling deploys).
+ * Throws, with instructions, if a service's role lacks a privilege, the schema is older than this code, or
+ * the database is not supported. A newer schema is accepted (rolling deploys).
  */
-export async function assertReady(db: Database, service: ServiceName): Promise<void> {
+export async function assertReady(db: Database, service: ServiceName) {
   await assertGranted(db, service);
   const { isOurs } = await assertSupported(db);
   if (isOurs && (await findOutdated(db)).length === 0) return;
@@ -56,17 +57,17 @@ export async function assertReady(db: Database, service: ServiceName): Promise<v
 }
 
 /**
- * Returns the files that were never applied, and the functions that have changed, unless a newer release applied them. Throws Failure
- * if a table file has changed.
+ * Returns the files that were never applied, and the functions and grants that have changed, unless a newer release
+ * applied them. Throws Failure if a table file has changed.
  */
 async function findOutdated(db: Database): Promise<SqlFile[]> {
   const { rows } = await sql<{ name: string; hash: string; release: string }>`
     select name, hash, release from schema_files`.execute(db);
   const applied = new Map(rows.map((row) => [row.name, row]));
-  return (await readSqlFiles()).filter(({ name, isFunction, hash }) => {
+  return (await readSqlFiles()).filter(({ name, folder, hash }) => {
     const before = applied.get(name);
     if (before?.hash === hash || (before && isNewer(before.release))) return false;
-    if (before && !isFunction)
+    if (before && folder === 'tables')
       throw new Failure(`${name}.sql has changed since this database ran it; use an empty database`);
     return true;
   });
@@ -74,10 +75,13 @@ async function findOutdated(db: Database): Promise<SqlFile[]> {
 
 const isNewer = (release: string) => release.localeCompare(manifest.version, 'en', { numeric: true }) > 0;
 
-async function apply(db: Database, { name, isFunction, text, hash }: SqlFile): Promise<void> {
-  // Dropped and created: two functions of one name but with different arguments could both match a call.
+async function apply(db: Database, { name, folder, text, hash }: SqlFile) {
+  const isFunction = folder === 'functions';
+  // Dropped and created, because a call could match both the old and the new function if their arguments
+  // differ.
   if (isFunction) await sql`drop function if exists ${sql.ref(name)}`.execute(db);
-  await sql.raw(text).execute(db);
+  // migrate repeats all grants at the end, for every role.
+  if (folder !== 'grants') await sql.raw(text).execute(db);
   if (isFunction) await sql`revoke execute on function ${sql.ref(name)} from public`.execute(db);
   await sql`
     insert into schema_files (name, hash, release) values (${name}, ${hash}, ${manifest.version})
@@ -85,8 +89,8 @@ async function apply(db: Database, { name, isFunction, text, hash }: SqlFile): P
 }
 
 /**
- * Returns whether the database has our tables. Throws Failure where the server is too old, the database cannot store every name, or
- * somebody else's tables would be in the way.
+ * Returns whether the database has our tables. Throws Failure if the server is too old, the encoding cannot
+ * store every name, or the database has tables of another program.
  */
 async function assertSupported(db: Database) {
   const { rows } = await sql<{
@@ -101,34 +105,34 @@ async function assertSupported(db: Database) {
       to_regclass('schema_files') is null and to_regclass('partners') is not null as "isForeign"`.execute(db);
   const { version, number, encoding, isForeign } = rows[0]!;
   if (number < OLDEST_VERSION * 10_000)
-    throw new Failure(`PostgreSQL ${OLDEST_VERSION} or newer is needed, and this is ${version}`);
+    throw new Failure(`PostgreSQL ${OLDEST_VERSION} or newer is required, and this is ${version}`);
   if (!ENCODINGS.has(encoding))
     throw new Failure(
       `the database in DATABASE_URL is encoded in ${encoding}, which cannot hold every name; ` +
-        `make one with "create database … template template0 encoding 'UTF8'"`,
+        `create one with "create database … template template0 encoding 'UTF8'"`,
     );
-  if (isForeign)
-    throw new Failure('the database has tables that no release has created; use an empty database');
+  if (isForeign) throw new Failure('the database has tables of another program; use an empty database');
   return rows[0]!;
 }
 
-/** A file of sql/tables or sql/functions. A function's file has its name. */
+/** A file of sql/tables, sql/functions or sql/grants. A function has the name of its file. */
 type SqlFile = Awaited<ReturnType<typeof readSqlFiles>>[number];
 
 const SQL = new URL('../../sql/', import.meta.url);
 
 /** Returns the files in the order in which they are applied. */
 async function readSqlFiles() {
-  return [...(await readFolder('tables')), ...(await readFolder('functions'))];
+  return (await Promise.all((['tables', 'functions', 'grants'] as const).map(readFolder))).flat();
 }
 
-async function readFolder(folder: 'tables' | 'functions') {
+async function readFolder(folder: 'tables' | 'functions' | 'grants') {
   const names = (await readdir(new URL(folder, SQL))).toSorted();
   return Promise.all(
     names.map(async (file) => {
       const text = await readFile(new URL(`${folder}/${file}`, SQL), 'utf8');
       const hash = createHash('sha256').update(text).digest('hex');
-      return { name: file.replace('.sql', ''), isFunction: folder === 'functions', text, hash };
+      const prefix = folder === 'grants' ? 'grants/' : '';
+      return { name: prefix + file.replace('.sql', ''), folder, text, hash };
     }),
   );
 }

@@ -1,7 +1,7 @@
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
 
-// The tables as queries in TypeScript see them: with the columns that such a query names. Columns that only SQL text uses stand in
-// sql/tables alone. int8 and numeric arrive as numbers (connect.ts).
+// The tables, with the columns that queries in TypeScript use. Columns that only SQL text uses are only in
+// sql/tables. int8 and numeric values are parsed as numbers (connect.ts).
 
 type CreatedAt = ColumnType<Date, Date | undefined, never>;
 export type BatchState = 'pending' | 'confirmed' | 'failed';
@@ -9,22 +9,24 @@ export type BatchState = 'pending' | 'confirmed' | 'failed';
 export type JournalKind = 'confirmed' | 'cancelled' | 'failed' | 'sold_out' | 'reopened';
 /** A reader of the journal: the sender of e-mails to attendees, or a partner's webhook. */
 export type ConsumerKind = 'mail' | 'webhook';
-/** packages/deliveries draws them. */
+/** packages/deliveries has a picture of these states. */
 export type DeliveryState =
   'queued' | 'sending' | 'sent' | 'retry' | 'undeliverable' | 'suppressed' | 'cancelled';
-/** Paused: until somebody says otherwise. Disabled: by the service, which has given it up. */
+/** Paused: by a partner or an operator, who can resume it. Disabled: by the service. */
 export type ConsumerState = 'active' | 'paused' | 'disabled';
-/** For an attendee that is registered already: a second seat, a refusal, or the first pass reference again. */
+/**
+ * The answer to an attendee who is registered already: another seat, a refusal, or the first pass reference.
+ */
 export type DuplicatePolicy = 'allow' | 'reject' | 'return_existing';
-/** For what an attendee registers once, where not as often as they like. */
+/** Whether an attendee can register once per event or once per ticket, unless duplicates are allowed. */
 export type DuplicateScope = 'event' | 'ticket';
 
-/** Languages that attendees are written to in. */
+/** Languages of e-mails to attendees. */
 export type Language = 'en' | 'de';
 /** The mode of a key and of an event. Test events never send anything to attendees. */
 export type Mode = 'live' | 'test';
 
-/** The values that the audit log keeps of a thing: neither secrets nor their hashes, and no attendee data. */
+/** The values of a subject in the audit log: no secrets, no hashes of secrets, no attendee data. */
 export type AuditedState = Record<string, unknown>;
 
 interface OfShard {
@@ -33,7 +35,7 @@ interface OfShard {
 
 interface OfPartner extends OfShard {
   event_id: number;
-  /** 0: of all partners. */
+  /** 0: all partners. */
   partner_id: number;
 }
 
@@ -43,19 +45,19 @@ export interface Schema {
     name: string;
     /** Null: no limit. */
     requests_per_second: number | null;
-    /** Its share where partners compete, relative to others'. */
+    /** Its share if partners compete for seats, relative to other partners. */
     weight: Generated<number>;
     created_at: CreatedAt;
-    /** For notices about its webhooks. */
+    /** Receives notices about its webhooks. */
     contact_email: string | null;
   };
   secret_keys: {
-    /** In clear, so that a key is found by an index and only then compared. */
+    /** Not secret: an index finds the key by it, and then the secret is compared. */
     key_id: string;
     partner_id: number;
-    /** SHA-256 of the secret, which has 256 random bits: nothing slower would add anything. */
+    /** SHA-256 of the secret. It has 256 random bits, so a slower hash would not be safer. */
     secret_hash: Buffer;
-    /** As its text says. */
+    /** The text of the key contains it, too. */
     mode: Generated<Mode>;
     created_at: CreatedAt;
     expires_at: Date | null;
@@ -63,7 +65,7 @@ export interface Schema {
   };
   /** The hour of each key's last use. */
   secret_key_uses: { key_id: string };
-  /** Where events live, each with everything about it. */
+  /** Each event is in one shard, with all its data. */
   shards: { id: number };
   events: {
     id: GeneratedAlways<number>;
@@ -75,16 +77,16 @@ export interface Schema {
     mode: Generated<Mode>;
     duplicate_policy: Generated<DuplicatePolicy>;
     duplicate_scope: Generated<DuplicateScope>;
-    /** Until when partners may cancel registrations. Null: at any time. */
+    /** Deadline for cancellations by partners. Null: none. */
     cancel_until: Date | null;
     created_at: CreatedAt;
     starts_at: Date | null;
     ends_at: Date | null;
     venue: string | null;
-    /** Of the IANA's database. */
+    /** A name of the IANA time zone database. */
     time_zone: string | null;
     language: Generated<Language>;
-    /** Where attendees' answers go. */
+    /** Address for attendees' replies. */
     reply_to: string | null;
     /** Rises with every change of the event. */
     revision: Generated<number>;
@@ -96,9 +98,9 @@ export interface Schema {
     /** Ed25519, in PKCS #8. */
     private_key: Generated<Buffer>;
     created_at: CreatedAt;
-    /** Since when it signs no more. */
+    /** When it stopped signing. */
     retired_at: Date | null;
-    /** Since when what it signed is not valid any more. */
+    /** When its passes became invalid. */
     withdrawn_at: Date | null;
   };
   tickets: OfShard & {
@@ -122,23 +124,23 @@ export interface Schema {
   idempotency_keys: OfPartner & { key: string; created_at: CreatedAt };
   /** Resets of test events have cancelled every registration up to this offset of the journal. */
   test_resets: OfPartner & { journal_offset: number };
-  /** How far a shard's journal is written. */
+  /** The last offset in the journal of each shard. */
   journal_heads: OfShard & { last_offset: number };
   /** Readers of the journal of an event, each with its progress. */
   journal_consumers: OfPartner & {
     id: string;
     kind: ConsumerKind;
-    /** Everything up to here was delivered. */
+    /** All entries up to this offset are delivered. */
     last_offset: Generated<number>;
     /** Last offset of the range in flight. Null: there is none. */
     in_flight_until: number | null;
-    /** Last entry for it that a scan has found. Null: nobody has looked yet. */
+    /** Last entry for this consumer that a scan has found. Null: not scanned yet. */
     news_offset: number | null;
     state: Generated<ConsumerState>;
     /** Consecutive failed attempts. */
     failures: Generated<number>;
     failing_since: Date | null;
-    /** When it may be leased again. */
+    /** Next time at which it can be leased. */
     next_at: Generated<Date>;
     lease: string | null;
     leased_until: Date | null;
@@ -149,17 +151,17 @@ export interface Schema {
     url: string;
     description: string;
     types: string[];
-    /** Entries of one message, at most. */
+    /** Limit of the entries in one message. */
     entry_limit: number;
     /** Cursor of the last message that was delivered. */
     chain_offset: number;
-    /** How often a replay was requested. */
+    /** Number of requested replays. */
     replays: Generated<number>;
-    /** Why the service has given it up, where it has. */
+    /** Why the service disabled it, or null. */
     disabled_reason: string | null;
     /** Null: it is not paused. */
     paused_by: 'partner' | 'operator' | null;
-    /** Id of a message that was asked for to try the endpoint. Null: none is to be sent. */
+    /** Id of a requested test message that is not sent yet. Null: none. */
     test_message: string | null;
     created_at: CreatedAt;
   };
@@ -167,16 +169,16 @@ export interface Schema {
   webhook_secrets: OfShard & {
     endpoint_id: string;
     id: string;
-    /** Of HMAC. */
+    /** The key of HMAC. */
     secret: Buffer;
-    /** Of Ed25519, 32 bytes each. */
+    /** Keys of Ed25519, 32 bytes each. */
     private_key: Buffer;
     public_key: Buffer;
     created_at: CreatedAt;
-    /** Null: it is the current one. */
+    /** Null: the current secret. */
     ends_at: Date | null;
   };
-  /** Everything that is sent to one recipient. */
+  /** One row per message to one recipient. */
   deliveries: OfShard & {
     event_id: number;
     kind: string;
@@ -186,7 +188,7 @@ export interface Schema {
     /** Codes of the SMTP server, or one of our own. Never the server's text: it contains addresses. */
     reason: string | null;
     created_at: CreatedAt;
-    /** When the last message was sent, in any edition. */
+    /** When the last message was sent, of any revision. */
     sent_at: Date | null;
   };
   /** Addresses that get no more e-mails. */
@@ -194,7 +196,7 @@ export interface Schema {
     /** SHA-256 of the address. */
     digest: string;
     reason: string;
-    /** Of which event the refused e-mail was. */
+    /** The event of the refused e-mail. */
     event_id: number;
     at: CreatedAt;
   };
