@@ -92,6 +92,12 @@ test('CONNECT behind a registration that waits, and a reset, harm nobody', async
   await expectServed();
 });
 
+test('a connection without a request is closed without an answer: browsers open some in advance', async () => {
+  const unused = await RawConnection.open(api.baseUrl);
+  const received = await waitUntil('it is closed', () => unused.closed().catch(() => null));
+  expect(received).toBe('');
+});
+
 test('who asks for CONNECT and keeps the connection open is cut', async () => {
   const held = await Promise.all(Array.from({ length: 50 }, () => open({ allowHalfOpen: true })));
   for (const connection of held) connection.send(CONNECT);

@@ -95,8 +95,11 @@ test('an event that is opened to a partner is there within 2 s', async () => {
   await expectEffect(() => grantEvent(database.db, gala.partnerId, gala.eventId), ['21', '00']);
 });
 
+const rotate = (keyId: string, overlapHours: number) =>
+  database.db.transaction().execute((tx) => rotateKey(tx, keyId, overlapHours * HOUR_MS));
+
 test('after a rotation with overlap both keys work until the old one ends', async () => {
-  const successor = (await rotateKey(database.db, gala.keyId, 1))!;
+  const successor = (await rotate(gala.keyId, 1))!;
   const overlapMs = successor.previousKeyEndsAt.getTime() - Date.now();
   expect(overlapMs).toBeGreaterThan(0.9 * HOUR_MS);
   expect(overlapMs).toBeLessThanOrEqual(1.1 * HOUR_MS);
@@ -109,7 +112,7 @@ test('after a rotation with overlap both keys work until the old one ends', asyn
 
 test('a rotation without overlap ends the old key within 2 s', async () => {
   let successor: IssuedKey | undefined;
-  await expectEffect(async () => (successor = await rotateKey(database.db, gala.keyId, 0)), ['00', '20']);
+  await expectEffect(async () => (successor = await rotate(gala.keyId, 0)), ['00', '20']);
   expect(await codesOf(successor!.secretKey)).toEqual(['00', '00']);
 });
 
@@ -172,7 +175,7 @@ test('where the use of a key cannot be noted, its requests do not fail', async (
 test('a key that is revoked while it is being rotated has no successor', async () => {
   const revocation = await database.db.startTransaction().execute();
   expect(await revokeKey(revocation, gala.keyId)).toEqual({ revoked: false });
-  const rotation = rotateKey(database.db, gala.keyId, 1);
+  const rotation = rotate(gala.keyId, 1);
   await waitForLockWaiters(database.db, 1);
   await revocation.commit().execute();
   expect(await rotation).toBeUndefined();
@@ -182,7 +185,7 @@ test('a key that is revoked while it is being rotated has no successor', async (
 test('a key that was revoked or has expired has no successor', async () => {
   const expired = await issueKey(database.db, gala.partnerId, new Date(Date.now() - HOUR_MS));
   await revokeKey(database.db, gala.keyId);
-  for (const { keyId } of [gala, expired]) expect(await rotateKey(database.db, keyId, 1)).toBeUndefined();
+  for (const { keyId } of [gala, expired]) expect(await rotate(keyId, 1)).toBeUndefined();
   expect(await listKeys(database.db, gala.partnerId)).toHaveLength(2);
 });
 

@@ -10,7 +10,6 @@ import { exchange, requestText } from '../harness/raw-http.ts';
 import { runCli, startApiProcess } from '../harness/service-process.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
-// Low enough that a busy machine asks for more, too.
 const LIMIT = 25;
 const TAKES_EFFECT_WITHIN_MS = 2_000;
 
@@ -77,15 +76,16 @@ const times = <Item>(count: number, item: Item): Item[] => Array.from({ length: 
 const countOf = (answers: readonly Answer[], code: string) =>
   answers.filter(({ body }) => body.responseCode === code).length;
 
-/** Expects that the callers together got the limit in every second, and not more. */
+/** Expects that the callers together never got more than the limit, and get it once the machine has the time to ask for much more. */
 async function expectLimit(limit: number, callers: readonly PartnerClient[]): Promise<void> {
   const seconds = 3;
-  const { answers, touched } = await hammerFor(seconds, callers);
-  const accepted = countOf(answers, '00');
-  expect(accepted).toBeLessThanOrEqual(1.2 * limit * touched);
-  expect(accepted).toBeGreaterThanOrEqual(0.8 * limit * seconds);
-  expect(countOf(answers, '50')).toBe(answers.length - accepted);
-  expect(accepted).toBeLessThan(answers.length);
+  await waitUntil('the callers ask for much more than the limit, and get it', async () => {
+    const { answers, touched } = await hammerFor(seconds, callers);
+    const granted = countOf(answers, '00');
+    expect(granted).toBeLessThanOrEqual(1.2 * limit * touched);
+    expect(countOf(answers, '50')).toBe(answers.length - granted);
+    return answers.length > 4 * limit * touched && granted >= 0.8 * limit * seconds;
+  });
 }
 
 describe('two APIs together admit the limit', () => {

@@ -10,16 +10,16 @@ const settings = {
   ...processSettings,
   HOST: Type.String({ default: '0.0.0.0', description: 'address to listen on' }),
   CONTACT_URL: optionalText(
-    'where partners reach you, a web page or mailto: address; shown in the API reference',
+    'contact for partners, a web page or mailto: address; shown in the API reference',
     { pattern: '^(?:https?://|mailto:).+$' },
   ),
   DEMO_FILE: optionalText(
-    'demo.json whose test key, event and ticket fill in the requests at /docs; set by `npm start` on a loopback address, and for nothing else',
+    'demo.json with the test key, event and ticket for the requests at /docs; only for `npm start`, which sets it on a loopback address',
   ),
   PORT: port('port to listen on', 3000),
-  READ_CONNECTIONS: whole('connections to Postgres for everything but reserving', [1, 100], 4),
+  READ_CONNECTIONS: whole('connections to Postgres, except those that reserve seats', [1, 100], 4),
   ANSWER_WITHIN_MS: whole(
-    'how long a registration, or a list of them, may wait for its answer before it is 90 or 91',
+    'time limit for the answer to a registration or a list of registrations; after it, the answer is 90 or 91',
     [100, 60_000],
     3_000,
   ),

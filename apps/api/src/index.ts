@@ -1,3 +1,2 @@
-export * from './capabilities.ts';
 export * from './config.ts';
 export * from './start-api.ts';

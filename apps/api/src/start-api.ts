@@ -1,24 +1,31 @@
 import { readFile } from 'node:fs/promises';
-import { assertReady, createShardReads, openServicePool, readAtOnce, shardIds } from '@floodgate/database';
+import {
+  assertReady,
+  createShardReads,
+  openServicePool,
+  ping,
+  readAtOnce,
+  shardIds,
+} from '@floodgate/database';
 import { buildApi, parseReferenceDemo, type ApiContext, type OpenCapability } from '@floodgate/http';
 import { openProducer, queueOptions, watchQueue } from '@floodgate/queue';
 import type { Logger } from '@floodgate/service';
 import { CAPABILITIES } from './capabilities.ts';
 import type { ApiConfig } from './config.ts';
 
-/** A read that takes longer is given up: what it says of a key might be outdated by then. */
+/** A slower read fails: its answer about a key could be stale. */
 const READ_WITHIN_MS = 1_000;
-/** In a Citus cluster, for reads that wait for servers which do not answer: one for each of their shards. */
+/** On a Citus cluster, additional connections for reads that wait for a server: at most one per shard of a server that does not answer. */
 const WAITING_CONNECTIONS = 60;
-// Connections that may wait to be accepted (as far as the system allows: net.core.somaxconn). Past that, Linux forgets what
-// the client takes for open, and tells it only seconds later.
+// Limit of connections that wait for accept(), unless net.core.somaxconn is lower. Beyond this, Linux drops connections that the client
+// believes to be open, and the client learns it seconds later.
 const BACKLOG = 4_096;
-/** Of the time that a stop may take, for clients that are slow; the rest is for answers, the queue and Postgres. */
-const SLOW_CLIENTS_SHARE = 0.25;
+/** Share of the time for a stop that slow clients get. The rest is for answers, the queue and Postgres. */
+const CLOSE_SHARE = 0.25;
 
-/** Opens the capabilities and listens. Throws UnsafeQueueError where the queue could lose jobs already. */
+/** Opens the capabilities and listens. Throws UnsafeQueueError if the queue could lose jobs. */
 export async function startApi(config: ApiConfig, log: Logger) {
-  // Closed in reverse, here where the start fails, and else by close().
+  // Closed in reverse order: here if the start fails, otherwise by the caller.
   await using opened = new AsyncDisposableStack();
   const server = { service: 'api', connectionString: config.DATABASE_URL, log } as const;
   const openPool: ApiContext['openPool'] = (options) => opened.use(openServicePool(server, options));
@@ -27,27 +34,30 @@ export async function startApi(config: ApiConfig, log: Logger) {
   await assertReady(start, 'api');
   const readWithinMs = Math.min(answerWithinMs, READ_WITHIN_MS);
   const hasShards = (await shardIds(start)).length > 1;
-  const shardReads = hasShards ? createShardReads(config.READ_CONNECTIONS) : readAtOnce;
+  const connections = config.READ_CONNECTIONS;
+  const shardReads = hasShards ? createShardReads(connections) : readAtOnce;
   const reads = openPool({
     purpose: '',
-    maxConnections: config.READ_CONNECTIONS + (hasShards ? WAITING_CONNECTIONS : 0),
-    // Together less than the time for an answer, when Postgres is stuck and every connection is taken.
+    maxConnections: connections + (hasShards ? WAITING_CONNECTIONS : 0),
+    // Their sum is less than the time for an answer, even if Postgres hangs and all connections are in use.
     connectTimeoutMs: readWithinMs,
     statementTimeoutMs: readWithinMs,
   });
+  // Opened now: the first callers, often the first of a launch, would wait for it.
+  await Promise.all(Array.from({ length: connections }, () => ping(reads)));
   const producer = openProducer(queueOptions(config, log));
   opened.adopt(producer, () => producer.close());
   opened.defer(await watchQueue(producer, log));
   const capabilities: OpenCapability[] = [];
   for (const face of CAPABILITIES) {
     const context = { log, reads, shardReads, openPool, producer, answerWithinMs };
-    const capability = await face.open(context, config);
-    opened.defer(() => capability.close?.());
-    capabilities.push(capability);
+    const open = await face.open(context, config);
+    opened.defer(() => open.close?.());
+    capabilities.push(open);
   }
-  const contactUrl = config.CONTACT_URL;
-  const demo = config.DEMO_FILE ? parseReferenceDemo(await readFile(config.DEMO_FILE, 'utf8')) : undefined;
-  const closeWithinMs = config.SHUTDOWN_TIMEOUT_MS * SLOW_CLIENTS_SHARE;
+  const { CONTACT_URL: contactUrl, DEMO_FILE: file } = config;
+  const demo = file ? parseReferenceDemo(await readFile(file, 'utf8')) : undefined;
+  const closeWithinMs = config.SHUTDOWN_TIMEOUT_MS * CLOSE_SHARE;
   const app = await buildApi({ log, reads, queue: producer, closeWithinMs, capabilities, contactUrl, demo });
   opened.defer(() => app.close());
   const baseUrl = await app.listen({ host: config.HOST, port: config.PORT, backlog: BACKLOG });

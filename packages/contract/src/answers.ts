@@ -3,18 +3,18 @@ import { closed, Flag, nullableTimestamp, oneOf, Text, Timestamp, Whole } from '
 
 /** An event and one of its tickets. */
 export const ticketOfEvent = {
-  organizedEventID: Whole('The event.', 1042),
-  organizedEventTicketID: Whole('The ticket.', 1),
+  organizedEventID: Whole('Id of the event.', 1042),
+  organizedEventTicketID: Whole('Id of the ticket.', 1),
 };
 
-/** Entries that a list returns unless its query says otherwise. */
+/** Default number of entries in a page of a list. */
 export const DEFAULT_LIMIT = 100;
 
-/** The end of a page. */
+/** The last fields of every page. */
 const pageEnd = {
-  cursor: Text('Send it as `after` to continue, now or later. Treat it as opaque.', '100'),
+  cursor: Text('Send it as `after` to get the next page, now or later. Treat it as opaque.', '100'),
   more: Flag(
-    'Whether the next page can be read at once. A page can be short or empty although there is more.',
+    'Whether the next page is available now. A page can be short or empty even if this is true.',
     false,
   ),
 };
@@ -26,24 +26,24 @@ export const PassReference = Text(
   { title: 'PassReference' },
 );
 
-/** A ticket as partners see it: exactly these twelve fields, in this order. */
+/** A ticket in the API: exactly these twelve fields, in this order. */
 export const Ticket = closed('Ticket', {
-  id: Whole('Send it as organizedEventTicketID when registering.', 1),
+  id: Whole('Id of the ticket. Send it as organizedEventTicketID to register.', 1),
   ticketTitle: Text('Ticket name.', 'Dinner'),
   ticketPrice: Type.Number({
     description:
-      'Ticket price, a decimal, in the currency that you agreed with the operator. The API names no currency.',
+      'Price as a decimal number, in the currency that you agreed on with the operator. The API does not name it.',
     examples: [49.5],
   }),
-  ticketBenefits: Text('Free text describing the benefits.', 'Three courses and a seat at a table'),
+  ticketBenefits: Text('Description of the benefits.', 'Three courses and a seat at a table'),
   activeStatus: Flag('Whether the ticket is active.', true),
-  organizedEventID: Whole('The event that the ticket belongs to.', 1042),
+  organizedEventID: Whole('Id of the event that the ticket belongs to.', 1042),
   organizedEvent: Type.Null({ description: 'Always null.' }),
   count: Whole('Number of seats left.', 120),
-  dateCreated: Timestamp('When the ticket was created.'),
-  createdBy: Whole('Identifier of the creator.', 1),
+  dateCreated: Timestamp('Creation time of the ticket.'),
+  createdBy: Whole('Id of the creator.', 1),
   lastModifiedBy: Text('The actor that last modified the ticket.', 'operator'),
-  lastModifiedDate: Timestamp('When the ticket was last modified.'),
+  lastModifiedDate: Timestamp('Time of the last modification.'),
 });
 
 export type Ticket = Static<typeof Ticket>;
@@ -53,18 +53,18 @@ export const RegistrationStatus = closed('RegistrationStatus', {
   passReference: PassReference,
   state: oneOf(
     ['held', 'reserved', 'confirmed', 'cancelled', 'failed'],
-    'held: the seat is yours until the hold expires or you confirm it. reserved: the seat is yours, and finalization follows. ' +
-      'confirmed: finalized. failed: finalization failed, and the seat stays yours. cancelled: the seat was released.',
+    'held: the seat is kept until the hold expires. To keep it longer, confirm the registration. reserved: the seat is taken, and ' +
+      'finalization follows. confirmed: finalized. failed: finalization failed, and the seat stays taken. cancelled: the seat was released.',
     'confirmed',
   ),
   ...ticketOfEvent,
   ticketTitle: Text('Ticket name.', 'Dinner'),
-  dateReserved: Timestamp('When the seat was reserved.'),
+  dateReserved: Timestamp('Time of the reservation.'),
   dateFinalized: nullableTimestamp(
-    'When finalization confirmed the registration or failed; null before.',
+    'Time at which finalization confirmed the registration or failed. null: not finalized.',
     '2026-11-21T09:00:00.210+00:00',
   ),
-  dateCancelled: nullableTimestamp('When the registration was cancelled; null if it was not.', null),
+  dateCancelled: nullableTimestamp('Time of the cancellation. null: not cancelled.'),
 });
 
 export type RegistrationStatus = Static<typeof RegistrationStatus>;
@@ -78,12 +78,12 @@ export const LaunchState = closed('LaunchState', {
     'scheduled',
   ),
   opensAt: nullableTimestamp(
-    'When the first ticket goes on sale; null if a ticket has no opening time.',
+    'Opening time of the first sale. null: a ticket has no opening time.',
     '2026-11-21T10:00:00.000+00:00',
   ),
-  closesAt: nullableTimestamp('When the last sale ends; null if a ticket has no end.', null),
-  serverTime: Timestamp('The clock of the service, which decides.', '2026-11-21T09:59:57.412+00:00'),
-  seatsLeft: Whole('Remaining seats of all tickets whose sale has not ended. At most 1 s old.', 120),
+  closesAt: nullableTimestamp('End of the last sale. null: the sale of a ticket has no end.'),
+  serverTime: Timestamp('Current time of the service. Sales open and close by this clock.'),
+  seatsLeft: Whole('Seats left on all tickets whose sale has not ended. At most 1 second old.', 120),
 });
 
 export type LaunchState = Static<typeof LaunchState>;
@@ -91,14 +91,14 @@ export type LaunchState = Static<typeof LaunchState>;
 /** The progress of a reset. */
 export const TestEventReset = closed('TestEventReset', {
   cancelled: Whole('Number of registrations that this call cancelled.', 42),
-  more: Flag('Whether there is more to cancel. If so, repeat the call.', false),
+  more: Flag('Whether registrations are left to cancel. If true, repeat the call.', false),
 });
 
-/** A parameter of a query. It has no example: tools would send it. */
+/** An optional query parameter. It has no example, because tools would send the example. */
 const parameter = (pattern: string, description: string) =>
   Type.Optional(Type.String({ pattern, description }));
 
-/** How many of these a list returns. */
+/** The parameter `limit` of a list of the named items. */
 export const Limit = (of: string) =>
   parameter(
     '^(?:[1-9][0-9]{0,2}|1000)$',
@@ -109,7 +109,7 @@ export const Limit = (of: string) =>
 export const RegistrationListQuery = Type.Object({
   after: parameter(
     '^(?:0|[1-9][0-9]{0,14})$',
-    'Optional, the cursor of the page before. Default: the list starts at the beginning',
+    'Optional, the cursor of the previous page. Default: the beginning of the list',
   ),
   limit: Limit('entries'),
   state: Type.Optional(
@@ -120,29 +120,29 @@ export const RegistrationListQuery = Type.Object({
   ),
 });
 
-/** A page of the changes of a partner's registrations, in order. */
+/** A page of the changes to a partner's registrations, in order. */
 export const RegistrationList = closed('RegistrationList', {
   registrations: Type.Array(RegistrationStatus, { description: 'The entries, oldest change first.' }),
   ...pageEnd,
 });
 
-/** The pass that lets an attendee in. */
+/** The pass of a confirmed registration. */
 export const AttendeePass = closed('AttendeePass', {
   passReference: PassReference,
   pass: Text(
-    'The signed token that the QR code shows. It can be verified with the public keys alone.',
-    // The key that signed it was thrown away.
+    'The signed token that the QR code contains. The public keys are enough to verify it.',
+    // The private key of this example was deleted.
     'FG2.000G00042800000100000000000JQ1G75J7V2OIRE6NQOTU3MNFU535K5HGVSU9BFJ1DKMEH58C7CNRQN2AOEN6AN896U0RR' +
       'QCMETBVHITLAONU27EFNGEPSAH27876EI410',
   ),
   keyID: Text('The `kid` of the key that signed the pass.', '1'),
   ...ticketOfEvent,
   validFrom: nullableTimestamp(
-    'One day before the event begins, by its current times. Null: no start is set.',
+    'Start of the validity: one day before the current start of the event. null: the event has no start.',
     '2026-11-30T18:00:00.000+00:00',
   ),
   validUntil: nullableTimestamp(
-    'One day after the event ends, by its current times. Null: no end is set.',
+    'End of the validity: one day after the current end of the event. null: the event has no end.',
     '2026-12-02T22:00:00.000+00:00',
   ),
 });
@@ -153,18 +153,18 @@ export const RevocationQuery = Type.Pick(RegistrationListQuery, ['after', 'limit
 /** A page of revoked passes. */
 export const RevokedPasses = closed('RevokedPasses', {
   revocations: Text(
-    'A JWS (RFC 7515, compact, EdDSA). Its payload is JSON: `event`, `partner`, `after`, `cursor`, `more`, `serials`, `at`.',
+    'A JWS (RFC 7515, compact, EdDSA). Its payload is JSON with `event`, `partner`, `after`, `cursor`, `more`, `serials` and `at`.',
     'eyJhbGciOiJFZERTQSIsImtpZCI6IjEiLCJ0eXAiOiJmbG9vZGdhdGUtcmV2b2NhdGlvbnMifQ.eyJldmVudCI6MTA0….3DRDn08sU9Hld…',
   ),
   ...pageEnd,
 });
 
-/** The event as doors need it. */
+/** The signed event document for doors. */
 export const SignedEvent = closed('SignedEvent', {
   event: Text(
-    'A JWS (RFC 7515, compact, EdDSA). Its payload is JSON: `event`, `eventRef`, `revision`, `name`, `venue`, `timeZone`, ' +
-      '`startsAt`, `endsAt`, `validFrom`, `validUntil`, `at`.',
+    'A JWS (RFC 7515, compact, EdDSA). Its payload is JSON with `event`, `eventRef`, `revision`, `name`, `venue`, `timeZone`, ' +
+      '`startsAt`, `endsAt`, `validFrom`, `validUntil` and `at`.',
     'eyJhbGciOiJFZERTQSIsImtpZCI6IjEiLCJ0eXAiOiJmbG9vZGdhdGUtZXZlbnQifQ.eyJldmVudCI6MTA0….z0qw-E9RbelqG…',
   ),
-  revision: Whole('Rises with every change of the event.', 3),
+  revision: Whole('Increases with every change to the event.', 3),
 });

@@ -3,8 +3,8 @@ import { closed } from './fields.ts';
 import { RESPONSE_CODES, type FailureCode } from './response-codes.ts';
 
 /**
- * Version of the contract with partners, as the OpenAPI document and the API's changelog state it. The first number is that of
- * the paths, and stays; the second rises with what is added; the third with what is only described better.
+ * Version of the contract with partners, in the OpenAPI document and the API's changelog. The first number is the version in
+ * the paths and does not change. Additions increase the second number, better descriptions the third.
  */
 export const CONTRACT_VERSION = '1.1.0';
 
@@ -12,14 +12,14 @@ export const CONTRACT_VERSION = '1.1.0';
 export const SuccessEnvelope = <Data extends TSchema>(data: Data) =>
   closed('Success', {
     responseCode: Type.Literal('00', { description: 'Result code; "00" marks success.' }),
-    responseMessage: Type.Literal('Successful', { description: 'Message for a person.' }),
+    responseMessage: Type.Literal('Successful', { description: 'Human-readable message.' }),
     responseData: data,
   });
 
 /** Schema of every failed answer. */
 export const FailureEnvelope = closed('Failure', {
   responseCode: Type.String({ description: 'Result code; see the list of response codes.' }),
-  responseMessage: Type.String({ description: 'What is wrong, for a person.' }),
+  responseMessage: Type.String({ description: 'Human-readable reason for the failure.' }),
   responseData: Type.Null({ description: 'Always null on a failure.' }),
 });
 

@@ -11,7 +11,7 @@ test('every field of a registration has a rule that a caller can read', () => {
   }
 });
 
-test('a rule says required where the field is, and optional where it is not', () => {
+test('the rule of a field says required if the field is required, else optional', () => {
   const saysRequired = Object.keys(RegistrationRequest.properties).filter((field) =>
     ruleOf(field).startsWith(`${field}: required`),
   );
@@ -19,7 +19,7 @@ test('a rule says required where the field is, and optional where it is not', ()
 });
 
 test.for(['nonsense', '__proto__', 'constructor', ''])(
-  'the rule of %o, which is no field, is plain',
+  'the rule of %o, which is not a field, is "not valid"',
   (field) => {
     expect(ruleOf(field)).toBe(`${field}: not valid`);
   },

@@ -1,6 +1,6 @@
 import { Kind, Type, TypeRegistry, type TProperties, type TSchema } from '@sinclair/typebox';
 
-// The fields of the schemas. A title that is one word names the schema in the OpenAPI document, and the type in generated clients.
+// Builders of schemas. A one-word title becomes the name of the schema in the OpenAPI document, and of the type in generated clients.
 
 /** A field with its description, an example and its rules. */
 export const Text = (description: string, example: string, rules: object = {}) =>
@@ -10,7 +10,7 @@ export const Whole = (description: string, example: number, rules: object = {}) 
 export const Flag = (description: string, example: boolean) =>
   Type.Boolean({ description, examples: [example] });
 
-/** An instant with fractional seconds and an explicit offset, e.g. 2026-11-21T09:00:00.123+00:00. */
+/** A time with fractional seconds and an explicit offset, e.g. 2026-11-21T09:00:00.123+00:00. */
 export const Timestamp = (description: string, example = '2026-11-21T09:00:00.123+00:00') =>
   Text(description, example, { format: 'date-time' });
 
@@ -18,13 +18,13 @@ export const Timestamp = (description: string, example = '2026-11-21T09:00:00.12
 export const nullable = <Schema extends TSchema>(type: Schema, description: string, example: unknown) =>
   Type.Union([type, Type.Null()], { description, examples: [example] });
 
-export const nullableTimestamp = (description: string, example: string | null) =>
+export const nullableTimestamp = (description: string, example: string | null = null) =>
   nullable(Type.String({ format: 'date-time' }), description, example);
 
-// TypeBox knows an enum only as a union. In the OpenAPI document a union becomes `anyOf`, which generated clients handle badly.
+// TypeBox has enums only as unions. In the OpenAPI document a union becomes `anyOf`, which generated clients handle badly.
 TypeRegistry.Set<{ enum: readonly unknown[] }>('OneOf', (schema, value) => schema.enum.includes(value));
 
-/** One of these texts, or null if that is among them. A parameter that is optional has no example: tools would send it. */
+/** One of these texts, or null if it is listed. An optional parameter has no example, because tools would send it. */
 export const oneOf = <const Name extends string | null>(
   names: readonly Name[],
   description: string,
@@ -35,7 +35,7 @@ export const oneOf = <const Name extends string | null>(
   return Type.Unsafe<Name>({ [Kind]: 'OneOf', type, enum: names, description, ...example });
 };
 
-/** An object that may have other fields as well. */
+/** An object that can have additional fields. */
 export const open = <Fields extends TProperties>(title: string, fields: Fields, description?: string) =>
   Type.Object(fields, { title, ...(description !== undefined && { description }) });
 
@@ -44,9 +44,9 @@ export const closed = <Fields extends TProperties>(title: string, fields: Fields
   Type.Object(fields, { title, additionalProperties: false });
 
 /**
- * Returns the sentence of the rule for the value at `pointer` (as "/registrations/3/emailAddress") in what `schema`
- * describes, e.g. "registrations[3].emailAddress: required, an e-mail address …". A title of several words is a whole
- * sentence already; of one, it is the schema's name.
+ * Returns the rule of a schema for the value at `pointer` (such as "/registrations/3/emailAddress") as a sentence, e.g.
+ * "registrations[3].emailAddress: required, an e-mail address …". A title of several words is the complete sentence. A
+ * one-word title is the name of the schema.
  */
 export function fieldRule(schema: unknown, pointer: string): string {
   let name = '';

@@ -25,7 +25,7 @@ test('the form is prefix, event, serial and code', () => {
   expect(formatPassReference(parts)).toBe('GALA-1042-317-4829137450');
 });
 
-test('what was formatted is parsed to the same parts', () => {
+test('a formatted reference is parsed to the same parts', () => {
   fc.assert(
     fc.property(anyParts, (parts) => {
       expect(parsePassReference(formatPassReference(parts))).toEqual(parts);
@@ -33,7 +33,7 @@ test('what was formatted is parsed to the same parts', () => {
   );
 });
 
-test('one reference has one form: whatever parses is what its parts format to', () => {
+test('one reference has one form: a text that parses is equal to the format of its parts', () => {
   const nearly = fc
     .tuple(anyParts, fc.nat(40), fc.constantFrom('', '-', '0', 'A', 'a', ' ', '\n', '٣', '\0'))
     .map(([parts, at, noise]) => {
@@ -67,7 +67,7 @@ test.for([
   'GALA-1042-9999999999999999-4829137450',
   'GALA-2147483648-317-4829137450',
   'GALA-9999999999-317-4829137450',
-])('%o is none', (text) => {
+])('%o is not a pass reference', (text) => {
   expect(parsePassReference(text)).toBeNull();
 });
 

@@ -1,4 +1,4 @@
-/** A UUID in its usual form, as a pattern for schemas. Lower case, as Postgres prints it. */
+/** Pattern of a UUID for schemas: with hyphens, in lower case as Postgres prints it. */
 export const UUID_PATTERN = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$';
 
 const UUID = new RegExp(UUID_PATTERN, 'i');
@@ -9,12 +9,12 @@ export function isUuid(value: unknown): value is string {
 }
 
 /**
- * Part of a pattern: lone surrogates, which only JavaScript's strings can hold, and the characters that change the direction of
- * the text after them. Patterns of some other languages cannot name them, so it is left out of the patterns that are published.
+ * Part of a character class: characters that change the text direction, and lone surrogates, which only JavaScript strings can
+ * hold. Regular expressions of some other languages cannot express them, so published patterns omit this part.
  */
 export const NOT_PORTABLE = '\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff';
 
-/** An instant in the form that partners were promised. Precision: milliseconds, always UTC. */
+/** Returns a time in the format of the API: milliseconds, always UTC, with an explicit offset. */
 export function formatTimestamp(instant: Date): string {
   return instant.toISOString().replace('Z', '+00:00');
 }
@@ -23,8 +23,8 @@ const INT4_MAX = 2_147_483_647;
 const PASS_REFERENCE = /^([A-Z][A-Z0-9]{1,7})-([1-9][0-9]{0,9})-([1-9][0-9]{0,15})-([1-9][0-9]{9})$/;
 
 /**
- * The format of a pass reference: `<prefix>-<eventId>-<serial>-<passCode>`. The serial is unique over all events. The pass code has ten
- * digits that cannot be guessed.
+ * The parts of a pass reference, `<prefix>-<eventId>-<serial>-<passCode>`. The serial is unique over all events. The pass code has
+ * ten random digits.
  */
 type PassReferenceParts = Record<'eventId' | 'serial' | 'passCode', number> & { prefix: string };
 
@@ -32,7 +32,7 @@ export function formatPassReference({ prefix, eventId, serial, passCode }: PassR
   return `${prefix}-${eventId}-${serial}-${passCode}`;
 }
 
-/** Takes a pass reference apart; null where the text cannot be one. */
+/** Returns the parts of a pass reference, or null if the text is not a pass reference. */
 export function parsePassReference(text: string): PassReferenceParts | null {
   const match = PASS_REFERENCE.exec(text);
   if (!match) return null;

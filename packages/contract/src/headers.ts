@@ -1,17 +1,17 @@
 import { Type } from '@sinclair/typebox';
 import { oneOf, Text, Whole } from './fields.ts';
 
-/** The event in examples. It exists nowhere. */
+/** The event reference in examples. No event has it. */
 export const EXAMPLE_EVENT_REF = '01234567-89ab-4cde-8f01-23456789abcd';
 
-/** Header that names the event on every operation. Checked by the hook that authenticates, before any schema. */
+/** The header that names the event of every operation. The authentication hook checks it before any schema. */
 export const CallerHeaders = Type.Object({
   'x-event-ref': Text("The event's reference, a UUID.", EXAMPLE_EVENT_REF, { format: 'uuid' }),
 });
 
 /**
- * Optional headers of Register For Event. The title is the sentence that a caller reads when the header is wrong. They have no
- * examples: tools put examples into the requests that they send.
+ * Optional headers of Register For Event. The title is the error message for an invalid header. They have no examples, because
+ * tools would send them.
  */
 export const RegisterHeaders = Type.Partial(
   Type.Object({
@@ -21,15 +21,15 @@ export const RegisterHeaders = Type.Partial(
       pattern: '^[\\x21-\\x7e]*$',
       title: 'Idempotency-Key: 1 to 255 visible ASCII characters',
       description:
-        'Makes a retry safe: for 24 hours the same key with the same request returns the first answer again ' +
-        '(with the header Idempotent-Replayed: true). 1 to 255 visible ASCII characters, scoped to partner and event.',
+        'Makes retries safe. For 24 hours, the same key with the same request returns the first answer again, with the header ' +
+        'Idempotent-Replayed: true. 1 to 255 visible ASCII characters. The key is scoped to the partner and the event.',
     }),
     'hold-for': Type.String({
       pattern: '^(?:[6-9][0-9]|[1-9][0-9]{2}|1[0-7][0-9]{2}|1800)$',
       title: 'Hold-For: seconds, a whole number from 60 to 1800',
       description:
-        'Holds the seats for this many seconds, from 60 to 1800, by the clock of the service. Confirm Registration keeps ' +
-        'them. Otherwise they are cancelled when the hold expires. Without this header the registration is permanent.',
+        'Holds the seats for this number of seconds, from 60 to 1800, by the clock of the service. Confirm Registration keeps a ' +
+        'seat. Otherwise the registration is cancelled when its hold expires. Without this header, registrations are permanent.',
     }),
   }),
 );
@@ -43,31 +43,31 @@ export const ErrorDetailsHeader = {
 
 export const MAX_RETRY_AFTER_SECONDS = 30;
 
-/** The headers of answers. */
+/** Headers of answers. */
 export const ANSWER_HEADERS = {
   'x-request-id': Text('Identifies the answer. Include it when you contact the operator.', '5f1d0c2b7a9e-1k'),
   'Cache-Control': Text('Always `no-store`: caches must not store the answer.', 'no-store'),
-  // For partners that have a limit (draft-ietf-httpapi-ratelimit-headers).
+  // Only for partners with a limit (draft-ietf-httpapi-ratelimit-headers).
   'RateLimit-Policy': Text(
-    'The limit, only if you agreed on one: `q` requests in `w` seconds.',
+    'Your rate limit, if you have one: `q` requests in `w` seconds.',
     '"partner";q=100;w=1',
   ),
   RateLimit: Text(
-    'Approximate number of remaining requests (`r`), and the seconds until it is reset (`t`).',
+    'Approximate number of remaining requests (`r`), and seconds until the reset (`t`). Sent only if you have a rate limit.',
     '"partner";r=42;t=1',
   ),
   'Retry-After': Whole(
-    'Seconds to wait before a retry. Estimated from the backlog, with some randomness.',
+    'Number of seconds to wait before a retry: an estimate from the backlog, with random jitter.',
     2,
     { minimum: 1, maximum: MAX_RETRY_AFTER_SECONDS },
   ),
   'X-Invalid-Fields': Text(
-    'Only if the request had `X-Error-Details: json`: the invalid fields as a JSON array of `field` and `rule`, in ASCII. ' +
-      'It lists the first 50 at most, in at most 4 KiB, and never holds the values that were sent.',
+    'Invalid fields, as a JSON array of `field` and `rule` in ASCII. Sent only if the request has `X-Error-Details: json`. ' +
+      'Lists at most the first 50 fields, in at most 4 KiB, and never contains the values that you sent.',
     '[{"field":"fullName","rule":"required"},{"field":"emailAddress","rule":"format"}]',
   ),
-  // For an Idempotency-Key.
-  'Idempotent-Replayed': oneOf(['true'], '`true` if the first answer is repeated.', 'true'),
-  Vary: Text('Always `accept`: the request header `Accept` decides between JSON and a picture.', 'accept'),
+  // Only with an Idempotency-Key.
+  'Idempotent-Replayed': oneOf(['true'], '`true` if this is a repetition of the first answer.', 'true'),
+  Vary: Text('Always `accept`: the request header `Accept` selects JSON or a picture.', 'accept'),
 };
 export type AnswerHeader = keyof typeof ANSWER_HEADERS;

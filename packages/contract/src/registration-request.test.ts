@@ -6,7 +6,7 @@ import {
   trimFullName,
 } from './registration-request.ts';
 
-// What a registration's fields may hold is tested through the API: test/registrations/field-rules.test.ts.
+// test/registrations/field-rules.test.ts tests the valid values of the fields through the API.
 
 test.for(['a@b.c', 'jane.doe@example.com', 'JANE+tag@mail.example.co.uk', "o'neil@example.com", '0@0.0'])(
   '%s is an e-mail address',
@@ -33,11 +33,11 @@ test.for([
   'jané@example.com',
   `${'l'.repeat(65)}@example.com`,
   `jane@${'d'.repeat(64)}.com`,
-])('%o is no e-mail address', (text) => {
+])('%o is not an e-mail address', (text) => {
   expect(isEmailAddress(text)).toBe(false);
 });
 
-test('254 characters are the most, and hostile input of any size is answered at once', () => {
+test('an address has at most 254 characters, and hostile input of any size is rejected quickly', () => {
   const labels = (last: number) => [62, 61, last].map((length) => 'd'.repeat(length)).join('.');
   const longest = `${'l'.repeat(64)}@${labels(61)}.io`;
   expect([longest.length, isEmailAddress(longest)]).toEqual([254, true]);
@@ -70,13 +70,13 @@ test.for([
 
 const REQUIRED_ASCII = /needs an ASCII address with a dotted domain/;
 
-test('the rule of an e-mail address says what a domain has to be', () => {
+test('the rule of an e-mail address states the requirements of a domain', () => {
   expect(RegistrationRequest.properties.emailAddress.description).toMatch(REQUIRED_ASCII);
   for (const text of ['a@localhost', 'jürgen@münchen.de']) expect(isEmailAddress(text)).toBe(false);
   expect(isEmailAddress('juergen@xn--mnchen-3ya.de')).toBe(true);
 });
 
-test('the longest valid body fits in its longest spelling, with room for what is ignored', () => {
+test('the longest valid body fits in its longest spelling, with 4 KB left for ignored fields', () => {
   const body = {
     fullName: '😀'.repeat(255),
     emailAddress: `${'l'.repeat(64)}@${[62, 61, 61].map((length) => 'd'.repeat(length)).join('.')}.io`,

@@ -5,17 +5,17 @@ import { closed, oneOf, open, Text, Whole } from './fields.ts';
 import { NOT_PORTABLE } from './formats.ts';
 import type { FailureCode } from './response-codes.ts';
 
-// Patterns are written without \p, look-ahead and the like, so that the tools of other languages can read them (Python's re
-// and pydantic, Go, Rust, Java).
+// Patterns use no \p, look-ahead or similar features, so that tools in other languages can use them (Python's re and pydantic, Go,
+// Rust, Java).
 
-// Control characters: Postgres text cannot hold NUL, and the others only break terminals and printers.
-// Characters that change the text direction (U+202E and the like) make a name look different from what it is. Hebrew and Arabic
-// letters need none of them. Lone surrogates have no UTF-8 form and would be stored as something else than was sent.
+// Excluded characters. Control characters: Postgres text cannot hold NUL, and the others break terminals and printers.
+// Text direction characters (such as U+202E): they disguise a name, and Hebrew and Arabic text does not need them.
+// Lone surrogates: they have no UTF-8 form, so the stored text would differ from the text that was sent.
 const PRINTABLE = `^[^\\x00-\\x1f\\x7f-\\x9f${NOT_PORTABLE}]*$`;
 
 const MARK = '[+\\-(). ]';
 const DIGIT_OR_MARK = '[0-9+\\-(). ]';
-/** At least four characters, one of which is a digit; the ways through it differ in where the first digit stands. */
+/** Empty, or at least four characters, one of which is a digit. Each alternative has the first digit at another position. */
 const PHONE_NUMBER =
   `^(?:|[0-9]${DIGIT_OR_MARK}{3,}|${MARK}[0-9]${DIGIT_OR_MARK}{2,}` +
   `|${MARK}{2}[0-9]${DIGIT_OR_MARK}+|${MARK}{3,}[0-9]${DIGIT_OR_MARK}*)$`;
@@ -33,8 +33,8 @@ const freeText = (maxLength: number, example: string) =>
   );
 
 /**
- * Body of Register For Event. Each description doubles as the sentence that a caller reads when the
- * field is wrong. Lengths count Unicode characters; `fullName` is trimmed before it is checked.
+ * Body of Register For Event. Each description is also the error message for an invalid field. Lengths count Unicode
+ * characters. `fullName` is trimmed before validation.
  */
 export const RegistrationRequest = open(
   'RegistrationRequest',
@@ -70,8 +70,8 @@ export const RegistrationRequest = open(
 export type RegistrationRequest = Static<typeof RegistrationRequest>;
 
 /**
- * Largest body of Register For Event that is read: the longest valid one with every character escaped (\ud83d\ude00), as
- * Python's json does by default, and 4 KiB for unknown fields and blanks. A test adds it up.
+ * Maximum size of a body of Register For Event: the longest valid body with every character escaped (\ud83d\ude00), as Python's
+ * json does by default, and 4 KiB for unknown fields and white space. A test verifies this sum.
  */
 export const BODY_LIMIT_BYTES = 36 * 1024;
 
@@ -79,38 +79,38 @@ export const BODY_LIMIT_BYTES = 36 * 1024;
 const EMAIL =
   /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)+$/i;
 
-/** The `email` format of the schemas. Length first: the pattern never sees hostile input of any size. */
+/** Returns whether a text has the `email` format of the schemas. Checks the length first: a hostile input can have any size. */
 export function isEmailAddress(value: string): boolean {
   if (value.length > 254 || !EMAIL.test(value)) return false;
   const local = value.slice(0, value.indexOf('@'));
   return !local.startsWith('.') && !local.endsWith('.') && !local.includes('..');
 }
 
-/** The part of a body that is normalized before validation. Never throws, whatever the body is. */
+/** Trims `fullName`, the only field that is normalized before validation. Never throws, whatever the body is. */
 export function trimFullName(body: unknown): void {
   const fields = body as { fullName?: unknown } | null | undefined;
   if (typeof fields?.fullName === 'string') fields.fullName = fields.fullName.trim();
 }
 
-/** Most registrations of one bulk call. */
+/** Maximum number of registrations in one bulk call. */
 export const BULK_LIMIT = 1_000;
 
-/** Largest body of a bulk call that is read. */
+/** Maximum size of the body of a bulk call. */
 export const BULK_BODY_LIMIT_BYTES = 1024 * 1024;
 
-/** Body of a bulk call. An invalid registration is answered in its own place. */
+/** Body of a bulk call. An invalid registration gets code 11 in its own item. */
 export const BulkRegistrationRequest = open(
   'BulkRegistrationRequest',
   {
     registrations: Type.Array(RegistrationRequest, {
       minItems: 1,
       maxItems: BULK_LIMIT,
-      description: `Required, 1 to ${BULK_LIMIT} registrations, each as Register For Event takes it`,
+      description: `Required, 1 to ${BULK_LIMIT} registrations, each with the fields of Register For Event`,
     }),
     mode: Type.Optional(
       oneOf(
         ['each', 'all'],
-        'Optional, "each" (the default: each registration for itself) or "all" (all of them or none)',
+        'Optional, "each" (the default: registrations succeed or fail separately) or "all" (all registrations or none)',
         'each',
       ),
     ),
@@ -118,12 +118,12 @@ export const BulkRegistrationRequest = open(
   'The attendees and their tickets. Unknown fields are ignored.',
 );
 
-/** Why one registration of a bulk call was refused, while the call itself was answered "00". */
+/** Failure codes of one registration in a bulk call that is itself answered "00". */
 export const BULK_ITEM_FAILURES = ['11', '30', '31', '32', '33', '36', '37'] as const satisfies FailureCode[];
 
 const { responseCode, ...refused } = FailureEnvelope.properties;
 
-/** The data of a bulk call: the envelope of each registration, in order. */
+/** The data of a bulk call: an envelope for each registration, in the order of the request. */
 export const BulkRegistrationAnswers = Type.Array(
   Type.Union(
     [
@@ -136,7 +136,7 @@ export const BulkRegistrationAnswers = Type.Array(
     { title: 'BulkItem' },
   ),
   {
-    description: 'An envelope for each registration, in order.',
+    description: 'An envelope for each registration, in the order of the request.',
     examples: [[success('GALA-1042-317-4829137450'), failure('32')]],
   },
 );

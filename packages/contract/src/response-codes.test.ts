@@ -13,8 +13,7 @@ interface Promised {
   message: string;
 }
 
-// The table that partners were given: code, HTTP statuses, whether a retry may help, Retry-After, and the message where there
-// is no more to say.
+// The published table: code, HTTP statuses, whether a retry can help, whether there is a Retry-After, and the default message.
 const PROMISED: Record<ResponseCode, Promised> = {
   '00': { http: [200], retry: false, retryAfter: false, message: 'Successful' },
   '10': {
@@ -47,13 +46,13 @@ const PROMISED: Record<ResponseCode, Promised> = {
     http: [409],
     retry: false,
     retryAfter: false,
-    message: 'Not registered: another one of the group was refused',
+    message: 'Not registered: another registration of the call was refused',
   },
   '37': {
     http: [409],
     retry: false,
     retryAfter: false,
-    message: 'You hold as many seats of the ticket as one partner may',
+    message: 'You already hold your maximum number of seats of this ticket',
   },
   '40': {
     http: [422],
@@ -74,7 +73,7 @@ const PROMISED: Record<ResponseCode, Promised> = {
     http: [409],
     retry: false,
     retryAfter: false,
-    message: 'There are as many webhooks as there may be',
+    message: 'You have ten webhooks under this event, which is the maximum',
   },
   '72': { http: [409], retry: false, retryAfter: false, message: 'The operator has paused this webhook' },
   '90': {

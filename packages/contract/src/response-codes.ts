@@ -1,10 +1,10 @@
 /** The meaning of a response code, for answers, documents and tests. */
 export interface ResponseCodeEntry {
-  /** HTTP statuses the code travels with; the first is the default. */
+  /** HTTP statuses of answers with the code. The first is the default. */
   readonly httpStatuses: readonly [number, ...number[]];
   /** The default message. */
   readonly message: string;
-  /** For the reference documentation. */
+  /** For the reference documentation. Default: the message. */
   readonly meaning: string;
   /** The action that the caller should take. */
   readonly remedy: string;
@@ -15,12 +15,12 @@ export interface ResponseCodeEntry {
 function entry(
   httpStatuses: ResponseCodeEntry['httpStatuses'],
   message: string,
-  more: Omit<ResponseCodeEntry, 'httpStatuses' | 'message'>,
+  more: Partial<ResponseCodeEntry> & { remedy: string },
 ): ResponseCodeEntry {
-  return { httpStatuses, message, ...more };
+  return { httpStatuses, message, meaning: `${message}.`, ...more };
 }
 
-/** Every response code that an answer below /api/ may carry. */
+/** Every response code of answers below /api/. */
 export const RESPONSE_CODES = {
   '00': entry([200], 'Successful', {
     meaning: 'The request succeeded. On register: the seat and the pass reference are safely stored.',
@@ -28,18 +28,17 @@ export const RESPONSE_CODES = {
   }),
   '10': entry([400, 413, 415, 431], 'The request is not well-formed', {
     meaning:
-      'The HTTP is malformed, the headers are too large, or the body is too large, not JSON or of another media type.',
+      'The HTTP request is malformed, the headers are too large, or the body is too large, is not JSON or has another media type.',
     remedy:
       'Send JSON in UTF-8, uncompressed, as application/json, within the size limit. The message says what is wrong.',
   }),
   '11': entry([422], 'The request has invalid fields', {
-    meaning: 'The body is not a JSON object, or fields are invalid. The message names every invalid field.',
+    meaning: 'The body is not a JSON object, or has invalid fields. The message names every invalid field.',
     remedy:
-      'Correct the fields that the message names. The request header X-Error-Details: json adds them in a form for programs.',
+      'Correct the invalid fields. To get them in machine-readable form, send the header X-Error-Details: json.',
   }),
   '12': entry([400], 'x-event-ref is missing or not a UUID', {
-    meaning: 'The x-event-ref header is missing or not a UUID.',
-    remedy: "Send the event's reference, the UUID that the operator gave you, as x-event-ref.",
+    remedy: 'Send the event reference, the UUID that the operator gave you, as x-event-ref.',
   }),
   '20': entry([401], 'x-secret-key is not valid', {
     meaning: 'The x-secret-key header is missing, unknown, expired or revoked.',
@@ -47,10 +46,10 @@ export const RESPONSE_CODES = {
   }),
   '21': entry([404], 'No such event', {
     meaning: 'This key has no access to an event with this x-event-ref.',
-    remedy: 'Check the reference. If it is right, ask the operator to grant you the event.',
+    remedy: 'Check the reference. If it is correct, ask the operator to grant you the event.',
   }),
   '30': entry([404], 'No such ticket under this event', {
-    meaning: 'organizedEventTicketID names no ticket of the event.',
+    meaning: 'The event has no ticket with this organizedEventTicketID.',
     remedy: 'Call Get Tickets and send one of the ids that it lists.',
   }),
   '31': entry([409], 'The ticket is not on sale', {
@@ -58,15 +57,14 @@ export const RESPONSE_CODES = {
     remedy: 'Call Get Launch to see when the sale opens, and register then.',
   }),
   '32': entry([409], 'The ticket is sold out', {
-    meaning: 'No seats are left on the ticket.',
     remedy: 'Offer another ticket from Get Tickets. A cancellation can free a seat.',
   }),
   '33': entry([409], 'This e-mail address is already registered for the event', {
-    meaning: 'The event allows one registration per e-mail address, and this address is already registered.',
+    meaning: 'The event allows only one registration per e-mail address.',
     remedy: 'Tell the attendee that they are already registered. The first registration is unchanged.',
   }),
   '34': entry([404], 'No such registration', {
-    meaning: 'No registration of yours under this event has this pass reference.',
+    meaning: 'You have no registration with this pass reference under this event.',
     remedy: 'Check that the pass reference is complete and belongs to the event in x-event-ref.',
   }),
   '35': entry([409], "The registration's state does not allow this", {
@@ -77,25 +75,24 @@ export const RESPONSE_CODES = {
       'To cancel after the deadline, ask the operator. After a hold has expired, register the attendee again. For a pass, wait ' +
       'until Get Registration answers confirmed.',
   }),
-  '36': entry([409], 'Not registered: another one of the group was refused', {
+  '36': entry([409], 'Not registered: another registration of the call was refused', {
     meaning: 'The call had mode "all", and another registration in it was refused.',
     remedy:
-      'This registration is valid. Correct or remove those with another code, then send the group again with a new Idempotency-Key.',
+      'This registration is valid. Correct or remove the registrations with another code, then send the call again with a new Idempotency-Key.',
   }),
-  '37': entry([409], 'You hold as many seats of the ticket as one partner may', {
+  '37': entry([409], 'You already hold your maximum number of seats of this ticket', {
     meaning:
-      'The call asks to hold a seat (Hold-For), and you hold your share of the ticket already: 20 % of its seats unless the ' +
-      'operator has set another share, and at least one.',
+      'The call has the header Hold-For, and you already hold your share of the ticket: 20 % of its seats unless the operator ' +
+      'has set another share, and at least one seat.',
     remedy:
-      'Confirm or cancel held seats of this ticket, then send the registration again with a new key. Without Hold-For there is ' +
-      'no limit.',
+      'Confirm or cancel held registrations of this ticket, then send the registration again with a new Idempotency-Key. ' +
+      'Without Hold-For there is no limit.',
   }),
   '40': entry([422], 'The Idempotency-Key was used with a different request', {
     meaning: 'This Idempotency-Key was used in the last 24 hours with a different request.',
     remedy: 'Use a new key for each registration, and do not change the request when you retry it.',
   }),
   '41': entry([409], 'A request with this Idempotency-Key is in progress', {
-    meaning: 'Another request with this Idempotency-Key is still being processed.',
     remedy: 'Wait for Retry-After, then send the same request with the same key.',
     retryAfterSeconds: 1,
   }),
@@ -107,19 +104,18 @@ export const RESPONSE_CODES = {
   }),
   '60': entry([404, 405], 'No such route', {
     meaning: 'The path does not exist, does not support this method, or is for test events only.',
-    remedy: 'Check the path and the method. The header Allow of a 405 lists the methods.',
+    remedy:
+      'Check the path and the method. If the status is 405, the header Allow lists the supported methods.',
   }),
   '70': entry([404], 'No such webhook', {
     meaning: 'You have no webhook with this id under this event.',
     remedy: 'Call List Webhooks for the ids of your webhooks.',
   }),
-  '71': entry([409], 'There are as many webhooks as there may be', {
-    meaning: 'You already have ten webhooks under this event, which is the limit.',
-    remedy: 'Delete a webhook that you no longer need, or change it.',
+  '71': entry([409], 'You have ten webhooks under this event, which is the maximum', {
+    remedy: 'Delete or change a webhook that you no longer need.',
   }),
   '72': entry([409], 'The operator has paused this webhook', {
-    meaning: 'The operator has paused this webhook, so only the operator can resume it.',
-    remedy: 'Ask the operator to resume it.',
+    remedy: 'Only the operator can resume it. Ask the operator.',
   }),
   '90': entry([503], 'The service is overloaded; nothing was reserved', {
     meaning: 'The service is overloaded, or a dependency is down. Nothing was reserved.',
@@ -127,7 +123,6 @@ export const RESPONSE_CODES = {
     retryAfterSeconds: 1,
   }),
   '91': entry([503], 'The outcome is unknown; retry with the same Idempotency-Key', {
-    meaning: 'The outcome is unknown. A retry with the same Idempotency-Key is safe.',
     remedy:
       'Send the same request with the same Idempotency-Key until you get another code. Without a key, ask the operator before you retry.',
     retryAfterSeconds: 1,
@@ -143,5 +138,5 @@ export const RESPONSE_CODES = {
 export type ResponseCode = keyof typeof RESPONSE_CODES;
 export type FailureCode = Exclude<ResponseCode, '00'>;
 
-/** Failures that every operation of a partner can answer. */
+/** Failure codes of every operation of a partner. */
 export const COMMON_FAILURES: FailureCode[] = ['10', '12', '20', '21', '50', '90', '99'];

@@ -4,10 +4,10 @@ import { oneOf, open, Text, Timestamp } from './fields.ts';
 import { UUID_PATTERN } from './formats.ts';
 import { EXAMPLE_EVENT_REF } from './headers.ts';
 
-// The messages of a webhook, for the OpenAPI document. Fields may be added, so a receiver must ignore fields that it does not know.
+// The messages of a webhook, for the OpenAPI document. Fields can be added, so receivers must ignore unknown fields.
 
 const MessageType = <const Name extends string>(...names: [Name, ...Name[]]) =>
-  oneOf(names, 'The type.', names[0]);
+  oneOf(names, 'Type of the message or entry.', names[0]);
 
 const RegistrationEntry = open(
   'WebhookRegistrationEntry',
@@ -15,7 +15,7 @@ const RegistrationEntry = open(
     type: MessageType('registration.confirmed', 'registration.cancelled', 'registration.failed'),
     ...RegistrationStatus.properties,
   },
-  'The registration as it was after the change.',
+  'The registration after the change.',
 );
 
 const TicketEntry = open(
@@ -23,9 +23,9 @@ const TicketEntry = open(
   {
     type: MessageType('ticket.sold_out', 'ticket.reopened'),
     ...ticketOfEvent,
-    dateChanged: Timestamp('When the ticket changed.'),
+    dateChanged: Timestamp('Time of the change.'),
   },
-  'A change of a ticket.',
+  'A change to a ticket.',
 );
 
 const bodyOf = (title: string, type: string, happened: string, data: TProperties) =>
@@ -33,15 +33,15 @@ const bodyOf = (title: string, type: string, happened: string, data: TProperties
     type: MessageType(type),
     timestamp: Timestamp(happened),
     data: Type.Object({
-      eventRef: Text('The event: x-event-ref.', EXAMPLE_EVENT_REF, { pattern: UUID_PATTERN }),
+      eventRef: Text('Reference of the event.', EXAMPLE_EVENT_REF, { pattern: UUID_PATTERN }),
       ...data,
     }),
   });
 
 const HEADERS = {
-  'webhook-id': 'Id of the message. A repeated message has the same id: process each id once.',
+  'webhook-id': 'Id of the message. A retry has the same id: process each id once.',
   'webhook-timestamp':
-    'Unix time in seconds. Reject a message whose timestamp is more than five minutes off.',
+    'Unix time in seconds. Reject a message whose timestamp differs from your clock by more than five minutes.',
   'webhook-signature':
     'Signatures of the kinds v1 (HMAC) and v1a (Ed25519), separated by spaces (Standard Webhooks).',
 };
@@ -51,7 +51,7 @@ const message = (operationId: string, summary: string, schema: object) => ({
     operationId,
     summary,
     description:
-      'Answer with any 2xx status once you have stored the message. 410 disables the webhook. After any other answer the same message is sent again later.',
+      'Answer with any 2xx status after you have stored the message. Status 410 disables the webhook. After any other answer the service retries the message.',
     tags: ['Webhooks'],
     // The service signs the message. The partner's key is not sent.
     security: [],
@@ -71,20 +71,20 @@ export const WEBHOOK_MESSAGES = {
   'event.changes': message(
     'receiveChanges',
     'Changes of registrations and tickets',
-    bodyOf('WebhookChanges', 'event.changes', 'When the last entry happened.', {
+    bodyOf('WebhookChanges', 'event.changes', 'Time of the last entry.', {
       previousCursor: Text(
-        'The cursor of the previous message. If it differs from the last cursor that you received, a message is missing.',
+        'Cursor of the previous message. If it differs from the last cursor that you received, a message is missing.',
         '0',
       ),
-      cursor: Text('The cursor of the last entry. List Registrations accepts it as `after`.', '2'),
+      cursor: Text('Cursor of the last entry. List Registrations accepts it as `after`.', '2'),
       entries: Type.Array(Type.Union([RegistrationEntry, TicketEntry]), {
-        description: 'The entries, in the order in which they happened.',
+        description: 'The entries, oldest first.',
       }),
     }),
   ),
   'webhook.test': message(
     'receiveTest',
     'A test of the receiver',
-    bodyOf('WebhookTestMessage', 'webhook.test', 'When the test was requested.', {}),
+    bodyOf('WebhookTestMessage', 'webhook.test', 'Time of the test request.', {}),
   ),
 };

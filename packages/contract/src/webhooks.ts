@@ -12,11 +12,11 @@ export const WEBHOOK_EVENT_TYPES = [
 ] as const;
 export type WebhookEventType = (typeof WEBHOOK_EVENT_TYPES)[number];
 
-/** Webhooks that a partner may have under an event. */
+/** Maximum number of webhooks of a partner under an event. */
 export const WEBHOOK_LIMIT = 10;
 const ENTRY_LIMIT = 500;
 export const DEFAULT_WEBHOOK_ENTRY_LIMIT = 100;
-/** How long the previous secret still signs. */
+/** Time during which messages are also signed with the previous secret. */
 export const DEFAULT_WEBHOOK_OVERLAP_HOURS = 24;
 const OVERLAP_LIMIT_HOURS = 720;
 
@@ -25,7 +25,7 @@ const EXAMPLE_ID = '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f';
 /** The fields that a partner sets. */
 const fields = {
   url: Text(
-    'The URL that receives the messages: https, at most 2048 characters, without a user and a password',
+    'The https URL that receives the messages, at most 2048 characters, without user name and password',
     'https://partner.example/floodgate',
     { maxLength: 2_048, pattern: '^https?://[\\x21-\\x7e]+$' },
   ),
@@ -39,7 +39,7 @@ const fields = {
       minItems: 1,
       maxItems: WEBHOOK_EVENT_TYPES.length,
       uniqueItems: true,
-      description: `The types of entries to send, each at most once: ${WEBHOOK_EVENT_TYPES.join(', ')}. Default: all of them`,
+      description: 'The types of entries to send, each at most once. Default: all types',
       examples: [['registration.confirmed', 'registration.cancelled']],
     },
   ),
@@ -50,7 +50,7 @@ const fields = {
   ),
 };
 
-/** A change of a webhook. Fields that are missing stay as they are. */
+/** A change to a webhook. Missing fields are not changed. */
 export const WebhookChange = Type.Partial(Type.Object(fields), { title: 'WebhookChange' });
 export type WebhookChange = Static<typeof WebhookChange>;
 
@@ -61,7 +61,7 @@ export const WebhookRequest = open('WebhookRequest', {
   from: Type.Optional(
     oneOf(
       ['start', 'now'],
-      'Where the messages start. start (default): at the oldest entry that is kept. now: at the next entry',
+      'First entry to send. start (default): the oldest entry that is kept. now: the next entry',
       'start',
     ),
   ),
@@ -76,7 +76,7 @@ export type WebhookRequest = Static<typeof WebhookRequest>;
 
 export const WebhookReplay = open('WebhookReplay', {
   since: Timestamp(
-    'A time with an offset, such as 2026-11-21T09:00:00Z. Entries from then on are sent again',
+    'A time with an offset, such as 2026-11-21T09:00:00Z. Entries from this time on are sent again',
     '2026-11-21T09:00:00Z',
   ),
 });
@@ -84,7 +84,7 @@ export const WebhookReplay = open('WebhookReplay', {
 export const WebhookRotation = open('WebhookRotation', {
   overlapHours: Type.Optional(
     Whole(
-      `For how many hours messages are also signed with the previous secret, from 0 to ${OVERLAP_LIMIT_HOURS}. Default: ${DEFAULT_WEBHOOK_OVERLAP_HOURS}`,
+      `Number of hours during which messages are also signed with the previous secret, from 0 to ${OVERLAP_LIMIT_HOURS}. Default: ${DEFAULT_WEBHOOK_OVERLAP_HOURS}`,
       DEFAULT_WEBHOOK_OVERLAP_HOURS,
       { minimum: 0, maximum: OVERLAP_LIMIT_HOURS },
     ),
@@ -95,7 +95,8 @@ export const WebhookPath = Type.Object({
   webhookId: Text('The id of the webhook, a UUID', EXAMPLE_ID, { pattern: UUID_PATTERN }),
 });
 
-const webhook = {
+/** A webhook in the API. */
+export const Webhook = closed('Webhook', {
   id: Text('Id of the webhook.', EXAMPLE_ID),
   ...fields,
   state: oneOf(
@@ -109,29 +110,25 @@ const webhook = {
       'test_event: this service sends no messages for test events. null: the webhook is not disabled.',
     null,
   ),
-  cursor: Text('Everything up to here was delivered. List Registrations accepts it as `after`.', '100'),
+  cursor: Text('Entries up to this cursor are delivered. List Registrations accepts it as `after`.', '100'),
   failures: Whole('Consecutive failed attempts. Attempts with the outcome slowed do not count.', 0),
   dateFailing: nullableTimestamp(
-    'Since when every attempt has failed or was slowed; null if the last attempt succeeded.',
-    null,
+    'Start of the current series of failed or slowed attempts. null: the last attempt succeeded.',
   ),
-  dateNextAttempt: nullableTimestamp('When the next attempt is due; null if none is scheduled.', null),
+  dateNextAttempt: nullableTimestamp('Time of the next attempt. null: none is scheduled.'),
   publicKey: Text(
-    'Verifies signatures of the kind v1a (Ed25519). It is not secret.',
+    'Public key that verifies v1a signatures (Ed25519). It is not secret.',
     'whpk_MCowBQYDK2VwAyEA1234567890abcdefghijklmnopq=',
   ),
-  dateCreated: Timestamp('When the webhook was created.'),
-};
-
-/** A webhook as its partner sees it. */
-export const Webhook = closed('Webhook', webhook);
+  dateCreated: Timestamp('Creation time of the webhook.'),
+});
 export type Webhook = Static<typeof Webhook>;
 
 /** A webhook with its new secret, which no other answer contains. */
 export const WebhookWithSecret = closed('WebhookWithSecret', {
-  ...webhook,
+  ...Webhook.properties,
   secret: Text(
-    'Verifies signatures of the kind v1 (HMAC). Store it now: it is not shown again.',
+    'Secret that verifies v1 signatures (HMAC). Store it now: it is not shown again.',
     'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw4kQ1gT2b0Zc=',
   ),
 });
@@ -148,23 +145,23 @@ export const WebhookAttempt = closed('WebhookAttempt', {
   messageId: Text('The header webhook-id of the message.', 'msg_c2FtcGxlIG1lc3NhZ2UgaWQ'),
   previousCursor: nullable(
     Type.String(),
-    'The message has the entries after this cursor. null: it was a test.',
+    'The message has the entries after this cursor. null: a test message.',
     '0',
   ),
-  cursor: nullable(Type.String(), 'The cursor of the last entry in the message. null: it was a test.', '100'),
+  cursor: nullable(Type.String(), 'Cursor of the last entry in the message. null: a test message.', '100'),
   entries: Whole('Number of entries in the message.', 72),
-  dateAttempted: Timestamp('When the attempt ended.'),
-  milliseconds: Whole('How long the attempt took.', 38),
+  dateAttempted: Timestamp('End time of the attempt.'),
+  milliseconds: Whole('Duration of the attempt in milliseconds.', 38),
   outcome: oneOf(
     ['delivered', 'slowed', 'gone', 'refused', 'failed', 'stopped'],
     'delivered: the receiver answered 2xx. slowed: 429, 502, 503 or 504 with Retry-After. gone: 410. refused: another status. ' +
       'failed: no answer. stopped: the service was stopped during the attempt.',
     'delivered',
   ),
-  httpStatus: nullable(Type.Integer(), 'The status of the answer; null if there was no answer.', 204),
+  httpStatus: nullable(Type.Integer(), 'HTTP status of the answer. null: there was no answer.', 204),
   error: nullable(
     Type.String(),
-    'Why there was no answer, such as TIMEOUT, ECONNREFUSED or FORBIDDEN_ADDRESS; null otherwise.',
+    'Error code if there was no answer, such as TIMEOUT, ECONNREFUSED or FORBIDDEN_ADDRESS. Otherwise null.',
     null,
   ),
 });

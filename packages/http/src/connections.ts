@@ -6,19 +6,19 @@ import { nextRequestId } from './answer-errors.ts';
 
 const SWEEP_MS = 20;
 
-// Undocumented fields of Node's sockets, unchanged for years, and tested: the response that is due next, and the request that the
-// parser reads or has read last.
+// Undocumented fields of Node's sockets, unchanged for years and covered by tests: the response that is due next, and the request that
+// the parser is reading or has read last.
 interface HttpSocket extends Socket {
   _httpMessage?: ServerResponse | null;
   parser?: { incoming?: IncomingMessage | null } | null;
 }
 
 /**
- * Makes `app.close()` answer every request that was read completely, and close every connection. After `patienceMs`, connections
- * on which a client still sends a request, or does not read its answer, are cut.
+ * Makes `app.close()` answer every request that was received completely, and close every connection. After `patienceMs` it destroys
+ * a connection whose client is still sending a request or does not read its answer.
  */
 export function closeInOrder(app: FastifyInstance, patienceMs: number): void {
-  // Node's own list lacks those that asked for CONNECT.
+  // Node's own list does not have connections with a CONNECT request.
   const open = new Set<HttpSocket>();
   app.server.on('connection', (socket) => {
     open.add(socket);
@@ -27,7 +27,7 @@ export function closeInOrder(app: FastifyInstance, patienceMs: number): void {
   app.addHook('preClose', (done) => {
     const patientUntil = performance.now() + patienceMs;
     const sweep = setInterval(() => {
-      // Connections that were busy when the stop began become idle after their answer, and would be kept alive.
+      // A busy connection becomes idle after its answer. Keep-alive would then leave it open.
       app.server.closeIdleConnections();
       if (performance.now() < patientUntil) return;
       for (const socket of open) {
@@ -45,16 +45,18 @@ const FAULTS: Record<string, readonly [status: number, message: string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: [400, 'The request did not arrive in time'],
 };
 
-/** Answers malformed HTTP in the envelope, and closes the connection. */
+/** Answers malformed HTTP with the envelope, and closes the connection. */
 export function answerMalformedHttp(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+  // A browser opens connections in advance. It would match an answer on an unused one to its first request.
+  const isUnused = socket.bytesRead === 0;
+  if (error.code === 'ECONNRESET' || !socket.writable || isUnused) return void socket.destroy();
   const [status, message] = FAULTS[error.code ?? ''] ?? [400, 'The request is not well-formed HTTP'];
   endAfterAnswers(socket, rawAnswer('10', status, message));
 }
 
-// Complete requests that came before on the connection are answered first, so that the client does not take this for one of their
-// answers. A request that was answered before its body turned out to be malformed gets no second answer: the client would take
-// that for the answer to its next request.
+// Earlier complete requests of the connection are answered first, because the client matches answers to requests by their order. A
+// request that was answered before its body turned out to be malformed gets no second answer: the client would match it to its
+// next request.
 function endAfterAnswers(socket: HttpSocket, answer: string): void {
   const due = socket._httpMessage;
   const isAnswered = due ? due.headersSent : socket.parser?.incoming?.complete === false;
@@ -63,15 +65,15 @@ function endAfterAnswers(socket: HttpSocket, answer: string): void {
   else socket.end(answer);
 }
 
-/** Handles Expect and CONNECT, which Node would answer by itself, without the envelope or too early. */
+/** Handles Expect and CONNECT. Node would answer them without the envelope or too early. */
 export function answerOutsideFastify(app: FastifyInstance): void {
   // Unknown expectations are ignored, as RFC 9110 (10.1.1) allows.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
-  // "100 Continue" is sent when the route begins to read the body. A request that is refused by its head is answered at once, and
-  // Node closes its connection: it cannot tell whether the next bytes are the body or another request.
+  // "100 Continue" is sent when the route begins to read the body. A request that is refused because of its head is answered
+  // immediately. Node then closes the connection, because the next bytes can be the body or another request.
   app.server.on('checkContinue', (request, response) => {
     request.once('resume', () => {
-      // After an answer Node reads on by itself, to drop the rest.
+      // After an answer, Node also resumes the request, to discard the rest.
       if (!response.headersSent) response.writeContinue();
     });
     app.server.emit('request', request, response);
@@ -80,11 +82,11 @@ export function answerOutsideFastify(app: FastifyInstance): void {
     // Node has removed its own listeners, and an error without a listener would end the process.
     socket.on('error', () => {});
     socket.on('timeout', () => socket.destroy());
-    // The client may keep its side open for as long as it likes.
+    // The client could keep its side open indefinitely.
     socket.on('finish', () => socket.destroy());
     // Unread data would make the operating system discard the answer.
     socket.resume();
-    endAfterAnswers(socket as Socket, rawAnswer('60', 405, 'This route answers no CONNECT'));
+    endAfterAnswers(socket as Socket, rawAnswer('60', 405, 'This route does not support CONNECT'));
   });
 }
 

@@ -16,23 +16,23 @@ import {
 import type { FastifySchema } from 'fastify';
 
 declare module 'fastify' {
-  // For the reference only: handlers set them by hand.
+  // For the OpenAPI document only. Handlers send the failures and the header themselves.
   interface FastifySchema {
-    /** Every failure that the operation may answer. */
+    /** Every failure code of the operation. */
     failures?: readonly FailureCode[];
-    /** Failures of one item of a call that itself is answered "00". */
+    /** Failure codes of one item in a call that is itself answered "00". */
     itemFailures?: readonly FailureCode[];
-    /** The header of the operation's own answers, in addition to those that every answer has. */
+    /** The header of the operation's own answers, in addition to the headers of every answer. */
     answerHeader?: AnswerHeader;
-    /** Media types of pictures that the operation answers instead of the envelope, where they are asked for. */
+    /** Media types of pictures that the operation returns instead of the envelope, if the request accepts one. */
     pictures?: readonly string[];
   }
 }
 
-/** Fastify's own, for routes that set none. */
+/** Fastify's default, in bytes. */
 const DEFAULT_BODY_LIMIT = 1024 * 1024;
 
-/** Describes a route by its own schema, with an example for its request and for every answer. */
+/** Describes a route from its schema, with examples of its request and of every answer. */
 export const describeOperation: SwaggerTransform = ({ schema, url, route }) => {
   if (!schema?.failures) return { schema: schema ?? {}, url };
   const { headers: own, body } = schema as Record<string, TSchema | undefined>;
@@ -41,7 +41,7 @@ export const describeOperation: SwaggerTransform = ({ schema, url, route }) => {
   const isGet = [route.method].flat().includes('GET');
   const statuses = codes
     .flatMap((code) => RESPONSE_CODES[code].httpStatuses)
-    // A body that is ignored is of no wrong type. It may be too large, but the body of a GET is not even received.
+    // An ignored body has no wrong type. It can be too large, except in a GET, whose body is not received.
     .filter((status) => body || !(status === 415 || (status === 413 && isGet)));
   const properties = {
     ...CallerHeaders.properties,
@@ -62,7 +62,7 @@ export const describeOperation: SwaggerTransform = ({ schema, url, route }) => {
   return { schema: { ...schema, ...described }, url };
 };
 
-/** Returns what an operation may answer with an HTTP status: which codes, an example of each, and the headers. */
+/** Returns the answer of an operation with an HTTP status: its codes, an example of each, and the headers. */
 function describeStatus(status: number, codes: ResponseCode[], schema: FastifySchema, limit: string): object {
   const { operationId = '', response, pictures = [] } = schema as FastifySchema & { operationId?: string };
   const name = operationId.charAt(0).toUpperCase() + operationId.slice(1);
@@ -90,9 +90,9 @@ function describeStatus(status: number, codes: ResponseCode[], schema: FastifySc
   };
 }
 
-// Answered before anybody knows which partner's limit would count.
+// Sent before the partner, and so its limit, is known.
 const UNCOUNTED = [401, 431];
-// Answered before anybody knows whose request it is.
+// Sent if Node could not read the head, so before any hook.
 const UNREAD = 431;
 
 function headersOf(
@@ -117,7 +117,7 @@ function headersOf(
   return Object.fromEntries(headers.filter(([name]) => isPresent[name as AnswerHeader]));
 }
 
-/** Returns a value that the schema allows, made of its parts' first examples. */
+/** Returns an example of a schema, made of the first examples of its parts. */
 function exampleOf(schema: TSchema): unknown {
   if (schema['examples']) return schema['examples'][0];
   if ('const' in schema) return schema['const'];
@@ -128,10 +128,10 @@ function exampleOf(schema: TSchema): unknown {
   return Object.fromEntries(parts.map(([name, part]) => [name, exampleOf(part)]));
 }
 
-/** Returns the message of an example, where what is really answered says more than the catalogue. */
+/** Returns the message of an example. The real messages of some codes say more than the catalogue. */
 function exampleMessage(code: ResponseCode, status: number, schema: FastifySchema, limit: string): string {
   const read = (schema.body ?? schema.querystring) as TSchema | undefined;
-  // As if the first two were wrong: every field that is wrong is named.
+  // The example names the first two fields as invalid.
   const wrong = Object.keys((read?.['properties'] as object | undefined) ?? {}).slice(0, 2);
   const malformed: Record<number, string> = {
     400: schema.body ? 'The body is not well-formed JSON' : 'The request is not well-formed HTTP',

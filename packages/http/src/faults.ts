@@ -2,16 +2,16 @@ import { fieldRule } from '@floodgate/contract';
 import type { TSchema } from '@sinclair/typebox';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 
-/** A rule of its schema that a request breaks. Never holds what was sent. */
+/** A rule of the schema that a request breaks. Contains no values of the request. */
 interface Fault {
   /** The part of the request: body, headers, querystring or params. */
   part: string;
-  /** The JSON pointer of the value in that part; empty for the whole of it. */
+  /** JSON pointer of the value in that part. Empty: the whole part. */
   pointer: string;
   rule: string;
 }
 
-/** Returns every rule that a request breaks. Fastify stops before its headers where another part is wrong. */
+/** Returns every rule that a request breaks. If another part is invalid, Fastify does not validate the headers, so they are validated here. */
 export function faultsOf(
   request: FastifyRequest,
   { validation, validationContext = 'body' }: Partial<FastifyError> = {},
@@ -26,7 +26,7 @@ export function faultsOf(
   return [...(validation ?? []).map(faultIn(validationContext)), ...headerFaults.map(faultIn('headers'))];
 }
 
-/** Returns a sentence for each value that is wrong. */
+/** Returns a sentence for each invalid value. */
 export function sentencesOf(faults: readonly Fault[], schemas: object = {}): string[] {
   const sentences = faults.map(({ part, pointer }) =>
     pointer === ''
@@ -37,8 +37,8 @@ export function sentencesOf(faults: readonly Fault[], schemas: object = {}): str
 }
 
 /**
- * Returns what is wrong with the body of a route with `attachValidation`, for people: about all of the call, and about each item
- * of the body's `list`, with the sentences that it would have got as a body of its own. `fields` has all of it, for programs.
+ * Returns the faults of a request to a route with `attachValidation`: sentences about the call, and sentences about each item of
+ * the body's `list`, worded as if the item were the body. `fields` has all faults in machine-readable form.
  */
 export function itemFaults(request: FastifyRequest, list: string) {
   const faults = faultsOf(request, request.validationError as Partial<FastifyError> | undefined);
@@ -57,15 +57,15 @@ export function itemFaults(request: FastifyRequest, list: string) {
   return { ofCall, byIndex: new Map(byIndex), fields: invalidFields(faults) };
 }
 
-/** A field, as `emailAddress`, `registrations/3/emailAddress` or `header/hold-for`, and a rule as `required` or `format`. */
+/** A field, such as `emailAddress`, `registrations/3/emailAddress` or `header/hold-for`, and a rule, such as `required`. */
 export type InvalidField = Record<'field' | 'rule', string>;
 
-/** Proxies and clients refuse long headers. So many of the longest names stay below 4 KiB. */
+/** Proxies and clients reject long headers. This number of the longest names fits into 4 KiB. */
 const LIMIT = 50;
 
-/** Returns each field and rule of the first faults, once. */
+/** Returns the fields and rules of the first faults, without duplicates. */
 export function invalidFields(faults: readonly Fault[]): InvalidField[] {
-  // A list of a thousand wrong items has thousands of faults, and the header is rarely asked for.
+  // A list of a thousand invalid items has thousands of faults, and few clients request the header.
   const pairs = faults.slice(0, LIMIT).map(({ part, pointer, rule }): [string, InvalidField] => {
     const field = `${part === 'headers' ? 'header/' : ''}${pointer.slice(1)}`;
     return [`${field} ${rule}`, { field, rule }];
@@ -73,7 +73,7 @@ export function invalidFields(faults: readonly Fault[]): InvalidField[] {
   return [...new Map(pairs).values()];
 }
 
-/** Lists the fields in a header of the answer, if the caller asked for that. */
+/** Lists the fields in a header of the answer, if the caller requested it. */
 export function listInvalidFields(reply: FastifyReply, fields: readonly InvalidField[]): void {
   if (fields.length === 0 || reply.request.headers['x-error-details'] !== 'json') return;
   void reply.header('x-invalid-fields', JSON.stringify(fields));

@@ -18,30 +18,30 @@ const TAGS = [
   },
   {
     name: 'Webhooks',
-    description: 'Notify your server when registrations and tickets change, so that you do not have to poll.',
+    description: 'Receive messages when registrations and tickets change, so that you do not have to poll.',
   },
 ];
 
-/** The test event that the page at /docs calls if its reader changes nothing. Written by `npm start`. */
+/** The test event that the page at /docs calls by default. `npm start` writes it. */
 export interface ReferenceDemo {
   secretKey: string;
   eventRef: string;
   tickets: readonly { id: number }[];
 }
 
-/** Returns the demo in the text of a demo.json; undefined if its key is not a test key: anybody who can open the page can read it. */
+/** Returns the demo of a demo.json, or undefined if its key is not a test key. Everybody who can open the page can read the key. */
 export function parseReferenceDemo(text: string): ReferenceDemo | undefined {
   const demo = JSON.parse(text) as ReferenceDemo;
   return demo.secretKey.startsWith('fg_test_') ? demo : undefined;
 }
 
 export interface Description {
-  /** Where partners reach the operator. */
+  /** The URL at which partners reach the operator. */
   contactUrl?: string | undefined;
   demo?: ReferenceDemo | undefined;
 }
 
-/** Describes the routes that are registered after it at /api/v1/openapi.json. */
+/** Serves the OpenAPI document at /api/v1/openapi.json. It describes all routes that are registered later. */
 export async function openApi(app: FastifyInstance, { contactUrl, demo }: Description): Promise<void> {
   await app.register(swagger, {
     openapi: {
@@ -64,7 +64,7 @@ export async function openApi(app: FastifyInstance, { contactUrl, demo }: Descri
             in: 'header',
             name: 'x-secret-key',
             description:
-              'The secret key that the operator gave you. It says who you are. Keep it on your servers.',
+              'The secret key that the operator gave you. It identifies you. Keep it on your servers.',
           },
         },
       },
@@ -81,47 +81,47 @@ export async function openApi(app: FastifyInstance, { contactUrl, demo }: Descri
 
 const INTRODUCTION = `Registers attendees for events and lists the tickets of an event.
 
-Every answer has the fields \`responseCode\`, \`responseMessage\` and \`responseData\`, and carries an \`x-request-id\`.
-If a retry makes sense, \`Retry-After\` can say when.
+Every answer has the fields \`responseCode\`, \`responseMessage\` and \`responseData\`, and the header \`x-request-id\`.
+If a retry can help, the header \`Retry-After\` may state how long to wait.
 
-If a limit of requests per second was agreed, \`RateLimit-Policy\` states it and \`RateLimit\` says what remains. Requests above
-the limit are answered 50. Without a limit neither header is sent.
+If you have a rate limit, the header \`RateLimit-Policy\` states it, and \`RateLimit\` states the remaining requests. Requests above
+the limit get code 50. Without a limit, neither header is sent.
 
 | code | HTTP | meaning | retry |
 |---|---|---|---|
 `;
 
-/** Returns the introduction of the reference: what holds for every operation, and the table of response codes. */
+/** Returns the introduction of the reference: the rules of every operation, and the table of response codes. */
 function describeService(): string {
   const rows = Object.entries(RESPONSE_CODES).map(
     ([code, { httpStatuses, meaning, retryAfterSeconds }]) =>
       `| ${code} | ${httpStatuses.join(', ')} | ${meaning} | ${retryAfterSeconds === undefined ? 'no' : 'yes'} |`,
   );
-  // By code: JavaScript puts "10" before "00", since keys that look like array indexes come first.
+  // Sorted, because JavaScript puts "10" before "00": keys that look like array indexes come first.
   return INTRODUCTION + rows.toSorted().join('\n');
 }
 
-/** A title that is one word is the name of what it stands on. Others are sentences for callers that send a wrong value. */
+/** A one-word title is the name of its schema. Other titles are messages about an invalid value. */
 const NAME = /^[A-Z][A-Za-z0-9]*$/;
 
-/** Tells a schema from an example, which may have a title as well. */
+/** Distinguishes a schema from an example, which can also have a title. */
 const isSchema = (node: unknown): node is { title?: unknown } =>
   typeof node === 'object' && node !== null && ['type', 'anyOf', 'const'].some((key) => key in node);
 
 /**
- * Returns an OpenAPI document in which every schema with a name stands once, under components/schemas, and every place
- * where it is used refers to it. Patterns are in the form that other languages can read. Throws where two schemas have one name.
+ * Returns an OpenAPI document that has every named schema once, under components/schemas, and references to it elsewhere. Patterns are
+ * portable to other languages. Throws if two different schemas have the same name.
  */
 function nameSchemas(document: object): object {
   const named: Record<string, object> = {};
-  // From the innermost schema outwards.
+  // The reviver visits inner schemas first.
   const described = JSON.parse(JSON.stringify(document), function name(this: object, key, node: unknown) {
     if (key === 'pattern' && typeof node === 'string') return node.replace(NOT_PORTABLE, '');
     if (!isSchema(node) || typeof node.title !== 'string') return node;
     const { title, ...nameless } = node;
-    // A parameter has taken description and example out of its schema: what is left goes by no name.
+    // @fastify/swagger moves description and example of a parameter out of its schema, so the rest differs from the named schema.
     if (!NAME.test(title) || (key === 'schema' && 'in' in this)) return nameless;
-    // Some generators name a type by its title, others by its place.
+    // Some generators name a type by its title, others by its key in components/schemas.
     const schema = { title, ...nameless };
     if (JSON.stringify((named[title] ??= schema)) !== JSON.stringify(schema))
       throw new Error(`two different schemas are called ${title}`);

@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, readFileSync } from 'node:fs';
-import { createGunzip } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 import type { ReferenceDemo } from './openapi.ts';
 
 /** The browser script of @scalar/api-reference, compressed. That package is 50 MB; `npm run docs:reference` copies the script. */
 const SCRIPT = new URL('../browser/api-reference.js.gz', import.meta.url);
 
-/** How the page looks, and that it says nothing to anybody but this server. */
+/** The layout of the page. The page sends no requests to other servers. */
 const SETTINGS = {
   agent: { disabled: true },
   mcp: { disabled: true },
@@ -20,32 +19,28 @@ const SETTINGS = {
   orderSchemaPropertiesBy: 'preserve',
   documentDownloadType: 'json',
   defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
-  // The table of codes keeps its words whole on a phone; the link to the page's maker leads elsewhere.
+  // On a phone, the table of codes does not break words. The link to the vendor is hidden, because it leads to another site.
   customCss:
     '.markdown table { table-layout: auto !important } a[href*="scalar.com"] { display: none }' +
     '.markdown th, .markdown td { word-break: normal !important; padding: 6px !important }',
 };
 
-/** The policy that the browser enforces on the page. The page writes its own styles, and nothing else is inline. */
+/** The policy that the browser enforces on the page. Only styles are inline. */
 const CONTENT_SECURITY_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src 'self' data:; " +
   "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 const fileText = (name: string) => readFileSync(new URL(`../browser/${name}`, import.meta.url), 'utf8');
 
-/** The settings that fill in the key of the demo. */
-const signedIn = ({ secretKey }: ReferenceDemo) => ({
-  authentication: {
-    preferredSecurityScheme: 'secretKey',
-    securitySchemes: { secretKey: { value: secretKey } },
-  },
-});
-
 /** Serves the page at /docs and its script, and redirects / to it. */
 export function addReferencePage(app: FastifyInstance, demo: ReferenceDemo | undefined): void {
   const hidden = { schema: { hide: true } };
-  const settings = JSON.stringify({ ...SETTINGS, ...(demo && signedIn(demo)) });
-  // It stands in an attribute.
+  const authentication = demo && {
+    preferredSecurityScheme: 'secretKey',
+    securitySchemes: { secretKey: { value: demo.secretKey } },
+  };
+  const settings = JSON.stringify({ ...SETTINGS, authentication });
+  // Escaped for an HTML attribute.
   const escaped = settings.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
   const page = fileText('reference.html').replace('{{settings}}', () => escaped);
   const icon = fileText('favicon.svg');
@@ -60,12 +55,10 @@ export function addReferencePage(app: FastifyInstance, demo: ReferenceDemo | und
   });
   const etag = `"${createHash('sha256').update(readFileSync(SCRIPT)).digest('base64url')}"`;
   app.get('/docs/reference.js', hidden, ({ headers }, reply) => {
-    void reply.headers({ 'cache-control': 'public, max-age=86400', etag, vary: 'accept-encoding' });
+    void reply.headers({ 'cache-control': 'public, max-age=86400', etag });
     if (headers['if-none-match'] === etag) return reply.code(304).send();
-    void reply.type('text/javascript; charset=utf-8');
-    // Streamed from the disk: it would take more memory than all other code.
-    const script = createReadStream(SCRIPT);
-    if (!headers['accept-encoding']?.includes('gzip')) return reply.send(script.pipe(createGunzip()));
-    return reply.header('content-encoding', 'gzip').send(script);
+    void reply.type('text/javascript; charset=utf-8').header('content-encoding', 'gzip');
+    // Streamed from disk: in memory, the script would be larger than all other code.
+    return reply.send(createReadStream(SCRIPT));
   });
 }

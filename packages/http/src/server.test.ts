@@ -43,7 +43,7 @@ async function post(body: unknown, { headers = {}, query = '?day=monday' } = {})
 
 const right = { emailAddress: 'a@b.c' };
 
-test('a wrong field deep in a body is named by its path and the rule of its schema', async () => {
+test('the message about an invalid field deep in a body has its path and the rule of its schema', async () => {
   const guests = [right, { emailAddress: 'a@localhost' }, {}];
   expect(await post({ guests })).toEqual([
     422,
@@ -54,7 +54,7 @@ test('a wrong field deep in a body is named by its path and the rule of its sche
   expect(await post([])).toEqual([422, 'The body must be a JSON object']);
 });
 
-test("a route's rules of headers are named behind those of its body, or alone", async () => {
+test('the rules of invalid headers follow those of the body, or stand alone', async () => {
   const headers = { 'x-color': 'blue' };
   expect(await post({}, { headers })).toEqual([422, 'guests: required, a list of guests; X-Color: red']);
   expect(await post({ guests: [] }, { headers })).toEqual([422, 'X-Color: red']);
@@ -69,11 +69,11 @@ const party = (guests: object[]) => ({
   payload: { guests },
 });
 
-test('a wrong query is named by the rule of its schema', async () => {
+test('the message about an invalid query has the rule of its schema', async () => {
   expect(await post({ guests: [] }, { query: '' })).toEqual([422, 'day: required, a day']);
 });
 
-test("a body above a route's own limit is told that limit", async () => {
+test("the message about a too large body states the route's limit", async () => {
   expect(await post({ guests: [], more: 'x'.repeat(2_048) })).toEqual([413, 'The body is larger than 2 KiB']);
 });
 
@@ -81,7 +81,7 @@ test.each([
   ['/secret', 404, '60', 'No such route'],
   ['/odd', 400, '10', 'The request is not well-formed'],
   ['/wanted', 404, '34', 'No such registration'],
-])('GET %s is answered %i, and the words of an error stay inside', async (url, status, code, message) => {
+])('GET %s is answered %i, without the message of the error', async (url, status, code, message) => {
   const answer = await app.inject({ url, headers: { host: 'api' } });
   expect(answer.statusCode).toBe(status);
   expect(answer.json()).toEqual({ responseCode: code, responseMessage: message, responseData: null });

@@ -12,10 +12,10 @@ import { openApi, type Description } from './openapi.ts';
 import { checkHead, parseQuery, readBodies } from './read-requests.ts';
 import { addReferencePage } from './reference-page.ts';
 
-/** Time to read a request, headers and body; a slow client may not hold a connection for longer. */
+/** Time limit for reading a request, headers and body. A slow client cannot hold a connection for longer. */
 const REQUEST_TIMEOUT_MS = 10_000;
 const HEADERS_TIMEOUT_MS = 5_000;
-/** How often Node looks for requests that are past these two; by default only every 30 s. */
+/** Interval at which Node checks these two limits. Node's default is 30 s. */
 const TIMEOUT_CHECK_MS = 1_000;
 /** Longer than the idle time of common load balancers (60 s), so that they close first. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
@@ -24,8 +24,8 @@ const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 export type Routes = ReturnType<typeof createServer>;
 
 /**
- * Creates a server with strict HTTP, the envelope and no route. Fastify itself gets no logger: it would listen to the end of
- * every answer, and that is a tenth of what Get Tickets costs.
+ * Creates a server with strict HTTP, the envelope and no routes. Fastify gets no logger: it would listen for the end of every answer,
+ * which is a tenth of the cost of Get Tickets.
  */
 export function createServer(log: Logger, closeWithinMs = 1_000) {
   const answerError = errorAnswerer(log);
@@ -34,23 +34,23 @@ export function createServer(log: Logger, closeWithinMs = 1_000) {
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: KEEP_ALIVE_TIMEOUT_MS + REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-    // Without a Host header Node would answer by itself; checkHead does.
+    // checkHead refuses a request without a Host header. Node would answer without the envelope.
     http: {
       headersTimeout: HEADERS_TIMEOUT_MS,
       connectionsCheckingInterval: TIMEOUT_CHECK_MS,
       requireHostHeader: false,
-      // Node would keep the first of some headers that come twice; a proxy in front may have gone by the last.
+      // Of some repeated headers Node would keep only the first, but a proxy may have used the last.
       joinDuplicateHeaders: true,
     },
-    // While it stops, the API answers what still arrives on open connections like any other request.
+    // During shutdown the API still answers requests on open connections normally.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     ajv: {
       customOptions: { coerceTypes: false, useDefaults: false, removeAdditional: false, allErrors: true },
-      // After the formats that Fastify adds by itself, which hold another idea of an address.
+      // Replaces the `email` format of Fastify, which accepts other addresses.
       onCreate: (ajv) => ajv.addFormat('email', isEmailAddress),
     },
-    // Any parameter that fits into a request line reaches its route, which decides whether it is valid.
+    // Every parameter that fits into a request line reaches its route, which validates it.
     routerOptions: { maxParamLength: maxHeaderSize, querystringParser: parseQuery },
     clientErrorHandler: answerMalformedHttp,
     frameworkErrors: answerError,
@@ -72,47 +72,50 @@ export interface ApiContext {
   log: Logger;
   /** For statements that only read. */
   reads: Database;
-  /** Through this goes each read that needs the server of one shard. */
+  /** For reads that need the server of one shard. */
   shardReads: ShardReads;
-  /** Opens a pool apart from the others. The API closes it, after the capability. `purpose` is shown in pg_stat_activity. */
+  /** Opens a separate pool. The API closes it after the capability. pg_stat_activity shows its `purpose`. */
   openPool(options: PoolOptions): Database;
   producer: Pick<Producer, 'enqueue'>;
-  /** How long a request may wait for its answer. */
+  /** Time limit for the answer to a request. */
   answerWithinMs: number;
 }
 
 /** An open capability of the API's process. */
 export interface OpenCapability {
-  /** Adds its routes, below /api/v1, or hooks that the requests to all capabilities pass. */
+  /** Adds its routes below /api/v1, or hooks for the requests to all capabilities. */
   routes?(api: Routes): void;
-  /** Adds routes that no key is needed for, at paths of their own. They say the same to everybody. */
+  /** Adds public routes with other paths. They need no key and answer all callers alike. */
   publicRoutes?(app: Routes): void;
-  /** Resolves when what was accepted is done. Called when no further request can come, and where the start failed. */
+  /** Resolves when all accepted work is done. The API calls it after the last request, and if the start fails. */
   close?(): Promise<void>;
 }
 
-/** The face that a capability shows to the API. */
+/** The face of a capability for the API. */
 export interface ApiCapability<Settings extends TProperties = TProperties> {
   settings: Settings;
   open(context: ApiContext, settings: Static<TObject<Settings>>): OpenCapability | Promise<OpenCapability>;
 }
 
-/** Returns the face as it is, with the types of its settings inferred. */
+/** Returns the face unchanged. Infers the types of its settings. */
 export function defineApi<Settings extends TProperties>(face: ApiCapability<Settings>): ApiCapability {
   return face;
 }
 
-/** The caller. Set by the one hook that authenticates, on every route behind it. That hook's package says what is known of a caller. */
+/** The fields of a request that `submit` needs. */
+export type Call = Pick<FastifyRequest, 'principal' | 'authenticationMs'>;
+
+/** The caller. The authentication hook sets it on every route behind it, and its package declares the fields. */
 export type Principal = FastifyRequest['principal'];
 
 interface ApiParts extends Description, Pick<ApiContext, 'log' | 'reads'> {
   queue: { problem(): string | null };
-  /** For clients that are slow when the API is closed. */
+  /** Time limit for slow clients when the API is closed. */
   closeWithinMs: number;
   capabilities: readonly OpenCapability[];
 }
 
-/** Builds the partners' HTTP API of what the capabilities bring. The caller listens, and closes it. */
+/** Builds the partners' HTTP API from the capabilities. The caller starts to listen, and closes it. */
 export async function buildApi(parts: ApiParts): Promise<Routes> {
   const { log, reads, queue, capabilities } = parts;
   const app = createServer(log, parts.closeWithinMs);
@@ -133,7 +136,7 @@ export async function buildApi(parts: ApiParts): Promise<Routes> {
 /** Adds the health checks. Ready means that Postgres answers. The queue is only reported: registrations do not need it. */
 export function healthRoutes(app: FastifyInstance, db: Database, queue: ApiParts['queue']): void {
   app.get('/health/live', { schema: { hide: true } }, () => ({ status: 'ok' }));
-  // One ping for all callers that wait: anybody may ask, as often as they like.
+  // Concurrent callers share one ping, because the route is public and has no rate limit.
   const pingOnce = shareCalls(() => ping(db));
   app.get('/health/ready', { schema: { hide: true } }, async (_request, reply) => {
     const isUp = await pingOnce();
@@ -141,7 +144,7 @@ export function healthRoutes(app: FastifyInstance, db: Database, queue: ApiParts
     return {
       status: isUp ? 'ok' : 'unavailable',
       postgres: isUp ? 'up' : 'down',
-      // Anybody may ask, so the reason is only in the log: it can name hosts.
+      // The route is public and the reason can name hosts, so the reason is only in the log.
       queue: queue.problem() === null ? 'up' : 'down',
     };
   });

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { isUuid } from '@floodgate/contract';
 import {
   batchLoader,
+  inCamelCase,
   plainArray,
   readThroughCache,
   type Database,
@@ -13,66 +14,74 @@ import type { onRequestHookHandler } from 'fastify';
 import { sql } from 'kysely';
 import { hashSecret, isSecretOf, parseSecretKey, type SecretKey } from './keys.ts';
 
-/** A partner, by its secret key, and the event that it named and that is granted to it. */
+/** A partner, identified by its secret key, and an event that is granted to it. */
 interface PartnerPrincipal {
   kind: 'partner';
-  /** Of key and event, which is the same. Under `test` nothing may ever be sent to anybody outside. */
+  /**
+   * Mode of the key and of the event; both are the same. In mode `test`, nothing is ever sent to attendees.
+   */
   mode: Mode;
   partnerId: number;
   eventId: number;
-  /** Where the event lives. */
+  /** The event's shard. */
   shardId: number;
   passPrefix: string;
   duplicatePolicy: DuplicatePolicy;
   duplicateScope: DuplicateScope;
-  /** Until when its registrations may be cancelled, by Postgres's clock. Null: at any time. */
+  /** Cancellation deadline of the event, by Postgres's clock. Null: none. */
   cancelUntil: Date | null;
-  /** The partner's limit; null where it has none. */
+  /** The partner's limit. Null: none. */
   requestsPerSecond: number | null;
-  /** The partner's share where partners compete, relative to others'. */
+  /** The partner's share if partners compete for seats, relative to other partners. */
   weight: number;
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
     principal: PartnerPrincipal;
+    /** How long the request waited for its principal. It is part of the time for the answer. */
+    authenticationMs: number;
   }
 }
 
-/** The credentials of a caller: a key, by its id in hexadecimal, and an event by its reference, a UUID or null. */
+/** The credentials of a caller: a secret key, and an event reference (a UUID) or null. */
 interface Caller extends SecretKey {
   eventRef: string | null;
 }
 
-/** The database rows of a key id and an event reference. */
+/** The row for a key id and an event reference. */
 interface AccessRow extends Omit<PartnerPrincipal, 'kind' | 'eventId'> {
-  /** Of the caller, from 1. A caller without a row has no such key. */
+  /** Position of the caller, from 1. A caller without a row has an unknown key. */
   position: number;
   keyId: string;
   secretHash: Buffer;
   /** Revoked or expired, by Postgres's clock. */
   closed: boolean;
-  /** The last use is not yet noted for this hour. */
+  /** The use of the key in this hour is not recorded yet. */
   useIsUnnoted: boolean;
-  /** Null, with the rest of the event, unless the reference names one of the key's mode that is granted to the key's partner. */
+  /**
+   * Null, like the other columns of the event, unless the reference names an event of the key's mode that is
+   * granted to its partner.
+   */
   eventId: number | null;
 }
 
 /** The access of a caller, or the reason for the refusal. */
 type Access = PartnerPrincipal | 'unknown-key' | 'no-such-event';
 
-/** The hash of no secret that anybody could know. */
+/** The hash of a secret that nobody knows. */
 const NO_HASH = hashSecret(randomBytes(32).toString('base64url'));
 
-/** Resolves to what each caller has access to, in order: its key, and its event if that is of the same mode and granted to the partner. */
+/**
+ * Resolves to the access of each caller, in order. The event must have the key's mode and be granted to its
+ * partner.
+ */
 async function loadAccess(db: Database, callers: readonly Caller[]): Promise<Access[]> {
   const { rows } = await sql<AccessRow>`
-    select query.position, k.key_id as "keyId", k.secret_hash as "secretHash", k.mode,
-      k.partner_id as "partnerId", p.requests_per_second as "requestsPerSecond", p.weight,
+    select query.position, k.key_id, k.secret_hash, k.mode, k.partner_id, p.requests_per_second, p.weight,
       k.revoked_at is not null or coalesce(k.expires_at <= now(), false) as closed,
-      coalesce(u.hour < date_trunc('hour', now()), true) as "useIsUnnoted",
-      e.id as "eventId", e.shard_id as "shardId", e.pass_prefix as "passPrefix", e.duplicate_policy as "duplicatePolicy",
-      e.duplicate_scope as "duplicateScope", e.cancel_until as "cancelUntil"
+      coalesce(u.hour < date_trunc('hour', now()), true) as use_is_unnoted,
+      e.id as event_id, e.shard_id, e.pass_prefix, e.duplicate_policy, e.duplicate_scope, e.cancel_until
     from unnest(
       ${plainArray(callers.map(({ keyId }) => keyId))}::text[],
       ${plainArray(callers.map(({ eventRef }) => eventRef))}::uuid[]
@@ -80,36 +89,36 @@ async function loadAccess(db: Database, callers: readonly Caller[]): Promise<Acc
     join secret_keys k on k.key_id = query.key_id
     join partners p on p.id = k.partner_id
     left join secret_key_uses u on u.key_id = k.key_id
-    -- The event first: a partner may have thousands, and without statistics Postgres would read all their grants.
+    -- The event first: a partner can have thousands of grants, and without statistics Postgres would read all of them.
     left join events e on e.ref = query.event_ref and e.mode = k.mode
       and exists (select from event_grants g where g.partner_id = k.partner_id and g.event_id = e.id)`.execute(
-    db,
+    inCamelCase(db),
   );
   const found = new Map(rows.map(({ position, ...row }) => [position, row]));
   const unnoted = new Set<string>();
   const accesses = callers.map(({ secret, mode }, index): Access => {
     const row = found.get(index + 1);
-    // Compared even where there is no such key: the time until the answer must not tell which key ids exist.
+    // Compared even if there is no such key: the response time must not reveal which key ids exist.
     const isSecret = isSecretOf(secret, row?.secretHash ?? NO_HASH);
-    // The text says the mode, for people; what counts is what was issued.
+    // The mode in the key's text is for people. It must match the mode of the issued key.
     if (!row || !isSecret || row.closed || row.mode !== mode) return 'unknown-key';
     const { keyId, secretHash: _, closed: _open, useIsUnnoted, eventId, ...partner } = row;
     if (useIsUnnoted) unnoted.add(keyId);
     return eventId === null ? 'no-such-event' : { kind: 'partner', eventId, ...partner };
   });
-  // Bookkeeping for operators: the callers neither wait for it nor fail with it.
+  // Information for operators: the callers do not wait for it, and do not fail if it fails.
   if (unnoted.size > 0) noteKeyUse(db, [...unnoted]).catch(() => {});
   return accesses;
 }
 
-// Keeps those who note the same key apart. The integer spells "keys".
+// Only one transaction at a time records the use of a key. The integer spells "keys".
 const NOTE_LOCK = 0x6b657973;
 
 /**
- * Notes that keys are in use, to the hour: one write per key and hour, whatever the traffic. A key that somebody else is
- * just noting is not waited for.
+ * Records the hour in which keys were used: one write per key and hour, whatever the traffic. Skips keys that
+ * another transaction is recording.
  */
-export async function noteKeyUse(db: Database, keyIds: readonly string[]): Promise<void> {
+export async function noteKeyUse(db: Database, keyIds: readonly string[]) {
   await sql`
     insert into secret_key_uses as noted (key_id, hour)
     select key_id, date_trunc('hour', now()) from unnest(${plainArray(keyIds)}::text[]) as key_id
@@ -118,22 +127,24 @@ export async function noteKeyUse(db: Database, keyIds: readonly string[]): Promi
 }
 
 /**
- * Returns what tells which access a secret key and an event reference give, from memory for up to a second. Revocation and limits
- * hold everywhere within 2 s: that, or the time that reading it again may take (READ_WITHIN_MS).
+ * Returns a function that finds the access of a secret key and an event reference, cached for up to a second.
+ * Revocations and limits take effect everywhere within 2 s: after the age of the cached access, or after the
+ * time that a new read can take (READ_WITHIN_MS).
  */
 export function accessControl(db: Database) {
   const load = batchLoader((callers: Caller[]) => loadAccess(db, callers));
   const cache = readThroughCache<string, Access, Caller>((_, caller) => load(caller));
   /**
-   * Returns what is known of two headers as they came, or resolves to what Postgres says. Without a UUID the reference names no
-   * event. Rejects where Postgres is down.
+   * Returns the cached access for two header values, or resolves to the access that Postgres returns. A
+   * reference that is not a UUID names no event. Rejects if Postgres is down.
    */
-  return function find(secretKey: string, reference: unknown): Access | Promise<Access> {
-    // By the whole key: a hit needs no hash, and a wrong secret can only miss. Only what is well-formed is remembered.
+  return (secretKey: string, reference: unknown): Access | Promise<Access> => {
+    // The cache key contains the whole secret key: a hit needs no hash, and a wrong secret never hits. Only
+    // well-formed keys are cached.
     const known = cache.get(`${secretKey} ${String(reference)}`);
     if (known) return known;
     const parsed = parseSecretKey(secretKey);
-    // Neither asked for nor remembered: anybody may send such text, and much of it.
+    // Not read and not cached: anybody can send any amount of such text.
     if (!parsed) return 'unknown-key';
     const eventRef = isUuid(reference) ? reference.toLowerCase() : null;
     return cache.forceFetch(`${secretKey} ${eventRef}`, { context: { ...parsed, eventRef } });
@@ -141,12 +152,13 @@ export function accessControl(db: Database) {
 }
 
 /**
- * Returns the hook that sets the principal: key first, then event reference, then the event itself, and all of it before a
- * byte of the body is read.
+ * Returns the hook that sets the principal before the body is read. It checks the key first, then the event
+ * reference, then the event.
  */
 export function authenticate(find: ReturnType<typeof accessControl>): onRequestHookHandler {
-  return function authenticateRequest(request, reply, done) {
-    // A cache on the way must not give one partner's answer to another: it knows Authorization, but not this header.
+  return (request, reply, done) => {
+    // A shared cache must not send the answer for one partner to another: caches know Authorization, but not
+    // x-secret-key.
     void reply.header('cache-control', 'no-store');
     const secretKey = request.headers['x-secret-key'];
     const reference = request.headers['x-event-ref'];
@@ -161,7 +173,13 @@ export function authenticate(find: ReturnType<typeof accessControl>): onRequestH
       return done();
     };
     const access = find(secretKey, reference);
-    if (access instanceof Promise) access.then(admit).catch(done);
-    else admit(access);
+    if (access instanceof Promise) {
+      const askedAt = performance.now();
+      const admitLate = (found: Access) => {
+        request.authenticationMs = performance.now() - askedAt;
+        admit(found);
+      };
+      access.then(admitLate).catch(done);
+    } else admit(access);
   };
 }

@@ -19,8 +19,8 @@ export const createPartnerAction = defineAction({
   input: Type.Object({ name: Name, contactEmail: Type.Optional(ContactOrNull) }),
   check: checkContact,
   refusals: { partners_name_key: 'a partner of this name already exists' },
-  run: async (transaction, { name, contactEmail = null }, note) => {
-    const partner = await createPartner(transaction, name, contactEmail);
+  run: async (db, { name, contactEmail = null }, note) => {
+    const partner = await createPartner(db, name, contactEmail);
     const contact = contactEmail === null ? {} : { contact: auditedContact(contactEmail) };
     note(`partner:${partner.id}`, { after: { name, ...contact } });
     return partner;
@@ -32,8 +32,8 @@ export const contactPartnerAction = defineAction({
   name: 'partner.contact',
   input: Type.Object({ partnerId: Id, contactEmail: ContactOrNull }),
   check: checkContact,
-  run: async (transaction, { partnerId, contactEmail }, note) => {
-    const before = await setContact(transaction, partnerId, contactEmail);
+  run: async (db, { partnerId, contactEmail }, note) => {
+    const before = await setContact(db, partnerId, contactEmail);
     const contact = before && contactEmail ? 'changed' : auditedContact(contactEmail);
     const change = { before: { contact: auditedContact(before) }, after: { contact } };
     if (before !== contactEmail) note(`partner:${partnerId}`, change);
@@ -45,69 +45,74 @@ const PerSecond = whole(1, 1_000_000);
 const OrNone = { description: `${PerSecond.description}, or none` };
 const PerSecondOrNull = Type.Union([PerSecond, Type.Null()], OrNone);
 
-/** Limits a partner's requests, over all API processes together; null lifts the limit. */
+/** Limits a partner's requests, over all API processes together; null removes the limit. */
 export const limitPartnerAction = defineAction({
   name: 'partner.limit',
   input: Type.Object({ partnerId: Id, requestsPerSecond: PerSecondOrNull }),
-  run: async (transaction, { partnerId, requestsPerSecond }, note) => {
-    const before = await limitPartner(transaction, partnerId, requestsPerSecond);
+  run: async (db, { partnerId, requestsPerSecond }, note) => {
+    const before = await limitPartner(db, partnerId, requestsPerSecond);
     note(`partner:${partnerId}`, { before: { requestsPerSecond: before }, after: { requestsPerSecond } });
     return { partnerId, requestsPerSecond };
   },
 });
 
-/** Gives a partner its share where partners compete for seats, relative to others'; without one it is 1. */
+/**
+ * Sets the weight of a partner: its share if partners compete for seats, relative to other partners. The
+ * default is 1.
+ */
 export const weighPartnerAction = defineAction({
   name: 'partner.weigh',
   input: Type.Object({ partnerId: Id, weight: whole(1, 100) }),
-  run: async (transaction, { partnerId, weight }, note) => {
-    const before = await weighPartner(transaction, partnerId, weight);
+  run: async (db, { partnerId, weight }, note) => {
+    const before = await weighPartner(db, partnerId, weight);
     note(`partner:${partnerId}`, { before: { weight: before }, after: { weight } });
     return { partnerId, weight };
   },
 });
 
-const HOUR_MS = 3_600_000;
-const TEN_YEARS_MS = 3_650 * 24 * HOUR_MS;
+const TEN_YEARS_MS = 3_650 * 86_400_000;
 
 const KeyId = Type.String({
   pattern: '^[0-9a-f]{16}$',
   description:
-    '16 of 0–9 and a–f, which are also the part of a secret key between "fg_" or "fg_test_" and the next "_"; never give the whole key',
+    '16 of 0–9 and a–f: the part of a secret key between "fg_" or "fg_test_" and the next "_"; never send the whole key',
 });
 
-const STILL_TO_COME = 'a time that is still to come, or never';
-const Expiry = Type.Optional(instantOrNull(STILL_TO_COME));
+const EXPIRY_RULE = 'a time in the future, or never';
+const Expiry = Type.Optional(instantOrNull(EXPIRY_RULE));
 
-/** A key that is born expired can only be a mistake. */
+/** A key that has already expired must be a mistake. */
 function checkExpiry({ expiresAt }: { expiresAt?: Date | null }): Record<string, string> {
-  return expiresAt && expiresAt.getTime() <= Date.now() ? { expiresAt: STILL_TO_COME } : {};
+  return expiresAt && expiresAt.getTime() <= Date.now() ? { expiresAt: EXPIRY_RULE } : {};
 }
 
 const KeyMode = Type.Optional(
   Type.Union([Type.Literal('live'), Type.Literal('test')], { description: 'live or test' }),
 );
 
-/** Issues a key to a partner, for live events where nothing else is said; it never expires where nothing is said. The result holds its secret, which nothing else does. */
+/**
+ * Issues a key to a partner, by default for live events and without expiry. Only the result contains its
+ * secret.
+ */
 export const issueKeyAction = defineAction({
   name: 'key.issue',
   input: Type.Object({ partnerId: Id, expiresAt: Expiry, mode: KeyMode }),
   check: checkExpiry,
   refusals: { secret_keys_partner_id_fkey: 'no such partner' },
-  run: async (transaction, { partnerId, expiresAt = null, mode = 'live' }, note) => {
-    const { keyId, secretKey } = await issueKey(transaction, partnerId, expiresAt, mode);
+  run: async (db, { partnerId, expiresAt = null, mode = 'live' }, note) => {
+    const { keyId, secretKey } = await issueKey(db, partnerId, expiresAt, mode);
     note(`key:${keyId}`, { after: { partnerId, mode, expiresAt } });
     return { keyId, secretKey, partnerId, mode, expiresAt };
   },
 });
 
-/** Issues a successor to a key that is open, which itself goes on working for the overlap. */
+/** Issues a successor to an open key. The old key works until the overlap ends. */
 export const rotateKeyAction = defineAction({
   name: 'key.rotate',
   input: Type.Object({ keyId: KeyId, overlapMs: whole(0, TEN_YEARS_MS), expiresAt: Expiry }),
   check: checkExpiry,
-  run: async (transaction, { keyId, overlapMs, expiresAt: wantedEnd }, note) => {
-    const rotated = await rotateKey(transaction, keyId, overlapMs / HOUR_MS, wantedEnd);
+  run: async (db, { keyId, overlapMs, expiresAt: wantedEnd }, note) => {
+    const rotated = await rotateKey(db, keyId, overlapMs, wantedEnd);
     if (!rotated) throw new Failure('no such key, or it is revoked or expired');
     const { previousKeyExpiredAt, ...result } = rotated;
     const { keyId: successor, expiresAt, previousKeyEndsAt } = result;
@@ -121,8 +126,8 @@ export const rotateKeyAction = defineAction({
 export const revokeKeyAction = defineAction({
   name: 'key.revoke',
   input: Type.Object({ keyId: KeyId }),
-  run: async (transaction, { keyId }, note) => {
-    const before = await revokeKey(transaction, keyId);
+  run: async (db, { keyId }, note) => {
+    const before = await revokeKey(db, keyId);
     if (!before) throw new Failure('no such key');
     if (!before.revoked) note(`key:${keyId}`, { before, after: { revoked: true } });
     return { keyId, state: 'revoked' };

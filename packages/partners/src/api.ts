@@ -3,15 +3,16 @@ import { defineApi } from '@floodgate/http';
 import { accessControl, authenticate } from './access.ts';
 import { admitBody, countNothing, limitRate } from './limits.ts';
 
-/** Lets partners through to every other capability, each within its limit. */
+/** Authenticates partners and enforces their limits, before the routes of every other capability. */
 export const partnersApi = defineApi({
   settings: {},
   open({ log, reads, openPool }) {
-    // Connects only where a partner has a limit.
+    // Connects only if a partner has a limit.
     const counters = openPool({ purpose: 'limits', maxConnections: 1, statementTimeoutMs: DRAW_WITHIN_MS });
     return {
       routes(api) {
         api.decorateRequest('principal', null as never);
+        api.decorateRequest('authenticationMs', 0);
         api.decorateRequest('countAs', countNothing);
         for (const hook of [authenticate(accessControl(reads)), limitRate(counters, log), admitBody()])
           api.addHook('onRequest', hook);

@@ -14,8 +14,10 @@ import type { IssuedKey } from './keys.ts';
 
 const loadActions = () => import('./actions.ts');
 
+const PARTNER = ['<partnerId>', 'the partner', parseId] as const;
+
 /** `floodgate partner …` */
-export function addPartnerCommands(program: Command, cli: Cli): void {
+export function addPartnerCommands(program: Command, cli: Cli) {
   const partner = program.command('partner').description('the platforms that register people');
   const performs = performing(partner, cli, loadActions);
   performs('create', 'createPartnerAction', ({ id, name, contactEmail }) =>
@@ -28,7 +30,7 @@ export function addPartnerCommands(program: Command, cli: Cli): void {
     return `partner ${done.partnerId}: contact ${done.contactEmail ?? 'none'}`;
   })
     .description('set the e-mail address that gets a notice when a webhook of the partner is disabled')
-    .argument('<partnerId>', 'the partner', parseId)
+    .argument(...PARTNER)
     .argument('<contact>', 'an e-mail address, or "none"', parseText);
   const list = partner
     .command('list')
@@ -43,38 +45,39 @@ export function addPartnerCommands(program: Command, cli: Cli): void {
     return `partner ${partnerId}: ${limitText}`;
   })
     .description("limit a partner's requests, over all API processes together")
-    .argument('<partnerId>', 'the partner', parseId)
+    .argument(...PARTNER)
     .argument('<requestsPerSecond>', '1 to 1000000, or "none"', parseRateLimit);
   performs('weigh', 'weighPartnerAction', (done) => `partner ${done.partnerId}: weight ${done.weight}`)
-    .description("set a partner's share where partners compete for seats, relative to others'; 1 by default")
-    .argument('<partnerId>', 'the partner', parseId)
+    .description(
+      "set a partner's share if partners compete for seats, relative to other partners; 1 by default",
+    )
+    .argument(...PARTNER)
     .argument('<weight>', '1 to 100', parseWhole);
 }
 
-const INHERITED = 'It expires when the old key would have; --expires sets another end.';
+const INHERITED = 'It expires when the old key would have expired; --expires sets another time.';
 const SHOWN_ONCE = 'Keep the secret key now: it will not be shown again.';
 const DAY_MS = 86_400_000;
 const EXPIRY_FORMS = 'a time (2027-01-31T00:00:00Z), a duration (90d, 12h) or never';
 
 /** `floodgate key …` */
-export function addKeyCommands(program: Command, cli: Cli): void {
+export function addKeyCommands(program: Command, cli: Cli) {
   const key = program.command('key').description("partners' secret keys");
   const performs = performing(key, cli, loadActions);
   performs('issue', 'issueKeyAction', (issued) => `${record(fieldsOf(issued))}\n${SHOWN_ONCE}`)
-    .description('make a new secret key, shown only this once')
-    .argument('<partnerId>', 'whose key it is', parseId)
-    .option('--expires <when>', `when it ends: ${EXPIRY_FORMS}; never by default`, parseExpiry)
-    .addOption(new Option('--test', 'it opens test events, and no others').implies({ mode: 'test' }));
+    .description('issue a secret key, which is shown only once')
+    .argument(...PARTNER)
+    .option('--expires <when>', `when it expires: ${EXPIRY_FORMS}; never by default`, parseExpiry)
+    .addOption(new Option('--test', 'a key for test events only').implies({ mode: 'test' }));
   const list = key
     .command('list')
     .description('list keys, never their secrets')
-    .option('--partner <id>', 'only those of one partner', parseId);
+    .option('--partner <id>', 'only the keys of this partner', parseId);
   answeringFromDatabase(list, cli, async (db, { partner: partnerId }) => {
     const { listKeys } = await import('./keys.ts');
     const { listPartners } = await import('./partners.ts');
     const keys = await listKeys(db, partnerId);
-    const isMissing = async () => !(await listPartners(db)).some(({ id }) => id === partnerId);
-    if (keys.length === 0 && partnerId !== undefined && (await isMissing()))
+    if (partnerId !== undefined && !(await listPartners(db)).some(({ id }) => id === partnerId))
       throw new Failure('no such partner');
     const rows = keys.map((row) => {
       const { revokedAt: _, expiresAt, lastUsedAt, ...shown } = row;
@@ -82,20 +85,22 @@ export function addKeyCommands(program: Command, cli: Cli): void {
     });
     return { document: keys, text: tableOf(rows) };
   });
-  const overlap = new Option('--overlap <duration>', 'how long both work (24h, 30m, 0h)');
-  const expiry = `when the successor ends: ${EXPIRY_FORMS}; by default when the old key would have`;
+  const overlap = new Option('--overlap <duration>', 'how long both keys work (24h, 30m, 0h)');
+  const expiry = `when the successor expires: ${EXPIRY_FORMS}; by default when the old key would have expired`;
   performs('rotate', 'rotateKeyAction', (rotated, { expiresAt }) => {
     const fields = record({ ...fieldsOf(rotated), 'old key ends': rotated.previousKeyEndsAt });
     const isInherited = expiresAt === undefined && rotated.expiresAt !== null;
     return [fields, ...(isInherited ? [INHERITED] : []), SHOWN_ONCE].join('\n');
   })
-    .description('make a successor to a key, shown only this once; the old key ends after the overlap')
+    .description(
+      'issue a successor to a key, which is shown only once; the old key expires after the overlap',
+    )
     .argument('<keyId>', 'the key to replace', parseText)
     .addOption(overlap.argParser(parseDurationMs).default(DAY_MS, '24h'))
     .option('--expires <when>', expiry, parseExpiry);
   performs('revoke', 'revokeKeyAction', ({ keyId }) => `revoked ${keyId}`)
-    .description('end a key for good')
-    .argument('<keyId>', 'the key to end', parseText);
+    .description('revoke a key permanently')
+    .argument('<keyId>', 'the key to revoke', parseText);
 }
 
 /** The text output of a new key. */

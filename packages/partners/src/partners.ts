@@ -1,13 +1,14 @@
 import { sql } from 'kysely';
 import type { Database } from '@floodgate/database';
+import { inCamelCase } from '@floodgate/database/connection/connect';
 import { Failure } from '@floodgate/service/failure';
 
-/** Creates a partner. Names are unique. Without a contact nobody gets notices about its webhooks. */
+/** Creates a partner. Names are unique. Without a contact, notices about its webhooks are sent to nobody. */
 export async function createPartner(db: Database, name: string, contactEmail: string | null = null) {
-  return db
+  return inCamelCase(db)
     .insertInto('partners')
-    .values({ name, contact_email: contactEmail })
-    .returning(['id', 'name', 'contact_email as contactEmail', 'created_at as createdAt'])
+    .values({ name, contactEmail })
+    .returning(['id', 'name', 'contactEmail', 'createdAt'])
     .executeTakeFirstOrThrow();
 }
 
@@ -29,29 +30,29 @@ const replaceValue =
 /** Limits a partner's requests per second, over all processes; null removes the limit. */
 export const limitPartner = replaceValue<number | null>('requests_per_second');
 
-/** Sets a partner's weight, its share where partners compete. */
+/** Sets a partner's weight, its share if partners compete for seats. */
 export const weighPartner = replaceValue<number>('weight');
 
-/** Sets the contact; null removes it. */
+/** Sets a partner's contact; null removes it. */
 export const setContact = replaceValue<string | null>('contact_email');
 
-/** Returns partners with their contact and what they may use: their limit and weight, how many keys are open and how many events are granted. */
+/** Returns partners with their contact, limit, weight, number of open keys and number of granted events. */
 export async function listPartners(db: Database) {
-  return db
-    .selectFrom('partners as p')
+  return inCamelCase(db)
+    .selectFrom('partners')
     .select([
-      'p.id',
-      'p.name',
-      'p.contact_email as contactEmail',
-      'p.requests_per_second as requestsPerSecond',
-      'p.weight',
-      sql<number>`(select count(*)::integer from secret_keys k where k.partner_id = p.id
-        and k.revoked_at is null and coalesce(k.expires_at > now(), true))`.as('openKeys'),
-      sql<number>`(select count(*)::integer from event_grants g where g.partner_id = p.id)`.as(
+      'id',
+      'name',
+      'contactEmail',
+      'requestsPerSecond',
+      'weight',
+      sql<number>`(select count(*)::integer from secret_keys where partner_id = partners.id
+        and revoked_at is null and coalesce(expires_at > now(), true))`.as('openKeys'),
+      sql<number>`(select count(*)::integer from event_grants where partner_id = partners.id)`.as(
         'grantedEvents',
       ),
-      'p.created_at as createdAt',
+      'createdAt',
     ])
-    .orderBy('p.id')
+    .orderBy('id')
     .execute();
 }

@@ -7,24 +7,22 @@ import { changeRegistrations } from './change/change-registrations.ts';
 import { redriveBatches } from './finalize/backlog.ts';
 import { findByPassReference } from './list/list-registrations.ts';
 
-/** Cancels a registration, whosever it is and however late. */
+/** Cancels a registration of any partner, also after the deadline. */
 export const cancelRegistrationAction = defineAction({
   name: 'registration.cancel',
   input: Type.Object({ passReference: text(1, 255) }),
   run: async (transaction, { passReference }, note) => {
     const { row, partnerId, shardId } = await findByPassReference(transaction, passReference);
-    const { eventId, serial, passCode } = row;
-    const wanted = { partnerId, eventId, serial, passCode };
-    await changeRegistrations(transaction, shardId, 'cancelled', [wanted]);
+    await changeRegistrations(transaction, shardId, 'cancelled', [{ ...row, partnerId }]);
     const wasCancelled = row.state === 'cancelled';
-    // By its serial: with the rest of the reference somebody could use the pass.
+    // The audit log has only the serial: with the whole reference, a reader of the log could use the pass.
     if (!wasCancelled)
-      note(`registration:${serial}`, { before: { state: row.state }, after: { state: 'cancelled' } });
+      note(`registration:${row.serial}`, { before: { state: row.state }, after: { state: 'cancelled' } });
     return { passReference, wasCancelled };
   },
 });
 
-/** Redrives failed batches of a shard, the oldest first: all of them, those with these ids, or those of an event. Returns their ids. */
+/** Redrives failed batches of a shard, oldest first: all, those with these ids, or those of an event. Returns their ids. */
 export const redriveAction = defineAction({
   name: 'batch.redrive',
   input: Type.Object({
@@ -43,9 +41,12 @@ export const redriveAction = defineAction({
   },
 });
 
+const NONE_FOUND = 'no failed batch has this id';
+
 /**
- * The same in all shards, each by itself: one that does not answer holds up none of the others. Returns which do not. Throws
- * InvalidInput before anything is sent to Postgres, and Failure where none of the batches that are wanted is found.
+ * Redrives failed batches of all shards, with one transaction per shard: a shard that does not answer does not stop the others.
+ * Returns the ids of the batches, and the shards that do not answer. Throws InvalidInput before it sends anything to Postgres,
+ * and Failure if it finds none of the named batches.
  */
 export async function redriveShards(
   db: Database,
@@ -61,8 +62,6 @@ export async function redriveShards(
     batchIds = batchIds.concat(redriven);
   });
   if (selection.batchIds && batchIds.length === 0)
-    throw new Failure(
-      ['no failed batch has this id', ...(away.length > 0 ? [awayText(away)] : [])].join('; '),
-    );
+    throw new Failure(away.length > 0 ? `${NONE_FOUND}; ${awayText(away)}` : NONE_FOUND);
   return { batchIds, away };
 }

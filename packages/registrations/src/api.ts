@@ -16,20 +16,20 @@ export { addRegisterRoute };
 
 /** How long finalization may lag under load. Answers do not wait for it. */
 const NOTIFY_INTERVAL_MS = 500;
-/** For all shards together. A shard needs two: for a group, and for the repeat of a lost one. */
+/** Connections for all shards. A shard needs two: one for a group, and one for the repeat of a lost group. */
 const CONNECTIONS = 64;
 /**
- * Share of the answer time that a group waits for a row lock. Longer than the groups of other APIs hold one. lock_timeout applies
- * per wait, and there can be two (queue, then row): both must fit into the time of a batch.
+ * Share of the answer time that a group waits for a row lock. Groups of other APIs hold a lock for less time. `lock_timeout` applies
+ * per wait, and there can be two (queue, then row). Both must fit into the time of a batch.
  */
 const LOCK_SHARE = 1 / 4;
 /**
- * Share of the answer time that a batch may take. The rest is for the error of Postgres to arrive: with it nothing was reserved
- * (90), without it nobody knows (91).
+ * Share of the answer time that a batch may take. The rest leaves time for the error of Postgres to arrive. If it arrives, nothing
+ * was reserved (90). If it does not, the outcome is unknown (91).
  */
 const BATCH_SHARE = 2 / 3;
 
-/** Registers attendees and answers questions about their registrations. */
+/** The API's part of registrations: makes, changes and reads them. */
 export const registrationsApi = defineApi({
   settings: {
     ...retentionSettings,
@@ -47,7 +47,7 @@ export const registrationsApi = defineApi({
     ),
   },
   async open({ log, reads, shardReads, openPool, producer, answerWithinMs }, settings) {
-    // Apart from the reads, so that they never make a reservation wait for a connection.
+    // Separate from the reads, so that a reservation never waits for a connection that a read uses.
     const db = openPool({
       purpose: 'reserve',
       maxConnections: CONNECTIONS,
@@ -67,7 +67,7 @@ export const registrationsApi = defineApi({
       holdSharePercent: settings.HOLD_SHARE_PERCENT,
       onCommitted: notifier.notify,
     };
-    const registrations = openRegistrations(options);
+    const register = openRegistrations(options);
     const cancel = createChangeGroups(options, 'cancelled');
     const confirm = createChangeGroups(options, 'confirmed');
     const findRegistration = shardLoader(shardReads, (queries: RegistrationQuery[]) =>
@@ -76,15 +76,15 @@ export const registrationsApi = defineApi({
     await assertDurable(db);
     return {
       routes(api) {
-        addRegisterRoute(api, registrations);
-        addBulkRoute(api, registrations, answerWithinMs);
+        addRegisterRoute(api, register);
+        addBulkRoute(api, register, answerWithinMs);
         addStatusRoute(api, findRegistration);
         addListRoute(api, reads, answerWithinMs);
         addChangeRoutes(api, { cancel, confirm }, findRegistration);
         addResetRoute(api, resets, cancel, answerWithinMs);
       },
       async close() {
-        await Promise.all([registrations, cancel, confirm].map((groups) => groups.drain()));
+        await Promise.all([register, cancel, confirm].map((groups) => groups.drain()));
         notifier.flush();
       },
     };

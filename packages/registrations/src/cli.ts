@@ -4,21 +4,21 @@ import { answering, loadSettings, tableOf, withDatabase, type Cli } from '@flood
 export { addQueueCommands, addRedriveCommand } from './finalize/commands.ts';
 export { addRegistrationCommands } from './list/command.ts';
 
-/** Differences that a person is shown. More do not help; --json has them all. */
+/** Differences in the text output. More do not help an operator, and --json has them all. */
 const SHOWN = 100;
 
 /** `floodgate reconcile` */
-export function addReconcileCommand(program: Command, cli: Cli): void {
+export function addReconcileCommand(program: Command, cli: Cli) {
   const command = program
     .command('reconcile')
     .description(
-      `prove that seats, registrations and batches agree; exit 1 where they do not. Shows up to ${SHOWN} differences, --json all`,
+      `prove that seats, registrations and batches agree; exit 1 if they do not. Shows up to ${SHOWN} differences, --json all`,
     );
   answering(command, cli, async () => {
     const { reconcile, UNREAD } = await import('./reconcile/reconcile.ts');
     const { readBacklog } = await import('./finalize/backlog.ts');
     const { databaseUrl } = await loadSettings(cli.env);
-    // It reads every registration, so it may take as long as it takes.
+    // No statement timeout, because it reads every registration.
     return withDatabase(databaseUrl, null, async (db) => {
       const differences = await reconcile(db);
       const { failedBatches } = await readBacklog(db);

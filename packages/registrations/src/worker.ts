@@ -15,9 +15,9 @@ import { relayDueBatches } from './finalize/relay.ts';
 import { deleteExpiredIdempotencyKeys, retentionSettings } from './idempotency/expired-keys.ts';
 
 const EXPIRY_INTERVAL_MS = 60_000;
-/** A seat that was held can be sold again so long after its time. */
-const HOLDS_INTERVAL_MS = 500;
-/** Rows that one statement deletes: few, so that it never holds anything up. */
+/** How soon the seat of an expired hold can be sold again. */
+const HOLDS_INTERVAL_MS = 1_000;
+/** Few rows per statement, so that it does not block others for long. */
 const ROWS_PER_STATEMENT = 1_000;
 
 /** The worker's tasks for registrations. */
@@ -26,12 +26,8 @@ export const registrationsWorker = defineWorker({
     ...retentionSettings,
     ...finalizeSettings,
     FINALIZE_CONCURRENCY: whole('jobs at once', [1, 1_000], finalizeBatchesJob.concurrency),
-    RELAY_INTERVAL_MS: whole('how often the outbox is looked through', [50, 60_000], 1_000),
-    JOURNAL_RETENTION_DAYS: whole(
-      'how long the journal is kept for lists and later deliveries',
-      [1, 36_500],
-      365,
-    ),
+    RELAY_INTERVAL_MS: whole('how often the relay reads the outbox', [50, 60_000], 1_000),
+    JOURNAL_RETENTION_DAYS: whole('how long the journal is kept for lists and deliveries', [1, 36_500], 365),
   },
   open: ({ db, log, producer, config }) => {
     const finalize = finalizeBatches({ db, log });
@@ -39,7 +35,7 @@ export const registrationsWorker = defineWorker({
     const enqueue = finalizeEnqueuer(producer, config);
     const shards = rememberShards(db);
     const relay = { db, shards, enqueue, finalize: (batches: ShardBatches) => finalize(batches, context) };
-    /** A task that expires rows in each shard, a few in a statement. Its result says whether there may be more. */
+    /** Returns a task that expires rows in each shard. Its result says whether there may be more. */
     const expiry = (name: string, intervalMs: number, expireSome: (shardId: number) => Promise<number>) => ({
       name,
       intervalMs,

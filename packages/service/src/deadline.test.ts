@@ -4,13 +4,13 @@ import { withDeadline } from './retry.ts';
 const AN_HOUR_MS = 3_600_000;
 const never = new Promise<never>(() => {});
 
-test('a promise that settles in time is the result', async () => {
+test('a promise that settles in time decides the result', async () => {
   expect(await withDeadline(Promise.resolve('done'), AN_HOUR_MS, () => 'late')).toBe('done');
   const failing = withDeadline(Promise.reject(new Error('failed')), AN_HOUR_MS, () => 'late');
   await expect(failing).rejects.toThrow('failed');
 });
 
-test('late, the result is a value, or an error', async () => {
+test('after the deadline, `late` returns a value or throws', async () => {
   expect(await withDeadline(never, 1, () => 'late')).toBe('late');
   const failing = withDeadline(never, 1, () => {
     throw new Error('no answer');

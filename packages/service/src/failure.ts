@@ -1,16 +1,16 @@
-/** The environment holds a value that cannot be used. The message names every such variable. */
+/** An environment variable is missing or invalid. The message names every such variable. */
 export class ConfigError extends Error {
   override name = 'ConfigError';
 }
 
-/** Something that an operator asked for cannot be done. The message is the line that they read. */
+/** The operator's request is impossible. The command prints the message. */
 export class Failure extends Error {
   override name = 'Failure';
 }
 
 /**
- * The input of an action is invalid. The message names every invalid field with its rule, and never a value. The rule of the field
- * '' is about the input as a whole.
+ * The input of an action is invalid. The message names every invalid field and its rule, never a value. The field '' stands for the
+ * whole input.
  */
 export class InvalidInput extends Error {
   override name = 'InvalidInput';
@@ -26,16 +26,16 @@ export class InvalidInput extends Error {
   }
 }
 
-// No class of SQLSTATEs begins with an E, as the codes of Node.js do: EPIPE is none.
+// A SQLSTATE never begins with E. The error codes of Node.js do, such as EPIPE.
 const SQL_STATE = /^[0-9A-DF-Z][0-9A-Z]{4}$/;
 
-/** Returns the SQLSTATE with which Postgres refused a statement, or null where the error is of another kind. */
+/** Returns the SQLSTATE of an error from Postgres, or null for any other error. */
 export function sqlStateOf(error: unknown): string | null {
   const code: unknown = error instanceof Error ? Reflect.get(error, 'code') : undefined;
   return typeof code === 'string' && SQL_STATE.test(code) ? code : null;
 }
 
-/** Returns the text without the credentials of the URLs in it. A password may hold "/" and "@". */
+/** Returns the text without the credentials in its URLs. A password may contain "/" and "@". */
 export function redactUrls(text: string): string {
   return text.replaceAll(/:\/\/\S*@/g, '://…@');
 }
@@ -47,7 +47,7 @@ const PROBLEMS: Record<string, string> = {
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'connection reset',
   ENOTFOUND: 'no such host',
-  EAI_AGAIN: 'the name of the host cannot be looked up',
+  EAI_AGAIN: 'host name lookup failed',
   ETIMEDOUT: 'no answer',
   ABORT_ERR: 'no answer',
   '28P01': 'user or password not accepted',
@@ -68,10 +68,10 @@ const REDIS_PROBLEMS: readonly (readonly [RegExp, string])[] = [
   [/^Connection is closed/, 'connection closed'],
 ];
 
-/** Returns in a few words why a server cannot be reached. They hold no credentials. */
+/** Returns a short reason why a server cannot be reached, without credentials. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return UNKNOWN_REASON;
-  // A Redis Cluster's client wraps what its nodes said.
+  // The client of a Redis Cluster wraps the error of a node.
   const cause = (Reflect.get(error, 'lastNodeError') as Error | undefined) ?? error;
   const code = String(Reflect.get(cause, 'code'));
   if (/CERT|SIGNATURE/.test(code)) return `certificate not accepted (${code})`;

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createFairQueue, QueueFull } from './fair-queue.ts';
 
-// The clock is the one thing here that is not real: what is promised is about time.
+// Only the clock is fake, because the queue's guarantees are about time.
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 const OPTIONS = { patienceMs: 500, answerWithinMs: 3_000, waitingLimit: 100, abandonsStarted: true };
 
-/** A queue of work that ends when the test says so. Work is named by its partner and a number: a1. */
+/** A queue of work that ends when the test ends it. The name of a piece of work is its partner and a number: a1. */
 function createHeldQueue(options: Partial<typeof OPTIONS> = {}) {
   const run = createFairQueue({ ...OPTIONS, ...options });
   const started: string[] = [];
@@ -34,7 +34,7 @@ function createHeldQueue(options: Partial<typeof OPTIONS> = {}) {
   return { ask, end, settle, started, outcomes, left };
 }
 
-test('one is under way at a time, and the parties that wait take turns', async () => {
+test('one piece of work runs at a time, and waiting partners are served in rotation', async () => {
   const { ask, end, started, outcomes } = createHeldQueue();
   ask('a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1');
   const order = ['a1', 'a2', 'b1', 'c1', 'a3', 'b2', 'a4'];
@@ -45,7 +45,7 @@ test('one is under way at a time, and the parties that wait take turns', async (
   expect(outcomes).toEqual(order.map((name) => `${name} done`));
 });
 
-test('who has not been answered in time is refused, whether its turn came or not, and its work is not begun', async () => {
+test('after the time limit a caller is refused, whether its work has started or not, and waiting work never starts', async () => {
   const { ask, end, started, outcomes } = createHeldQueue({ patienceMs: 10_000 });
   ask('a1', 'a2', 'b1');
   await vi.advanceTimersByTimeAsync(2_999);
@@ -57,7 +57,7 @@ test('who has not been answered in time is refused, whether its turn came or not
   expect(started).toEqual(['a1', 'c1']);
 });
 
-test('a caller waits for a change that has started, and not for one that has not', async () => {
+test('a caller waits for a change that has started, but not for one that has not', async () => {
   const { ask, end, started, outcomes } = createHeldQueue({ patienceMs: 10_000, abandonsStarted: false });
   ask('a1', 'a2');
   await vi.advanceTimersByTimeAsync(3_000);
@@ -66,14 +66,14 @@ test('a caller waits for a change that has started, and not for one that has not
   expect([started, outcomes]).toEqual([['a1'], ['a2 refused', 'a1 done']]);
 });
 
-test('more than may wait of one party are refused at once, and no others', async () => {
+test('requests above the limit of one partner are refused immediately, and those of others are not', async () => {
   const { ask, settle, outcomes } = createHeldQueue({ waitingLimit: 2 });
   ask('a1', 'a2', 'a3', 'a4', 'b1');
   await settle();
   expect(outcomes).toEqual(['a4 refused']);
 });
 
-test('what nobody waits for any longer is passed over', async () => {
+test('work whose caller has left is skipped', async () => {
   const { ask, end, started, left } = createHeldQueue();
   ask('a1', 'a2', 'a3', 'a4', 'b1', 'b2');
   for (const name of ['a2', 'a3', 'b1', 'b2']) left.add(name);
@@ -84,14 +84,14 @@ test('what nobody waits for any longer is passed over', async () => {
   expect(started).toEqual(['a1', 'a4', 'c1']);
 });
 
-test('work that takes longer than the patience keeps nobody waiting', async () => {
+test('work that takes longer than the patience does not delay other work', async () => {
   const { ask, started } = createHeldQueue();
   ask('a1', 'a2', 'a3');
   await vi.advanceTimersByTimeAsync(500);
   expect(started).toEqual(['a1', 'a2']);
 });
 
-test('work that fails gives its turn to the next', async () => {
+test('after failed work the next work starts', async () => {
   const run = createFairQueue(OPTIONS);
   const wanted = () => true;
   const failed = run(1, wanted, () => Promise.reject(new Error('no luck')));

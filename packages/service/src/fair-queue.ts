@@ -1,30 +1,29 @@
 import { createSemaphore } from './semaphore.ts';
 
-/** Too many callers of the same kind wait already. The work has not started. */
+/** A request was refused: too many of its partner's requests wait, or it took too long. It changed nothing. */
 export class QueueFull extends Error {
   override name = 'QueueFull';
 }
 
 export interface FairQueueOptions {
-  /** How long a caller waits for the end of its work, the time in the queue included. */
+  /** Time limit for a caller's work, including its time in the queue. */
   answerWithinMs: number;
-  /** Whether a caller also stops waiting for work that has started. Not for changes: the answer must not say that nothing happened. */
+  /** Whether the time limit also applies to work that has started. False for changes: a refusal says that nothing changed. */
   abandonsStarted?: boolean;
-  /** Work that takes longer frees its permit: it waits for a shard that does not answer, and must not delay the others. */
+  /** Slower work releases its permit: its shard does not answer, and other work must not wait for it. */
   patienceMs?: number;
-  /** Requests of one partner that may wait. Callers that are refused at once repeat sooner, and cost more than those that wait. */
+  /** Limit of a partner's waiting requests. High, because a refused caller retries soon, which costs more than a waiting one. */
   waitingLimit?: number;
 }
 
 type Waiting = { start: () => Promise<void>; isWanted: () => boolean };
 
-// One instance for all: capturing a stack for each refusal would help a caller that sends too much.
+// One shared instance: capturing a stack for each refusal would make an overload worse.
 const REFUSED = new QueueFull('too many requests are waiting');
 
 /**
- * Runs one piece of work at a time. Partners that wait are served in turn, so a partner with many requests delays another partner's
- * request by one piece of work at most. It also keeps the queue of the connection pool short, which blocks the event loop when it
- * is long.
+ * Runs one piece of work at a time and serves waiting partners in rotation. A partner with many requests delays another partner's
+ * request by one piece of work at most. The connection pool's own queue stays short: a long one blocks the event loop.
  */
 export function createFairQueue({
   answerWithinMs,
@@ -33,7 +32,7 @@ export function createFairQueue({
   waitingLimit = 500,
 }: FairQueueOptions) {
   const withPermit = createSemaphore(1, patienceMs);
-  /** The waiting items, by partner. The partner that is served next comes first. */
+  /** Waiting work by partner. The first partner is served next. */
   const queues = new Map<number, Set<Waiting>>();
   let isScheduled = false;
 
@@ -59,7 +58,7 @@ export function createFairQueue({
     for (const [partnerId, queue] of queues)
       for (const waiting of queue) {
         leave(partnerId, waiting);
-        // The partner goes to the end.
+        // Moves the partner to the end.
         if (queues.delete(partnerId)) queues.set(partnerId, queue);
         if (waiting.isWanted()) return waiting;
       }
@@ -67,8 +66,8 @@ export function createFairQueue({
   }
 
   /**
-   * Runs the partner's work, and settles as the work does. Rejects with QueueFull if too many requests of the
-   * partner wait already, or if the work has not ended in time. Work whose caller has left is not run.
+   * Runs the partner's work and settles with its result. Rejects with QueueFull if too many of the partner's requests wait, or
+   * if the work does not end in time. Work whose caller has left is not run.
    */
   return function run<Result>(
     partnerId: number,

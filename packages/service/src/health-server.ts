@@ -2,37 +2,37 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** The state of a process, and the facts behind it. */
+/** The state of a process and its evidence. */
 export interface Health<Progress = unknown> {
-  /** ok; blocked: a dependency is down, a restart would not help; stalled: work waits and nothing moves. */
+  /** ok; blocked: a dependency is down and a restart would not help; stalled: work waits without progress. */
   status: 'ok' | 'blocked' | 'stalled';
   progress: Progress;
 }
 
-/** Answers a request; returns false if the path is not its own. */
+/** Answers a request. Returns false for a path that it does not serve. */
 export type Page = (request: IncomingMessage, response: ServerResponse, path: string) => boolean;
 
 interface HealthOptions {
   host: string;
   port: number;
   readHealth: () => Promise<Health>;
-  /** In the text format of Prometheus. */
-  readMetrics?: () => Promise<string>;
+  /** Returns metrics in the text format of Prometheus. */
+  readMetrics: () => Promise<string>;
   pages?: readonly Page[];
 }
 
 /**
- * Serves /health/live (503 only when stalled: restart it), /health/ready (503 when stalled or blocked), /metrics, and the pages of
- * a process for its operators. Resolves when it listens. Disposing of it closes it.
+ * Serves /health/live (503 when stalled: restart the process), /health/ready (503 when stalled or blocked), /metrics, and the
+ * process's pages for operators. Resolves when the server listens. Disposing of the result closes the server.
  */
 export async function serveHealth({ host, port, readHealth, readMetrics, pages = [] }: HealthOptions) {
-  // One reading for all callers that wait: anybody may ask, as often as they like, and it takes a connection from the work.
+  // Concurrent requests share one read: anybody can send any number of them, and each read uses a database connection.
   const healthOnce = shareCalls(readHealth);
-  const metricsOnce = readMetrics && shareCalls(readMetrics);
+  const metricsOnce = shareCalls(readMetrics);
   const server = createServer((request, response) => {
     const path = request.url!.split('?', 1)[0]!;
     if (path === '/health/live' || path === '/health/ready') void answerHealth(response, path, healthOnce());
-    else if (path === '/metrics' && metricsOnce) void answerMetrics(response, metricsOnce());
+    else if (path === '/metrics') void answerMetrics(response, metricsOnce());
     else if (!pages.some((page) => page(request, response, path))) response.writeHead(404).end();
   });
   await once(server.listen(port, host), 'listening');
@@ -48,14 +48,14 @@ export async function serveHealth({ host, port, readHealth, readMetrics, pages =
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
 const METRICS_TYPE = { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' };
 
-/** Returns what reads once for all callers that wait. */
+/** Returns a function whose concurrent calls share one read. */
 export function shareCalls<Answer>(read: () => Promise<Answer>): () => Promise<Answer> {
   let reading: Promise<Answer> | null = null;
   return () => (reading ??= read().finally(() => (reading = null)));
 }
 
 async function answerHealth(response: ServerResponse, path: string, read: Promise<Health>): Promise<void> {
-  // If nothing is known, a restart would not help.
+  // An unknown state counts as blocked: a restart would not help.
   const health = await read.catch(() => null);
   const status = health?.status ?? 'blocked';
   const isWell = status === 'ok' || (status === 'blocked' && path === '/health/live');

@@ -4,8 +4,8 @@ import { parse } from 'pg-connection-string';
 import { ConfigError } from './failure.ts';
 
 /**
- * Reads the variables that `schema` names. Whole numbers are converted, defaults filled in; an empty variable counts
- * as absent. Throws ConfigError; its message names variables and rules, never values, since those may be secrets.
+ * Reads the variables that `schema` names, converts whole numbers and adds defaults. An empty variable counts as absent. Throws
+ * ConfigError. Its message names variables and rules, never values, which may be secret.
  */
 export function loadConfig<Schema extends TObject>(schema: Schema, env: NodeJS.ProcessEnv): Static<Schema> {
   const given = Object.fromEntries(
@@ -14,31 +14,30 @@ export function loadConfig<Schema extends TObject>(schema: Schema, env: NodeJS.P
       .map(([name, property]) => [name, convert(env[name]!, property['type'])]),
   );
   const config = Value.Default(schema, { ...given });
-  const wrong = Object.entries(wrongFields(schema, config));
-  if (wrong.length === 0) return config as Static<Schema>;
-  const reasons = wrong.map(
-    ([name, rule]) => `${name} ${given[name] === undefined ? 'is not set' : 'is not valid'}: ${rule}`,
+  const reasons = Object.entries(wrongFields(schema, config)).map(
+    ([name, rule]) => `${name} is not ${name in given ? 'valid' : 'set'}: ${rule}`,
   );
-  throw new ConfigError(reasons.join('; '));
+  if (reasons.length > 0) throw new ConfigError(reasons.join('; '));
+  return config as Static<Schema>;
 }
 
-// Not by Value.Convert, which would make 1 of "1.5" without a word.
+// Value.Convert would silently turn "1.5" into 1.
 const convert = (text: string, type: unknown) =>
   type === 'integer' && /^-?\d+$/.test(text) ? Number(text) : text;
 
-/** Returns the fields of the value that break the schema's rules, each with its rule as the schema describes it. */
+/** Returns the invalid fields of the value, each with its rule: the description in the schema. */
 export function wrongFields(schema: TObject, value: unknown): Record<string, string> {
   const errors = [...Value.Errors(schema, value)].filter((error) => !isShortEnough(error));
   const names = errors.map(({ path }) => path.split('/')[1]!);
   return Object.fromEntries(names.map((name) => [name, schema.properties[name]?.description ?? 'not valid']));
 }
 
-/** TypeBox counts UTF-16 units. Postgres and JSON Schema count characters. */
+/** TypeBox counts UTF-16 units, but Postgres and JSON Schema count characters. */
 const isShortEnough = ({ type, value, schema }: ValueError) =>
   type === ValueErrorType.StringMaxLength &&
   Array.from(value as string).length <= (schema as TString).maxLength!;
 
-/** A setting that is a whole number within bounds. */
+/** Schema of a whole number within bounds. */
 export function whole(rule: string, [minimum, maximum]: [number, number], byDefault?: number) {
   const description = `${rule} (${minimum} to ${maximum})`;
   return Type.Integer({ description, minimum, maximum, default: byDefault });
@@ -46,13 +45,13 @@ export function whole(rule: string, [minimum, maximum]: [number, number], byDefa
 
 export const port = (description: string, byDefault: number) => whole(description, [0, 65535], byDefault);
 
-/** A setting that is a text, or absent. */
+/** Schema of an optional text. */
 export const optionalText = (description: string, rules: StringOptions = {}) =>
   Type.Optional(Type.String({ description, ...rules }));
 
 /**
- * Returns whether Postgres's client reads the URL. Asked here because the client would refuse it later without naming the
- * variable. A certificate that it names must exist.
+ * Returns whether Postgres's client can parse the URL. The client itself would fail later, without naming the variable. A
+ * certificate that the URL names must exist.
  */
 export function isPostgresUrl(text: string): boolean {
   if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text)) return false;

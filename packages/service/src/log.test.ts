@@ -9,7 +9,7 @@ import { createLogger, describeError, throttledWarn } from './log.ts';
 
 const DATA = 'Wilhelmina Featherstonehaugh';
 
-/** Errors as Postgres really makes them: each quotes the data in its message, detail or context. */
+/** Real errors of Postgres. Each quotes the data in its message, detail or context. */
 const refusals = {
   'a value of the wrong type': () =>
     database.db
@@ -38,7 +38,7 @@ async function refusal(statement: () => Promise<unknown>): Promise<Error & Recor
 }
 
 test.for(Object.keys(refusals) as (keyof typeof refusals)[])(
-  'of %s that Postgres refused only SQLSTATE and constraint are told',
+  '%s: only SQLSTATE and constraint of the error are logged',
   async (kind) => {
     const error = await refusal(refusals[kind]);
     expect(JSON.stringify([error.message, error['detail']])).toContain(DATA);
@@ -53,7 +53,7 @@ test.for(Object.keys(refusals) as (keyof typeof refusals)[])(
   },
 );
 
-test('a refusal stays silent as a cause, however deep, and in the stack', async () => {
+test('an error of Postgres quotes no data as a nested cause or in the stack', async () => {
   const error = await refusal(refusals['a value of the wrong type']);
   expect(error.stack).toContain(DATA);
   const outer = new Error('the batch failed', { cause: new Error('inner', { cause: error }) });
@@ -74,7 +74,7 @@ test('an ordinary error keeps its message, code and frames', () => {
   expect(description).not.toHaveProperty('path');
 });
 
-test('what could not be parsed, and the password in a URL, are not quoted', () => {
+test('input of a parser and passwords in URLs are not quoted', () => {
   const parse = () => JSON.parse(DATA);
   expect(parse).toThrow(DATA.slice(0, 5));
   let error: unknown;
@@ -91,12 +91,9 @@ test('what could not be parsed, and the password in a URL, are not quoted', () =
   expect(describeError(unreachable).message).toBe('cannot reach redis://…@host:6379');
 });
 
-test.for([DATA, 7, null, undefined, { secret: DATA }])(
-  '%o, thrown, is described by its kind only',
-  (thrown) => {
-    expect(describeError(thrown)).toEqual({ type: typeof thrown, message: 'not an Error' });
-  },
-);
+test.for([DATA, 7, null, undefined, { secret: DATA }])('only the type of a thrown %o is logged', (thrown) => {
+  expect(describeError(thrown)).toEqual({ type: typeof thrown, message: 'not an Error' });
+});
 
 function logged(write: (log: ReturnType<typeof createLogger>) => void): string {
   let text = '';
@@ -110,7 +107,7 @@ function logged(write: (log: ReturnType<typeof createLogger>) => void): string {
   return text;
 }
 
-test('a logged error is described, however it comes into the line', async () => {
+test('a logged error is described, in every way to pass it', async () => {
   const error = await refusal(refusals['a value of the wrong type']);
   const text = logged((log) => {
     log.error({ err: error }, 'one');
@@ -123,7 +120,7 @@ test('a logged error is described, however it comes into the line', async () => 
   expect(text).not.toContain('Featherstonehaugh');
 });
 
-test('a line without a message of ours does not compile: pino would take the message of the error', () => {
+test('a call without a message does not compile: pino would use the message of the error', () => {
   const write = (log: ReturnType<typeof createLogger>) => {
     // @ts-expect-error no message
     log.error(new Error(DATA));
@@ -133,7 +130,7 @@ test('a line without a message of ours does not compile: pino would take the mes
   expect(logged(write)).toContain(DATA);
 });
 
-test.for(['secretKey', 'password', 'headers', 'body'])('%s is not logged, nor one level down', (name) => {
+test.for(['secretKey', 'password', 'headers', 'body'])('%s is not logged, even one level deep', (name) => {
   const text = logged((log) => {
     log.info({ [name]: DATA, nested: { [name]: { deep: DATA } } }, 'careless');
   });
@@ -142,7 +139,7 @@ test.for(['secretKey', 'password', 'headers', 'body'])('%s is not logged, nor on
   expect(text).not.toContain('Featherstonehaugh');
 });
 
-test('a failure that repeats is logged with its stack once, and another one with its own', () => {
+test('a repeated failure is logged with its stack once, and another failure with its own', () => {
   const refused = (port: number) =>
     Object.assign(new Error(`connect ECONNREFUSED 127.0.0.1:${port}`, { cause: new Error('a cause') }), {
       code: 'ECONNREFUSED',
@@ -172,7 +169,7 @@ test('a failure that repeats is logged with its stack once, and another one with
   expect(errors.every(({ code, message }) => code === 'ECONNREFUSED' && message.length > 0)).toBe(true);
 });
 
-test('a line says which service wrote it, and nothing below the level is written', () => {
+test('a line names its service, and lines below the level are not written', () => {
   expect(JSON.parse(logged((log) => log.info('hello')))).toMatchObject({
     service: 'test',
     msg: 'hello',
@@ -182,7 +179,7 @@ test('a line says which service wrote it, and nothing below the level is written
 
 const LINES = 20_000;
 
-/** A process that logs more than a pipe holds, says so to its parent, and logs one line more when its parent says a word. */
+/** A process that logs more than a pipe holds, reports that to its parent, and logs one more line after the parent's answer. */
 function startLogging(stdout: 'pipe' | number): ChildProcess {
   const script = `
     import { createLogger } from ${JSON.stringify(new URL('log.ts', import.meta.url).href)};
@@ -195,12 +192,12 @@ function startLogging(stdout: 'pipe' | number): ChildProcess {
   });
 }
 
-test('a pipe that nobody reads holds nobody up; what was dropped is told once it is read', async () => {
+test('a pipe that nobody reads does not block the process, which later logs how many lines were dropped', async () => {
   const child = startLogging('pipe');
   expect(await once(child, 'message')).toMatchObject(['still here', undefined]);
   let output = '';
   child.stdout!.setEncoding('utf8').on('data', (text: string) => (output += text));
-  await waitUntil('the lines that were dropped are told', () => output.includes('log lines were dropped'));
+  await waitUntil('the number of dropped lines is logged', () => output.includes('log lines were dropped'));
   child.send('go on');
   expect(await once(child, 'close')).toEqual([0, null]);
   const lines = output
@@ -212,7 +209,7 @@ test('a pipe that nobody reads holds nobody up; what was dropped is told once it
   expect(lines.at(-1)).toMatchObject({ msg: 'the last line' });
 });
 
-test('a pipe whose reader has gone ends nobody', async () => {
+test('a closed pipe does not end the process', async () => {
   const child = startLogging('pipe');
   child.stdout!.destroy();
   expect(await once(child, 'message')).toMatchObject(['still here', undefined]);
@@ -220,7 +217,7 @@ test('a pipe whose reader has gone ends nobody', async () => {
   expect(await once(child, 'close')).toEqual([0, null]);
 });
 
-test.skipIf(!existsSync('/dev/full'))('a disk that is full ends nobody', async () => {
+test.skipIf(!existsSync('/dev/full'))('a full disk does not end the process', async () => {
   const child = startLogging(openSync('/dev/full', 'w'));
   expect(await once(child, 'message')).toMatchObject(['still here', undefined]);
   child.send('go on');

@@ -4,26 +4,24 @@ import { pino, type DestinationStream, type Level } from 'pino';
 import { redactUrls, sqlStateOf } from './failure.ts';
 
 /**
- * Facts and a message, or a message alone. Each line has a message of ours: pino would take an error's own message for that of the
- * line, and that may quote data.
+ * Logs facts with a message, or only a message. The message is required: without one, pino uses the message of a logged error,
+ * which may quote data.
  */
 export type Logger = Record<Level, { (facts: object, message: string): void; (message: string): void }>;
 
 /**
- * The process's logger: JSON lines on standard output. A pipe that nobody reads, or a full disk, costs lines and nothing else.
- * Secrets and attendees' data stay out by construction: only named facts are logged, never a request, and errors lose what a
- * database or a parser quotes in them.
+ * Creates the process's logger: JSON lines on standard output. If nobody reads the pipe or the disk is full, lines are dropped and
+ * the process continues. The log holds no secrets and no attendees' data: only named facts are logged, never a request, and data
+ * that a database or a parser quotes is removed from errors.
  */
 export function createLogger(service: string, level: string, destination?: DestinationStream): Logger {
   const describe = (error: unknown) => describeError(error);
+  const secret = ['secretKey', 'headers', 'body', 'password'];
   const options = {
     level,
     base: { service, pid: process.pid },
     serializers: { err: describe, error: describe },
-    redact: {
-      paths: ['secretKey', '*.secretKey', 'headers', '*.headers', 'body', '*.body', 'password', '*.password'],
-      censor: '[redacted]',
-    },
+    redact: { paths: secret.flatMap((name) => [name, `*.${name}`]), censor: '[redacted]' },
   };
   const tellDropped = (dropped: number) =>
     log.warn({ dropped }, 'log lines were dropped: they could not be written');
@@ -35,8 +33,8 @@ const STDOUT = 1;
 /** Limit of unread output. Further lines are dropped. */
 const UNREAD_BYTES = 1024 * 1024;
 
-// In place of pino's own destination, which holds the process up while nobody reads the pipe, or does not let it end
-// (decision 36). Tells how many lines were dropped, once lines can be written again.
+// Replaces pino's destination, which blocks the process or its exit while nobody reads the pipe (decision 36). Calls `tell` with
+// the number of dropped lines when lines can be written again.
 function standardOutput(tell: (dropped: number) => void): DestinationStream {
   const { stdout } = process;
   let dropped = 0;
@@ -45,7 +43,7 @@ function standardOutput(tell: (dropped: number) => void): DestinationStream {
     dropped = 0;
     if (count > 0) tell(count);
   };
-  // The reader has gone. There is no place to report that.
+  // The reader is gone, and there is nowhere to report that.
   stdout.on('error', () => {});
   stdout.on('drain', tellDropped);
   return {
@@ -63,7 +61,7 @@ function isWritten(stdout: unknown, line: string): boolean {
     return true;
   }
   try {
-    // As Node does it for a file, but process.stdout stays broken after the first failure.
+    // Node writes to a file in the same way, but process.stdout stays broken after the first failure.
     writeSync(STDOUT, line);
     return true;
   } catch {
@@ -71,7 +69,7 @@ function isWritten(stdout: unknown, line: string): boolean {
   }
 }
 
-/** The first lines of a stack repeat the message. */
+/** Returns a stack without its first lines, which repeat the message. */
 const framesOf = (stack: string) => stack.match(/^ +at .*$/gm)?.join('\n') ?? '';
 
 type ErrorDescription = Partial<Record<'code' | 'constraint' | 'stack', string>> & {
@@ -80,19 +78,19 @@ type ErrorDescription = Partial<Record<'code' | 'constraint' | 'stack', string>>
   cause?: ErrorDescription;
 };
 
-/** Errors that are logged without a stack: the same failure was logged with one just before. */
+/** Errors to log without a stack, because the same failure was logged with its stack recently. */
 const repeated = new WeakSet<object>();
 
 /**
- * Describes an error without the data that it may quote. Postgres repeats values in its message, detail and context. So only its
- * SQLSTATE and constraint are kept.
+ * Describes an error without the data that it may quote. Postgres quotes values in its message, detail and context, so only its
+ * SQLSTATE and constraint are logged.
  */
 export function describeError(error: unknown, withStack?: boolean): ErrorDescription {
   if (!(error instanceof Error)) return { type: typeof error, message: 'not an Error' };
   const hasStack = withStack ?? !repeated.has(error);
   const { code, constraint } = error as { code?: unknown; constraint?: unknown };
   const sqlState = sqlStateOf(error);
-  // The message of a parser quotes its input, and some clients quote the URL that they cannot reach.
+  // A parser's message quotes its input, and some clients quote the URL of the server.
   const said = error instanceof SyntaxError ? 'something could not be parsed' : redactUrls(error.message);
   return {
     type: error.name,
@@ -105,12 +103,12 @@ export function describeError(error: unknown, withStack?: boolean): ErrorDescrip
 }
 
 const LOG_INTERVAL_MS = 1_000;
-/** How long after a failure the same one counts as repeated. */
+/** The same failure within this time counts as repeated. */
 const REPEATED_WITHIN_MS = 60_000;
 
 /**
- * A warning that is logged once a second at most, with the number of those that were not: an outage fails every request. A
- * failure that repeats is logged without its stack.
+ * Returns a function that logs a warning at most once per second, with the number of warnings that were left out: in an outage every
+ * request fails. A repeated failure is logged without its stack.
  */
 export function throttledWarn(message: string) {
   let lastLoggedAt = -Infinity;

@@ -14,11 +14,11 @@ test.for([
   ['LOGLEVEL', ['LOG_LEVEL']],
   ['MAIL_SENDER', ['MAIL_FROM', 'MAIL_PER_SECOND']],
   ['SMTP_HOST', ['SMTP_URL']],
-] as const)('%s is taken for a mistake', ([name, likely]) => {
+] as const)('%s is reported as mistyped', ([name, likely]) => {
   expect(found(name)).toEqual([{ name, likely }]);
 });
 
-test('settings of other processes, and variables of others, are no mistakes', () => {
+test('settings of other processes and unrelated variables are not reported', () => {
   expect(found(...names)).toEqual([]);
   expect(found('HOME', 'PATH', 'POST', 'PORTS', 'HOSTNAME', 'NODE_ENV', 'DATABASE_PASSWORD', 'MAIL')).toEqual(
     [],
@@ -26,6 +26,6 @@ test('settings of other processes, and variables of others, are no mistakes', ()
   expect(found('MAIL_SERVICE_HOST', 'MAIL_SERVICE_PORT_HTTP', 'MAIL_PORT', 'MAIL_PORT_25_TCP_ADDR')).toEqual(
     [],
   );
-  // Of a queue this process knows nothing.
+  // This process has no settings of a queue.
   expect(found('QUEUE_ADDRESS', 'WEBHOOK_PRIVATE')).toEqual([]);
 });

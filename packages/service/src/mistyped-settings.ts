@@ -1,30 +1,29 @@
 import names from './setting-names.json' with { type: 'json' };
 
-/** Settings of every process. The environment may be shared, so that another process's settings are no mistake. */
+/** Settings of all processes, which may share one environment. */
 const KNOWN = new Set(names);
-/** Only Floodgate's settings begin with these. Others, such as DATABASE_, may belong to anybody. */
+/** Prefixes that only Floodgate's settings have. Other programs also use prefixes such as DATABASE_. */
 const OUR_PREFIX = /^(MAIL|QUEUE|WEBHOOK|SMTP|FINALIZE)_/;
-/** Kubernetes and Docker describe a service named "queue" or "mail" by such variables. */
+/** Variables that Kubernetes and Docker set for a service named "queue" or "mail". */
 const FROM_ORCHESTRATOR = /_(SERVICE_HOST|SERVICE_PORT.*|PORT|PORT_\d+_.*)$/;
-/** One edit makes PORT of many words. */
+/** Shorter settings are not compared: many words are one edit away from PORT. */
 const SHORTEST = 6;
 
 /**
- * Returns variables that are no setting of any process, but look like one of `settings`: one edit away, or with a prefix of ours.
- * `likely` are those that may be meant.
+ * Returns variables that look like a mistyped setting: no process has such a setting, but one of `settings` is one edit away or has
+ * the same prefix. `likely` are the settings that may be meant.
  */
 export function mistypedSettings(settings: readonly string[], env: NodeJS.ProcessEnv) {
   const unknown = Object.keys(env).filter((name) => !KNOWN.has(name) && !FROM_ORCHESTRATOR.test(name));
   return unknown.flatMap((name) => {
     const near = settings.filter((setting) => setting.length >= SHORTEST && isOneEdit(name, setting));
     const prefix = OUR_PREFIX.exec(name)?.[0];
-    const related = prefix ? settings.filter((setting) => setting.startsWith(prefix)) : [];
-    const likely = near.length > 0 ? near : related;
+    const likely = near.length > 0 || !prefix ? near : settings.filter((other) => other.startsWith(prefix));
     return likely.length > 0 ? [{ name, likely }] : [];
   });
 }
 
-/** Returns whether one letter is missing, added or different, or two neighbours are swapped. */
+/** Returns whether one letter is missing, added or different, or two adjacent letters are swapped. */
 function isOneEdit(one: string, other: string): boolean {
   const shorter = Math.min(one.length, other.length);
   let start = 0;

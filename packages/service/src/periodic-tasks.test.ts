@@ -13,7 +13,7 @@ function start(...tasks: PeriodicTask[]) {
   return { started, logged };
 }
 
-test('a task that fails again and again is logged once a second at most, and hides no other', async () => {
+test('a task that keeps failing is logged at most once per second, and does not hide another', async () => {
   let failures = 0;
   const failing = (name: string) => ({
     name,
@@ -35,7 +35,7 @@ test('a run that does not end counts as hanging after its interval and the allow
   const never = new Promise<never>(() => {});
   const idle = { name: 'idle', intervalMs: AN_HOUR_MS, run: () => Promise.resolve('done' as const) };
   const { started } = start(idle);
-  // A stop would wait for its run for ever.
+  // A stop would wait for the run forever.
   const stuck = startPeriodicTasks([{ name: 'stuck', intervalMs: 10, run: () => never }], {} as Logger);
   await vi.waitUntil(() => stuck.progress()['stuck']!.sinceLastMs > 20, { interval: 1 });
   expect(stuck.progress()['stuck']).toMatchObject({ intervalMs: 10 });

@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { throttledWarn, type Logger } from './log.ts';
 
-/** How a run of a periodic task ended. `idle`: there was nothing to do. */
+/** Result of one run of a periodic task. `more`: work is left. `idle`: there was no work. */
 export type TaskResult = 'more' | 'done' | 'idle';
 
 /**
- * Something that a process repeats: at once after `more`, and after `intervalMs` otherwise. After each further `idle` it is repeated a
- * little later, up to IDLE_FACTOR intervals: an idle process needs next to no CPU.
+ * A task that a process repeats: immediately after `more`, otherwise after `intervalMs`. Each further `idle` lengthens the pause, up to
+ * IDLE_FACTOR intervals, so that an idle process needs almost no CPU.
  */
 export interface PeriodicTask {
   name: string;
@@ -15,9 +15,9 @@ export interface PeriodicTask {
 }
 
 const IDLE_GROWTH = 1.1;
-const IDLE_FACTOR = 5;
+const IDLE_FACTOR = 8;
 
-/** Repeats `run`, with a pause unless it resolved to `more`. Failures go to `onError`. */
+/** Repeats `run`, with a pause unless it resolves to `more`. Reports failures to `onError`. */
 export function repeat(run: () => Promise<TaskResult>, intervalMs: number, onError: (error: Error) => void) {
   const stopping = new AbortController();
   let lastRunAt = performance.now();
@@ -32,7 +32,7 @@ export function repeat(run: () => Promise<TaskResult>, intervalMs: number, onErr
   };
   const ended = runAll();
   return {
-    /** Time since a run ended, successful or not. Grows only while a run hangs. */
+    /** Time since the last run ended, successfully or not. */
     sinceLastRunMs: () => performance.now() - lastRunAt,
     /** The pause before the next run. */
     pauseMs: () => pauseMs,
@@ -49,7 +49,7 @@ export type TasksProgress = Record<string, { sinceLastMs: number; intervalMs: nu
 
 export type PeriodicTasks = ReturnType<typeof startPeriodicTasks>;
 
-/** Repeats tasks until they are stopped. A failed run is logged, at most once a second per task, and repeated. */
+/** Repeats tasks until they are stopped. Logs a failed run, at most once per second and task, and repeats it. */
 export function startPeriodicTasks(tasks: readonly PeriodicTask[], log: Logger) {
   const started = tasks.map(({ name, intervalMs, run }) => {
     const warn = throttledWarn('a periodic task failed; it is repeated');
@@ -67,6 +67,6 @@ export function startPeriodicTasks(tasks: readonly PeriodicTask[], log: Logger) 
   };
 }
 
-/** Returns whether a task hangs: its run should have ended more than `stalledAfterMs` ago. */
+/** Returns whether a task hangs: its last run ended more than one interval and `stalledAfterMs` ago. */
 export const isHanging = (tasks: TasksProgress, stalledAfterMs: number): boolean =>
   Object.values(tasks).some(({ sinceLastMs, intervalMs }) => sinceLastMs > intervalMs + stalledAfterMs);

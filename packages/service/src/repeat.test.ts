@@ -3,10 +3,10 @@ import { repeat, type TaskResult } from './periodic-tasks.ts';
 
 const AN_HOUR_MS = 3_600_000;
 
-/** By then everything has happened that waits for no timer. */
+/** Waits until everything has happened that needs no timer. */
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Runs that end when the test says so, and how. */
+/** Runs that the test ends, with a result of its choice. */
 function start(intervalMs: number) {
   const runs: PromiseWithResolvers<TaskResult>[] = [];
   const errors: string[] = [];
@@ -20,18 +20,18 @@ function start(intervalMs: number) {
   return { repetition, runs, errors, untilRun };
 }
 
-test('after a run that has done everything there is a pause', async () => {
+test('a pause follows a run that has done everything', async () => {
   const { repetition, runs } = start(AN_HOUR_MS);
   expect(runs).toHaveLength(1);
   runs[0]!.resolve('done');
   await nextTurn();
   expect(runs).toHaveLength(1);
-  // Which is no reason to wait for its end.
+  // A stop does not wait for the end of the pause.
   await repetition.stop();
   expect(runs).toHaveLength(1);
 });
 
-test('after a run with more to do there is none', async () => {
+test('no pause follows a run that has left work', async () => {
   const { repetition, runs, untilRun } = start(AN_HOUR_MS);
   runs[0]!.resolve('more');
   await untilRun(2);
@@ -39,7 +39,7 @@ test('after a run with more to do there is none', async () => {
   await repetition.stop();
 });
 
-test('the more often there was nothing to do, the longer is the pause, up to five intervals', async () => {
+test('each idle run lengthens the pause, up to eight intervals', async () => {
   const { repetition, runs, untilRun } = start(2);
   const pauses: number[] = [];
   const end = async (result: TaskResult) => {
@@ -49,14 +49,14 @@ test('the more often there was nothing to do, the longer is the pause, up to fiv
   };
   for (let run = 0; run < 30; run += 1) await end('idle');
   expect(pauses).toEqual(pauses.toSorted((a, b) => a - b));
-  expect([pauses[0]! > 2, pauses.at(-1)]).toEqual([true, 10]);
+  expect([pauses[0]! > 2, pauses.at(-1)]).toEqual([true, 16]);
   await end('done');
   expect(pauses.at(-1)).toBe(2);
   runs.at(-1)!.resolve('done');
   await repetition.stop();
 });
 
-test('a run that fails is reported, and does not end the repetition', async () => {
+test('a failed run is reported, and the next run follows', async () => {
   const { repetition, runs, errors, untilRun } = start(1);
   runs[0]!.reject(new Error('no luck'));
   await untilRun(2);
@@ -65,7 +65,7 @@ test('a run that fails is reported, and does not end the repetition', async () =
   await repetition.stop();
 });
 
-test('a stop waits for the current run, and no other begins', async () => {
+test('a stop waits for the current run and prevents another', async () => {
   const { repetition, runs } = start(1);
   let isStopped = false;
   const stopped = repetition.stop().then(() => (isStopped = true));
@@ -76,7 +76,7 @@ test('a stop waits for the current run, and no other begins', async () => {
   expect(runs).toHaveLength(1);
 });
 
-test('the time since the last run grows while a run hangs, and starts again when it fails', async () => {
+test('the time since the last run grows while a run hangs, and restarts when the run fails', async () => {
   const { repetition, runs } = start(AN_HOUR_MS);
   await vi.waitUntil(() => repetition.sinceLastRunMs() > 20, { interval: 1 });
   runs[0]!.reject(new Error('no luck'));

@@ -20,7 +20,7 @@ test('work is repeated until it succeeds', async () => {
   expect(await retry(work, { delayMs: 1 })).toBe(4);
 });
 
-test('no attempt starts after the time', async () => {
+test('no attempt starts after the time limit', async () => {
   const work = failing(9);
   const attempt = () => {
     clock.mockReturnValue(work.mock.calls.length * 100);
@@ -29,7 +29,7 @@ test('no attempt starts after the time', async () => {
   await expect(retry(attempt, { delayMs: 1, withinMs: 250 })).rejects.toThrow('failure 4');
 });
 
-test('a failure that must not be retried is the result', async () => {
+test('a failure that must not be retried is final', async () => {
   const work = failing(9);
   const shouldRetry = (error: unknown) => (error as Error).message !== 'failure 2';
   await expect(retry(work, { delayMs: 1, shouldRetry })).rejects.toThrow('failure 2');

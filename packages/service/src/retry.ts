@@ -3,15 +3,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 interface RetryOptions {
   /** Pause before the next attempt. */
   delayMs: number;
-  /** No attempt starts later than this after the first one started. */
+  /** No attempt starts later than this after the start of the first one. */
   withinMs?: number;
-  /** Called after each failure. `false` makes it the result. */
+  /** Called after each failure. If it returns false, the failure is final. */
   shouldRetry?: (error: unknown) => boolean;
-  /** Once aborted, the next failure is the result. */
+  /** After an abort, the next failure is final. */
   signal?: AbortSignal;
 }
 
-/** Repeats the work until it succeeds. Rejects with the last failure if it must not be retried, the time is over or it is aborted. */
+/** Repeats the work until it succeeds. Rejects with a failure that is final, or with the last one before the time limit. */
 export async function retry<Result>(
   work: () => Promise<Result>,
   { delayMs, withinMs = Infinity, shouldRetry = () => true, signal }: RetryOptions,
@@ -23,12 +23,12 @@ export async function retry<Result>(
     } catch (error) {
       if (!shouldRetry(error) || signal?.aborted || performance.now() + delayMs > lastStartAt) throw error;
     }
-    // An abort ends the pause: one more attempt follows, and its failure is the result.
+    // An abort ends the pause. One more attempt follows, and its failure is final.
     await delay(delayMs, undefined, signal && { signal }).catch(() => {});
   }
 }
 
-/** Settles as the promise does or, if that takes longer than `deadlineMs`, as `late` does. Leaves no timer behind. */
+/** Settles with the promise or, after `deadlineMs`, with the result of `late`. Leaves no timer behind. */
 export async function withDeadline<T, Late>(promise: Promise<T>, deadlineMs: number, late: () => Late) {
   const over = new AbortController();
   const deadline = delay(deadlineMs, undefined, { signal: over.signal }).then(late);

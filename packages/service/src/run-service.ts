@@ -4,18 +4,20 @@ import { loadConfig, whole } from './load-config.ts';
 import { createLogger, describeError, type Logger } from './log.ts';
 import { mistypedSettings } from './mistyped-settings.ts';
 
+const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
+
 export const processSettings = {
   LOG_LEVEL: Type.Union(
-    ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].map((level) => Type.Literal(level)),
-    { default: 'info', description: 'fatal, error, warn, info, debug, trace or silent' },
+    LEVELS.map((level) => Type.Literal(level)),
+    { default: 'info', description: LEVELS.join(', ') },
   ),
-  SHUTDOWN_TIMEOUT_MS: whole('how long a stop may take', [100, 600_000], 10_000),
+  SHUTDOWN_TIMEOUT_MS: whole('time limit for a stop', [100, 600_000], 10_000),
 };
 
 /**
- * Runs a service as this process: configuration from the environment, a logger, and an orderly stop on a signal, which disposes of the
- * service: running work is finished first. A parent that holds
- * an IPC channel is sent "ready" after the start; when it goes away, the service stops. Exit codes: 0 stopped in order, 1 failed or did not stop in time, 2 wrong configuration.
+ * Runs a service as this process. Reads the settings from the environment, creates the logger and starts the service. A signal disposes
+ * of the service, which finishes running work. A parent process with an IPC channel gets "ready" after the start; if the parent ends, the
+ * service stops. Exit codes: 0 stopped, 1 failed or did not stop in time, 2 wrong configuration.
  */
 export async function runService<Schema extends TObject>(
   name: string,
@@ -23,22 +25,22 @@ export async function runService<Schema extends TObject>(
   start: (config: Static<Schema>, log: Logger) => Promise<AsyncDisposable>,
 ): Promise<void> {
   const exit = (error: unknown): never => {
-    // One clear line for a person at a terminal. The log gets the error with its stack.
+    // One line for the terminal. The log has the error with its stack.
     process.stderr.write(`${name}: ${describeError(error).message}\n`);
     return process.exit(error instanceof ConfigError ? 2 : 1);
   };
-  const config = await Promise.resolve(process.env)
-    .then((env) => loadConfig(schema, env))
-    .catch(exit);
+  const { env } = process;
+  const load = async () => loadConfig(schema, env);
+  const config = await load().catch(exit);
   const { LOG_LEVEL, SHUTDOWN_TIMEOUT_MS } = config as unknown as Static<TObject<typeof processSettings>>;
   const log = createLogger(name, LOG_LEVEL);
-  for (const { name: setting, likely } of mistypedSettings(Object.keys(schema.properties), process.env))
-    log.warn({ setting, likely }, 'this variable is no setting of Floodgate; is another name meant?');
+  for (const { name: setting, likely } of mistypedSettings(Object.keys(schema.properties), env))
+    log.warn({ setting, likely }, 'unknown setting; is one of these meant?');
   const fail = (error: unknown): never => {
-    log.fatal({ err: error }, 'the process ends');
+    log.fatal({ err: error }, 'fatal error');
     return exit(error);
   };
-  // After either, the state of the process is unknown; everything that was accepted is safe in Postgres.
+  // The state of the process is unknown afterwards. Accepted registrations are safe in Postgres.
   process.on('uncaughtException', fail);
   process.on('unhandledRejection', fail);
 
@@ -49,7 +51,7 @@ export async function runService<Schema extends TObject>(
     isStopping = true;
     log.info({ reason }, 'stopping');
     setTimeout(() => fail(new Error('did not stop in time')), SHUTDOWN_TIMEOUT_MS).unref();
-    // Before it has started nothing was accepted yet.
+    // A service that has not started has accepted nothing.
     if (service) void service[Symbol.asyncDispose]().then(() => process.exit(0), fail);
     else process.exit(0);
   };

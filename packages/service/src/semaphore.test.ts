@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createSemaphore } from './semaphore.ts';
 
-// The clock is the one thing here that is not real: what is promised is about time.
+// Only the clock is fake, because the semaphore's guarantees are about time.
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** Starts work that ends when it is told to. Returns what has started so far, and how each is ended. */
+/** Starts work that the test ends. Returns the work that has started, and how to end each. */
 function startAll(count: number, limit: number, patienceMs: number) {
   const run = createSemaphore(limit, patienceMs);
   const started: number[] = [];
@@ -19,7 +19,7 @@ function startAll(count: number, limit: number, patienceMs: number) {
   return { started, ends, all };
 }
 
-test('no more than the limit is under way, and the next starts when one ends', async () => {
+test('no more work than the limit runs, and the next starts when one ends', async () => {
   const { started, ends } = startAll(4, 2, 1_000);
   expect(started).toEqual([0, 1]);
   ends[1]!();
@@ -31,20 +31,20 @@ test('no more than the limit is under way, and the next starts when one ends', a
   expect(started).toEqual([0, 1, 2, 3]);
 });
 
-test('who comes while a place is handed over does not come in between', async () => {
+test('a caller that arrives while a permit is passed on cannot take it', async () => {
   const run = createSemaphore(1, 250);
   const started: string[] = [];
   const start = (name: string) => void run(() => new Promise<void>(() => void started.push(name)));
   start('first');
   start('second');
   setTimeout(() => start('third'), 250);
-  // Both timers in one turn.
+  // Both timers in one turn of the event loop.
   vi.advanceTimersByTime(250);
   await vi.advanceTimersByTimeAsync(0);
   expect(started).toEqual(['first', 'second']);
 });
 
-test('what takes longer than the patience gives its place to the next, and only once', async () => {
+test('work that takes longer than the patience releases its permit, and only once', async () => {
   const { started, ends, all } = startAll(4, 1, 250);
   await vi.advanceTimersByTimeAsync(250);
   expect(started).toEqual([0, 1]);
@@ -55,7 +55,7 @@ test('what takes longer than the patience gives its place to the next, and only 
   expect(started).toEqual([0, 1, 2]);
 });
 
-test('work that fails gives its place back', async () => {
+test('failed work releases its permit', async () => {
   const run = createSemaphore(1, 1_000);
   await expect(run(() => Promise.reject(new Error('no luck')))).rejects.toThrow('no luck');
   expect(await run(() => Promise.resolve('done'))).toBe('done');

@@ -1,12 +1,12 @@
 /**
- * Bounds how many pieces of work run at once. Work that takes longer than `patienceMs` is no longer counted: a server that does
- * not answer must not delay the work of the others.
+ * Limits how many pieces of work run at once. Work that takes longer than `patienceMs` releases its permit: a server that does not
+ * answer must not delay other work.
  */
 export function createSemaphore(limit: number, patienceMs: number) {
   const waiting: (() => void)[] = [];
   let held = 0;
 
-  /** Runs the work when a permit is free. Settles as the work does. */
+  /** Runs the work when a permit is free, and settles with its result. */
   return async function run<Result>(work: () => Promise<Result>): Promise<Result> {
     if (held < limit) held += 1;
     else await new Promise<void>((start) => waiting.push(start));
@@ -15,7 +15,7 @@ export function createSemaphore(limit: number, patienceMs: number) {
       if (!isCounted) return;
       isCounted = false;
       const next = waiting.shift();
-      // The permit is passed on: a caller that arrives now must not take it as well.
+      // Passes the permit on, so that a caller that arrives now cannot take it as well.
       if (next) next();
       else held -= 1;
     };

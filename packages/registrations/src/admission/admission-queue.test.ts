@@ -4,7 +4,7 @@ import { AdmissionQueue, type AdmissionOptions, type Partner } from './admission
 
 const ONE = { partnerId: 1, weight: 1 };
 
-/** A commit that ends when the test says so. An item is a number; its outcome is its text. */
+/** Opens a queue whose commits end when the test ends them. An item is a number. Its outcome is its text. */
 function start(differing: Partial<AdmissionOptions<number, string>> = {}) {
   const groups: { items: number[]; end: () => void }[] = [];
   const options: AdmissionOptions<number, string> = {
@@ -22,7 +22,7 @@ function start(differing: Partial<AdmissionOptions<number, string>> = {}) {
   let ended = 0;
   const group = {
     admit: (partner = ONE) => commit.admits(partner),
-    submit: (item: number, partner = ONE) => commit.submit(item, partner),
+    submit: (item: number, partner = ONE, spentMs = 0) => commit.submit(item, partner, spentMs),
     secondsToDrain: () => commit.secondsToDrain(),
     drain: () => commit.drain(),
     state: () => commit.state,
@@ -73,7 +73,7 @@ test('items that arrive while a group is in flight wait for its end, then form o
 test('under load the next group leaves when as many wait as are unanswered', async () => {
   const { group, endNext, items } = start();
   let answered = 0;
-  // As partners do: each answer brings a new item soon.
+  // As partners do: each answer is soon followed by a new item.
   const answers: Promise<unknown>[] = [];
   for (let item = 0; item < 64; item++) {
     const first = group.submit(item);
@@ -149,7 +149,7 @@ test('past the waiting limit an item is refused at once; those in flight do not 
   expect(items()).toEqual([[1], [2, 3], [5]]);
 });
 
-/** Commits one group that takes so long. */
+/** Commits one group that takes this long. */
 async function takeMs(groupMs: number, { group, endNext }: ReturnType<typeof start>): Promise<void> {
   void group.submit(0);
   await nextTurn();
@@ -157,7 +157,7 @@ async function takeMs(groupMs: number, { group, endNext }: ReturnType<typeof sta
   await endNext();
 }
 
-/** How many may wait while one is in flight. */
+/** Returns how many items may wait while one is in flight. */
 async function roomOf({ group }: ReturnType<typeof start>): Promise<number> {
   void group.submit(0);
   await nextTurn();
@@ -188,7 +188,7 @@ test('how long those who wait will take follows from the groups before, and from
   void started.group.submit(0);
   await nextTurn();
   for (let item = 0; item < 10; item++) void started.group.submit(item);
-  // One in half a second.
+  // The pace is one item in half a second.
   expect(started.group.secondsToDrain()).toBeCloseTo(5, 1);
   vi.advanceTimersByTime(5_000);
   expect(started.group.secondsToDrain()).toBeCloseTo(10, 1);
@@ -217,7 +217,7 @@ test('refusals, however many come in one turn, keep nobody who is served from an
   await nextTurn();
   fill();
   const ended = endNext();
-  // No further turn of the event loop, as while sockets are read.
+  // The event loop does not reach its next turn, as while it reads sockets.
   while (items().length === 1) await Promise.resolve();
   fill();
   for (let refused = 0; refused < 64 * 8; refused++) void group.submit(-1);
@@ -267,6 +267,21 @@ test('an item that waits too long is overloaded and never committed', async () =
   expect(items()).toEqual([[1], [3]]);
   await endNext();
   expect(await inTime).toBe('3');
+});
+
+test('the time that was spent before counts, also behind an item with more time', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'performance'] });
+  const { group, endNext, items } = start({ answerWithinMs: 1_000 });
+  void group.submit(1);
+  await nextTurn();
+  const inTime = group.submit(2);
+  const overdue = group.submit(3, ONE, 600);
+  vi.advanceTimersByTime(400);
+  expect(await overdue).toBe('overloaded');
+  await endNext();
+  expect(items()).toEqual([[1], [2]]);
+  await endNext();
+  expect(await inTime).toBe('2');
 });
 
 test('an item whose group is in flight for too long is unknown, and a late outcome changes nothing', async () => {
@@ -352,14 +367,14 @@ test('it is idle, committing, then answering', async () => {
 
 const equal = (partnerId: number) => ({ partnerId, weight: 1 });
 
-/** A queue whose first item is in flight, so that the others wait. An item of n thousand has n units. */
+/** Opens a queue whose first item is in flight, so that the others wait. An item of n thousand has n units. */
 async function startFull(differing: Partial<AdmissionOptions<number, string>> = {}) {
   const started = start({ groupLimit: 10, waitingLimit: 100, ...differing });
   void started.group.submit(1, equal(99));
   await nextTurn();
   const admits = async (partner: Partner, units = 1) =>
     (await Promise.race([started.group.submit(units * 1_000, partner), nextTurn('waits')])) === 'waits';
-  /** How many items are admitted until one is refused. */
+  /** Returns how many items are admitted until one is refused. */
   const admitMany = async (partner: Partner, units = 1) => {
     let count = 0;
     while (await admits(partner, units)) count += 1;

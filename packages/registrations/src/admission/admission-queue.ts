@@ -1,6 +1,6 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
 import type { FailureCode } from '@floodgate/contract';
-import type { onRequestHookHandler, Principal } from '@floodgate/http';
+import type { Call, onRequestHookHandler, Principal } from '@floodgate/http';
 
 export interface AdmissionOptions<Item, Outcome> {
   /** Units of one group. */
@@ -13,7 +13,7 @@ export interface AdmissionOptions<Item, Outcome> {
   unitsOf: (item: Item) => number;
   /** Outcome of an item that was refused or waited too long: nothing was committed. */
   overloaded: Outcome;
-  /** Outcome of an item whose group is in flight for too long: nobody knows. */
+  /** Outcome of an item whose group is in flight for too long: the group may still commit. */
   unknown: Outcome;
 }
 
@@ -28,7 +28,7 @@ export function createAdmission<Item, Outcome>(options: AdmissionOptions<Item, O
   const queueOf = ({ shardId }: Principal) =>
     queues.getOrInsertComputed(shardId, () => new AdmissionQueue(options, shardId));
 
-  /** Answers a failure. Retry-After is when everything that waits now will be committed, at the pace of the last groups. */
+  /** Answers with a failure. Retry-After is the time until all waiting items are committed, at the pace of the last groups. */
   const refuse = <Answer>(
     { principal }: { principal: Principal },
     reply: { fail(code: FailureCode, specifics: object): Answer },
@@ -46,25 +46,26 @@ export function createAdmission<Item, Outcome>(options: AdmissionOptions<Item, O
     refuse,
     refuseWhenFull,
     /** Resolves to the outcome of the item; never rejects. */
-    submit: (caller: Principal, item: Item) => queueOf(caller).submit(item, caller),
+    submit: ({ principal, authenticationMs }: Call, item: Item) =>
+      queueOf(principal).submit(item, principal, authenticationMs),
     /** Whether small items were submitted within the last second. */
     servesSmallItems: () => [...queues.values()].some((queue) => queue.servesSmallItems()),
-    /** Resolves when everything that was submitted is answered. */
-    drain: async () => void (await Promise.all([...queues.values()].map((queue) => queue.drain()))),
+    /** Resolves when every submitted item is answered. */
+    drain: () => Promise.all(Array.from(queues.values(), (queue) => queue.drain())),
   };
 }
 
 /**
- * Share of the answer time that waiting may take. A queue longer than a burst needs gives nobody a seat sooner, and it has to be
- * worked off after the overload: at half the load, in twice this time.
+ * Share of the answer time that an item may wait. A queue longer than a burst needs grants no seat sooner, and it must be drained
+ * after the overload: at half the load, in twice this time.
  */
 const WAITING_SHARE = 1 / 8;
 /**
- * The fastest of this many groups tells how long a group takes. With fewer, hiccups of a busy machine shrink the queue for a
- * moment. A refusal costs half of what a registration costs, so the machine gets even busier.
+ * The fastest of this many groups determines how long a group takes. With fewer, a pause of a busy machine would shrink the queue and
+ * cause refusals. A refusal costs half of what a registration costs, so the machine would get even busier.
  */
 const GROUPS_MEASURED = 4;
-/** Weight of the groups before, per group: about the last ten count. */
+/** Each group reduces the weight of the earlier ones by this factor: about the last ten count. */
 const KEPT = 0.9;
 /** Assumed duration of a full group before one was measured. */
 const USUAL_GROUP_MS = 50;
@@ -73,13 +74,13 @@ const ANSWERED_SHARE = 1 / 4;
 const MIN_ANSWERS = 16;
 /**
  * libuv may read tens of thousands of sockets before an immediate runs. A tick also comes after this many refusals, so that
- * refused callers cannot keep admitted ones from their answers.
+ * refused callers cannot delay the answers of admitted ones.
  */
 const REFUSALS_PER_TICK = 64;
 /** When full, partners below their fair share are still admitted, until this many times the capacity waits. */
 const OVERFULL = 2;
 const SWEEP_INTERVAL_MS = 50;
-/** An item is overdue this long before its time: the sweep comes late, and the answer takes time as well. */
+/** An item is overdue this long before its deadline, because the sweep runs late and the answer takes time as well. */
 const SWEEP_EARLY_MS = 2 * SWEEP_INTERVAL_MS;
 /** Small calls count as being served for this long after the last one. */
 const RECENT_MS = 1_000;
@@ -98,8 +99,8 @@ const RECENT_MS = 1_000;
  *
  * No timer delays an item: an idle queue commits what arrived in one tick of the event loop. Under load, answering takes as long
  * as committing, and an answered caller soon sends its next item. So the next group leaves when as many items wait as are
- * unanswered: Postgres works on one half while this process answers the other. Leaving earlier makes small groups, which cost
- * more. Leaving after the last answer makes the two wait for each other.
+ * unanswered: Postgres works on one half while this process answers the other. An earlier group would be smaller, which costs
+ * more. After the last answer, Postgres and this process would wait for each other.
  */
 export class AdmissionQueue<Item, Outcome> {
   readonly #options: AdmissionOptions<Item, Outcome>;
@@ -109,7 +110,7 @@ export class AdmissionQueue<Item, Outcome> {
   #lastMs = Array<number>(GROUPS_MEASURED).fill(0);
   /** Units that may wait now. By Little's law, a new item waits for the groups ahead of it. */
   #capacity: number;
-  /** The pace: units and time of the groups so far, of which the last count most. */
+  /** The pace: units and time of the groups so far, weighted towards the last ones. */
   #paceUnits: number;
   #paceMs = USUAL_GROUP_MS;
   /** Runs while items wait or are committed. */
@@ -134,49 +135,50 @@ export class AdmissionQueue<Item, Outcome> {
   }
 
   /** Returns whether a partner may send an item now. If not, the caller must refuse it, and it is counted as refused. */
-  admits(partner: Partner): boolean {
+  admits(partner: Partner) {
     return this.#hasRoom(partner, 1) || this.#refuse();
   }
 
-  /** Resolves to the outcome of the item; never rejects. */
-  submit(item: Item, partner: Partner): Promise<Outcome> {
+  /** Resolves to the outcome of the item, in time; never rejects. `spentMs`: how much of the time is over. */
+  submit(item: Item, partner: Partner, spentMs = 0): Promise<Outcome> {
     const units = this.#options.unitsOf(item);
     if (!this.#hasRoom(partner, units)) {
       this.#refuse();
       return Promise.resolve(this.#options.overloaded);
     }
-    const submittedAt = performance.now();
-    if (units < LARGE_UNITS) this.#smallAt = submittedAt;
+    const now = performance.now();
+    const since = now - spentMs;
+    if (units < LARGE_UNITS) this.#smallAt = now;
     this.#sweeper ??= setInterval(() => this.#sweep(), SWEEP_INTERVAL_MS).unref();
     return new Promise((answer) => {
-      this.#waiting.add(partner, { item, units, submittedAt, answer });
+      this.#waiting.add(partner, { item, units, since, answer });
       this.#scheduleTick();
     });
   }
 
   /** Whether small items were submitted within the last second. */
-  servesSmallItems(): boolean {
+  servesSmallItems() {
     return performance.now() - this.#smallAt < RECENT_MS;
   }
 
   /**
-   * Returns the seconds until everything that waits now will be committed, at the pace of the last groups. A group in flight counts
-   * with its time so far, because it may be stuck.
+   * Returns the seconds until all waiting items are committed, at the pace of the last groups. A group in flight counts with its time
+   * so far, because it may be stuck.
    */
-  secondsToDrain(): number {
+  secondsToDrain() {
     const { units } = this.#waiting;
     const inFlightMs = this.#group ? performance.now() - this.#group.startedAt : 0;
     return units === 0 ? 0 : (units * (this.#paceMs + inFlightMs)) / (1_000 * this.#paceUnits);
   }
 
-  /** Resolves when everything that was submitted is answered. */
-  async drain(): Promise<void> {
+  /** Resolves when every submitted item is answered. */
+  async drain() {
     while (this.state !== 'idle') await (this.#group?.settled ?? nextTick());
     clearInterval(this.#sweeper);
   }
 
-  /** When full, partners below their fair share are admitted, and a partner with nothing queued: one item of any size. */
-  #hasRoom(partner: Partner, units: number): boolean {
+  /** A full queue admits partners below their fair share. It also admits one item of any size of a partner with nothing queued. */
+  #hasRoom(partner: Partner, units: number) {
     const capacity = this.#capacity;
     const waiting = this.#waiting.units;
     if (waiting + units <= capacity) return true;
@@ -192,8 +194,8 @@ export class AdmissionQueue<Item, Outcome> {
     return false;
   }
 
-  /** Not at once: items that arrive in the same tick of the event loop form one group. */
-  #scheduleTick(): void {
+  /** Delays the tick, so that items that arrive in the same tick of the event loop form one group. */
+  #scheduleTick() {
     if (this.#isTickDue) return;
     this.#isTickDue = true;
     setImmediate(() => {
@@ -203,13 +205,13 @@ export class AdmissionQueue<Item, Outcome> {
     });
   }
 
-  #tick(): void {
+  #tick() {
     const count = Math.max(MIN_ANSWERS, Math.ceil(this.#dueAnswers.length * ANSWERED_SHARE));
     for (const answer of this.#dueAnswers.splice(0, count)) answer();
     this.#commitNextGroup();
   }
 
-  #commitNextGroup(): void {
+  #commitNextGroup() {
     const { items, units } = this.#waiting;
     const isSmall = items < this.#dueAnswers.length && units < this.#options.groupLimit;
     if (this.#group || items === 0 || isSmall) return;
@@ -222,7 +224,7 @@ export class AdmissionQueue<Item, Outcome> {
     this.#group = { members, startedAt, settled };
   }
 
-  #settle(members: Member<Item, Outcome>[], outcomes: Outcome[], tookMs: number): void {
+  #settle(members: Member<Item, Outcome>[], outcomes: Outcome[], tookMs: number) {
     let committedUnits = 0;
     members.forEach(({ answer, units }, index) => {
       const outcome = outcomes[index]!;
@@ -235,51 +237,50 @@ export class AdmissionQueue<Item, Outcome> {
     this.#scheduleTick();
   }
 
-  #measure(units: number, tookMs: number): void {
+  #measure(units: number, tookMs: number) {
     const { groupLimit, waitingLimit, answerWithinMs } = this.#options;
     this.#paceUnits = KEPT * this.#paceUnits + units;
     this.#paceMs = KEPT * this.#paceMs + tookMs;
     this.#lastMs = [...this.#lastMs.slice(1), tookMs];
-    // At least one group: otherwise nobody would notice that commits are fast again.
+    // At least one group: otherwise no group would show that commits are fast again.
     const groups = Math.max(1, Math.floor((answerWithinMs * WAITING_SHARE) / Math.min(...this.#lastMs)));
     this.#capacity = Math.min(waitingLimit, groupLimit * groups);
   }
 
-  #sweep(): void {
+  #sweep() {
     if (this.state !== 'idle' || this.#waiting.units > 0) return this.#answerOverdue();
     clearInterval(this.#sweeper);
     this.#sweeper = undefined;
   }
 
-  #answerOverdue(): void {
+  #answerOverdue() {
     const { answerWithinMs, overloaded, unknown } = this.#options;
     const overdue = performance.now() - Math.max(answerWithinMs - SWEEP_EARLY_MS, answerWithinMs / 2);
-    for (const { submittedAt, answer } of this.#group?.members ?? [])
-      if (submittedAt < overdue) answer(unknown);
+    for (const { since, answer } of this.#group?.members ?? []) if (since < overdue) answer(unknown);
     for (const { answer } of this.#waiting.takeOverdue(overdue)) answer(overloaded);
   }
 }
 
-/** Partners that wait at the same time share each group by their weights. */
+/** A partner and its weight. Waiting partners share each group by their weights. */
 export type Partner = Pick<Principal, 'partnerId' | 'weight'>;
 
 /** An item that waits. `units` is what it costs: its number of seats, or 1. */
 interface Waiting {
   units: number;
-  submittedAt: number;
+  since: number;
 }
 
-/** The items of one partner, oldest first. Without items it is closed with the next group. */
+/** The items of one partner, oldest first. The next group closes an empty queue. */
 interface Queue<One> extends Partner {
   items: One[];
   units: number;
-  /** Units that it may still take in this round. A remainder is kept for its next item, which costs more. */
+  /** Units that the partner may still take in this round. A remainder is kept for its next item, which costs more. */
   credit: number;
 }
 
 type Stop = 'empty' | 'no-credit' | 'group-full' | 'large';
 
-/** Items of this many units are large: a commit with one takes noticeably longer for everybody in it. */
+/** Items of this many units are large: a commit with one takes noticeably longer for all its items. */
 export const LARGE_UNITS = 100;
 
 /**
@@ -292,7 +293,7 @@ export class PartnerQueues<One extends Waiting> {
   /** The same queues in round-robin order. */
   readonly #ring: Queue<One>[] = [];
   #weights = 0;
-  /** Whether the first queue did not fit into the last group. New queues are served after it, or it could wait forever. */
+  /** Whether the first queue did not fit into the last group. New queues are served after it. Otherwise it could wait forever. */
   #isFirstOwed = false;
   #smallItems = 0;
   items = 0;
@@ -303,7 +304,7 @@ export class PartnerQueues<One extends Waiting> {
     this.#groupLimit = groupLimit;
   }
 
-  add(partner: Partner, one: One): void {
+  add(partner: Partner, one: One) {
     const queue = this.#byPartner.get(partner.partnerId) ?? this.#open(partner);
     this.#weights += partner.weight - queue.weight;
     queue.weight = partner.weight;
@@ -311,12 +312,12 @@ export class PartnerQueues<One extends Waiting> {
     this.#count(queue, one, 1);
   }
 
-  unitsOf({ partnerId }: Partner): number {
+  unitsOf({ partnerId }: Partner) {
     return this.#byPartner.get(partnerId)?.units ?? 0;
   }
 
   /** Returns a partner's share of a whole among the partners that wait now. */
-  shareOf({ partnerId, weight }: Partner, whole: number): number {
+  shareOf({ partnerId, weight }: Partner, whole: number) {
     const others = this.#weights - (this.#byPartner.get(partnerId)?.weight ?? 0);
     return (whole * weight) / (others + weight);
   }
@@ -342,11 +343,13 @@ export class PartnerQueues<One extends Waiting> {
     return group.items;
   }
 
-  /** Removes and returns all items that were submitted before this moment. */
-  takeOverdue(submittedBefore: number): One[] {
+  /** Removes and returns all items that wait since before this moment. Items are not in this order: see `spentMs`. */
+  takeOverdue(before: number): One[] {
     return [...this.#byPartner.values()].flatMap((queue) => {
-      const firstInTime = queue.items.findIndex(({ submittedAt }) => submittedAt >= submittedBefore);
-      return this.#remove(queue, firstInTime === -1 ? queue.items.length : firstInTime);
+      const overdue = queue.items.filter(({ since }) => since < before);
+      if (overdue.length > 0) queue.items = queue.items.filter(({ since }) => since >= before);
+      for (const one of overdue) this.#count(queue, one, -1);
+      return overdue;
     });
   }
 
@@ -376,7 +379,7 @@ export class PartnerQueues<One extends Waiting> {
     return removed;
   }
 
-  #count(queue: Queue<One>, { units }: One, sign: 1 | -1): void {
+  #count(queue: Queue<One>, { units }: One, sign: 1 | -1) {
     queue.units += sign * units;
     this.units += sign * units;
     this.items += sign;
@@ -392,13 +395,13 @@ export class PartnerQueues<One extends Waiting> {
     return queue;
   }
 
-  #close({ partnerId, weight }: Queue<One>): void {
+  #close({ partnerId, weight }: Queue<One>) {
     this.#weights -= weight;
     this.#byPartner.delete(partnerId);
   }
 
-  /** At least one unit, or a round might serve nobody. */
-  #creditOf(weight: number): number {
+  /** At least one unit: otherwise a round could serve no partner. */
+  #creditOf(weight: number) {
     return Math.max(1, (this.#groupLimit * weight) / this.#weights);
   }
 }

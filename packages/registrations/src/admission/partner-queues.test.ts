@@ -5,13 +5,13 @@ import { PartnerQueues, type Partner } from './admission-queue.ts';
 interface Item {
   partnerId: number;
   units: number;
-  submittedAt: number;
+  since: number;
 }
 
 const weighing = (weight: number) => (partnerId: number) => ({ partnerId, weight });
 const equal = weighing(1);
 
-/** Queues with so many items of each partner. */
+/** Returns queues with `count` items of each partner. */
 function fill(groupLimit: number, ...items: [partner: Partner, units: number, count?: number][]) {
   const queues = new PartnerQueues<Item>(groupLimit);
   for (const one of items) add(queues, ...one);
@@ -20,10 +20,10 @@ function fill(groupLimit: number, ...items: [partner: Partner, units: number, co
 
 function add(queues: PartnerQueues<Item>, partner: Partner, units: number, count = 1): void {
   for (let number = 0; number < count; number++)
-    queues.add(partner, { partnerId: partner.partnerId, units, submittedAt: number });
+    queues.add(partner, { partnerId: partner.partnerId, units, since: number });
 }
 
-/** Units of each partner. */
+/** Returns the units of each partner. */
 function unitsIn(items: readonly Item[]): Record<number, number> {
   const units: Record<number, number> = {};
   for (const one of items) units[one.partnerId] = (units[one.partnerId] ?? 0) + one.units;
@@ -38,7 +38,7 @@ const anItem = fc.record({
   units: fc.integer({ min: 1, max: 30 }),
 });
 
-/** As many items as fit, in order. An item that is too large is alone. */
+/** Groups of as many items as fit, in order. An item that is too large is alone. */
 function firstInFirstOut(groupLimit: number, items: readonly Item[]): Item[][] {
   const groups: Item[][] = [];
   let left = 0;
@@ -56,7 +56,7 @@ function firstInFirstOut(groupLimit: number, items: readonly Item[]): Item[][] {
 test('one partner is served first in, first out, and groups are as full as they can be', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 20 }), fc.array(anItem), (groupLimit, drawn) => {
-      const items = drawn.map((one, submittedAt) => ({ ...one, submittedAt }));
+      const items = drawn.map((one, since) => ({ ...one, since }));
       const queues = new PartnerQueues<Item>(groupLimit);
       for (const one of items) queues.add(equal(1), one);
       const expected = firstInFirstOut(groupLimit, items);
@@ -72,10 +72,10 @@ test('partners come and go: each is served in order, nothing is lost, and no gro
       const queues = new PartnerQueues<Item>(groupLimit);
       const added: Item[] = [];
       const groups: Item[][] = [];
-      for (const [submittedAt, one] of steps.entries()) {
+      for (const [since, one] of steps.entries()) {
         if (one === 'group') groups.push(queues.takeGroup());
         else {
-          added.push({ ...one, submittedAt });
+          added.push({ ...one, since });
           queues.add(weighing(one.partnerId)(one.partnerId), added.at(-1)!);
         }
       }

@@ -41,9 +41,9 @@ const SCHEMA = {
   tags: ['Registrations'],
   summary: 'Register In Bulk',
   description:
-    'Registers up to 1,000 attendees of one event. On "00" `responseData` holds an envelope for each, in order, as ' +
-    'Register For Event would answer it. With mode "all" either every registration is 00 or none is: those that would ' +
-    'have succeeded are answered 36. An Idempotency-Key covers the whole call.',
+    'Registers up to 1,000 attendees of one event. On "00", `responseData` has an envelope for each, in order, as Register ' +
+    'For Event returns it. With mode "all", either every registration is 00 or none is: those that would have succeeded ' +
+    'are 36. An Idempotency-Key covers the whole call.',
   headers: RegisterHeaders,
   answerHeader: 'Idempotent-Replayed' as const,
   itemFailures: BULK_ITEM_FAILURES,
@@ -53,19 +53,19 @@ const SCHEMA = {
 };
 
 /** POST /events/register/bulk: reserves seats for many attendees, and answers with an envelope for each. */
-export function addBulkRoute(api: Routes, registrations: Registrations, answerWithinMs: number): void {
+export function addBulkRoute(api: Routes, groups: Registrations, answerWithinMs: number) {
   api.post(
     '/events/register/bulk',
     {
       schema: SCHEMA,
       bodyLimit: BULK_BODY_LIMIT_BYTES,
       config: { countsBySize: true },
-      // One invalid registration must not refuse the others.
+      // One invalid registration must not make the call fail for the others.
       attachValidation: true,
-      // Made for a thousand unions, a serializer of the schema's own would be slower.
+      // A serializer that is compiled from the schema is slower, because the answer has a thousand unions.
       serializerCompiler: () => JSON.stringify,
-      onRequest: registrations.refuseWhenFull,
-      preValidation: admitItems(createLargeCalls(registrations.servesSmallItems, answerWithinMs)),
+      onRequest: groups.refuseWhenFull,
+      preValidation: admitItems(createLargeCalls(groups.servesSmallItems, answerWithinMs)),
     },
     async (request, reply) => {
       const faults = itemFaults(request, 'registrations');
@@ -76,16 +76,16 @@ export function addBulkRoute(api: Routes, registrations: Registrations, answerWi
         Array.from(faults.byIndex, ([index, rules]) => [index, failure('11', rules.join('; '))]),
       );
       const provoked = provokeItems(principal, body.registrations, refused);
-      if (provoked !== undefined && provoked !== '91') return registrations.refuse(request, reply, provoked);
+      if (provoked && provoked !== '91') return groups.refuse(request, reply, provoked);
       const admitted = body.registrations.filter((_, index) => !refused.has(index));
       const isAll = body.mode === 'all';
       const outcome = isFutile(admitted, refused, isAll)
         ? { kind: 'bulk' as const, outcomes: admitted.map(() => GROUP_REFUSED), replayed: false }
-        : await registrations.submit(principal, toBulkReservation(principal, admitted, isAll, headers));
+        : await groups.submit(request, toBulkReservation(principal, admitted, isAll, headers));
       if (outcome.kind === 'failed') throw new Error('a bulk call failed');
       if (outcome.kind !== 'bulk')
-        return registrations.refuse(request, reply, CODES[outcome.kind as keyof typeof CODES]);
-      if (provoked === '91' && isNew(outcome)) return registrations.refuse(request, reply, '91');
+        return groups.refuse(request, reply, CODES[outcome.kind as keyof typeof CODES]);
+      if (provoked === '91' && isNew(outcome)) return groups.refuse(request, reply, '91');
       if (outcome.replayed) void reply.header('idempotent-replayed', 'true');
       listInvalidFields(reply, faults.fields);
       const outcomes = outcome.outcomes.values();
@@ -98,19 +98,15 @@ export function addBulkRoute(api: Routes, registrations: Registrations, answerWi
   );
 }
 
-/** Nothing is reserved for a call in mode "all" of which one registration is refused already. */
+/** Whether the call can reserve nothing: all its registrations are refused already, or one is and the mode is "all". */
 const isFutile = (admitted: readonly unknown[], refused: Refused, isAll: boolean) =>
   admitted.length === 0 || (isAll && refused.size > 0);
 
 /**
- * Under a test event: adds the failures that addresses ask for to what is refused. Returns the code for the whole call, if one asks
- * for a code that one registration cannot have.
+ * Under a test event, adds the failures that e-mail addresses request to `refused`. Returns the code for the whole call if an address
+ * requests a code that a single registration cannot have.
  */
-function provokeItems(
-  principal: Principal,
-  registrations: readonly RegistrationRequest[],
-  refused: Refused,
-): FailureCode | undefined {
+function provokeItems(principal: Principal, registrations: readonly RegistrationRequest[], refused: Refused) {
   if (principal.mode !== 'test') return undefined;
   const ofCall: FailureCode[] = [];
   for (const [index, registration] of registrations.entries()) {
@@ -121,14 +117,14 @@ function provokeItems(
   return ofCall.find((code) => code !== '91') ?? ofCall[0];
 }
 
-/** Returns the hook that counts the registrations and makes a large call wait, before the validator looks at any of them. */
+/** Returns the hook that counts the registrations and delays a large call, before the validator checks any of them. */
 function admitItems(waitForStart: ReturnType<typeof createLargeCalls>): preValidationAsyncHookHandler {
   return async (request, reply) => {
     const body = (request.body ?? {}) as { registrations?: unknown };
     const { registrations } = body;
     if (!Array.isArray(registrations)) return;
     if (registrations.length > BULK_LIMIT) {
-      // The validator then names the list and everything else that is wrong, without looking at the items.
+      // The validator then rejects the list and the other invalid fields without checking the items.
       body.registrations = Array(BULK_LIMIT + 1);
       return;
     }
@@ -138,15 +134,16 @@ function admitItems(waitForStart: ReturnType<typeof createLargeCalls>): preValid
   };
 }
 
-/** A large call starts this long after the one before, however busy the process is: single calls must not starve it either. */
+/** After this time the next large call starts even if the process is busy, so that single calls do not starve it. */
 const PATIENCE_MS = 100;
 const WAITING_PER_PARTNER = 16;
-/** The event loop must have slept this long since the call before was answered: then nobody waited for it. */
+/** The event loop must have been idle this long since the previous call was answered. Then no other call waits for it. */
 const IDLE_MS = 1;
 
 /**
- * Returns what a large call waits for: while the process serves single calls, large ones start one at a time, and only when the
- * event loop has time. Each keeps it busy for some milliseconds. Partners are served in turn. Rejects with QueueFull.
+ * Returns a function that resolves when a large call may start. While the process serves single calls, large calls start one at a
+ * time, and only when the event loop is idle: each blocks it for some milliseconds. Partners are served in rotation. The function
+ * rejects with QueueFull.
  */
 export function createLargeCalls(servesSingleCalls: () => boolean, answerWithinMs: number) {
   const queue = createFairQueue({
@@ -167,8 +164,8 @@ export function createLargeCalls(servesSingleCalls: () => boolean, answerWithinM
   };
 }
 
-/** Resolves when the response has been sent and the event loop has slept, or when that has taken too long. */
-async function untilIdle(response: ServerResponse): Promise<void> {
+/** Resolves when the response is closed and the event loop has been idle since, or has been busy for too long. */
+async function untilIdle(response: ServerResponse) {
   if (!response.closed) await once(response, 'close');
   const idleBefore = idleMs();
   const giveUpAt = performance.now() + PATIENCE_MS;

@@ -5,29 +5,30 @@ import { createAdmission } from '../admission/admission-queue.ts';
 import type { RegistrationsOptions } from '../register/commit-batch.ts';
 import type { RegistrationQuery } from '../status/find-registrations.ts';
 
-/** A registration that is to be changed, as its pass reference names it, and whose it has to be. */
+/** A registration to change, with the partner, event and pass code that it must have. */
 export interface NamedRegistration extends Omit<RegistrationQuery, 'shardId'> {
   passCode: number;
-  /** Until when it may be cancelled, by Postgres's clock. Null or missing: at any time. */
+  /** Cancellation deadline, by Postgres's clock. Null or missing: there is none. */
   deadline?: Date | null;
 }
 
-/** `cancelled`, `confirmed`: also if it was so before. Null: there is no such registration. */
-export type Changed = 'cancelled' | 'confirmed' | 'too-late' | null;
+type Change = 'cancelled' | 'confirmed';
+/** `cancelled`, `confirmed`: also if it already was. Null: there is no such registration. */
+export type Changed = Change | 'too-late' | null;
 /** `overloaded`: nothing was changed. `unknown`: it may have been changed. */
 type ChangeOutcome = Changed | 'overloaded' | 'unknown' | 'failed';
 
 /**
  * Cancels registrations of one shard, so that their seats can be sold again, or confirms held ones. Finalization publishes the
- * changes. Returns one outcome each, in order. Safe to repeat.
+ * changes. Returns one outcome per registration, in order. Safe to repeat.
  */
 export async function changeRegistrations(
   db: Database,
   shardId: number,
-  change: 'cancelled' | 'confirmed',
+  change: Change,
   registrations: readonly NamedRegistration[],
   lockWithinMs = 0,
-): Promise<Changed[]> {
+) {
   const column = (key: Exclude<keyof NamedRegistration, 'deadline'>) =>
     plainArray(registrations.map((one) => one[key]));
   const deadlines = textArray(registrations.map(({ deadline }) => deadline?.toISOString() ?? null));
@@ -41,10 +42,10 @@ export async function changeRegistrations(
 }
 
 /**
- * Cancels up to `limit` registrations of a shard whose hold has expired, ticket by ticket. Returns how many it has cancelled. A ticket
- * that another transaction keeps locked is left out.
+ * Cancels up to `limit` registrations of a shard whose hold has expired, ticket by ticket. Returns how many it has cancelled. Skips
+ * tickets that another transaction keeps locked.
  */
-export async function expireHolds(db: Database, shardId: number, limit: number): Promise<number> {
+export async function expireHolds(db: Database, shardId: number, limit: number) {
   const tickets: number[] = [];
   let total = 0;
   while (total < limit) {
@@ -66,17 +67,14 @@ const ATTEMPTS_SHARE = 1 / 2;
 const RETRY_DELAY_MS = 50;
 
 /**
- * Returns what changes registrations in groups, as they are made, one group at a time in each shard. A change is safe to repeat, so
- * a group is repeated after a failure.
+ * Returns functions that change registrations in groups, one group at a time in each shard, as registrations are made. A change is
+ * safe to repeat, so a failed group is retried.
  */
-export function createChangeGroups(
-  { db, log, ...options }: RegistrationsOptions,
-  change: 'cancelled' | 'confirmed',
-) {
+export function createChangeGroups({ db, log, ...options }: RegistrationsOptions, change: Change) {
   const warn = throttledWarn('changes of registrations did not commit');
   const withinMs = options.answerWithinMs * ATTEMPTS_SHARE;
 
-  /** Changes registrations of one shard now, without a queue. Returns one outcome each, in order; never rejects. */
+  /** Changes registrations of one shard now, without a queue. Returns one outcome per registration, in order. Never rejects. */
   async function commit(registrations: readonly NamedRegistration[], shardId: number) {
     let mayHaveCommitted = false;
     const shouldRetry = (error: unknown) => {
@@ -88,11 +86,8 @@ export function createChangeGroups(
     };
     try {
       const attempt = () => changeRegistrations(db, shardId, change, registrations, options.lockWithinMs);
-      const outcomes: ChangeOutcome[] = await retry(attempt, {
-        delayMs: RETRY_DELAY_MS,
-        withinMs,
-        shouldRetry,
-      });
+      const retries = { delayMs: RETRY_DELAY_MS, withinMs, shouldRetry };
+      const outcomes: ChangeOutcome[] = await retry(attempt, retries);
       options.onCommitted(shardId);
       return outcomes;
     } catch (error) {

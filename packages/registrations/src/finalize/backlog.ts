@@ -2,14 +2,14 @@ import { sql } from 'kysely';
 import { addUp, askShards, plainArray, shardIds, type BatchState, type Database } from '@floodgate/database';
 import type { QueueBacklog } from '@floodgate/queue';
 
-// Batches and changes that are not finalized, and batches that finalization failed: operators look at them and redrive them.
+// Pending batches and changes, and failed batches. Operators inspect them and redrive the failed ones.
 
-// The same condition as in its index.
+// The condition of the partial index.
 const isPending = (shard: number) =>
   sql`shard_id = ${shard} and journal_offset is null and state = 'pending'`;
 
 /**
- * Returns the outbox: pending batches and changes of the shards that answer, and which do not, if any. The age of a redriven batch
+ * Returns the figures of the outbox, added up over the shards that answer, and the shards that do not. The age of a redriven batch
  * counts from its redrive.
  */
 export async function readBacklog(db: Database) {
@@ -28,20 +28,20 @@ export async function readBacklog(db: Database) {
   return { ...answers.reduce(addUp), ...(away.length > 0 && { shardsAway: away }) };
 }
 
-/** Which failed batches: all of them, those with these ids, or those with registrations for an event. */
-export interface FailedSelection {
+/** Selects failed batches: all of them, those with these ids, or those with registrations for an event. */
+interface FailedSelection {
   batchIds?: readonly string[] | undefined;
   eventId?: number | undefined;
   limit: number;
 }
 
-/** A batch that finalization failed. Its registrations keep their seats. */
-export interface FailedBatch {
+/** A failed batch. Its registrations keep their seats. */
+interface FailedBatch {
   batchId: string;
   eventIds: number[];
   registrations: number;
   failedAt: Date;
-  /** How long ago that was. */
+  /** The time since then. */
   ageMs: number;
   /** An SQLSTATE or the name of an error. */
   reason: string | null;
@@ -81,7 +81,7 @@ export async function listFailedBatches(db: Database, { limit, ...selection }: F
 export async function redriveBatches(
   transaction: Database,
   { shardId, limit, ...selection }: FailedSelection & { shardId: number },
-): Promise<string[]> {
+) {
   const { rows } = await sql<{ id: string }>`
     update batches
     set state = 'pending', pending_since = now(), finished_at = null, failure = null, relay_at = now(),

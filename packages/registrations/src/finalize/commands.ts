@@ -22,20 +22,23 @@ import type { Lag } from '@floodgate/journal';
 import { withDeadline } from '@floodgate/service/retry';
 
 const STATUS_DEADLINE_MS = 3_000;
-/** A batch is finalized within a second. An operator should know of one that is retried for longer. */
+/** A batch is finalized within a second. An operator should see one that is retried for longer. */
 const MAX_AGE_S = 60;
 const LOOK_INTERVAL_MS = 100;
 const CLOSE_DEADLINE_MS = 500;
 
+/** Called when a command runs, so that the other commands start quickly. */
+const load = () => import('./backlog.ts');
+
 const secondsText = (ms: number | null) => (ms === null ? null : `${(ms / 1_000).toFixed(1)} s`);
 
 /** `floodgate queue …` */
-export function addQueueCommands(program: Command, cli: Cli): void {
+export function addQueueCommands(program: Command, cli: Cli) {
   const commands = program.command('queue').description('backlog of the worker and of deliveries');
   const status = commands
     .command('status')
     .description(
-      'backlog of Postgres, the queue and deliveries; exit 1 if batches wait too long, batches have failed, no worker is connected, or something is down',
+      'backlog of Postgres, the queue and deliveries; exit 1 if a batch waits too long or has failed, no worker is connected, or a server is down',
     )
     .option(
       '--max-age <seconds>',
@@ -44,7 +47,7 @@ export function addQueueCommands(program: Command, cli: Cli): void {
       MAX_AGE_S,
     );
   answering(status, cli, async ({ maxAge }) => {
-    const { readBacklog } = await import('./backlog.ts');
+    const { readBacklog } = await load();
     const { readLags } = await import('@floodgate/journal');
     const settings = await loadSettings(cli.env, true);
     const [{ backlog, lags }, queue] = await Promise.all([
@@ -80,14 +83,14 @@ export function addQueueCommands(program: Command, cli: Cli): void {
   addFailed(commands, cli);
 }
 
-function addFailed(commands: Command, cli: Cli): void {
+function addFailed(commands: Command, cli: Cli) {
   const listFailed = commands
     .command('failed')
     .description('failed batches, the oldest first; see redrive')
     .option('--event <id>', 'only those with registrations for this event', parseId)
     .option('--limit <batches>', 'at most this many', parseLimit, 100);
   answeringFromDatabase(listFailed, cli, async (db, { event, limit }) => {
-    const { listFailedBatches } = await import('./backlog.ts');
+    const { listFailedBatches } = await load();
     const { failed, away } = await listFailedBatches(db, { eventId: event, limit });
     const rows = failed.map(({ batchId: batch, eventIds, ageMs, ...facts }) => {
       return { batch, events: eventIds.join(', '), ...facts, age: secondsText(ageMs) };
@@ -100,7 +103,7 @@ function addFailed(commands: Command, cli: Cli): void {
   });
 }
 
-/** Never rejects: a queue that is down is a result. `workers` null: unknown. */
+/** Returns the state of the queue. Never rejects: `down` is a result. `workers` is null if unknown. */
 async function readQueue(settings: NonNullable<CliSettings['queue']>) {
   const { openProducer, UnsafeQueueError } = await import('@floodgate/queue');
   const { queue: name } = (await import('./finalize-batches.ts')).finalizeBatchesJob;
@@ -116,10 +119,12 @@ async function readQueue(settings: NonNullable<CliSettings['queue']>) {
     const workers = await queue.workers(name).catch(() => null);
     return { state: problem === null ? 'up' : 'unsafe', problem, counts, workers };
   }
-  // A queue that takes connections and never answers must not hang the command.
-  const noAnswer = () => Promise.reject(new Error('no answer'));
+  // A queue that accepts connections and never answers must not block the command.
+  const noAnswer = () => {
+    throw new Error('no answer');
+  };
   const answer = await withDeadline(read(), STATUS_DEADLINE_MS, noAnswer).catch((error: unknown) => {
-    // The connection knows more than "no answer".
+    // The error of the connection says more than "no answer".
     const problem = queue.problem() ?? reasonOf(error);
     return { state: 'down', problem, counts: null, workers: null };
   });
@@ -133,7 +138,7 @@ function queueText({ name, state, problem, counts, workers }: Awaited<ReturnType
   return tableOf([{ queue: name, waiting, active, delayed, failed, workers, state: stateText }]);
 }
 
-function deliveriesText(lags: Record<string, Lag>): string[] {
+function deliveriesText(lags: Record<string, Lag>) {
   const rows = Object.entries(lags).map(([deliveries, { oldestMs, oldestRetryMs, ...counts }]) => {
     const ages = { oldestUndelivered: secondsText(oldestMs), oldestRetried: secondsText(oldestRetryMs) };
     return { deliveries, ...counts, ...ages };
@@ -142,7 +147,7 @@ function deliveriesText(lags: Record<string, Lag>): string[] {
 }
 
 /** `floodgate redrive` */
-export function addRedriveCommand(program: Command, cli: Cli): void {
+export function addRedriveCommand(program: Command, cli: Cli) {
   const redrive = program
     .command('redrive')
     .description('retry failed batches and report the result')
@@ -152,7 +157,7 @@ export function addRedriveCommand(program: Command, cli: Cli): void {
     .option('--wait <seconds>', 'how long to wait for the result', parseSeconds, 10);
   answeringChange(redrive, cli, async (db, actor) => {
     const { redriveAction, redriveShards } = await import('../actions.ts');
-    const { readBacklog } = await import('./backlog.ts');
+    const { readBacklog } = await load();
     const { batchIds, away } = await redriveShards(db, inputOf(redrive, redriveAction.input), actor);
     const { confirmed, failed } = await outcomeOf(db, batchIds, redrive.opts().wait * 1_000);
     const { failedBatches: stillFailed } = await readBacklog(db);
@@ -163,7 +168,7 @@ export function addRedriveCommand(program: Command, cli: Cli): void {
       text:
         redriven === 0
           ? 'nothing to redrive: no such batch has failed'
-          : `redriven: ${redriven} (${confirmed} confirmed, ${failed} failed again, ${pending} still pending); failed altogether: ${stillFailed}`,
+          : `redriven: ${redriven} (${confirmed} confirmed, ${failed} failed again, ${pending} still pending); failed in total: ${stillFailed}`,
       ...(away.length > 0 && { failure: awayText(away) }),
     };
   });
@@ -173,7 +178,7 @@ const parseIds = (text: string, before: string[] = []) => [...before, text.toLow
 
 /** Waits until a worker has confirmed or failed all of these batches, at most `waitMs`. Returns how many are in each state. */
 async function outcomeOf(db: Database, batchIds: readonly string[], waitMs: number) {
-  const { countStates } = await import('./backlog.ts');
+  const { countStates } = await load();
   const deadline = performance.now() + waitMs;
   for (;;) {
     const states = await countStates(db, batchIds);

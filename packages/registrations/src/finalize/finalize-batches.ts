@@ -32,7 +32,7 @@ export const finalizeBatchesJob = defineJob({
 
 /** Settings of all processes that enqueue the job. */
 export const finalizeSettings = {
-  FINALIZE_ATTEMPTS: whole('attempts before a job fails for good', [1, 50], finalizeBatchesJob.attempts),
+  FINALIZE_ATTEMPTS: whole('attempts before a job fails permanently', [1, 50], finalizeBatchesJob.attempts),
   FINALIZE_BACKOFF_MS: whole(
     'delay before the second attempt; doubles each time',
     [1, 60_000],
@@ -40,7 +40,7 @@ export const finalizeSettings = {
   ),
 };
 
-/** Returns what enqueues the job with its settings. */
+/** Returns a function that enqueues the job with the settings. */
 export function finalizeEnqueuer(
   producer: Pick<Producer, 'enqueue'>,
   config: Static<TObject<typeof finalizeSettings>>,
@@ -51,24 +51,24 @@ export function finalizeEnqueuer(
 }
 
 /**
- * Notifies the queue of committed batches and changes: at once after a quiet time, and otherwise together with what commits
- * within the interval. A job costs the queue and its worker far more than the batch's one row does.
- * `enqueue` adds a job for batches of one shard. Nobody waits for it, and it may fail: the relay reads the outbox.
+ * Notifies the queue of committed batches and changes. If none committed for an interval, it enqueues at once. Otherwise it enqueues
+ * everything that commits within the interval in one job, because a job costs far more than the batch's row.
+ * `enqueue` adds a job for batches of one shard. No answer waits for it, and it may fail: the relay reads the outbox.
  */
 export function createQueueNotifier(enqueue: (batches: ShardBatches) => Promise<void>, intervalMs: number) {
   const committed = new Map<number, string[]>();
   let timer: NodeJS.Timeout | undefined;
 
-  /** Sends all notifications that wait for the interval. */
-  function flush(): void {
+  /** Enqueues everything that waits for the end of the interval. */
+  function flush() {
     clearTimeout(timer);
     timer = committed.size > 0 ? setTimeout(flush, intervalMs) : undefined;
     for (const [shardId, batchIds] of committed) enqueue({ shardId, batchIds }).catch(() => {});
     committed.clear();
   }
 
-  /** Notifies the queue within the interval of what a shard has committed: a batch, or changes. */
-  function notify(shardId: number, ...batchIds: string[]): void {
+  /** Notifies the queue, within the interval, that a shard has committed a batch or changes. */
+  function notify(shardId: number, ...batchIds: string[]) {
     committed.getOrInsertComputed(shardId, () => []).push(...batchIds);
     if (!timer) flush();
   }
@@ -78,18 +78,18 @@ export function createQueueNotifier(enqueue: (batches: ShardBatches) => Promise<
 
 type Dependencies = Pick<WorkerContext<object>, 'db' | 'log'>;
 
-/** How long a job waits for another one of its shard, and how much later it runs again after that. */
+/** How long a job waits for another job of its shard, and how long it is snoozed after that. */
 const PATIENCE_MS = 500;
 const SNOOZE_MS = 1_000;
 
 /**
  * The handler of finalize-batches. Idempotent: a confirmed batch is skipped.
- * A batch that cannot be confirmed does not delay the others. After the last attempt it has failed, and operators see it.
- * While Postgres is away, batches stay pending: the relay finds them when it is back.
- * A shard that does not answer keeps one job waiting. Its other jobs are snoozed, and other shards continue.
+ * A batch that cannot be confirmed does not delay the others. After the last attempt it is `failed`, and operators see it.
+ * While Postgres is down, batches stay pending. The relay finds them when Postgres is up again.
+ * A shard that does not answer blocks one job. The shard's other jobs are snoozed, and other shards continue.
  */
 export function finalizeBatches(deps: Dependencies): JobHandler<ShardBatches> {
-  // In Postgres they would wait for the journal head, with a connection each.
+  // One job per shard runs at a time. In Postgres the others would wait for the journal head and hold a connection each.
   const { timeoutMs: patienceMs } = finalizeBatchesJob;
   const options = { answerWithinMs: PATIENCE_MS, abandonsStarted: false, patienceMs };
   const queues = new Map<number, ReturnType<typeof createFairQueue>>();
@@ -121,7 +121,7 @@ async function finalizeTogether(deps: Dependencies, batches: ShardBatches, conte
   while (more) more = await confirm([]);
 }
 
-/** Without changes, so that neither a batch nor a change can keep the others from being published. Throws the first failure at the end. */
+/** Publishes each batch alone, without changes, so that one bad row does not block the others. Throws the first failure at the end. */
 async function finalizeOneByOne(deps: Dependencies, batches: ShardBatches, context: JobContext) {
   const { shardId, batchIds } = batches;
   let failure: unknown;
@@ -130,7 +130,7 @@ async function finalizeOneByOne(deps: Dependencies, batches: ShardBatches, conte
     try {
       await confirmBatches(deps.db, { shardId, batchIds: [batchId] }, 0);
     } catch (error) {
-      // Postgres is away or busy, and would be for the other batches too.
+      // Postgres is down or busy, so the other batches would fail as well.
       if (!isOwnFault(error)) throw error;
       failure ??= error;
       const code = sqlStateOf(error) ?? (error as Error).name;
@@ -144,8 +144,8 @@ async function finalizeOneByOne(deps: Dependencies, batches: ShardBatches, conte
   if (failure !== undefined) throw failure;
 }
 
-/** Returns whether the statement failed because of its data, and not because Postgres was away or busy. */
-function isOwnFault(error: unknown): boolean {
+/** Returns whether the statement failed because of its data, not because Postgres was down or busy. */
+function isOwnFault(error: unknown) {
   return ['bad-value', 'conflict', 'unexpected'].includes(statementFailure(error));
 }
 
@@ -153,8 +153,8 @@ function isOwnFault(error: unknown): boolean {
 const CHANGES_PER_PASS = 1_000;
 
 /**
- * Confirms batches, and publishes them and the oldest changes of their shard: all or nothing. Idempotent: what is in the journal
- * already is skipped. One call at a time in each shard; others wait. Returns whether there may be more changes.
+ * Confirms batches, and publishes them and the oldest changes of their shard, all or nothing. Idempotent: skips what the journal
+ * already has. In each shard one call runs at a time, and the others wait. Returns whether there may be more changes.
  */
 export async function confirmBatches(db: Database, batches: ShardBatches, changes = CHANGES_PER_PASS) {
   const [, published] = await publish(db, batches, null, changes);

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createQueueNotifier } from './finalize-batches.ts';
 
-// The clock is the one thing here that is not real: what is promised is about time.
+// Only the clock is fake: the tests are about time.
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 

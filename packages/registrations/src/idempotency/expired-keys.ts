@@ -6,7 +6,7 @@ import { DEFAULT_RETENTION_HOURS, reservationsOf, type Submission } from '../reg
 /** The API ignores older keys, and the worker deletes them. */
 export const retentionSettings = {
   IDEMPOTENCY_RETENTION_HOURS: whole(
-    'how long an Idempotency-Key counts: the same for API and worker',
+    'lifetime of an Idempotency-Key, the same for API and worker',
     [DEFAULT_RETENTION_HOURS, 8_760],
     DEFAULT_RETENTION_HOURS,
   ),
@@ -24,8 +24,8 @@ export async function deleteExpiredIdempotencyKeys(
   shardId: number,
   limit: number,
   retentionHours = DEFAULT_RETENTION_HOURS,
-): Promise<number> {
-  // By time: the worker must not read the keys, and Citus does not move a privilege on ctid with a shard.
+) {
+  // Selected by time: the worker has no privilege to read the keys, and Citus does not move a privilege on ctid with a shard.
   const { numAffectedRows } = await sql`
     delete from idempotency_keys
     where shard_id = ${shardId} and ${isExpired(retentionHours)} and created_at <= (
@@ -36,16 +36,16 @@ export async function deleteExpiredIdempotencyKeys(
   return Number(numAffectedRows);
 }
 
-/** Deletes the expired idempotency keys that are in the way of these submissions. */
+/** Deletes the expired idempotency keys that conflict with these submissions. */
 export async function forgetExpiredKeys(
   db: Database,
   submissions: readonly Submission[],
   retentionHours = DEFAULT_RETENTION_HOURS,
-): Promise<void> {
+) {
   const keys = submissions.flatMap(({ idempotency }) => idempotency?.key ?? []);
   if (keys.length === 0) return;
   const calls = reservationsOf(submissions);
-  // Other partners' expired keys of the same name may go, too.
+  // This may also delete expired keys of the same name that other partners used.
   await db
     .deleteFrom('idempotency_keys')
     .where('shard_id', '=', calls[0]!.shardId)

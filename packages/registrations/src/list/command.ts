@@ -7,15 +7,15 @@ import { Failure } from '@floodgate/service/failure';
 
 const STATES = ['confirmed', 'cancelled', 'failed'] as const;
 
-/** `floodgate registration …`: nothing about attendees. */
-export function addRegistrationCommands(program: Command, cli: Cli): void {
-  const registration = program.command('registration').description('what became of registrations');
+/** `floodgate registration …`. Prints nothing about attendees. */
+export function addRegistrationCommands(program: Command, cli: Cli) {
+  const registration = program.command('registration').description('states of registrations');
   const list = registration
     .command('list')
-    .description("a partner's registrations for an event, an entry for each change, in order")
+    .description("changes of a partner's registrations for an event, in order")
     .argument('<eventId>', 'the event', parseId)
     .argument('<partnerId>', 'the partner', parseId)
-    .option('--after <cursor>', 'go on from here', parseCursor, 0)
+    .option('--after <cursor>', 'continue from this cursor', parseCursor, 0)
     .option('--limit <entries>', 'at most this many', parseLimit, 100)
     .addOption(new Option('--state <state>', 'only entries of this state').choices(STATES));
   answeringFromDatabase(list, cli, async (db, { after, limit, state }, eventId, partnerId) => {
@@ -38,7 +38,7 @@ export function addRegistrationCommands(program: Command, cli: Cli): void {
   });
   const show = registration
     .command('show')
-    .description('how far a registration is')
+    .description('state of a registration')
     .argument('<passReference>', 'its pass reference', parseText);
   answeringFromDatabase(show, cli, async (db, _options, passReference) => {
     const { findByPassReference } = await import('./list-registrations.ts');
@@ -52,7 +52,7 @@ export function addRegistrationCommands(program: Command, cli: Cli): void {
   performs('cancel', 'cancelRegistrationAction', ({ passReference, wasCancelled }) => {
     return `cancelled: ${passReference}${wasCancelled ? ' (already)' : ''}`;
   })
-    .description('cancel a registration, whatever the deadline; its seat can be sold again')
+    .description('cancel a registration, even after the deadline; its seat can be sold again')
     .argument('<passReference>', 'its pass reference', parseText);
 }
 

@@ -5,22 +5,23 @@ import { readJournal, type CursorProblem, type JournalFilter } from '@floodgate/
 import { findRegistrations, passReferenceOf, registrationsOf } from '../status/find-registrations.ts';
 
 /** The journal kinds that partners read. The others are about tickets. */
-export const REGISTRATION_KINDS = ['confirmed', 'cancelled', 'failed'] as const satisfies JournalKind[];
+const KINDS = ['confirmed', 'cancelled', 'failed'] as const satisfies JournalKind[];
 
-/** The answer for a reader that cannot continue. */
+/** The message for a reader that cannot continue from its cursor. */
 export const CURSOR_PROBLEMS: Record<CursorProblem, string> = {
-  'cursor-expired': 'what follows this cursor is no longer kept; without it the list starts at the beginning',
+  'cursor-expired':
+    'the entries after this cursor are no longer kept; without it the list starts at the beginning',
   'cursor-ahead': 'the history does not reach this cursor; without it the list starts at the beginning',
 };
 
 /**
- * Reads the changes of one partner's registrations for an event that come after a cursor, oldest first: a registration is there
- * once for each, as it was when it happened. A reader that goes on from the cursor skips none and sees none twice; if that cannot
- * be promised, it gets a refusal. If kinds are rare, a page may be short, or empty, although there is more.
+ * Reads the changes of one partner's registrations for an event after a cursor, oldest first. Each row is the registration as it was
+ * after the change. A reader that continues from the cursor misses no change and sees none twice. If that cannot be guaranteed,
+ * returns the problem of the cursor. If the kinds are rare, a page may be short or empty although there is more.
  */
 export async function listRegistrations(
   db: Database,
-  { kinds = REGISTRATION_KINDS, ...of }: JournalFilter,
+  { kinds = KINDS, ...of }: JournalFilter,
   after: number,
   limit: number,
 ) {
@@ -31,7 +32,7 @@ export async function listRegistrations(
   return { rows: found.filter((row) => row !== undefined), cursor: String(cursor), more };
 }
 
-/** Returns the registration that a pass reference names, whosever it is, and whose it is. Throws a Failure if there is none. */
+/** Returns the registration with this pass reference, its partner and its shard. Throws Failure if there is none. */
 export async function findByPassReference(db: Database, passReference: string) {
   const { eventId = 0, serial = 0 } = parsePassReference(passReference) ?? {};
   const event = db.selectFrom('events').select('shard_id').where('id', '=', eventId);

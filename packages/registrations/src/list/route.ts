@@ -14,7 +14,7 @@ import { statusOf } from '../status/find-registrations.ts';
 import { CURSOR_PROBLEMS, listRegistrations } from './list-registrations.ts';
 
 /** GET /events/registrations: the changes of the caller's registrations, in order, after a cursor. */
-export function addListRoute(api: Routes, reads: Database, answerWithinMs: number): void {
+export function addListRoute(api: Routes, reads: Database, answerWithinMs: number) {
   const answerPage = createPageAnswer(answerWithinMs);
   api.get(
     '/events/registrations',
@@ -32,9 +32,8 @@ export function addListRoute(api: Routes, reads: Database, answerWithinMs: numbe
       },
     },
     async (request, reply) => {
-      const { shardId, eventId, partnerId } = request.principal;
       const { state } = request.query;
-      const selection = { shardId, eventId, partnerId, ...(state && { kinds: [state] }) };
+      const selection = { ...request.principal, ...(state && { kinds: [state] }) };
       return answerPage(
         request,
         reply,
@@ -51,7 +50,7 @@ interface PageRequest {
   raw: { socket: { destroyed: boolean } };
 }
 
-/** Returns the answer to a request for a page of the journal. A cursor that cannot be continued is code 11. */
+/** Returns a function that answers a request for a page of the journal: with 11 if the list cannot continue from the cursor. */
 export function createPageAnswer(answerWithinMs: number) {
   // One connection for all callers: lists must not delay registrations.
   const queue = createFairQueue({ answerWithinMs });

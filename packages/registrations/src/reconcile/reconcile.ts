@@ -1,22 +1,22 @@
 import { sql } from 'kysely';
 import { askShards, shardIds, type Database } from '@floodgate/database';
 
-/** A place where the books do not balance, in words for an operator. */
-export type Difference = Record<'subject' | 'problem', string>;
+/** One point at which the books do not balance, as an operator reads it. */
+type Difference = Record<'subject' | 'problem', string>;
 
 /** The problem of a shard that does not answer. */
-export const UNREAD = 'does not answer, so nobody knows';
+export const UNREAD = 'does not answer, so its books are unknown';
 
-/** A batch that has been pending since before this was forgotten: the relay finalizes what has waited far less. */
-const FORGOTTEN_SINCE = sql`now() - interval '15 minutes'`;
+/** A batch that became pending before this was forgotten: the relay finalizes a batch much sooner. */
+const LONG_AGO = sql`now() - interval '15 minutes'`;
 
 /**
- * Returns where the books do not balance, shard by shard: seats that are taken and not held, tickets that lie in another shard
- * than their event, references that lead elsewhere or nowhere, batches that are not what they say or whose place in the journal is missing, and batches and held seats that were forgotten.
- * Reads one snapshot of each shard, so it is exact under load. Changes nothing. A shard that does not
- * answer is named as well: nobody knows whether its books balance.
+ * Returns the points at which the books do not balance, shard by shard: seats that are taken without a registration, tickets in
+ * another shard than their event, references to a wrong or missing row, batches that contradict their registrations or are missing
+ * from the journal, and forgotten batches and holds. Reads one snapshot of each shard, so it is exact under load. Changes nothing.
+ * A shard that does not answer is reported as well, because its books are unknown.
  */
-export async function reconcile(db: Database): Promise<Difference[]> {
+export async function reconcile(db: Database) {
   const shards = await shardIds(db);
   const { answers, away } = await askShards(shards, async (shardId) => {
     const { rows } = await compareBooks(shardId).execute(db);
@@ -31,7 +31,7 @@ const compareBooks = (shard: number) => sql<Difference>`
   with ${books(shard)} ${differences(shard)} order by 1`;
 
 const books = (shard: number) => sql`
-  -- The registrations are read twice, as few groups each time: at once it would take ten times as long.
+  -- Reads the registrations twice, each time into few groups. A single read into finer groups takes ten times as long.
   alike as materialized (
     select ticket_id, event_id, partner_id, min(serial) as first_serial, max(serial) as last_serial,
       count(*) filter (where cancelled_at is null) as seats
@@ -46,13 +46,13 @@ const books = (shard: number) => sql`
   ),
   ticket as (select * from tickets where shard_id = ${shard}),
   batch as (select * from batches where shard_id = ${shard}),
-  -- A ticket that does not exist is named by itself, with its seats.
+  -- A missing ticket is not reported here: it is reported once, with its seats.
   astray as materialized (
     select alike.*, case
       when e.id is null then 'its event ' || alike.event_id || ' does not exist'
       when e.shard_id <> ${shard} then 'its event ' || alike.event_id || ' lives in shard ' || e.shard_id
       when p.id is null then 'its partner ' || alike.partner_id || ' does not exist'
-      else 'it is for event ' || e.id || ', but its ticket ' || t.id || ' is of event ' || t.event_id
+      else 'it is for event ' || e.id || ', but its ticket ' || t.id || ' belongs to event ' || t.event_id
     end as problem
     from alike
     left join events e on e.id = alike.event_id
@@ -62,20 +62,20 @@ const books = (shard: number) => sql`
   )`;
 
 const differences = (shard: number) => sql`
-  -- Tickets whose seats are not those that registrations hold.
+  -- Tickets whose count of seats differs from their registrations.
   select 'ticket ' || coalesce(t.id, held.ticket_id) as subject,
     case when t.id is null then 'holds ' || held.seats || ' seats, but there is no such ticket'
     else 'taken is ' || t.taken || ', but registrations hold ' || coalesce(held.seats, 0) || ' seats' end as problem
   from ticket t full join held on held.ticket_id = t.id
   where t.taken is distinct from coalesce(held.seats, 0)
 
-  -- Tickets that nobody finds, because their event is looked for elsewhere.
+  -- Tickets that cannot be found, because their event leads to another shard.
   union all
   select 'ticket ' || t.id, 'is here, but its event ' || e.id || ' lives in shard ' || e.shard_id
   from ticket t join events e on e.id = t.event_id
   where e.shard_id <> ${shard}
 
-  -- Batches that are not what they say.
+  -- Batches that contradict their registrations.
   union all
   select 'batch ' || coalesce(b.id, s.batch_id),
     case when b.id is null then 'has ' || s.size || ' registrations, but there is no such batch'
@@ -87,44 +87,44 @@ const differences = (shard: number) => sql`
   where coalesce(b.size, -1) <> coalesce(s.size, 0)
     or b.first_serial <> s.first_serial or b.last_serial <> s.last_serial
 
-  -- Registrations whose references lead elsewhere.
+  -- Registrations that refer to a wrong or missing row.
   union all
   select 'registration ' || serial, problem
   from astray cross join lateral (
     select serial from registrations r
     where r.shard_id = ${shard} and serial between first_serial and last_serial
       and (r.ticket_id, r.event_id, r.partner_id) = (astray.ticket_id, astray.event_id, astray.partner_id)
-    -- Keeps Postgres from reading them all again: nearly always there is nothing to look up.
+    -- Keeps Postgres from reading all registrations again: usually there is nothing to look up.
     offset 0
   ) named
 
-  -- Idempotency keys that remember a registration of somebody else, or none.
+  -- Idempotency keys that refer to a registration of another partner or event, or to a missing one.
   union all
   select 'idempotency key "' || k.key || '" of partner ' || k.partner_id || ', event ' || k.event_id,
     'remembers registration ' || coalesce(seat.serial::text, '(none)') || coalesce(
-      ', which is of partner ' || r.partner_id || ', event ' || r.event_id, ', which does not exist'
+      ', which belongs to partner ' || r.partner_id || ', event ' || r.event_id, ', which does not exist'
     )
   from idempotency_keys k cross join unnest(k.serials) with ordinality as seat (serial, position)
   left join registrations r on r.shard_id = k.shard_id and r.serial = seat.serial
   where k.shard_id = ${shard} and coalesce(k.outcomes[seat.position], 'registered') = 'registered'
     and (r.partner_id, r.event_id) is distinct from (k.partner_id, k.event_id)
 
-  -- Batches that are not finalized, or not in the journal, although their time is over.
+  -- Forgotten batches: not finalized, or missing from the journal.
   union all
   select 'batch ' || id,
     case when state = 'pending' then 'has been pending since ' || pending_since || ' (' || size || ' registrations)'
-    else 'is confirmed, but missing in the journal (' || size || ' registrations)' end
+    else 'is confirmed, but missing from the journal (' || size || ' registrations)' end
   from batch
-  where pending_since < ${FORGOTTEN_SINCE}
+  where pending_since < ${LONG_AGO}
     and (state = 'pending' or state = 'confirmed' and journal_offset is null)
 
   -- Changes that were not published.
   union all
-  select 'change ' || id, kind || ' waits for the journal since ' || at
-  from changes where shard_id = ${shard} and at < ${FORGOTTEN_SINCE}
+  select 'change ' || id, kind || ' has waited for the journal since ' || at
+  from changes where shard_id = ${shard} and at < ${LONG_AGO}
 
-  -- Seats whose time is over long since, and that nobody has given back.
+  -- Holds that expired long ago and whose seats were not released.
   union all
-  select 'registration ' || serial, 'was held until ' || held_until || ', and its seat was not given back'
+  select 'registration ' || serial, 'was held until ' || held_until || ', but its seat was not released'
   from registrations
-  where shard_id = ${shard} and cancelled_at is null and held_until < ${FORGOTTEN_SINCE}`;
+  where shard_id = ${shard} and cancelled_at is null and held_until < ${LONG_AGO}`;

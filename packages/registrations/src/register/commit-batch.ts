@@ -1,5 +1,5 @@
 import { statementFailure, type Database, type StatementFailure } from '@floodgate/database';
-import type { Principal } from '@floodgate/http';
+import type { Call } from '@floodgate/http';
 import { createSemaphore, sqlStateOf, throttledWarn, type Logger } from '@floodgate/service';
 import { sql } from 'kysely';
 import { randomUUIDv7 } from 'node:crypto';
@@ -18,34 +18,34 @@ import {
   type Submission,
 } from './reserve-batch.ts';
 
-export interface CommitDependencies extends Omit<ReserveOptions, 'isRepeat'> {
+interface CommitDependencies extends Omit<ReserveOptions, 'isRepeat'> {
   db: Database;
   /** Circuit breakers of tickets whose rows another transaction keeps locked. */
   locked: LockedTickets;
   /** Whether Postgres is a Citus cluster. */
   isCluster: boolean;
-  /** Called for every batch that has committed seats, once that is certain. */
+  /** Called for every batch that has committed seats, when Postgres has confirmed the commit. */
   onCommitted: (shardId: number, ...batchIds: string[]) => void;
   onFailure: (error: unknown, facts: { batchId: string; size: number; failure: StatementFailure }) => void;
   /** No attempt starts later than this after the first one. */
   answerWithinMs: number;
 }
 
-/** Dependencies of everything that registers attendees and changes registrations. */
+/** Dependencies of the functions that register attendees and change registrations. */
 export interface RegistrationsOptions extends Omit<CommitDependencies, 'locked' | 'onFailure'> {
   log: Logger;
-  /** Registrations of one commit. */
+  /** Maximum of registrations in one commit. */
   groupLimit: number;
-  /** Registrations that may wait for one. */
+  /** Maximum of registrations that wait for a commit. */
   waitingLimit: number;
 }
 
-/** Groups of all shards in flight at once: they keep Postgres busy, and with more each would take longer. */
+/** Groups in flight at once, over all shards. This many keep Postgres busy. With more, each would take longer. */
 const GROUPS_AT_ONCE = 8;
 /** A group that takes longer is not counted: it waits for a lock or for a slow shard. */
 const PATIENCE_MS = 250;
 
-/** Opens what registers attendees: it groups the calls, commits the groups and resolves each call to its outcome. */
+/** Returns functions that register attendees. They group calls, commit the groups and resolve each call to its outcome. */
 export function openRegistrations({ log, ...options }: RegistrationsOptions) {
   const warn = throttledWarn('a batch did not commit');
   const deps: CommitDependencies = {
@@ -65,13 +65,14 @@ export function openRegistrations({ log, ...options }: RegistrationsOptions) {
 
   return {
     ...admission,
-    /** Resolves to the outcome of a call; never rejects. Two calls with one idempotency key must not be in one batch. */
-    submit(principal: Principal, submission: Submission): Promise<Outcome> {
-      if (submission.idempotency === null) return admission.submit(principal, submission);
+    /** Resolves to the outcome of a call. Never rejects. A batch must not contain the same idempotency key twice. */
+    submit(call: Call, submission: Submission): Promise<Outcome> {
+      if (submission.idempotency === null) return admission.submit(call, submission);
+      const { principal } = call;
       const scopedKey = `${principal.partnerId}/${principal.eventId}/${submission.idempotency.key}`;
       if (keysInProgress.has(scopedKey)) return Promise.resolve<Outcome>({ kind: 'in-progress' });
       keysInProgress.add(scopedKey);
-      return admission.submit(principal, submission).finally(() => keysInProgress.delete(scopedKey));
+      return admission.submit(call, submission).finally(() => keysInProgress.delete(scopedKey));
     },
   };
 }
@@ -96,8 +97,8 @@ const STATEMENT_TIMEOUT = '57014';
  *    ├── bad value: in halves ◄─────────┤
  *    └── unknown: repeat, same id ◄─────┴─► unavailable: overloaded · unexpected: failed · no time: unknown
  *
- * A repeat waits for an attempt that still runs and returns its answer if it has committed. Until a repeat is answered the lost
- * attempt may still commit. So `overloaded` means that nothing was reserved, and `unknown` that Postgres did not answer.
+ * A repeat waits for a lost attempt that still runs, and returns its answer if it has committed. Until Postgres answers a repeat, the
+ * lost attempt can commit. So `overloaded` means that nothing was reserved, and `unknown` that Postgres did not answer.
  */
 export function commitBatch(deps: CommitDependencies, submissions: Part): Promise<Outcome[]> {
   const giveUpAt = performance.now() + deps.answerWithinMs;
@@ -128,7 +129,7 @@ async function refuseLocked(commit: Commit, part: Part): Promise<Outcome[]> {
   return isLocked.map((refused) => (refused ? OVERLOADED : outcomes.next().value!));
 }
 
-/** Resolves to the outcomes, or to why there are none. */
+/** Resolves to the outcomes, or to the kind of failure. */
 async function attempt(commit: Commit, batchId: string, part: Part, isRepeat: boolean) {
   const reservations = reservationsOf(part);
   try {
@@ -145,34 +146,36 @@ async function attempt(commit: Commit, batchId: string, part: Part, isRepeat: bo
   }
 }
 
-/** The connection of an attempt was lost: repeats it with the same id, undivided, until it is answered. */
+/** Repeats an attempt whose connection was lost, with the same id and undivided, until Postgres answers. */
 async function repeatLost(commit: Commit, batchId: string, part: Part): Promise<Outcome[]> {
   while (performance.now() < commit.giveUpAt) {
     const result = await attempt(commit, batchId, part, true);
     if (typeof result !== 'string') return result;
     // The lost attempt has the same values and fails as well.
     if (result === 'bad-value') return halve(commit, part, { kind: 'failed' });
-    if (result === 'conflict')
-      await forgetExpiredKeys(commit.db, part, commit.retentionHours).catch(() => {});
+    if (result === 'conflict') await forgetKeys(commit, part);
     await delay(RETRY_DELAY_MS);
   }
   return decide(part, { kind: 'unknown' });
 }
 
-/** Resolves to the outcomes of a part that was rolled back; null: it is attempted again. */
+/** Resolves to the outcomes of a part that was rolled back, or to null if it must be attempted again. */
 async function afterRollback(commit: Commit, part: Part, failure: StatementFailure, attempts: number) {
   if (failure === 'bad-value') return halve(commit, part, { kind: 'failed' });
   if (failure === 'unexpected') return decide(part, { kind: 'failed' });
   if (failure === 'locked' && (await findLocked(commit, part))) return null;
   if (failure !== 'conflict')
     return failure === 'locked' && attempts < MAX_ATTEMPTS ? null : decide(part, OVERLOADED);
-  // Another process was faster with an idempotency key or an attendee, or an expired key was in the way.
+  // Another process committed the same idempotency key or attendee first, or an expired key conflicts.
   if (attempts === MAX_ATTEMPTS) return halve(commit, part, OVERLOADED);
-  await forgetExpiredKeys(commit.db, part, commit.retentionHours).catch(() => {});
+  await forgetKeys(commit, part);
   return null;
 }
 
-/** Splits a part, so that the row that Postgres refuses is alone in the end and gets the outcome. */
+const forgetKeys = ({ db, retentionHours }: Commit, part: Part) =>
+  forgetExpiredKeys(db, part, retentionHours).catch(() => {});
+
+/** Splits a part until the row that Postgres rejects is alone. That row gets the outcome. */
 async function halve(commit: Commit, part: Part, outcome: Outcome): Promise<Outcome[]> {
   if (part.length === 1) return [outcome];
   const middle = Math.ceil(part.length / 2);
@@ -188,23 +191,23 @@ type TicketOfEvent = Pick<Reservation, 'ticketId' | 'eventId'>;
 /** How long a breaker stays open before one group tries the ticket again. Doubled each time that it is still locked. */
 const COOL_DOWN_MS = 500;
 const MAX_COOL_DOWN_MS = 5_000;
-const LOCKED = 'another transaction keeps a ticket locked; its registrations are refused, others go on';
+const LOCKED = 'another transaction keeps a ticket locked; registrations for it are refused, others continue';
 
 /**
  * Circuit breakers of tickets whose rows another transaction keeps locked for longer than a commit takes, usually one that an
- * operator forgot. While a breaker is open, registrations for the ticket are refused at once: otherwise all registrations in their
+ * operator forgot. While a breaker is open, registrations for the ticket are refused at once. Otherwise all registrations in their
  * group would wait with them.
  */
 export function createLockedTickets(log: Logger) {
-  /** By ticket and event, until a group with the ticket has committed. A request that names a wrong event is not affected. */
+  /** By ticket and event, until a group with the ticket commits. A request that names another event is not affected. */
   const locks = new Map<string, { coolDownMs: number; refusedUntil: number }>();
   return {
     /** Returns whether the ticket's breaker is open. */
     has: (ticket: TicketOfEvent) =>
       locks.size > 0 && performance.now() < (locks.get(nameOf(ticket))?.refusedUntil ?? 0),
 
-    /** Opens the breakers, for longer than the last time. */
-    lock(tickets: readonly TicketOfEvent[]): void {
+    /** Opens the breakers. One that was opened before stays open for twice as long as the last time. */
+    lock(tickets: readonly TicketOfEvent[]) {
       for (const ticket of tickets) {
         const known = locks.get(nameOf(ticket));
         const coolDownMs = known ? Math.min(2 * known.coolDownMs, MAX_COOL_DOWN_MS) : COOL_DOWN_MS;
@@ -213,8 +216,8 @@ export function createLockedTickets(log: Logger) {
       }
     },
 
-    /** Closes the breakers of tickets that a group has committed for. */
-    release(tickets: readonly TicketOfEvent[]): void {
+    /** Closes the breakers of tickets for which a group has committed. */
+    release(tickets: readonly TicketOfEvent[]) {
       if (locks.size === 0) return;
       for (const ticket of tickets)
         if (locks.delete(nameOf(ticket)))
@@ -228,7 +231,7 @@ const nameOf = ({ ticketId, eventId }: TicketOfEvent) => `${ticketId} ${eventId}
 export type LockedTickets = ReturnType<typeof createLockedTickets>;
 
 /** Opens the circuit breakers of tickets whose rows are locked now. Waits for no lock. Returns whether there are any. */
-async function findLocked({ db, locked }: Commit, part: Part): Promise<boolean> {
+async function findLocked({ db, locked }: Commit, part: Part) {
   const wanted = reservationsOf(part);
   const tickets = db
     .selectFrom('tickets')

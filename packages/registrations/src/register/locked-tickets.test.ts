@@ -15,7 +15,7 @@ beforeEach(() => {
 
 afterEach(() => void vi.useRealTimers());
 
-/** How long its buyers are refused from now on. */
+/** Returns for how long the breaker stays open from now on. */
 function refusedForMs(): number {
   let ms = 0;
   for (; locked.has(ticket); ms += 100) vi.advanceTimersByTime(100);

@@ -5,18 +5,25 @@ import type { RegisterHeaders, RegistrationRequest } from '@floodgate/contract';
 import { plainArray, textArray, type Database } from '@floodgate/database';
 import type { Principal } from '@floodgate/http';
 
-/** The headers of a call. */
 type Headers = Static<typeof RegisterHeaders>;
 
-/** Returns the fields of the attendee, null where the request has none. */
-const attendeeIn = (request: RegistrationRequest) => ({
-  fullName: request.fullName,
-  emailAddress: request.emailAddress,
-  phoneNumber: request.phoneNumber ?? null,
-  gender: request.gender ?? null,
-  tableOrSeat: request.tableOrSeat ?? null,
-  extraData1: request.extraData1 ?? null,
-  extraData2: request.extraData2 ?? null,
+/** Returns the fields of the attendee. A field that the request lacks is null. */
+const attendeeIn = ({
+  fullName,
+  emailAddress,
+  phoneNumber = null,
+  gender = null,
+  tableOrSeat = null,
+  extraData1 = null,
+  extraData2 = null,
+}: RegistrationRequest) => ({
+  fullName,
+  emailAddress,
+  phoneNumber,
+  gender,
+  tableOrSeat,
+  extraData1,
+  extraData2,
 });
 
 /** The content that two requests with the same idempotency key must share. */
@@ -27,7 +34,7 @@ const holdSecondsIn = ({ 'hold-for': seconds }: Headers) => (seconds === undefin
 /** One validated request for a seat: the attendee's fields, the partner and the ticket. */
 export type Reservation = ReturnType<typeof toReservation>;
 
-/** Returns what a request reserves. */
+/** Returns the reservation of a request. */
 export function toReservation(principal: Principal, request: RegistrationRequest, headers: Headers) {
   const { shardId, partnerId, eventId, duplicatePolicy, duplicateScope } = principal;
   const ticketId = request.organizedEventTicketID;
@@ -41,21 +48,21 @@ export function toReservation(principal: Principal, request: RegistrationRequest
     /** Ten random digits. */
     passCode: drawPassCode(),
     ...attendeeIn(request),
-    /** Of the attendee's e-mail address, or of address and ticket; null for events that allow duplicates. */
+    /** Digest of the e-mail address, or of address and ticket. Null if the event allows duplicates. */
     attendeeDigest:
       duplicatePolicy === 'allow' ? null : uuidDigest(scope + request.emailAddress.toLowerCase()),
     /** Whether a duplicate gets the attendee's existing seat, if it is this partner's. */
     returnsExisting: duplicatePolicy === 'return_existing',
-    /** How long the seat is held unless it is confirmed; null: it is not held. */
+    /** How long the seat is held unless it is confirmed. Null: it is not held. */
     holdSeconds,
     idempotency: idempotencyOf(headers, () => [contentOf(request), holdSeconds]),
   };
 }
 
-/** The registrations of one call: at least one, all of one partner and event. */
+/** The reservations of a bulk call: at least one, all of one partner and event. */
 export type BulkReservation = ReturnType<typeof toBulkReservation>;
 
-/** Returns what a bulk call reserves: with `isAll`, all of it or nothing. The key is that of the call. */
+/** Returns the reservations of a bulk call. With `isAll`, all are granted or none. The idempotency key is the call's. */
 export function toBulkReservation(
   principal: Principal,
   requests: readonly RegistrationRequest[],
@@ -81,7 +88,7 @@ const uuidDigest = (text: string) => createHash('sha256').update(text).digest('h
 /** Returns the unguessable part of a pass reference: ten digits, the first not zero, from a secure random source. */
 export const drawPassCode = () => randomInt(1_000_000_000, 10_000_000_000);
 
-/** The registrations of one call. They are never divided. */
+/** The reservations of one call. They are never split between batches. */
 export type Submission = Reservation | BulkReservation;
 
 export const isBulk = (submission: Submission): submission is BulkReservation => 'reservations' in submission;
@@ -94,7 +101,7 @@ export function reservationsOf(submissions: readonly Submission[]): readonly Res
   return submissions.flatMap((submission) => (isBulk(submission) ? submission.reservations : [submission]));
 }
 
-/** `hold-limit`: the partner holds its share of the ticket. `group-refused`: another one of an all-or-none call was refused. */
+/** `hold-limit`: the partner holds its share of the ticket. `group-refused`: another registration of an all-or-none call was refused. */
 export type Refusal =
   'no-such-ticket' | 'not-on-sale' | 'sold-out' | 'duplicate' | 'hold-limit' | 'group-refused';
 
@@ -102,7 +109,7 @@ export type Refusal =
 export type SeatOutcome =
   /** The seat is committed. `replayed`: the idempotency key was answered before. */
   | { kind: 'registered'; serial: number; passCode: number; replayed: boolean }
-  /** The attendee had this seat before. */
+  /** The attendee already had this seat. */
   | { kind: 'existing'; serial: number; passCode: number }
   | { kind: Refusal; replayed: boolean }
   /**
@@ -112,7 +119,7 @@ export type SeatOutcome =
    */
   | { kind: 'key-reused' | 'in-progress' | 'overloaded' | 'unknown' | 'failed' };
 
-/** Outcome of a call: of one registration, or of a bulk call with one for each registration, in order. */
+/** Outcome of a call. A bulk call has one for each registration, in order. */
 export type Outcome = SeatOutcome | { kind: 'bulk'; outcomes: SeatOutcome[]; replayed: boolean };
 
 /** Whether the call has reserved a seat now. */
@@ -125,34 +132,34 @@ export const OVERLOADED: SeatOutcome = { kind: 'overloaded' };
 
 /** The result of the SQL function. */
 interface Answer {
-  /** By position; null: all are registered. */
+  /** By position. Null: all are registered. */
   outcomes: (Refusal | 'registered' | 'existing' | 'key-reused')[] | null;
   /** By position: the serials of seats granted by this batch. */
   serials: (number | null)[];
-  /** Registrations that are answered as before, or that have a seat already. */
+  /** Registrations that get an earlier answer, or whose attendee already has a seat. */
   replays: [position: number, serial: number | null, passCode: number | null][];
 }
 
 /** The contract promises this lifetime of idempotency keys to partners. */
 export const DEFAULT_RETENTION_HOURS = 24;
-/** Seconds after its commit until the relay enqueues a batch again that is not finalized. */
-export const RELAY_GRACE_SECONDS = 5;
+/** Seconds after the commit until the relay finalizes a batch that is still pending. */
+const RELAY_GRACE_SECONDS = 5;
 
 export interface ReserveOptions {
   /** The batch was sent before with this id, and the connection was lost: returns the same outcomes. */
   isRepeat?: boolean;
-  /** How long it waits for a row lock; by default as long as the statement may take. */
+  /** How long the statement waits for a row lock. By default only its own timeout limits this. */
   lockWithinMs?: number;
   /** Lifetime of idempotency keys. */
   retentionHours?: number;
-  /** How much of a ticket one partner may hold; by default all of it. */
+  /** How much of a ticket one partner may hold. By default all of it. */
   holdSharePercent?: number;
 }
 
 /**
- * Reserves seats for a batch of one shard in one function call and one commit, all or nothing. Seats go by position while they last.
- * Returns one outcome per submission, in order. Idempotent by `batchId`: see `isRepeat`. No two submissions of a batch may have
- * the same idempotency key.
+ * Reserves seats for a batch of one shard in one function call and one commit, all or nothing. Grants seats by position while they
+ * last. Returns one outcome per submission, in order. Idempotent by `batchId`: see `isRepeat`. No two submissions of a batch may
+ * have the same idempotency key.
  */
 export async function reserveBatch(
   db: Database,
@@ -171,7 +178,7 @@ export async function reserveBatch(
   const plain = (read: (reservation: Reservation) => number | string | null) =>
     plainArray(reservations.map(read));
   const text = (read: (reservation: Reservation) => string | null) => textArray(reservations.map(read));
-  // Citus sends the whole call to the shard's server only if it stands in the select list and has plain values.
+  // Citus sends the whole call to the shard's server only if it is in the select list and its arguments are plain values.
   const { rows } = await sql<{ answer: Answer }>`
     select reserve_batch(
       ${reservations[0]!.shardId}::integer, ${batchId}::uuid, ${isRepeat}::boolean, ${lockWithinMs}::integer,
@@ -200,7 +207,7 @@ function findCalls(submissions: readonly Submission[]) {
   return submissions.flatMap((submission) => {
     const first = last + 1;
     last += seatsOf(submission);
-    const { key, fingerprint } = submission.idempotency ?? { key: null, fingerprint: null };
+    const { key = null, fingerprint = null } = submission.idempotency ?? {};
     if (!isBulk(submission) && key === null) return [];
     return { first, last, key, fingerprint, isAll: isBulk(submission) && submission.isAll };
   });
@@ -222,7 +229,7 @@ function findRepeats(reservations: readonly Reservation[]): (number | null)[] {
   return isRepeated ? positions : [];
 }
 
-/** Returns the outcome of each submission. The function gives an outcome of a whole bulk call to each of its registrations. */
+/** Returns the outcome of each submission. The SQL function repeats an outcome of a whole bulk call for each of its registrations. */
 function gatherBulks(submissions: readonly Submission[], outcomes: SeatOutcome[]): Outcome[] {
   if (!submissions.some(isBulk)) return outcomes;
   let next = 0;
@@ -236,8 +243,8 @@ function gatherBulks(submissions: readonly Submission[], outcomes: SeatOutcome[]
 }
 
 /**
- * Returns the wanted tickets in id order, each once per event that it is requested under, with the number of seats, and for each
- * reservation the (1-based) index of its ticket.
+ * Returns the wanted tickets in id order with their number of seats, each ticket once per event under which it is requested. Also
+ * returns the (1-based) index of the ticket of each reservation.
  */
 function countWanted(reservations: readonly Reservation[]) {
   const byTicket = new Map<string, { ticketId: number; eventId: number; seats: number; index: number }>();
@@ -265,7 +272,7 @@ function readOutcomes(
     const replayed = replay !== undefined;
     if (kind !== 'registered') return { kind, replayed };
     const seat = replay ?? { serial: serials[index] ?? null, passCode };
-    // The registration of an earlier answer is gone, so its pass reference is unknown.
+    // The registration of the earlier answer no longer exists, so its pass reference is unknown.
     if (seat.serial === null || seat.passCode === null) return { kind: 'failed' };
     return { kind, serial: seat.serial, passCode: seat.passCode, replayed };
   });

@@ -30,10 +30,10 @@ export const CODES = {
   failed: '99',
 } as const satisfies Record<Exclude<SeatOutcome['kind'], 'registered' | 'existing'>, FailureCode>;
 
-/** Every failure that Register For Event can answer. */
-export const REGISTER_FAILURES = [...COMMON_FAILURES, '11', ...Object.values(CODES)].filter(
-  (code, index, all): code is FailureCode => code !== '36' && all.indexOf(code) === index,
-);
+/** Every failure code that Register For Event can return. */
+export const REGISTER_FAILURES = [
+  ...new Set<FailureCode>([...COMMON_FAILURES, '11', ...Object.values(CODES)]),
+].filter((code) => code !== '36');
 
 const OF_TICKET = 'This e-mail address is already registered for the ticket';
 
@@ -46,28 +46,28 @@ export function responseOf(principal: Principal, outcome: SeatOutcome) {
   return success(formatPassReference({ prefix, eventId, serial, passCode }));
 }
 
-/** `code-32@floodgate.invalid`, or with a tag, so that there can be many. RFC 2606 reserves the domain: no attendee has one. */
+/** `code-32@floodgate.invalid`. A tag makes further addresses. RFC 2606 reserves the domain, so no attendee has such an address. */
 const PROVOKING_ADDRESS = /^code-(\d\d)(?:\+[^@]*)?@floodgate\.invalid$/i;
 
 /**
- * Returns the code that the address of a test event's attendee asks for, if it is one of these. Nothing is reserved for it, except
- * for 91: there the first answer is lost, as a real one can be after its commit.
+ * Returns the code that the e-mail address of a test event's attendee requests, if it is one of `codes`. Such a request reserves
+ * nothing. Only 91 reserves a seat and loses the first answer, as can happen after a real commit.
  */
 export function provokedCode(
   { mode }: Principal,
   { emailAddress }: RegistrationRequest,
   codes: readonly FailureCode[],
-): FailureCode | undefined {
+) {
   if (mode !== 'test') return undefined;
-  const code = PROVOKING_ADDRESS.exec(emailAddress)?.[1] as FailureCode | undefined;
-  return code && codes.includes(code) ? code : undefined;
+  const asked = PROVOKING_ADDRESS.exec(emailAddress)?.[1];
+  return codes.find((code) => code === asked);
 }
 
 /** POST /events/register: reserves a seat and answers with its pass reference at once. */
 export function addRegisterRoute(
   api: Routes,
-  registrations: Pick<Registrations, 'submit' | 'refuse' | 'refuseWhenFull'>,
-): void {
+  groups: Pick<Registrations, 'submit' | 'refuse' | 'refuseWhenFull'>,
+) {
   api.post(
     '/events/register',
     {
@@ -84,7 +84,7 @@ export function addRegisterRoute(
         response: answersOf(PassReference),
       },
       bodyLimit: BODY_LIMIT_BYTES,
-      onRequest: registrations.refuseWhenFull,
+      onRequest: groups.refuseWhenFull,
       preValidation: (request, _reply, done) => {
         trimFullName(request.body);
         done();
@@ -93,15 +93,15 @@ export function addRegisterRoute(
     async (request, reply) => {
       const { principal, body, headers } = request;
       const provoked = provokedCode(principal, body, REGISTER_FAILURES);
-      if (provoked !== undefined && provoked !== '91') return registrations.refuse(request, reply, provoked);
-      const outcome = await registrations.submit(principal, toReservation(principal, body, headers));
+      if (provoked && provoked !== '91') return groups.refuse(request, reply, provoked);
+      const outcome = await groups.submit(request, toReservation(principal, body, headers));
       if (outcome.kind === 'failed') throw new Error('a registration failed');
-      if (provoked === '91' && isNew(outcome)) return registrations.refuse(request, reply, '91');
+      if (provoked === '91' && isNew(outcome)) return groups.refuse(request, reply, '91');
       if ('replayed' in outcome && outcome.replayed) void reply.header('idempotent-replayed', 'true');
       const answer = responseOf(principal, outcome as SeatOutcome);
       if (answer.responseCode === '00') return answer;
       const { responseCode, responseMessage: message } = answer;
-      return registrations.refuse(request, reply, responseCode, { message });
+      return groups.refuse(request, reply, responseCode, { message });
     },
   );
 }

@@ -45,17 +45,14 @@ export function statusOf(row: RegistrationRow): RegistrationStatus {
   };
 }
 
-/** Finds one registration, together with others that are looked up at the same time. */
+/** Finds one registration. Concurrent calls share a statement. */
 export type FindRegistration = (query: RegistrationQuery) => Promise<RegistrationRow | undefined>;
 
 /**
- * Finds registrations of one shard by their serials, each if this partner made it under this event. Resolves to one row per query,
- * in order, undefined if there is none.
+ * Finds registrations of one shard by serial, partner and event. Resolves to one row per query, in order, or to undefined if there
+ * is none.
  */
-export async function findRegistrations(
-  db: Database,
-  queries: readonly RegistrationQuery[],
-): Promise<(RegistrationRow | undefined)[]> {
+export async function findRegistrations(db: Database, queries: readonly RegistrationQuery[]) {
   const column = (name: keyof RegistrationQuery) => plainArray(queries.map((query) => query[name]));
   const shardId = queries[0]?.shardId;
   if (shardId === undefined) return [];
@@ -73,7 +70,7 @@ export async function findRegistrations(
       end as state
     from unnest(${column('serial')}::bigint[], ${column('partnerId')}::integer[], ${column('eventId')}::integer[])
       with ordinality as query (serial, partner_id, event_id, position)
-    -- One by one, each by its key (offset 0). Postgres does not know the number of queries, and could scan a whole table per query.
+    -- With offset 0 Postgres looks up each query by key. It does not know their number, and could scan a whole table per query.
     cross join lateral (
       select serial, batch_id, event_id, ticket_id, pass_code, reserved_at, held_until, cancelled_at
       from registrations
@@ -92,20 +89,14 @@ export async function findRegistrations(
   return queries.map((_, index) => byPosition.get(index + 1));
 }
 
-/** Returns the registration that each entry of a page is about, as it was then. Undefined: there is none. */
-export async function registrationsOf(
-  db: Database,
-  shardId: number,
-  entries: readonly JournalEntry[],
-): Promise<(RegistrationRow | undefined)[]> {
-  const found = await findRegistrations(
-    db,
-    entries.map(({ eventId, partnerId, serial }) => ({ shardId, eventId, partnerId, serial: serial! })),
-  );
+/** Returns the registration of each entry of a page, as it was after the entry. Undefined: there is none. */
+export async function registrationsOf(db: Database, shardId: number, entries: readonly JournalEntry[]) {
+  const queries = entries.map((entry) => ({ ...entry, shardId, serial: entry.serial! }));
+  const found = await findRegistrations(db, queries);
   return found.map((row, index) => row && asOf(entries[index]!, row));
 }
 
-/** The registration as it was with this entry, whatever has happened to it since. */
+/** Returns the registration as it was after this entry, without later changes. */
 function asOf({ kind, at }: JournalEntry, row: RegistrationRow): RegistrationRow {
   if (kind === 'cancelled') {
     // Its batch may have been finalized later, without it.
@@ -113,7 +104,7 @@ function asOf({ kind, at }: JournalEntry, row: RegistrationRow): RegistrationRow
     const wasFinished = finishedAt && cancelledAt && finishedAt <= cancelledAt;
     return { ...row, state: kind, finishedAt: wasFinished ? finishedAt : null };
   }
-  // A later cancellation has an entry of its own.
+  // A later cancellation has its own entry.
   if (kind === 'confirmed') return { ...row, state: kind, cancelledAt: null };
   return { ...row, state: 'failed', finishedAt: at, cancelledAt: null };
 }

@@ -7,25 +7,20 @@ import {
   PassReference,
   RegistrationStatus,
   success,
-  type FailureCode,
 } from '@floodgate/contract';
 import type { Routes } from '@floodgate/http';
 import type { ChangeGroups } from '../change/change-registrations.ts';
+import { CODES } from '../register/route.ts';
 import { statusOf, type FindRegistration, type RegistrationRow } from './find-registrations.ts';
 
 const PARAMS = Type.Pick(RegistrationStatus, ['passReference']);
 
 /** The groups that commit the changes of partners. */
-export type Changes = Record<keyof typeof ROUTES, Pick<ChangeGroups, 'submit' | 'refuse'>>;
+type Changes = Record<keyof typeof ROUTES, ChangeGroups>;
 
-export const REFUSALS = {
-  'too-late': '35',
-  overloaded: '90',
-  unknown: '91',
-  failed: '99',
-} as const satisfies Record<string, FailureCode>;
+export const REFUSALS = { ...CODES, 'too-late': '35' } as const;
 
-// In this order, a reader of the documents can try one after the other.
+// The order of the API reference: its reader can try one after the other.
 const ROUTES = {
   confirm: {
     operationId: 'confirmRegistration',
@@ -44,7 +39,7 @@ const ROUTES = {
 };
 
 /** GET /events/registrations/{passReference}: the state of one of the caller's registrations. */
-export function addStatusRoute(api: Routes, findRegistration: FindRegistration): void {
+export function addStatusRoute(api: Routes, findRegistration: FindRegistration) {
   api.get(
     '/events/registrations/:passReference',
     {
@@ -59,21 +54,20 @@ export function addStatusRoute(api: Routes, findRegistration: FindRegistration):
       },
     },
     async ({ principal, params: { passReference } }, reply) => {
-      const { shardId, partnerId, eventId } = principal;
       const parts = parsePassReference(passReference);
-      const row = parts && (await findRegistration({ shardId, serial: parts.serial, partnerId, eventId }));
+      const row = parts && (await findRegistration({ ...principal, serial: parts.serial }));
       const status = row && statusOf(row);
-      // Found by its serial, then compared in full: a guessed serial is not enough.
+      // The row is found by its serial. The whole reference must match, so that a guessed serial is not enough.
       return status?.passReference === passReference ? success(status) : reply.fail('34');
     },
   );
 }
 
 /**
- * POST /events/registrations/{passReference}/cancel: gives a seat back.
- * POST /events/registrations/{passReference}/confirm: keeps one that is held for a while.
+ * POST /events/registrations/{passReference}/cancel: cancels a registration and releases its seat.
+ * POST /events/registrations/{passReference}/confirm: confirms a held registration.
  */
-export function addChangeRoutes(api: Routes, changes: Changes, findRegistration: FindRegistration): void {
+export function addChangeRoutes(api: Routes, changes: Changes, findRegistration: FindRegistration) {
   for (const name of ['confirm', 'cancel'] as const)
     api.post(
       `/events/registrations/:passReference/${name}`,
@@ -90,16 +84,15 @@ export function addChangeRoutes(api: Routes, changes: Changes, findRegistration:
       async (request, reply) => {
         const { principal, params } = request;
         const { passReference } = params;
-        const { shardId, partnerId, eventId, passPrefix, cancelUntil: deadline } = principal;
+        const { eventId, passPrefix, cancelUntil: deadline } = principal;
         const parts = parsePassReference(passReference);
         if (parts?.eventId !== eventId || parts.prefix !== passPrefix) return reply.fail('34');
         const { serial, passCode } = parts;
-        const named = { partnerId, eventId, serial, passCode, deadline };
-        const outcome = await changes[name].submit(principal, named);
+        const outcome = await changes[name].submit(request, { ...principal, serial, passCode, deadline });
         if (outcome === 'cancelled' || outcome === 'confirmed') return success(passReference);
         if (outcome === null) return reply.fail('34');
-        const find = async () => findRegistration({ shardId, serial, partnerId, eventId });
-        // If it cannot be read, the refusal itself stands.
+        const find = () => findRegistration({ ...principal, serial });
+        // If this read fails, the refusal has the default message.
         const row = outcome === 'too-late' ? await find().catch(() => undefined) : undefined;
         const specifics = row && { message: whyTooLate(name, row) };
         return changes[name].refuse(request, reply, REFUSALS[outcome], specifics);
@@ -107,7 +100,7 @@ export function addChangeRoutes(api: Routes, changes: Changes, findRegistration:
     );
 }
 
-function whyTooLate(change: keyof typeof ROUTES, { state, isExpired }: RegistrationRow): string {
+function whyTooLate(change: keyof typeof ROUTES, { state, isExpired }: RegistrationRow) {
   if (change === 'cancel') return `The registration is ${state}, and the cancellation deadline has passed`;
   if (isExpired) return 'The hold has expired, and the registration is cancelled';
   return `The registration is ${state}`;

@@ -18,15 +18,15 @@ const SCHEMA = {
   tags: ['Registrations'],
   summary: 'Reset Test Event',
   description:
-    'Cancels the registrations that the same partner made under this test event, up to 10,000 in one call, and then forgets ' +
-    'the Idempotency-Keys. Safe to repeat; do so while `more` is true. A live event has no such route: 60.',
+    'Cancels the registrations that the same partner made under this test event, up to 10,000 per call, and then deletes ' +
+    'its Idempotency-Keys. Safe to repeat: call it again while `more` is true. For a live event the answer is 60.',
   failures: [...COMMON_FAILURES, '60', '91'] satisfies FailureCode[],
   response: answersOf(TestEventReset),
 };
 
 /** POST /events/reset: cancels the caller's registrations under a test event, and deletes its idempotency keys. */
 export function addResetRoute(api: Routes, db: Database, cancels: ChangeGroups, answerWithinMs: number) {
-  // One at a time: live registrations must not wait for the connections of resets.
+  // One at a time, so that resets do not take the connections that live registrations need.
   const queue = createFairQueue({ answerWithinMs, abandonsStarted: false, patienceMs: answerWithinMs });
   api.post('/events/reset', { schema: SCHEMA, bodyLimit: BODY_LIMIT_BYTES }, async (request, reply) => {
     const { principal, raw } = request;
@@ -38,17 +38,17 @@ export function addResetRoute(api: Routes, db: Database, cancels: ChangeGroups, 
   });
 }
 
-/** A partner's part of an event. */
+/** The event, and the partner whose registrations under it are reset. */
 type PartOfEvent = Pick<Principal, 'shardId' | 'eventId' | 'partnerId'>;
 
-/** Registrations, and idempotency keys, that one reset deletes. */
+/** Limit of registrations, and of idempotency keys, in one reset. */
 const LIMIT = 10_000;
 /** A larger group would delay other registrations of its tickets. */
 const PER_GROUP = 500;
 
 /**
- * Cancels registrations of a partner under an event, and when none is left forgets the idempotency keys. Returns how many were
- * cancelled, or why none were.
+ * Cancels registrations of a partner under an event. When none is left, deletes the idempotency keys. Returns how many registrations
+ * were cancelled, or why none were.
  */
 export async function resetEvent(db: Database, { commit }: Pick<ChangeGroups, 'commit'>, part: PartOfEvent) {
   const { head, after } = await readResetCursor(db, part);
@@ -66,27 +66,27 @@ export async function resetEvent(db: Database, { commit }: Pick<ChangeGroups, 'c
   return { cancelled, more: cursor !== null || (await forgetKeys(db, part, LIMIT)) === LIMIT };
 }
 
-/** `before`: where the journal segment with it starts. Null: it is not in the journal yet. */
-type Found = NamedRegistration & { before: number | null };
+/** `before`: the offset before its journal segment. Null: it is not in the journal yet. */
+type Found = Pick<NamedRegistration, 'serial' | 'passCode'> & { before: number | null };
 
 /**
- * Finds up to `limit` registrations of a partner under an event that nobody has cancelled: first those that the journal may not
- * have, then those in the journal after the offset. Everything up to the returned cursor is among them; null: they are all.
+ * Finds up to `limit` registrations of a partner under an event that are not cancelled: first those that the journal may not have,
+ * then those that it has after the offset. The result is complete up to the returned cursor. If that is null, it is complete.
  */
 export async function findUncancelled(db: Database, part: PartOfEvent, after: number, limit: number) {
   const { shardId, eventId, partnerId } = part;
   const inRanges = async (ranges: RawBuilder<unknown>, order = sql``) => {
     const { rows } = await sql<Found>`
-      select r.serial, r.pass_code as "passCode", r.event_id as "eventId", r.partner_id as "partnerId", range.before
+      select r.serial, r.pass_code as "passCode", range.before
       from (${ranges}) range cross join lateral (
-        select serial, pass_code, event_id, partner_id from registrations
+        select serial, pass_code from registrations
         where shard_id = ${shardId} and serial between range.first and range.last
           and event_id = ${eventId} and partner_id = ${partnerId} and cancelled_at is null
         offset 0
       ) r ${order} limit ${limit}`.execute(db);
     return rows;
   };
-  // In this order: a batch that is finalized in between is found twice, not missed.
+  // In this order, a batch that is finalized between the two reads is found twice. In the other order, it would be missed.
   const unwritten = await inRanges(sql`
     select first_serial as first, last_serial as last, null::bigint as before from batches
     where shard_id = ${shardId} and journal_offset is null and state in ('pending', 'confirmed')
@@ -103,7 +103,7 @@ export async function findUncancelled(db: Database, part: PartOfEvent, after: nu
         and held_until < 'infinity' and cancelled_at is null
       offset 0
     ) held`);
-  // Compared and sorted as rows, so that only the index of a partner's segments fits.
+  // Compared and sorted as rows, so that the planner can use only the index of a partner's segments.
   const journaled = await inRanges(
     sql`
       select event_id, partner_id, last_offset, last_offset - count as before, part.first, part.last
@@ -117,13 +117,13 @@ export async function findUncancelled(db: Database, part: PartOfEvent, after: nu
     sql`order by range.event_id, range.partner_id, range.last_offset`,
   );
   const all = [...unwritten, ...journaled].slice(0, limit);
-  const found = [...new Map(all.map((one) => [one.serial, one])).values()];
+  const found = [...new Map(all.map((one) => [one.serial, { ...one, eventId, partnerId }])).values()];
   return { found, cursor: all.length < limit ? null : (all.at(-1)!.before ?? after) };
 }
 
 /**
- * Returns the last offset of the journal, and the one up to which resets have cancelled everything: 0 if the journal was restored
- * from before it.
+ * Returns the last offset of the journal, and the offset up to which resets have cancelled all registrations. The second is 0 if the
+ * journal was restored from a backup that ends before it.
  */
 async function readResetCursor(db: Database, { shardId, eventId, partnerId }: PartOfEvent) {
   const { rows } = await sql<{ head: number; after: number }>`
@@ -146,12 +146,9 @@ const saveResetCursor = (db: Database, { shardId, eventId, partnerId }: PartOfEv
 
 /** Deletes up to `limit` idempotency keys of a partner under an event. Returns how many. */
 async function forgetKeys(db: Database, { shardId, eventId, partnerId }: PartOfEvent, limit: number) {
+  const isOwn = sql`shard_id = ${shardId} and partner_id = ${partnerId} and event_id = ${eventId}`;
   const { numAffectedRows } = await sql`
     delete from idempotency_keys
-    where shard_id = ${shardId} and partner_id = ${partnerId} and event_id = ${eventId} and key in (
-      select key from idempotency_keys
-      where shard_id = ${shardId} and partner_id = ${partnerId} and event_id = ${eventId}
-      limit ${limit}
-    )`.execute(db);
+    where ${isOwn} and key in (select key from idempotency_keys where ${isOwn} limit ${limit})`.execute(db);
   return Number(numAffectedRows ?? 0);
 }
