@@ -6,7 +6,7 @@ import { Failure, InvalidInput } from '@floodgate/service/failure';
 import { wrongFields } from '@floodgate/service/load-config';
 import { insertAuditEntries, type Change } from './audit-log.ts';
 
-// Fields that actions have in common. A description is the rule that the error message shows.
+// Fields that actions share. Error messages show the description as the rule.
 
 const INT4_MAX = 2_147_483_647;
 
@@ -14,7 +14,7 @@ const INT4_MAX = 2_147_483_647;
 export const whole = (minimum: number, maximum: number) =>
   Type.Integer({ minimum, maximum, description: `a whole number from ${minimum} to ${maximum}` });
 
-/** Text without a space at either end. The limits count Unicode characters, as Postgres does. */
+/** Text without a space at either end. Its limits are in Unicode characters, as in Postgres. */
 export const text = (minimum: number, maximum: number) =>
   Type.RegExp(new RegExp(`^(?!\\s)[^\\p{Cc}\\p{Cs}]{${minimum},${maximum}}(?<!\\s)$`, 'u'), {
     description: `${minimum} to ${maximum} characters, no control characters, no space around them`,
@@ -29,7 +29,7 @@ export const Name = text(1, 255);
 /** An instant, or null for none. */
 export const instantOrNull = (description: string) => Type.Union([Type.Date(), Type.Null()], { description });
 
-/** A partner acts on what belongs to it under one event. The principal of a request is one. */
+/** A partner that acts on its own things under one event, such as the principal of a request. */
 export interface PartnerActor {
   kind: 'partner';
   shardId: number;
@@ -37,30 +37,30 @@ export interface PartnerActor {
   partnerId: number;
 }
 
-/** The actor of an action: an operator, by name, or a partner. */
+/** The actor of an action: the name of an operator, or a partner. */
 export type Actor = string | PartnerActor;
 
 /** Records a change of the subject in the audit log. */
 export type Note = (subject: string, change: Omit<Change, 'subject'>) => void;
 
-/** One operation, declared once. Routes, commands and forms are adapters of it. */
+/** One operation, declared once for routes, commands and forms. */
 export interface Action<Input extends TObject, Result> {
   /** Its name in the audit log: "ticket.update". */
   name: string;
   /** Every field describes its rule. */
   input: Input;
-  /** Returns the fields that break a rule which a schema cannot express, each with that rule. */
+  /** Returns the fields that break a rule that the schema cannot express, each with its rule. */
   check?: (input: Static<Input>) => Record<string, string>;
-  /** The message for an operator if one of these constraints is violated. */
+  /** Messages for the operator, by the constraint that Postgres reports as violated. */
   refusals?: Record<string, string>;
-  /** Throws Failure if the action is impossible. Records nothing if nothing changes. */
+  /** Performs the action, and records changes only. Throws Failure if it is impossible. */
   run: (transaction: Database, input: Static<Input>, note: Note, actor: Actor) => Promise<Result>;
 }
 
-/** Returns the action as it is, with the types of its input and result. */
+/** Returns the action itself, with inferred types of input and result. */
 export const defineAction = <Input extends TObject, Result>(action: Action<Input, Result>) => action;
 
-// The log has partners as "partner:7", so no operator may have such a name.
+// The log names a partner "partner:7", so an operator must not have such a name.
 const Operator = Type.Object({
   by: Type.RegExp(/^(?!partner:|device:)(?!\s)[^\p{Cc}\p{Cs}]{1,255}(?<!\s)$/u, {
     description: `${Name.description!}, and neither partner: nor device: at the start`,
@@ -68,8 +68,8 @@ const Operator = Type.Object({
 });
 
 /**
- * Performs the action and records who did it, in one transaction. If `db` is a transaction, it is used. Returns the action's
- * result. Throws InvalidInput before any statement is sent, and Failure if the action is impossible.
+ * Performs the action and records its changes with the actor, in one transaction (`db` itself if it is one). Returns the action's
+ * result. Throws InvalidInput before it sends a statement, and Failure if the action is impossible.
  */
 export async function perform<Input extends TObject, Result>(
   db: Database,
@@ -77,7 +77,7 @@ export async function perform<Input extends TObject, Result>(
   input: Static<Input>,
   actor: Actor,
 ): Promise<Result> {
-  // Fields that nobody validates reach no statement.
+  // Removes fields that the schema does not validate.
   const known = Value.Clean(action.input, { ...input }) as Static<Input>;
   assertValid(action, known, actor);
   const acted = inTransaction(db, async (transaction) => {
@@ -93,7 +93,7 @@ export async function perform<Input extends TObject, Result>(
   });
 }
 
-/** Throws InvalidInput if the action cannot be performed with this input. Sends no statement. */
+/** Throws InvalidInput if the input or the actor breaks a rule. Sends no statement. */
 export function assertValid<Input extends TObject>(
   action: Action<Input, unknown>,
   input: Static<Input>,
@@ -101,7 +101,7 @@ export function assertValid<Input extends TObject>(
 ) {
   const byWhom = typeof actor === 'string' ? wrongFields(Operator, { by: actor }) : {};
   const wrong = { ...wrongFields(action.input, input), ...byWhom };
-  // A check reads fields that are valid each by itself.
+  // A check requires that each field is valid.
   const rules = Object.keys(wrong).length === 0 ? (action.check?.(input) ?? {}) : wrong;
   if (Object.keys(rules).length > 0) throw new InvalidInput(rules);
 }

@@ -2,19 +2,19 @@ import { sql } from 'kysely';
 import type { AuditedState, Database } from '@floodgate/database';
 import type { Actor } from './actions.ts';
 
-// Two tables. Entries of operators are kept: no role may update or delete a row. Entries of partners are kept for 90 days and at
-// most 1,000 per partner, because a partner decides how many there are.
+// Two tables. Operators' entries are kept: no role may update or delete them. Partners' entries are kept for 90 days, at most 1,000 per
+// partner, because a partner can create any number of them.
 
-/** A change of one thing. Holds neither secrets nor their hashes, and no attendee data. */
+/** A change of one thing, without secrets, their hashes or attendees' data. */
 export interface Change {
-  /** Kind and id: "ticket:7". */
+  /** Kind and id, such as "ticket:7". */
   subject: string;
-  /** Missing or null if the thing did not exist. */
+  /** Absent or null if the thing did not exist. */
   before?: AuditedState | null;
   after?: AuditedState | null;
 }
 
-/** Inserts one row per change. `db` is the transaction that makes the changes. */
+/** Inserts one row per change. `db` is the transaction of the changes. */
 export async function insertAuditEntries(db: Database, actor: Actor, action: string, changes: Change[]) {
   if (changes.length === 0) return;
   const isOperator = typeof actor === 'string';
@@ -27,8 +27,8 @@ export async function insertAuditEntries(db: Database, actor: Actor, action: str
 }
 
 /**
- * Returns the latest entries, newest first: at most `limit`, not older than `since`, of one subject if one is named. The actor is the
- * name of an operator, or "partner:7". Ids are unique per kind of actor.
+ * Returns at most `limit` entries, newest first, not older than `since` and of `subject` if these are given. The actor is an operator's
+ * name or "partner:7". Operators' and partners' entries have separate ids.
  */
 export async function readAuditLog(
   db: Database,
@@ -50,7 +50,7 @@ export async function readAuditLog(
 const KEPT_DAYS = 90;
 const KEPT_PER_PARTNER = 1_000;
 
-/** Deletes entries of partners that are too old or too many. */
+/** Deletes partners' entries above the limits of age and number. */
 export async function expirePartnerEntries(db: Database): Promise<void> {
   await sql`
     delete from partner_audit_log entry

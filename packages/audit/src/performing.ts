@@ -10,9 +10,9 @@ type ResultOf<Performed> = Performed extends { run: (...args: never[]) => Promis
   : never;
 
 /**
- * Returns how to add commands to a group that perform the actions which `load` imports. A command's arguments and options are the
- * input of its action. It prints the result, with --json as it is, else the text that `answerOf` makes of it. `fields` names the option
- * of a field that inputOf does not find.
+ * Returns a function that adds a command to a group. The command performs an action that `load` imports. The action's input comes from
+ * the command's arguments and options; `fields` is the `names` of inputOf. The command prints the result with --json, otherwise the text
+ * that `answerOf` returns.
  */
 export const performing =
   <Actions>(group: Command, cli: Cli, load: () => Promise<Actions>) =>

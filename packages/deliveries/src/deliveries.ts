@@ -8,15 +8,15 @@ import type { Ended } from './outcome.ts';
  *
  *            lease, committed            recorded after the attempt
  *   queued ──────────────────▶ sending ──┬──▶ sent
- *     ▲                        ▲   ▲ │   ├──▶ undeliverable   refused for good, or too often
- *     │  no attempt was made   │   │ │   ├──▶ suppressed      this recipient gets no messages
- *     └────────────────────────┼───┼─┤   └──▶ cancelled       no longer to be sent, found when it was loaded
+ *     ▲                        ▲   ▲ │   ├──▶ undeliverable   refused permanently, or in every attempt
+ *     │  no attempt was made   │   │ │   ├──▶ suppressed      the recipient must get no messages
+ *     └────────────────────────┼───┼─┤   └──▶ cancelled       no longer wanted when it was loaded
  *                              │   │ └──▶ retry ──┐
  *                              │   └──────────────┘ lease, when it is due
  *                              └ lease expired: the process died. The row is leased again and marked `possibly_twice`.
  */
 
-/** The subjects of deliveries of one kind. */
+/** The deliveries of one kind and event. */
 export interface Queue {
   shardId: number;
   eventId: number;
@@ -27,16 +27,16 @@ export interface Queue {
 export interface Delivery extends Queue {
   /** The subject of the message: a registration's serial, or a webhook's id. */
   subject: string;
-  /** Which edition of the message: it rises when the same subject needs a newer message. */
+  /** Edition of the message. It rises when the same subject needs a newer message. */
   revision: number;
-  /** Attempts that counted, and attempts in which the process died. */
+  /** Attempts that counted, plus attempts in which the process died. */
   attempts: number;
   /** An earlier attempt may have succeeded without its outcome being recorded. */
   possiblyTwice: boolean;
-  /** Processes have died in several attempts: it may be the cause. */
+  /** The process died in several attempts. This delivery may be the cause. */
   isSuspect: boolean;
   createdAt: Date;
-  /** Milliseconds from the last attempt to the lease; null: there was no attempt. */
+  /** Milliseconds between the last attempt and the lease; null if there was no attempt. */
   triedMsAgo: number | null;
   lease: string;
   /** When this process asked for the lease, by the clock of `performance`. */
@@ -45,7 +45,7 @@ export interface Delivery extends Queue {
 
 const inQueue = ({ shardId, eventId, kind }: Queue) => ({ shard_id: shardId, event_id: eventId, kind });
 
-/** Queues a delivery for each subject that has none yet: one statement for a whole page. `since`: when each became due. */
+/** Queues a delivery for each subject that has none yet, in one statement. `since` is the time at which the delivery became due. */
 export async function queueDeliveries(
   db: Database,
   { shardId, eventId, kind }: Queue,
@@ -59,14 +59,14 @@ export async function queueDeliveries(
     on conflict (shard_id, event_id, kind, subject) do nothing`.execute(db);
 }
 
-/** Replaces a row (`kept`) by its newer edition (`excluded`). */
+/** Replaces a row (`kept`) with its newer edition (`excluded`). */
 const AS_INSERTED = sql`
   state = excluded.state, attempts = excluded.attempts, possibly_twice = excluded.possibly_twice, lease = null,
   reason = null, created_at = excluded.created_at, tried_at = null`;
 
 /**
- * Queues a newer edition of a delivery, or its first. An earlier edition that waits is replaced. The message is not sent before
- * `apartMinutes` have passed since the last one was.
+ * Queues the next edition of a delivery, or the first one. It replaces an edition that is still queued. The earliest time to send it is
+ * `apartMinutes` after the previous edition was sent.
  */
 export async function queueEdition(
   db: Database,
@@ -74,7 +74,7 @@ export async function queueEdition(
   subject: string,
   apartMinutes: number,
 ): Promise<void> {
-  // At UTC: Citus adds nothing to a row's own value in an update that depends on the time zone.
+  // In UTC: Citus rejects an update that adds an interval to a column if the result depends on the session's time zone.
   const sentAtUtc = sql`kept.sent_at at time zone 'utc'`;
   await sql`
     insert into deliveries as kept (shard_id, event_id, kind, subject)
@@ -87,8 +87,8 @@ export async function queueEdition(
 }
 
 /**
- * Queues a delivery of `kind` for each subject to which one of `after` was sent, or may have been sent, in an edition older than
- * `revision`. Returns how many there are. Repeating it changes nothing.
+ * Queues a delivery of `kind` for each subject that got, or may have got, a delivery of the kind `after` in an edition older than
+ * `revision`. Returns the number of queued deliveries. Idempotent.
  */
 export async function queueFollowUps(
   db: Database,
@@ -107,52 +107,56 @@ export async function queueFollowUps(
 }
 
 const deliveriesOf = (db: Database, queue: Queue) =>
-  db.selectFrom('deliveries').where((where) => where.and(inQueue(queue)));
+  db.selectFrom('deliveries').where(({ and }) => and(inQueue(queue)));
 
-/** Returns whether at least `count` deliveries are due. Those that are tried again later do not count. */
+/** Returns whether at least `count` deliveries are due. Deliveries that wait for a retry do not count. */
 export async function hasQueued(db: Database, queue: Queue, count: number): Promise<boolean> {
   const due = sql<boolean>`state in ('queued', 'retry', 'sending') and due_at <= now()`;
-  const nth = deliveriesOf(db, queue)
+  const last = deliveriesOf(db, queue)
     .where(due)
     .select('kind')
-    .offset(count - 1)
-    .limit(1);
-  return (await nth.executeTakeFirst()) !== undefined;
+    .offset(count - 1);
+  return (await last.limit(1).executeTakeFirst()) !== undefined;
 }
 
-/** Returns how many subjects have had a delivery of a kind. */
+/** Returns how many deliveries of a kind and event were sent. */
 export async function countSent(db: Database, queue: Queue): Promise<number> {
-  const sent = deliveriesOf(db, queue).where('sent_at', 'is not', null);
-  return (await sent.select((of) => of.fn.countAll<number>().as('sent')).executeTakeFirstOrThrow()).sent;
+  const count = sql<number>`count(sent_at)`.as('sent');
+  return (await deliveriesOf(db, queue).select(count).executeTakeFirstOrThrow()).sent;
 }
 
-/** Deletes deliveries that nobody has tried to send. */
+/** Deletes deliveries that no process has tried to send. */
 export async function dequeue(db: Database, queue: Queue): Promise<void> {
   const untried = { ...inQueue(queue), state: 'queued', possibly_twice: false } as const;
-  const rows = db.deleteFrom('deliveries').where((where) => where.and(untried));
-  await rows.execute();
+  await db
+    .deleteFrom('deliveries')
+    .where(({ and }) => and(untried))
+    .execute();
 }
 
-/** Returns what became of a delivery; undefined: there is none. */
+/** Returns the state of a delivery; undefined if there is none. */
 export const findDelivery = (db: Database, queue: Queue, subject: string) =>
   deliveriesOf(db, queue)
     .select(['state', 'reason', 'created_at as createdAt', 'sent_at as sentAt'])
     .where('subject', '=', subject)
     .executeTakeFirst();
 
-/** How long a crashed process keeps its rows from other processes. */
+/** A crashed process keeps its rows leased for this long. */
 export const LEASE_SECONDS = 30;
 
 /** A kind to lease. */
 export interface LeasedKind {
   name: string;
-  /** Only of events that have an active journal consumer of this kind: the operator's switch. Null: of all events. */
+  /**
+   * Lease only deliveries of events with an active journal consumer of this kind, which is the operator's switch. Null: lease those of all
+   * events.
+   */
   consumerKind: string | null;
 }
 
 /**
- * Leases up to `most` due deliveries of a shard. They are committed as `sending` when this resolves. At most one of them is a
- * suspect, and none if not `withSuspect`.
+ * Leases up to `most` due deliveries of a shard. They are committed as `sending` when this resolves. At most one of them is a suspect, and
+ * none without `withSuspect`.
  */
 export async function leaseDeliveries(
   db: Database,
@@ -161,32 +165,32 @@ export async function leaseDeliveries(
   most: number,
   withSuspect = true,
 ): Promise<Delivery[]> {
-  const ofLease = { shardId, lease: randomUUID(), leasedAt: performance.now() };
+  const common = { shardId, lease: randomUUID(), leasedAt: performance.now() };
   const { rows } = await sql<{ leased: (Omit<Delivery, 'createdAt'> & { createdAt: string })[] }>`
     select lease_deliveries(
       ${shardId}, ${textArray(kinds.map(({ name }) => name))}::text[],
       ${textArray(kinds.map(({ consumerKind }) => consumerKind))}::text[],
-      ${most}, ${withSuspect}, ${ofLease.lease}, make_interval(secs => ${LEASE_SECONDS})
+      ${most}, ${withSuspect}, ${common.lease}, make_interval(secs => ${LEASE_SECONDS})
     ) as leased`.execute(db);
-  return rows[0]!.leased.map((row) => ({ ...row, ...ofLease, createdAt: new Date(row.createdAt) }));
+  return rows[0]!.leased.map((row) => ({ ...row, ...common, createdAt: new Date(row.createdAt) }));
 }
 
-/** Extends leases of one shard by another LEASE_SECONDS. `leasedAt` changes of those that this process still has. */
+/** Extends the leases of deliveries of one shard by LEASE_SECONDS. Updates `leasedAt` of the deliveries that this process still holds. */
 export async function renewLeases(db: Database, shardId: number, deliveries: readonly Delivery[]) {
   const renewedAt = performance.now();
   const { rows } = await sql<{ name: string }>`
-    update deliveries set due_at = now() + make_interval(secs => ${LEASE_SECONDS})
+    update deliveries d set due_at = now() + make_interval(secs => ${LEASE_SECONDS})
     from json_to_recordset(${JSON.stringify(deliveries)}::json)
-      as leased (kind text, "eventId" integer, subject text, lease uuid)
-    where deliveries.shard_id = ${shardId} and deliveries.event_id = leased."eventId" and deliveries.kind = leased.kind
-      and deliveries.subject = leased.subject and deliveries.lease = leased.lease and state = 'sending'
-    returning deliveries.lease || ' ' || deliveries.subject as name`.execute(db);
+      as l (kind text, "eventId" integer, subject text, lease uuid)
+    where d.shard_id = ${shardId} and d.event_id = l."eventId" and d.kind = l.kind
+      and d.subject = l.subject and d.lease = l.lease and state = 'sending'
+    returning d.lease || ' ' || d.subject as name`.execute(db);
   const kept = new Set(rows.map(({ name }) => name));
   for (const delivery of deliveries)
     if (kept.has(`${delivery.lease} ${delivery.subject}`)) delivery.leasedAt = renewedAt;
 }
 
-/** Records outcomes of deliveries of one shard. An outcome is ignored where another process has the row by now. */
+/** Records outcomes of deliveries of one shard. An outcome is ignored if another process has leased the row since. */
 export async function recordOutcomes(
   db: Database,
   shardId: number,
@@ -197,18 +201,18 @@ export async function recordOutcomes(
     ...delivery,
     dueInMs: 0,
     ...outcome,
-    triedMsAgo: triedAt === undefined ? null : recordedAt - triedAt,
+    triedMsAgo: triedAt && recordedAt - triedAt,
     revision: message?.revision,
   }));
   await sql`select record_deliveries(${shardId}, ${JSON.stringify(outcomes)})`.execute(db);
 }
 
-/** Rows that one statement deletes. */
+/** Maximum number of rows that one statement deletes. */
 const PRUNED_AT_ONCE = 5_000;
 
 /**
- * Deletes finished deliveries of a shard that are older than `days` and whose journal entry is gone as well: while it is kept, the row
- * is what prevents a second message. Returns whether there may be more.
+ * Deletes finished deliveries of a shard that are older than `days` and whose journal entry has expired. While the journal has the entry,
+ * the row prevents a second message. Returns whether more may be left.
  */
 export async function pruneDeliveries(db: Database, shardId: number, days: number): Promise<boolean> {
   const { numAffectedRows } = await sql`

@@ -4,19 +4,19 @@ import type { Database } from '@floodgate/database';
 import { quotaLeases } from '@floodgate/database/limits/quota-lease';
 import type { Logger } from '@floodgate/service';
 
-/** When e-mails may be sent. */
+/** The limit of e-mails per second. */
 export type SendingRate = ReturnType<typeof createSendingRate>;
 
-/** A process takes at most this part of a second's e-mails at once, so that others get theirs. */
+/** A process takes at most one tenth of a second's e-mails at once, so that other processes get a share. */
 const PARTS = 10;
 
-/** Returns the rate that all delivery processes share; without a limit nobody waits. */
+/** Returns the rate limiter that all delivery processes share. Without `perSecond` there is no limit. */
 export function createSendingRate(db: Database, log: Logger, perSecond: number | undefined) {
   const lease = quotaLeases(db, log, 'mail_rate_windows')(0);
   return {
-    /** More are never allowed at once. */
+    /** Maximum `count` of one call of `take`. */
     atOnce: perSecond ? Math.ceil(perSecond / PARTS) : Infinity,
-    /** Waits until so many may be sent, `atOnce` at most, or until it is aborted. */
+    /** Resolves when `count` e-mails may be sent, or when the signal is aborted. */
     async take(count: number, signal: AbortSignal): Promise<void> {
       if (!perSecond) return;
       while (!signal.aborted) {
@@ -28,13 +28,13 @@ export function createSendingRate(db: Database, log: Logger, perSecond: number |
   };
 }
 
-/** The machine is busy when others than this process use more than this part of its CPUs. */
+/** The machine is busy if other processes use more than this share of its CPUs. */
 const BUSY = 0.5;
 const MEASURED_EVERY_MS = 200;
 
 /**
- * Returns whether this process should leave the machine to others: it runs at low CPU priority, and others are busy. The scheduler
- * alone does not suffice: what a delivery costs in Postgres and in the SMTP server has no low priority.
+ * Returns a function that tells whether this process should slow down: it runs at low CPU priority, and other processes keep the machine
+ * busy. The scheduler alone does not suffice, because Postgres and the SMTP server work for a delivery at normal priority.
  */
 export function createYielding(): () => boolean {
   let last = readTimes();
@@ -48,7 +48,7 @@ export function createYielding(): () => boolean {
   };
 }
 
-/** Returns milliseconds of all CPUs since the machine started, and those that others than this process have used. */
+/** Returns the CPU milliseconds of the machine since it started: the total, and the part that other processes have used. */
 function readTimes() {
   const { user, system } = process.cpuUsage();
   const times = { at: performance.now(), all: 0, others: (user + system) / -1_000 };

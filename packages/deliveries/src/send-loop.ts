@@ -18,14 +18,15 @@ import {
   type Attempt,
   type Ended,
   type Outcome,
+  type Sent,
 } from './outcome.ts';
 import { createYielding, type SendingRate } from './pace.ts';
 
-/** How deliveries of one kind become messages. */
+/** Loads and renders the deliveries of one kind. */
 export interface DeliveryKind<Message, Item = unknown> extends LeasedKind {
   /**
-   * Loads what deliveries of one event need, right before they are sent. Resolves to an item, or to the outcome where nothing is to be
-   * sent, by subject. A subject that no longer exists is missing.
+   * Loads the data of deliveries of one event, right before they are sent. Resolves by subject to an item, or to an outcome if nothing must
+   * be sent. Subjects that no longer exist are missing.
    */
   load(deliveries: readonly Delivery[]): Promise<Loaded<Item>>;
   render(item: Item, delivery: Delivery): Promise<Message>;
@@ -39,19 +40,19 @@ export interface SendLoopOptions<Message> {
   /** Never rejects. */
   send: (message: Message) => Promise<Attempt>;
   rate: SendingRate;
-  /** Runs before outcomes are recorded, and again if recording fails: outcomes are the last thing that is written. */
+  /** Runs before outcomes are recorded, which is the last write. Runs again if recording fails. */
   beforeRecord: (ended: readonly Ended<Message>[]) => Promise<void>;
-  /** Called with each outcome that was recorded, and after each attempt that found the server unavailable. */
+  /** Called with each recorded outcome, and after each attempt that found the server unavailable. */
   onOutcome: (outcome: { state: string; reason: string | null }, delivery: Delivery) => void;
-  /** `what` failed; it is repeated. */
+  /** Called if the step `what` failed. The step is retried. */
   onError: (error: Error, what: 'lease' | 'load' | 'render' | 'record', delivery?: Delivery) => void;
 }
 
-/** Deliveries that one process may have in `sending`: so many can be sent twice when it is killed. */
+/** Maximum number of deliveries in `sending` per process. A killed process can cause at most this many duplicates. */
 export const MOST_SENDING = 100;
 const PAGE = 50;
 const RENEW_EVERY_MS = 5_000;
-/** A lease is renewed when it is older than this, and a delivery is not begun when less than MARGIN_MS are left. */
+/** A lease that is older than this is renewed. A delivery is not started if its lease ends within MARGIN_MS. */
 const RENEW_AFTER_MS = 10_000;
 const MARGIN_MS = 3_000;
 const LOAD_AGAIN_MS = 1_000;
@@ -59,60 +60,57 @@ const LOAD_AGAIN_MS = 1_000;
 const GATHER_MS = 15;
 const RECORD_AGAIN_MS = 200;
 const CLOSING_MS = 5;
-const LOOK_EVERY_MS = 400;
-/** So many are begun at a look while the process yields to others. */
+const POLL_INTERVAL_MS = 400;
+/** Deliveries that are leased per poll while the process yields to others. */
 const PAGE_WHILE_YIELDING = 20;
 
 /** Sends deliveries: lease, load, send, record. First attempts and retries take the same path. */
 export class SendLoop<Message extends { revision: number }> {
   readonly #options: SendLoopOptions<Message>;
-  readonly #kinds: ReadonlyMap<string, DeliveryKind<Message>>;
   readonly #breaker = createCircuitBreaker();
   readonly #stopping = new AbortController();
   readonly #abandoning = new AbortController();
-  /** Deliveries in `sending`, and how many more were asked for. */
+  /** Deliveries in `sending`. */
   readonly #sending = new Set<Delivery>();
+  /** Deliveries that running lease statements have asked for. */
   #asked = 0;
   readonly #yields = createYielding();
   #leasedAt = -Infinity;
-  /** Whether a lease since the last run of the task has found something. */
+  /** Whether a delivery was leased since the last run of the task. */
   #hasLeased = false;
   readonly #readShards: () => Promise<number[]>;
   #shards: readonly number[] = [];
-  /** Shards to lease from as soon as there is room, in the order in which they came to wait. */
+  /** Shards to lease from when there is capacity, longest waiting first. */
   readonly #unread = new Set<number>();
   readonly #leasing = new Map<number, Promise<void>>();
-  readonly #record = shardLoader(readAtOnce, (batch: (Ended<Message> & { shardId: number })[]) =>
-    this.#recordBatch(batch),
-  );
+  readonly #record = shardLoader(readAtOnce, (batch: Ended<Message>[]) => this.#recordBatch(batch));
   readonly #renewing = setInterval(() => void this.#renew(), RENEW_EVERY_MS);
 
   constructor(options: SendLoopOptions<Message>) {
     this.#options = options;
     this.#readShards = rememberShards(options.db);
-    this.#kinds = new Map(options.kinds.map((kind) => [kind.name, kind]));
   }
 
   readonly task: PeriodicTask = {
     name: 'deliveries',
-    intervalMs: LOOK_EVERY_MS,
-    // Waits for no shard and no server.
+    intervalMs: POLL_INTERVAL_MS,
+    // Does not wait for a shard or a server.
     run: async () => {
       this.#shards = await this.#readShards();
       const isIdle = !this.#hasLeased && this.#sending.size === 0;
       this.#hasLeased = false;
-      this.look();
+      this.poll();
       return isIdle ? 'idle' : 'done';
     },
   };
 
-  /** Leases due deliveries in every shard. A shard that does not answer delays no other. */
-  look = (): void => {
+  /** Leases due deliveries in every shard. A shard that does not answer does not delay the others. */
+  poll = (): void => {
     this.#shards.forEach((shardId) => this.#unread.add(shardId));
     this.#leaseNext();
   };
 
-  /** Goes on with the shard that has waited longest, so that a probe reaches each of them. */
+  /** Leases from the shard that has waited longest, so that probes reach every shard. */
   #leaseNext(): void {
     for (const shardId of this.#unread) {
       if (this.#wanted() === 0) return;
@@ -128,7 +126,7 @@ export class SendLoop<Message extends { revision: number }> {
     }
   }
 
-  /** Leases nothing more, and puts back what was not begun. Resolves when every outcome is recorded. */
+  /** Stops leasing, and puts back deliveries that were not started. Resolves when every outcome is recorded. */
   async close(): Promise<void> {
     this.#stopping.abort();
     await Promise.all(this.#leasing.values());
@@ -136,7 +134,7 @@ export class SendLoop<Message extends { revision: number }> {
     clearInterval(this.#renewing);
   }
 
-  /** From now on, an outcome that cannot be recorded is lost. */
+  /** Stops retrying to record outcomes: an outcome that cannot be recorded is lost. */
   abandon(): void {
     this.#abandoning.abort();
   }
@@ -147,7 +145,7 @@ export class SendLoop<Message extends { revision: number }> {
     if (this.#stopping.signal.aborted || this.#breaker.opensForMs() > 0) return 0;
     if (this.#breaker.isProbing()) return open > 0 ? 0 : 1;
     const yields = this.#yields();
-    if (yields && performance.now() - this.#leasedAt < LOOK_EVERY_MS) return 0;
+    if (yields && performance.now() - this.#leasedAt < POLL_INTERVAL_MS) return 0;
     const page = Math.min(yields ? PAGE_WHILE_YIELDING : PAGE, this.#options.rate.atOnce);
     return MOST_SENDING - open >= page ? page : 0;
   }
@@ -170,13 +168,17 @@ export class SendLoop<Message extends { revision: number }> {
   async #sendPage(leased: readonly Delivery[]): Promise<void> {
     const page = leased.filter((delivery) => {
       const outcome = outcomeOfCrashes(delivery);
-      if (outcome) this.#end({ delivery, outcome });
+      if (outcome) this.#end(delivery, outcome);
       return !outcome;
     });
     if (page.length === 0) return;
-    await this.#options.rate.take(page.length, this.#stopping.signal);
+    const { kinds, rate } = this.#options;
+    await rate.take(page.length, this.#stopping.signal);
     for (const group of Map.groupBy(page, ({ kind, eventId }) => `${kind} ${eventId}`).values())
-      await this.#sendGroup(this.#kinds.get(group[0]!.kind)!, group);
+      await this.#sendGroup(
+        kinds.find((kind) => kind.name === group[0]!.kind)!,
+        group,
+      );
   }
 
   /** Sends deliveries of one kind and event. */
@@ -185,9 +187,9 @@ export class SendLoop<Message extends { revision: number }> {
     const loaded = await kind.load(group).catch((error: Error) => onError(error, 'load', group[0]));
     for (const delivery of group) {
       const found = loaded?.get(delivery.subject);
-      if (!loaded) this.#end({ delivery, outcome: putBack(delivery, null, LOAD_AGAIN_MS) });
-      else if (!found) this.#end({ delivery, outcome: { state: 'cancelled', reason: 'missing' } });
-      else if ('outcome' in found) this.#end({ delivery, outcome: found.outcome });
+      if (!loaded) this.#end(delivery, putBack(delivery, null, LOAD_AGAIN_MS));
+      else if (!found) this.#end(delivery, { state: 'cancelled', reason: 'missing' });
+      else if ('outcome' in found) this.#end(delivery, found.outcome);
       else void this.#sendOne(kind, delivery, found.item);
       await yieldToSockets();
     }
@@ -199,42 +201,40 @@ export class SendLoop<Message extends { revision: number }> {
     if (performance.now() > leaseEndsAt - MARGIN_MS) return void this.#sending.delete(delivery);
     const waitMs = this.#breaker.opensForMs();
     if (this.#stopping.signal.aborted || waitMs > 0)
-      return this.#end({ delivery, outcome: putBack(delivery, null, waitMs) });
+      return this.#end(delivery, putBack(delivery, null, waitMs));
     const rendered = kind.render(item, delivery);
     const message = await rendered.catch((error: Error) => onError(error, 'render', delivery));
-    if (!message) return this.#end({ delivery, outcome: retry(delivery, 'not rendered') });
+    if (!message) return this.#end(delivery, retry(delivery, 'not rendered'));
     const attempt = await send(message);
     const triedAt = performance.now();
     const outcome = outcomeOf(delivery, attempt, this.#breaker);
     if (attempt.kind !== 'sent' && this.#breaker.opensForMs() > 0)
       onOutcome({ state: 'unavailable', reason: attempt.reason }, delivery);
-    this.#end({ delivery, outcome, message, attempt, triedAt });
+    this.#end(delivery, outcome, { message, attempt, triedAt });
   }
 
-  #end(ended: Ended<Message>): void {
-    void this.#record({ ...ended, shardId: ended.delivery.shardId });
+  #end(delivery: Delivery, outcome: Outcome, sent?: Sent<Message>): void {
+    void this.#record({ ...sent, delivery, outcome, shardId: delivery.shardId });
   }
 
-  /** Records outcomes of one shard. Repeats until Postgres answers: only this process knows what was sent. */
+  /** Records outcomes of one shard. Retries until Postgres answers, because only this process knows which messages were sent. */
   async #recordBatch(batch: readonly Ended<Message>[]): Promise<[]> {
     const { db, beforeRecord, onOutcome, onError } = this.#options;
     const record = async () => {
       await beforeRecord(batch);
-      await recordOutcomes(db, batch[0]!.delivery.shardId, batch);
+      await recordOutcomes(db, batch[0]!.shardId, batch);
+      return true;
     };
     const shouldRetry = (error: unknown) => (onError(error as Error, 'record'), true);
-    const signal = this.#abandoning.signal;
-    const isRecorded = await repeat(record, { delayMs: RECORD_AGAIN_MS, signal, shouldRetry }).then(
-      () => true,
-      // It stops: the leases expire.
-      () => false,
-    );
+    const options = { delayMs: RECORD_AGAIN_MS, signal: this.#abandoning.signal, shouldRetry };
+    // If the process stops first, the leases expire.
+    const isRecorded = await repeat(record, options).catch(() => false);
     for (const { delivery, outcome } of batch) {
       this.#sending.delete(delivery);
-      // Without a reason it was put back: nothing has happened.
+      // A delivery that was put back without a reason is not reported: there was no attempt.
       if (isRecorded && (outcome.reason !== null || outcome.state === 'sent')) onOutcome(outcome, delivery);
     }
-    this.look();
+    this.poll();
     await delay(GATHER_MS);
     return [];
   }

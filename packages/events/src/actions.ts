@@ -27,13 +27,16 @@ const oneOf = <Word extends string>(...words: Word[]) =>
 
 const timeOrNone = Type.Optional(instantOrNull('a time, or none'));
 
-/** Words, or null for none. */
+/** Text, or null for none. */
 const textOrNone = (maximum: number) =>
   Type.Optional(
     Type.Union([text(1, maximum), Type.Null()], { description: `1 to ${maximum} characters, or none` }),
   );
 
-/** Adds an event. Two may share a prefix, since a pass reference names its event; `prefixIsShared` says that they do. */
+/**
+ * Creates an event. Events can share a prefix, because a pass reference contains the event id.
+ * `prefixIsShared` reports this.
+ */
 export const createEventAction = defineAction({
   name: 'event.create',
   input: Type.Object({
@@ -47,8 +50,8 @@ export const createEventAction = defineAction({
     duplicateScope: Type.Optional(oneOf('event', 'ticket')),
     cancelUntil: timeOrNone,
   }),
-  run: async (transaction, { mode = 'live', ...input }, note) => {
-    const event = await createEvent(transaction, { ...input, mode });
+  run: async (db, { mode = 'live', ...input }, note) => {
+    const event = await createEvent(db, { ...input, mode });
     note(`event:${event.id}`, { after: { ...input, mode, ref: event.ref } });
     return event;
   },
@@ -56,7 +59,10 @@ export const createEventAction = defineAction({
 
 const ORDER_RULE = 'the event must start before it ends';
 
-/** Changes the given settings of an event, and leaves the rest. Returns also how many e-mails with an old time or place were sent. */
+/**
+ * Changes the given settings of an event. Also returns the number of e-mails that were sent with an old time
+ * or place.
+ */
 export const updateEventAction = defineAction({
   name: 'event.update',
   input: Type.Object({
@@ -69,30 +75,29 @@ export const updateEventAction = defineAction({
     language: Type.Optional(oneOf('en', 'de')),
     replyTo: textOrNone(254),
   }),
-  check: ({ eventId: _eventId, ...settings }): Record<string, string> => {
-    const { timeZone, replyTo } = settings;
-    if (Object.values(settings).every((value) => value === undefined))
-      return { eventId: 'nothing to change; give at least one detail' };
+  check: (input): Record<string, string> => {
+    const { timeZone, replyTo } = input;
+    if (Object.keys(input).length === 1) return { eventId: 'nothing to change; give at least one setting' };
     return {
       ...(timeZone && !isTimeZone(timeZone) && { timeZone: 'a time zone such as Europe/Berlin, or none' }),
       ...(replyTo && !isEmailAddress(replyTo) && { replyTo: 'an e-mail address, or none' }),
     };
   },
-  run: async (transaction, { eventId, ...settings }, note) => {
-    const { before, after } = await updateEvent(transaction, eventId, settings);
+  run: async (db, { eventId, ...settings }, note) => {
+    const { before, after } = await updateEvent(db, eventId, settings);
     // Checked after the update: a concurrent change of the other time has waited for it.
     if (after.startsAt && after.endsAt && after.startsAt >= after.endsAt) throw new Failure(ORDER_RULE);
     note(`event:${eventId}`, { before: settingsOf(before), after: settingsOf(after) });
     const isMoved = placeOf(before) !== placeOf(after);
     const confirmations = { shardId: after.shardId, eventId, kind: CONFIRMATION };
-    return { ...after, outdatedEmails: isMoved ? await countSent(transaction, confirmations) : 0 };
+    return { ...after, outdatedEmails: isMoved ? await countSent(db, confirmations) : 0 };
   },
 });
 
 const placeOf = ({ startsAt, endsAt, venue }: Event) => JSON.stringify([startsAt, endsAt, venue]);
 
-/** Of the IANA's names: an offset such as +01:00 knows no summer. */
-function isTimeZone(name: string): boolean {
+/** Accepts names of the IANA database. An offset such as +01:00 has no daylight saving time. */
+function isTimeZone(name: string) {
   try {
     return !/^[+-]/.test(name) && Boolean(new Intl.DateTimeFormat('en', { timeZone: name }));
   } catch {
@@ -101,17 +106,17 @@ function isTimeZone(name: string): boolean {
 }
 
 /**
- * Queues an e-mail with the new time and place to every registration whose confirmation said something older. Repeated without a
- * further change, it queues nothing. Perform it after the change is committed: every confirmation that was not begun before then says
- * the new time and place by itself.
+ * Queues an e-mail with the new time and place to every registration whose confirmation contained older ones.
+ * Repeated without a further change, it queues nothing. Perform it after the change is committed:
+ * confirmations that start later contain the new time and place already.
  */
 export const notifyHoldersAction = defineAction({
   name: 'event.notify-holders',
   input: Type.Object({ eventId: Id }),
-  run: async (transaction, { eventId }, note) => {
-    const { shardId, revision } = await findEvent(transaction, eventId);
+  run: async (db, { eventId }, note) => {
+    const { shardId, revision } = await findEvent(db, eventId);
     const updates = { shardId, eventId, kind: EVENT_UPDATED };
-    const notified = await queueFollowUps(transaction, updates, { after: CONFIRMATION, revision });
+    const notified = await queueFollowUps(db, updates, { after: CONFIRMATION, revision });
     if (notified > 0) note(`event:${eventId}`, { after: { revision, notified } });
     return { eventId, notified };
   },
@@ -126,8 +131,8 @@ export const grantEventAction = defineAction({
     event_grants_partner_id_fkey: 'no such partner',
     event_grants_event_id_fkey: 'no such event',
   },
-  run: async (transaction, { eventId, partnerId }, note) => {
-    const isNew = await grantEvent(transaction, partnerId, eventId);
+  run: async (db, { eventId, partnerId }, note) => {
+    const isNew = await grantEvent(db, partnerId, eventId);
     if (isNew) note(`event:${eventId}`, { after: { grantedTo: partnerId } });
     return { eventId, partnerId, granted: true };
   },
@@ -136,20 +141,20 @@ export const grantEventAction = defineAction({
 export const revokeEventAction = defineAction({
   name: 'event.revoke',
   input: Grant,
-  run: async (transaction, { eventId, partnerId }, note) => {
-    const wasOpen = await revokeEvent(transaction, partnerId, eventId);
+  run: async (db, { eventId, partnerId }, note) => {
+    const wasOpen = await revokeEvent(db, partnerId, eventId);
     if (!wasOpen) throw new Failure(`event ${eventId} was not open to partner ${partnerId}`);
     note(`event:${eventId}`, { before: { grantedTo: partnerId } });
     return { eventId, partnerId, granted: false };
   },
 });
 
-/** Moves an event that nobody has registered for to another shard. */
+/** Moves an event without registrations to another shard. */
 export const moveEventAction = defineAction({
   name: 'event.move',
   input: Type.Object({ eventId: Id, shardId: whole(0, 2_147_483_647) }),
-  run: async (transaction, { eventId, shardId }, note) => {
-    const from = await moveEvent(transaction, eventId, shardId);
+  run: async (db, { eventId, shardId }, note) => {
+    const from = await moveEvent(db, eventId, shardId);
     if (from !== shardId) note(`event:${eventId}`, { before: { shardId: from }, after: { shardId } });
     return { eventId, shardId, from };
   },

@@ -4,12 +4,12 @@ import { Failure } from '@floodgate/service/failure';
 
 export type { Language } from '@floodgate/database';
 
-/** The kind of delivery that brings an attendee their pass. Its subject is the registration's serial. */
+/** The kind of delivery that sends a pass to an attendee. Its subject is the registration's serial. */
 export const CONFIRMATION = 'confirmation';
-/** The kind of delivery that tells holders of a pass that the event has changed. */
+/** The kind of delivery that notifies pass holders of a change of the event. */
 export const EVENT_UPDATED = 'event-updated';
 
-/** The columns of an event. Not *, as of tickets. */
+/** The columns of an event. Not *, for the same reason as for tickets. */
 const COLUMNS = [
   'id',
   'ref',
@@ -32,7 +32,7 @@ const COLUMNS = [
 
 export type Event = Awaited<ReturnType<typeof findEvent>>;
 
-/** Returns what an operator sets on an event. Null: not known, or no limit. */
+/** Returns the settings of an event. Null: not known, or no limit. */
 export function settingsOf(event: Event) {
   const { cancelUntil, startsAt, endsAt, venue, timeZone, language, replyTo } = event;
   return { cancelUntil, startsAt, endsAt, venue, timeZone, language, replyTo };
@@ -41,11 +41,11 @@ export function settingsOf(event: Event) {
 type NewEvent = Pick<Event, 'name' | 'passPrefix' | 'duplicatePolicy'> &
   Partial<Pick<Event, 'mode' | 'duplicateScope' | 'cancelUntil'>>;
 
-/** Creates an event with a fresh reference. Returns also whether another event has the same prefix of pass references. */
+/** Creates an event with a new reference. Also returns whether another event has the same prefix. */
 export async function createEvent(db: Database, given: NewEvent) {
   const others = db.selectFrom('events').select('id').where('pass_prefix', '=', given.passPrefix).limit(1);
   const prefixIsShared = (await others.executeTakeFirst()) !== undefined;
-  // By chance where several have the fewest events, as others may be choosing now.
+  // Random among the shards with the fewest events: other transactions may choose a shard at the same time.
   const shards = countEvents(db)
     .orderBy('events')
     .orderBy(sql`random()`)
@@ -53,7 +53,7 @@ export async function createEvent(db: Database, given: NewEvent) {
   const { id: shardId } = await shards.executeTakeFirstOrThrow();
   const event = await inCamelCase(db)
     .insertInto('events')
-    // A value that is not given has the default of its column.
+    // Absent values get the default of their column.
     .values({ ...given, shardId })
     .returning(COLUMNS)
     .executeTakeFirstOrThrow();
@@ -89,8 +89,11 @@ export const findEvent = (db: Database, eventId: number) =>
 export const listEvents = (db: Database) =>
   inCamelCase(db).selectFrom('events').select(COLUMNS).orderBy('id').execute();
 
-/** Opens an event to a partner. False where it was open already; an unknown partner or event is a foreign-key error. */
-export async function grantEvent(db: Database, partnerId: number, eventId: number): Promise<boolean> {
+/**
+ * Opens an event to a partner. Returns false if it was open already. Throws a foreign-key error for an
+ * unknown partner or event.
+ */
+export async function grantEvent(db: Database, partnerId: number, eventId: number) {
   const granted = await db
     .insertInto('event_grants')
     .values({ partner_id: partnerId, event_id: eventId })
@@ -99,8 +102,8 @@ export async function grantEvent(db: Database, partnerId: number, eventId: numbe
   return granted.numInsertedOrUpdatedRows === 1n;
 }
 
-/** Closes an event to a partner. False where it was not open. */
-export async function revokeEvent(db: Database, partnerId: number, eventId: number): Promise<boolean> {
+/** Closes an event to a partner. Returns false if it was not open. */
+export async function revokeEvent(db: Database, partnerId: number, eventId: number) {
   const revoked = await db
     .deleteFrom('event_grants')
     .where('partner_id', '=', partnerId)
@@ -116,46 +119,45 @@ const countEvents = (db: Database) =>
     .select(({ fn }) => ['shards.id', fn.count<number>('events.id').as('events')])
     .groupBy('shards.id');
 
-/** Returns all shards, each with the number of events that live in it. */
+/** Returns all shards, each with its number of events. */
 export const listShards = (db: Database) => countEvents(db).orderBy('shards.id').execute();
 
-// Spells "evnt". On a cluster a lock of the event's row would need every server, and keep nobody from adding tickets.
+// Spells "evnt". On a cluster, a lock of the event's row would need every node, and would not prevent new
+// tickets.
 const SHARD_LOCK = 0x65766e74;
 
-/** Keeps an event in its shard until the transaction ends. Waits for a move that is running. */
-export async function keepInShard(transaction: Database, eventId: number): Promise<void> {
-  await sql`select pg_advisory_xact_lock_shared(${SHARD_LOCK}, ${eventId}::integer)`.execute(transaction);
+/** Keeps an event in its shard until the transaction ends. Waits for a running move. */
+export async function keepInShard(db: Database, eventId: number) {
+  await sql`select pg_advisory_xact_lock_shared(${SHARD_LOCK}, ${eventId}::integer)`.execute(db);
 }
 
 /**
- * Moves an event with its tickets to another shard. Returns the old shard. Throws Failure if there is
- * no such event or shard, or if the event has registrations, journal entries or consumers. An API can look for its tickets in the old shard for
- * another 2 s.
+ * Moves an event with its tickets to another shard. Returns the old shard. Throws Failure if there is no such
+ * event or shard, or if the event has registrations, journal entries or consumers. An API can read its
+ * tickets from the old shard for another 2 s.
  */
-export async function moveEvent(transaction: Database, eventId: number, shardId: number) {
+export async function moveEvent(db: Database, eventId: number, shardId: number) {
   // Waits until no transaction keeps the event in its shard, and for other moves.
-  await sql`select pg_advisory_xact_lock(${SHARD_LOCK}, ${eventId}::integer)`.execute(transaction);
-  const { shardId: from } = await findEvent(transaction, eventId);
+  await sql`select pg_advisory_xact_lock(${SHARD_LOCK}, ${eventId}::integer)`.execute(db);
+  const { shardId: from } = await findEvent(db, eventId);
   if (from === shardId) return from;
-  const shard = transaction.selectFrom('shards').select('id').where('id', '=', shardId);
+  const shard = db.selectFrom('shards').select('id').where('id', '=', shardId);
   if (!(await shard.executeTakeFirst())) throw new Failure('no such shard');
   const ofEvent = sql`where shard_id = ${from} and event_id = ${eventId}`;
   const { rows: tickets } = await sql<{ row: { taken: number } }>`
-    select to_jsonb(tickets) as row from tickets ${ofEvent} for update`.execute(transaction);
+    select to_jsonb(tickets) as row from tickets ${ofEvent} for update`.execute(db);
   const isAny = async (table: 'journal_segments' | 'journal_consumers') =>
-    (await sql`select from ${sql.table(table)} ${ofEvent} limit 1`.execute(transaction)).rows.length > 0;
+    (await sql`select from ${sql.table(table)} ${ofEvent} limit 1`.execute(db)).rows.length > 0;
   if (tickets.some(({ row }) => row.taken > 0) || (await isAny('journal_segments')))
     throw new Failure(
-      'somebody has registered for it, or a ticket of it was sold out, so it stays in its shard',
+      'the event has registrations, or one of its tickets was sold out, so it stays in its shard',
     );
   if (await isAny('journal_consumers'))
-    throw new Failure('it has webhooks or e-mails, so it stays in its shard');
-  await sql`delete from tickets ${ofEvent}`.execute(transaction);
-  await transaction.updateTable('events').set({ shard_id: shardId }).where('id', '=', eventId).execute();
+    throw new Failure('the event has webhooks or e-mails, so it stays in its shard');
+  await sql`delete from tickets ${ofEvent}`.execute(db);
+  await db.updateTable('events').set({ shard_id: shardId }).where('id', '=', eventId).execute();
   const moved = JSON.stringify(tickets.map(({ row }) => ({ ...row, shard_id: shardId })));
   await sql`
-    insert into tickets select * from jsonb_populate_recordset(null::tickets, ${moved}::jsonb)`.execute(
-    transaction,
-  );
+    insert into tickets select * from jsonb_populate_recordset(null::tickets, ${moved}::jsonb)`.execute(db);
   return from;
 }

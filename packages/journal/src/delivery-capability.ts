@@ -1,4 +1,4 @@
-import type { Registry } from '@prometheus-io/client';
+import { Counter, type Registry } from '@prometheus-io/client';
 import type { Static, TObject, TProperties } from '@sinclair/typebox';
 import type { ConsumerKind, Database } from '@floodgate/database';
 import type { Logger, Page, PeriodicTask } from '@floodgate/service';
@@ -11,23 +11,31 @@ export interface DeliveryContext<Config> {
   config: Config;
 }
 
-/** A capability while the delivery process runs. */
+/** A capability that the delivery process has opened. */
 export interface OpenDelivery {
   tasks: readonly PeriodicTask[];
   /** Pages for operators, served next to the health endpoint. */
   pages?: readonly Page[];
-  /** Starts nothing more, and resolves when nothing is in flight. */
+  /** Starts nothing more. Resolves when nothing is in flight. */
   close(): Promise<void>;
 }
 
-/** A capability's interface to the delivery process: it reads the journal and sends messages. */
+/** The interface of a capability to the delivery process. The capability reads the journal and sends messages. */
 export interface DeliveryCapability<Settings extends TProperties = TProperties> {
   kind: ConsumerKind;
   settings: Settings;
   open(context: DeliveryContext<Static<TObject<Settings>>>): Promise<OpenDelivery>;
 }
 
-/** Returns the interface as it is, with the types of its settings inferred. */
+/** Returns the interface unchanged. The compiler infers the types of its settings. */
 export const defineDelivery = <Settings extends TProperties>(
   face: DeliveryCapability<Settings>,
 ): DeliveryCapability => face;
+
+/** Adds a counter of the delivery process to its metrics. */
+export const addCounter = <Label extends string>(
+  metrics: Registry,
+  name: string,
+  help: string,
+  labelNames: Label[] = [],
+) => new Counter({ name: `floodgate_delivery_${name}`, help, labelNames, registers: [metrics] });

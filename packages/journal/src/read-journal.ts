@@ -5,10 +5,10 @@ import type { Database, JournalKind } from '@floodgate/database';
 export interface JournalFilter {
   shardId: number;
   eventId: number;
-  /** 0: the entries about its tickets. */
+  /** 0: only the entries about the event's tickets. */
   partnerId?: number | undefined;
   withTickets?: boolean;
-  /** By default entries of all kinds. */
+  /** All kinds by default. */
   kinds?: readonly JournalKind[];
 }
 
@@ -27,26 +27,27 @@ export interface JournalEntry {
 
 export interface JournalPage {
   entries: JournalEntry[];
-  /** Everything up to here was read or excluded by the filter. The next page starts after it. */
+  /** Offset up to which everything was read or excluded by the filter. The next page starts after it. */
   cursor: number;
-  /** Whether there may be more. */
+  /** Whether more entries may follow. */
   more: boolean;
 }
 
-/** Why a cursor cannot be continued: the entries after it have expired, or the journal has never reached it. */
+/** Why a read cannot continue from a cursor: the entries after it have expired, or the journal has never reached it. */
 export type CursorProblem = 'cursor-expired' | 'cursor-ahead';
 
-/** Segments of the first read. Each further read doubles them, so none reads much more than needed. */
+/** Segments of the first read. Each further read covers twice as many, so no read covers much more than needed. */
 const FIRST_READ = 16;
-/** Segments that a call reads, unless its limit of entries is larger. */
+/** Maximum number of segments per call, unless its limit of entries is larger. */
 const SEGMENTS_PER_CALL = 2_000;
 
 /**
- * Reads up to `limit` entries after the offset `after` (0: from the oldest that is kept), in the order of the shard. Later commits
- * have later offsets: a reader that continues from `cursor` skips nothing and reads nothing twice.
+ * Reads up to `limit` entries after the offset `after` (0: from the oldest entry that is kept), in the order of the shard. Later commits
+ * have later offsets, so a reader that continues from `cursor` skips nothing and reads nothing twice.
  *
- * The cost depends on what is returned, not on the length of the journal. A call reads at most 2,000 segments, or `limit` if that is
- * more. If the kinds are rare, a page can be short or empty although there is more; its cursor is then past everything that was read.
+ * The cost depends on the entries that are returned, not on the length of the journal. A call reads at most 2,000 segments, or `limit` if
+ * that is more. If the kinds are rare, a page can be short or empty although more entries follow. Its `cursor` is then after everything
+ * that was read.
  */
 export async function readJournal(
   db: Database,
@@ -62,7 +63,8 @@ export async function readJournal(
     const next = await readSegments(db, filter, page.cursor, wanted, segments);
     if (typeof next === 'string') return next;
     page.entries.push(...next.entries);
-    Object.assign(page, { cursor: next.cursor, more: next.more });
+    page.cursor = next.cursor;
+    page.more = next.more;
     if (!page.more || page.entries.length === limit) break;
   }
   return page;
@@ -74,7 +76,7 @@ interface SegmentSlice extends Pick<JournalEntry, 'kind' | 'at' | 'eventId' | 'p
   before: number;
   /** Number of entries in the slice. */
   size: number;
-  /** Whether the page ends with it or before it. */
+  /** Whether the page ends with this slice or before it. */
   isEnd: boolean;
   /** The serial of its first entry, if serials are consecutive. */
   firstSerial: number | null;
@@ -129,7 +131,7 @@ async function readSegments(
   const entries = slices.flatMap(entriesOf);
   const end = slices.find(({ isEnd }) => isEnd);
   if (end) return { entries, cursor: end.before + end.size, more: true };
-  // Read to the end. Without history the cursor stays 0: an event that has none may still move to another shard.
+  // The journal was read to its end. Without history the cursor stays 0, because an event without history may still move to another shard.
   return { entries, cursor: slices.length === 0 && after === 0 ? 0 : head, more: false };
 }
 
@@ -142,14 +144,14 @@ function entriesOf({ size, before, firstSerial, serials, ...slice }: SegmentSlic
 }
 
 /**
- * Returns the query of the first `limit` segments that end after the offset `after`, in order. It reads no others; for a whole event
- * it reads up to `limit` of each partner.
+ * Returns the query for the first `limit` segments that end after the offset `after`, in order. It reads no other segments. For a whole
+ * event it reads up to `limit` segments of each partner.
  */
 function selectSegments(filter: JournalFilter, after: number, limit: number): RawBuilder<unknown> {
   const { shardId, eventId, partnerId, withTickets } = filter;
-  // Limits are in the text: without knowing them, Postgres might read and sort everything.
-  // Compared and sorted as rows, so that only the index of a partner's segments fits. With the primary key, which is also sorted by
-  // offset, Postgres would read through the segments of all partners.
+  // The limits are literals: without known limits, the planner might read and sort everything. Rows are compared and sorted, so that only
+  // the index on a partner's segments qualifies. With the primary key, which is also sorted by offset, Postgres would read the segments of
+  // all partners.
   const ofPartner = (partner: RawBuilder<unknown>) => sql`
     select * from journal_segments
     where shard_id = ${shardId}
@@ -162,7 +164,7 @@ function selectSegments(filter: JournalFilter, after: number, limit: number): Ra
       select * from ((${own}) union all (${ofPartner(sql`0`)})) segment
       order by last_offset limit ${sql.lit(limit)}`;
   if (partnerId !== undefined) return own;
-  // From partner to partner.
+  // One index lookup per partner.
   const nextPartner = (previous: RawBuilder<unknown>) => sql`
     select min(partner_id) from journal_segments
     where shard_id = ${shardId} and event_id = ${eventId}::integer and partner_id > ${previous}`;
@@ -178,12 +180,12 @@ function selectSegments(filter: JournalFilter, after: number, limit: number): Ra
 }
 
 /**
- * Deletes up to `limit` of the oldest segments of a shard if they are older than `days`, and none after a segment that is kept. Returns
- * how many. Reads no more than it may delete.
+ * Deletes up to `limit` of the oldest segments of a shard if they are older than `days`, and none after a segment that is kept. Returns the
+ * number of deleted segments. Reads at most `limit` segments.
  */
 export async function deleteOldSegments(db: Database, shardId: number, days: number, limit: number) {
-  // Offsets are in the order of time, except for the moment a writer waited for the head. An array and a limit in the text, because
-  // Postgres would expect many rows otherwise, and read the whole table.
+  // Offsets follow time, except while a writer waits for the head. The array and the literal limit keep the planner from expecting many
+  // rows, which would make it scan the whole table.
   const { numAffectedRows } = await sql`
     delete from journal_segments
     where shard_id = ${shardId} and last_offset = any(array(
@@ -198,5 +200,5 @@ export async function deleteOldSegments(db: Database, shardId: number, days: num
       ) oldest
       where is_old
     ))`.execute(db);
-  return Number(numAffectedRows ?? 0);
+  return Number(numAffectedRows);
 }

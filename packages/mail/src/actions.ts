@@ -8,42 +8,40 @@ import { Failure } from '@floodgate/service/failure';
 import { sql } from 'kysely';
 import { digestOf } from './suppressions.ts';
 
-// Spells "mail". Two operators at the same time would add two consumers.
+// Key of an advisory lock; it spells "mail". Without the lock, two operators at the same time could add two consumers.
 const SWITCH_LOCK = 0x6d61696c;
 
 /**
- * Locks the switch of an event's e-mails until the transaction ends. Returns the journal consumer that queues them; undefined: they are
- * off. Throws Failure if there is no such event.
+ * Locks the switch of an event's e-mails until the transaction ends. Returns the journal consumer that queues them; undefined if they are
+ * disabled. Throws Failure if there is no such event.
  */
-async function lockSwitch(transaction: Database, eventId: number) {
-  await keepInShard(transaction, eventId);
-  const { shardId } = await findEvent(transaction, eventId);
-  await sql`select pg_advisory_xact_lock(${SWITCH_LOCK}, ${eventId}::integer)`.execute(transaction);
-  const consumer = await transaction
+async function lockSwitch(db: Database, eventId: number) {
+  await keepInShard(db, eventId);
+  const { shardId } = await findEvent(db, eventId);
+  await sql`select pg_advisory_xact_lock(${SWITCH_LOCK}, ${eventId}::integer)`.execute(db);
+  const consumer = await db
     .selectFrom('journal_consumers')
     .select(['shard_id as shardId', 'id', 'event_id as eventId', 'state'])
-    .where('shard_id', '=', shardId)
-    .where('event_id', '=', eventId)
-    .where('kind', '=', 'mail')
+    .where(({ and }) => and({ shard_id: shardId, event_id: eventId, kind: 'mail' }))
     .executeTakeFirst();
   return { shardId, consumer };
 }
 
-/** Switches e-mails on, for all who are confirmed, or for those who are confirmed from now on. */
+/** Enables the e-mails of an event: for all confirmed registrations, or only for later ones (`fromNow`). */
 export const switchOn = (db: Database, event: { shardId: number; eventId: number }, fromNow: boolean) =>
   addConsumer(db, { ...event, kind: 'mail', partnerId: 0, fromNow });
 
-/** Switches the e-mails of an event on. */
+/** Enables the e-mails of an event. */
 export const enableMailAction = defineAction({
   name: 'mail.enable',
   input: Type.Object({
     eventId: Id,
     fromNow: Type.Optional(Type.Boolean({ description: 'true or false' })),
   }),
-  run: async (transaction, { eventId, fromNow = false }, note) => {
-    const { shardId, consumer } = await lockSwitch(transaction, eventId);
-    if (consumer) throw new Failure('they are switched on already; resume continues after a pause');
-    await switchOn(transaction, { shardId, eventId }, fromNow);
+  run: async (db, { eventId, fromNow = false }, note) => {
+    const { shardId, consumer } = await lockSwitch(db, eventId);
+    if (consumer) throw new Failure('e-mails are already enabled; after a pause, use resume');
+    await switchOn(db, { shardId, eventId }, fromNow);
     note(`event:${eventId}`, { before: { mail: 'off' }, after: { mail: 'active', fromNow } });
     return { eventId, state: 'active' as const };
   },
@@ -59,11 +57,11 @@ const defineChange = (
   defineAction({
     name,
     input: Type.Object({ eventId: Id }),
-    run: async (transaction, { eventId }, note) => {
-      const { consumer } = await lockSwitch(transaction, eventId);
-      if (!consumer) throw new Failure('its e-mails are not switched on');
+    run: async (db, { eventId }, note) => {
+      const { consumer } = await lockSwitch(db, eventId);
+      if (!consumer) throw new Failure('e-mails of this event are not enabled');
       if (consumer.state !== state) {
-        await change(transaction, consumer);
+        await change(db, consumer);
         note(`event:${eventId}`, { before: { mail: consumer.state }, after: { mail: state } });
       }
       return { eventId, state };
@@ -72,13 +70,13 @@ const defineChange = (
 
 export const pauseMailAction = defineChange('mail.pause', 'paused', pauseConsumer);
 export const resumeMailAction = defineChange('mail.resume', 'active', resumeConsumer);
-/** Rows of attempts stay, so that nobody gets a second e-mail when they are switched on again. */
+/** Deliveries that were attempted stay, so that no attendee gets a second e-mail if e-mails are enabled again. */
 export const disableMailAction = defineChange('mail.disable', 'off', async (db, consumer) => {
   await deleteConsumer(db, consumer);
   for (const kind of [CONFIRMATION, EVENT_UPDATED]) await dequeue(db, { ...consumer, kind });
 });
 
-/** Sends e-mails to an address again that was refused for good. The audit log gets its digest only. */
+/** Ends the suppression of an address that was refused permanently. The audit log contains only the digest. */
 export const liftSuppressionAction = defineAction({
   name: 'mail.unsuppress',
   input: Type.Object({
@@ -87,9 +85,9 @@ export const liftSuppressionAction = defineAction({
       description: 'an address, or its digest, from the list',
     }),
   }),
-  run: async (transaction, { address }, note) => {
+  run: async (db, { address }, note) => {
     const digest = address.includes('@') ? digestOf(address) : address;
-    const lifted = transaction.deleteFrom('mail_suppressions').where('digest', '=', digest);
+    const lifted = db.deleteFrom('mail_suppressions').where('digest', '=', digest);
     const { numDeletedRows } = await lifted.executeTakeFirst();
     if (numDeletedRows === 0n) throw new Failure('this address is not suppressed');
     note(`mail-address:${digest}`, { before: { suppressed: true } });

@@ -6,12 +6,12 @@ import type { MailStatus } from './status.ts';
 
 const loadActions = () => import('./actions.ts');
 
-/** How e-mails are switched. */
+/** The commands that enable, disable, pause and resume e-mails, with their actions. */
 const CHANGES = [
-  ['enable', 'send an e-mail with the pass to everybody who is or will be confirmed', 'enableMailAction'],
+  ['enable', 'send an e-mail with the pass for each confirmed registration', 'enableMailAction'],
   ['disable', 'stop sending; enabling again sends nothing twice', 'disableMailAction'],
   ['pause', 'stop sending until resume', 'pauseMailAction'],
-  ['resume', 'continue after pause', 'resumeMailAction'],
+  ['resume', 'send again after a pause', 'resumeMailAction'],
 ] as const;
 
 /** `floodgate mail …` */
@@ -22,13 +22,12 @@ export function addMailCommands(program: Command, cli: Cli): void {
     const change = performs(name, action, (done) => `e-mails of event ${done.eventId} are ${done.state}`)
       .description(description)
       .argument('<eventId>', 'the event', parseId);
-    if (name === 'enable')
-      change.option('--from-now', 'only to registrations that are confirmed from now on');
+    if (name === 'enable') change.option('--from-now', 'only for registrations that are confirmed later');
   }
   const status = mail
     .command('status')
-    .description('progress of e-mails')
-    .argument('[eventId]', 'only of this event', parseId);
+    .description('show the progress of e-mails')
+    .argument('[eventId]', 'only this event', parseId);
   answeringFromDatabase(status, cli, async (db, _options, eventId) => {
     const { readMailStatus } = await import('./status.ts');
     const { awayText } = await import('@floodgate/database/reads/shards');
@@ -38,7 +37,7 @@ export function addMailCommands(program: Command, cli: Cli): void {
   });
   const suppressions = mail
     .command('suppressions')
-    .description('addresses that an SMTP server refused for good; they get no e-mails');
+    .description('addresses that an SMTP server refused permanently; they get no e-mails');
   const list = suppressions.command('list').description('list their digests, newest first');
   answeringFromDatabase(list, cli, async (db) => {
     const { listSuppressions } = await import('./suppressions.ts');
@@ -57,7 +56,7 @@ function addPreview(mail: Command, cli: Cli) {
     .command('preview')
     .description('write the confirmation of an event with made-up data, as HTML, text and EML')
     .argument('<eventId>', 'the event', parseId)
-    .addOption(new Option('--language <language>', "instead of the event's").choices(['en', 'de'] as const))
+    .addOption(new Option('--language <language>', "default: the event's").choices(['en', 'de'] as const))
     .option('--notice', 'write the e-mail to a partner whose webhook was disabled')
     .option('--from <sender>', 'the sender; default: MAIL_FROM', parseText)
     .option('--out <directory>', 'the directory', parseText, '.');

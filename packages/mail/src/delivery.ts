@@ -1,9 +1,9 @@
-import { Counter, type Registry } from '@prometheus-io/client';
+import type { Registry } from '@prometheus-io/client';
 import type { Static, TObject } from '@sinclair/typebox';
 import { inEachShard } from '@floodgate/database';
 import { createSendingRate, pruneDeliveries, SendLoop, type SendLoopOptions } from '@floodgate/deliveries';
 import { CONFIRMATION, EVENT_UPDATED } from '@floodgate/events';
-import { defineDelivery, runConsumers, type DeliveryContext } from '@floodgate/journal';
+import { addCounter, defineDelivery, runConsumers, type DeliveryContext } from '@floodgate/journal';
 import { createPassSigner } from '@floodgate/passes';
 import { throttledWarn, type Logger } from '@floodgate/service';
 import { WEBHOOK_DISABLED } from '@floodgate/webhooks';
@@ -16,14 +16,14 @@ import { mailSettings } from './settings.ts';
 import { openSmtp, type Transport } from './smtp.ts';
 import { suppressRefused } from './suppressions.ts';
 
-const LOOK_EVERY_MS = 200;
-const PRUNE_EVERY_MS = 600_000;
+const POLL_INTERVAL_MS = 400;
+const PRUNE_INTERVAL_MS = 600_000;
 /** Events whose journal is read at the same time. */
 const SLOTS = 4;
-/** Attempts may end for so long when the process stops. Then they are cut off, and possibly sent twice. */
+/** Running attempts get this long to end when the process stops. Then they are aborted, and their e-mails may be sent twice. */
 const END_WITHIN_MS = 5_000;
 
-/** Sends e-mails: passes to attendees, new times to attendees, notices to partners. */
+/** Sends e-mails: passes and new times to attendees, and notices to partners. */
 export const mailDelivery = defineDelivery({
   kind: 'mail',
   settings: mailSettings,
@@ -46,20 +46,20 @@ function startSending(context: MailContext, transport: Transport) {
   const { db, log, config } = context;
   const { isOutside } = transport;
   const loop = startLoop(context, transport);
-  const warn = throttledWarn('the journal of an event could not be read for e-mails; it is repeated');
+  const warn = throttledWarn('cannot read the journal of an event for e-mails; retrying');
   const consumers = runConsumers({
     db,
     kind: 'mail',
     concurrency: SLOTS,
     onError: (err, { eventId }) => warn(log, { err, eventId }),
-    run: (consumer) => queueConfirmations({ db, log, isOutside, onQueued: loop.look }, consumer),
+    run: (consumer) => queueConfirmations({ db, log, isOutside, onQueued: loop.poll }, consumer),
   });
   const prune = (shardId: number) => pruneDeliveries(db, shardId, config.DELIVERY_RETENTION_DAYS);
   return {
     tasks: [
-      { name: 'mail journal', intervalMs: LOOK_EVERY_MS, run: consumers.poll },
+      { name: 'mail journal', intervalMs: POLL_INTERVAL_MS, run: consumers.poll },
       loop.task,
-      { name: 'old deliveries', intervalMs: PRUNE_EVERY_MS, run: () => inEachShard(db, prune) },
+      { name: 'old deliveries', intervalMs: PRUNE_INTERVAL_MS, run: () => inEachShard(db, prune) },
     ],
     async close() {
       const cutOff = setTimeout(() => {
@@ -74,13 +74,13 @@ function startSending(context: MailContext, transport: Transport) {
 }
 
 function startLoop({ db, log, metrics, config }: MailContext, { isOutside, send }: Transport) {
-  // The setting was checked.
+  // The format of the setting was checked.
   const options = { db, isOutside, sender: parseSender(config.MAIL_FROM)!, passes: createPassSigner({ db }) };
   const warnings = {
-    lease: throttledWarn('deliveries cannot be leased; it is repeated'),
-    load: throttledWarn('a delivery could not be loaded; it is repeated'),
-    render: throttledWarn('an e-mail could not be composed; it is repeated'),
-    record: throttledWarn('outcomes of e-mails cannot be recorded; it is repeated'),
+    lease: throttledWarn('cannot lease deliveries; retrying'),
+    load: throttledWarn('cannot load a delivery; retrying'),
+    render: throttledWarn('cannot compose an e-mail; retrying'),
+    record: throttledWarn('cannot record outcomes of e-mails; retrying'),
   };
   return new SendLoop<MailMessage>({
     db,
@@ -99,17 +99,17 @@ function startLoop({ db, log, metrics, config }: MailContext, { isOutside, send 
   });
 }
 
-/** Counts outcomes, and logs what an operator should know. */
+/** Counts outcomes, and logs those that an operator should know. */
 function reportOutcomes(metrics: Registry, log: Logger): SendLoopOptions<MailMessage>['onOutcome'] {
-  const counter = <Label extends string>(name: string, help: string, labelNames: Label[]) =>
-    new Counter({ name: `floodgate_delivery_mails_${name}`, help, labelNames, registers: [metrics] });
-  const outcomes = counter('total', 'Outcomes of attempts to send an e-mail', ['kind', 'outcome']);
-  const twice = counter(
-    'possibly_twice_total',
+  const help = 'Outcomes of attempts to send an e-mail';
+  const outcomes = addCounter(metrics, 'mails_total', help, ['kind', 'outcome']);
+  const twice = addCounter(
+    metrics,
+    'mails_possibly_twice_total',
     'E-mails that were sent and may have been sent before, because a process or connection was lost',
     ['kind'],
   );
-  const warn = throttledWarn('the SMTP server accepts no e-mails; they wait');
+  const warn = throttledWarn('the SMTP server accepts no e-mails; they stay queued');
   return ({ state, reason }, { kind, subject, possiblyTwice }) => {
     outcomes.inc({ kind, outcome: state });
     if (state === 'sent' && possiblyTwice) twice.inc({ kind });
@@ -118,6 +118,6 @@ function reportOutcomes(metrics: Registry, log: Logger): SendLoopOptions<MailMes
     const webhook = { webhook: subject };
     if (state === 'sent') log.info(webhook, 'a partner was notified that its webhook was disabled');
     if (state === 'undeliverable')
-      log.warn({ ...webhook, reason }, 'a partner cannot be told that its webhook was disabled');
+      log.warn({ ...webhook, reason }, 'a partner could not be notified that its webhook was disabled');
   };
 }

@@ -1,6 +1,6 @@
 import { html } from 'ghtml';
 
-/** A label and a value. A fact without a value is left out. */
+/** A label and a value. A fact without a value is omitted. */
 export type Fact = readonly [label: string, value: string | null];
 
 /** The content of an e-mail. */
@@ -19,7 +19,7 @@ export interface Letter {
   next?: string;
   call?: string;
   hints: readonly string[];
-  /** Why the recipient gets it. */
+  /** Why the recipient gets the e-mail. */
   why: string;
 }
 
@@ -30,8 +30,8 @@ export function textOf({ greeting, news, picture, facts, next, call, hints, why 
   return [greeting, '', news, '', ...lines, '', ...rest.filter(Boolean), '', '-- ', why, ''].join('\r\n');
 }
 
-// Colours are inline, for readers that drop style sheets. Dark mode is in the sheet. The QR code is black on white in both, as
-// scanners expect.
+// Colours are inline, because some e-mail programs ignore style sheets. The style sheet adds dark mode. The QR code is black on white in
+// both modes, as scanners expect.
 const STYLE = `
 :root { color-scheme: light dark; supported-color-schemes: light dark; }
 @media (prefers-color-scheme: dark) {
@@ -57,7 +57,7 @@ const FRAME =
 const PIXELS = 'display:block;border:0;image-rendering:pixelated';
 const TABLE = 'role="presentation" width="100%" cellpadding="0" cellspacing="0"';
 
-/** Returns a letter as HTML: one page that loads its picture only. */
+/** Returns a letter as an HTML page. It loads only its picture. */
 export function htmlOf(letter: Letter): string {
   const { language, subject, preview, heading, greeting, news, picture, facts, next, call, hints, why } =
     letter;

@@ -29,7 +29,7 @@ export function createMailcatcher(most: number): Transport & { page: Page } {
       if (!isOurs || request.method !== 'GET' || (id && !mail)) return false;
       if (!mail) send(response, listPage([...mails.values()].toReversed()));
       else if (file === 'mail.eml') send(response, mail.content, 'message/rfc822');
-      // In a sandbox, also where it is opened alone.
+      // Sandboxed, even if it is opened outside the frame.
       else if (file) send(response, htmlWithPicture(mail), HTML, `${POLICY}; sandbox`);
       else send(response, mailPage(mail));
       return true;
@@ -84,8 +84,8 @@ const listPage = (mails: readonly CaughtMail[]) =>
   page(
     'Mailcatcher',
     html`<h1>Mailcatcher</h1>
-      <p>E-mails that would have been sent. They stay in memory until the process ends.</p>
-      ${mails.length === 0 ? 'No e-mails yet. Register somebody, and reload this page.' : ''}
+      <p>E-mails that were caught instead of sent. They stay in memory until the process ends.</p>
+      ${mails.length === 0 ? 'No e-mails yet. Register an attendee, and reload this page.' : ''}
       <ul>
         !${mails.map(
           (mail) =>

@@ -8,14 +8,14 @@ export type Sender = NonNullable<ReturnType<typeof parseSender>>;
 
 const FROM = /^(?:[^<>]*<)?([^\s<>@]+@([^\s<>@]+))>?$/;
 
-/** Returns the sender that a setting names, as it stands in the e-mail, with its address and domain; null if it is not one. */
+/** Parses a sender. Returns its text, address and domain; null if the text is not a sender. */
 export function parseSender(setting: string) {
   const from = setting.trim();
   const [, address, domain] = FROM.exec(from) ?? [];
   return address && domain ? { from, address, domain } : null;
 }
 
-/** The common part of all e-mails of one frame. */
+/** The common part of all e-mails of a frame. */
 interface FrameOptions {
   sender: Sender;
   letter: Omit<Letter, 'greeting'>;
@@ -29,27 +29,27 @@ interface FrameOptions {
 /** The individual part of an e-mail. */
 interface FrameContent extends Pick<Letter, 'greeting'> {
   to: { name: string; address: string };
-  /** The same for every attempt, so that recipients can notice a second copy. */
+  /** The same for every attempt, so that recipients can detect a second copy. */
   messageId: string;
   /** Facts after those of the frame. */
   facts?: Letter['facts'];
   picture?: Buffer | undefined;
-  /** The edition of what it says. */
+  /** The edition of the content. */
   revision: number;
 }
 
 /** An e-mail that is ready to be sent. */
 export type MailMessage = ReturnType<Awaited<ReturnType<typeof createFrame>>>;
 
-/** Placeholders of the parts that differ. The library encodes text in base64 if it is not ASCII. */
+/** Placeholders of the parts that differ. The library encodes a text in base64 if it is not ASCII. */
 const PLACEHOLDERS = { text: 'täxt', html: 'html ä', picture: 'picture ä' };
 const CALENDAR = 'text/calendar; charset=utf-8; method=PUBLISH';
-/** Headers that each e-mail has of its own. */
+/** Headers that differ in each e-mail. */
 const OWN_HEADERS = /^(?:Date|Message-ID): .*\r\n/gm;
 
 /**
- * Returns what makes e-mails that differ in recipient, text, HTML and picture only. The library composes one with placeholders,
- * which are then replaced: composing every e-mail took 2.9 ms.
+ * Returns a function that composes e-mails, which differ only in recipient, text, HTML and picture. The library composes one e-mail with
+ * placeholders, and the function replaces the placeholders. Composing each e-mail by the library took 2.9 ms.
  */
 export async function createFrame({ sender, letter, replyTo, pictureId, calendar }: FrameOptions) {
   const { subject, language } = letter;

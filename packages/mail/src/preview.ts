@@ -24,7 +24,7 @@ const NOTICE = {
   waiting: 1_234,
 } as const;
 const FIVE_DAYS_MS = 5 * 86_400_000;
-/** As long as a pass, without a signature. */
+/** Has the length of a pass, but no signature. */
 const NO_PASS = `FG2.${'PREVIEW0'.repeat(16)}AAAA`;
 
 export interface PreviewOptions {
@@ -46,7 +46,7 @@ export async function writePreview(event: Event, { notice, from, out }: PreviewO
   const ofWebhook = { ...NOTICE, eventName: event.name, eventRef: event.ref, failingSince, disabledAt };
   const render = createRenderer(CONFIRMATION, { sender, passes: { tokenFor: async () => NO_PASS } });
   const mail = notice
-    ? await renderNotice(ofWebhook, { revision: 0, sender })
+    ? await renderNotice(ofWebhook, sender, 0)
     : await render({ ...ATTENDEE, event }, event);
   await mkdir(out, { recursive: true });
   const contents = { 'mail.html': htmlWithPicture(mail), 'mail.txt': mail.text, 'mail.eml': mail.content };

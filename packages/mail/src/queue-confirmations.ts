@@ -4,24 +4,24 @@ import { CONFIRMATION, findEvent } from '@floodgate/events';
 import { advance, readJournal, release, type Consumer, type RunEnd } from '@floodgate/journal';
 import type { Logger } from '@floodgate/service';
 
-/** Registrations that are queued at once. */
+/** Maximum number of registrations that are queued at once. */
 const PAGE = 1_000;
 /**
- * While so many e-mails of an event wait, no more are queued: deliveries of other events are not behind a whole launch, and what is
- * switched off was hardly begun.
+ * If this many e-mails of an event are due, no more are queued. So the e-mails of a launch do not delay those of other events, and e-mails
+ * can be disabled before most of them are queued.
  */
 const MOST_QUEUED = 2_000;
-const LOOK_AGAIN_MS = 200;
+const RECHECK_MS = 200;
 
 interface QueueOptions {
   db: Database;
   log: Logger;
   isOutside: boolean;
-  /** Called when deliveries were queued. */
+  /** Called after deliveries were queued. */
   onQueued: () => void;
 }
 
-/** Queues an e-mail for each registration that the journal has confirmed since, and moves the cursor in the same transaction. */
+/** Queues an e-mail for each confirmation after the cursor, and advances the cursor in the same transaction. */
 export async function queueConfirmations(
   { db, log, isOutside, onQueued }: QueueOptions,
   consumer: Consumer,
@@ -30,21 +30,24 @@ export async function queueConfirmations(
   const { mode } = await findEvent(db, eventId);
   const queue = { shardId, eventId, kind: CONFIRMATION };
   if (await hasQueued(db, queue, MOST_QUEUED)) {
-    await release(db, consumer, LOOK_AGAIN_MS);
+    await release(db, consumer, RECHECK_MS);
     return 'released';
   }
   const page = await readJournal(db, { shardId, eventId, kinds: ['confirmed'] }, consumer.cursor, PAGE);
   if (typeof page === 'string') {
-    log.warn({ eventId, problem: page }, 'journal entries have expired: e-mails continue with the oldest');
-    return (await advance(db, consumer, { cursor: 0 })) ? 'more' : 'released';
+    log.warn(
+      { eventId, problem: page },
+      'journal entries have expired; e-mails continue with the oldest entry that is kept',
+    );
+    return (await advance(db, consumer, 0)) ? 'more' : 'released';
   }
   const { entries, cursor, more } = page;
-  // Nothing of a test event leaves this machine.
+  // E-mails of test events must not leave this machine.
   const wanted = isOutside && mode === 'test' ? [] : entries;
   const subjects = wanted.map(({ serial, at }) => ({ subject: String(serial), since: at }));
   const isAdvanced = await inTransaction(db, async (transaction) => {
-    // First: a process that has lost the lease queues nothing.
-    const isLeased = await advance(transaction, consumer, { cursor });
+    // Advance first, so that a process that has lost the lease queues nothing.
+    const isLeased = await advance(transaction, consumer, cursor);
     if (isLeased) await queueDeliveries(transaction, queue, subjects);
     return isLeased;
   });

@@ -7,25 +7,28 @@ import type { MailMessage } from './message.ts';
 
 /** A receiver of e-mails: an SMTP server, or the mailcatcher. */
 export interface Transport {
-  /** Whether what is sent leaves this machine. */
+  /** Whether its e-mails leave this machine. */
   isOutside: boolean;
-  /** Resolves when the e-mail was accepted, or not. Never rejects. */
+  /** Resolves to the result of the attempt. Never rejects. */
   send: (mail: MailMessage) => Promise<Attempt>;
-  /** Also ends the attempts that are running. */
+  /** Also aborts running attempts. */
   close: () => void;
 }
 
 const CONNECT_WITHIN_MS = 10_000;
-/** Servers may take this long to answer a message (RFC 5321, 4.5.3.2.6). After that its fate is unknown. */
+/** Servers may take this long to answer a message (RFC 5321, 4.5.3.2.6). After that the outcome is unknown. */
 const SILENT_FOR_MS = 600_000;
 
-/** Opens a pool of connections to an SMTP server. They are opened on demand, and kept. Logs a warning if the server cannot be used. */
+/**
+ * Opens a pool of connections to an SMTP server. Connections are opened on demand and stay open. Logs a warning if the server cannot be
+ * used.
+ */
 export function openSmtp(url: string, maxConnections: number, log: Logger): Transport {
   const pool = new SMTPPool({
     url,
     maxConnections,
     maxMessages: Infinity,
-    // A message whose fate is unknown must not be sent again by the pool.
+    // The pool must not retry a message whose outcome is unknown.
     maxRequeues: 0,
     connectionTimeout: CONNECT_WITHIN_MS,
     greetingTimeout: CONNECT_WITHIN_MS,
@@ -42,7 +45,7 @@ export function openSmtp(url: string, maxConnections: number, log: Logger): Tran
     const facts = { host, port: Number(port || (protocol === 'smtps:' ? 465 : 587)) };
     log.warn(
       { ...facts, reason: String(responseCode ?? code) },
-      'the SMTP server cannot be used; e-mails wait until it can',
+      'the SMTP server cannot be used; e-mails stay queued',
     );
   });
   return {
@@ -50,7 +53,7 @@ export function openSmtp(url: string, maxConnections: number, log: Logger): Tran
     send: ({ from, to, messageId, content }) =>
       new Promise((resolve) => {
         let isHandedOver = false;
-        // The methods of a message that the pool calls. `sendMail` would compose it again, and not tell whether it was handed over.
+        // The pool calls these methods. `sendMail` would compose the message again, and not report whether it was handed over.
         const message = {
           getEnvelope: () => ({ from, to: [to] }),
           messageId: () => messageId,
@@ -70,9 +73,9 @@ export function openSmtp(url: string, maxConnections: number, log: Logger): Tran
   };
 }
 
-/** Answers that concern all messages: slow down, come back later, unknown command, wrong password. */
+/** Answers that concern all messages: slow down, try later, unknown command, wrong password. */
 const OF_ALL = /^(?:421|454|50\d|53[0458])$/;
-/** Enhanced codes (RFC 3463) of the server's system, limits and policy. They can concern the address, or the sender. */
+/** Enhanced codes (RFC 3463) of the server's system, limits and policy. They can concern the address or the sender. */
 const POLICY = /^\d{3} 5\.(?:3\.|4\.5$|7\.)/;
 
 /** Returns what an error of the pool means for the e-mail. */
@@ -86,7 +89,7 @@ function attemptOf(error: NodemailerError, isHandedOver: boolean): Attempt {
   const enhanced = /^\d{3}[ -](\d\.\d{1,3}\.\d{1,3})\b/.exec(String(response))?.[1];
   const reason = enhanced ? `${responseCode} ${enhanced}` : String(responseCode);
   const isOfMessage = ['EENVELOPE', 'EMESSAGE'].includes(code) && command !== 'MAIL FROM';
-  // A server that answers has not accepted it.
+  // The server answered, so it has not accepted the message.
   if (!isOfMessage || OF_ALL.test(String(responseCode)))
     return { kind: 'unavailable', isDoubtful: false, reason };
   if (POLICY.test(reason)) return { kind: 'policy', reason };

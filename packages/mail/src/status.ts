@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 /** Progress of an event's e-mails. */
 export type MailStatus = Awaited<ReturnType<typeof readMailStatus>>['events'][number];
 
-/** Returns the progress of all events whose e-mails are switched on, or of one event. */
+/** Returns the progress of all events with enabled e-mails, or of one event. */
 export async function readMailStatus(db: Database, ofEvent?: number) {
   const { answers, away } = await askShards(await shardIds(db), async (shardId) => {
     const consumers = await db
@@ -43,7 +43,7 @@ async function countDeliveries(db: Database, shardId: number, eventId: number, u
     from deliveries
     where shard_id = ${shardId} and event_id = ${eventId} and kind in (${CONFIRMATION}, ${EVENT_UPDATED})
     group by state, reason, possibly_twice, attempts > 0`.execute(db);
-  /** Ages of the oldest e-mail that was not attempted, and of the oldest that was refused for now; null: none waits. */
+  /** Ages of the oldest e-mail that was not attempted, and of the oldest that is retried; null if none waits. */
   const ages = { oldestMs: unreadMs, oldestRetryMs: null as number | null };
   const counts = { queued: 0, sent: 0, retry: 0, undeliverable: 0, suppressed: 0, cancelled: 0 };
   let possiblySentTwice = 0;

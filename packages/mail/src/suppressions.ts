@@ -4,20 +4,20 @@ import type { Ended } from '@floodgate/deliveries';
 import { sql } from 'kysely';
 import type { MailMessage } from './message.ts';
 
-/** Identifies an address without containing it. Case makes no difference. */
+/** Returns the digest of an address, which identifies it without containing it. The digest ignores case. */
 export const digestOf = (address: string): string =>
   createHash('sha256').update(address.trim().toLowerCase()).digest('hex');
 
 export interface LoadOptions {
   db: Database;
-  /** Whether what is sent leaves this machine. */
+  /** Whether e-mails leave this machine. */
   isOutside: boolean;
 }
 
 /** Top-level domains that never exist (RFC 2606): an address there is a mistake or a test. */
 const RESERVED = /\.(?:invalid|example|test)\.?$/i;
 
-/** Returns for each address why it gets no e-mail about an event of this mode; undefined: it gets one. */
+/** Returns for each address why it gets no e-mail about an event of this mode; undefined if it gets one. */
 export async function findRefusals({ db, isOutside }: LoadOptions, mode: Mode, addresses: readonly string[]) {
   const digests = addresses.map(digestOf);
   const { rows } = await sql<{ digest: string }>`
@@ -30,7 +30,7 @@ export async function findRefusals({ db, isOutside }: LoadOptions, mode: Mode, a
   });
 }
 
-/** Sends no further e-mails to an address. */
+/** Suppresses further e-mails to an address. */
 export async function suppress(
   db: Database,
   { eventId, ...refusal }: { digest: string; reason: string; eventId: number },
@@ -42,7 +42,7 @@ export async function suppress(
     .execute();
 }
 
-/** Suppresses addresses that were refused for good. */
+/** Suppresses addresses that were refused permanently. */
 export async function suppressRefused(db: Database, ended: readonly Ended<MailMessage>[]): Promise<void> {
   for (const { delivery, message, attempt, outcome } of ended) {
     const isRefused = attempt?.kind === 'refused' && attempt.isPermanent;

@@ -5,12 +5,12 @@ import { sql } from 'kysely';
 import { COLUMNS, listPassKeys, type PassKey } from './keys.ts';
 
 const NOW = sql<Date>`now()`;
-// Spells "pass". Without it, two rotations at once would choose the same id.
+// The id of an advisory lock: "pass" in ASCII. Without the lock, two concurrent rotations would choose the same key id.
 const ROTATE_LOCK = 0x70617373;
 
 const stateOf = ({ retiredAt, withdrawnAt }: PassKey) => ({ retiredAt, withdrawnAt });
 
-/** Makes a new signing key. Passes signed by earlier keys stay valid. Rotations at the same time run one after the other. */
+/** Creates a new signing key. Passes signed by earlier keys stay valid. Concurrent rotations run one after the other. */
 export const rotatePassKeyAction = defineAction({
   name: 'pass.rotate',
   input: Type.Object({}),
@@ -36,7 +36,7 @@ export const withdrawPassKeyAction = defineAction({
   run: async (transaction, { keyId }, note) => {
     const before = (await listPassKeys(transaction)).find(({ id }) => id === keyId);
     if (!before) throw new Failure('no such key');
-    if (before.retiredAt === null) throw new Failure('it still signs passes; rotate first');
+    if (before.retiredAt === null) throw new Failure('the key still signs passes; rotate first');
     if (before.withdrawnAt !== null) return before;
     const withdrawn = transaction.updateTable('pass_keys').set({ withdrawn_at: NOW }).where('id', '=', keyId);
     const after = await withdrawn.returning(COLUMNS).executeTakeFirstOrThrow();

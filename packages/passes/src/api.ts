@@ -51,7 +51,7 @@ export const passesApi = defineApi({
 function addKeysRoute(app: Routes, signer: PassSigner): void {
   app.get('/.well-known/floodgate/pass-keys.json', { schema: { hide: true } }, async (_request, reply) => {
     const set = jwkSetOf(await signer.keys());
-    // A door that meets an unknown key fetches the keys again, without a cache.
+    // A door that finds an unknown key bypasses caches and fetches the keys again.
     void reply.header('cache-control', 'public, max-age=300').type('application/jwk-set+json');
     return reply.send(JSON.stringify(set));
   });
@@ -73,9 +73,9 @@ function addPassRoute(api: Routes, context: ApiContext, signer: PassSigner): voi
         tags: ['Registrations'],
         summary: 'Get Pass',
         description:
-          'Returns the pass of a confirmed registration that the same partner made under this event: by `Accept`, as JSON ' +
-          'with a signed token, or as a picture of its QR code, image/svg+xml or image/png. The pass names the event, not its ' +
-          'times: it stays valid when the event moves. It changes only with the signing key.',
+          'Returns the pass of a confirmed registration that you made under this event. The header `Accept` selects JSON with a ' +
+          'signed token, or a picture of the QR code as image/svg+xml or image/png. The pass does not contain the times of the ' +
+          'event, so it stays valid if the event moves. It changes only with the signing key.',
         failures: [...COMMON_FAILURES, '11', '34', '35'],
         params: Type.Pick(RegistrationStatus, ['passReference']),
         response: answersOf(AttendeePass),
@@ -92,11 +92,11 @@ function addPassRoute(api: Routes, context: ApiContext, signer: PassSigner): voi
         });
       const serial = parsePassReference(passReference)?.serial;
       const row = serial && (await findRegistration({ shardId, serial, partnerId, eventId }));
-      // Found by its serial, then compared completely: a guessed serial alone opens nothing.
+      // Found by its serial, then compared completely: a guessed serial is not enough.
       if (!row || passReferenceOf(row) !== passReference) return reply.fail('34');
       if (row.state !== 'confirmed')
         return reply.fail('35', {
-          message: `The registration is ${row.state}, and only a confirmed one has a pass`,
+          message: `The registration is ${row.state}; only a confirmed one has a pass`,
         });
       const pass = await signer.tokenFor(row);
       void reply.header('vary', 'accept');
@@ -129,15 +129,15 @@ function addEventRoute(api: Routes, { reads }: ApiContext, signer: PassSigner): 
         tags: ['Registrations'],
         summary: 'Get Signed Event',
         description:
-          'Returns the event as doors need it: its name, venue and current times, signed with the key that signs passes. When the ' +
-          'event moves, a door that fetches this document again admits every pass that was given out before.',
+          'Returns a signed document for doors, with the name, venue and current times of the event. The key that signs passes also ' +
+          'signs this document. If the event moves, a door that fetches the document again accepts all passes that were issued before.',
         failures: COMMON_FAILURES,
         response: answersOf(SignedEvent),
       },
     },
     async ({ principal: { eventId } }) => {
       const document = await documents.forceFetch(eventId);
-      const event = await signer.sign('floodgate-event', document);
+      const event = await signer.sign('event', document);
       return success({ event, revision: document.revision });
     },
   );
@@ -154,8 +154,8 @@ function addRevocationsRoute(api: Routes, context: ApiContext, signer: PassSigne
         tags: ['Registrations'],
         summary: 'List Revoked Passes',
         description:
-          'Lists the serials of registrations of the same partner under this event that were cancelled after a cursor. Their ' +
-          'passes are no longer valid. The list is signed like the passes, so that a door can trust a copy of it.',
+          'Lists the serials of your registrations under this event that were cancelled after a cursor. Their passes are no ' +
+          'longer valid. The list is signed with the same key as the passes, so that a door can trust a copy of it.',
         failures: [...COMMON_FAILURES, '11'],
         querystring: RevocationQuery,
         response: answersOf(RevokedPasses),
@@ -168,7 +168,7 @@ function addRevocationsRoute(api: Routes, context: ApiContext, signer: PassSigne
         (after, limit) => readRevocations(context.reads, request.principal, after, limit),
         async (page) => {
           const { cursor, more } = page;
-          return { revocations: await signer.sign('floodgate-revocations', page), cursor, more };
+          return { revocations: await signer.sign('revocations', page), cursor, more };
         },
       ),
   );

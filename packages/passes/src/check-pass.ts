@@ -9,8 +9,9 @@ export type PassCheck = Awaited<ReturnType<typeof checkPass>>;
 
 /**
  * Checks a token against the keys, the current times of its event and the state of its registration. Resolves to the content of the token,
- * even if its signature is wrong (null: the text is not a token), to the mode of the event and when its passes are valid now (null: the
- * token is not ours), and to the problem. Without a problem the pass admits its attendee now. Throws Failure if there is no such event.
+ * even if its signature is wrong (null: the text is not a token); to the mode of the event and the current validity of its passes (null:
+ * none of the keys signed the token); and to the problem. If the problem is null, the pass is valid now. Throws Failure if the event does
+ * not exist.
  */
 export async function checkPass(db: Database, token: string) {
   const pass = verifyPass(token, (await createPassSigner({ db }).keys()).publicKeys);

@@ -7,7 +7,7 @@ import type { PassCheck } from './check-pass.ts';
 import type { Pass } from './token.ts';
 
 const PROBLEMS: Record<NonNullable<PassCheck['problem']>, string> = {
-  malformed: 'not a pass: the text is cut off, or something else',
+  malformed: 'not a pass: the text is incomplete, or something else',
   'unknown-key': 'signed with an unknown key, or with one that was withdrawn',
   forged: 'forged or altered: the signature is wrong',
   unknown: 'no such registration',
@@ -35,8 +35,8 @@ function addPassChecks(pass: Command, cli: Cli): void {
     const { checkPass } = await import('./check-pass.ts');
     const document = await checkPass(db, token);
     const { pass: found, mode, problem } = document;
-    const note = mode === 'test' ? { mode: 'test: it admits to no live event' } : {};
-    const text = found ? record({ ...note, ...fieldsOf(found, document) }) : '(not a pass)';
+    const note = mode === 'test' ? { mode: 'test: not valid for live events' } : {};
+    const text = found ? record({ ...note, ...fieldsOf({ ...document, ...found }) }) : '(not a pass)';
     return { document, text, ...(problem && { failure: PROBLEMS[problem] }) };
   });
   const show = pass
@@ -47,13 +47,13 @@ function addPassChecks(pass: Command, cli: Cli): void {
     const { findByPassReference } = await import('@floodgate/registrations');
     const { createPassSigner, parsePass, readEventDocument } = await import('./index.ts');
     const { row } = await findByPassReference(db, passReference);
-    const { state, eventId } = row;
-    if (state !== 'confirmed') throw new Failure(`it is ${state}, and only a confirmed one has a pass`);
-    const { validFrom, validUntil } = await readEventDocument(db, eventId);
+    const { state } = row;
+    if (state !== 'confirmed')
+      throw new Failure(`the registration is ${state}; only a confirmed one has a pass`);
+    const { validFrom, validUntil } = await readEventDocument(db, row.eventId);
     const token = await createPassSigner({ db }).tokenFor(row);
-    const content = parsePass(token)!;
-    const document = { passReference, pass: token, ...content, validFrom, validUntil };
-    return { document, text: `${record(fieldsOf(content, document))}\n${token}` };
+    const document = { passReference, pass: token, ...parsePass(token)!, validFrom, validUntil };
+    return { document, text: `${record(fieldsOf(document))}\n${token}` };
   });
 }
 
@@ -65,7 +65,7 @@ function addDoorDocuments(pass: Command, cli: Cli): void {
   answeringFromDatabase(event, cli, async (db, _options, eventId) => {
     const { createPassSigner, readEventDocument } = await import('./index.ts');
     const content = await readEventDocument(db, eventId);
-    const signed = await createPassSigner({ db }).sign('floodgate-event', content);
+    const signed = await createPassSigner({ db }).sign('event', content);
     const document = { event: signed, revision: content.revision };
     return { document, text: `${record(content)}\n${signed}` };
   });
@@ -83,10 +83,10 @@ function addDoorDocuments(pass: Command, cli: Cli): void {
     const page = await readRevocations(db, { shardId, eventId, partnerId: null }, after, limit);
     if (typeof page === 'string') throw new Failure(`--after: ${CURSOR_PROBLEMS[page]}`);
     const { serials, cursor, more } = page;
-    const revocations = await createPassSigner({ db }).sign('floodgate-revocations', page);
+    const revocations = await createPassSigner({ db }).sign('revocations', page);
     const list = tableOf(serials.map((serial) => ({ serial })));
-    const ending = `cursor: ${cursor}${more ? ' (there is more)' : ''}`;
-    return { document: { revocations, cursor, more }, text: `${list}\n${ending}` };
+    const text = `${list}\ncursor: ${cursor}${more ? ' (there is more)' : ''}`;
+    return { document: { revocations, cursor, more }, text };
   });
 }
 
@@ -95,26 +95,25 @@ function addKeyCommands(pass: Command, cli: Cli): void {
   answeringFromDatabase(keys, cli, async (db) => {
     const { listPassKeys } = await import('./keys.ts');
     const document = await listPassKeys(db);
-    const rows = document.map(({ id, createdAt, retiredAt, withdrawnAt }) => {
-      const state = withdrawnAt ? 'withdrawn' : retiredAt ? 'retired' : 'signs';
-      return { key: id, state, created: createdAt, retired: retiredAt, withdrawn: withdrawnAt };
-    });
+    const rows = document.map(
+      ({ id: key, createdAt: created, retiredAt: retired, withdrawnAt: withdrawn }) => {
+        const state = withdrawn ? 'withdrawn' : retired ? 'retired' : 'signs';
+        return { key, state, created, retired, withdrawn };
+      },
+    );
     return { document, text: tableOf(rows) };
   });
   const performs = performing(pass, cli, () => import('./actions.ts'));
   performs('rotate', 'rotatePassKeyAction', ({ id }) => `key ${id} signs; ${FETCH_AGAIN}`).description(
-    'make a new signing key; passes signed by earlier keys stay valid',
+    'create a new signing key; passes signed by earlier keys stay valid',
   );
   performs('withdraw', 'withdrawPassKeyAction', ({ id }) => `passes signed by key ${id} are no longer valid`)
-    .description('make all passes of a retired key invalid')
+    .description('invalidate all passes that a retired key signed')
     .argument('<keyId>', 'the key', parseWhole);
 }
 
-/** The lines of a pass for a person. */
-function fieldsOf(
-  { keyId, eventId, ticketId, serial }: Pass,
-  { validFrom, validUntil }: Record<'validFrom' | 'validUntil', string | null>,
-) {
-  const times = { 'valid from': validFrom, 'valid until': validUntil };
-  return { event: eventId, ticket: ticketId, serial, ...times, key: keyId };
+/** Returns the lines that show a pass. */
+function fieldsOf(pass: Pass & Pick<PassCheck, 'validFrom' | 'validUntil'>) {
+  const { keyId: key, eventId: event, ticketId: ticket, serial, validFrom, validUntil } = pass;
+  return { event, ticket, serial, 'valid from': validFrom, 'valid until': validUntil, key };
 }

@@ -5,22 +5,22 @@ import { findEvent } from '@floodgate/events';
 import { readJournal } from '@floodgate/journal';
 import type { SigningKey } from './token.ts';
 
-// The two signed documents that a door needs besides the keys: the event as it is now, and the revoked passes.
+// The two signed documents that a door needs in addition to the keys: the current event, and the revoked passes.
 
 const DAY_MS = 86_400_000;
 
 const timeOf = (instant: Date | null, laterMs = 0) =>
   instant && formatTimestamp(new Date(instant.getTime() + laterMs));
 
-/** Returns when passes of an event are valid: one day longer on both sides, because doors open early and evenings run late. */
+/** Returns the validity of passes of an event: one day longer on both sides, because doors open early and events end late. */
 export const validityOf = ({ startsAt, endsAt }: { startsAt: Date | null; endsAt: Date | null }) => ({
   validFrom: timeOf(startsAt, -DAY_MS),
   validUntil: timeOf(endsAt, DAY_MS),
 });
 
 /**
- * Reads an event as doors see it. Throws if there is no such event. The revision rises with every change of the event, and a new document
- * replaces the old one, so a moved event needs no new passes. By `at` doors detect a document that is too old.
+ * Reads the event document. Throws if the event does not exist. The revision increases with every change to the event, and a new document
+ * replaces the old one, so a moved event needs no new passes. Doors use `at` to detect a stale document.
  */
 export async function readEventDocument(db: Database, eventId: number) {
   const at = formatTimestamp(new Date());
@@ -35,7 +35,7 @@ export type Revocations = Exclude<Awaited<ReturnType<typeof readRevocations>>, s
 
 /**
  * Reads the passes of one partner under an event, or (null) of every partner, that were revoked after a cursor: each once and in order. A
- * page may be short, or empty, although there is more. A reader that has the page before can see by `after` whether a page is missing.
+ * page can be short or empty even if more pages follow. A reader compares `after` with the previous cursor to detect a missing page.
  */
 export async function readRevocations(
   db: Database,
@@ -44,7 +44,7 @@ export async function readRevocations(
   limit: number,
 ) {
   const scope = { shardId, eventId, partnerId: partnerId ?? undefined };
-  // Taken before the read: a pass that is revoked meanwhile may be missing from this page.
+  // Taken before the read, because the page may lack a pass that is revoked during the read.
   const at = new Date().toISOString();
   const page = await readJournal(db, { ...scope, kinds: ['cancelled'] }, after, limit);
   if (typeof page === 'string') return page;
@@ -54,13 +54,13 @@ export async function readRevocations(
   return { event: eventId, partner: partnerId, ...cursors, more, serials, at };
 }
 
-/** Returns a document as a compact JWS (RFC 7515, EdDSA) of its own type, so that neither is accepted in place of the other. */
+/** Returns a document as a compact JWS (RFC 7515, EdDSA). Its type prevents that one document is accepted as the other. */
 export function signDocument(
-  type: 'floodgate-event' | 'floodgate-revocations',
+  type: 'event' | 'revocations',
   document: object,
   { id, privateKey }: SigningKey,
 ): string {
-  const header = { alg: 'EdDSA', kid: String(id), typ: type };
+  const header = { alg: 'EdDSA', kid: String(id), typ: `floodgate-${type}` };
   const text = [header, document]
     .map((content) => Buffer.from(JSON.stringify(content)).toString('base64url'))
     .join('.');

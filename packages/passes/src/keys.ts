@@ -7,9 +7,9 @@ import { signPass, type PassSubject } from './token.ts';
 export const COLUMNS = [
   'id',
   'created_at as createdAt',
-  // When a newer key replaced it.
+  // Time at which a newer key replaced it.
   'retired_at as retiredAt',
-  // When the passes that it signed became invalid.
+  // Time at which the passes that it signed became invalid.
   'withdrawn_at as withdrawnAt',
 ] as const;
 
@@ -19,7 +19,7 @@ export const listPassKeys = (db: Database) =>
 
 export type PassKey = Awaited<ReturnType<typeof listPassKeys>>[number];
 
-/** Reads the key that signs passes, and by id the keys that verify them: those that are not withdrawn. Throws if none signs. */
+/** Reads the signing key, and by id the public keys of all keys that are not withdrawn. Throws if there is no signing key. */
 async function readSigningKeys(db: Database) {
   const rows = await db
     .selectFrom('pass_keys')
@@ -31,7 +31,7 @@ async function readSigningKeys(db: Database) {
     return { ...row, privateKey: createPrivateKey({ key, format: 'der', type: 'pkcs8' }) };
   });
   const signing = keys.find(({ retired_at }) => retired_at === null);
-  if (!signing) throw new Error('no key signs passes; run "floodgate pass rotate" to make one');
+  if (!signing) throw new Error('there is no signing key; run "floodgate pass rotate" to create one');
   return {
     signing,
     publicKeys: new Map(keys.map(({ id, privateKey }) => [id, createPublicKey(privateKey)])),
@@ -40,7 +40,7 @@ async function readSigningKeys(db: Database) {
 
 export type SigningKeys = Awaited<ReturnType<typeof readSigningKeys>>;
 
-/** Returns what signs passes and documents with the keys of a database, which are at most one second old. */
+/** Returns the functions that sign passes and documents. They cache the keys of the database for one second. */
 export function createPassSigner({ db }: { db: Database }) {
   const cache = readThroughCache<'keys', SigningKeys>(() => readSigningKeys(db));
   const keys = () => cache.forceFetch('keys');
@@ -56,7 +56,7 @@ export function createPassSigner({ db }: { db: Database }) {
 
 export type PassSigner = ReturnType<typeof createPassSigner>;
 
-/** Returns the public halves of the keys as a JWK set (RFC 7517, RFC 8037). */
+/** Returns the public keys as a JWK set (RFC 7517, RFC 8037). */
 export function jwkSetOf({ publicKeys }: Pick<SigningKeys, 'publicKeys'>) {
   const keys = Array.from(publicKeys, ([id, key]) => {
     const { x } = key.export({ format: 'jwk' });

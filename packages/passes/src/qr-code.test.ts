@@ -10,7 +10,7 @@ const KEY = { id: 65_535, privateKey };
 const PASS = { eventId: 2_147_483_647, ticketId: 1, serial: 317 };
 const TOKEN = signPass(PASS, KEY);
 
-/** Tokens of more registrations. */
+/** Tokens of other registrations. */
 const TOKENS = Array.from({ length: 40 }, (_, index) =>
   signPass({ ...PASS, serial: 1 + index * 7_919 }, KEY),
 );
@@ -20,7 +20,7 @@ test.for(([4, 8] as const).flatMap((scale) => [TOKEN, ...TOKENS].map((token) => 
   ([scale, token]) => {
     const { width, height, data } = decode(qrPng(token, scale));
     expect([width, height]).toEqual([49 * scale, 49 * scale]);
-    // Four bytes per pixel are what the reader of codes expects: red, green, blue and how opaque.
+    // The QR reader expects four bytes per pixel: red, green, blue and opacity.
     const rowBytes = Math.ceil(width / 8);
     const pixels = new Uint8Array(width * height * 4).fill(255);
     for (let at = 0; at < width * height; at += 1) {
@@ -45,7 +45,7 @@ test('the SVG shows the token, black on white', () => {
   expect(decodeQR({ width: size * scale, height: size * scale, data: pixels })).toBe(TOKEN);
 });
 
-/** Follows the path: each dark module is a square of size 1, from a point that is absolute or relative to the one before. */
+/** Follows the path. Each dark module is a square of size 1 from a point that is absolute or relative to the previous point. */
 function darkModules(svg: string): [number, number][] {
   const [, path = ''] = /<path d="([^"]+)"/.exec(svg) ?? [];
   let [x, y] = [0, 0];

@@ -3,9 +3,9 @@ import { encodeQR } from 'qr';
 
 // A token has 136 characters of the alphanumeric mode: a code of 41 × 41 modules, 15 % of which may be unreadable. Scanners expect
 // a border of four light modules.
-// The mask is fixed: a signature is random, so none of the eight is better, and trying them all takes twice as long.
+// The mask is fixed. A signature is random, so none of the eight masks is better, and trying all of them takes twice as long.
 const OPTIONS = { ecc: 'medium', encoding: 'alphanumeric', border: 4, mask: 3 } as const;
-/** Width of a module of a picture. */
+/** Default width of a module. */
 const PIXELS_PER_MODULE = 8;
 
 /** Returns the QR code of a token as an SVG picture. Black on white, because most scanners do not read inverted codes. */
@@ -22,14 +22,14 @@ const PNG_SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0
 const PNG_COMPRESSION = { level: 3, windowBits: 10, memLevel: 3 };
 
 /**
- * Returns the QR code of a token as a PNG picture of one bit per pixel, 4 or 8 pixels for a module. By the zlib of Node.js, which takes
- * 0.03 ms: a library in JavaScript takes 0.3 ms, and every e-mail has a picture.
+ * Returns the QR code of a token as a PNG picture with one bit per pixel, and 4 or 8 pixels per module. Every e-mail has a picture, so
+ * speed matters: the zlib of Node.js takes 0.03 ms, a library in JavaScript takes 0.3 ms.
  */
 export function qrPng(token: string, pixelsPerModule: 4 | 8 = PIXELS_PER_MODULE): Buffer {
   const rows = encodeQR(token, 'raw', OPTIONS);
   const size = rows.length * pixelsPerModule;
   const light = 2 ** pixelsPerModule - 1;
-  // The first byte of a line says that it is not filtered.
+  // The first byte of a line is its filter type. 0: not filtered.
   const lineBytes = 1 + Math.ceil(size / 8);
   const data = Buffer.alloc(size * lineBytes);
   for (const [y, row] of rows.entries()) {

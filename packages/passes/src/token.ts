@@ -13,8 +13,8 @@ export interface SigningKey {
   privateKey: KeyObject;
 }
 
-// A token is "FG2." and 82 bytes in base32hex: 136 characters, all in the alphanumeric mode of QR codes. The version is part of
-// what is signed, because the same keys also sign documents.
+// A token is "FG2." and 82 bytes in base32hex: 136 characters, all in the alphanumeric mode of QR codes. The signature covers the
+// version, because the same keys also sign documents.
 const VERSION = 'FG2.';
 const FORM = /^FG2\.([0-9A-V]{132})$/;
 const SIGNATURE_AT = 18;
@@ -30,11 +30,8 @@ export function signPass({ eventId, ticketId, serial }: PassSubject, { id, priva
   return VERSION + base32hexnopad.encode(Buffer.concat([fields, signature]));
 }
 
-/** Why a token is not a pass. */
-export type PassProblem = 'malformed' | 'unknown-key' | 'forged';
-
 /** Returns the content of a pass that one of the keys signed, or the problem. Checks neither the time nor revocations. */
-export function verifyPass(token: string, publicKeys: ReadonlyMap<number, KeyObject>): Pass | PassProblem {
+export function verifyPass(token: string, publicKeys: ReadonlyMap<number, KeyObject>) {
   const bytes = bytesOf(token);
   if (!bytes) return 'malformed';
   const pass = passOf(bytes);

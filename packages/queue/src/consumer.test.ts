@@ -6,7 +6,7 @@ import { defineJob, handled } from './jobs.ts';
 const options = { attempts: 1, backoffMs: 1, timeoutMs: 1_000, concurrency: 1 };
 const clockJob = defineJob({ ...options, name: 'tick', queue: 'clock', payload: Type.Object({}) });
 
-test('a clock that is set back does not make a consumer look busy', async () => {
+test('a clock that is set back does not make the idle time negative', async () => {
   const consumer = openConsumer({
     target: { kind: 'redis', url: 'redis://127.0.0.1:1' },
     namespace: 'clock',

@@ -5,39 +5,43 @@ import type { QueueOptions } from './settings.ts';
 import type { HandledJob } from './jobs.ts';
 
 export interface ConsumerOptions extends QueueOptions {
-  /** Only their queues are consumed. */
+  /** Only the queues of these jobs are consumed. */
   jobs: readonly HandledJob[];
   onJobFailed: (failure: { queue: string; name: string; id: string; attempt: number; error: Error }) => void;
 }
 
 // The jobs of a worker that dies stay locked for this long. Short, because handlers take milliseconds.
 const LOCK_MS = 15_000;
-// Delay before a worker looks for its queue again while that is away.
+// Delay before a worker retries a queue that is down.
 const RETRY_MS = 500;
 
 const WORKER_OPTIONS = {
   autorun: false,
   lockDuration: LOCK_MS,
   stalledInterval: LOCK_MS,
-  // A stalled job says that a worker died, and nothing about the job: it must not use up the job's attempts.
+  // A stalled job means that a worker died, not that the job failed: it must not use up the job's attempts.
   maxStalledCount: 100,
   runRetryDelay: RETRY_MS,
 };
 
 export type Consumer = ReturnType<typeof openConsumer>;
 
-/** Takes jobs from the queues and passes them to their handlers. At least once: handlers are idempotent. */
+/**
+ * Takes jobs from the queues and passes them to their handlers, at least once. So handlers must be
+ * idempotent.
+ */
 export function openConsumer(options: ConsumerOptions) {
   const backend = openBackend({ ...options, role: 'consumer' });
-  /** The last worker of each queue. */
+  /** The current worker of each queue. */
   const workers = new Map<string, Worker>();
   const closing = new AbortController();
   const lastFinishedAt = new Map<string, number>();
 
   /**
-   * Runs a worker from when its queue answers until it stops. Then it rejects, and another worker is opened. Not earlier: a worker
-   * whose first connection failed never recovers, and retries without a pause (BullMQ 6.7 on Postgres). A worker whose query got no
-   * answer is replaced too: the connection on which it listens may be just as dead.
+   * Runs a worker until it stops, then rejects, so that another worker is opened. The worker starts after its
+   * queue has answered: a worker whose first connection failed never recovers, and retries without a pause
+   * (BullMQ 6.7 on Postgres). A worker whose query got no answer is replaced too, because the connection on
+   * which it listens may also be dead.
    */
   async function run(handled: HandledJob): Promise<never> {
     closing.signal.throwIfAborted();
@@ -74,13 +78,16 @@ export function openConsumer(options: ConsumerOptions) {
   return {
     problem: backend.problem,
     verify: backend.verify,
-    /** Returns, by queue, how long ago a job of it succeeded or failed; since the start if none did. */
+    /** Returns, by queue, the time since its last job succeeded or failed, or since the start if none did. */
     idleMs(): Record<string, number> {
       const now = performance.now();
       return Object.fromEntries([...lastFinishedAt].map(([queue, at]) => [queue, Math.round(now - at)]));
     },
-    /** Takes no more jobs and waits for running ones, at most `deadlineMs`; unfinished ones run again elsewhere. */
-    async close(deadlineMs: number): Promise<void> {
+    /**
+     * Stops taking jobs and waits at most `deadlineMs` for running ones. Another worker repeats unfinished
+     * jobs.
+     */
+    async close(deadlineMs: number) {
       closing.abort();
       const closed = Promise.allSettled([...workers.values()].map((worker) => worker.close()));
       await withDeadline(closed, deadlineMs, () => {});
@@ -89,17 +96,13 @@ export function openConsumer(options: ConsumerOptions) {
   };
 }
 
-/** Returns whether the error says that a query of Postgres got no answer in time. */
+/** Returns whether a query to Postgres got no answer in time. */
 const isSilence = (error: Error) => error.message === 'Query read timeout';
 
 /** Runs one attempt of a job. Resolves when it is done; other outcomes are the errors that BullMQ expects for them. */
-async function runJob(
-  { name, isPayload, timeoutMs, handle }: HandledJob,
-  job: Job,
-  token?: string,
-): Promise<void> {
+async function runJob({ name, isPayload, timeoutMs, handle }: HandledJob, job: Job, token?: string) {
   if (job.name !== name || !isPayload(job.data))
-    throw new UnrecoverableError(`not a job of ours: ${job.name}`);
+    throw new UnrecoverableError(`unknown job or payload: ${job.name}`);
   const timeout = new AbortController();
   const isLastAttempt = job.attemptsMade + 1 >= (job.opts.attempts ?? 1);
   const attempt = handle(job.data as never, { isLastAttempt, signal: timeout.signal });

@@ -12,7 +12,7 @@ const mailJob = defineJob({
   concurrency: 16,
 });
 
-test('a handler of another payload does not compile', () => {
+test('a handler for another payload does not compile', () => {
   // @ts-expect-error it takes a number
   handled(mailJob, ({ to }: { to: number }) => Promise.resolve({ snoozeMs: to }));
   expect(handled(mailJob, ({ to }) => Promise.resolve({ snoozeMs: to.length })).queue).toBe('mail');

@@ -1,19 +1,19 @@
 import type { Static, TSchema } from '@sinclair/typebox';
 import { TypeCompiler } from '@sinclair/typebox/compiler';
 
-/** A kind of job, with a queue of its own. */
+/** A kind of job, with its own queue. */
 export interface JobDefinition<Payload = unknown> {
   readonly name: string;
-  /** a–z, 0–9 and _. Each queue is scaled on its own. */
+  /** a–z, 0–9 and _. Each queue scales independently. */
   readonly queue: string;
-  /** The consumer refuses other payloads. Small: a job notifies, the data is in Postgres. */
+  /** The consumer rejects other payloads. A payload is small: a job notifies, and the data is in Postgres. */
   readonly isPayload: (payload: unknown) => payload is Payload;
   /** Limit of one attempt. */
   readonly timeoutMs: number;
   readonly attempts: number;
-  /** Delay before the second attempt; doubles with each further one, up to half of it at random. */
+  /** Delay before the second attempt. It doubles with each further attempt. Up to half of it is random. */
   readonly backoffMs: number;
-  /** Jobs that one worker runs at once. */
+  /** Number of jobs that one worker runs at once. */
   readonly concurrency: number;
 }
 
@@ -22,11 +22,16 @@ export type JobResult = 'done' | { readonly snoozeMs: number };
 
 export interface JobContext {
   isLastAttempt: boolean;
-  /** Aborted when the attempt has taken too long. The attempt has failed then, even if the handler still resolves. */
+  /**
+   * Aborted when the attempt takes too long. The attempt has failed then, even if the handler still resolves.
+   */
   signal: AbortSignal;
 }
 
-/** Runs one attempt. An attempt that rejects has failed and is repeated later. At least once: handlers are idempotent. */
+/**
+ * Runs one attempt. An attempt that rejects has failed and is retried later. A job can run twice, so handlers
+ * must be idempotent.
+ */
 export type JobHandler<Payload> = (payload: Payload, context: JobContext) => Promise<JobResult>;
 
 export type HandledJob = JobDefinition & { readonly handle: JobHandler<never> };

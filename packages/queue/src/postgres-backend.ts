@@ -1,25 +1,24 @@
 import { createPostgresBackend, Queue, runMigrations, Worker } from 'bullmq';
 import { Client, escapeIdentifier, Pool, type ClientConfig } from 'pg';
 import { reasonOf, sqlStateOf } from '@floodgate/service/failure';
-import { CONNECT_TIMEOUT_MS, SILENCE_MS, UnsafeQueueError, type BackendOptions } from './settings.ts';
+import { CONNECT_TIMEOUT_MS, SILENCE_MS, UnsafeQueueError } from './settings.ts';
+import type { BackendOptions, QueueTarget } from './settings.ts';
 import type { redisBackend } from './redis-backend.ts';
 
 const UNDEFINED_TABLE = '42P01';
 const NOT_PREPARED = 'the queue is not prepared; run "npm run floodgate -- migrate"';
 
-type Target = BackendOptions['target'];
-type PostgresTarget = Extract<Target, { kind: 'postgres' }>;
-
 /** A queue in Postgres. */
 export function postgresBackend(
-  target: PostgresTarget,
+  connectionString: string,
   options: BackendOptions,
 ): ReturnType<typeof redisBackend> {
   const connection = {
-    connectionString: target.connectionString,
+    connectionString,
     schema: postgresSchema(options.namespace),
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    // The pool closes a connection whose query times out. BullMQ adds keepalive to the connection on which it listens.
+    // The pool closes a connection whose query times out. BullMQ enables keepalive on the connection on which
+    // it listens.
     query_timeout: SILENCE_MS[options.role],
     max: 4,
     Client: ListenedClient,
@@ -28,11 +27,11 @@ export function postgresBackend(
   probe.on('error', options.onError);
   let problem: string | null = null;
   return {
-    // BullMQ types a queue by its backend; the methods that are used here are common to both.
+    // BullMQ types a queue by its backend. The methods used here exist in both.
     queue: (name) => new Queue(name, { connection }, createPostgresBackend) as unknown as Queue,
     worker: (name, processor, settings) =>
       new Worker(name, processor, { ...settings, connection }, createPostgresBackend) as unknown as Worker,
-    // There is no connection to watch: an add simply fails.
+    // There is no connection to watch: an add fails by itself.
     isUp: () => true,
     problem: () => problem,
     verify: async () => {
@@ -53,8 +52,8 @@ export function postgresBackend(
 const postgresSchema = (namespace: string) => `${namespace}_queue`;
 
 /**
- * BullMQ does not listen to errors of the connections that it takes from the pool, and an error without a listener ends the
- * process. The statement that was running reports the lost connection anyway.
+ * BullMQ does not listen to errors of the connections that it takes from the pool, and an error without a
+ * listener ends the process. The running statement reports the lost connection anyway.
  */
 class ListenedClient extends Client {
   constructor(config?: ClientConfig) {
@@ -64,7 +63,7 @@ class ListenedClient extends Client {
 }
 
 /** Creates BullMQ's schema in Postgres; Redis needs none. Safe to repeat. */
-export async function migrateQueue(target: Target, namespace: string): Promise<void> {
+export async function migrateQueue(target: QueueTarget, namespace: string) {
   await onPostgres(target, async (client) => {
     const schema = postgresSchema(namespace);
     await runMigrations(client, schema);
@@ -73,11 +72,11 @@ export async function migrateQueue(target: Target, namespace: string): Promise<v
 }
 
 /**
- * Grants an existing role what producers and consumers need of a queue in Postgres, or nothing unless it `isUser`, and revokes
- * everything else. BullMQ does not say which tables it writes to: all but the list of its migrations. Safe to repeat. Redis
- * needs no grant.
+ * Grants an existing role the privileges that producers and consumers need on a queue in Postgres if it
+ * `isUser`, and revokes all others. BullMQ does not document which tables it writes to, so the role can write
+ * to all of them except the list of migrations. Safe to repeat. Redis needs no grant.
  */
-export async function grantQueue(target: Target, role: string, namespace: string, isUser = true) {
+export async function grantQueue(target: QueueTarget, role: string, namespace: string, isUser = true) {
   const [schema, to] = [escapeIdentifier(postgresSchema(namespace)), escapeIdentifier(role)];
   const revoke = `
     revoke all on schema ${schema} from ${to};
@@ -90,11 +89,11 @@ export async function grantQueue(target: Target, role: string, namespace: string
     grant usage on all sequences in schema ${schema} to ${to};
     grant execute on all functions in schema ${schema} to ${to};
     revoke insert, update, delete on ${schema}.migration from ${to}`;
-  // Several statements in one text are one transaction.
+  // Postgres runs several statements in one text as one transaction.
   await onPostgres(target, (client) => client.query(revoke + (isUser ? grant : '')));
 }
 
-async function onPostgres(target: Target, act: (client: Client) => Promise<unknown>): Promise<void> {
+async function onPostgres(target: QueueTarget, act: (client: Client) => Promise<unknown>) {
   if (target.kind !== 'postgres') return;
   const client = new Client({ connectionString: target.connectionString });
   await client.connect();

@@ -7,24 +7,27 @@ import type { JobDefinition } from './jobs.ts';
 
 const STATES = ['waiting', 'active', 'delayed', 'failed'] as const;
 
-/** How many jobs of each kind a queue holds. */
+/** Number of jobs in a queue, by state. */
 export type QueueCounts = Record<(typeof STATES)[number], number>;
 
-/** Failed jobs are kept for an operator to look at: Postgres knows which batches have failed. */
+/** Failed jobs are kept for operators to inspect. Postgres knows which batches have failed. */
 const KEEP_FAILED = { age: 24 * 3600, count: 10_000 };
 
-/** How long a close waits for pending adds. */
+/** Limit of the wait for pending adds when the producer closes. */
 const LAST_ADDS_MS = 1_000;
 
 export type Producer = ReturnType<typeof openProducer>;
 
-/** Opens what puts jobs into the queues. The server need not be up. */
+/** Opens a producer, which adds jobs to queues. The server can be down. */
 export function openProducer(options: QueueOptions) {
   const backend = openBackend({ ...options, role: 'producer' });
   const queues = new Map<string, Queue>();
   let adds: Promise<unknown> = Promise.resolve();
 
-  /** Returns a queue. BullMQ never recovers a queue whose first connection failed, so that one is closed and forgotten. */
+  /**
+   * Returns a queue. BullMQ never recovers a queue whose first connection failed, so it is closed and
+   * removed.
+   */
   async function readyQueue(name: string): Promise<Queue> {
     const queue = queues.getOrInsertComputed(name, () => backend.queue(name).on('error', options.onError));
     try {
@@ -40,12 +43,13 @@ export function openProducer(options: QueueOptions) {
   return {
     problem: backend.problem,
     verify: backend.verify,
-    /** Adds a job. Rejects at once while the queue is down; nothing is held back in memory. */
-    async enqueue<Payload>(job: JobDefinition<Payload>, payload: Payload): Promise<void> {
+    /** Adds a job. Rejects at once while the queue is down: no job is kept in memory. */
+    async enqueue<Payload>(job: JobDefinition<Payload>, payload: Payload) {
       if (!job.isPayload(payload)) throw new Error(`not a payload of ${job.name}`);
       if (!backend.isUp()) throw new Error('the queue is down');
       const jobOptions = {
-        // A server that lost its data would count from 1 again, and adding an id that exists does nothing.
+        // Random, because a server that lost its data would count from 1 again, and adding an existing id
+        // does nothing.
         jobId: randomUUID(),
         attempts: job.attempts,
         backoff: { type: 'exponential', delay: job.backoffMs, jitter: 0.5 },
@@ -56,15 +60,17 @@ export function openProducer(options: QueueOptions) {
       adds = Promise.allSettled([adds, added]);
       await added;
     },
-    /** Returns how many jobs a queue holds, of all producers and consumers together. */
+    /** Returns the number of jobs in a queue, of all producers and consumers together. */
     async counts(name: string): Promise<QueueCounts> {
       const counts = await (await readyQueue(name)).getJobCounts(...STATES);
       return Object.fromEntries(STATES.map((state) => [state, counts[state] ?? 0])) as QueueCounts;
     },
-    /** Returns how many workers are connected to the queue. */
+    /** Returns the number of workers that are connected to the queue. */
     workers: async (name: string) => (await readyQueue(name)).getWorkersCount(),
-    /** Closes the connections. Pending adds that take too long may be lost to the queue, never to the outbox. */
-    async close(): Promise<void> {
+    /**
+     * Closes the connections. The queue can lose pending adds that take too long. The outbox still has them.
+     */
+    async close() {
       await withDeadline(adds, LAST_ADDS_MS, () => {});
       await Promise.allSettled([...queues.values()].map((queue) => queue.close()));
       await backend.close();

@@ -7,7 +7,10 @@ import { CONNECT_TIMEOUT_MS, SILENCE_MS, UnsafeQueueError, type BackendOptions }
 
 type RedisTarget = Exclude<BackendOptions['target'], { kind: 'postgres' }>;
 
-/** A queue on Redis, a Redis that Sentinel watches, or a Redis Cluster: the braces keep an installation's keys in one slot. */
+/**
+ * A queue on Redis, on a Redis with Sentinel, or on a Redis Cluster. The braces keep the keys of an
+ * installation in one hash slot.
+ */
 export function redisBackend(target: RedisTarget, options: BackendOptions) {
   const redis = connect(target, options.role);
   redis.on('error', options.onError);
@@ -18,9 +21,9 @@ export function redisBackend(target: RedisTarget, options: BackendOptions) {
     /** Returns a worker that runs the jobs of a queue. The caller closes it before the backend. */
     worker: (name: string, processor: Processor, settings: Omit<WorkerOptions, 'connection' | 'prefix'>) =>
       new Worker(name, processor, { ...settings, ...server }),
-    /** Returns whether a job that is added now can be expected to arrive. */
+    /** Returns whether the server is connected, so that an add can succeed. */
     isUp: () => redis.status === 'ready',
-    /** Returns why the queue is down, as far as the connection knows; null while it is up. */
+    /** Returns why the queue is down, by the errors of the connection, or null while it is up. */
     problem: followProblem(redis, schemeOf(target)),
     /** Resolves when the queue answers. Throws UnsafeQueueError if it could lose jobs; rejects if it is down. */
     verify: async () => {
@@ -32,7 +35,7 @@ export function redisBackend(target: RedisTarget, options: BackendOptions) {
   };
 }
 
-/** While Redis is away, a producer fails at once (the outbox has the batch already) and a consumer waits. */
+/** While Redis is down, a producer fails at once (the outbox has the batch already) and a consumer waits. */
 function connect(target: RedisTarget, role: BackendOptions['role']): Redis | Cluster {
   const enableOfflineQueue = role === 'consumer';
   const shared = {
@@ -57,20 +60,20 @@ const reconnectDelayMs = (attempt: number) => Math.min(50 * 2 ** Math.min(attemp
 const schemeOf = (target: RedisTarget) =>
   (target.kind === 'redis' ? target.url.startsWith('rediss:') : 'tls' in target.options) ? 'rediss' : 'redis';
 
-// Redis itself gives no other sign that TLS is missing or not expected.
+// Redis gives no clearer sign that TLS is missing or not expected.
 const HINTS: Record<string, string> = {
   'redis: connection reset': 'connection reset (TLS may be needed: rediss)',
   'redis: connection closed': 'connection closed (TLS may be needed: rediss)',
   'rediss: connection closed': 'connection closed (the certificate may not be accepted)',
-  'rediss: no answer': 'no answer (TLS may not be spoken here: redis)',
+  'rediss: no answer': 'no answer (the server may not support TLS: redis)',
 };
 
-/** Returns a function that says why the connection is down; null while it is up. */
+/** Returns a function that returns the reason why the connection is down, or null while it is up. */
 function followProblem(redis: Redis | Cluster, scheme: 'redis' | 'rediss'): () => string | null {
   let problem = 'no answer';
   redis.on('ready', () => (problem = 'no answer'));
   redis.on('error', (error: Error) => {
-    // The consequence of an error that was reported before.
+    // A consequence of an error that was reported before.
     if (error.message.startsWith("Stream isn't writeable")) return;
     const reason = reasonOf(error);
     problem = HINTS[`${scheme}: ${reason}`] ?? reason;
@@ -80,8 +83,8 @@ function followProblem(redis: Redis | Cluster, scheme: 'redis' | 'rediss'): () =
   return () => (redis.status === 'ready' ? null : problem);
 }
 
-// ioredis listens to the first error of a socket only. A TLS handshake that ends early has two, and an error without a
-// listener ends the process. BullMQ's copies of a connection use the connector too.
+// ioredis listens only to the first error of a socket. A TLS handshake that ends early emits two, and an
+// error without a listener ends the process. BullMQ copies a connection together with this connector.
 class Connector extends StandaloneConnector {
   constructor(options: unknown) {
     super(options as StandaloneConnectionOptions);
@@ -94,7 +97,7 @@ class Connector extends StandaloneConnector {
 }
 
 /** Throws UnsafeQueueError if a server may evict keys when its memory is full. */
-async function assertNoEviction(redis: Redis | Cluster): Promise<void> {
+async function assertNoEviction(redis: Redis | Cluster) {
   const nodes = redis instanceof Cluster ? redis.nodes('master') : [redis];
   // INFO, not CONFIG GET: managed services often forbid the latter.
   const infos = await Promise.all(nodes.map((node) => node.info('memory')));
@@ -102,7 +105,7 @@ async function assertNoEviction(redis: Redis | Cluster): Promise<void> {
   const unsafe = policies.find((policy) => policy !== undefined && policy !== 'noeviction');
   if (unsafe === undefined) return;
   throw new UnsafeQueueError(
-    `Redis has maxmemory-policy "${unsafe}" and could throw jobs away when its memory is full. Set it to noeviction: ` +
+    `Redis has maxmemory-policy "${unsafe}" and could evict jobs when its memory is full. Set it to noeviction: ` +
       '"maxmemory-policy noeviction" in redis.conf, or redis-cli CONFIG SET maxmemory-policy noeviction',
   );
 }

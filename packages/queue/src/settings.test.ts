@@ -7,18 +7,18 @@ test.for([
   'redis://[::1]:6379/',
   'redis://127.0.0.1:6379/0',
   'redis://127.0.0.1:6379?db=15',
-])('%s is one Redis, its URL left to the driver', (url) => {
+])('%s is one Redis, and the driver parses its URL', (url) => {
   expect(parseQueueUrl(url)).toEqual({ kind: 'redis', url });
 });
 
 test.for([
   'postgres://user:secret@db.example:5432/floodgate',
   'postgresql://db.example/floodgate?sslmode=require',
-])('%s is a Postgres, its URL left to the driver', (url) => {
+])('%s is a Postgres, and the driver parses its URL', (url) => {
   expect(parseQueueUrl(url)).toEqual({ kind: 'postgres', connectionString: url });
 });
 
-test('a cluster is a list of nodes; a port that is not given is the usual one', () => {
+test('a cluster is a list of nodes; the default port is 6379', () => {
   expect(parseQueueUrl('redis-cluster://one:7000,two,10.0.0.3:7002')).toEqual({
     kind: 'redis-cluster',
     nodes: [
@@ -30,14 +30,14 @@ test('a cluster is a list of nodes; a port that is not given is the usual one', 
   });
 });
 
-test('a cluster with a second s is reached through TLS', () => {
+test('rediss-cluster connects with TLS', () => {
   expect(parseQueueUrl('rediss-cluster://one:7000')).toMatchObject({
     kind: 'redis-cluster',
     options: { tls: {} },
   });
 });
 
-test('a trailing slash or database number of a cluster is no part of its last node', () => {
+test('a trailing slash or database number is not part of the last node of a cluster', () => {
   const nodes = [{ host: 'one', port: 7000 }];
   expect(parseQueueUrl('redis-cluster://one:7000/')).toMatchObject({ nodes });
   expect(parseQueueUrl('redis-cluster://one:7000/0')).toMatchObject({ nodes });
@@ -60,7 +60,7 @@ test.for([
   });
 });
 
-test('Sentinels are a list, and the name of what they watch; a database may follow', () => {
+test('Sentinels are a list, a watched name, and optionally a database', () => {
   const sentinels = [
     { host: 'one', port: 26_379 },
     { host: 'two', port: 6_379 },
@@ -100,7 +100,7 @@ test.for([
   'redis-cluster://hunter2:7000/0/',
   'redis-cluster://user:hunter2@one:port',
   'redis-cluster://user:hunter2%@one:7000',
-])('%o is refused with the forms there are, and is not repeated', (url) => {
+])('%o is rejected with the list of forms, and is not repeated', (url) => {
   let message = '';
   try {
     parseQueueUrl(url);
@@ -111,6 +111,6 @@ test.for([
   expect(message).not.toContain('hunter2');
 });
 
-test('a node of a cluster may be an IPv6 address, which drivers want without its brackets', () => {
+test('a node of a cluster can be an IPv6 address, passed to the driver without brackets', () => {
   expect(parseQueueUrl('redis-cluster://[::1]:7000')).toMatchObject({ nodes: [{ host: '::1', port: 7000 }] });
 });

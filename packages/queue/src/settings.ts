@@ -8,7 +8,7 @@ export type QueueTarget = NonNullable<ReturnType<typeof readQueueUrl>>;
 export const QUEUE_URL_FORMS =
   'redis://…, rediss://…, redis+sentinel://host:port,host:port/name, redis-cluster://host:port,host:port, ' +
   'rediss-cluster://… or postgres://…; ' +
-  'a database of Redis is a whole number (redis://host:port/1), of a cluster always 0';
+  'the database is a whole number (redis://host:port/1), on a cluster 0';
 
 FormatRegistry.Set('queue-url', (text) => readQueueUrl(text) !== null);
 
@@ -33,9 +33,10 @@ export const queueOptions = (
 });
 
 /**
- * Reads QUEUE_URL. A cluster is `redis-cluster://[user:password@]host:port[,host:port…]` (`rediss-cluster` with TLS). Sentinels
- * are `redis+sentinel://[user:password@]host:port[,host:port…]/name[/database]`; user and password are those of Redis.
- * Throws an error that names the forms. It never repeats the URL, which may hold a password.
+ * Parses QUEUE_URL. A cluster is `redis-cluster://[user:password@]host:port[,host:port…]` (`rediss-cluster`
+ * with TLS). Sentinels are `redis+sentinel://[user:password@]host:port[,host:port…]/name[/database]`; user
+ * and password are those of Redis. Throws an error that lists the forms. The error never repeats the URL,
+ * which can contain a password.
  */
 export function parseQueueUrl(text: string): QueueTarget {
   const target = readQueueUrl(text);
@@ -43,7 +44,7 @@ export function parseQueueUrl(text: string): QueueTarget {
   return target;
 }
 
-/** The same, but returns null if it is none of the forms. */
+/** Like parseQueueUrl, but returns null for any other text. */
 function readQueueUrl(text: string) {
   try {
     if (isPostgresUrl(text)) return { kind: 'postgres' as const, connectionString: text };
@@ -53,8 +54,11 @@ function readQueueUrl(text: string) {
   }
 }
 
-/** ioredis takes a database that is not a number for 0, or fails without a reason. It also reads the database from the query. */
-function isRedisUrl(text: string): boolean {
+/**
+ * Checks the database as well: ioredis reads it from the path or the query, and treats text that is not a
+ * number as 0 or fails without a reason.
+ */
+function isRedisUrl(text: string) {
   const url = /^rediss?:\/\//.test(text) && URL.parse(text);
   if (!url || !url.host) return false;
   decodeURIComponent(`${url.username}:${url.password}`);
@@ -79,7 +83,7 @@ function readServers(text: string) {
   return /^0?$/.test(path) ? { kind: 'redis-cluster' as const, nodes, options } : null;
 }
 
-/** Returns what Sentinels watch: a name, and a database of it. */
+/** Returns the name that the Sentinels watch, and the database. */
 function readWatched(path: string) {
   const [, name, db = 0] = /^([\w.-]+)(?:\/(0|[1-9]\d{0,8}))?$/.exec(path) ?? [];
   return name ? { name, db: Number(db) } : null;
@@ -94,12 +98,12 @@ function readNode(text: string) {
 
 export const CONNECT_TIMEOUT_MS = 2_000;
 /**
- * A connection that has been silent for this long while an answer is due is replaced: a host or a NAT that forgot it says
- * nothing. The consumer's limit is longer than BullMQ ever waits for a job (10 s).
+ * A connection is replaced if an answer takes longer: a host or NAT that dropped the connection sends
+ * nothing. The limit of the consumer is longer than BullMQ ever waits for a job (10 s).
  */
 export const SILENCE_MS = { producer: 5_000, consumer: 15_000 };
 
-/** The queue is configured so that it could lose jobs. */
+/** The queue could lose jobs because of its configuration, or is not prepared. */
 export class UnsafeQueueError extends Error {
   override name = 'UnsafeQueueError';
 }
@@ -109,7 +113,7 @@ export interface QueueOptions {
   target: QueueTarget;
   /** Separates installations that share a server. */
   namespace: string;
-  /** Called with connection errors, once per attempt to connect. */
+  /** Called with connection errors, once per connection attempt. */
   onError: (error: Error) => void;
 }
 

@@ -5,18 +5,21 @@ import { UnsafeQueueError } from './settings.ts';
 type Watchable = Pick<QueueBackend, 'problem' | 'verify'>;
 
 const POLL_INTERVAL_MS = 500;
-/** How often the queue is verified while it is up: its settings may be changed under open connections. */
+/**
+ * Interval of the verification while the queue is up: the settings of the server can change under open
+ * connections.
+ */
 const VERIFY_INTERVAL_MS = 5_000;
 
 /**
- * Verifies the queue now and repeatedly, and logs every change once. Resolves after the first verification, up or down: a
- * process starts without its queue. Throws UnsafeQueueError if the queue could lose jobs or was never prepared. The returned
- * function ends the watch.
+ * Verifies the queue now and repeatedly, and logs every change once. Resolves after the first verification,
+ * even if the queue is down: a process can start without its queue. Throws UnsafeQueueError if the queue
+ * could lose jobs or is not prepared. The returned function ends the watch.
  */
 export async function watchQueue(queue: Watchable, log: Pick<Logger, 'warn' | 'error'>): Promise<() => void> {
   let known: string | null = null;
   let verifiedAt = -Infinity;
-  function report(problem: string | null, unsafe?: Error): void {
+  function report(problem: string | null, unsafe?: Error) {
     if (problem === known) return;
     known = problem;
     const state = problem === null ? 'up' : 'down';
@@ -24,12 +27,13 @@ export async function watchQueue(queue: Watchable, log: Pick<Logger, 'warn' | 'e
     if (unsafe) log.error({ err: unsafe }, 'the queue could lose jobs');
     else log.warn({ queue: state, problem }, `the queue is ${state}`);
   }
-  function problemOf(error: unknown): string {
+  function problemOf(error: unknown) {
     if (error instanceof UnsafeQueueError) throw error;
     return queue.problem() ?? reasonOf(error);
   }
   async function look(): Promise<'done'> {
-    // While it is down, always: an open connection does not show that the server's settings were corrected.
+    // While it is down, every poll verifies: an open connection does not show that the server's settings were
+    // corrected.
     const isUp = known === null && queue.problem() === null;
     if (isUp && performance.now() - verifiedAt <= VERIFY_INTERVAL_MS) return 'done';
     verifiedAt = performance.now();

@@ -11,12 +11,12 @@ export interface WorkerContext<Config> {
   config: Config;
 }
 
-/** The backlog of a queue, as Postgres knows it. */
+/** The backlog of a queue, counted in Postgres. */
 export interface QueueBacklog {
   pendingBatches: number;
   pendingChanges: number;
   failedBatches: number;
-  /** Age of the oldest; null if nothing is pending. */
+  /** Age of the oldest pending batch or change; null if nothing is pending. */
   oldestPendingMs: number | null;
 }
 

@@ -21,34 +21,34 @@ const optional = {
   active: Type.Optional(Type.Boolean({ description: 'true or false' })),
   saleStartsAt: Type.Optional(instantOrNull('a time, or none')),
   saleEndsAt: Type.Optional(instantOrNull('a time, or none')),
-  /** Partners see it, so it is not who is noted for the change. */
+  /** Partners see this name. It is not the actor in the audit log. */
   lastModifiedBy: Type.Optional(Name),
 };
 
 function checkSettings(settings: Partial<TicketSettings>): Record<string, string> {
   const { price = 0, saleStartsAt, saleEndsAt } = settings;
   return {
-    // The column would round it without a word.
+    // The column would round it silently.
     ...(price !== Number(price.toFixed(2)) && { price: PRICE_RULE }),
     ...(saleStartsAt && saleEndsAt && saleStartsAt >= saleEndsAt && { saleStartsAt: ORDER_RULE }),
   };
 }
 
-/** The author of a change, for partners, if none is named. */
-const SOMEBODY = 'operator';
+/** The author that partners see if a change names none. */
+const DEFAULT_AUTHOR = 'operator';
 
 export const createTicketAction = defineAction({
   name: 'ticket.create',
   input: Type.Object({ eventId: Id, title: Name, capacity: Seats, ...optional }),
   check: checkSettings,
-  run: async (transaction, { eventId, lastModifiedBy = SOMEBODY, ...settings }, note) => {
-    const ticket = await createTicket(transaction, eventId, settings, lastModifiedBy);
+  run: async (db, { eventId, lastModifiedBy = DEFAULT_AUTHOR, ...settings }, note) => {
+    const ticket = await createTicket(db, eventId, settings, lastModifiedBy);
     note(`ticket:${ticket.id}`, { after: { eventId, ...settingsOf(ticket) } });
     return describeTicket(ticket);
   },
 });
 
-/** Changes what is given of a ticket and leaves the rest. */
+/** Changes the given settings of a ticket. */
 export const updateTicketAction = defineAction({
   name: 'ticket.update',
   input: Type.Object({
@@ -58,19 +58,19 @@ export const updateTicketAction = defineAction({
     ...optional,
   }),
   check: ({ ticketId: _ticketId, lastModifiedBy: _lastModifiedBy, ...settings }) =>
-    Object.values(settings).some((value) => value !== undefined)
+    Object.keys(settings).length > 0
       ? checkSettings(settings)
       : { ticketId: 'nothing to change; give at least one setting' },
   refusals: {
     sales_window_is_ordered: ORDER_RULE,
-    no_seat_is_sold_twice: 'the capacity cannot be less than the seats that are taken already',
+    no_seat_is_sold_twice: 'the capacity cannot be less than the number of seats that are taken already',
   },
-  run: async (transaction, { ticketId, lastModifiedBy = SOMEBODY, ...settings }, note) => {
-    const before = await lockTicket(transaction, ticketId);
+  run: async (db, { ticketId, lastModifiedBy = DEFAULT_AUTHOR, ...settings }, note) => {
+    const before = await lockTicket(db, ticketId);
     if (!before) throw new Failure('no such ticket');
-    const ticket = await updateTicket(transaction, before, settings, lastModifiedBy);
+    const ticket = await updateTicket(db, before, settings, lastModifiedBy);
     const [wasSoldOut, isSoldOut] = [before, ticket].map(({ taken, capacity }) => taken === capacity);
-    if (wasSoldOut !== isSoldOut) await publishTicketState(transaction, before);
+    if (wasSoldOut !== isSoldOut) await publishTicketState(db, before);
     note(`ticket:${ticketId}`, { before: settingsOf(before), after: settingsOf(ticket) });
     return describeTicket(ticket);
   },

@@ -12,7 +12,7 @@ import { defineApi, type ApiContext, type Routes } from '@floodgate/http';
 import { isAvailable, launchStateAt, seatsLeft } from './launch.ts';
 import { readSale, type Ticket as StoredTicket } from './tickets.ts';
 
-/** Lists what can be bought now, and tells how far the sale is. */
+/** Lists available tickets and reports the state of the sale. */
 export const ticketsApi = defineApi({
   settings: {},
   open(context) {
@@ -21,11 +21,11 @@ export const ticketsApi = defineApi({
   },
 });
 
-/** Returns the sales of events, each kept until it is a second old. */
+/** Returns a cache of the sales of events. An entry is at most a second old. */
 const rememberSales = ({ reads, shardReads }: ApiContext) =>
   readThroughCache(async (eventId: number, shardId: number) => {
     const tickets = await shardReads(shardId, () => readSale(reads, eventId, shardId));
-    // Postgres's clock decides, if there is anything to decide.
+    // Postgres's clock decides. Without tickets, any clock will do.
     const readAt = tickets[0]?.readAt ?? new Date();
     const available = tickets.filter((ticket) => isAvailable(ticket, readAt));
     const text = JSON.stringify(success(available.map(toTicket)));
@@ -33,10 +33,10 @@ const rememberSales = ({ reads, shardReads }: ApiContext) =>
   });
 
 /**
- * GET /events/tickets: lists what can be bought now. A body, if one is sent, is not read.
- * GET /events/launch: how far the sale is, so that nobody has to try to register before it opens.
+ * GET /events/tickets lists available tickets. It does not read a body. GET /events/launch reports the state
+ * of the sale, so that partners do not have to try to register before it opens.
  */
-function addRoutes(api: Routes, sales: ReturnType<typeof rememberSales>): void {
+function addRoutes(api: Routes, sales: ReturnType<typeof rememberSales>) {
   api.get(
     '/events/tickets',
     {
@@ -45,14 +45,14 @@ function addRoutes(api: Routes, sales: ReturnType<typeof rememberSales>): void {
         tags: ['Tickets'],
         summary: 'Get Tickets',
         description:
-          'Lists the tickets of the event that are active, on sale and not sold out. At most 1 s old.',
+          'Lists the tickets of the event that are active, on sale and not sold out. The list is at most 1 s old.',
         failures: COMMON_FAILURES,
         response: answersOf(Type.Array(Ticket)),
       },
     },
     ({ principal: { eventId, shardId } }, reply) => {
-      // The list is cached as the text of the answer: what is text already, Fastify sends as it is. Sent, not returned:
-      // a promise for what is at hand would be a good part of what this route costs.
+      // The cache holds the text of the answer, which Fastify sends unchanged. It is sent and not returned: a
+      // promise would be a large part of the cost of this route.
       void reply.type('application/json; charset=utf-8');
       const sale = sales.get(eventId);
       const send = (answer: unknown) => void reply.send(answer as never);
@@ -67,7 +67,8 @@ function addRoutes(api: Routes, sales: ReturnType<typeof rememberSales>): void {
         operationId: 'getLaunch',
         tags: ['Tickets'],
         summary: 'Get Launch',
-        description: 'Tells whether the sale is open, when it opens and closes, and how many seats are left.',
+        description:
+          'Reports whether the sale is open, when it opens and closes, and how many seats are left.',
         failures: COMMON_FAILURES,
         response: answersOf(LaunchState),
       },
@@ -87,7 +88,7 @@ function addRoutes(api: Routes, sales: ReturnType<typeof rememberSales>): void {
   );
 }
 
-/** A ticket in the order and types that partners were promised. */
+/** Returns a ticket with the field order and types of the contract. */
 function toTicket(ticket: StoredTicket): Ticket {
   return {
     id: ticket.id,

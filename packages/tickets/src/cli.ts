@@ -6,7 +6,7 @@ import { record, tableOf, timeText } from '@floodgate/command/output';
 import type { DescribedTicket } from './tickets.ts';
 
 /** `floodgate ticket …` */
-export function addTicketCommands(program: Command, cli: Cli): void {
+export function addTicketCommands(program: Command, cli: Cli) {
   const ticket = program.command('ticket').description("an event's tickets");
   const performs = performing(ticket, cli, () => import('./actions.ts'));
   const create = performs('create', 'createTicketAction', textOf)
@@ -16,10 +16,10 @@ export function addTicketCommands(program: Command, cli: Cli): void {
     .requiredOption('--capacity <seats>', 'how many seats it has', parseWhole);
   addSharedOptions(create);
   const update = performs('update', 'updateTicketAction', textOf)
-    .description('change what is given of a ticket, and leave the rest')
+    .description('change the given settings of a ticket')
     .argument('<ticketId>', 'the ticket', parseId)
     .option('--title <title>', 'its title', parseText)
-    .option('--capacity <seats>', 'how many seats it has; not less than are taken', parseWhole)
+    .option('--capacity <seats>', 'how many seats it has; at least the number of seats taken', parseWhole)
     .addOption(new Option('--active', 'put it on sale').conflicts('inactive'));
   addSharedOptions(update);
   const list = ticket
@@ -33,28 +33,28 @@ export function addTicketCommands(program: Command, cli: Cli): void {
   });
 }
 
-function addSharedOptions(command: CommandUnknownOpts): void {
+function addSharedOptions(command: CommandUnknownOpts) {
   command
     .option('--price <amount>', 'its price, e.g. 12.50', parsePrice)
-    .option('--benefits <text>', 'what it comes with', parseText)
+    .option('--benefits <text>', 'what it includes', parseText)
     .addOption(new Option('--inactive', 'keep it off sale').implies({ active: false }))
     .option('--sale-starts <time>', 'e.g. 2026-11-21T09:00:00+01:00, or none', parseTimeOrNone)
     .option('--sale-ends <time>', 'e.g. 2026-12-01T00:00:00Z, or none', parseTimeOrNone);
 }
 
-function textOf(ticket: DescribedTicket): string {
+function textOf(ticket: DescribedTicket) {
   const { id, ...others } = fieldsOf(ticket);
   return record({ 'ticket id': id, ...others });
 }
 
-/** The text output of a ticket. */
+/** Returns the columns of a ticket for text output. */
 function fieldsOf(ticket: DescribedTicket) {
   const { id, title, price, active, capacity, taken, left } = ticket;
   return { id, title, price: price.toFixed(2), active, capacity, taken, left, 'on sale': windowOf(ticket) };
 }
 
-/** A sales window in words. */
-export function windowOf(window: Pick<DescribedTicket, 'saleStartsAt' | 'saleEndsAt'>): string {
+/** Returns a sales window in words. */
+export function windowOf(window: Pick<DescribedTicket, 'saleStartsAt' | 'saleEndsAt'>) {
   const from = window.saleStartsAt && `from ${timeText(window.saleStartsAt)}`;
   const until = window.saleEndsAt && `until ${timeText(window.saleEndsAt)}`;
   return [from, until].filter(Boolean).join(' ') || 'any time';

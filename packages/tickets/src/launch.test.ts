@@ -24,14 +24,22 @@ test.each<[string, TicketOnSale[], string]>([
   ['the moment before', [ticket({ endsAt: 101 })], 'open'],
   ['no seat', [ticket({ seatsLeft: 0 })], 'soldOut'],
   ['no seat, and another with some', [ticket({ seatsLeft: 0 }), ticket()], 'open'],
-  ['no seat, and another that is to come', [ticket({ seatsLeft: 0 }), ticket({ startsAt: 101 })], 'soldOut'],
-  ['one that is over, and one to come', [ticket({ endsAt: 50 }), ticket({ startsAt: 101 })], 'scheduled'],
-  ['one that is to come without a seat', [ticket({ seatsLeft: 0, startsAt: 101 })], 'scheduled'],
+  [
+    'no seat, and another that is scheduled',
+    [ticket({ seatsLeft: 0 }), ticket({ startsAt: 101 })],
+    'soldOut',
+  ],
+  [
+    'one that has ended, and one that is scheduled',
+    [ticket({ endsAt: 50 }), ticket({ startsAt: 101 })],
+    'scheduled',
+  ],
+  ['a scheduled one without a seat', [ticket({ seatsLeft: 0, startsAt: 101 })], 'scheduled'],
 ])('%s: %#', (_what, tickets, phase) => {
   expect(launchStateAt(tickets, at(100)).phase).toBe(phase);
 });
 
-test('it opens with the first, closes with the last, and counts the seats of those that are not over', () => {
+test('a sale opens with the first ticket, closes with the last, and counts the seats of tickets that have not ended', () => {
   const tickets = [
     ticket({ startsAt: 10, endsAt: 50 }),
     ticket({ startsAt: 20, endsAt: 200 }),
@@ -45,12 +53,12 @@ test('it opens with the first, closes with the last, and counts the seats of tho
   });
 });
 
-test('without a border on one of them there is none', () => {
+test('if one ticket has no start or end, the sale has none', () => {
   const tickets = [ticket({ startsAt: 10, endsAt: 50 }), ticket()];
   expect(launchStateAt(tickets, at(0))).toMatchObject({ opensAt: null, closesAt: null });
 });
 
-test('it can be bought from its start until its end, while there are seats', () => {
+test('a ticket is available from its start until its end, while it has seats', () => {
   const limited = ticket({ startsAt: 10, endsAt: 50 });
   expect([9, 10, 49, 50].map((moment) => isAvailable(limited, at(moment)))).toEqual([
     false,

@@ -1,7 +1,7 @@
 import type { LaunchState } from '@floodgate/contract';
 import type { Ticket } from './tickets.ts';
 
-/** A ticket as far as the state of its sale depends on it. */
+/** The fields of a ticket on which the state of its sale depends. */
 export type TicketOnSale = Pick<Ticket, 'capacity' | 'taken' | 'saleStartsAt' | 'saleEndsAt'>;
 
 export const seatsLeft = ({ capacity, taken }: TicketOnSale) => capacity - taken;
@@ -9,11 +9,11 @@ export const seatsLeft = ({ capacity, taken }: TicketOnSale) => capacity - taken
 const hasStarted = ({ saleStartsAt }: TicketOnSale, moment: Date) => !saleStartsAt || saleStartsAt <= moment;
 const hasEnded = ({ saleEndsAt }: TicketOnSale, moment: Date) => saleEndsAt !== null && saleEndsAt <= moment;
 
-/** Returns whether a ticket can be bought at a moment, if it is active. */
+/** Returns whether an active ticket is available at a moment. */
 export const isAvailable = (ticket: TicketOnSale, moment: Date) =>
   hasStarted(ticket, moment) && !hasEnded(ticket, moment) && seatsLeft(ticket) > 0;
 
-/** Returns how far an event's sale is at a moment, by its active tickets. */
+/** Returns the state of an event's sale at a moment, by its active tickets. */
 export function launchStateAt(tickets: readonly TicketOnSale[], moment: Date) {
   const left = tickets.filter((ticket) => !hasEnded(ticket, moment));
   return {

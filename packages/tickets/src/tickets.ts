@@ -5,8 +5,8 @@ import { findEvent, keepInShard } from '@floodgate/events';
 import { Failure } from '@floodgate/service/failure';
 
 /**
- * The columns of a ticket. Not *: services prepare their statements, and Postgres refuses a prepared
- * one (0A000) once a migration has given it another column.
+ * The columns of a ticket. Not *: services prepare their statements, and Postgres rejects a prepared
+ * statement (0A000) after a migration has added a column to its result.
  */
 const COLUMNS = [
   'id',
@@ -29,7 +29,7 @@ export type Ticket = Awaited<ReturnType<typeof listTickets>>[number];
 /** The settings of a ticket. */
 export type TicketSettings = ReturnType<typeof settingsOf>;
 
-/** Returns what an operator has set on a ticket. */
+/** Returns the settings of a ticket. */
 export function settingsOf(ticket: Ticket) {
   const { title, price, benefits, active, capacity, saleStartsAt, saleEndsAt } = ticket;
   return { title, price, benefits, active, capacity, saleStartsAt, saleEndsAt };
@@ -37,17 +37,17 @@ export function settingsOf(ticket: Ticket) {
 
 export type DescribedTicket = ReturnType<typeof describeTicket>;
 
-/** Returns a ticket as operators are shown it. */
+/** Returns a ticket with its number of seats left. */
 export const describeTicket = (ticket: Ticket) => ({ ...ticket, left: ticket.capacity - ticket.taken });
 
 type NewTicket = Partial<TicketSettings> & Pick<TicketSettings, 'title' | 'capacity'>;
 
 /** Creates a ticket under an event, in its shard. Throws Failure if there is no such event. */
 export async function createTicket(db: Database, eventId: number, settings: NewTicket, author: string) {
-  return inTransaction(db, async (transaction) => {
-    await keepInShard(transaction, eventId);
-    const { shardId } = await findEvent(transaction, eventId);
-    return inCamelCase(transaction)
+  return inTransaction(db, async (tx) => {
+    await keepInShard(tx, eventId);
+    const { shardId } = await findEvent(tx, eventId);
+    return inCamelCase(tx)
       .insertInto('tickets')
       .values({ ...settings, shardId, eventId, lastModifiedBy: author })
       .returning(COLUMNS)
@@ -56,31 +56,31 @@ export async function createTicket(db: Database, eventId: number, settings: NewT
 }
 
 /**
- * Returns a ticket with its shard, and keeps others from changing it. Undefined if it does not exist. Throws Failure if it may be in a
- * shard that does not answer.
+ * Locks a ticket and returns it with its shard, or undefined if it does not exist. Throws Failure if it may
+ * be in a shard that does not answer.
  */
-export async function lockTicket(transaction: Database, ticketId: number) {
-  const { answers, away } = await askShards(await shardIds(transaction), async (shardId) => {
-    await sql`savepoint asking`.execute(transaction);
-    const ticket = inCamelCase(transaction)
+export async function lockTicket(db: Database, ticketId: number) {
+  const { answers, away } = await askShards(await shardIds(db), async (shardId) => {
+    await sql`savepoint asking`.execute(db);
+    const ticket = inCamelCase(db)
       .selectFrom('tickets')
       .select(['shardId', ...COLUMNS])
       .where('shardId', '=', shardId)
       .where('id', '=', ticketId)
       .forNoKeyUpdate();
     return ticket.executeTakeFirst().catch(async (error: unknown) => {
-      await sql`rollback to savepoint asking`.execute(transaction);
+      await sql`rollback to savepoint asking`.execute(db);
       throw error;
     });
   });
   const found = answers.find((answer) => answer !== undefined);
-  if (!found && away.length > 0) throw new Failure(`no such ticket is found, but ${awayText(away)}`);
+  if (!found && away.length > 0) throw new Failure(`found no such ticket, but ${awayText(away)}`);
   return found;
 }
 
 type TicketOfShard = Record<'shardId' | 'id', number>;
 
-/** Changes what is given of a ticket that is locked, and leaves the rest. */
+/** Changes the given settings of a locked ticket. */
 export const updateTicket = (
   db: Database,
   { shardId, id }: TicketOfShard,
@@ -96,12 +96,9 @@ export const updateTicket = (
     .returning(COLUMNS)
     .executeTakeFirstOrThrow();
 
-/** Has finalization publish whether a ticket is sold out. */
-export async function publishTicketState(transaction: Database, { shardId, id }: TicketOfShard) {
-  await transaction
-    .insertInto('changes')
-    .values({ shard_id: shardId, kind: 'ticket', ticket_id: id })
-    .execute();
+/** Makes finalization publish whether a ticket is sold out. */
+export async function publishTicketState(db: Database, { shardId, id }: TicketOfShard) {
+  await db.insertInto('changes').values({ shard_id: shardId, kind: 'ticket', ticket_id: id }).execute();
 }
 
 /** Returns all tickets of an event, on sale or not. Throws Failure if there is no such event. */

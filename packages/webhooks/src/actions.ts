@@ -36,8 +36,9 @@ import {
 import { createSigningKeys, type SigningKeys } from './signatures.ts';
 
 // The actions of partners and operators on webhooks. A partner reaches only its own webhooks under the event of the request.
+// Each action runs in a transaction, which is `db` here.
 
-/** An expected outcome: the webhook stays as it is. The code is for a partner, the reason for an operator. */
+/** An expected outcome that leaves the webhook unchanged. Partners get the code, operators get the reason. */
 export interface Refused {
   refused: FailureCode;
   reason: string;
@@ -50,9 +51,9 @@ const PAUSED_BY_OPERATOR: Refused = { refused: '72', reason: 'the operator has p
 
 /** The effect of an action. */
 export interface Changed {
-  /** The webhook as it is afterwards. After `delete` it is as it was before. */
+  /** The webhook after the action. For `delete`, the webhook before it. */
   endpoint: Endpoint;
-  /** New keys. Nothing else returns their secret. */
+  /** New keys. No other operation returns their secret. */
   keys?: SigningKeys;
   /** Id of the requested test message. */
   messageId?: string;
@@ -65,7 +66,7 @@ export type WebhookAction = Action<TObject, Changed | Refused>;
 export type WebhookActions = ReturnType<typeof webhookActions>;
 export type WebhookActionName = keyof WebhookActions;
 
-// Serializes the creation of a partner's endpoints, which are counted. The integer spells "whks".
+// Key of the advisory lock that serializes the creation of a partner's endpoints, so that their number is right. It spells "whks".
 const ADD_LOCK = 0x77686b73;
 const CHANGEABLE = Object.keys(WebhookChange.properties) as (keyof WebhookChange)[];
 const AUDITED = [
@@ -94,22 +95,22 @@ const createAction = (allowsHttp: boolean) =>
     name: 'webhook.create',
     input: Type.Object({ eventId: Id, partnerId: Id, ...WebhookRequest.properties }),
     check: (input) => checkFields(input, allowsHttp),
-    run: async (transaction, { eventId, partnerId, ...request }, note, actor): Promise<Changed | Refused> => {
-      await keepInShard(transaction, eventId);
-      const { shardId } = await findEvent(transaction, eventId);
+    run: async (db, { eventId, partnerId, ...request }, note, actor): Promise<Changed | Refused> => {
+      await keepInShard(db, eventId);
+      const { shardId } = await findEvent(db, eventId);
       const owner = { shardId, eventId, partnerId };
-      if (!(await isGranted(transaction, owner)))
+      if (!(await isGranted(db, owner)))
         return { refused: '21', reason: `event ${eventId} is not open to partner ${partnerId}` };
-      await sql`select pg_advisory_xact_lock(${ADD_LOCK}, ${partnerId}::integer)`.execute(transaction);
-      if ((await listEndpoints(transaction, owner)).length >= WEBHOOK_LIMIT)
-        return { refused: '71', reason: 'this partner has the maximum number of webhooks already' };
-      const { id, cursor } = await addConsumer(transaction, {
+      await sql`select pg_advisory_xact_lock(${ADD_LOCK}, ${partnerId}::integer)`.execute(db);
+      if ((await listEndpoints(db, owner)).length >= WEBHOOK_LIMIT)
+        return { refused: '71', reason: 'this partner already has the maximum number of webhooks' };
+      const { id, cursor } = await addConsumer(db, {
         ...owner,
         kind: 'webhook',
         fromNow: request.from === 'now',
         isPaused: request.paused ?? false,
       });
-      await transaction
+      await db
         .insertInto('webhook_endpoints')
         .values({
           shard_id: shardId,
@@ -124,8 +125,8 @@ const createAction = (allowsHttp: boolean) =>
           paused_by: request.paused ? kindOf(actor) : null,
         })
         .execute();
-      const keys = await addKeys(transaction, { shardId, id });
-      const endpoint = (await findEndpoint(transaction, { shardId, id }))!;
+      const keys = await addKeys(db, { shardId, id });
+      const endpoint = (await findEndpoint(db, { shardId, id }))!;
       note(`webhook:${id}`, { after: audited(endpoint) });
       return { endpoint, keys };
     },
@@ -136,10 +137,10 @@ const updateAction = (allowsHttp: boolean) =>
   onWebhook(
     'update',
     WebhookChange.properties,
-    async (transaction, endpoint, { url, description, types, entriesPerMessage: entry_limit }) => {
-      // With other types the range in flight would become another message, so it is not repeated.
-      await retryConsumer(transaction, endpoint, types ? { inFlightUntil: null } : {});
-      await updateEndpoint(transaction, endpoint).set({ url, description, types, entry_limit }).execute();
+    async (db, endpoint, { url, description, types, entriesPerMessage: entry_limit }) => {
+      // With other types, the range in flight would be a different message, so it is not repeated.
+      await retryConsumer(db, endpoint, types ? { in_flight_until: null } : {});
+      await updateEndpoint(db, endpoint).set({ url, description, types, entry_limit }).execute();
       return url === undefined ? {} : { noted: { url: 'changed' } };
     },
     (change) =>
@@ -150,81 +151,79 @@ const updateAction = (allowsHttp: boolean) =>
 
 const ON_ONE = {
   /** Stops the messages of a webhook until it is resumed. A partner's pause does not replace an operator's. */
-  pause: onWebhook('pause', {}, async (transaction, endpoint, _input, by) => {
-    await pauseConsumer(transaction, endpoint);
+  pause: onWebhook('pause', {}, async (db, endpoint, _input, by) => {
+    await pauseConsumer(db, endpoint);
     const pausedBy = endpoint.pausedBy === 'operator' ? 'operator' : by;
-    await updateEndpoint(transaction, endpoint).set({ paused_by: pausedBy }).execute();
+    await updateEndpoint(db, endpoint).set({ paused_by: pausedBy }).execute();
   }),
 
-  /** Continues the messages of a webhook where they stopped. A partner cannot resume what an operator paused. */
-  resume: onWebhook('resume', {}, async (transaction, endpoint, _input, by) => {
+  /** Resumes the messages of a webhook where they stopped. A partner cannot resume a webhook that an operator paused. */
+  resume: onWebhook('resume', {}, async (db, endpoint, _input, by) => {
     if (by === 'partner' && endpoint.pausedBy === 'operator') return PAUSED_BY_OPERATOR;
-    await resumeConsumer(transaction, endpoint);
-    await updateEndpoint(transaction, endpoint).set({ disabled_reason: null, paused_by: null }).execute();
+    await resumeConsumer(db, endpoint);
+    await updateEndpoint(db, endpoint).set({ disabled_reason: null, paused_by: null }).execute();
     return {};
   }),
 
-  /** Sends everything since a time again. */
+  /** Resends everything since a time. */
   replay: onWebhook(
     'replay',
     { since: Type.String({ description: SINCE_RULE }) },
-    async (transaction, endpoint, { since }) => {
-      const cursor = await cursorBefore(transaction, endpoint, new Date(since));
-      await retryConsumer(transaction, endpoint, { cursor, inFlightUntil: null });
-      await updateEndpoint(transaction, endpoint)
+    async (db, endpoint, { since }) => {
+      const cursor = await cursorBefore(db, endpoint, new Date(since));
+      await retryConsumer(db, endpoint, { last_offset: cursor, in_flight_until: null });
+      await updateEndpoint(db, endpoint)
         // Receivers drop messages whose id they know, so a replay needs new ids.
-        .set(({ eb, ref }) => ({ chain_offset: cursor, replays: eb(ref('replays'), '+', 1) }))
+        .set({ chain_offset: cursor, replays: sql<number>`replays + 1` })
         .execute();
       return { was: String(endpoint.cursor), noted: { was: endpoint.cursor, cursor } };
     },
-    // A leap second is a time, but JavaScript knows none.
+    // The schema accepts a leap second, but JavaScript cannot parse it.
     ({ since }) => (Number.isNaN(Date.parse(since)) ? { since: SINCE_RULE } : {}),
   ),
 
-  /** Gives a webhook new keys. The previous keys still sign for the overlap. Older keys end now. */
+  /** Gives a webhook new keys. The previous keys still sign during the overlap. Older keys expire now. */
   rotate: onWebhook(
     'rotate',
     WebhookRotation.properties,
-    async (transaction, endpoint, { overlapHours = DEFAULT_WEBHOOK_OVERLAP_HOURS }) => {
+    async (db, endpoint, { overlapHours = DEFAULT_WEBHOOK_OVERLAP_HOURS }) => {
       const { shardId, id } = endpoint;
       const end = (hours: number, which: RawBuilder<unknown>) =>
         sql`
         update webhook_secrets set ends_at = now() + make_interval(hours => ${hours}::integer)
-        where shard_id = ${shardId} and endpoint_id = ${id} and ${which}`.execute(transaction);
+        where shard_id = ${shardId} and endpoint_id = ${id} and ${which}`.execute(db);
       await end(0, sql`ends_at > now()`);
       await end(overlapHours, sql`ends_at is null`);
-      const keys = await addKeys(transaction, endpoint);
+      const keys = await addKeys(db, endpoint);
       return { keys, noted: { rotated: true, overlapHours } };
     },
   ),
 
-  /** Requests a test message, whatever the state of the webhook. The delivery process sends it. */
-  test: onWebhook('test', {}, async (transaction, endpoint) => {
+  /** Requests a test message, in any state of the webhook. The delivery process sends it. */
+  test: onWebhook('test', {}, async (db, endpoint) => {
     const messageId = `msg_test_${randomUUID()}`;
-    await updateEndpoint(transaction, endpoint).set({ test_message: messageId }).execute();
+    await updateEndpoint(db, endpoint).set({ test_message: messageId }).execute();
     return { messageId, noted: { messageId } };
   }),
 
   /** Deletes a webhook with its secrets. Its attempts can be millions of rows: expireAttempts deletes them. */
-  delete: onWebhook('delete', {}, async (transaction, { shardId, id }) => {
-    await deleteConsumer(transaction, { shardId, id });
-    const secrets = transaction.deleteFrom('webhook_secrets').where('shard_id', '=', shardId);
-    await secrets.where('endpoint_id', '=', id).execute();
-    const endpoints = transaction.deleteFrom('webhook_endpoints').where('shard_id', '=', shardId);
-    await endpoints.where('id', '=', id).execute();
+  delete: onWebhook('delete', {}, async (db, { shardId, id }) => {
+    await deleteConsumer(db, { shardId, id });
+    const ofShard = sql`where shard_id = ${shardId}`;
+    await sql`delete from webhook_secrets ${ofShard} and endpoint_id = ${id}`.execute(db);
+    await sql`delete from webhook_endpoints ${ofShard} and id = ${id}`.execute(db);
   }),
 };
 
 /**
- * Defines an action on one webhook. Its consumer is locked first, as a delivery does (webhook_delivered): with another order
- * the two could wait for each other. So nothing else changes between the state before and the state after, and both are recorded.
- * `noted` is what the audit log records besides.
+ * Defines an action on one webhook. It locks the consumer first, like a delivery (webhook_delivered): another order could deadlock. The
+ * lock excludes other changes between the states before and after, and the audit log records both. It also records `noted`.
  */
 function onWebhook<Fields extends TProperties>(
   name: string,
   fields: Fields,
   change: (
-    transaction: Database,
+    db: Database,
     endpoint: Endpoint,
     input: Static<TObject<Fields>>,
     by: 'partner' | 'operator',
@@ -236,13 +235,13 @@ function onWebhook<Fields extends TProperties>(
     name: `webhook.${name}`,
     input: Type.Object({ ...WebhookPath.properties, ...(fields as TProperties) }),
     check: (input) => check(input as Input),
-    run: async (transaction, input, note, actor) => {
-      const before = await lockEndpoint(transaction, String(input['webhookId']), actor);
+    run: async (db, input, note, actor) => {
+      const before = await lockEndpoint(db, String(input['webhookId']), actor);
       if (!before) return NO_SUCH_WEBHOOK;
-      const result = (await change(transaction, before, input as Input, kindOf(actor))) ?? {};
+      const result = (await change(db, before, input as Input, kindOf(actor))) ?? {};
       if (isRefused(result)) return result;
       const { noted, ...made } = result;
-      const endpoint = await findEndpoint(transaction, before);
+      const endpoint = await findEndpoint(db, before);
       const after = endpoint && { ...audited(endpoint), ...noted };
       if (JSON.stringify(after) !== JSON.stringify(audited(before)))
         note(`webhook:${before.id}`, { before: audited(before), ...(after && { after }) });
@@ -251,14 +250,12 @@ function onWebhook<Fields extends TProperties>(
   };
 }
 
-async function lockEndpoint(transaction: Database, id: string, actor: Actor): Promise<Endpoint | undefined> {
+async function lockEndpoint(db: Database, id: string, actor: Actor): Promise<Endpoint | undefined> {
   const found =
-    typeof actor === 'string'
-      ? await findEndpointAnywhere(transaction, id)
-      : await findEndpoint(transaction, { ...actor, id });
-  if (!found || !(await lockConsumer(transaction, found))) return undefined;
-  // It may have changed while the lock was awaited.
-  return findEndpoint(transaction, found);
+    typeof actor === 'string' ? await findEndpointAnywhere(db, id) : await findEndpoint(db, { ...actor, id });
+  if (!found || !(await lockConsumer(db, found))) return undefined;
+  // Another transaction may have changed it before the lock was granted.
+  return findEndpoint(db, found);
 }
 
 const kindOf = (actor: Actor) => (typeof actor === 'string' ? 'operator' : 'partner');
@@ -267,7 +264,7 @@ const kindOf = (actor: Actor) => (typeof actor === 'string' ? 'operator' : 'part
 const audited = (endpoint: Endpoint): AuditedState =>
   Object.fromEntries(AUDITED.map((name) => [name, endpoint[name]]));
 
-/** Returns the invalid fields of a webhook, each with its rule, where the schema cannot express it. */
+/** Returns the fields that break a rule that the schema cannot express, each with its rule. */
 function checkFields({ url, description }: WebhookChange, allowsHttp: boolean): Record<string, string> {
   return {
     ...(url !== undefined && !isWebhookUrl(url, allowsHttp) && { url: URL_RULE }),
@@ -276,31 +273,32 @@ function checkFields({ url, description }: WebhookChange, allowsHttp: boolean): 
   };
 }
 
-/** Returns whether messages can be sent to this URL. Which address it reaches is checked on each connection. */
+/** Returns whether messages can be sent to this URL. The address is checked on each connection. */
 function isWebhookUrl(text: string, allowsHttp: boolean): boolean {
   const url = URL.parse(text);
   return (allowsHttp || url?.protocol === 'https:') && url?.username === '' && url.password === '';
 }
 
-async function isGranted(transaction: Database, { eventId, partnerId }: Owner): Promise<boolean> {
-  const grants = transaction.selectFrom('event_grants').select('event_id').where('event_id', '=', eventId);
-  return (await grants.where('partner_id', '=', partnerId).executeTakeFirst()) !== undefined;
+async function isGranted(db: Database, { eventId, partnerId }: Owner): Promise<boolean> {
+  const { rows } = await sql`
+    select from event_grants where event_id = ${eventId} and partner_id = ${partnerId}`.execute(db);
+  return rows.length > 0;
 }
 
-/** Returns the cursor before the first entry since then. */
-async function cursorBefore(transaction: Database, { shardId, eventId, partnerId }: Owner, since: Date) {
+/** Returns the cursor before the first entry at or after `since`. */
+async function cursorBefore(db: Database, { shardId, eventId, partnerId }: Owner, since: Date) {
   const { rows } = await sql<{ before: number | null }>`
     select min(last_offset - count) as before from journal_segments
     where shard_id = ${shardId} and event_id = ${eventId} and partner_id in (0, ${partnerId}) and at >= ${since}`.execute(
-    transaction,
+    db,
   );
-  return rows[0]!.before ?? journalHead(transaction, shardId);
+  return rows[0]!.before ?? journalHead(db, shardId);
 }
 
 /** Creates the current keys of an endpoint. The API may write keys, but not read them. */
-async function addKeys(transaction: Database, { shardId, id }: ConsumerId): Promise<SigningKeys> {
+async function addKeys(db: Database, { shardId, id }: ConsumerId): Promise<SigningKeys> {
   const keys = createSigningKeys();
-  await transaction
+  await db
     .insertInto('webhook_secrets')
     .values({
       shard_id: shardId,

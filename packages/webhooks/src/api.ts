@@ -45,7 +45,7 @@ interface Operation extends FastifySchema {
   ) => Promise<object | Refused>;
 }
 
-/** The path of one webhook, and what an operation on it may answer. */
+/** The path of one webhook, and the failures of operations on it. */
 const ONE = '/webhooks/:webhookId';
 const ON_ONE: FailureCode[] = [...COMMON_FAILURES, '11', '70'];
 const COMMON_SCHEMA = { tags: ['Webhooks'], failures: COMMON_FAILURES, response: answersOf(Webhook) };
@@ -80,7 +80,7 @@ const OPERATIONS: Record<string, Operation> = {
   createWebhook: act('create', {
     route: 'POST /webhooks',
     description:
-      'Creates a webhook, which sends the changes of your registrations under this event to a URL. The secret is only in this answer. ' +
+      'Creates a webhook, which sends the changes of your registrations under this event to a URL. Only this answer contains the secret. ' +
       'You may have ten webhooks under an event.',
     failures: [...COMMON_FAILURES, '11', '71'],
     body: WebhookRequest,
@@ -89,39 +89,38 @@ const OPERATIONS: Record<string, Operation> = {
   changeWebhook: act('update', {
     route: `PATCH ${ONE}`,
     description:
-      'Changes the given fields, at least one. Unknown fields are ignored. If the webhook is active, its next attempt starts at once.',
+      'Changes the given fields. At least one is required, and unknown fields are ignored. If the webhook is active, its next attempt starts at once.',
     body: WebhookChange,
   }),
   replayWebhook: act('replay', {
-    description:
-      'Sends all entries since a time again, as far back as entries are kept. The messages have new ids.',
+    description: 'Resends all entries since a time that are still kept. The messages have new ids.',
     body: WebhookReplay,
   }),
   rotateWebhookSecret: act('rotate', {
     description:
-      'Creates a new secret and a new key. The secret is only in this answer. During the overlap, messages are also signed with the ' +
+      'Creates a new secret and a new key. Only this answer contains the secret. During the overlap, messages are also signed with the ' +
       'previous ones. The body is optional, and so are its fields.',
     body: WebhookRotation,
     response: answersOf(WebhookWithSecret),
   }),
   pauseWebhook: act('pause', {
     description:
-      'Stops the messages of a webhook. Entries that occur meanwhile are sent after Resume Webhook. Safe to repeat.',
+      'Stops the messages of a webhook. Resume Webhook sends the entries that were not sent. Safe to repeat.',
   }),
   resumeWebhook: act('resume', {
     description:
-      'Continues the messages where they stopped, also after the webhook was disabled. If the operator paused the webhook, only the ' +
-      'operator can resume it: 72. Safe to repeat.',
+      'Resumes the messages where they stopped, also after the webhook was disabled. If the operator paused the webhook, only the ' +
+      'operator can resume it, and the answer is 72. Safe to repeat.',
     failures: [...ON_ONE, '72'],
   }),
   testWebhook: act('test', {
     description:
-      'Sends a signed message of the type webhook.test, whatever the state of the webhook. List Attempts shows the outcome.',
+      'Sends a signed message of the type webhook.test, in any state of the webhook. List Attempts shows the outcome.',
     response: answersOf(WebhookTest),
   }),
   deleteWebhook: act('delete', {
     route: `DELETE ${ONE}`,
-    description: 'Deletes a webhook with its secrets and attempts. Returns it as it was.',
+    description: 'Deletes a webhook with its secrets and attempts. Returns the deleted webhook.',
   }),
 };
 
@@ -137,10 +136,10 @@ function act(name: WebhookActionName, operation: Omit<Operation, 'run' | 'route'
   return { route: `POST ${ONE}/${name}`, run, ...operation };
 }
 
-/** One for the fair queue, and one more while the first waits for a lock. */
+/** One for the fair queue, and another while the first waits for a lock. */
 const CONNECTIONS = 2;
 
-/** Partners manage their webhooks. Another process sends the messages. */
+/** The routes on which partners manage their webhooks. The delivery process sends the messages. */
 export const webhooksApi = defineApi({
   settings: allowPrivateSetting,
   open({ openPool, answerWithinMs }, { WEBHOOK_ALLOW_PRIVATE }) {
@@ -157,7 +156,7 @@ export const webhooksApi = defineApi({
         for (const [operationId, { route, run, ...schema }] of Object.entries(OPERATIONS)) {
           const [method, url] = route.split(' ') as [string, string];
           const ofPath = url.startsWith(ONE) ? { params: WebhookPath, failures: ON_ONE } : {};
-          // Before each capital of "pauseWebhook" a word starts.
+          // A word of "pauseWebhook" starts at each capital.
           const summary = operationId
             .replaceAll(/^[a-z]|[A-Z]/g, (letter) => ` ${letter.toUpperCase()}`)
             .trim();

@@ -60,19 +60,22 @@ function addChanges(webhook: Command, cli: Cli): void {
     .argument('<url>', 'an https URL', parseText)
     .addOption(TYPES)
     .addOption(ENTRIES)
-    .option('--description <words>', 'a note, shown in lists', parseText)
+    .option('--description <words>', 'a note about the webhook', parseText)
     .addOption(FROM);
   onOne(change('update'), 'change a webhook; its next attempt starts at once')
     .option('--url <url>', 'an https URL', parseText)
     .addOption(TYPES)
     .addOption(ENTRIES);
   onOne(change('test'), 'send a message of the type webhook.test; "attempts" shows the outcome');
-  const replay = 'send all entries since a time again, as far back as entries are kept';
+  const replay = 'resend all entries since a time that are still kept';
   onOne(change('replay'), replay).requiredOption('--since <when>', SINCE, parseSinceText);
   const rotate = 'create a new secret, which is shown only once; the previous one also signs for the overlap';
   onOne(change('rotate'), rotate).addOption(OVERLAP);
-  onOne(change('pause'), 'stop its messages; they are sent after resume');
-  onOne(change('resume'), 'continue where it stopped, also if the partner paused it or it was disabled');
+  onOne(change('pause'), 'stop its messages; resume sends them');
+  onOne(
+    change('resume'),
+    'resume its messages where they stopped, also if the partner paused it or it was disabled',
+  );
   onOne(change('delete'), 'delete it with its secrets and attempts');
 }
 
@@ -97,7 +100,7 @@ async function shownOf(endpoint: Endpoint, keys?: SigningKeys) {
   return { ...webhookOf(endpoint, keys), partnerID, pausedBy };
 }
 
-/** Returns the same as text. */
+/** Returns the fields that a text answer shows. */
 function fieldsOf({ partnerID, pausedBy, ...webhook }: Omit<Shown, 'state'> & { state: string }) {
   const reason = webhook.disabledReason ?? pausedBy;
   return {
@@ -115,7 +118,7 @@ function fieldsOf({ partnerID, pausedBy, ...webhook }: Omit<Shown, 'state'> & { 
 function addList(webhook: Command, cli: Cli): void {
   const list = webhook
     .command('list')
-    .description('the webhooks of an event with their progress and state')
+    .description('list the webhooks of an event with their progress and state')
     .argument('<eventId>', 'the event', parseId);
   answeringFromDatabase(list, cli, async (db, _options, eventId) => {
     const { findEvent } = await import('@floodgate/events');
@@ -135,7 +138,7 @@ async function requireEndpoint(db: Database, id: string): Promise<Endpoint> {
 }
 
 function addShow(webhook: Command, cli: Cli): void {
-  const show = onOne(webhook.command('show'), 'a webhook, without its secret');
+  const show = onOne(webhook.command('show'), 'show a webhook without its secret');
   answeringFromDatabase(show, cli, async (db, _options, id) => {
     const { findNotice } = await import('./notices.ts');
     const { lagOf } = await import('@floodgate/journal');
@@ -161,7 +164,7 @@ function addShow(webhook: Command, cli: Cli): void {
 function addAttempts(webhook: Command, cli: Cli): void {
   const attempts = onOne(
     webhook.command('attempts'),
-    'the latest attempts to send messages, latest first; attempts are kept for 30 days',
+    'list the latest attempts to send messages, latest first; attempts are kept for 30 days',
   ).option('--limit <attempts>', 'at most this many', parseLimit, 50);
   answeringFromDatabase(attempts, cli, async (db, { limit }, id) => {
     const { listAttempts } = await import('./endpoints.ts');

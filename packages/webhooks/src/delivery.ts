@@ -1,18 +1,18 @@
-import { Counter, type Registry } from '@prometheus-io/client';
+import type { Registry } from '@prometheus-io/client';
 import { expirePartnerEntries } from '@floodgate/audit';
 import { inEachShard, type Database } from '@floodgate/database';
-import { advanceIdleConsumers, defineDelivery, runConsumers } from '@floodgate/journal';
+import { addCounter, advanceIdleConsumers, defineDelivery, runConsumers } from '@floodgate/journal';
 import { whole } from '@floodgate/service';
 import { expireAttempts } from './deliver/attempts.ts';
-import { checkedAgent, type Reach, type Resolve } from './deliver/checked-agent.ts';
+import { checkedAgent, type Resolve } from './deliver/checked-agent.ts';
 import { createDelivery } from './deliver/deliver.ts';
 import type { Sender } from './deliver/post-message.ts';
 import { createTestSender } from './deliver/send-tests.ts';
 import { allowPrivateSetting } from './settings.ts';
 
 const POLL_INTERVAL_MS = 200;
-const TEST_INTERVAL_MS = 200;
-/** Far below the retention of the journal, which is at least a day. */
+const TEST_INTERVAL_MS = 400;
+/** Much shorter than the retention of the journal, which is at least a day. */
 const TIDY_INTERVAL_MS = 3_600_000;
 const ATTEMPT_DAYS = 30;
 
@@ -23,23 +23,24 @@ export const webhookDelivery = (resolve?: Resolve) =>
     settings: {
       ...allowPrivateSetting,
       WEBHOOK_SLOTS: whole(
-        'webhooks that are served at once; at most half of them can be slow ones',
+        'webhooks that are served at once; at most half of them can be slow',
         [2, 1_000],
         50,
       ),
     },
     async open({ db, log, metrics, config }) {
       const isDevelopment = config.WEBHOOK_ALLOW_PRIVATE === 'true';
-      const agentFor = (reach: Reach) => checkedAgent(reach, resolve);
-      const agents = { live: agentFor(isDevelopment ? 'any' : 'public'), test: agentFor('private') };
+      const agents = {
+        live: checkedAgent(isDevelopment ? 'any' : 'public', resolve),
+        test: checkedAgent('private', resolve),
+      };
       const sender = { agents, sendsTestEvents: isDevelopment, onAttempt: countAttempts(metrics) };
-      const slowLimit = Math.floor(config.WEBHOOK_SLOTS / 2);
       const consumers = runConsumers({
         db,
         kind: 'webhook',
         concurrency: config.WEBHOOK_SLOTS,
-        onError: (err, { id }) => log.warn({ err, webhook: id }, 'a delivery failed; it is repeated'),
-        run: createDelivery({ db, log, sender }, slowLimit),
+        onError: (err, { id }) => log.warn({ err, webhook: id }, 'a delivery failed and will be retried'),
+        run: createDelivery({ db, log, sender }, Math.floor(config.WEBHOOK_SLOTS / 2)),
       });
       const tests = createTestSender({ db, log, sender });
       return {
@@ -58,7 +59,7 @@ export const webhookDelivery = (resolve?: Resolve) =>
 
 export const webhooksDelivery = webhookDelivery();
 
-/** Moves idle cursors forward, and deletes old attempts and audit entries. */
+/** Advances idle cursors, and deletes old attempts and audit entries. */
 async function tidy(db: Database): Promise<'more' | 'done'> {
   await expirePartnerEntries(db);
   return inEachShard(db, async (shardId) => {
@@ -67,14 +68,13 @@ async function tidy(db: Database): Promise<'more' | 'done'> {
   });
 }
 
-/** Counts attempts, not by endpoint: Postgres has the attempts of each. */
+/** Counts attempts over all endpoints. Postgres has the attempts of each endpoint. */
 function countAttempts(metrics: Registry): Sender['onAttempt'] {
-  const counter = <Label extends string>(name: string, help: string, labelNames: Label[]) =>
-    new Counter({ name: `floodgate_delivery_webhook_${name}`, help, labelNames, registers: [metrics] });
-  const attempts = counter('attempts_total', 'Attempts to send a message, by outcome', ['outcome']);
-  const entries = counter('entries_total', 'Delivered journal entries', []);
-  return ({ outcome }, message) => {
+  const help = 'Attempts to send a message, by outcome';
+  const attempts = addCounter(metrics, 'webhook_attempts_total', help, ['outcome']);
+  const entries = addCounter(metrics, 'webhook_entries_total', 'Delivered journal entries');
+  return (outcome, delivered = 0) => {
     attempts.inc({ outcome });
-    if (outcome === 'delivered') entries.inc(message.entries ?? 0);
+    if (outcome === 'delivered') entries.inc(delivered);
   };
 }

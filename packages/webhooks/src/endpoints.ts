@@ -24,36 +24,32 @@ export const listEndpoints = (
 ) =>
   db
     .selectFrom('webhook_endpoints as endpoint')
-    .innerJoin('journal_consumers as consumer', (join) =>
-      join.onRef('consumer.shard_id', '=', 'endpoint.shard_id').onRef('consumer.id', '=', 'endpoint.id'),
-    )
-    .innerJoin('webhook_secrets as secret', (join) =>
-      join
-        .onRef('secret.shard_id', '=', 'endpoint.shard_id')
-        .onRef('secret.endpoint_id', '=', 'endpoint.id')
-        .on('secret.ends_at', 'is', null),
-    )
+    .innerJoin('journal_consumers as consumer', 'consumer.id', 'endpoint.id')
+    .innerJoin('webhook_secrets as secret', 'secret.endpoint_id', 'endpoint.id')
     .select([
       'endpoint.shard_id as shardId',
       'endpoint.event_id as eventId',
       'endpoint.partner_id as partnerId',
       'endpoint.id',
-      'endpoint.url',
-      'endpoint.description',
-      'endpoint.types',
-      'endpoint.entry_limit as entriesPerMessage',
-      'endpoint.disabled_reason as disabledReason',
-      'endpoint.paused_by as pausedBy',
+      'url',
+      'description',
+      'types',
+      'entry_limit as entriesPerMessage',
+      'disabled_reason as disabledReason',
+      'paused_by as pausedBy',
       'endpoint.created_at as createdAt',
-      'consumer.state',
-      'consumer.last_offset as cursor',
-      'consumer.failures',
-      'consumer.failing_since as failingSince',
-      'consumer.next_at as nextAt',
-      'secret.public_key as publicKey',
+      'state',
+      'last_offset as cursor',
+      'failures',
+      'failing_since as failingSince',
+      'next_at as nextAt',
+      'public_key as publicKey',
     ])
     .$narrowType<{ types: WebhookEventType[]; disabledReason: Webhook['disabledReason'] }>()
     .where('endpoint.shard_id', '=', shardId)
+    .where('consumer.shard_id', '=', shardId)
+    .where('secret.shard_id', '=', shardId)
+    .where('ends_at', 'is', null)
     .$if(eventId !== undefined, (query) => query.where('endpoint.event_id', '=', eventId!))
     .$if(partnerId !== undefined, (query) => query.where('endpoint.partner_id', '=', partnerId!))
     .$if(id !== undefined, (query) => query.where('endpoint.id', '=', id!))
@@ -61,13 +57,13 @@ export const listEndpoints = (
     .orderBy('endpoint.id')
     .execute();
 
-/** Returns an endpoint; undefined if there is none, or if it has another owner than the one that is given. */
+/** Returns an endpoint; undefined if it does not exist or has another owner. */
 export const findEndpoint = async (
   db: Database,
   endpoint: ConsumerId & Partial<Owner>,
 ): Promise<Endpoint | undefined> => (await listEndpoints(db, endpoint))[0];
 
-/** Returns an endpoint of any owner, in whichever shard it is. */
+/** Returns an endpoint of any owner in any shard. */
 export async function findEndpointAnywhere(db: Database, id: string): Promise<Endpoint | undefined> {
   if (!isUuid(id)) return undefined;
   const { answers } = await askShards(await shardIds(db), (shardId) => findEndpoint(db, { shardId, id }));
@@ -78,11 +74,11 @@ export async function findEndpointAnywhere(db: Database, id: string): Promise<En
 export const updateEndpoint = (db: Database, { shardId, id }: ConsumerId) =>
   db.updateTable('webhook_endpoints').where('shard_id', '=', shardId).where('id', '=', id);
 
-/** Returns an endpoint as its partner sees it, with its secret if that is new. */
+/** Returns an endpoint as its partner sees it. Includes the secret if `keys` are given. */
 export function webhookOf(endpoint: Endpoint, keys?: SigningKeys): Webhook & { secret?: string } {
-  const { shardId: _shard, eventId: _event, partnerId: _partner, pausedBy: _paused, ...fields } = endpoint;
-  const { failingSince, nextAt, createdAt, ...webhook } = fields;
-  const isScheduled = webhook.state === 'active' && nextAt.getTime() > Date.now();
+  const { shardId: _shard, eventId: _event, partnerId: _partner, pausedBy: _paused, ...rest } = endpoint;
+  const { failingSince, nextAt, createdAt, ...webhook } = rest;
+  const isScheduled = webhook.state === 'active' && +nextAt > Date.now();
   return {
     ...webhook,
     disabledReason: webhook.state === 'disabled' ? webhook.disabledReason : null,
@@ -119,7 +115,7 @@ export async function loadEndpoint(db: Database, { shardId, id }: ConsumerId) {
     select ${sql.ref(column)} from webhook_secrets
     where ${ofEndpoint} and (ends_at is null or ends_at > now()) order by created_at desc
   )`;
-  // It has the grant and a valid key of the event's mode: the same rule as for a request to the API.
+  // The partner has the grant and a valid key of the event's mode. Requests to the API must meet the same rule.
   const hasAccess = sql<boolean>`exists (
     select from event_grants permission join secret_keys key on key.partner_id = permission.partner_id
     where permission.event_id = event.id and permission.partner_id = endpoint.partner_id

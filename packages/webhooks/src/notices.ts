@@ -3,26 +3,26 @@ import { findDelivery, queueEdition } from '@floodgate/deliveries';
 import { sql } from 'kysely';
 import { findEndpoint, type Endpoint } from './endpoints.ts';
 
-/** The kind of the delivery that tells a partner that a webhook was disabled. Its subject is the webhook's id. */
+/** Kind of the deliveries that notify a partner of a disabled webhook. The subject is the webhook's id. */
 export const WEBHOOK_DISABLED = 'webhook-disabled';
-/** A webhook that is resumed and disabled again and again causes one e-mail an hour. */
+/** A webhook that is resumed and disabled repeatedly causes at most one e-mail per hour. */
 const APART_MINUTES = 60;
 
 type Disabled = Pick<Endpoint, 'shardId' | 'eventId' | 'id'>;
 const queueOf = ({ shardId, eventId }: Disabled) => ({ shardId, eventId, kind: WEBHOOK_DISABLED });
 
-/** Queues the notice to the partner of a disabled endpoint. It replaces a notice that waits. */
+/** Queues the notice to the partner of a disabled endpoint. It replaces a notice that is still queued. */
 export const addNotice = (transaction: Database, endpoint: Disabled) =>
   queueEdition(transaction, queueOf(endpoint), endpoint.id, APART_MINUTES);
 
-/** Returns what became of the notice about an endpoint; undefined: there is none. */
+/** Returns the state of the notice about an endpoint; undefined if there is none. */
 export const findNotice = (db: Database, endpoint: Disabled) =>
   findDelivery(db, queueOf(endpoint), endpoint.id);
 
 /** The content and the recipient of a notice about a disabled webhook. */
 export type FoundNotice = NonNullable<Awaited<ReturnType<typeof findWebhookNotice>>>;
 
-/** Returns what a notice says at this moment; undefined if the endpoint was deleted. */
+/** Returns the current content of a notice; undefined if the endpoint was deleted. */
 export async function findWebhookNotice(db: Database, shardId: number, id: string) {
   const endpoint = await findEndpoint(db, { shardId, id });
   if (!endpoint) return undefined;

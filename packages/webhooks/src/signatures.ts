@@ -22,7 +22,7 @@ export const secretText = (secret: Buffer) => `whsec_${secret.toString('base64')
 /** The public key as its partner sees it. */
 export const publicKeyText = (publicKey: Buffer) => `whpk_${publicKey.toString('base64')}`;
 
-/** Returns what makes the header webhook-signature: a signature by each of these keys, newest first. */
+/** Returns a function that builds the header webhook-signature: one signature per key, newest key first. */
 export function createSigner(keys: readonly Record<'secret' | 'privateKey', Buffer>[]) {
   const signers = keys.map(({ secret, privateKey }) => {
     const key = createPrivateKey({ key: privateKey, format: 'raw-private', asymmetricKeyType: 'ed25519' });

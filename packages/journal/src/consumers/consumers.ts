@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { sql, type UpdateObject } from 'kysely';
 import type { ConsumerKind, Database, Schema } from '@floodgate/database';
 
-// First the actions of the lease holder. Each update returns false if the lease was lost or the consumer was paused or
-// disabled: then another process continues, or nobody does.
+// Part one: actions of the lease holder. Each update returns false if the lease was lost, or if the consumer was paused or
+// disabled. Then the caller must stop.
 //
 //                              advance
 //                               ┌────┐
@@ -18,11 +18,11 @@ export interface Consumer {
   eventId: number;
   /** 0: it reads the entries of all partners. */
   partnerId: number;
-  /** Everything up to here was delivered. */
+  /** Offset up to which everything was delivered. */
   cursor: number;
   /** Last offset of the range being delivered; null if there is none. A retry sends exactly this range. */
   inFlightUntil: number | null;
-  /** The last entry for it that was known when it was leased; null if nobody had looked. */
+  /** Offset of its newest entry that was known when it was leased; null if no scan had found one. */
   newsOffset: number | null;
   /** Consecutive failed attempts. */
   failures: number;
@@ -64,36 +64,35 @@ const updateConsumer = (db: Database, { shardId, id }: ConsumerId, change: Chang
   db.updateTable('journal_consumers').set(change).where('shard_id', '=', shardId).where('id', '=', id);
 
 async function updateLeased(db: Database, consumer: Consumer, change: Change): Promise<boolean> {
-  const update = updateConsumer(db, consumer, change).where('lease', '=', consumer.lease);
-  return (await update.where('state', '=', 'active').executeTakeFirstOrThrow()).numUpdatedRows > 0n;
+  const { lease } = consumer;
+  const update = updateConsumer(db, consumer, change).where(({ and }) => and({ lease, state: 'active' }));
+  return (await update.executeTakeFirstOrThrow()).numUpdatedRows > 0n;
 }
 
 /** Records that everything up to the cursor was delivered, and the next range in flight. Extends the lease. */
-export async function advance(
+export const advance = (
   db: Database,
   consumer: Consumer,
-  { cursor, inFlightUntil = null }: { cursor: number; inFlightUntil?: number | null },
-): Promise<boolean> {
-  const isKept = await updateLeased(db, consumer, {
+  cursor: number,
+  inFlightUntil: number | null = null,
+) =>
+  updateLeased(db, consumer, {
     last_offset: cursor,
     in_flight_until: inFlightUntil,
     failures: 0,
     failing_since: null,
     leased_until: inSeconds(LEASE_SECONDS),
   });
-  if (isKept) Object.assign(consumer, { cursor, inFlightUntil, failures: 0, failingSince: null });
-  return isKept;
-}
 
 const UNLEASED = { lease: null, leased_until: null };
 
-/** Releases a consumer. It is leased again after the delay, behind those that have waited longer. */
+/** Releases a consumer. It can be leased again after the delay, behind consumers that have waited longer. */
 export const release = (db: Database, consumer: Consumer, delayMs = 0, change: Change = {}) =>
   updateLeased(db, consumer, { ...UNLEASED, next_at: inSeconds(delayMs / 1_000), ...change });
 
 /**
- * Releases a consumer that has read the journal to its end. It is idle, unless a scan has found news since it was leased. (Its cursor
- * can stay below the news: if entries expired, and at 0 as long as there was nothing to read.)
+ * Releases a consumer that has read the journal to its end. It becomes idle, unless a scan has found news since it was leased. (Its cursor
+ * can stay below the news: if entries expired, and at 0 while there was nothing to read.)
  */
 export const releaseCaughtUp = (db: Database, consumer: Consumer) =>
   release(db, consumer, 0, {
@@ -102,7 +101,7 @@ export const releaseCaughtUp = (db: Database, consumer: Consumer) =>
       else news_offset end`,
   });
 
-/** Releases a consumer whose receiver asked to wait. This is no failure, but no success either. */
+/** Releases a consumer whose receiver asked to wait. This counts neither as a failure nor as a success. */
 export const throttle = (db: Database, consumer: Consumer, delayMs: number, change: Change = {}) =>
   // Citus accepts no now() inside a coalesce.
   release(db, consumer, delayMs, {
@@ -119,11 +118,11 @@ export const disable = (db: Database, consumer: Consumer) =>
   updateLeased(db, consumer, { ...UNLEASED, state: 'disabled' });
 
 /**
- * Moves the cursors of idle consumers forward. Otherwise such a cursor would expire with the entries of other events. Cursors at 0 do
- * not expire, and stay.
+ * Advances the cursors of idle consumers. Otherwise such a cursor would expire with the entries of other events. Cursors at 0 do not expire
+ * and do not advance.
  */
 export async function advanceIdleConsumers(db: Database, shardId: number, kind: ConsumerKind): Promise<void> {
-  // An idle consumer has nothing to read up to the end of the last scan. A scan that runs now finds later entries.
+  // An idle consumer has nothing to read before the end of the last scan. A scan that runs now finds later entries.
   await sql`
     update journal_consumers set last_offset = scans.last_offset from consumer_scans scans
     where scans.shard_id = ${shardId} and journal_consumers.shard_id = ${shardId}
@@ -133,11 +132,11 @@ export async function advanceIdleConsumers(db: Database, shardId: number, kind: 
   );
 }
 
-// Changes of consumers by capabilities, while another process may hold the lease. `db` is a transaction if more is changed with it.
+// Part two: changes by capabilities, while another process may hold the lease. `db` is a transaction if the caller changes more with it.
 
 export interface NewConsumer extends Pick<Consumer, 'shardId' | 'eventId' | 'partnerId'> {
   kind: ConsumerKind;
-  /** Whether it starts with the next entry, instead of the oldest that is kept. */
+  /** Whether it starts with the next entry instead of the oldest entry that is kept. */
   fromNow?: boolean;
   /** Whether it is paused until it is resumed. */
   isPaused?: boolean;
@@ -172,37 +171,32 @@ export async function journalHead(db: Database, shardId: number): Promise<number
 }
 
 /** Locks a consumer until the transaction ends. Returns false if it was deleted. */
-export async function lockConsumer(transaction: Database, { shardId, id }: ConsumerId): Promise<boolean> {
+export async function lockConsumer(db: Database, { shardId, id }: ConsumerId): Promise<boolean> {
   const { rows } = await sql`
-    select from journal_consumers where shard_id = ${shardId} and id = ${id} for update`.execute(transaction);
+    select from journal_consumers where shard_id = ${shardId} and id = ${id} for update`.execute(db);
   return rows.length > 0;
 }
 
-/** Changes a consumer. A process that holds its lease loses it. */
+/** Changes a consumer. A process that holds its lease loses the lease. */
 const change = async (db: Database, consumer: ConsumerId, changes: Change) =>
   void (await updateConsumer(db, consumer, { ...UNLEASED, ...changes }).execute());
-
-const DUE = { failures: 0, failing_since: null, next_at: NOW };
 
 /** Stops a consumer until it is resumed. */
 export const pauseConsumer = (db: Database, consumer: ConsumerId) =>
   change(db, consumer, { state: 'paused' });
 
-/** Continues a paused or disabled consumer where it stopped. Its next attempt is due at once. */
-export const resumeConsumer = (db: Database, consumer: ConsumerId) =>
-  change(db, consumer, { state: 'active', ...DUE });
-
 /**
- * Makes the next attempt of an active consumer due at once, from another cursor if one is given. With `inFlightUntil: null` the range
- * in flight is not repeated.
+ * Makes the next attempt of a consumer due at once. `changes` can also set another cursor. If they set the range in flight to null, it is
+ * not repeated.
  */
-export const retryConsumer = (
-  db: Database,
-  consumer: ConsumerId,
-  { cursor, inFlightUntil }: { cursor?: number; inFlightUntil?: null } = {},
-) => change(db, consumer, { ...DUE, last_offset: cursor, in_flight_until: inFlightUntil });
+export const retryConsumer = (db: Database, consumer: ConsumerId, changes: Change = {}) =>
+  change(db, consumer, { failures: 0, failing_since: null, next_at: NOW, ...changes });
 
-/** Deletes a consumer. A process that holds its lease loses it. */
+/** Resumes a paused or disabled consumer where it stopped. Its next attempt is due at once. */
+export const resumeConsumer = (db: Database, consumer: ConsumerId) =>
+  retryConsumer(db, consumer, { state: 'active' });
+
+/** Deletes a consumer. A process that holds its lease loses the lease. */
 export async function deleteConsumer(db: Database, { shardId, id }: ConsumerId): Promise<void> {
   await db.deleteFrom('journal_consumers').where('shard_id', '=', shardId).where('id', '=', id).execute();
 }

@@ -1,17 +1,18 @@
 import { sql, type RawBuilder } from 'kysely';
 import { addUp, askShards, shardIds, type ConsumerKind, type Database } from '@floodgate/database';
+import type { Consumer } from './consumers.ts';
 
-/** How far the consumers of a kind are behind. Includes those that wait, are throttled or paused. */
+/** Backlog of the consumers of a kind, including consumers that wait for a retry, are throttled or are paused. */
 export interface Lag {
   consumers: number;
-  /** Consumers with something to deliver, for the first time or again. */
+  /** Consumers with undelivered entries, including entries that are retried. */
   behind: number;
   /** Consumers whose last attempt failed. */
   failing: number;
   disabled: number;
   /** Age of the oldest undelivered entry of consumers that are not disabled; null if there is none. */
   oldestMs: number | null;
-  /** Age of the oldest e-mail that was refused and is retried. It does not count in `oldestMs`. */
+  /** Age of the oldest e-mail that was refused and is retried. `oldestMs` does not include it. */
   oldestRetryMs: number | null;
 }
 
@@ -20,8 +21,8 @@ export type Lags = Partial<Record<ConsumerKind, Lag>> & { shardsAway?: number[] 
 const ageMs = (since: RawBuilder<unknown>) => sql`(extract(epoch from now() - ${since}) * 1000)::float8`;
 
 /**
- * When the oldest entry was written that a consumer has not read; null: there is none. Goes from partner to partner, so its cost does not
- * depend on the length of the journal.
+ * SQL for the time of the oldest entry that a consumer has not read; null if there is none. It looks up each partner in the index, so its
+ * cost does not depend on the length of the journal.
  */
 const oldestUnread = (shardId: number, event: unknown, partner: unknown, cursor: unknown) => sql`(
   with recursive reader (id) as (
@@ -44,41 +45,39 @@ const oldestUnread = (shardId: number, event: unknown, partner: unknown, cursor:
   where reader.id is not null
 )`;
 
-/** Returns how far one consumer is behind; null if it is not. */
+/** Returns the age of the oldest entry that a consumer has not read, in milliseconds; null if there is none. */
 export async function lagOf(
   db: Database,
-  { shardId, eventId, partnerId, cursor }: Record<'shardId' | 'eventId' | 'partnerId' | 'cursor', number>,
+  { shardId, eventId, partnerId, cursor }: Pick<Consumer, 'shardId' | 'eventId' | 'partnerId' | 'cursor'>,
 ): Promise<number | null> {
   const { rows } = await sql<{ lag: number | null }>`
     select ${ageMs(oldestUnread(shardId, eventId, partnerId, cursor))} as lag`.execute(db);
   return rows[0]!.lag;
 }
 
-const column = (name: string) => sql.ref(`consumer.${name}`);
-
 /**
- * Returns how far consumers are behind, by kind. Kinds without consumers are missing. The journal is read once for each that is behind
- * (offset 0). Queued e-mails count as unread, and those that are retried have an age of their own.
+ * Returns the backlog by kind of consumer. Kinds without consumers are missing. With `offset 0`, Postgres reads the journal once for each
+ * consumer that is behind. Queued e-mails count as unread. Retried e-mails have a separate age.
  */
 export async function readLags(db: Database): Promise<Lags> {
   const { answers, away } = await askShards(await shardIds(db), async (shardId) => {
-    // Without a delivery process nobody else scans.
+    // Without a delivery process, nothing else scans for news.
     await sql`select find_news(${shardId}, null)`.execute(db);
-    const unread = oldestUnread(shardId, column('event_id'), column('partner_id'), column('last_offset'));
+    const unread = oldestUnread(shardId, sql`c.event_id`, sql`c.partner_id`, sql`c.last_offset`);
     const { rows } = await sql<Lag & { kind: ConsumerKind }>`
       select kind, count(*)::integer as consumers, count(coalesce(unread, untried, retried))::integer as behind,
         count(*) filter (where is_active and failures > 0)::integer as failing,
         count(*) filter (where not is_active)::integer as disabled,
         ${ageMs(sql`min(least(unread, untried))`)} as "oldestMs", ${ageMs(sql`min(retried)`)} as "oldestRetryMs"
-      from journal_consumers consumer
+      from journal_consumers c
       cross join lateral (select state <> 'disabled' as is_active) _
       cross join lateral (select case when is_active and is_behind then ${unread} end as unread offset 0) journal
       cross join lateral (
         select min(created_at) filter (where attempts = 0) as untried,
           min(created_at) filter (where attempts > 0) as retried
         from deliveries
-        where is_active and consumer.kind = 'mail' and deliveries.shard_id = ${shardId}
-          and deliveries.event_id = consumer.event_id and deliveries.kind in ('confirmation', 'event-updated')
+        where is_active and c.kind = 'mail' and deliveries.shard_id = ${shardId}
+          and deliveries.event_id = c.event_id and deliveries.kind in ('confirmation', 'event-updated')
           and deliveries.state in ('queued', 'retry', 'sending')
       ) queued
       where shard_id = ${shardId} group by kind`.execute(db);

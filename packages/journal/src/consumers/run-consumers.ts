@@ -2,43 +2,42 @@ import { rememberShards, type ConsumerKind, type Database } from '@floodgate/dat
 import { createSemaphore, withDeadline, type TaskResult } from '@floodgate/service';
 import { leaseConsumers, release, releaseCaughtUp, type Consumer } from './consumers.ts';
 
-/** A poll that takes longer waits for a shard that does not answer, and does not delay the others. */
+/** A poll that takes longer releases its permit, so that a shard that does not answer does not delay the others. */
 const POLL_PATIENCE_MS = 500;
-/** A round waits no longer for its polls. */
+/** Maximum time that a round waits for its polls. */
 const ROUND_MS = 2_000;
 
-/** When a consumer is leased again whose previous run in this process has not ended. */
+/** Delay before a consumer is leased again if its previous run in this process has not ended. */
 const AFTER_OLD_RUN_MS = 500;
-/** When a consumer is leased again whose run failed. */
+/** Delay before a consumer is leased again if its run failed. */
 const AFTER_FAILURE_MS = 1_000;
 
-/** How a run ended. `released`: it has released the lease itself, or lost it. */
+/** How a run ended. `released`: the run released the lease itself, or lost it. */
 export type RunEnd = 'more' | 'caught-up' | 'released';
 
 export interface ConsumersOptions {
   db: Database;
   kind: ConsumerKind;
-  /** Consumers that this process runs at once. */
+  /** Maximum number of consumers that this process runs at once. */
   concurrency: number;
   /** Called when a run failed. The consumer is leased again a second later, or when its lease expires if it cannot be released. */
   onError: (error: Error, consumer: Consumer) => void;
   /**
-   * Delivers for a consumer for a short time, so that others are served. Must advance it within LEASE_SECONDS, which extends the lease.
-   * The signal is aborted when the process stops: what is in flight ends or is abandoned.
+   * Delivers for one consumer, for a short time so that others are served. Must advance the consumer within LEASE_SECONDS, which extends
+   * the lease. The signal is aborted when the process stops: messages in flight end or are abandoned.
    */
   run: (consumer: Consumer, signal: AbortSignal) => Promise<RunEnd>;
 }
 
 /**
- * Runs the consumers of a kind, many at once, each in one process at a time. Consumers are polled for; no notification is needed, so
- * a lost notification cannot delay a delivery.
+ * Runs the consumers of a kind, many at once, each in one process at a time. It polls for consumers, so a lost notification cannot delay a
+ * delivery.
  */
 export function runConsumers({ db, kind, concurrency, onError, run }: ConsumersOptions) {
   const stopping = new AbortController();
   const shards = rememberShards(db);
   const running = new Map<string, Promise<unknown>>();
-  let hasStarted = false;
-  /** Polls that have not ended, by shard: a shard that does not answer is asked once. */
+  /** Running polls by shard. Each shard has at most one. */
   const polls = new Map<number, Promise<void>>();
   // One poll at a time: two would both see the same free capacity.
   const oneAtATime = createSemaphore(1, POLL_PATIENCE_MS);
@@ -56,14 +55,13 @@ export function runConsumers({ db, kind, concurrency, onError, run }: ConsumersO
   }
 
   async function start(consumer: Consumer): Promise<void> {
-    // Its lease has expired under a run of this process, which may still have something in flight.
+    // Its lease expired during a run of this process. That run may still have a message in flight.
     if (running.has(consumer.id)) return void (await release(db, consumer, AFTER_OLD_RUN_MS).catch(() => {}));
-    hasStarted = true;
     const ended = runOnce(consumer);
     running.set(consumer.id, ended);
     const end = await ended;
     running.delete(consumer.id);
-    // The next consumer need not wait for the next round, which repeats a poll that fails here.
+    // Polls at once, so that the next consumer does not wait for the next round. The next round repeats a failed poll.
     if (end === 'more') await poll(consumer.shardId).catch(() => {});
   }
 
@@ -81,16 +79,15 @@ export function runConsumers({ db, kind, concurrency, onError, run }: ConsumersO
   return {
     /** Starts runs for consumers that are behind, up to the capacity. */
     async poll(): Promise<TaskResult> {
-      hasStarted = false;
       const polled = Promise.allSettled((await shards()).map(poll));
       const ended = await withDeadline(polled, ROUND_MS, () => []);
       for (const one of ended) if (one.status === 'rejected') throw one.reason;
-      return hasStarted || running.size > 0 ? 'done' : 'idle';
+      return running.size > 0 ? 'done' : 'idle';
     },
-    /** Starts nothing more, and resolves when nothing runs. */
+    /** Starts no more runs. Resolves when all runs have ended. */
     async close(): Promise<void> {
       stopping.abort();
-      // A poll that takes long may still lease consumers. Their runs release them.
+      // A slow poll may still lease consumers. Their runs release them.
       await Promise.allSettled(polls.values());
       await Promise.all(running.values());
     },

@@ -11,7 +11,7 @@ import { WORDS } from '../words.ts';
 
 type Kind = typeof CONFIRMATION | typeof EVENT_UPDATED;
 
-/** An attendee, with what e-mails say about their registration. */
+/** An attendee, with the facts that e-mails contain. */
 interface Attendee {
   event: Event;
   serial: number;
@@ -28,7 +28,7 @@ interface RenderOptions {
   sender: Sender;
 }
 
-/** The e-mail with the pass, or the one with the new time and place of the event. */
+/** The kind of e-mails with the pass, or of e-mails with the new time and place of an event. */
 export const attendeeKind = (
   name: Kind,
   options: LoadOptions & RenderOptions,
@@ -46,7 +46,7 @@ async function loadAttendees(
   deliveries: readonly Delivery[],
 ): Promise<Loaded<Attendee>> {
   const event = await findEvent(options.db, deliveries[0]!.eventId);
-  // One by one, each by its key (offset 0).
+  // With `offset 0`, Postgres looks up each row by its key.
   const { rows } = await sql<Omit<Attendee, 'event'> & { isCancelled: boolean }>`
     select r.serial, r.pass_code as "passCode", r.ticket_id as "ticketId", t.title as "ticketTitle",
       r.full_name as "fullName", r.email_address as "emailAddress", r.table_or_seat as seat,
@@ -71,12 +71,12 @@ async function loadAttendees(
   return loaded;
 }
 
-/** How long the common part is kept. An event that has changed is another entry. */
+/** How long the common part of e-mails is cached. A changed event has another cache key. */
 const KEPT_FOR_MS = 60_000;
-/** Half of what partners get: a picture of half the width takes half the time. */
+/** Half of the size that partners get: a picture of half the width takes half the time. */
 const PIXELS_PER_MODULE = 4;
 
-/** Returns a renderer of e-mails of a kind. It composes the common part of an event's e-mails once. */
+/** Returns a renderer of e-mails of a kind. It composes the common part once per event. */
 export function createRenderer(kind: Kind, { passes, sender }: RenderOptions) {
   const isConfirmation = kind === CONFIRMATION;
   const compose = (_key: string, event: Event) => commonOf(event, sender, kind);
@@ -104,10 +104,13 @@ export function createRenderer(kind: Kind, { passes, sender }: RenderOptions) {
   };
 }
 
-/** A URL, or what e-mail programs take for one: "win.example". Anybody can register any address, and the e-mail would carry their link. */
+/**
+ * A URL, or a text that e-mail programs show as a link, such as "win.example". Anybody can register any address, so the e-mail would carry
+ * a stranger's link.
+ */
 const URL_LIKE = /:\/\/|\bwww\.|[\p{L}\p{N}][.\u3002\uff0e\uff61]\p{L}{2,}/iu;
 
-/** Composes what the e-mails of an event have in common. */
+/** Composes the common part of the e-mails of an event. */
 async function commonOf(event: Event, sender: Sender, kind: Kind) {
   const { name, ref, venue, language, replyTo } = event;
   const words = WORDS[language];
@@ -129,7 +132,7 @@ async function commonOf(event: Event, sender: Sender, kind: Kind) {
   return { frame: await createFrame({ letter, sender, replyTo, pictureId, calendar }), words };
 }
 
-/** Returns when an event is, as its visitors read it; null if that is not known. */
+/** Returns the time of an event in its language and time zone; null if the start is not known. */
 function whenText({ startsAt, endsAt, timeZone, language }: Event): string | null {
   if (!startsAt) return null;
   const format = new Intl.DateTimeFormat(language === 'en' ? 'en-GB' : language, {
@@ -141,7 +144,9 @@ function whenText({ startsAt, endsAt, timeZone, language }: Event): string | nul
   return timeZone ? text : `${text} (UTC)`;
 }
 
-/** Returns the event as a calendar file; null if its start is not known. A file with a higher SEQUENCE replaces the entry with the same UID. */
+/**
+ * Returns the event as a calendar file; null if the start is not known. A file with a higher SEQUENCE replaces the entry with the same UID.
+ */
 function calendarOf({ ref, name, startsAt, endsAt, venue, revision }: Event): string | null {
   if (!startsAt) return null;
   const calendar = ical({ name, method: ICalCalendarMethod.PUBLISH, prodId: '-//Floodgate//Floodgate//EN' });

@@ -5,42 +5,39 @@ import { createFrame, type MailMessage, type Sender } from '../message.ts';
 import { findRefusals, type LoadOptions } from '../suppressions.ts';
 
 const DAY_MS = 86_400_000;
-/** How long a notice waits for its partner to have a contact, and how soon it looks again. */
+/** A notice waits this long for its partner to have a contact, which is checked every RECHECK_MS. */
 const KEPT_MS = 30 * DAY_MS;
-const LOOK_AGAIN_MS = 60_000;
+const RECHECK_MS = 60_000;
 
 export type Notice = Omit<FoundNotice, 'state' | 'mode' | 'contact'> & { contact: string; disabledAt: Date };
 
 /** The e-mail to the contact of a partner whose webhook was disabled. */
-export function webhookDisabledKind({
-  sender,
-  ...options
-}: LoadOptions & { sender: Sender }): DeliveryKind<MailMessage, Notice> {
-  return {
-    name: WEBHOOK_DISABLED,
-    consumerKind: null,
-    async load(deliveries) {
-      const loaded: Loaded<Notice> = new Map();
-      for (const delivery of deliveries) loaded.set(delivery.subject, await loadNotice(options, delivery));
-      return loaded;
-    },
-    render: (notice, { revision }) => renderNotice(notice, { revision, sender }),
-  };
-}
+export const webhookDisabledKind = (
+  options: LoadOptions & { sender: Sender },
+): DeliveryKind<MailMessage, Notice> => ({
+  name: WEBHOOK_DISABLED,
+  consumerKind: null,
+  async load(deliveries) {
+    const loaded: Loaded<Notice> = new Map();
+    for (const delivery of deliveries) loaded.set(delivery.subject, await loadNotice(options, delivery));
+    return loaded;
+  },
+  render: (notice, { revision }) => renderNotice(notice, options.sender, revision),
+});
 
 async function loadNotice(
   options: LoadOptions,
   { shardId, subject, createdAt }: Delivery,
 ): Promise<{ item: Notice } | { outcome: Outcome }> {
   const found = await findWebhookNotice(options.db, shardId, subject);
-  if (!found) return { outcome: { state: 'cancelled', reason: 'missing' } };
-  const { state, mode, contact, ...notice } = found;
-  if (state !== 'disabled') return { outcome: { state: 'cancelled', reason: 'resumed' } };
+  if (found?.state !== 'disabled')
+    return { outcome: { state: 'cancelled', reason: found ? 'resumed' : 'missing' } };
+  const { state: _state, mode, contact, ...notice } = found;
   const [refusal] = await findRefusals(options, mode, [contact ?? '']);
   if (contact !== null && !refusal) return { item: { ...notice, contact, disabledAt: createdAt } };
   if (refusal && refusal !== 'reserved address') return { outcome: { state: 'suppressed', reason: refusal } };
   const isOver = Date.now() - createdAt.getTime() > KEPT_MS;
-  const outcome = { reason: 'no contact', dueInMs: LOOK_AGAIN_MS };
+  const outcome = { reason: 'no contact', dueInMs: RECHECK_MS };
   return { outcome: { ...outcome, state: isOver ? 'suppressed' : 'queued' } };
 }
 
@@ -48,34 +45,35 @@ const timeText = (time: Date) => `${time.toISOString().slice(0, 16).replace('T',
 
 const REASONS: Record<Notice['reason'], string> = {
   gone: 'Your receiver answered 410 (Gone).',
-  failing: 'For five days your receiver has accepted no message.',
+  failing: 'Your receiver has accepted no message for five days.',
 };
 
 /** Composes an edition of a notice, in English. */
 export async function renderNotice(
   { eventName, reason, failingSince, webhookId, waiting, ...notice }: Notice,
-  { revision, sender }: { revision: number; sender: Sender },
+  sender: Sender,
+  revision: number,
 ): Promise<MailMessage> {
-  const subject = `Your webhook for ${eventName} was switched off`;
+  const subject = `Your webhook for ${eventName} was disabled`;
   const letter: Omit<Letter, 'greeting'> = {
     language: 'en',
     subject,
     preview: REASONS[reason],
     heading: subject,
-    news: `One of your webhooks for ${eventName} was switched off. ${REASONS[reason]}`,
+    news: `One of your webhooks for ${eventName} was disabled. ${REASONS[reason]}`,
     facts: [
       ['Webhook', webhookId],
       ['Description', notice.description],
       ['Receiver', notice.receiver],
       ['x-event-ref', notice.eventRef],
       ['Failing since', failingSince && timeText(failingSince)],
-      ['Switched off', timeText(notice.disabledAt)],
+      ['Disabled', timeText(notice.disabledAt)],
       ['Not delivered yet', `${waiting} ${waiting === 1 ? 'change' : 'changes'}`],
     ],
-    next: 'When your receiver is ready, continue where messages stopped:',
+    next: 'When your receiver is ready, resume the webhook:',
     call: `POST /api/v1/webhooks/${webhookId}/resume`,
     hints: [
-      'Send your x-secret-key and the x-event-ref above. You then get everything that is still kept, so do not wait for long. GET …/attempts lists the attempts.',
+      'Send your x-secret-key and the x-event-ref above. You then get all changes that are still kept, so resume soon. GET …/attempts lists the attempts.',
       'See “Webhooks”, “When you do not answer” in the guide.',
     ],
     why: 'You get this e-mail because this is the contact address of a partner. The operator of the service can change it.',

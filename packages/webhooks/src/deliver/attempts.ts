@@ -6,8 +6,8 @@ import type { Message } from './messages.ts';
 import type { Attempt } from './post-message.ts';
 
 /**
- * Records a delivered message, and the end of the next range in flight (null: there is none). Returns false if the lease was lost or
- * the endpoint was paused: nothing more may be sent then.
+ * Records a delivered message, and the end of the next range in flight (null if there is none). Returns false if the lease was lost or the
+ * endpoint was paused. Then the caller must send nothing more.
  */
 export async function recordDelivered(
   db: Database,
@@ -22,8 +22,7 @@ export async function recordDelivered(
       ${shardId}, ${id}, ${lease}, make_interval(secs => ${LEASE_SECONDS}), ${message.id}, ${message.after}, ${message.last},
       ${message.entries}, ${tookMs}, ${httpStatus}, ${nextInFlight}
     ) as "isKept"`.execute(db);
-  const progress = { cursor: message.last, inFlightUntil: nextInFlight, failures: 0, failingSince: null };
-  if (rows[0]!.isKept) Object.assign(consumer, progress);
+  Object.assign(consumer, { failures: 0, failingSince: null });
   return rows[0]!.isKept;
 }
 
@@ -35,7 +34,7 @@ export async function recordAttempt(
   { outcome, tookMs, httpStatus, error }: Attempt,
 ): Promise<void> {
   const { after = null, last = null, entries = 0 } = message;
-  // A deletion starts with the consumer, and waits for this lock.
+  // A deletion of the endpoint starts with the consumer, so it waits for this lock.
   await sql`
     insert into webhook_attempts (
       shard_id, endpoint_id, at, id, message_id, after_offset, last_offset, entries, took_ms, outcome, http_status, error
@@ -49,8 +48,8 @@ export async function recordAttempt(
 const DELETED_AT_ONCE = 5_000;
 
 /**
- * Deletes up to 5,000 attempts of a shard that are older than `days`, or whose endpoint was deleted. Returns whether there may be more.
- * From endpoint to endpoint by the index.
+ * Deletes up to 5,000 attempts of a shard that are older than `days`, or whose endpoint was deleted. Returns whether more may be left. It
+ * looks up each endpoint in the index.
  */
 export async function expireAttempts(db: Database, shardId: number, days: number): Promise<boolean> {
   const next = (after: RawBuilder<unknown>) => sql`
@@ -66,7 +65,7 @@ export async function expireAttempts(db: Database, shardId: number, days: number
       )
       select old.ctid from endpoint cross join lateral (
         select ctid from webhook_attempts
-        -- One bound for both, so that the index finds all that is deleted.
+        -- One bound for both cases, so that the index finds all rows to delete.
         where shard_id = ${shardId} and endpoint_id = endpoint.id and at < now() - make_interval(days => case
           when exists (select from webhook_endpoints where shard_id = ${shardId} and id = endpoint.id)
           then ${days}::integer else 0 end)

@@ -33,7 +33,7 @@ async function ask(reach: Reach, url: string, resolve?: Resolve): Promise<number
   );
 }
 
-test('an address inside is refused, however it is written', async () => {
+test('an internal address is refused in every notation', async () => {
   const { port, requests } = await listen();
   for (const host of [
     '127.0.0.1',
@@ -51,7 +51,7 @@ test('an address inside is refused, however it is written', async () => {
   expect(requests()).toBe(0);
 });
 
-test('a name that stands for an address inside is refused, and of several the allowed are used', async () => {
+test('a name that resolves to internal addresses is refused, and of several addresses only the allowed ones are used', async () => {
   const { port, requests } = await listen();
   const url = `https://partner.example:${port}/`;
   expect(await ask('public', url, resolvingTo('127.0.0.1'))).toBe('FORBIDDEN_ADDRESS');
@@ -63,11 +63,11 @@ test('a name that stands for an address inside is refused, and of several the al
   expect(await ask('private', inside, resolvingTo('203.0.114.1'))).toBe('FORBIDDEN_ADDRESS');
 });
 
-test('outside only https is spoken', async () => {
+test('a public address requires https', async () => {
   expect(await ask('public', 'http://partner.example/', resolvingTo('203.0.114.1'))).toBe('HTTPS_REQUIRED');
 });
 
-test('in development everything is reached', async () => {
+test('in development every address can be reached', async () => {
   const { port } = await listen();
   expect(await ask('any', `http://127.0.0.1:${port}/`)).toBe(200);
   expect(await ask('any', `http://partner.example:${port}/`, resolvingTo('127.0.0.1'))).toBe(200);

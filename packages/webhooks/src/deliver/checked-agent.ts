@@ -4,7 +4,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { Agent, buildConnector } from 'undici';
 
-/** Which addresses may be reached. */
+/** The addresses that may be reached. */
 export type Reach = 'public' | 'private' | 'any';
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -17,8 +17,8 @@ const isWithin = (reach: Reach, address: string) =>
 export const forbidden = (code: string) => Object.assign(new Error('forbidden destination'), { code });
 
 /**
- * Returns the agent that sends requests. Each connection is opened to an address that was checked in the same step, so a name that
- * resolves differently later reaches nothing. Checked connections are kept for further requests.
+ * Returns the agent that sends requests. It resolves a name, checks the address and connects to it in one step, so a name that later
+ * resolves to another address cannot bypass the check. Checked connections are kept for further requests.
  */
 export function checkedAgent(
   reach: Reach,
@@ -64,7 +64,7 @@ const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3') as [ipaddr.IPv6, number];
 /** Reserved for documentation, inside the range above. */
 const DOCUMENTATION = ipaddr.parseCIDR('3fff::/20') as [ipaddr.IPv6, number];
 
-/** Looks public, but on every machine in Azure it is a service of the host. */
+/** Looks public, but reaches a service of the host on every machine in Azure. */
 const AZURE_HOST = '168.63.129.16';
 
 /**
@@ -72,7 +72,7 @@ const AZURE_HOST = '168.63.129.16';
  * address.
  */
 export function isPublicAddress(text: string): boolean {
-  // Only forms that the system accepts: the library accepts more.
+  // The library accepts more forms than the system.
   if (isIP(text) === 0) return false;
   const address = ipaddr.parse(text);
   if (address.range() !== 'unicast') return false;
@@ -97,7 +97,7 @@ export const resolveOutside =
   (servers?: readonly string[]): Resolve =>
   async (host) => {
     if (OF_THIS_MACHINE.test(host)) return [{ address: '127.0.0.1', family: 4 }];
-    // A new one each time, because it reads the configured servers.
+    // A new resolver for each call, because only a new one reads the configured servers.
     const resolver = new Resolver(PATIENCE);
     if (servers) resolver.setServers(servers);
     const [v4, v6] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);

@@ -15,16 +15,16 @@ import { addNotice } from '../notices.ts';
 import { recordAttempt, recordDelivered } from './attempts.ts';
 import { readMessages, type Message, type MessageReader } from './messages.ts';
 import { obstacleOf, postMessage, type Attempt, type Sender } from './post-message.ts';
-import { isGivenUp, retryDelayMs } from './retry-schedule.ts';
+import { mustDisable, retryDelayMs } from './retry-schedule.ts';
 
 // read range ──▶ build message ──▶ sign, post ──▶ record ──▶ next message
 //                                     └─ not delivered ──▶ retry later, throttle or disable: the range stays in flight
 
-/** How long an endpoint is served before others are. */
+/** An endpoint is served for this long before other endpoints are served. */
 const SLICE_MS = 1_000;
 /** An endpoint is slow if its last attempt took longer. */
 const SLOW_MS = 1_000;
-/** When a slow endpoint is tried again if too many others are slow. */
+/** Delay before a slow endpoint is tried again if too many others are slow. */
 const AFTER_SLOW_MS = 1_000;
 /** How often a webhook without access is checked for a new grant or key. */
 const CHECK_ACCESS_AFTER_MS = 5_000;
@@ -43,8 +43,8 @@ interface Run extends DeliverOptions {
 }
 
 /**
- * Returns what delivers to an endpoint for a short time. Slow endpoints use only a part of the capacity, so they delay nobody else: at
- * most `slowLimit` are served at once.
+ * Returns a function that delivers to an endpoint for a short time. It serves at most `slowLimit` slow endpoints at once, so that they do
+ * not delay the others.
  */
 export function createDelivery(options: DeliverOptions, slowLimit: number) {
   const { db, sender } = options;
@@ -52,15 +52,17 @@ export function createDelivery(options: DeliverOptions, slowLimit: number) {
 
   return async function deliver(consumer: Consumer, signal: AbortSignal): Promise<RunEnd> {
     const endpoint = await loadEndpoint(db, consumer);
-    // It was deleted, and its consumer with it.
+    // The endpoint was deleted together with its consumer.
     if (!endpoint) return 'released';
     const run = { ...options, consumer, endpoint, signal };
     const isSlow = (endpoint.tookMs ?? 0) >= SLOW_MS;
     const obstacle = obstacleOf(endpoint, sender);
     if (obstacle === 'TEST_EVENT') return disableEndpoint(run, 'test_event');
-    // The cursor stays, so a new grant loses nothing.
-    if (obstacle) return release(db, consumer, CHECK_ACCESS_AFTER_MS).then(() => 'released');
-    if (isSlow && slow >= slowLimit) return release(db, consumer, AFTER_SLOW_MS).then(() => 'released');
+    if (obstacle || (isSlow && slow >= slowLimit)) {
+      // The cursor stays, so no entry is lost if the partner gets access again.
+      await release(db, consumer, obstacle ? CHECK_ACCESS_AFTER_MS : AFTER_SLOW_MS);
+      return 'released';
+    }
     // For a receiver that is slow or fails, only the next message is read.
     const reader = readMessages(db, consumer, endpoint, endpoint.outcome === 'delivered' && !isSlow);
     slow += Number(isSlow);
@@ -70,15 +72,15 @@ export function createDelivery(options: DeliverOptions, slowLimit: number) {
   };
 }
 
-/** Delivers messages for a short time. The next one is sent when the previous one was accepted. */
+/** Delivers messages for a short time. Each message is sent after the previous one was accepted. */
 async function deliverMessages(run: Run, reader: MessageReader): Promise<RunEnd> {
   const { db, consumer } = run;
   const first = await reader.next();
   if (typeof first === 'string') return restartChain(db, consumer);
   if (first === null) return skipToEnd(run, reader);
-  // Recorded before it is sent: after a crash the same message must be built again.
-  const range = { cursor: consumer.cursor, inFlightUntil: first.last };
-  if (consumer.inFlightUntil === null && !(await advance(db, consumer, range))) return 'released';
+  // The range is recorded before the message is sent: after a crash, the same message must be built again.
+  const { cursor, inFlightUntil } = consumer;
+  if (inFlightUntil === null && !(await advance(db, consumer, cursor, first.last))) return 'released';
   return deliverFrom(run, reader, first);
 }
 
@@ -86,16 +88,14 @@ async function deliverFrom(run: Run, reader: MessageReader, first: Message): Pro
   const { db, consumer, endpoint, sender, signal } = run;
   const endsAt = performance.now() + SLICE_MS;
   for (let message: Message | null = first; message !== null;) {
-    const [attempt, next]: [Attempt, Awaited<ReturnType<MessageReader['next']>>] = await Promise.all([
-      postMessage(sender, endpoint, message, signal),
-      // The next run repeats a failed read. This message must be recorded first.
-      reader.next().catch(() => null),
-    ]);
+    const sending = postMessage(sender, endpoint, message, signal);
+    // The next run repeats a failed read, and handles a cursor problem. This message must be recorded first.
+    const read = await reader.next().catch(() => null);
+    const attempt = await sending;
     if (attempt.outcome !== 'delivered') return afterFailure(run, message, attempt);
-    // The next run handles a problem.
-    const following: Message | null = typeof next === 'string' ? null : next;
-    if (!(await recordDelivered(db, consumer, message, attempt, following?.last ?? null))) return 'released';
-    message = signal.aborted || performance.now() >= endsAt ? null : following;
+    const next = typeof read === 'string' ? null : read;
+    if (!(await recordDelivered(db, consumer, message, attempt, next?.last ?? null))) return 'released';
+    message = signal.aborted || performance.now() >= endsAt ? null : next;
   }
   return 'more';
 }
@@ -106,7 +106,7 @@ async function afterFailure(run: Run, message: Message, attempt: Attempt): Promi
   const { outcome, retryAfterMs } = attempt;
   if (outcome === 'stopped') return 'more';
   if (outcome === 'gone') return disableEndpoint(run, 'gone');
-  if (isGivenUp(consumer.failingSince)) return disableEndpoint(run, 'failing');
+  if (mustDisable(consumer.failingSince)) return disableEndpoint(run, 'failing');
   if (outcome === 'slowed') await throttle(db, consumer, retryAfterMs!);
   else await retryLater(db, consumer, retryDelayMs(consumer.failures));
   return 'released';
@@ -118,14 +118,14 @@ async function afterFailure(run: Run, message: Message, attempt: Attempt): Promi
  */
 async function disableEndpoint({ db, log, consumer }: Run, reason: Webhook['disabledReason']) {
   const isDisabled = await inTransaction(db, async (transaction) => {
-    // The consumer first, as the actions do.
+    // Locks the consumer first, like the actions.
     if (!(await disable(transaction, consumer))) return false;
     await updateEndpoint(transaction, consumer).set({ disabled_reason: reason }).execute();
-    // The partner knows beforehand that test events send nothing.
+    // No notice: partners know that test events send nothing.
     if (reason !== 'test_event') await addNotice(transaction, consumer);
     return true;
   });
-  // Without its URL, which may contain a secret.
+  // The log omits the URL, which may contain a secret.
   const facts = { webhook: consumer.id, eventId: consumer.eventId, reason };
   if (isDisabled && reason !== 'test_event') log.warn(facts, 'a webhook was disabled');
   return 'released' as const;
@@ -134,8 +134,8 @@ async function disableEndpoint({ db, log, consumer }: Run, reason: Webhook['disa
 /** The next entries have expired. A new chain starts at the oldest entry that is kept. */
 const restartChain = (db: Database, consumer: Consumer): Promise<RunEnd> =>
   inTransaction(db, async (transaction) => {
-    // First, because the holder of a newer lease, or a replay, has its own chain.
-    if (!(await advance(transaction, consumer, { cursor: 0 }))) return 'released';
+    // Advance first: if the lease was lost, its new holder or a replay has set another chain.
+    if (!(await advance(transaction, consumer, 0))) return 'released';
     await updateEndpoint(transaction, consumer).set({ chain_offset: 0 }).execute();
     return 'more';
   });
@@ -143,6 +143,6 @@ const restartChain = (db: Database, consumer: Consumer): Promise<RunEnd> =>
 /** There is no message yet. Moves the cursor past entries of other types. */
 async function skipToEnd({ db, consumer }: Run, { cursor, hasMore }: MessageReader): Promise<RunEnd> {
   if (cursor === consumer.cursor && consumer.inFlightUntil === null) return 'caught-up';
-  if (!(await advance(db, consumer, { cursor }))) return 'released';
+  if (!(await advance(db, consumer, cursor))) return 'released';
   return hasMore ? 'more' : 'caught-up';
 }

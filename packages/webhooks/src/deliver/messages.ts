@@ -14,18 +14,20 @@ export type Recipient = Pick<
 const BODY_LIMIT_BYTES = 20 * 1024;
 /** Maximum size of a body without its entries. */
 const FRAME_BYTES = 256;
-/** Entries of one read: many messages, so that few reads wait for Postgres. */
+/** Entries per read. A read covers many messages, so that few messages wait for Postgres. */
 const PAGE = 1_000;
-/** Pages without an entry for this endpoint that one call reads, of 2,000 segments each: fewer than a lease allows. */
+/**
+ * Maximum number of pages (of 2,000 segments each) that one call reads without an entry for this endpoint. A lease is long enough for them.
+ */
 const SKIPPED_AT_ONCE = 20;
-/** With fewer entries than this, the next page is read while a message is sent. */
+/** If fewer entries than this are left, the next page is read while a message is sent. */
 const READ_AHEAD = 500;
 
 export type MessageReader = ReturnType<typeof readMessages>;
 
 /**
- * Reads the messages of a consumer from its cursor on. A range in flight comes first, exactly as it was. With `readsAhead`, more is read
- * than the next message needs.
+ * Returns a reader of the messages of a consumer, from its cursor on. If a range is in flight, the first message covers exactly this range.
+ * With `readsAhead`, it reads more than the next message needs.
  */
 export function readMessages(db: Database, consumer: Consumer, to: Recipient, readsAhead: boolean) {
   const { shardId, eventId, partnerId } = consumer;
@@ -61,31 +63,32 @@ export function readMessages(db: Database, consumer: Consumer, to: Recipient, re
     for (let pages = 0; pages < most && reader.hasMore && !isEnough(); pages += 1) await readOnce();
   }
 
-  /** Returns how many entries the next message has: those of the range in flight, or as many as fit. */
-  const countNext = (end: number | null) =>
-    end === null ? fitting(items, to.entriesPerMessage) : items.filter(({ offset }) => offset <= end).length;
-
   const reader = {
-    /** Everything up to here is in returned messages, or was skipped. */
+    /** Offset up to which every entry is in a returned message or was skipped. */
     cursor: consumer.cursor,
     hasMore: true,
     /**
-     * Returns the next message. Null: there is none yet, or many entries of other types were skipped and `cursor` is past them. A
-     * cursor problem: the next entries have expired.
+     * Returns the next message. Returns null if there is none yet, or if many entries of other types were skipped (`cursor` is then after
+     * them). Returns a cursor problem if the next entries have expired.
      */
     async next(): Promise<Message | CursorProblem | null> {
       await readEnough();
       if (problem) return problem;
-      const next = items.splice(0, countNext(inFlightUntil));
-      const skippedTo = inFlightUntil ?? readTo;
+      const end = inFlightUntil;
       inFlightUntil = null;
+      // The entries of the range in flight, or as many as fit.
+      const fit =
+        end === null
+          ? fitting(items, to.entriesPerMessage)
+          : items.filter(({ offset }) => offset <= end).length;
+      const next = items.splice(0, fit);
       if (next.length === 0) {
-        reader.cursor = skippedTo;
+        reader.cursor = end ?? readTo;
         return null;
       }
       const message = buildMessage(to, previous, reader.cursor, next);
       previous = reader.cursor = message.last;
-      // If this read fails, it is repeated when its entries are needed.
+      // A failed read is repeated when its entries are needed.
       if (readsAhead && reader.hasMore && items.length < READ_AHEAD) readOnce().catch(() => {});
       return message;
     },
@@ -134,9 +137,9 @@ function fitting(items: readonly Item[], entriesPerMessage: number): number {
 export type Message = ReturnType<typeof buildMessage>;
 
 /**
- * Builds the message of these items, at least one: of the entries after the offset `after`, up to `last`. `previous` is the cursor of
- * the previous message: between it and `after` there is nothing for this endpoint. Built again, the message is the same. Its id is the
- * same for the same endpoint and range, unless a replay was requested.
+ * Builds the message of at least one item. It covers the entries after the offset `after`, up to the last item. `previous` is the cursor of
+ * the previous message; no entry between `previous` and `after` is for this endpoint. The same endpoint and range always give the same
+ * message and the same id, unless a replay was requested.
  */
 function buildMessage(to: Recipient, previous: number, after: number, items: readonly Item[]) {
   const { offset: last, at } = items.at(-1)!;

@@ -19,19 +19,19 @@ export interface Attempt {
 }
 
 const ATTEMPT_TIMEOUT_MS = 15_000;
-/** An answer that is longer closes its connection. */
+/** A longer answer closes its connection. */
 const ANSWER_LIMIT_BYTES = 4_096;
 
 const GONE = 410;
-/** With Retry-After these mean that the receiver is overloaded. */
+/** With Retry-After, these statuses mean that the receiver is overloaded. */
 const BUSY = new Set([429, 502, 503, 504]);
 
 export interface Sender {
-  /** The dispatcher for endpoints of events of each mode. */
+  /** The HTTP agent, by the mode of the event. */
   agents: Record<Mode, Dispatcher>;
   /** Whether messages of test events are sent: in development, to receivers on the same machine or network. */
   sendsTestEvents: boolean;
-  onAttempt: (attempt: Attempt, message: Pick<Message, 'id'> & Partial<Message>) => void;
+  onAttempt: (outcome: Attempt['outcome'], entries?: number) => void;
 }
 
 /** Returns why nothing is sent to an endpoint; null if messages are sent. */
@@ -40,17 +40,19 @@ export function obstacleOf({ hasAccess, mode }: EndpointToDeliver, { sendsTestEv
   return mode === 'test' && !sendsTestEvents ? 'TEST_EVENT' : null;
 }
 
+type Content = Pick<Message, 'id' | 'body'> & Partial<Message>;
+
 /** Signs and sends a message once. Never rejects: a failure is an outcome. `signal` is aborted when the process stops. */
 export async function postMessage(
   sender: Sender,
   endpoint: EndpointToDeliver,
-  message: Pick<Message, 'id' | 'body'>,
+  message: Content,
   signal: AbortSignal,
 ): Promise<Attempt> {
   const startedAt = performance.now();
   const deadline = AbortSignal.timeout(ATTEMPT_TIMEOUT_MS);
   const answer = await answerTo(sender, endpoint, message, AbortSignal.any([signal, deadline])).catch(
-    (error: unknown) => ({
+    (error: SendError) => ({
       outcome: signal.aborted ? ('stopped' as const) : ('failed' as const),
       httpStatus: null,
       error: deadline.aborted ? 'TIMEOUT' : nameOf(error),
@@ -58,14 +60,14 @@ export async function postMessage(
     }),
   );
   const attempt = { ...answer, tookMs: Math.round(performance.now() - startedAt) };
-  sender.onAttempt(attempt, message);
+  sender.onAttempt(attempt.outcome, message.entries);
   return attempt;
 }
 
 async function answerTo(
   sender: Sender,
   endpoint: EndpointToDeliver,
-  { id, body }: Pick<Message, 'id' | 'body'>,
+  { id, body }: Content,
   signal: AbortSignal,
 ): Promise<Omit<Attempt, 'tookMs'>> {
   const obstacle = obstacleOf(endpoint, sender);
@@ -101,10 +103,11 @@ function outcomeOf(httpStatus: number, retryAfterMs: number | null): Attempt['ou
   return retryAfterMs === null ? 'refused' : 'slowed';
 }
 
+type SendError = Error & { code?: unknown; cause?: { code?: unknown } };
+
 /** Returns the code of an error. Its message may contain the URL, and with it secrets of the partner. */
-function nameOf(error: unknown): string {
-  const { code, name, cause } = (error ?? {}) as { code?: unknown; name?: unknown; cause?: unknown };
-  for (const text of [code, (cause as { code?: unknown } | undefined)?.code, name])
+function nameOf({ code, cause, name }: SendError): string {
+  for (const text of [code, cause?.code, name])
     if (typeof text === 'string' && /^\w{1,60}$/.test(text)) return text;
   return 'UNKNOWN';
 }

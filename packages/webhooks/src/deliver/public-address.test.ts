@@ -44,10 +44,10 @@ const OTHERS: Record<string, string[]> = {
   ],
 };
 
-test.for(PUBLIC)('%s belongs to somebody outside', (address) => {
+test.for(PUBLIC)('%s is public', (address) => {
   expect(isPublicAddress(address)).toBe(true);
 });
 
-test.for(Object.entries(OTHERS))('what is %s does not', ([, addresses]) => {
+test.for(Object.entries(OTHERS))('addresses of the kind "%s" are not public', ([, addresses]) => {
   expect(addresses.filter(isPublicAddress)).toEqual([]);
 });

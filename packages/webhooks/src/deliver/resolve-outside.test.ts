@@ -5,10 +5,10 @@ import { expect, onTestFinished, test } from 'vitest';
 import { resolveOutside } from './checked-agent.ts';
 
 const A_RECORD = 1;
-/** What a name stands for. */
+/** The address of every name. */
 const ADDRESS = [10, 1, 2, 3];
 
-/** A name server that knows an IPv4 address for every name, and says nothing of names that begin with "silent". */
+/** A name server that has one IPv4 address for every name, and does not answer for names that start with "silent". */
 async function startNameServer(): Promise<string> {
   const socket = createSocket('udp4');
   socket.on('message', (query, { port, address }) => {
@@ -16,7 +16,7 @@ async function startNameServer(): Promise<string> {
     if (name.toString('latin1', 1).startsWith('silent')) return;
     const question = query.subarray(12, 12 + name.length + 4);
     const isAsked = question.readUInt16BE(name.length) === A_RECORD;
-    // The same id; an answer; how many questions and answers (RFC 1035, 4.1).
+    // The id of the query; flags of an answer; numbers of questions and answers (RFC 1035, 4.1).
     const header = Buffer.concat([
       query.subarray(0, 2),
       Buffer.from([0x81, 0x80, 0, 1, 0, Number(isAsked), 0, 0, 0, 0]),
@@ -33,9 +33,9 @@ async function startNameServer(): Promise<string> {
 const lookUp = (host: string, server: string): Promise<LookupAddress[] | string> =>
   resolveOutside([server])(host).catch((error: NodeJS.ErrnoException) => error.code!);
 
-// The resolver gives up after two tries, 4.5 s and more: the default limit of a test is too close to that.
+// The resolver fails after two tries, which take 4.5 s and more. The default timeout of a test is too close to that.
 test(
-  'a name is found by its server; names whose server says nothing keep it from nothing, and end',
+  'a name is resolved while the servers of other names do not answer, and those names time out',
   { timeout: 30_000 },
   async () => {
     const server = await startNameServer();
@@ -52,7 +52,7 @@ test(
   },
 );
 
-test('names of this machine are known without asking', async () => {
+test('names of this machine are resolved without a name server', async () => {
   for (const host of ['localhost', 'LOCALHOST.', 'api.localhost'])
     expect(await lookUp(host, '127.0.0.1:1')).toEqual([{ address: '127.0.0.1', family: 4 }]);
 });

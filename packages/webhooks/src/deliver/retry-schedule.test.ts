@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { isGivenUp, readRetryAfterMs, retryDelayMs } from './retry-schedule.ts';
+import { mustDisable, readRetryAfterMs, retryDelayMs } from './retry-schedule.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-test('attempts follow the schedule, and then come once a day', () => {
+test('attempts follow the schedule, and then repeat once a day', () => {
   const delays = Array.from({ length: 12 }, (_, failures) => retryDelayMs(failures, 0));
   const day = 24 * HOUR;
   expect(delays).toEqual([
@@ -24,11 +24,11 @@ test('attempts follow the schedule, and then come once a day', () => {
   expect(retryDelayMs(0, 1)).toBe(6_000);
 });
 
-test('five days of failures are enough', () => {
+test('an endpoint is disabled after five days of failures', () => {
   const now = Date.parse('2026-11-21T09:00:00Z');
-  expect(isGivenUp(null, now)).toBe(false);
-  expect(isGivenUp(new Date(now - 5 * 24 * HOUR + 1), now)).toBe(false);
-  expect(isGivenUp(new Date(now - 5 * 24 * HOUR), now)).toBe(true);
+  expect(mustDisable(null, now)).toBe(false);
+  expect(mustDisable(new Date(now - 5 * 24 * HOUR + 1), now)).toBe(false);
+  expect(mustDisable(new Date(now - 5 * 24 * HOUR), now)).toBe(true);
 });
 
 test('Retry-After is seconds or a date, within bounds', () => {

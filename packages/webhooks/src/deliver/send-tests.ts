@@ -8,16 +8,19 @@ import type { DeliverOptions } from './deliver.ts';
 import { buildTestMessage } from './messages.ts';
 import { postMessage } from './post-message.ts';
 
-/** Tests that are sent at once. A receiver that takes longer than the patience frees its permit, so it delays no other test. */
+/**
+ * Maximum number of tests that are sent at once. A test that takes longer than the patience releases its permit, so a slow receiver does
+ * not delay other tests.
+ */
 const CONCURRENCY = 20;
 const PATIENCE_MS = 500;
 
-/** Sends requested test messages, each once, whatever the state of its webhook. */
+/** Sends requested test messages, each once, in any state of the webhook. */
 export function createTestSender({ db, log, sender }: DeliverOptions) {
   const stopping = new AbortController();
   const shards = rememberShards(db);
   const withPermit = createSemaphore(CONCURRENCY, PATIENCE_MS);
-  /** By webhook: one test at a time, so tests of one receiver that hangs cannot take all permits. */
+  /** Running tests by webhook. Each webhook has at most one, so a receiver that hangs cannot take all permits. */
   const sending = new Map<string, Promise<void>>();
   let polling: Promise<'more' | 'done'> = Promise.resolve('done');
 
@@ -41,12 +44,12 @@ export function createTestSender({ db, log, sender }: DeliverOptions) {
   }
 
   return {
-    /** Starts to send the requested tests. Waits for no receiver. */
+    /** Starts to send the requested tests. Does not wait for the receivers. */
     async poll(): Promise<TaskResult> {
       await (polling = inEachShard(db, startIn, shards));
       return sending.size > 0 ? 'done' : 'idle';
     },
-    /** Aborts tests in flight, and resolves when none is left. */
+    /** Aborts tests in flight. Resolves when none is left. */
     async close(): Promise<void> {
       stopping.abort();
       await polling.catch(() => {});
@@ -57,17 +60,16 @@ export function createTestSender({ db, log, sender }: DeliverOptions) {
 
 type RequestedTest = ConsumerId & { messageId: string };
 
-/** Takes the requested tests of a shard, except those of these endpoints. Each is taken once: after a crash it can be requested again. */
+/**
+ * Takes the requested tests of a shard, except those of the endpoints `except`. Each test is taken once. After a crash it must be requested
+ * again.
+ */
 async function takeTests(db: Database, shardId: number, except: readonly string[]) {
   const { rows } = await sql<RequestedTest>`
-    update webhook_endpoints endpoint set test_message = null
-    from webhook_endpoints requested
-    where requested.shard_id = ${shardId} and requested.test_message is not null
-      and requested.id <> all(${except}::uuid[])
-      and endpoint.shard_id = ${shardId} and endpoint.id = requested.id
-      and endpoint.test_message = requested.test_message
-    returning requested.shard_id as "shardId", requested.id, requested.test_message as "messageId"`.execute(
-    db,
-  );
+    update webhook_endpoints e set test_message = null
+    from webhook_endpoints old
+    where old.shard_id = ${shardId} and old.test_message is not null and old.id <> all(${except}::uuid[])
+      and e.shard_id = ${shardId} and e.id = old.id and e.test_message = old.test_message
+    returning old.shard_id as "shardId", old.id, old.test_message as "messageId"`.execute(db);
   return rows;
 }
