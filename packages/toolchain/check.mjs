@@ -1,24 +1,24 @@
-// Type check, lint, format check, plain English, two linters for the OpenAPI document, and the documentation's build, side by side. Exits 1
-// where any of them finds something.
+// Runs the type check, the linter, the format check, the English check, two linters for the OpenAPI document and the documentation's build
+// concurrently. Exits 1 if one of them fails.
 import { execFile } from 'node:child_process';
 import process from 'node:process';
 import { promisify } from 'node:util';
 
+const OPENAPI = 'apps/docs/public/openapi.json';
+
 const CHECKS = {
   types: 'node_modules/typescript/bin/tsc -p tsconfig.base.json',
   lint: 'node_modules/oxlint/bin/oxlint --type-aware --deny-warnings',
-  // The document that the API serves, as test/http/contract.test.ts verifies.
-  'contract by Redocly':
-    'node_modules/@redocly/cli/bin/cli.js lint --config packages/toolchain/redocly.yaml apps/docs/public/openapi.json',
-  'contract by Spectral':
-    'node_modules/@stoplight/spectral-cli/dist/index.js lint --fail-severity hint --ruleset packages/toolchain/spectral.yaml apps/docs/public/openapi.json',
+  // test/http/contract.test.ts verifies that the API serves this document.
+  'contract by Redocly': `node_modules/@redocly/cli/bin/cli.js lint --config packages/toolchain/redocly.yaml ${OPENAPI}`,
+  'contract by Spectral': `node_modules/@stoplight/spectral-cli/dist/index.js lint --fail-severity hint --ruleset packages/toolchain/spectral.yaml ${OPENAPI}`,
   format: 'node_modules/prettier/bin/prettier.cjs --check --log-level warn .',
   'plain English': 'packages/toolchain/english.mjs',
-  // A dead link, or a page that is in no sidebar, fails the site.
+  // The build fails for a dead link or a page without a sidebar entry.
   documentation: 'apps/docs/node_modules/vitepress/bin/vitepress.js build apps/docs',
 };
 
-/** No telemetry, and no request for newer versions. */
+/** Without telemetry and version checks. */
 const QUIET = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
 const OPTIONS = { env: QUIET, maxBuffer: Infinity };
 

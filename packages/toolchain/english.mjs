@@ -1,17 +1,17 @@
-// node packages/toolchain/english.mjs lists phrases that are not plain English, in what operators and developers read: Markdown,
-// comments and messages. Tests and the benchmark are left out, and what is history or generated. Exits 1 if it finds one.
+// node packages/toolchain/english.mjs lists phrases that are not plain English in Markdown, comments and messages. It skips tests, the
+// benchmark, history and generated pages. Exits 1 if it finds a phrase.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import process from 'node:process';
 
-/** A sentence begins at the start of a comment or a paragraph, or after the end of another one. */
+/** Start of a sentence: the start of a comment or paragraph, or the end of the previous sentence. */
 const START = String.raw`(?<=^\s*(?:\/\/ |-- |\/?\*\*? |- )?|[.!?] )`;
-/** A question may begin with such a word. */
+/** Excludes questions. */
 const NO_QUESTION = String.raw`(?![^.?!\n]*\?)`;
 
 const RULES = {
   'old-fashioned words':
-    /\b(in vain|anew|under way|once more|of late|to be had|of its own accord|as many as there|pass(es|ed)? over)\b/gi,
+    /\b(in vain|anew|under way|once more|of late|to be had|of its own accord|as many as there|pass(es|ed)? over|by then|comes again|from where)\b/gi,
   'tell, in place of publish, notify, report or send':
     /\b((tell|tells|told) of|(is|are|was|were) told|given up for)\b/gi,
   'whoever, in place of the one that acts': /\b(whoever|who has the|whose turn|has its turn)\b/gi,
@@ -32,7 +32,7 @@ const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclud
 })
   .split('\n')
   .filter((file) => READ.test(file) && ![HISTORY, GENERATED, NO_PRODUCT].some((left) => left.test(file)))
-  // Its own rules.
+  // This file has the phrases.
   .filter((file) => file !== 'packages/toolchain/english.mjs');
 
 for (const file of files) {

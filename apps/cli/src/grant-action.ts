@@ -4,15 +4,15 @@ import { grantPrivileges, SERVICES } from '@floodgate/database';
 import { Failure } from '@floodgate/service/failure';
 
 const REFUSALS = {
-  'no-such-role': 'no such login role; make it first: create role … login password …',
+  'no-such-role': 'no such login role; create it first: create role … login password …',
   'too-powerful':
-    'this role is an administrator, owns something or is a member of another role; a service needs one of its own',
+    'this role is an administrator, owns something or is a member of another role; create a separate role for the service',
 };
 
 const services = SERVICES.map((service) => Type.Literal(service));
 const Service = Type.Union(services, { description: SERVICES.join(' or ') });
 
-/** Gives a login role what a service needs of the database, and nothing else. */
+/** Grants a login role the privileges that a service needs in the database, and no others. */
 export const grantAction = defineAction({
   name: 'role.grant',
   input: Type.Object({ service: Service, role: text(1, 63) }),

@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import type { Cli } from '@floodgate/command';
 import { runCli } from './program.ts';
 
-// Port 1 is nobody's: a command that gets this far is refused at once.
+// No server listens on port 1: a command that connects fails immediately.
 const NOWHERE = 'postgres://user:s3cret@127.0.0.1:1/floodgate';
 
-/** Runs a command line with no database behind it. */
+/** Runs a command line without a database. */
 async function run(args: string[], env: NodeJS.ProcessEnv = { DATABASE_URL: NOWHERE }) {
   let stdout = '';
   let stderr = '';
@@ -74,7 +74,7 @@ describe('wrong input', () => {
     [['partner', 'create', 'a', '--contact', 'b'], '--contact: an e-mail address'],
     [['partner', 'contact', '1', 'b'], '<contact>: an e-mail address'],
     [['partner', 'limit', '1', '0'], '<requestsPerSecond>: a whole number'],
-    [['key', 'issue', '1', '--expires', '0h'], '--expires: a time that is still to come'],
+    [['key', 'issue', '1', '--expires', '0h'], '--expires: a time in the future'],
     [['key', 'rotate', 'fg_0123456789abcdef_s3cret'], '<keyId>: 16 of 0–9'],
     [['event', 'create', 'Gala', '--prefix', 'g'], '--prefix: 2 to 8 of A–Z'],
     [['event', 'update', '1', '--time-zone', 'Mars'], '--time-zone: a time zone such as'],
@@ -108,7 +108,7 @@ describe('wrong input', () => {
 
 describe('a database that is down', () => {
   test.each([[['partner', 'list']], [['reconcile', '--json']], [['migrate']], [['redrive']]])(
-    '%j is one line without the password and exit code 1',
+    '%j prints one line without the password, exit code 1',
     async (args) => {
       expect(await run(args)).toEqual({
         exitCode: 1,
@@ -120,9 +120,9 @@ describe('a database that is down', () => {
 });
 
 describe('help', () => {
-  test('says that there is no such command', async () => {
+  test('reports an unknown command', async () => {
     const { stderr } = await run(['help', 'nope']);
-    expect(stderr).toBe('floodgate: expected a command; --help lists what there is\n');
+    expect(stderr).toBe('floodgate: expected a command; --help lists all commands\n');
   });
 
   test.each([[['--help']], [['help']], [['help', 'ticket']], [['ticket', 'help', 'create']]])(

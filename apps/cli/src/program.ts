@@ -16,7 +16,26 @@ import {
 import { addTicketCommands } from '@floodgate/tickets/cli';
 import { addWebhookCommands } from '@floodgate/webhooks/cli';
 
-/** Options that many commands have stand last in their help. */
+/** In the order of the help. */
+const COMMANDS = [
+  addMigrateCommand,
+  addGrantCommand,
+  addPartnerCommands,
+  addKeyCommands,
+  addEventCommands,
+  addTicketCommands,
+  addMailCommands,
+  addShardCommands,
+  addRegistrationCommands,
+  addWebhookCommands,
+  addPassCommands,
+  addQueueCommands,
+  addRedriveCommand,
+  addReconcileCommand,
+  addAuditCommand,
+];
+
+/** Options of many commands, shown last in the help. */
 const LAST = ['--by', '--json', '--help'];
 
 function visibleOptions(command: CommandUnknownOpts) {
@@ -24,34 +43,20 @@ function visibleOptions(command: CommandUnknownOpts) {
   return new Help().visibleOptions(command).toSorted((one, other) => rank(one) - rank(other));
 }
 
-/** Builds the command line. It throws CommanderError where it would otherwise end the process. */
+/** Builds the command line. It throws CommanderError in place of ending the process. */
 export function buildProgram(cli: Cli): Command {
   const program = new Command('floodgate')
     .description("Floodgate's operator command. Reads DATABASE_URL, QUEUE_URL and QUEUE_NAMESPACE.")
     .version(manifest.version)
     .exitOverride()
     .configureHelp({ visibleOptions })
-    // runCli prints failures, in one line; this is for requested output, such as --help.
+    // runCli prints failures in one line. Commander prints only requested output, such as --help.
     .configureOutput({ writeOut: (text) => cli.stdout.write(text), writeErr: () => undefined });
-  addMigrateCommand(program, cli);
-  addGrantCommand(program, cli);
-  addPartnerCommands(program, cli);
-  addKeyCommands(program, cli);
-  addEventCommands(program, cli);
-  addTicketCommands(program, cli);
-  addMailCommands(program, cli);
-  addShardCommands(program, cli);
-  addRegistrationCommands(program, cli);
-  addWebhookCommands(program, cli);
-  addPassCommands(program, cli);
-  addQueueCommands(program, cli);
-  addRedriveCommand(program, cli);
-  addReconcileCommand(program, cli);
-  addAuditCommand(program, cli);
+  for (const add of COMMANDS) add(program, cli);
   return program;
 }
 
-/** Runs one command line and returns its exit code: 0 well, 1 failed, 2 wrong input. Never rejects. */
+/** Runs one command line and returns its exit code: 0 success, 1 failure, 2 wrong input. Never rejects. */
 export async function runCli(args: readonly string[], cli: Cli): Promise<number> {
   try {
     await buildProgram(cli).parseAsync(args, { from: 'user' });

@@ -5,26 +5,27 @@ import { SERVICES, usesQueue } from '@floodgate/database/roles/services';
 import type * as Queue from '@floodgate/queue';
 import { Failure, reasonOf, sqlStateOf } from '@floodgate/service/failure';
 import { retry } from '@floodgate/service/retry';
-import { answering, type Answer, type Cli } from '@floodgate/command';
-import { loadSettings, withDatabase, type CliSettings } from '@floodgate/command/actions';
-import { parseSeconds, parseShards } from '@floodgate/command/arguments';
-import { Unreachable } from '@floodgate/command/failures';
+import {
+  answering,
+  loadSettings,
+  parseSeconds,
+  parseShards,
+  Unreachable,
+  withDatabase,
+  type Answer,
+  type Cli,
+  type CliSettings,
+} from '@floodgate/command';
 
-// The commands that prepare the servers for the others.
+// Commands that prepare the servers for all others.
 
 /** `floodgate migrate` */
 export function addMigrateCommand(program: Command, cli: Cli): void {
   const command = program
     .command('migrate')
-    .description(
-      'bring the database schema, and the queue where it is in Postgres, up to date; safe to repeat',
-    )
-    .option('--wait <seconds>', 'how long to go on trying while Postgres is not there yet', parseSeconds, 0)
-    .option(
-      '--shards <count>',
-      'how many, on a Citus cluster that has none yet; 32 if not given',
-      parseShards,
-    );
+    .description('update the database schema, and the queue if it is in Postgres; safe to repeat')
+    .option('--wait <seconds>', 'how long to retry until Postgres is reachable', parseSeconds, 0)
+    .option('--shards <count>', 'number of shards for a new Citus cluster; 32 by default', parseShards);
   answering(command, cli, async ({ wait, shards }) => {
     const settings = await loadSettings(cli.env);
     return waitForServers(wait * 1_000, () => migrateAll(settings, shards));
@@ -32,13 +33,13 @@ export function addMigrateCommand(program: Command, cli: Cli): void {
 }
 
 async function migrateAll({ databaseUrl, queue }: CliSettings, shards?: number): Promise<Answer> {
-  const { assertShards, distribute, listServiceRoles, migrate } = await import('@floodgate/database');
+  const database = await import('@floodgate/database');
   const { applied, isDistributed, roles } = await withDatabase(databaseUrl, null, async (db) => {
-    if (shards !== undefined) await assertShards(db, shards);
+    if (shards !== undefined) await database.assertShards(db, shards);
     return {
-      applied: await migrate(db),
-      isDistributed: await distribute(db, shards),
-      roles: await listServiceRoles(db),
+      applied: await database.migrate(db),
+      isDistributed: await database.distribute(db, shards),
+      roles: await database.listServiceRoles(db),
     };
   });
   if (queue)
@@ -47,11 +48,11 @@ async function migrateAll({ databaseUrl, queue }: CliSettings, shards?: number):
       for (const { role, service } of roles)
         await grantQueue(queue.target, role, queue.namespace, usesQueue(service));
     });
-  const hasQueueSchema = queue?.target.kind === 'postgres';
+  const queueSchema = queue?.target.kind === 'postgres' ? 'up to date' : null;
   const lines = [applied.length > 0 ? `migrated: ${applied.join(', ')}` : 'nothing to do'];
   if (isDistributed) lines.push('the tables are distributed over the servers of the Citus cluster');
-  if (hasQueueSchema) lines.push("the queue's schema is up to date");
-  return { document: { applied, queueSchema: hasQueueSchema ? 'up to date' : null }, text: lines.join('\n') };
+  if (queueSchema) lines.push("the queue's schema is up to date");
+  return { document: { applied, queueSchema }, text: lines.join('\n') };
 }
 
 const MAY_STILL_CREATE =
@@ -62,27 +63,27 @@ const MAY_STILL_CREATE =
 export function addGrantCommand(program: Command, cli: Cli): void {
   const performs = performing(program, cli, () => import('./grant-action.ts'));
   performs('grant', 'grantAction', async ({ outcome, service, role }) => {
-    // The role was granted what it needs, and this stays.
+    // The grant itself succeeded and remains.
     if (outcome === 'may-still-create') throw new Failure(MAY_STILL_CREATE);
     const { queue } = await loadSettings(cli.env);
     const isUser = usesQueue(service);
     if (queue) await onQueue(({ grantQueue }) => grantQueue(queue.target, role, queue.namespace, isUser));
     const isGranted = isUser && queue?.target.kind === 'postgres';
     const document = { service, role, queue: isGranted ? 'granted' : null };
-    return { document, text: `${role} may do what the ${service} needs, and nothing else` };
+    return { document, text: `${role} has the privileges that the ${service} needs, and no others` };
   })
     .description(
-      'give an existing login role what a service needs of the database, and the queue where it is in Postgres, ' +
-        'and nothing else; safe to repeat',
+      'grant an existing login role the privileges that a service needs in the database, and in the queue if it ' +
+        'is in Postgres; safe to repeat',
     )
-    .addArgument(new Argument('<service>', 'whose role it is').choices(SERVICES))
+    .addArgument(new Argument('<service>', 'the service of the role').choices(SERVICES))
     .argument('<role>', 'the user in the DATABASE_URL of that service');
 }
 
-/** Does `work` on the queue. Throws Unreachable where its server is away. */
+/** Runs `work` on the queue. Throws Unreachable if its server cannot be reached. */
 async function onQueue(work: (queue: typeof Queue) => Promise<void>): Promise<void> {
   await work(await import('@floodgate/queue')).catch((error: unknown) => {
-    // A statement that Postgres refused is another matter, and told as such.
+    // A statement that Postgres refuses keeps its error.
     const sqlState = sqlStateOf(error);
     if (sqlState && !/^(08|28|3D|53|57)/.test(sqlState)) throw error;
     throw new Unreachable(`cannot connect to the queue (QUEUE_URL): ${reasonOf(error)}`, { cause: error });

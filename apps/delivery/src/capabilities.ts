@@ -2,5 +2,5 @@ import type { DeliveryCapability } from '@floodgate/journal';
 import { mailDelivery } from '@floodgate/mail/delivery';
 import { webhooksDelivery } from '@floodgate/webhooks/delivery';
 
-/** Everything that is sent to somebody outside. */
+/** Capabilities of the delivery process: the kinds of deliveries. */
 export const CAPABILITIES: readonly DeliveryCapability[] = [mailDelivery, webhooksDelivery];

@@ -4,18 +4,19 @@ import { port, processSettings, whole } from '@floodgate/service';
 import { CAPABILITIES } from './capabilities.ts';
 
 const kinds = CAPABILITIES.map(({ kind }) => kind);
+const [all, one] = [kinds.join(','), `(${kinds.join('|')})`];
 const settings = CAPABILITIES.map((capability) => capability.settings);
 
-/** Everything that a delivery process reads from its environment; typed is what it has by itself. */
+/** Settings of a delivery process. The type has only the process's own. */
 export const DeliveryConfig = Type.Object({
   ...databaseSettings,
   ...processSettings,
   DELIVERY_HOST: Type.String({ default: '0.0.0.0', description: 'address of the health endpoint' }),
   DELIVERY_PORT: port('port of the health endpoint', 3002),
   DELIVERIES: Type.String({
-    pattern: `^(${kinds.join('|')})(,(${kinds.join('|')}))*$`,
-    default: kinds.join(','),
-    description: `what this process delivers, separated by commas: ${kinds.join(', ')}`,
+    pattern: `^${one}(,${one})*$`,
+    default: all,
+    description: `comma-separated kinds that this process delivers: ${all}`,
   }),
   STALLED_AFTER_MS: whole(
     'time without progress after which the process is unhealthy',

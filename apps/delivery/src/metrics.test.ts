@@ -2,8 +2,8 @@ import { connect } from '@floodgate/database';
 import { expect, onTestFinished, test } from 'vitest';
 import { createMetrics } from './metrics.ts';
 
-test('while Postgres is away, what it would tell is left out and the rest is there', async () => {
-  // Nobody listens on this port.
+test('without Postgres, the lags are missing and the other metrics are served', async () => {
+  // No server listens on this port.
   const db = connect({
     connectionString: 'postgres://nobody@127.0.0.1:1/nothing',
     applicationName: 'tests',

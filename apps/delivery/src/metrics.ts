@@ -4,23 +4,23 @@ import { readLags, type Lag, type Lags } from '@floodgate/journal';
 
 const LAGS: Record<string, [help: string, value: (lag: Lag) => number]> = {
   oldest_undelivered_seconds: [
-    'Age of the oldest entry of the journal that was not delivered, those that wait or are slowed down included; 0: none',
+    'Age of the oldest undelivered journal entry, including throttled and waiting ones; 0: none',
     ({ oldestMs }) => (oldestMs ?? 0) / 1_000,
   ],
   oldest_retry_seconds: [
-    'Age of the oldest e-mail that was refused for now and is tried again; 0: none',
+    'Age of the oldest e-mail that was refused temporarily and will be retried; 0: none',
     ({ oldestRetryMs }) => (oldestRetryMs ?? 0) / 1_000,
   ],
   consumers: ['Consumers of the journal', ({ consumers }) => consumers],
-  consumers_behind: ['Consumers that have something to deliver', ({ behind }) => behind],
+  consumers_behind: ['Consumers with undelivered entries', ({ behind }) => behind],
   consumers_failing: ['Consumers whose last attempt failed', ({ failing }) => failing],
-  consumers_disabled: ['Consumers that were given up', ({ disabled }) => disabled],
+  consumers_disabled: ['Consumers that were disabled', ({ disabled }) => disabled],
 };
 
-/** Returns the registry of a delivery process. The lags of consumers are read at each scrape. */
+/** Returns the metrics registry of a delivery process. Each scrape reads the consumers' lags. */
 export function createMetrics(db: Database): Registry {
   const metrics = new Registry();
-  // The default is 10 ms. That alone wakes an idle process 100 times a second.
+  // The default of 10 ms wakes an idle process 100 times per second.
   const eventLoopMonitoringPrecision = 200;
   collectDefaultMetrics({ register: metrics, prefix: 'floodgate_delivery_', eventLoopMonitoringPrecision });
   const gauges = Object.entries(LAGS).map(([lag, [help, value]]) => {
@@ -29,7 +29,7 @@ export function createMetrics(db: Database): Registry {
   });
   const read = metrics.metrics.bind(metrics);
   metrics.metrics = async () => {
-    // While Postgres is away the lags are unknown. The counters are still reported.
+    // Without Postgres the lags are unknown, but the counters are still reported.
     const { shardsAway: _, ...lags } = await readLags(db).catch((): Lags => ({}));
     for (const { gauge, value } of gauges) {
       gauge.reset();

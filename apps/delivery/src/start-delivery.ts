@@ -6,12 +6,12 @@ import type { DeliveryConfig } from './config.ts';
 import { createMetrics } from './metrics.ts';
 
 const STATEMENT_TIMEOUT_MS = 10_000;
-/** Of everything that is delivered, and health together. They are opened as they are needed. */
+/** For all kinds of deliveries and health checks. The pool opens connections on demand. */
 const MAX_CONNECTIONS = 10;
 
 /** Opens the capabilities and starts to deliver. */
 export async function startDelivery(config: DeliveryConfig, log: Logger): Promise<AsyncDisposable> {
-  // Closed in reverse: here if the start fails, otherwise by close().
+  // Closed in reverse order: here if the start fails, otherwise by the caller.
   await using opened = new AsyncDisposableStack();
   const server = { service: 'delivery', connectionString: config.DATABASE_URL, log } as const;
   const limits = { maxConnections: MAX_CONNECTIONS, statementTimeoutMs: STATEMENT_TIMEOUT_MS };
@@ -25,9 +25,9 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
   const tasks = startPeriodicTasks(allTasks, log);
   opened.defer(async () => void (await Promise.all([tasks.stop(), ...deliveries.map((one) => one.close())])));
 
-  /** Receivers that are slow or down do not count: a restart would not help them. */
+  /** Slow or unreachable receivers do not make the process unhealthy: a restart would not help. */
   async function readHealth(): Promise<Health> {
-    // Lags of all consumers, whichever process reads for them.
+    // Lags of all consumers, including those of other delivery processes.
     const [isUp, lags] = await Promise.all([ping(db), readLags(db).catch(() => null)]);
     const progress = { postgres: isUp ? 'up' : 'down', tasks: tasks.progress(), lags };
     if (!isUp) return { status: 'blocked', progress };

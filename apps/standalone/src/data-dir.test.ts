@@ -13,7 +13,7 @@ test('a data directory is created, locked and released', async () => {
   await expect(stat(directory.file('a/b/lock.sqlite'))).rejects.toThrow('ENOENT');
 });
 
-test('a directory that a living process has locked is refused, naming the process', async () => {
+test('a directory that a live process has locked is refused with the process id', async () => {
   await using directory = await temporaryDirectory();
   await using _dataDir = await openDataDir(directory.path);
   await expect(openDataDir(directory.path)).rejects.toThrow(
@@ -23,10 +23,10 @@ test('a directory that a living process has locked is refused, naming the proces
 
 test.each([
   ['a process that has ended', 2 ** 22 + 1],
-  ['a process id that is somebody else now', process.ppid],
+  ['another process that reused the id', process.ppid],
   ['the same process id, in an earlier container', process.pid],
   ['nobody, after a power failure', 0],
-])('a lock of %s is taken over', async (_name, pid) => {
+])('the lock of %s is acquired', async (_name, pid) => {
   await using directory = await temporaryDirectory();
   await writeFile(directory.file('lock.sqlite'), '');
   const left = new DatabaseSync(directory.file('lock.sqlite'));
@@ -36,7 +36,7 @@ test.each([
   expect(dataDir.wasAbandoned).toBe(true);
 });
 
-test('a directory that cannot be made is refused in one line', async () => {
+test('a directory that cannot be created is refused in one line', async () => {
   await using directory = await temporaryDirectory();
   await writeFile(directory.file('file'), '');
   await expect(openDataDir(directory.file('file/below'))).rejects.toThrow(/^DATA_DIR .* cannot be used: .*$/);

@@ -6,8 +6,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { Failure, reasonOf } from '@floodgate/service';
 
 /**
- * Creates the directory where it is missing, and locks it until it is disposed of. `wasAbandoned` says that its last user was
- * killed, so that processes of that one may still be about to end. Throws Failure.
+ * Creates the directory if it is missing, and locks it. Disposing of the result unlocks it. `wasAbandoned` means that the last
+ * Floodgate here was killed: its services may still be stopping. Throws Failure.
  */
 export async function openDataDir(directory: string) {
   try {
@@ -19,23 +19,23 @@ export async function openDataDir(directory: string) {
   }
 }
 
-/** Writes a file that only its owner may read, whole or not at all. */
+/** Writes a file atomically. Only its owner can read it. */
 export async function writePrivateFile(file: string, content: string): Promise<void> {
   const temporary = `${file}.${randomBytes(4).toString('hex')}`;
   await writeFile(temporary, content, { mode: 0o600, flag: 'wx' });
   await rename(temporary, file);
 }
 
-// Not mkdir's own `recursive`: where the parent exists and still answers ENOENT (/proc), that never returns.
+// `recursive` of mkdir never returns if the parent exists but answers ENOENT, as /proc does.
 async function createDirectory(directory: string): Promise<void> {
   if (existsSync(directory)) return;
   await createDirectory(path.dirname(directory));
   await mkdir(directory).catch((error: unknown) => {
-    if (!existsSync(directory)) throw error; // another process may have made it
+    if (!existsSync(directory)) throw error; // another process may have created it
   });
 }
 
-/** A lock that a process writes into a file outlives it. SQLite's is the operating system's, and ends with the process. */
+/** Locks by SQLite: the operating system releases its lock when the process ends. A pid in a file would outlive the process. */
 function lock(directory: string) {
   const file = path.join(directory, 'lock.sqlite');
   const wasAbandoned = existsSync(file);
@@ -46,7 +46,7 @@ function lock(directory: string) {
   } catch (cause) {
     lockFile.close();
     throw new Failure(
-      `${directory} is in use by another Floodgate (process ${String(holder)}); stop that one, ` +
+      `${directory} is in use by another Floodgate (process ${String(holder)}); stop it, ` +
         'or choose another directory and port, as in DATA_DIR=.floodgate-2 PORT=3001 npm start',
       { cause },
     );

@@ -10,7 +10,7 @@ import { temporaryDirectory } from '../../../test/harness/temporary-directory.ts
 
 vi.setConfig({ testTimeout: 60_000 });
 
-test('the demo is created once, found again, and created anew where the file or the database is lost', async () => {
+test('the demo is created once, reused, and created again if the file or the database is lost', async () => {
   await using directory = await temporaryDirectory();
   await using server = await startPostgres({
     dataDir: directory.file('postgres'),

@@ -7,23 +7,22 @@ import { createTicket } from '@floodgate/tickets';
 import type { Database } from '@floodgate/database';
 import { writePrivateFile } from './data-dir.ts';
 
-/** The content of demo.json: enough to call the API at once. */
+/** The content of demo.json: everything that a call to the API needs. */
 export type Demo = Awaited<ReturnType<typeof createDemo>> & { baseUrl: string };
 
 const EVENT = { name: 'Winter Gala', passPrefix: 'GALA', duplicatePolicy: 'allow', mode: 'test' } as const;
 const DAY_MS = 24 * 3600 * 1000;
-const LASTS_MS = 7 * DAY_MS;
-const SALE_STARTS_IN_MS = 30 * DAY_MS;
 
 const PLACE = { venue: 'Town Hall, Main Street 1', timeZone: 'Europe/Berlin' };
 
-/** The event is running, so that its passes are valid now. */
+/** Times of an event that is running, so that its passes are valid now. */
 function runningNow() {
-  const startsAt = new Date(Math.floor(Date.now() / DAY_MS) * DAY_MS);
-  return { startsAt, endsAt: new Date(startsAt.getTime() + LASTS_MS) };
+  const today = Math.floor(Date.now() / DAY_MS);
+  const at = (day: number) => new Date(day * DAY_MS);
+  return { startsAt: at(today), endsAt: at(today + 7) };
 }
 
-/** One of each kind: plenty of seats, sold out soon, not on sale, and not on sale yet. The printed commands use the first. */
+/** One ticket of each kind: many seats, few seats, inactive, and on sale later. The printed commands use the first. */
 const offers = () => [
   { title: 'Standard', capacity: 1_000_000, price: 25, benefits: 'Entry and a drink' },
   { title: 'Front row', capacity: 5, price: 120, benefits: 'Front row and dinner' },
@@ -32,18 +31,18 @@ const offers = () => [
     title: 'Last minute',
     capacity: 1_000,
     price: 40,
-    saleStartsAt: new Date(Date.now() + SALE_STARTS_IN_MS),
+    saleStartsAt: new Date(Date.now() + 30 * DAY_MS),
   },
 ];
 
 /**
- * Makes sure that there is a partner with a key, an event and tickets to try the API with, and that `file` (readable
- * only by its owner) holds them. A demo from an earlier start is used again if this database still has it.
+ * Creates a demo: a partner with a key, an event and tickets. Keeps the demo of an earlier start if this database still has it. Writes it
+ * to `file`, which only its owner can read.
  */
 export async function ensureDemo(db: Database, file: string, baseUrl: string): Promise<Demo> {
   const demo = { ...((await readDemo(db, file)) ?? (await createDemo(db))), baseUrl };
   const { endsAt } = await findEvent(db, demo.eventId);
-  // An event that is over is moved to today.
+  // Moves an event that is over to today.
   if (endsAt && endsAt <= new Date()) await updateEvent(db, demo.eventId, runningNow());
   await writePrivateFile(file, `${JSON.stringify(demo, null, 2)}\n`);
   return demo;
@@ -55,23 +54,23 @@ async function readDemo(db: Database, file: string): Promise<Demo | null> {
     const access = await accessControl(db)(demo.secretKey, demo.eventRef);
     return typeof access === 'object' ? demo : null;
   } catch {
-    return null; // missing, or changed by hand
+    return null; // missing, or edited by hand
   }
 }
 
 const PARTNER = 'Demo partner';
-// Shown in the mailcatcher. The address belongs to no one.
+// Shown in the mailcatcher. Nobody has this address.
 const CONTACT = 'webhooks@partner.example';
 
 async function createDemo(db: Database) {
   return db.transaction().execute(async (transaction) => {
-    const earlier = (await listPartners(transaction)).map(({ name }) => name);
-    const name = earlier.includes(PARTNER) ? `${PARTNER} ${randomBytes(4).toString('hex')}` : PARTNER;
+    const isTaken = (await listPartners(transaction)).some(({ name }) => name === PARTNER);
+    const name = isTaken ? `${PARTNER} ${randomBytes(4).toString('hex')}` : PARTNER;
     const partner = await createPartner(transaction, name, CONTACT);
     const { secretKey } = await issueKey(transaction, partner.id, null, EVENT.mode);
     const event = await createEvent(transaction, EVENT);
     await updateEvent(transaction, event.id, { ...PLACE, ...runningNow() });
-    // Nobody gets them: it is a test event, and without SMTP_URL they stay in the mailcatcher.
+    // Nobody gets these e-mails: the event is a test event, and without SMTP_URL they stay in the mailcatcher.
     await switchOn(transaction, { shardId: event.shardId, eventId: event.id }, false);
     await grantEvent(transaction, partner.id, event.id);
     const tickets = [];
@@ -83,18 +82,21 @@ async function createDemo(db: Database) {
   });
 }
 
-/** Shown in the terminal when everything runs: the addresses, and commands that work as they are. */
+/** Returns the text for the terminal after the start: addresses, and commands that can be pasted. */
 export function welcome(
   { baseUrl, secretKey, eventRef, eventId, partnerId, tickets }: Demo,
   { demoFile, connectionFile }: Record<'demoFile' | 'connectionFile', string>,
   mailcatcherUrl: string | null,
 ): string {
-  const headers = '-H "x-secret-key: $SECRET_KEY" -H "x-event-ref: $EVENT_REF"';
   const attendee = JSON.stringify({
     fullName: 'Ada Lovelace',
     emailAddress: 'ada@example.com',
     organizedEventTicketID: tickets[0]!.id,
   });
+  const call = (path: string, ...body: string[]) => {
+    const headers = '-H "x-secret-key: $SECRET_KEY" -H "x-event-ref: $EVENT_REF"';
+    return [`  curl -s "$BASE/api/v1/events/${path}"`, headers, ...body].join(' \\\n    ');
+  };
   return `
 Floodgate is listening on ${baseUrl}
 
@@ -106,22 +108,17 @@ export EVENT_REF='${eventRef}'
 export EVENT_ID='${eventId}'
 export PARTNER_ID='${partnerId}'
 
-Which tickets are on sale:
+List the available tickets:
 
-  curl -s "$BASE/api/v1/events/tickets" \\
-    ${headers}
+${call('tickets')}
 
 Register for one of them (responseData is the pass reference):
 
-  curl -s "$BASE/api/v1/events/register" \\
-    ${headers} \\
-    -H 'Content-Type: application/json' \\
-    -d '${attendee}'
+${call('register', "-H 'Content-Type: application/json'", `-d '${attendee}'`)}
 
-Its current state (insert the pass reference):
+Read its current state (insert the pass reference):
 
-  curl -s "$BASE/api/v1/events/registrations/<passReference>" \\
-    ${headers}
+${call('registrations/<passReference>')}
 
 Documentation   ${baseUrl}/docs${mailcatcherUrl ? `\nE-mails         ${mailcatcherUrl}` : ''}
 The demo's key  ${demoFile}

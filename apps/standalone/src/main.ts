@@ -1,5 +1,5 @@
-// `npm start`: Floodgate complete on one machine, with a Postgres of its own. --watch (`npm run dev`) starts its
-// processes again when their sources change, --inspect (`npm run debug`) lets a debugger attach to them.
+// `npm start`: all of Floodgate on one machine, with an embedded Postgres. --watch (`npm run dev`) restarts a service when its sources
+// change. --inspect (`npm run debug`) lets a debugger attach.
 import path from 'node:path';
 import { ConfigError, loadConfig, reasonOf } from '@floodgate/service';
 import type { ServiceName } from '@floodgate/database';
@@ -10,14 +10,13 @@ const INSPECTOR_PORTS = { api: 9229, worker: 9230, delivery: 9231 };
 const workspace = path.resolve(import.meta.dirname, '../../..');
 const stop = new AbortController();
 const stopRequested = new Error('stop');
-// Several signals may arrive for one Ctrl-C: from the terminal, from npm and from the parent process.
-// "disconnect": the parent process was killed.
+// One Ctrl-C can cause several signals: from the terminal, from npm and from the parent process. "disconnect": the parent was killed.
 for (const event of ['SIGINT', 'SIGTERM', 'SIGHUP', 'disconnect']) {
   process.on(event, () => stop.abort(stopRequested));
 }
 process.on('uncaughtException', (error) => stop.abort(error));
 
-// A stop always passes through runStandalone, which leaves no process behind.
+// Every stop goes through runStandalone, which leaves no process behind.
 const reason = await start().catch((error: unknown) => error);
 process.exit(report(reason));
 
@@ -25,7 +24,7 @@ async function start(): Promise<never> {
   const env = { ...process.env, LOG_LEVEL: process.env['LOG_LEVEL'] || 'warn' };
   const config = loadConfig(StandaloneConfig, env);
   const { DATA_DIR } = config;
-  // npm changes to the package's directory and keeps where the user was.
+  // npm changes the current directory. INIT_CWD is the user's.
   const from = process.env['INIT_CWD'] ?? process.cwd();
   const directory = DATA_DIR ? path.resolve(from, DATA_DIR) : path.join(workspace, '.floodgate');
   const print = (text: string) => process.stdout.write(text);
@@ -38,7 +37,7 @@ function programOf(app: ServiceName): string[] {
   return [...watch, ...inspect, path.join(workspace, `apps/${app}/src/main.ts`)];
 }
 
-/** Says why this ends. Returns the exit code. */
+/** Prints the reason for the end. Returns the exit code. */
 function report(error: unknown): number {
   if (error === stopRequested) {
     process.stdout.write('stopped\n');

@@ -4,11 +4,11 @@ import type { Database, ServiceName } from '@floodgate/database';
 import { Failure, reasonOf } from '@floodgate/service';
 import { grantQueue, migrateQueue, parseQueueUrl } from '@floodgate/queue';
 
-/** Where database and queue are, as their owner or a service reads it from its environment. */
+/** Variables with the URLs of database and queue, for their owner or for a service. */
 type Connection = Record<'DATABASE_URL' | 'QUEUE_URL' | 'QUEUE_NAMESPACE', string>;
 
 /**
- * Brings database and queue up to date. Returns where each service finds both: with users of their own if the server is ours.
+ * Migrates database and queue. Returns the connection variables of each service. On our own server each service has its own user.
  * Throws Failure.
  */
 export async function prepareDatabase(db: Database, connection: Connection, isOwnServer: boolean) {
@@ -21,7 +21,7 @@ export async function prepareDatabase(db: Database, connection: Connection, isOw
   return connections;
 }
 
-// A database user of its own on our own server, with a password that is new at every start.
+// Prepares the service's user on our own server, with a new password at every start.
 async function openServiceRole(db: Database, owner: Connection, service: ServiceName): Promise<Connection> {
   const role = `floodgate_${service}`;
   const password = randomBytes(24).toString('hex');
@@ -34,6 +34,6 @@ async function openServiceRole(db: Database, owner: Connection, service: Service
 }
 
 const cannotUse = (variable: string) => (cause: Error) => {
-  // The reason below "cannot connect to Postgres".
+  // The cause of "cannot connect to Postgres" has the reason.
   throw new Failure(`the server of ${variable} cannot be used: ${reasonOf(cause.cause ?? cause)}`, { cause });
 };

@@ -12,7 +12,7 @@ import { temporaryDirectory } from '../../../test/harness/temporary-directory.ts
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-// Stand-ins: what is tested here is who is started and stopped when, not what they do in between.
+// Stand-ins for the services: the tests are about the order of starts and stops.
 const NOTE = `
   import { appendFileSync } from 'node:fs';
   import { connect } from 'node:net';
@@ -65,7 +65,7 @@ async function run(directory: Directory, programs: { api?: string } = {}, env: o
 const notesOf = async (directory: Directory) =>
   (await readFile(directory.file('notes'), 'utf8')).trim().split('\n');
 
-/** The worker's pid, once it can be told something: the API may listen before. */
+/** The worker's pid, when it can receive signals. The API may listen earlier. */
 async function runningWorker(directory: Directory): Promise<number> {
   const pid = await vi.waitUntil(
     async () => (await notesOf(directory)).map((line) => /^worker (\d+)$/.exec(line)?.[1]).find(Boolean),
@@ -83,7 +83,7 @@ async function expectNobodyLeft(directory: Directory): Promise<void> {
   expect(await readdir(directory.file('data/postgres')).catch(() => [])).not.toContain('postmaster.pid');
 }
 
-test('with its own Postgres: prints commands that work, and stops Postgres after the others', async () => {
+test('with its own Postgres: prints working commands, and stops Postgres last', async () => {
   await using directory = await temporaryDirectory();
   const { stop, ended, printed } = await run(directory);
   const demo = JSON.parse((await printed, await readFile(directory.file('data/demo.json'), 'utf8')));
@@ -119,7 +119,7 @@ describe('with a given database', () => {
   });
   const given = () => ({ DATABASE_URL: server.url() });
 
-  test('that is the one that is used', async () => {
+  test('uses that database', async () => {
     await using directory = await temporaryDirectory();
     const { stop, ended, printed } = await run(directory, {}, given());
     expect(await printed).toContain('is listening on');
@@ -129,7 +129,7 @@ describe('with a given database', () => {
     await expectNobodyLeft(directory);
   });
 
-  test('a service that crashes ends the other one, and is named', async () => {
+  test('a service that crashes stops the others and is named', async () => {
     await using directory = await temporaryDirectory();
     const { ended, printed } = await run(directory, {}, given());
     expect(await printed).toContain('is listening on');
@@ -138,14 +138,14 @@ describe('with a given database', () => {
     await expectNobodyLeft(directory);
   });
 
-  test('a service that refuses its settings has said so itself', async () => {
+  test('after a service refused its settings, the error names only the service', async () => {
     await using directory = await temporaryDirectory();
     const { ended } = await run(directory, { api: `${NOTE} process.exit(2);` }, given());
     expect(await ended).toBeInstanceOf(ConfigError);
     await expectNobodyLeft(directory);
   });
 
-  test('a port that is taken is named before anything else is tried', async () => {
+  test('a port in use is reported first', async () => {
     await using directory = await temporaryDirectory();
     const port = await findFreePort();
     const other = createServer().listen(port, '127.0.0.1');
@@ -156,7 +156,7 @@ describe('with a given database', () => {
   });
 });
 
-test('a database that does not answer is one line, without the password', async () => {
+test('a database that does not answer is reported in one line, without the password', async () => {
   await using directory = await temporaryDirectory();
   const port = await findFreePort();
   const { ended } = await run(directory, {}, { DATABASE_URL: `postgres://me:hidden@127.0.0.1:${port}/x` });

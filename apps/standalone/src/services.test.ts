@@ -4,7 +4,7 @@ import { constants, getPriority } from 'node:os';
 import { expect, test } from 'vitest';
 import { lowerPriority } from './services.ts';
 
-test('a process whose priority is lowered yields the CPU to all others', async () => {
+test('a process with lowered priority yields the CPU to all others', async () => {
   const child = spawn('sleep', ['60']);
   await once(child, 'spawn');
   lowerPriority(child.pid!);
@@ -12,7 +12,7 @@ test('a process whose priority is lowered yields the CPU to all others', async (
   child.kill();
 });
 
-test('a process that has ended is no error', async () => {
+test('a process that has ended causes no error', async () => {
   const child = spawn('true');
   await once(child, 'exit');
   expect(() => lowerPriority(child.pid!)).not.toThrow();

@@ -9,22 +9,22 @@ import { ConfigError, Failure, retry } from '@floodgate/service';
 const REFUSED_EXIT_CODE = 2;
 const READY_TIMEOUT_MS = 60_000;
 const PORT_POLL_MS = 50;
-/** Time that an API may need to end after its parent was killed. */
+/** How long an API may need to stop after its parent was killed. */
 const ABANDONED_API_MS = 12_000;
-/** Longer than the services' own deadline (SHUTDOWN_TIMEOUT_MS), which is theirs to keep. */
+/** Longer than SHUTDOWN_TIMEOUT_MS, which the services enforce themselves. */
 const STOP_TIMEOUT_MS = 15_000;
 
 interface ServicesOptions {
-  /** The arguments of Node.js for a service: flags, then a file. */
+  /** Returns Node.js's arguments for a service: flags, then a file. */
   programOf: (service: ServiceName) => string[];
   envOf: (service: ServiceName) => NodeJS.ProcessEnv;
-  /** Aborted, with the reason, when one of them ends. */
+  /** Aborted with the reason when a service ends. */
   stop: AbortController;
 }
 
 /**
- * Starts API, worker and delivery. `apiIsReady` resolves when the API listens, and rejects with Failure after a minute or with the
- * reason to stop. Disposing of them stops all, side by side.
+ * Starts API, worker and delivery. `apiIsReady` resolves when the API listens. It rejects with Failure after a minute, or with the reason
+ * of a stop. Disposing of the result stops all services concurrently.
  */
 export function startServices({ programOf, envOf, stop }: ServicesOptions) {
   const start = (service: ServiceName, name: string) => {
@@ -35,19 +35,19 @@ export function startServices({ programOf, envOf, stop }: ServicesOptions) {
   const api = start('api', 'the API');
   const worker = start('worker', 'the worker');
   const delivery = start('delivery', 'the delivery process');
+  const all = [api, worker, delivery];
   if (delivery.child.pid) lowerPriority(delivery.child.pid);
   const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(READY_TIMEOUT_MS)]);
   const apiIsReady = once(api.child, 'message', { signal }).catch(() => {
     stop.signal.throwIfAborted();
     throw new Failure(`the API was not ready after ${READY_TIMEOUT_MS / 1000} s`);
   });
-  const stopAll = async () =>
-    void (await Promise.all([api, worker, delivery].map((service) => service.stop())));
+  const stopAll = async () => void (await Promise.all(all.map((one) => one.stop())));
   return { apiIsReady, [Symbol.asyncDispose]: stopAll };
 }
 
-// In a process group of its own, so that a terminal's Ctrl-C does not reach it before its turn. On the IPC channel it says that it
-// is ready. The end of the channel tells it to stop should this process be killed.
+// Starts the service in a new process group, so that a terminal's Ctrl-C does not stop it out of order. The service sends "ready" on the
+// IPC channel. If this process is killed, the channel closes and the service stops.
 function startService(program: readonly string[], env: NodeJS.ProcessEnv) {
   const child = spawn(process.execPath, [...process.execArgv, ...program], {
     env,
@@ -55,11 +55,11 @@ function startService(program: readonly string[], env: NodeJS.ProcessEnv) {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     windowsHide: true,
   });
-  // A process that could not be created has an error instead of an exit.
+  // A process that could not be created emits "error", not "exit".
   const ended = once(child, 'exit').catch(() => undefined);
   const exited = ended.then((): Exit => ({ code: child.exitCode, signal: child.signalCode }));
   const stop = async () => {
-    // Windows knows no signals: there, the end of the channel has to do.
+    // Windows has no signals. There, the end of the channel stops the service.
     if (process.platform !== 'win32') child.kill('SIGTERM');
     else if (child.connected) child.disconnect();
     const timer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
@@ -69,28 +69,28 @@ function startService(program: readonly string[], env: NodeJS.ProcessEnv) {
   return { child, exited, stop };
 }
 
-/** Lets everything else on this machine go first: e-mails and webhooks can wait, and registrations cannot. */
+/** Gives the process the lowest CPU priority: e-mails and webhooks can wait, registrations cannot. */
 export function lowerPriority(pid: number): void {
   try {
     setPriority(pid, constants.priority.PRIORITY_LOW);
-    // Linux may share the CPU between sessions first (autogroup), and each service is a session.
+    // With autogroup, Linux first divides the CPU between sessions, and each service is a session.
     writeFileSync(`/proc/${pid}/autogroup`, '19');
   } catch {
-    // The process has ended, or this system has no such file or does not allow it. Everything works without.
+    // The process has ended, or the system does not support or allow this. It is optional.
   }
 }
 
-/** Returns the port to listen on, free at this moment. Throws Failure, with the reason why nobody can listen on it. */
+/** Returns the port, or a free port for 0. Throws Failure with the reason if the port cannot be opened. */
 export function claimPort(port: number, host: string, wasAbandoned = false): Promise<number> {
   const withinMs = wasAbandoned ? ABANDONED_API_MS : 0;
   const claimed = retry(() => claimFreePort(port, host), { delayMs: PORT_POLL_MS, withinMs });
   return claimed.catch((cause: NodeJS.ErrnoException) => {
-    const isNoAddress = `HOST ${host} is no address of this machine`;
+    const noAddress = `HOST ${host} is not an address of this machine`;
     const reasons: Record<string, string> = {
       EADDRINUSE: `port ${port} is already in use; choose another, as in PORT=${port + 1} npm start`,
-      EACCES: `port ${port} may not be opened by this user; choose one above 1023, as in PORT=3000 npm start`,
-      EADDRNOTAVAIL: isNoAddress,
-      ENOTFOUND: isNoAddress,
+      EACCES: `this user may not open port ${port}; choose one above 1023, as in PORT=3000 npm start`,
+      EADDRNOTAVAIL: noAddress,
+      ENOTFOUND: noAddress,
     };
     const reason = reasons[cause.code ?? ''] ?? `cannot listen on ${host}:${port}: ${cause.message}`;
     throw new Failure(reason, { cause });
@@ -98,12 +98,11 @@ export function claimPort(port: number, host: string, wasAbandoned = false): Pro
 }
 
 function endOf(name: string, exit: Exit): Error {
-  // It has named the variable itself.
+  // The service has printed the variable.
   if (exit.code === REFUSED_EXIT_CODE) return new ConfigError(`${name} refused its settings`);
   return unexpectedEnd(name, exit);
 }
 
-/** Returns the reason to stop when one of the processes has ended by itself. */
-export function unexpectedEnd(name: string, { code, signal }: Exit, hint = ''): Failure {
-  return new Failure(`${name} stopped unexpectedly (${signal ?? `exit code ${code}`})${hint}; stopping`);
-}
+/** Returns the reason to stop after a process ended unexpectedly. */
+export const unexpectedEnd = (name: string, { code, signal }: Exit) =>
+  new Failure(`${name} stopped unexpectedly (${signal ?? `exit code ${code}`}); stopping`);

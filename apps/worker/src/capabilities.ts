@@ -1,5 +1,5 @@
 import type { WorkerCapability } from '@floodgate/queue';
 import { registrationsWorker } from '@floodgate/registrations/worker';
 
-/** Everything that the worker does. */
+/** Capabilities of the worker. */
 export const CAPABILITIES: readonly WorkerCapability[] = [registrationsWorker];

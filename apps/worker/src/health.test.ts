@@ -23,23 +23,23 @@ const statusOf = (differing: Partial<QueueProgress>, worker: Partial<Progress> =
   judge({ ...idleWorker, queues: { finalize: { ...idle, ...differing } }, ...worker }, STALLED_AFTER_MS)
     .status;
 
-test('a worker that has nothing to do is well, however long that lasts', () => {
+test('an idle worker is healthy for any time', () => {
   expect(statusOf({})).toBe('ok');
 });
 
-test('a worker that moves is well, however much waits', () => {
+test('a worker that makes progress is healthy with any backlog', () => {
   expect(statusOf({ idleMs: 1_000, backlog: waiting(3_600_000) })).toBe('ok');
 });
 
-test('a worker that has not moved is well while nothing has waited for long', () => {
+test('a worker without progress is healthy until work has waited too long', () => {
   expect(statusOf({ backlog: waiting(1_000) })).toBe('ok');
 });
 
-test('a worker is stalled when batches wait too long and nothing was finished for as long', () => {
+test('a worker is stalled if batches wait too long and no job has finished in that time', () => {
   expect(statusOf({ idleMs: 1_001, backlog: waiting(1_001) })).toBe('stalled');
 });
 
-test('a worker is well while everything that is left backs off between attempts', () => {
+test('a worker is healthy while all remaining jobs wait for their next attempt', () => {
   const stuck = { idleMs: 5_000, backlog: waiting(5_000) };
   expect(statusOf({ ...stuck, jobs: { ...noJobs, delayed: 1 } })).toBe('ok');
   expect(statusOf({ ...stuck, jobs: { ...noJobs, delayed: 1, waiting: 1 } })).toBe('stalled');
@@ -48,25 +48,25 @@ test('a worker is well while everything that is left backs off between attempts'
   expect(statusOf({ ...stuck, jobs: null })).toBe('stalled');
 });
 
-test('a queue of which Postgres knows nothing is judged by what waits in it', () => {
+test('a queue without a backlog in Postgres is judged by its waiting jobs', () => {
   const alone = (differing: Partial<QueueProgress>) =>
     statusOf({}, { queues: { mail: { idleMs: 1_001, jobs: noJobs, ...differing } } });
   expect(alone({})).toBe('ok');
   expect(alone({ jobs: { ...noJobs, waiting: 1 } })).toBe('stalled');
   expect(alone({ jobs: { ...noJobs, waiting: 1 }, idleMs: 1_000 })).toBe('ok');
-  // Another worker may have it under way.
+  // Another worker may be processing it.
   expect(alone({ jobs: { ...noJobs, active: 1 } })).toBe('ok');
   expect(alone({ jobs: null })).toBe('ok');
 });
 
-test('a busy queue does not hide one that is stuck', () => {
+test('a busy queue does not hide a stuck one', () => {
   const busy = { idleMs: 0, jobs: { ...noJobs, waiting: 9_000, active: 16 }, backlog: waiting(5_000) };
   const stuck = { idleMs: 5_000, jobs: { ...noJobs, waiting: 1 } };
   expect(statusOf({}, { queues: { finalize: busy, mail: { ...stuck, idleMs: 0 } } })).toBe('ok');
   expect(statusOf({}, { queues: { finalize: busy, mail: stuck } })).toBe('stalled');
 });
 
-test('a worker with a task that hangs is stalled, even if dependencies are down', () => {
+test('a worker with a hanging task is stalled, even if dependencies are down', () => {
   const since = (sinceLastMs: number) => ({
     tasks: { ...idleWorker.tasks, expiry: { sinceLastMs, intervalMs: 60_000 } },
   });
@@ -80,10 +80,10 @@ test('a worker without its queue or without Postgres is blocked, not stalled', (
   expect(statusOf({ backlog: null })).toBe('blocked');
 });
 
-test('failed batches wait for an operator, not for the worker', () => {
+test('failed batches do not make a worker unhealthy', () => {
   expect(statusOf({ backlog: { ...nothing, failedBatches: 7 } })).toBe('ok');
 });
 
-test('the judgement says what it rests on', () => {
+test('health includes its evidence', () => {
   expect(judge(idleWorker, STALLED_AFTER_MS).progress).toBe(idleWorker);
 });

@@ -1,24 +1,23 @@
 import type { Backlogs, Consumer, Producer, QueueBacklog, QueueCounts } from '@floodgate/queue';
 import { isHanging, withDeadline, type Health, type PeriodicTasks } from '@floodgate/service';
 
-/** The progress of one queue that this worker consumes. */
+/** Progress of a queue that this worker consumes. */
 export interface QueueProgress {
-  /** Time since this process finished a job of it, successful or not. */
+  /** Time since this process finished a job from the queue, successfully or not. */
   idleMs: number;
-  /** Of all workers together. Null if the queue does not answer. */
+  /** Jobs of all workers. Null if the queue does not answer. */
   jobs: QueueCounts | null;
-  /** Null if Postgres does not answer; absent if Postgres knows no more than the queue. */
+  /** Unfinished work in Postgres. Null if Postgres does not answer; absent if the queue is the only source. */
   backlog?: QueueBacklog | null | undefined;
 }
 
-/** The facts behind the judgement. */
+/** The evidence for a worker's health. */
 export type Progress = Awaited<ReturnType<typeof readProgress>>;
-
 export type WorkerHealth = Health<Progress>;
 
 const COUNT_WITHIN_MS = 500;
 
-/** Returns the progress of everything; null for a server that does not answer. */
+/** Returns the progress of queues and tasks. Figures of a server that does not answer are null. */
 export async function readProgress(
   consumer: Consumer,
   producer: Producer,
@@ -26,8 +25,9 @@ export async function readProgress(
   backlogs: Backlogs,
 ) {
   const queueProblem = consumer.problem();
+  const isUp = queueProblem === null;
   const readQueue = async ([queue, idleMs]: [string, number]): Promise<[string, QueueProgress]> => {
-    const counting = queueProblem === null ? producer.counts(queue) : Promise.reject(new Error(queueProblem));
+    const counting = isUp ? producer.counts(queue) : Promise.resolve(null);
     const [jobs, backlog] = await Promise.all([
       // A health probe must not time out while the queue does not answer.
       withDeadline(counting, COUNT_WITHIN_MS, () => null).catch(() => null),
@@ -35,16 +35,17 @@ export async function readProgress(
     ]);
     return [queue, { idleMs, jobs, backlog }];
   };
+  const queues = await Promise.all(Object.entries(consumer.idleMs()).map(readQueue));
   return {
-    queue: queueProblem === null ? ('up' as const) : ('down' as const),
-    /** Why it is down. */
+    queue: isUp ? ('up' as const) : ('down' as const),
+    /** Reason if the queue is down. */
     queueProblem,
     tasks: tasks.progress(),
-    queues: Object.fromEntries(await Promise.all(Object.entries(consumer.idleMs()).map(readQueue))),
+    queues: Object.fromEntries(queues),
   };
 }
 
-/** Judges a worker by its progress, each queue by itself: a busy one does not hide one that is stuck. */
+/** Returns the health of a worker. Each queue is checked separately: a busy queue must not hide a stuck one. */
 export function judge(progress: Progress, stalledAfterMs: number): WorkerHealth {
   const queues = Object.values(progress.queues);
   if (isHanging(progress.tasks, stalledAfterMs)) return { status: 'stalled', progress };
@@ -54,8 +55,8 @@ export function judge(progress: Progress, stalledAfterMs: number): WorkerHealth 
 }
 
 /**
- * Idle is fine, but not while work waits and everything it needs is there. That the only jobs left have failed and wait
- * for their next attempt is no worker's fault.
+ * Returns whether work waits although everything it needs is available. A queue is not stuck if its only jobs have failed and wait for
+ * their next attempt.
  */
 function isStuck({ idleMs, jobs, backlog }: QueueProgress, stalledAfterMs: number): boolean {
   const isWaiting = backlog

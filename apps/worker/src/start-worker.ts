@@ -7,14 +7,14 @@ import { judge, readProgress } from './health.ts';
 import { metricsText } from './metrics.ts';
 
 const STATEMENT_TIMEOUT_MS = 10_000;
-/** For handlers, periodic tasks and health together. They are opened as they are needed. */
+/** For handlers, periodic tasks and health checks. The pool opens connections on demand. */
 const MAX_CONNECTIONS = 10;
-/** Of the time that a stop may take, for jobs; the rest is for the queue and Postgres. */
+/** Share of the time for a stop that running jobs get. The rest is for the queue and Postgres. */
 const JOBS_SHARE = 0.8;
 
 /** Opens the capabilities and starts to work. Throws UnsafeQueueError if the queue could lose jobs. */
 export async function startWorker(config: WorkerConfig, log: Logger, capabilities = CAPABILITIES) {
-  // Closed in reverse: here if the start fails, otherwise by close().
+  // Closed in reverse order: here if the start fails, otherwise by the caller.
   await using opened = new AsyncDisposableStack();
   const server = { service: 'worker', connectionString: config.DATABASE_URL, log } as const;
   const limits = { maxConnections: MAX_CONNECTIONS, statementTimeoutMs: STATEMENT_TIMEOUT_MS };
@@ -22,19 +22,17 @@ export async function startWorker(config: WorkerConfig, log: Logger, capabilitie
   await assertReady(db, 'worker');
   const producer = openProducer(queueOptions(config, log));
   opened.defer(() => producer.close());
-  const works = capabilities.map((capability) => capability.open({ db, log, producer, config }));
+  const works = capabilities.map((one) => one.open({ db, log, producer, config }));
   const consumer = openConsumer({
     ...queueOptions(config, log),
-    jobs: works.flatMap((work) => work.jobs),
+    jobs: works.flatMap(({ jobs }) => jobs),
     onJobFailed: ({ error, ...job }) => log.warn({ err: error, ...job }, 'a job failed'),
   });
   opened.defer(await watchQueue(consumer, log));
-  const tasks = startPeriodicTasks(
-    works.flatMap((work) => work.tasks),
-    log,
-  );
+  const allTasks = works.flatMap((work) => work.tasks);
+  const tasks = startPeriodicTasks(allTasks, log);
   const stopJobs = () => consumer.close(config.SHUTDOWN_TIMEOUT_MS * JOBS_SHARE);
-  // Side by side: either may take most of the time.
+  // Concurrently: either may take most of the time.
   opened.defer(async () => void (await Promise.all([stopJobs(), tasks.stop()])));
   const backlogs = Object.fromEntries(works.flatMap((work) => Object.entries(work.backlogs ?? {})));
   const read = () => readProgress(consumer, producer, tasks, backlogs);

@@ -3,10 +3,10 @@ import type { OperationResults, ResultOf } from './results.ts';
 import type { Limits } from './retry.ts';
 import type { Attempt, Call } from './transport.ts';
 
-/** Sends a call until it has a final answer, or the outcome stays unknown. */
+/** Retries a call until it has a final answer, or until its time limit, when the outcome is unknown. */
 export type Send = (call: Call, limits?: Limits) => Promise<Attempt>;
 
-/** Returns the function that resolves to the result of an operation. `field` names the data in it. */
+/** Returns the function that resolves to the result of an operation. `field` is the name of the data in the result. */
 export function createAsk(send: Send) {
   return async function ask<Name extends Operation>(
     operation: Name,
@@ -18,7 +18,7 @@ export function createAsk(send: Send) {
     const { idempotencyKey } = call;
     if (result.code !== 'unknown' || idempotencyKey === undefined) return result as ResultOf<Name>;
     let again: Promise<ResultOf<Name>> | undefined;
-    // Every registration of the call may ask again. The call is sent once.
+    // Every registration of the call may ask again, but the call is sent only once.
     const askAgain = () => (again ??= ask(operation, field, call, { isAgain: true }));
     return { ...result, idempotencyKey, askAgain } as ResultOf<Name>;
   };

@@ -8,7 +8,7 @@ import { sendUntilFinal } from './retry.ts';
 import { createTransport } from './transport.ts';
 import { createWebhooks, type Webhooks } from './webhooks.ts';
 
-/** A client for one event. Methods resolve to a result for every answer, and throw if the client is used wrongly. */
+/** A client for one event. Methods resolve to a result for every answer, and throw if the client is misused. */
 export interface FloodgateClient extends Register, Queries, Passes {
   /** The webhooks of the partner under the event. */
   webhooks: Webhooks;
@@ -16,14 +16,14 @@ export interface FloodgateClient extends Register, Queries, Passes {
   close(): Promise<void>;
 }
 
-/** Returns a client. It connects at the first call. Throws a FloodgateError if an option is wrong. */
+/** Returns a client. It connects at the first call. Throws a FloodgateError if an option is invalid. */
 export function createClient(options: ClientOptions): FloodgateClient {
   const settings = readSettings(options);
   const transport = createTransport(settings);
   const open = new Set<Promise<unknown>>();
   let closing: Promise<void> | undefined;
 
-  /** Rejects calls after `close`, and keeps track of open calls. */
+  /** Rejects calls after `close`, and tracks open calls. */
   function track<Result>(begin: () => Promise<Result>): Promise<Result> {
     if (closing) return Promise.reject(new FloodgateError('the client is closed'));
     const begun = begin().finally(() => open.delete(begun));

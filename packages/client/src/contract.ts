@@ -13,14 +13,14 @@ export const RESPONSE_CODES = {
   '33': { message: 'This e-mail address is already registered for the event', retryable: false },
   '34': { message: 'No such registration', retryable: false },
   '35': { message: "The registration's state does not allow this", retryable: false },
-  '36': { message: 'Not registered: another one of the group was refused', retryable: false },
-  '37': { message: 'You hold as many seats of the ticket as one partner may', retryable: false },
+  '36': { message: 'Not registered: another registration of the call was refused', retryable: false },
+  '37': { message: 'You already hold your maximum number of seats of this ticket', retryable: false },
   '40': { message: 'The Idempotency-Key was used with a different request', retryable: false },
   '41': { message: 'A request with this Idempotency-Key is in progress', retryable: true },
   '50': { message: 'Too many requests', retryable: true },
   '60': { message: 'No such route', retryable: false },
   '70': { message: 'No such webhook', retryable: false },
-  '71': { message: 'There are as many webhooks as there may be', retryable: false },
+  '71': { message: 'You have ten webhooks under this event, which is the maximum', retryable: false },
   '72': { message: 'The operator has paused this webhook', retryable: false },
   '90': { message: 'The service is overloaded; nothing was reserved', retryable: true },
   '91': { message: 'The outcome is unknown; retry with the same Idempotency-Key', retryable: true },
@@ -59,9 +59,9 @@ export type Operation = keyof typeof OPERATION_FAILURES;
 export type FailureOf<Name extends Operation> = (typeof OPERATION_FAILURES)[Name][number];
 /** The failures of one registration of a bulk call. */
 export const BULK_ITEM_FAILURES = ['11', '30', '31', '32', '33', '36', '37'] as const;
-/** Most registrations of one bulk call. */
+/** Maximum number of registrations in one bulk call. */
 export const BULK_LIMIT = 1000;
-/** Largest body of a bulk call, and of any other call, in bytes. */
+/** Maximum size of the body of a bulk call, and of any other call, in bytes. */
 export const BULK_BODY_LIMIT_BYTES = 1048576;
 export const BODY_LIMIT_BYTES = 36864;
 /** The three fields of every answer. */
@@ -73,29 +73,29 @@ export interface Envelope<Data = unknown> {
 export type WebhookEventType = WebhookRegistrationEntry['type'] | WebhookTicketEntry['type'];
 export interface AttendeePass {
   passReference: PassReference;
-  /** The signed token that the QR code shows. It can be verified with the public keys alone. */
+  /** The signed token that the QR code contains. The public keys are enough to verify it. */
   pass: string;
   /** The `kid` of the key that signed the pass. */
   keyID: string;
-  /** The event. */
+  /** Id of the event. */
   organizedEventID: number;
-  /** The ticket. */
+  /** Id of the ticket. */
   organizedEventTicketID: number;
-  /** One day before the event begins, by its current times. Null: no start is set. */
+  /** Start of the validity: one day before the current start of the event. null: the event has no start. */
   validFrom: string | null;
-  /** One day after the event ends, by its current times. Null: no end is set. */
+  /** End of the validity: one day after the current end of the event. null: the event has no end. */
   validUntil: string | null;
 }
 export interface LaunchState {
   /** scheduled: no ticket is on sale yet. open: seats are left. soldOut: the tickets on sale have no seats left. closed: no ticket is on sale any more. */
   phase: 'scheduled' | 'open' | 'soldOut' | 'closed';
-  /** When the first ticket goes on sale; null if a ticket has no opening time. */
+  /** Opening time of the first sale. null: a ticket has no opening time. */
   opensAt: string | null;
-  /** When the last sale ends; null if a ticket has no end. */
+  /** End of the last sale. null: the sale of a ticket has no end. */
   closesAt: string | null;
-  /** The clock of the service, which decides. */
+  /** Current time of the service. Sales open and close by this clock. */
   serverTime: string;
-  /** Remaining seats of all tickets whose sale has not ended. At most 1 s old. */
+  /** Seats left on all tickets whose sale has not ended. At most 1 second old. */
   seatsLeft: number;
 }
 /** Pass reference of the attendee. Treat it as opaque. */
@@ -103,9 +103,9 @@ export type PassReference = string;
 export interface RegistrationList {
   /** The entries, oldest change first. */
   registrations: RegistrationStatus[];
-  /** Send it as `after` to continue, now or later. Treat it as opaque. */
+  /** Send it as `after` to get the next page, now or later. Treat it as opaque. */
   cursor: string;
-  /** Whether the next page can be read at once. A page can be short or empty although there is more. */
+  /** Whether the next page is available now. A page can be short or empty even if this is true. */
   more: boolean;
 }
 /** The attendee and the ticket. Unknown fields are ignored. */
@@ -129,75 +129,75 @@ export interface RegistrationRequest {
 }
 export interface RegistrationStatus {
   passReference: PassReference;
-  /** held: the seat is yours until the hold expires or you confirm it. reserved: the seat is yours, and finalization follows. confirmed: finalized. failed: finalization failed, and the seat stays yours. cancelled: the seat was released. */
+  /** held: the seat is kept until the hold expires. To keep it longer, confirm the registration. reserved: the seat is taken, and finalization follows. confirmed: finalized. failed: finalization failed, and the seat stays taken. cancelled: the seat was released. */
   state: 'held' | 'reserved' | 'confirmed' | 'cancelled' | 'failed';
-  /** The event. */
+  /** Id of the event. */
   organizedEventID: number;
-  /** The ticket. */
+  /** Id of the ticket. */
   organizedEventTicketID: number;
   /** Ticket name. */
   ticketTitle: string;
-  /** When the seat was reserved. */
+  /** Time of the reservation. */
   dateReserved: string;
-  /** When finalization confirmed the registration or failed; null before. */
+  /** Time at which finalization confirmed the registration or failed. null: not finalized. */
   dateFinalized: string | null;
-  /** When the registration was cancelled; null if it was not. */
+  /** Time of the cancellation. null: not cancelled. */
   dateCancelled: string | null;
 }
 export interface RevokedPasses {
-  /** A JWS (RFC 7515, compact, EdDSA). Its payload is JSON: `event`, `partner`, `after`, `cursor`, `more`, `serials`, `at`. */
+  /** A JWS (RFC 7515, compact, EdDSA). Its payload is JSON with `event`, `partner`, `after`, `cursor`, `more`, `serials` and `at`. */
   revocations: string;
-  /** Send it as `after` to continue, now or later. Treat it as opaque. */
+  /** Send it as `after` to get the next page, now or later. Treat it as opaque. */
   cursor: string;
-  /** Whether the next page can be read at once. A page can be short or empty although there is more. */
+  /** Whether the next page is available now. A page can be short or empty even if this is true. */
   more: boolean;
 }
 export interface SignedEvent {
-  /** A JWS (RFC 7515, compact, EdDSA). Its payload is JSON: `event`, `eventRef`, `revision`, `name`, `venue`, `timeZone`, `startsAt`, `endsAt`, `validFrom`, `validUntil`, `at`. */
+  /** A JWS (RFC 7515, compact, EdDSA). Its payload is JSON with `event`, `eventRef`, `revision`, `name`, `venue`, `timeZone`, `startsAt`, `endsAt`, `validFrom`, `validUntil` and `at`. */
   event: string;
-  /** Rises with every change of the event. */
+  /** Increases with every change to the event. */
   revision: number;
 }
 export interface TestEventReset {
   /** Number of registrations that this call cancelled. */
   cancelled: number;
-  /** Whether there is more to cancel. If so, repeat the call. */
+  /** Whether registrations are left to cancel. If true, repeat the call. */
   more: boolean;
 }
 export interface Ticket {
-  /** Send it as organizedEventTicketID when registering. */
+  /** Id of the ticket. Send it as organizedEventTicketID to register. */
   id: number;
   /** Ticket name. */
   ticketTitle: string;
-  /** Ticket price, a decimal, in the currency that you agreed with the operator. The API names no currency. */
+  /** Price as a decimal number, in the currency that you agreed on with the operator. The API does not name it. */
   ticketPrice: number;
-  /** Free text describing the benefits. */
+  /** Description of the benefits. */
   ticketBenefits: string;
   /** Whether the ticket is active. */
   activeStatus: boolean;
-  /** The event that the ticket belongs to. */
+  /** Id of the event that the ticket belongs to. */
   organizedEventID: number;
   /** Always null. */
   organizedEvent: null;
   /** Number of seats left. */
   count: number;
-  /** When the ticket was created. */
+  /** Creation time of the ticket. */
   dateCreated: string;
-  /** Identifier of the creator. */
+  /** Id of the creator. */
   createdBy: number;
   /** The actor that last modified the ticket. */
   lastModifiedBy: string;
-  /** When the ticket was last modified. */
+  /** Time of the last modification. */
   lastModifiedDate: string;
 }
 export interface Webhook {
   /** Id of the webhook. */
   id: string;
-  /** The URL that receives the messages: https, at most 2048 characters, without a user and a password */
+  /** The https URL that receives the messages, at most 2048 characters, without user name and password */
   url: string;
   /** A note for yourself: at most 255 characters, no control characters */
   description: string;
-  /** The types of entries to send, each at most once: registration.confirmed, registration.cancelled, registration.failed, ticket.sold_out, ticket.reopened. Default: all of them */
+  /** The types of entries to send, each at most once. Default: all types */
   types: WebhookEventType[];
   /** The maximum number of entries in one message, from 1 to 500. Default: 100. A message with several entries has at most 20 KiB */
   entriesPerMessage: number;
@@ -205,78 +205,78 @@ export interface Webhook {
   state: 'active' | 'paused' | 'disabled';
   /** gone: the receiver answered 410. failing: no message could be delivered for five days. test_event: this service sends no messages for test events. null: the webhook is not disabled. */
   disabledReason: 'gone' | 'failing' | 'test_event' | null;
-  /** Everything up to here was delivered. List Registrations accepts it as `after`. */
+  /** Entries up to this cursor are delivered. List Registrations accepts it as `after`. */
   cursor: string;
   /** Consecutive failed attempts. Attempts with the outcome slowed do not count. */
   failures: number;
-  /** Since when every attempt has failed or was slowed; null if the last attempt succeeded. */
+  /** Start of the current series of failed or slowed attempts. null: the last attempt succeeded. */
   dateFailing: string | null;
-  /** When the next attempt is due; null if none is scheduled. */
+  /** Time of the next attempt. null: none is scheduled. */
   dateNextAttempt: string | null;
-  /** Verifies signatures of the kind v1a (Ed25519). It is not secret. */
+  /** Public key that verifies v1a signatures (Ed25519). It is not secret. */
   publicKey: string;
-  /** When the webhook was created. */
+  /** Creation time of the webhook. */
   dateCreated: string;
 }
 export interface WebhookAttempt {
   /** The header webhook-id of the message. */
   messageId: string;
-  /** The message has the entries after this cursor. null: it was a test. */
+  /** The message has the entries after this cursor. null: a test message. */
   previousCursor: string | null;
-  /** The cursor of the last entry in the message. null: it was a test. */
+  /** Cursor of the last entry in the message. null: a test message. */
   cursor: string | null;
   /** Number of entries in the message. */
   entries: number;
-  /** When the attempt ended. */
+  /** End time of the attempt. */
   dateAttempted: string;
-  /** How long the attempt took. */
+  /** Duration of the attempt in milliseconds. */
   milliseconds: number;
   /** delivered: the receiver answered 2xx. slowed: 429, 502, 503 or 504 with Retry-After. gone: 410. refused: another status. failed: no answer. stopped: the service was stopped during the attempt. */
   outcome: 'delivered' | 'slowed' | 'gone' | 'refused' | 'failed' | 'stopped';
-  /** The status of the answer; null if there was no answer. */
+  /** HTTP status of the answer. null: there was no answer. */
   httpStatus: number | null;
-  /** Why there was no answer, such as TIMEOUT, ECONNREFUSED or FORBIDDEN_ADDRESS; null otherwise. */
+  /** Error code if there was no answer, such as TIMEOUT, ECONNREFUSED or FORBIDDEN_ADDRESS. Otherwise null. */
   error: string | null;
 }
 /** The attempts, latest first. */
 export type WebhookAttempts = WebhookAttempt[];
 export interface WebhookChange {
-  /** The URL that receives the messages: https, at most 2048 characters, without a user and a password */
+  /** The https URL that receives the messages, at most 2048 characters, without user name and password */
   url?: string;
   /** A note for yourself: at most 255 characters, no control characters */
   description?: string;
-  /** The types of entries to send, each at most once: registration.confirmed, registration.cancelled, registration.failed, ticket.sold_out, ticket.reopened. Default: all of them */
+  /** The types of entries to send, each at most once. Default: all types */
   types?: WebhookEventType[];
   /** The maximum number of entries in one message, from 1 to 500. Default: 100. A message with several entries has at most 20 KiB */
   entriesPerMessage?: number;
 }
 export interface WebhookChanges {
-  /** The type. */
+  /** Type of the message or entry. */
   type: 'event.changes';
-  /** When the last entry happened. */
+  /** Time of the last entry. */
   timestamp: string;
   data: {
-    /** The event: x-event-ref. */
+    /** Reference of the event. */
     eventRef: string;
-    /** The cursor of the previous message. If it differs from the last cursor that you received, a message is missing. */
+    /** Cursor of the previous message. If it differs from the last cursor that you received, a message is missing. */
     previousCursor: string;
-    /** The cursor of the last entry. List Registrations accepts it as `after`. */
+    /** Cursor of the last entry. List Registrations accepts it as `after`. */
     cursor: string;
-    /** The entries, in the order in which they happened. */
+    /** The entries, oldest first. */
     entries: (WebhookRegistrationEntry | WebhookTicketEntry)[];
   };
 }
 /** The webhooks, oldest first. */
 export type WebhookList = Webhook[];
-/** The registration as it was after the change. */
+/** The registration after the change. */
 export interface WebhookRegistrationEntry extends RegistrationStatus {
-  /** The type. */
+  /** Type of the message or entry. */
   type: 'registration.confirmed' | 'registration.cancelled' | 'registration.failed';
 }
 export interface WebhookRequest extends WebhookChange {
-  /** Required. The URL that receives the messages: https, at most 2048 characters, without a user and a password */
+  /** Required. The https URL that receives the messages, at most 2048 characters, without user name and password */
   url: string;
-  /** Where the messages start. start (default): at the oldest entry that is kept. now: at the next entry */
+  /** First entry to send. start (default): the oldest entry that is kept. now: the next entry */
   from?: 'start' | 'now';
   /** true: no message is sent until you resume the webhook, so you can configure the secret in your receiver first. Default: false */
   paused?: boolean;
@@ -286,27 +286,27 @@ export interface WebhookTest {
   messageId: string;
 }
 export interface WebhookTestMessage {
-  /** The type. */
+  /** Type of the message or entry. */
   type: 'webhook.test';
-  /** When the test was requested. */
+  /** Time of the test request. */
   timestamp: string;
   data: {
-    /** The event: x-event-ref. */
+    /** Reference of the event. */
     eventRef: string;
   };
 }
-/** A change of a ticket. */
+/** A change to a ticket. */
 export interface WebhookTicketEntry {
-  /** The type. */
+  /** Type of the message or entry. */
   type: 'ticket.sold_out' | 'ticket.reopened';
-  /** The event. */
+  /** Id of the event. */
   organizedEventID: number;
-  /** The ticket. */
+  /** Id of the ticket. */
   organizedEventTicketID: number;
-  /** When the ticket changed. */
+  /** Time of the change. */
   dateChanged: string;
 }
 export interface WebhookWithSecret extends Webhook {
-  /** Verifies signatures of the kind v1 (HMAC). Store it now: it is not shown again. */
+  /** Secret that verifies v1 signatures (HMAC). Store it now: it is not shown again. */
   secret: string;
 }

@@ -1,9 +1,9 @@
 import type { InvalidField } from './results.ts';
 
-/** The client is used wrongly, or the service refused a list. Holds no secrets. */
+/** The client is misused, the service refused a list, or a document is not genuine. Contains no secrets. */
 export class FloodgateError extends Error {
   override readonly name = 'FloodgateError';
-  /** The response code if the service refused, `unknown` if it did not answer, else `misuse`. */
+  /** The response code if the service refused, `unknown` if it did not answer, the fault of a document, or `misuse`. */
   readonly code: string;
   /** On code 11: the first invalid fields. */
   readonly invalidFields: readonly InvalidField[];
@@ -15,16 +15,16 @@ export class FloodgateError extends Error {
   }
 }
 
-/** Throws if the client is used wrongly. The message repeats no value. */
+/** Throws if the condition is false. The message contains no values. */
 export function check(isRight: boolean, rule: string): asserts isRight {
   if (!isRight) throw new FloodgateError(rule);
 }
 
-/** Returns a success. Throws a failure: a list has no result that could say so. */
+/** Returns a success. Throws if the result is a failure, because an iterator cannot return one. */
 export function succeeded<
   Result extends { code: string; message?: string; reason?: string; invalidFields?: readonly InvalidField[] },
 >(what: string, result: Result): Result & { code: '00' } {
   const { code, message, reason = '', invalidFields } = result;
   if (code === '00') return result as Result & { code: '00' };
-  throw new FloodgateError(`${what} ended with ${code}: ${message ?? reason}`, code, invalidFields);
+  throw new FloodgateError(`${what} failed with ${code}: ${message ?? reason}`, code, invalidFields);
 }

@@ -31,19 +31,19 @@ export function createPasses(send: Send, ask: Ask) {
     },
     /** Returns the public keys that verify passes. Throws a FloodgateError if they cannot be fetched. */
     passKeys: fetchKeys,
-    /** Returns the event with its current times, signed. Throws a FloodgateError if it is refused, or the document is not genuine. */
+    /** Returns the verified event with its current times. Throws a FloodgateError if the service refuses, or the document is not genuine. */
     async signedEvent(options: SignedEventOptions = {}): Promise<VerifiedEvent> {
       const { keys = await fetchKeys(options) } = options;
       const result = await ask('getSignedEvent', 'signedEvent', { path: EVENT }, options);
       const { event: document } = succeeded('the event', result).signedEvent;
       return { ...verified('the event', readEvent(document, { keys })), document };
     },
-    /** Returns all of the partner's revoked passes, verified. Throws a FloodgateError if it is refused, or the list is not genuine. */
+    /** Returns the verified list of your revoked passes. Throws a FloodgateError if the service refuses, or the list is not genuine. */
     async revokedPasses(options: RevokedPassesOptions = {}): Promise<RevocationList> {
       const { keys = await fetchKeys(options), pages: known = [] } = options;
       const what = 'the list of revoked passes';
       const read = (jws: string) => verified(what, readDocument(jws, 'revocations', keys));
-      // The last page may have grown since, so it is fetched again.
+      // The last page may have new entries, so it is fetched again.
       const pages = known.slice(0, -1);
       let page: RevocationPage | undefined = pages.length > 0 ? read(pages.at(-1)!) : undefined;
       do {
@@ -61,7 +61,7 @@ export function createPasses(send: Send, ask: Ask) {
 
 export type Passes = ReturnType<typeof createPasses>;
 
-/** Returns the content of a document. Throws its fault. */
+/** Returns the content of a document. Throws if it is a fault. */
 function verified<Content>(what: string, content: Content): Exclude<Content, string> {
   if (typeof content === 'string') throw new FloodgateError(`${what}: ${content}`, content);
   return content as Exclude<Content, string>;

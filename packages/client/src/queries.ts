@@ -9,16 +9,16 @@ const EVENTS = '/api/v1/events';
 export const pathOf = (passReference: string) =>
   `${EVENTS}/registrations/${encodeURIComponent(passReference)}`;
 
-/** Returns the methods that read, and the changes that are idempotent by themselves. */
+/** Returns the methods that read, and the methods for changes that are idempotent without a key. */
 export function createQueries(ask: Ask) {
   const post = (path: string) => ({ path, method: 'POST' as const });
   const tickets = (options?: CallOptions) =>
     ask('getTickets', 'tickets', { path: `${EVENTS}/tickets` }, options);
 
   return {
-    /** Lists the tickets that can be bought now. */
+    /** Lists the available tickets. */
     tickets,
-    /** The same tickets, one by one. Iterating throws a FloodgateError if the service refuses. */
+    /** Iterates over the available tickets. Throws a FloodgateError if the service refuses. */
     async *eachTicket(options?: CallOptions) {
       yield* succeeded('the list of tickets', await tickets(options)).tickets;
     },
@@ -27,7 +27,7 @@ export function createQueries(ask: Ask) {
     /** Returns the state of a registration. */
     registration: (passReference: string, options?: CallOptions) =>
       ask('getRegistration', 'registration', { path: pathOf(passReference) }, options),
-    /** Lists the changes of registrations. Iterating throws a FloodgateError if the service refuses. */
+    /** Lists the changes to registrations. The iteration throws a FloodgateError if the service refuses. */
     registrations: (options: ListOptions = {}) => listRegistrations(ask, options),
     /** Confirms a held registration. */
     confirm: (passReference: string, options?: CallOptions) =>
@@ -35,7 +35,7 @@ export function createQueries(ask: Ask) {
     /** Cancels a registration. */
     cancel: (passReference: string, options?: CallOptions) =>
       ask('cancelRegistration', 'passReference', post(`${pathOf(passReference)}/cancel`), options),
-    /** Under a test event: cancels all registrations and deletes the idempotency keys. Call it again while `more` is true. */
+    /** Cancels all registrations of a test event and deletes its idempotency keys. Call it again while `more` is true. */
     reset: (options?: CallOptions) => ask('resetTestEvent', 'reset', post(`${EVENTS}/reset`), options),
   };
 }

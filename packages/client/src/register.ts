@@ -8,7 +8,7 @@ import type { Limits } from './retry.ts';
 
 const PATH = '/api/v1/events/register';
 
-/** Returns the methods that register. Each call is sent with one key and one body until it has a final answer. */
+/** Returns the methods that register. All attempts of a call have the same key and the same body. */
 export function createRegister(ask: Ask, settings: Settings, rateLimit: () => number) {
   const one = (body: string, options: RegisterOptions & Limits) =>
     ask('registerForEvent', 'passReference', { path: PATH, body, ...headersOf(options) }, options);
@@ -26,7 +26,7 @@ export function createRegister(ask: Ask, settings: Settings, rateLimit: () => nu
   const withOthers = createAutoBatching(together, settings, rateLimit);
 
   return {
-    /** Registers an attendee. Many calls at once are sent as bulk calls. */
+    /** Registers an attendee. Concurrent registrations are sent as bulk calls. */
     async register(request: RegistrationRequest, options: RegisterOptions = {}): Promise<RegisterResult> {
       const { signal, idempotencyKey, holdForSeconds } = options;
       signal?.throwIfAborted();
@@ -56,7 +56,7 @@ function headersOf({ idempotencyKey = randomUUID(), holdForSeconds }: RegisterOp
   return { method: 'POST', idempotencyKey, holdForSeconds } as const;
 }
 
-/** Returns a registration as JSON. Later changes of the object do not change the call. */
+/** Returns a registration as JSON. Later changes to the object do not change the call. */
 function serialize(request: RegistrationRequest): string {
   const body = JSON.stringify(request) as string | undefined;
   check(body !== undefined, 'a registration must be an object');
@@ -65,18 +65,18 @@ function serialize(request: RegistrationRequest): string {
 
 interface Waiting {
   body: string;
-  /** By performance.now(). */
+  /** In the time of performance.now(). */
   deadline: number;
   resolve: (result: RegisterResult) => void;
 }
 
-/** The rest of the body of a bulk call. */
+/** Size of the body of a bulk call without its registrations. */
 const WRAPPING_BYTES = 64;
 
 /**
- * Returns a function that sends single registrations that are made at the same time as one bulk call. Registrations of one tick go together.
- * While `callsInFlight` calls are open, later registrations wait for the next call. So calls grow with the load, and no timer delays
- * anything. An abort removes a waiting registration; later it only ends the caller's wait.
+ * Returns a function that sends concurrent single registrations as one bulk call. Registrations of one tick go into one call. While
+ * `callsInFlight` calls are open, later registrations wait for the next call. So calls grow with the load, and no timer delays them.
+ * An abort removes a registration that waits. After the registration was sent, an abort only ends the caller's wait.
  */
 function createAutoBatching(
   sendTogether: (bodies: string[], limits: Limits) => Promise<RegisterResult[]>,
@@ -106,7 +106,7 @@ function createAutoBatching(
     const results = await sendTogether(bodies, { deadline: members[0]!.deadline });
     openCalls -= 1;
     const isTooLarge = results[0]?.code === '50' && members.length > rateLimit();
-    // A call larger than the limit per second reserves nothing: send it again in smaller calls.
+    // A call larger than the rate limit reserves nothing. Its registrations are sent again in smaller calls.
     if (isTooLarge) waiting.unshift(...members);
     else results.forEach((result, index) => members[index]!.resolve(result));
     schedule();
@@ -130,7 +130,7 @@ function createAutoBatching(
     });
 }
 
-/** Returns how many waiting registrations fit into one call. */
+/** Returns the number of waiting registrations that fit into one call. */
 function sizeOfCall(waiting: readonly Waiting[], limit: number): number {
   let bytes = WRAPPING_BYTES;
   const end = waiting.findIndex(({ body }, index) => {
@@ -138,11 +138,11 @@ function sizeOfCall(waiting: readonly Waiting[], limit: number): number {
     bytes += size;
     return index === limit || bytes > BULK_BODY_LIMIT_BYTES || size > BODY_LIMIT_BYTES;
   });
-  // A registration that is too long goes alone, so that the service's own message is returned.
+  // A registration that is too large is sent alone, so that its caller gets the message of the service.
   return end === -1 ? waiting.length : Math.max(1, end);
 }
 
-/** Returns the result of one registration of a call: its own, or that of the whole call. */
+/** Returns the result of one registration of a call: its own result, or the failure of the whole call. */
 function resultOf(result: BulkResult, index: number): RegisterResult {
   // No item has code 36: the mode is not "all".
   if (result.code === '00') return result.registrations[index] as RegisterResult;

@@ -1,7 +1,7 @@
 import type * as Contract from './contract.ts';
 import type { BULK_ITEM_FAILURES, FailureOf, Operation, PassReference, Webhook } from './contract.ts';
 
-/** The data of a success, by its name in the result. */
+/** The data of a successful operation, with its name in the result. */
 export interface OperationResults {
   registerForEvent: { passReference: PassReference };
   registerInBulk: { registrations: BulkItemResult[] };
@@ -30,17 +30,17 @@ export interface OperationResults {
 
 /** A field of a request, and the rule that it breaks. */
 export interface InvalidField {
-  /** As `emailAddress`, `registrations/3/emailAddress` or `header/hold-for`. */
+  /** Such as `emailAddress`, `registrations/3/emailAddress` or `header/hold-for`. */
   field: string;
-  /** As `required`, `type`, `maxLength` or `format`. */
+  /** Such as `required`, `type`, `maxLength` or `format`. */
   rule: string;
 }
 
-/** Part of every answer of the service. */
+/** Fields of every answer. */
 export interface Answered {
-  /** Says what is wrong, for a person. */
+  /** Human-readable message. */
   message: string;
-  /** Quote it when you ask the operator. */
+  /** Include it when you contact the operator. */
   requestId: string | null;
 }
 
@@ -49,7 +49,7 @@ export interface Succeeded extends Answered {
   code: '00';
 }
 
-/** The request failed. One member for each code, so that a `switch` can tell them apart. */
+/** The request failed. The union has one member for each code, so that a `switch` can be exhaustive. */
 export type Refused<Code extends string> = Code extends string
   ? Answered & {
       code: Code;
@@ -58,7 +58,7 @@ export type Refused<Code extends string> = Code extends string
     }
   : never;
 
-/** An unknown answer: a newer code (`responseCode`), or an answer that is not the service's (null). */
+/** An unknown answer: a newer code (`responseCode`), or an answer that does not come from the service (null). */
 export interface Other extends Answered {
   code: 'other';
   responseCode: string | null;
@@ -66,25 +66,22 @@ export interface Other extends Answered {
   status: number;
 }
 
-/** No final answer in time. A change without an Idempotency-Key may have been carried out: it is safe to repeat, see `ResultOf`. */
+/** No final answer in time. The service may have made the change. A repetition is safe, except as described at `ResultOf`. */
 export interface Unanswered {
   code: 'unknown';
   /** The last failure, such as ECONNREFUSED. */
   reason: string;
 }
 
-/** No final answer in time: the registration may have been carried out, or not. */
+/** No final answer in time. The attendee may be registered or not. */
 interface Undecided<Result> extends Unanswered {
   /** The key of the call. In an automatic bulk call it is the key of all its registrations. */
   idempotencyKey: string;
-  /** Sends the same request with the same key again: never registers twice. */
+  /** Sends the same request with the same key again. Never registers twice. */
   askAgain(): Promise<Result>;
 }
 
-export type UnknownRegistration = Undecided<RegisterResult>;
-export type UnknownBulk = Undecided<BulkResult>;
-
-/** The client retries these until the change is decided, so no result of a change has them. */
+/** The client retries these codes until it knows the outcome, so no result of a change has them. */
 type UndecidedCode = '41' | '91' | '99';
 type Failures<Name extends Operation> = Name extends `${'get' | 'list'}${string}`
   ? FailureOf<Name>
@@ -111,34 +108,34 @@ export type BulkResult = ResultOf<'registerInBulk'>;
 export type PassPictureResult =
   Exclude<ResultOf<'getPass'>, { code: '00' }> | (Succeeded & { picture: Uint8Array });
 
-/** The changes of registrations up to now, in order. */
+/** The changes to registrations up to now, in order. */
 export interface RegistrationListing extends AsyncIterable<Contract.RegistrationStatus> {
-  /** Continue here later: the caller has consumed every entry before it. */
+  /** Continue after this cursor later. The caller has consumed every entry up to it. */
   readonly cursor: string | undefined;
-  /** The same in pages, each with its cursor. Save both together, and no entry comes twice. */
+  /** The same changes in pages, each with its cursor. Save both together to process each entry once. */
   pages(): AsyncGenerator<Contract.RegistrationList, void, undefined>;
 }
 
-/** The public keys as /.well-known/floodgate/pass-keys.json has them. */
+/** The public keys from /.well-known/floodgate/pass-keys.json. */
 export interface PassKeySet {
   keys: readonly { kid: string; x: string }[];
 }
 
-/** The content of a verified event document. Null: the operator has not set it. */
+/** The content of a verified event document. Null: the operator has not set the field. */
 export interface EventDocument {
   event: number;
   eventRef: string;
-  /** Rises with every change of the event. */
+  /** Increases with every change to the event. */
   revision: number;
   name: string;
   venue: string | null;
   timeZone: string | null;
   startsAt: string | null;
   endsAt: string | null;
-  /** When doors admit. */
+  /** Passes are valid from `validFrom` to `validUntil`. */
   validFrom: string | null;
   validUntil: string | null;
-  /** When the event was read. */
+  /** Time at which the service read the event. */
   at: string;
 }
 
@@ -155,7 +152,7 @@ export interface Revocations {
   serials: ReadonlySet<number>;
   /** The cursor of the last page. */
   cursor: string;
-  /** When the last page was made. */
+  /** Time of the last page. */
   at: Date;
 }
 
@@ -166,7 +163,7 @@ export interface RevocationList extends Revocations {
 }
 
 type DocumentFault = 'malformed' | 'unknown-key' | 'forged' | 'other-event' | 'stale';
-/** Why the signed event cannot be used. No pass is valid until it is fetched again. */
+/** Fault of a signed event. No pass is valid until the document is replaced. */
 export type EventFault = `event-${DocumentFault}`;
-/** Why the revocation pages cannot be used. `incomplete`: a page is missing at the start, in between or at the end. */
+/** Fault of the revocation pages. `incomplete`: a page is missing at the start, in between or at the end. */
 export type RevocationsFault = `revocations-${DocumentFault | 'other-partner' | 'incomplete'}`;

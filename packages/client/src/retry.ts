@@ -4,31 +4,31 @@ import type { Attempt, Call, Transport } from './transport.ts';
 
 export interface Limits {
   signal?: AbortSignal | undefined;
-  /** By performance.now(). By default `answerWithinMs` from now. */
+  /** In the time of performance.now(). Default: `answerWithinMs` from now. */
   deadline?: number;
   /** Whether an earlier call with the same key had no final answer. */
   isAgain?: boolean;
 }
 
-/** Nothing was reserved. A retry is safe; if time runs out, this is the result. */
+/** Nothing was reserved, so a retry is safe. After the deadline, this is the result. */
 const REFUSED_FOR_NOW = new Set(['50', '90']);
-/** Only a retry with the same Idempotency-Key can tell the outcome. */
+/** Only a retry with the same Idempotency-Key returns the outcome. */
 const UNDECIDED = new Set(['41', '91', '99']);
 const UNEXPECTED = '99';
-/** An unexpected error that persists is not retried further. */
+/** Number of unexpected errors after which the client stops retrying. */
 const UNEXPECTED_LIMIT = 3;
 /** Temporary statuses of proxies. */
 const PASSING_STATUSES = new Set([408, 425, 429]);
 const BACKOFF_MS = 200;
 const LONGEST_BACKOFF_MS = 3_000;
 
-/** Errors before anything is sent: the service has not seen the call. */
+/** Errors before anything is sent: the service has not received the call. */
 const UNSENT = /^(?:ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT)$/;
 
 /**
- * Sends a call until it has a final answer or the deadline has passed. Resolves to status 0 if the outcome is unknown: a change may have been
- * carried out. Waits for Retry-After plus a random time, because many callers retry at once. Rejects only if the signal is aborted, with its
- * reason.
+ * Retries a call until it has a final answer or the deadline has passed. Resolves to status 0 if the outcome is unknown: the service may have
+ * made the change. The backoff is Retry-After plus random jitter, because many callers retry at the same time. Rejects only if the signal is
+ * aborted, with its reason.
  */
 export async function sendUntilFinal(
   transport: Transport,
@@ -46,7 +46,7 @@ export async function sendUntilFinal(
     signal.throwIfAborted();
     isUncertain ||= leavesOpen(call, end);
     unexpected += Number(end.responseCode === UNEXPECTED);
-    // Full jitter, beyond what the service asks for.
+    // Full jitter, in addition to Retry-After.
     const jitterMs = Math.random() * Math.min(LONGEST_BACKOFF_MS, BACKOFF_MS * 2 ** (attempt - 1));
     const delayMs = end.retryAfterMs + jitterMs;
     const isOver = performance.now() + delayMs >= deadline || unexpected === UNEXPECTED_LIMIT;
@@ -63,18 +63,18 @@ function lastWord(end: Attempt, isUncertain: boolean): Attempt {
 
 function isFinal({ status, responseCode: code }: Attempt): boolean {
   if (code !== null) return !REFUSED_FOR_NOW.has(code) && !UNDECIDED.has(code);
-  // The content of an unreadable success is unknown.
+  // A success with unreadable content is not final.
   return status >= 300 && status < 500 && !PASSING_STATUSES.has(status);
 }
 
-/** Returns whether this attempt may have carried out the change. */
+/** Returns whether the service may have made the change in this attempt. */
 function leavesOpen({ method }: Call, { responseCode: code, responseMessage }: Attempt): boolean {
   return method !== undefined && (code === null ? !UNSENT.test(responseMessage) : UNDECIDED.has(code));
 }
 
 function mustNotRepeat(call: Call, end: Attempt, rateLimit: number): boolean {
   if (call.isOnce && leavesOpen(call, end)) return true;
-  // A call larger than the limit per second can never succeed.
+  // A call larger than the rate limit can never succeed.
   return end.responseCode === '50' && (call.registrations ?? 1) > rateLimit;
 }
 
@@ -86,6 +86,6 @@ function report(onRetry: Settings['onRetry'], call: Call, end: Attempt, wait: Wa
   try {
     onRetry({ code: end.responseCode ?? end.responseMessage, ...wait, request: { method, path, ...own } });
   } catch {
-    // An error in the caller's log must not lose the answer of a registration.
+    // An error of the caller's function must not lose the answer to a registration.
   }
 }

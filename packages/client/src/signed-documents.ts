@@ -1,20 +1,20 @@
 import { createPublicKey, verify } from 'node:crypto';
 import type { EventDocument, EventFault, PassKeySet, Revocations, RevocationsFault } from './results.ts';
 
-/** The data that a door has before it scans the first pass. */
+/** The data that a door needs before it scans the first pass. */
 export interface DoorSettings {
   keys: PassKeySet;
-  /** `organizedEventID` of the event that the door admits to. */
+  /** `organizedEventID` of the event at this door. */
   eventId: number;
-  /** The partner whose passes the revocation pages list. Null: every partner's, from `floodgate pass revoked`. */
+  /** The partner of the revocation pages. Null: all partners, with pages from `floodgate pass revoked`. */
   partnerId: number | null;
   /** The signed event, from `signedEvent()` or `floodgate pass event`. */
   event: string;
   /** Every revocation page from the first one on, in order. */
   revocations: readonly string[];
-  /** The oldest document that is accepted, in seconds; 3,600 by default. */
+  /** Maximum age of a document, in seconds. Default: 3,600. */
   maxAgeSeconds?: number;
-  /** The current time by default. */
+  /** Default: the current time. */
   now?: Date;
 }
 
@@ -29,7 +29,7 @@ export interface RevocationPage {
   at: string;
 }
 
-/** Returns the content of an event document if it is genuine and recent, else the fault. */
+/** Returns the content of an event document if it is genuine and recent, otherwise its fault. */
 export function readEvent(
   jws: string,
   { keys, eventId, ...clock }: Pick<DoorSettings, 'keys'> & Partial<DoorSettings>,
@@ -40,7 +40,7 @@ export function readEvent(
   return isRecent(event.at, clock) ? event : 'event-stale';
 }
 
-/** Returns what the pages revoke if they are the complete and recent list of this event and partner, else the fault. */
+/** Returns the content of the pages if they are the complete and recent list of this event and partner, otherwise their fault. */
 export function readRevocations({
   keys,
   eventId,
@@ -65,7 +65,7 @@ export function readRevocations({
 }
 
 function isRecent(at: string, { maxAgeSeconds = 3_600, now = new Date() }: Partial<DoorSettings>): boolean {
-  // A document from the future is refused as well: the door's clock is wrong then.
+  // A document from the future is also refused: it shows that the door's clock is wrong.
   return Math.abs(now.getTime() - Date.parse(at)) <= maxAgeSeconds * 1_000;
 }
 
@@ -74,7 +74,7 @@ interface Documents {
   revocations: RevocationPage;
 }
 
-/** Returns the content of a document that one of the keys signed, else the fault. */
+/** Returns the content of a document that one of the keys signed, otherwise its fault. */
 export function readDocument<Type extends keyof Documents>(jws: string, type: Type, keys: PassKeySet) {
   const [header = '', payload = '', signature = '', ...rest] = jws.split('.');
   const head = parsePart(header) as { alg?: unknown; kid?: unknown; typ?: unknown } | null;
@@ -93,14 +93,14 @@ function parsePart(part: string): unknown {
   }
 }
 
-/** Returns whether the key with an id signed the data; `unknown-key` if the set does not have it. */
+/** Returns `genuine` if the key with this id signed the data, otherwise the fault. */
 export function checkSignature({ keys }: PassKeySet, kid: unknown, data: Uint8Array, signature: Uint8Array) {
   const found = keys.find((key) => key.kid === kid);
   if (!found) return 'unknown-key';
   return isSignature(signature, data, found.x) ? 'genuine' : 'forged';
 }
 
-/** Returns whether the key signed the data. `x`: its 32 bytes in base64url. */
+/** Returns whether the key signed the data. `x`: the 32 bytes of the key in base64url. */
 export function isSignature(signature: Uint8Array, data: Uint8Array, x: string): boolean {
   const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
   return verify(null, data, key, signature);

@@ -13,7 +13,7 @@ export function createWebhooks(ask: Ask) {
   const once = (path: string, body?: object) => ({ ...post(path, body), isOnce: true });
   return {
     list: (options?: CallOptions) => ask('listWebhooks', 'webhooks', { path: ALL }, options),
-    /** Creates a webhook. Only this answer has its secret. */
+    /** Creates a webhook. Only this result contains its secret. */
     create: (request: WebhookRequest, options?: CallOptions) =>
       ask('createWebhook', 'webhook', once(ALL, request), options),
     get: (id: string, options?: CallOptions) => ask('getWebhook', 'webhook', { path: one(id) }, options),
@@ -28,10 +28,10 @@ export function createWebhooks(ask: Ask) {
       ask('deleteWebhook', 'webhook', { path: one(id), method: 'DELETE' }, options),
     /** Sends a message of the type `webhook.test`. */
     test: (id: string, options?: CallOptions) => ask('testWebhook', 'test', once(one(id, '/test')), options),
-    /** Makes a new secret. Messages carry both signatures for `overlapHours`, 24 by default. */
+    /** Creates a new secret. Messages have both signatures for `overlapHours`, 24 by default. */
     rotate: (id: string, { overlapHours, ...options }: CallOptions & { overlapHours?: number } = {}) =>
       ask('rotateWebhookSecret', 'webhook', once(one(id, '/rotate'), { overlapHours }), options),
-    /** Sends all changes since a time again. */
+    /** Sends all entries since a time again. */
     replay: (id: string, since: Date, options?: CallOptions) =>
       ask('replayWebhook', 'webhook', once(one(id, '/replay'), { since }), options),
     /** Lists the latest attempts, latest first; 100 by default. */

@@ -27,7 +27,7 @@ function inputFrom(...args: string[]) {
   return inputOf(command, withBatches, { duplicatePolicy: 'duplicates' });
 }
 
-test('a field comes from the argument or option of its name, or of a part of it', () => {
+test('a field comes from the argument or option with its name or a part of it', () => {
   expect(inputFrom('7', 'one', 'two', '--by', 'Ann', '--sale-ends', 'soon', '--duplicates', 'allow')).toEqual(
     {
       ticketId: 7,
@@ -39,11 +39,11 @@ test('a field comes from the argument or option of its name, or of a part of it'
   );
 });
 
-test('a field that was not given is absent, and an empty text is given', () => {
+test('a field without a value is absent, and an empty text is a value', () => {
   expect(inputFrom('7', '--benefits', '')).toEqual({ ticketId: 7, benefits: '' });
 });
 
-test('"none" is null where null is allowed', () => {
+test('"none" is null if null is allowed', () => {
   expect(inputFrom('7', '--sale-ends', 'none', '--benefits', 'none')).toEqual({
     ticketId: 7,
     saleEndsAt: null,
@@ -51,6 +51,6 @@ test('"none" is null where null is allowed', () => {
   });
 });
 
-test('an option may imply a value', () => {
+test('an option may imply the value of a field', () => {
   expect(inputFrom('7', '--inactive')).toEqual({ ticketId: 7, active: false });
 });

@@ -6,7 +6,7 @@ import type { Static, TObject, TSchema } from '@sinclair/typebox';
 import { NONE, parseText } from './arguments.ts';
 import { words, type Answer } from './output.ts';
 
-// A command is defined when the program starts, but imports what its work needs only when it is run: loading that takes
+// The program defines all commands at its start. A command imports the modules for its work only when it runs: loading them takes
 // ten times as long as all the definitions.
 
 const STATEMENT_TIMEOUT_MS = 30_000;
@@ -18,26 +18,25 @@ export interface Cli {
   stderr: { write(text: string): unknown };
 }
 
-/** Reads the environment. Rejects with ConfigError, naming what is wrong or missing. */
+/** Reads the environment. Rejects with ConfigError, which names missing and invalid variables. */
 export const loadSettings = async (env: NodeJS.ProcessEnv, needsQueue = false) =>
   (await import('./read-settings.ts')).readSettings(env, needsQueue);
 
 export type CliSettings = Awaited<ReturnType<typeof loadSettings>>;
 
-/** Opens the database for `work` and closes it afterwards. `statementTimeoutMs` null: as long as it takes. */
+/** Opens the database for `work` and closes it afterwards. `statementTimeoutMs` null: no limit. */
 export async function withDatabase<Result>(
   connectionString: string,
   statementTimeoutMs: number | null,
   work: (db: Database) => Promise<Result>,
 ): Promise<Result> {
   const { connect } = await import('@floodgate/database/connection/connect');
-  const timeout = statementTimeoutMs === null ? {} : { statementTimeoutMs };
-  const options = { connectionString, applicationName: 'floodgate-cli', maxConnections: 2 };
-  await using db = connect({ ...options, ...timeout });
+  const limits = { maxConnections: 2, ...(statementTimeoutMs && { statementTimeoutMs }) };
+  await using db = connect({ connectionString, applicationName: 'floodgate-cli', ...limits });
   return await work(db);
 }
 
-/** Makes a command do `work`, with the options and arguments as its parsers left them, and print its answer. */
+/** Makes a command run `work` with its parsed options and arguments, and print the answer. */
 export function answering<Args extends unknown[], Options extends OptionValues>(
   command: Command<Args, Options>,
   cli: Cli,
@@ -47,10 +46,8 @@ export function answering<Args extends unknown[], Options extends OptionValues>(
   withJson.action(async () => {
     const answer = await work(command.opts(), ...command.processedArgs).catch((error: unknown) => {
       if (!(error instanceof InvalidInput)) throw error;
-      const rules = Object.entries(error.rules).map(([field, rule]) => [
-        sourceOf(command, field)?.typed ?? field,
-        rule,
-      ]);
+      const typed = (field: string) => sourceOf(command, field)?.typed ?? field;
+      const rules = Object.entries(error.rules).map(([field, rule]) => [typed(field), rule]);
       throw new InvalidInput(Object.fromEntries(rules));
     });
     const isJson = 'json' in withJson.opts();
@@ -60,8 +57,8 @@ export function answering<Args extends unknown[], Options extends OptionValues>(
 }
 
 /**
- * Returns the input of an action: each field from the argument or option that it comes from. "none" is null for a field that may be
- * null. A field that was not given is absent. `names` has the options that have another name than their field.
+ * Returns the input of an action. The value of each field comes from an argument or option (see sourceOf); `names` maps a field to an
+ * option with an unrelated name. "none" becomes null if the field may be null. Fields without a value are absent.
  */
 export function inputOf<Input extends TObject>(
   command: CommandUnknownOpts,
@@ -69,39 +66,38 @@ export function inputOf<Input extends TObject>(
   names: Record<string, string> = {},
 ): Static<Input> {
   const fields = Object.entries(schema.properties).map(([field, rule]) => {
-    // Options can also imply a value: --test is the mode "test".
+    // An option can imply the value of a field: --test implies the mode "test".
     const value: unknown = command.getOptionValue(field) ?? sourceOf(command, names[field] ?? field)?.value;
     return [field, value === NONE && allowsNull(rule) ? null : value] as const;
   });
-  return Object.fromEntries(fields.filter(([, value]) => value !== undefined)) as Static<Input>;
+  return Object.fromEntries(fields.filter(([, value]) => value !== undefined));
 }
 
 const allowsNull = (rule: TSchema) =>
   (rule['anyOf'] as TSchema[] | undefined)?.some(({ type }) => type === 'null') === true;
 
 /**
- * Returns the option or argument that an action's field comes from, as it is typed and with its value: one with the field's name, or
- * one whose name is a part of it (`--expires` of expiresAt, `--prefix` of passPrefix, `--by` of lastModifiedBy).
+ * Returns the option or argument for an action's field, with its value and the name that the operator types. It has the field's name,
+ * or a part of it (`--expires` for expiresAt, `--prefix` for passPrefix, `--by` for lastModifiedBy).
  */
 function sourceOf(command: CommandUnknownOpts, field: string) {
-  const sources = [
-    ...command.options.map((option) => {
-      const name = option.attributeName();
-      const value: unknown = command.getOptionValue(name);
-      return { name, typed: option.long!, value };
-    }),
-    ...command.registeredArguments.map((argument, index) => {
-      const name = argument.name();
-      // Commander has [] for one that could be repeated and is missing.
-      const value = index < command.args.length ? command.processedArgs[index] : undefined;
-      return { name, typed: `<${name}>`, value };
-    }),
-  ];
+  const options = command.options.map((option) => {
+    const name = option.attributeName();
+    const value: unknown = command.getOptionValue(name);
+    return { name, typed: option.long!, value };
+  });
+  // Commander returns [] for a missing argument that may be repeated.
+  const values: unknown[] = command.processedArgs.slice(0, command.args.length);
+  const given = command.registeredArguments.map((argument, index) => {
+    const name = argument.name();
+    return { name, typed: `<${name}>`, value: values[index] };
+  });
+  const sources = [...options, ...given];
   const isPart = (name: string) => `_${words(field, '_')}_`.includes(`_${words(name, '_')}_`);
   return sources.find(({ name }) => name === field) ?? sources.find(({ name }) => isPart(name));
 }
 
-/** The same for work on the database of DATABASE_URL, which is open only that long. */
+/** Like `answering`, for work on the database of DATABASE_URL, which is open only during the work. */
 export function answeringFromDatabase<Args extends unknown[], Options extends OptionValues>(
   command: Command<Args, Options>,
   cli: Cli,
@@ -113,17 +109,14 @@ export function answeringFromDatabase<Args extends unknown[], Options extends Op
   });
 }
 
-/** The same for work that changes something, which `actor` is noted for: --by, or the user of the operating system. */
+/** Like `answeringFromDatabase`, for changes. The audit log names `actor`: --by, or the user of the operating system. */
 export function answeringChange(
   command: Command<unknown[]>,
   cli: Cli,
   work: (db: Database, actor: string) => Promise<Answer>,
 ): void {
-  const signed = command.option(
-    '--by <who>',
-    'who is noted for the change; by default the user of this machine',
-    parseText,
-  );
+  const BY = 'name for the audit log; by default the user of this machine';
+  const signed = command.option('--by <who>', BY, parseText);
   answeringFromDatabase<unknown[], { by?: string }>(signed, cli, (db, { by = userName() }) => work(db, by));
 }
 

@@ -14,7 +14,7 @@ import {
 
 const NOW = new Date('2026-11-21T09:00:00Z');
 
-/** Each text with what it is read as; "refused" where it is not. */
+/** Expects the value of each text, or an error for "refused". */
 function expectReadings(parse: (text: string) => unknown, readings: Record<string, unknown>): void {
   for (const [text, expected] of Object.entries(readings)) {
     if (expected === REFUSED) expect(() => parse(text), text).toThrow();
@@ -30,11 +30,11 @@ describe('numbers', () => {
     expectReadings(parseId, Object.fromEntries(wrong.map((text) => [text, REFUSED])));
   });
 
-  test('reads whole numbers, none included', () => {
+  test('reads whole numbers, including 0', () => {
     expectReadings(parseWhole, { '0': 0, '500': 500, '2147483648': REFUSED, NaN: REFUSED });
   });
 
-  test('reads a rate limit, or none', () => {
+  test('reads a rate limit or "none"', () => {
     expectReadings(parseRateLimit, { '1': 1, '1000000': 1_000_000, none: 'none' });
     const wrong = ['', '-1', '1.5', 'null', 'None', '100/s'];
     expectReadings(parseRateLimit, Object.fromEntries(wrong.map((text) => [text, REFUSED])));
@@ -47,7 +47,7 @@ describe('numbers', () => {
   });
 });
 
-test('texts lose the spaces around them', () => {
+test('removes spaces around a text', () => {
   expectReadings(parseText, { ' Gala Night ': 'Gala Night', '': '' });
 });
 
@@ -61,7 +61,7 @@ describe('times', () => {
     });
   });
 
-  test('refuses times without an offset and days that no calendar has', () => {
+  test('refuses times without an offset and days that do not exist', () => {
     const wrong = [
       '2026-11-21',
       '2026-11-21T09:00:00',
@@ -73,7 +73,7 @@ describe('times', () => {
     expectReadings(parseTimestamp, Object.fromEntries(wrong.map((text) => [text, REFUSED])));
   });
 
-  test('reads "none" as an open edge of a sales window', () => {
+  test('reads "none" for a sales window without a start or an end', () => {
     expect(parseTimeOrNone('none')).toBe('none');
     expect(parseTimeOrNone('2026-11-21T09:00:00Z')).toEqual(NOW);
   });
@@ -97,7 +97,7 @@ describe('times', () => {
     });
   });
 
-  test('reads since when as a time, or as how long ago', () => {
+  test('reads a past time as a time or as a duration before now', () => {
     expect(parseSince('2026-11-21T09:00:00Z')).toEqual(NOW);
     expect(Date.now() - parseSince('12h').getTime()).toBeCloseTo(43_200_000, -4);
   });

@@ -1,10 +1,10 @@
 import { InvalidArgumentError } from '@commander-js/extra-typings';
 
-// Turns the operator's input into values. The rules for a value belong to the action that receives it. Each parser returns the
-// value or throws with what it expected. Commander puts the name of the option in front.
+// Parsers for the operator's input. Each returns a value or throws an error that says what it expected. Commander adds the name of
+// the option to the error. The action that receives a value checks the value's other rules.
 
 const INT4_MAX = 2_147_483_647;
-const MAX_DURATION_DAYS = 3_650;
+const MAX_DAYS = 3_650;
 const DAY_MS = 86_400_000;
 
 const UNIT_MS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: DAY_MS };
@@ -18,23 +18,23 @@ const whole = (minimum: number, maximum: number) => (text: string) => {
 /** Id of a partner, event or ticket. */
 export const parseId = whole(1, INT4_MAX);
 export const parseWhole = whole(0, INT4_MAX);
-/** A place in the journal. */
+/** An offset in the journal. */
 export const parseCursor = whole(0, Number.MAX_SAFE_INTEGER);
-/** How many of something a command may take or show. */
+/** Limit of rows that a command processes or shows. */
 export const parseLimit = whole(1, 100_000);
 export const parseSeconds = whole(0, 86_400);
 export const parseShards = whole(1, 1_024);
 
-/** An amount of money, without a sign or an exponent. */
+/** An amount of money without sign or exponent. */
 export function parsePrice(text: string): number {
   if (/^\d+(\.\d+)?$/.test(text)) return Number(text);
   throw new InvalidArgumentError('Expected an amount like 12.50.');
 }
 
-/** A name, a title or the like. White space around it is a typing mistake and is removed. */
+/** A name, title or similar text. White space around it is removed, as a typing mistake. */
 export const parseText = (text: string) => text.trim();
 
-/** An instant. The offset is required: a sale must not start by the time zone of the operator's machine. */
+/** An instant. The offset is required: the time zone of the operator's machine must not decide when a sale starts. */
 export function parseTimestamp(text: string): Date {
   try {
     return new Date(Temporal.Instant.from(text).epochMilliseconds);
@@ -47,19 +47,17 @@ export function parseTimestamp(text: string): Date {
 export function parseDurationMs(text: string): number {
   const match = /^(\d{1,9})([smhd])$/.exec(text);
   const durationMs = match ? Number(match[1]) * UNIT_MS[match[2]!]! : Number.NaN;
-  if (durationMs <= MAX_DURATION_DAYS * DAY_MS) return durationMs;
-  throw new InvalidArgumentError(
-    `Expected a duration like 90d, 12h, 30m or 45s, at most ${MAX_DURATION_DAYS}d.`,
-  );
+  if (durationMs <= MAX_DAYS * DAY_MS) return durationMs;
+  throw new InvalidArgumentError(`Expected a duration like 90d, 12h, 30m or 45s, at most ${MAX_DAYS}d.`);
 }
 
 const fromNow = (direction: 1 | -1) => (text: string) =>
   /^\d+[a-z]$/i.test(text) ? new Date(Date.now() + direction * parseDurationMs(text)) : parseTimestamp(text);
 
-/** An instant, or how long ago it was. */
+/** An instant, or a duration before now. */
 export const parseSince = fromNow(-1);
 
-/** The word for nothing. Not null yet: commander takes that for a missing value. */
+/** The operator's word for null. Commander treats null itself as a missing value. */
 export const NONE = 'none';
 
 const orNone =
@@ -69,7 +67,7 @@ const orNone =
 
 /** Requests per second, or "none" for no limit. */
 export const parseRateLimit = orNone(parseWhole);
-/** An instant, or "none", as for a sale that never ends. */
+/** An instant, or "none" (such as a sale that never ends). */
 export const parseTimeOrNone = orNone(parseTimestamp);
-/** When a key ends: an instant, a duration from now, or "never". */
+/** Expiry of a key: an instant, a duration from now, or "never". */
 export const parseExpiry = orNone(fromNow(1), 'never');

@@ -8,18 +8,18 @@ const failing = (properties: object, message = 'quotes "Jane"') =>
 const lineOf = (error: unknown) => endingOf(error).line;
 
 describe('a refusal by Postgres', () => {
-  test('is told by what it means', () => {
+  test('is explained by its SQLSTATE', () => {
     expect(lineOf(failing({ code: '42P01' }))).toMatch('run floodgate migrate');
   });
 
-  test('that nobody foresaw is told without the data it quotes', () => {
+  test('with an unknown SQLSTATE is reported without the data that it quotes', () => {
     const line = lineOf(failing({ code: '23514', constraint: 'some_check' }));
     expect(line).toBe('Postgres refused the statement (SQLSTATE 23514, some_check)');
   });
 });
 
 describe('a connection', () => {
-  test('that failed is told with its reason', () => {
+  test('that failed is reported with its reason', () => {
     const error = new ConnectionFailed(failing({ code: 'ECONNREFUSED' }));
     expect(endingOf(error)).toEqual({
       line: 'cannot connect to Postgres (DATABASE_URL): connection refused',
@@ -31,12 +31,12 @@ describe('a connection', () => {
     expect(lineOf(new ConnectionLost(new Error('gone')))).toMatch('unknown');
   });
 
-  test('never tells a password', () => {
+  test('failure never shows a password', () => {
     expect(reasonOf(new Error('bad URL redis://user:s3c@ret@host:1/'))).toBe('bad URL redis://…@host:1/');
   });
 });
 
-test('is one line, whatever the message holds', () => {
+test('a message of several lines is printed as one', () => {
   expect(endingOf(new Failure('one\n  two\u0007'))).toEqual({ line: 'one two', exitCode: 1 });
   expect(endingOf(null)).toEqual({ line: 'unexpected error: unknown reason', exitCode: 1 });
 });

@@ -2,24 +2,26 @@ import { CommanderError } from 'commander';
 import { ConnectionFailed, ConnectionLost } from '@floodgate/database/connection/failures';
 import { ConfigError, Failure, InvalidInput, reasonOf, sqlStateOf } from '@floodgate/service/failure';
 
-/** A server did not answer. Trying again later may help. */
+/** A server did not answer. A retry may succeed. */
 export class Unreachable extends Failure {
   override name = 'Unreachable';
 }
 
-/** Says how a failed command ends: in one line (null: none), never a stack trace or a password, and by an exit code: 2 for wrong input. */
+/** Returns the error line of a failed command (or null), without stack trace or password, and its exit code: 2 for wrong input. */
 export function endingOf(error: unknown): { line: string | null; exitCode: number } {
-  // Commander also throws to end --help and --version, which are no failures.
+  // Commander also throws after --help and --version, which are not failures.
   if (error instanceof CommanderError && error.exitCode === 0) return { line: null, exitCode: 0 };
   const isWrongInput = [CommanderError, InvalidInput, ConfigError].some((kind) => error instanceof kind);
-  const line = sentenceOf(error).replaceAll(/[\p{Cc}\s]+/gu, ' ');
-  return { line: line.trim(), exitCode: isWrongInput ? 2 : 1 };
+  const line = sentenceOf(error)
+    .replaceAll(/[\p{Cc}\s]+/gu, ' ')
+    .trim();
+  return { line, exitCode: isWrongInput ? 2 : 1 };
 }
 
-/** Their messages are meant for operators. */
+/** Errors whose messages are written for operators. */
 const TOLD = [Failure, InvalidInput, ConfigError, ConnectionFailed];
 
-const NO_COMMAND = 'expected a command; --help lists what there is';
+const NO_COMMAND = 'expected a command; --help lists all commands';
 const OPEN = 'whether the command took effect is unknown';
 
 const REFUSALS: Record<string, string> = {
@@ -37,9 +39,9 @@ function sentenceOf(error: unknown): string {
   if (error instanceof ConnectionLost) return `the connection to Postgres was lost; ${OPEN}`;
   const sqlState = sqlStateOf(error);
   if (!sqlState) return `unexpected error: ${reasonOf(error)}`;
-  // From a server behind the one that was asked: our own connection is a ConnectionLost.
+  // Reported by a server about another server of the cluster: a failure of our own connection is a ConnectionLost.
   if (sqlState.startsWith('08')) return `a server of the Citus cluster does not answer; ${OPEN}`;
-  // The SQLSTATE and the constraint are all that is read: Postgres's own messages quote data.
+  // Only the SQLSTATE and the constraint are used: Postgres's own messages quote data.
   const { constraint } = error as { constraint?: string };
   const named = constraint ? `${sqlState}, ${constraint}` : sqlState;
   return REFUSALS[sqlState] ?? `Postgres refused the statement (SQLSTATE ${named})`;

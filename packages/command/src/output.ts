@@ -1,15 +1,15 @@
-/** The output of a command. It is printed as text, or as one JSON document with --json. */
+/** The output of a command: text, or one JSON document with --json. */
 export interface Answer {
   text: string;
   /** Dates become ISO timestamps. */
   document: unknown;
-  /** Set where the answer itself is bad news: printed after it, and the exit code is 1. */
+  /** Set if the answer reports a problem: printed after the answer, and the exit code is 1. */
   failure?: string;
 }
 
 type Cell = string | number | boolean | Date | null;
 
-/** Headings that are not the words of the field. */
+/** Headings that differ from the words of the field. */
 const HEADINGS: Record<string, string> = {
   partnerId: 'partner',
   contactEmail: 'contact',
@@ -21,8 +21,8 @@ const HEADINGS: Record<string, string> = {
 };
 
 /**
- * A table of things that have the same fields; numbers stand on the right. Their names are its headings: `openKeys` is shown as
- * "open keys".
+ * Returns a table of things with the same fields. Numbers are aligned right. The headings are the names of the fields: "open keys" for
+ * `openKeys`.
  */
 export function tableOf(things: readonly Record<string, Cell>[]): string {
   if (things.length === 0) return '(none)';
@@ -32,7 +32,7 @@ export function tableOf(things: readonly Record<string, Cell>[]): string {
   return aligned([headings, ...things.map((thing) => Object.values(thing).map(cellText))], isNumeric);
 }
 
-/** One thing, a field a line. */
+/** Returns a thing with one field per line. */
 export const record = (fields: Record<string, Cell>): string =>
   aligned(Object.entries(fields).map(([name, value]) => [name, cellText(value)]));
 
@@ -46,20 +46,20 @@ function aligned(rows: readonly (readonly string[])[], isNumeric: readonly boole
   return rows.map((row) => row.map(padded).join('  ').trimEnd()).join('\n');
 }
 
-/** Returns a name in camel case as words in lower case, with this between them. */
+/** Returns the words of a camel-case name in lower case, with `between` between them. */
 export const words = (name: string, between: string) =>
   name.replaceAll(/[A-Z]/g, (letter) => `${between}${letter.toLowerCase()}`);
 
-/** Length in Unicode characters, as Postgres counts it and closer to what a terminal shows. */
+/** Length in Unicode characters, as in Postgres. A terminal shows about one column for each. */
 const lengthOf = (text: string) => Array.from(text).length;
 
-/** An instant to the second, in UTC. */
+/** Returns an instant in UTC, to the second. */
 export const timeText = (instant: Date) => instant.toISOString().replace(/\.\d+Z$/, 'Z');
 
 function cellText(value: Cell): string {
   if (value === null) return '–';
   if (value instanceof Date) return timeText(value);
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  // Nothing from a table may steer the terminal.
+  // Stored text must not send control characters to the terminal.
   return String(value).replaceAll(/\p{Cc}/gu, '?');
 }

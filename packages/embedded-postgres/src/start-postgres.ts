@@ -5,22 +5,23 @@ import { createServer, type AddressInfo } from 'node:net';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { connect, ping } from '@floodgate/database';
+import { Failure } from '@floodgate/service/failure';
 import { DATABASE, ensureCluster, SUPERUSER } from './cluster.ts';
 import { stopOrphan } from './orphan.ts';
-import { EmbeddedPostgresError, findPrograms, spawnProgram } from './programs.ts';
+import { findPrograms, spawnProgram } from './programs.ts';
 
 export interface PostgresOptions {
-  /** Created where it is missing; the password is next to it, in `<dataDir>.password`. */
+  /** Created if it is missing. The password is in `<dataDir>.password`. */
   dataDir: string;
-  /** The log of Postgres is appended here. */
+  /** Postgres's log is appended to this file. */
   logFile: string;
-  /** Default: one that is free. */
+  /** By default a free port. */
   port?: number;
   /** Server settings. `fsync: 'off'`, for tests, also makes the first start faster. */
   settings?: Record<string, string>;
-  /** Where other programs of PostgreSQL are than the embedded ones. */
+  /** Directory of PostgreSQL's programs, in place of the embedded ones. */
   programsDir?: string | undefined;
-  /** Gives the start up: what was started is stopped, and the signal's reason thrown. */
+  /** Cancels the start: everything that was started is stopped, and the signal's reason is thrown. */
   signal?: AbortSignal | undefined;
 }
 
@@ -34,10 +35,10 @@ const STOP_TIMEOUT_MS = 20_000;
 const POLL_MS = 20;
 
 /**
- * Starts Postgres on a data directory, which is initialized if need be, and resolves when it accepts connections: from this
- * machine only, with a generated password, and as durable as Postgres is by default. The caller makes sure that nobody alive
- * uses the directory: a server that a killed process left running there is stopped first. Throws EmbeddedPostgresError. There are
- * several `attempts` because another process may take a free port before Postgres does.
+ * Starts Postgres on a data directory, which is initialized if necessary. Resolves when the server accepts connections: from this
+ * machine only, with a generated password, and with Postgres's default durability. The caller guarantees that no live process uses the
+ * directory: a server that a killed process left running there is stopped first. Throws Failure. It makes several
+ * `attempts`, because another process may take the free port first.
  */
 export async function startPostgres(options: PostgresOptions, attempts = 5): Promise<PostgresServer> {
   const dataDir = path.resolve(options.dataDir);
@@ -52,14 +53,14 @@ export async function startPostgres(options: PostgresOptions, attempts = 5): Pro
 
 async function launch({ dataDir, logFile, settings = {}, signal, ...options }: PostgresOptions) {
   await using log = await open(logFile, 'a', 0o600);
-  const { size: logStart } = await log.stat();
+  const { size } = await log.stat();
   try {
     const programs = await findPrograms(dataDir, options.programsDir);
     const fast = settings['fsync'] === 'off';
     const password = await ensureCluster({ dataDir, programs, logFd: log.fd, fast, signal });
     const port = options.port ?? (await claimFreePort(0, '127.0.0.1'));
-    const stdio = ['ignore' as const, log.fd, log.fd];
-    const child = await spawnProgram(programs, 'postgres', serverArguments(dataDir, port, settings), stdio);
+    const args = serverArguments(dataDir, port, settings);
+    const child = await spawnProgram(programs, 'postgres', args, ['ignore', log.fd, log.fd]);
     const server = describeServer(child, port, password, programs.pg_ctl);
     await waitUntilReady(server, signal).catch(async (error: unknown) => {
       await server.stop();
@@ -67,21 +68,21 @@ async function launch({ dataDir, logFile, settings = {}, signal, ...options }: P
     });
     return server;
   } catch (error) {
-    throw error instanceof EmbeddedPostgresError ? await explain(error, logFile, logStart) : error;
+    throw error instanceof Failure ? await explain(error, logFile, size) : error;
   }
 }
 
 function serverArguments(dataDir: string, port: number, settings: Record<string, string>): string[] {
-  // No socket file: its path may be too long for the system, and loopback with a password is enough.
+  // Without a socket file: its path could be too long for the system. Loopback with a password is enough.
   const fixed = { listen_addresses: '127.0.0.1', unix_socket_directories: '', port: String(port) };
   const all = Object.entries({ ...settings, ...fixed });
-  return ['-D', dataDir, ...all.flatMap(([name, value]) => ['-c', `${name}=${value}`])];
+  return ['-D', dataDir, ...all.map(([name, value]) => `--${name}=${value}`)];
 }
 
 function describeServer(child: ChildProcess, port: number, password: string, pgCtl: string) {
   const exited = once(child, 'exit').then(() => ({ code: child.exitCode, signal: child.signalCode }));
   const hasEnded = () => (child.exitCode ?? child.signalCode) !== null;
-  // Windows knows no signals: Postgres has its own there.
+  // Windows has no signals. There, pg_ctl sends Postgres's own.
   const send = (signal: NodeJS.Signals) =>
     process.platform === 'win32'
       ? spawnSync(pgCtl, ['kill', signal.slice('SIG'.length), String(child.pid)], { windowsHide: true })
@@ -94,14 +95,14 @@ function describeServer(child: ChildProcess, port: number, password: string, pgC
   const stop = () => end('SIGINT', 'SIGQUIT', 'SIGKILL');
   return {
     port,
-    /** The superuser's URL, password included, of a database (default: the one that was made for Floodgate). */
+    /** Returns the superuser's URL of a database, including the password. The default is Floodgate's database. */
     url: (database = DATABASE) => `postgres://${SUPERUSER}:${password}@127.0.0.1:${port}/${database}`,
-    /** Resolves when the server has ended, for whatever reason. */
+    /** Resolves when the server has ended for any reason. */
     exited,
     hasEnded,
-    /** Ends connections and stops, with everything on disk. Safe to call twice. */
+    /** Ends connections, writes everything to disk and stops. Safe to call twice. */
     stop,
-    /** Stops at once, as in a crash: the next start has to recover. */
+    /** Stops immediately, as in a crash: the next start must recover. */
     kill: () => end('SIGQUIT', 'SIGKILL'),
     [Symbol.asyncDispose]: stop,
   };
@@ -113,14 +114,13 @@ async function waitUntilReady(server: PostgresServer, signal?: AbortSignal): Pro
   const deadline = Date.now() + START_TIMEOUT_MS;
   while (!(await ping(db))) {
     signal?.throwIfAborted();
-    if (server.hasEnded()) throw new EmbeddedPostgresError('it ended at once');
-    if (Date.now() > deadline)
-      throw new EmbeddedPostgresError(`not ready after ${START_TIMEOUT_MS / 1000} s`);
+    if (server.hasEnded()) throw new Failure('it ended at once');
+    if (Date.now() > deadline) throw new Failure(`not ready after ${START_TIMEOUT_MS / 1000} s`);
     await delay(POLL_MS);
   }
 }
 
-/** Returns the port, or a free one for 0. Throws the system's reason (EADDRINUSE, EACCES, …) if nobody can listen on it now. */
+/** Returns the port, or a free port for 0. Throws the system's error (EADDRINUSE, EACCES, …) if it cannot be opened. */
 export async function claimFreePort(port: number, host: string): Promise<number> {
   const server = createServer().listen(port, host);
   await once(server, 'listening');
@@ -130,15 +130,15 @@ export async function claimFreePort(port: number, host: string): Promise<number>
   return claimed;
 }
 
-/** Adds to a failure what Postgres wrote about it, and where the rest of that is. */
-async function explain(cause: EmbeddedPostgresError, logFile: string, logStart: number) {
-  const written = (await readFile(logFile)).subarray(logStart).toString();
+/** Adds the reason in Postgres's log and the log's path to a failure. */
+async function explain(cause: Failure, logFile: string, start: number) {
+  const written = (await readFile(logFile)).subarray(start).toString();
   const lines = written.split('\n').filter((line) => line.trim() !== '');
-  const telling = lines.find((line) => SEVERE.test(line) && !IN_PASSING.test(line)) ?? lines.at(-1);
-  const reason = cause.message + (telling ? `: ${telling.replace(SEVERE, '')}` : '');
-  return new EmbeddedPostgresError(`Postgres does not start: ${reason} (log: ${logFile})`, { cause });
+  const error = lines.find((line) => SEVERE.test(line) && !EARLY.test(line)) ?? lines.at(-1);
+  const reason = cause.message + (error ? `: ${error.replace(SEVERE, '')}` : '');
+  return new Failure(`Postgres does not start: ${reason} (log: ${logFile})`, { cause });
 }
 
-// Its answer to connections that come too early.
-const IN_PASSING = /the database system is (?:starting up|shutting down|not yet accepting)/;
+// Postgres's answer to connections before it is ready.
+const EARLY = /the database system is (?:starting up|shutting down|not yet accepting)/;
 const SEVERE = /^.*?\b(?:FATAL|PANIC|error): +/;
