@@ -32,7 +32,7 @@ describe.skipIf(missing !== '')(`npm run bench${missing}`, () => {
     expect(results.comparisons).toMatchObject([{ contender: 'empty-route', pairs: 1 }]);
     expect(results.targets).toMatchObject([{ name: 'Get Tickets, rate ÷ empty route' }]);
     expect(await readFile(path.join(directory, 'latest.html'), 'utf8')).toContain('<svg');
-    // Servers and their data are gone.
+    // The servers have stopped and their data is deleted.
     expect((await readdir(directory)).filter((name) => name.startsWith('floodgate-bench-'))).toEqual([]);
   });
 
@@ -62,6 +62,6 @@ describe.skipIf(missing !== '')(`npm run bench${missing}`, () => {
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining(message) as string });
   });
 
-  /** Temporary files go where they are looked for. */
+  /** Directs temporary files to the directory that the test checks. */
   const environment = () => ({ ...process.env, TMPDIR: directory });
 });

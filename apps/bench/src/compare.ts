@@ -1,7 +1,7 @@
 import { spread } from './report/statistics.ts';
 import type { Comparison, Run } from './results.ts';
 
-/** The rate that runs are compared by. */
+/** Returns the rate for comparisons. */
 export const rateOf = (run: Run): number => run.finalizedPerSecond ?? run.acceptedPerSecond;
 
 /** Two neighbouring runs of one pairing. */
@@ -10,7 +10,7 @@ export interface Pair {
   other: Run;
 }
 
-/** Ratios of neighbouring runs: what disturbs the machine for longer than a run disturbs both. */
+/** Returns ratios of neighbouring runs: a disturbance longer than a run affects both. */
 export function compare(pairs: readonly Pair[]): Comparison[] {
   const counted = pairs.filter(({ floodgate, other }) => !floodgate.discarded && !other.discarded);
   const byPairing = Map.groupBy(counted, ({ other }) =>

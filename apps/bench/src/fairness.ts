@@ -16,18 +16,18 @@ import { registerRequest } from './workloads.ts';
 
 export interface FairnessOptions {
   rounds: number;
-  /** Of each load. */
+  /** Length of each load. */
   seconds: number;
 }
 
-/** One partner, and another one beside it who takes what there is. */
+/** A partner, and another one that uses all capacity. */
 interface Case {
   name: Fairness['name'];
-  /** With a Postgres that is slow, so that generator and service find enough of two cores for ten times as much as it takes. */
+  /** Uses a slow Postgres, so that two cores suffice to generate and refuse ten times its capacity. */
   isSlow: boolean;
-  /** What the one partner asks for, of what the service can do. */
+  /** Returns the partner's rate, from the peak of the service. */
   perSecond(peak: number): number;
-  /** Generates the other one's load. */
+  /** Generates the other partner's load. */
   crowd(baseUrl: string, request: RequestShape, peak: number, seconds: number): Promise<LoadResult>;
 }
 
@@ -59,14 +59,14 @@ const CASES: readonly Case[] = [
 const FLOOD = 10;
 const FULL_CALL = 1_000;
 const GREETING = { method: 'GET', path: '/health/live', headers: {} } as const;
-/** About 450/s with commits of 100 ms: ten times as many can still be read and refused. */
+/** About 450/s with commits of 100 ms. The API can read and refuse ten times as many. */
 const SLOW_BATCH_LIMIT = '50';
-/** Connections that a partner keeps: so many that its requests never wait for one of them. */
+/** Connections of a partner, enough that its requests never wait for one. */
 const PARTNERS = 2_000;
 const PEAK_CONNECTIONS = 512;
 const WARM_UP_SECONDS = 3;
 const PEAK_SECONDS = 3;
-/** Until the other one has taken what it can. */
+/** Time until the other partner uses all capacity. */
 const FILLING_SECONDS = 2;
 const OVERHEAD_SECONDS = 12;
 
@@ -75,7 +75,7 @@ export const fairnessSeconds = ({ rounds, seconds }: FairnessOptions): number =>
   CASES.length *
   (WARM_UP_SECONDS + PEAK_SECONDS + 2 * (seconds + FILLING_SECONDS) + OVERHEAD_SECONDS);
 
-/** What a partner gets beside one who takes all there is, against what it gets alone on the same service. */
+/** Compares a partner's answers next to a partner that uses all capacity with its answers alone on the same service. */
 export async function fairnesses(
   servers: Servers,
   options: FairnessOptions,
@@ -110,7 +110,7 @@ async function measureCase(servers: Servers, one: Case, round: number, seconds: 
       const crowd = one.crowd(running.baseUrl, other, peak, seconds + FILLING_SECONDS);
       return { served: await serve(running.baseUrl, modest, perSecond, seconds), crowd: await crowd };
     };
-    // One of them first in one round, the other in the next.
+    // Alternates the order in each round.
     const before = round % 2 === 1 ? await alone() : undefined;
     const { served, crowd } = await beside();
     return {
@@ -138,7 +138,7 @@ async function findPeak(baseUrl: string, request: RequestShape): Promise<number>
   return answersOf(result, OK) / result.seconds;
 }
 
-/** What a partner is answered who asks at a rate of its own. */
+/** Returns the answers to a partner's open-loop load. */
 async function serve(
   baseUrl: string,
   request: RequestShape,

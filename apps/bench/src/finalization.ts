@@ -15,7 +15,7 @@ import type { Servers } from './servers.ts';
 import { hotTicket, manyTickets } from './workloads.ts';
 
 export interface FinalizationOptions {
-  /** Of each of the two loads. */
+  /** Length of each of the two loads. */
   seconds: number;
   rounds: number;
 }
@@ -40,7 +40,7 @@ const CASES: readonly Case[] = [
 const CONNECTIONS = 128;
 const WARM_UP_SECONDS = 2;
 const OVERHEAD_SECONDS = 10;
-/** Longer than a run: what waits for its worker is not overdue. */
+/** Longer than a run, so that batches that wait for their worker are not overdue. */
 const NO_RELAY = { RELAY_INTERVAL_MS: '60000' };
 
 const secondsOfCase = ({ seconds }: FinalizationOptions) => WARM_UP_SECONDS + 2 * seconds + OVERHEAD_SECONDS;
@@ -49,8 +49,8 @@ export const finalizationSeconds = (options: FinalizationOptions): number =>
   CASES.length * options.rounds * secondsOfCase(options);
 
 /**
- * What finalization costs. Worker and Redis do nothing else, so theirs is what they use under full load. Postgres does: so a
- * second load is finalized only after it has ended, and what Postgres uses then is finalization's share.
+ * Measures the cost of finalization. Worker and Redis do nothing else, so their cost is their CPU time under full load. For Postgres, a
+ * second load is finalized only after it has ended, and Postgres's CPU time in that phase is finalization's share.
  */
 export async function finalizations(
   servers: Servers,
@@ -95,7 +95,7 @@ async function finalization(
       const before = await readRegistered(running);
       const result = await load(seconds);
       held = { result, registered: (await readRegistered(running)) - before, isFinalized: true };
-      // What the load has left to be written is not finalization's.
+      // Writes that the load has left are not part of finalization.
       await servers.checkpoint();
       fromPending = await meter.cpuMicros();
     } finally {
@@ -148,7 +148,7 @@ async function readDifferences(db: Database): Promise<string> {
   return first ? `${first.subject} ${first.problem}` : '';
 }
 
-/** Of all that was registered in the run. */
+/** Reads the segments of all registrations in the run. */
 async function readSegments(db: Database, running: RunningContender) {
   const registered = await readRegistered(running);
   const { rows } = await sql<{ count: number; bytes: number }>`

@@ -11,7 +11,7 @@ const PER_STATEMENT = 500_000;
 const PER_BATCH = 500;
 const EVENTS = 1_000;
 
-/** Floodgate on databases that have seen something already. */
+/** Floodgate on databases with a history. */
 export const grownContenders: readonly Contender[] = [
   {
     ...floodgate,

@@ -14,13 +14,13 @@ import { registerRequest, ROOMY } from './workloads.ts';
 
 export interface HostileOptions {
   rounds: number;
-  /** Of each load. */
+  /** Length of each load. */
   seconds: number;
-  /** Only the cases whose name has one of these in it; all where absent. */
+  /** Runs only cases whose name contains one of these. Absent: all. */
   only?: readonly string[] | undefined;
 }
 
-/** What a hostile partner sends, all the time, while another partner registers attendees. */
+/** Requests that a hostile partner sends all the time while another partner registers attendees. */
 interface Case {
   name: string;
   mode?: 'test';
@@ -31,10 +31,10 @@ interface Case {
 }
 
 const MEBIBYTE = 1024 * 1024;
-/** Single calls per second of the other partner. */
+/** Single calls per second of the good partner. */
 const PER_SECOND = 200;
 const CONNECTIONS = 200;
-/** Until the hostile partner has taken what it can. */
+/** Time until the hostile partner uses all the capacity that it can. */
 const FILLING_SECONDS = 2;
 const OVERHEAD_SECONDS = 6;
 
@@ -53,13 +53,13 @@ function shapeOf(
   return { method, path, headers: { 'x-secret-key': secretKey, 'x-event-ref': eventRef, ...headers }, body };
 }
 
-/** A bulk call of at most a mebibyte that holds one item as often as it fits. */
+/** Returns a bulk call of at most a mebibyte, filled with copies of an item. */
 function fullOf(item: string): string {
   const count = Math.floor((MEBIBYTE - 30) / (item.length + 1));
   return `{"registrations":[${Array<string>(count).fill(item).join(',')}]}`;
 }
 
-/** A thousand items of which every field is wrong. */
+/** A thousand items with only invalid fields. */
 const wrongFields = JSON.stringify({
   registrations: Array.from({ length: 1_000 }, () =>
     Object.fromEntries(Object.keys(attendee(1)).map((name) => [name, { not: 'x'.repeat(100) }])),
@@ -128,7 +128,7 @@ const casesOf = ({ only }: HostileOptions) =>
 export const hostileSeconds = (options: HostileOptions): number =>
   options.rounds * casesOf(options).length * secondsOf(options);
 
-/** How long one partner waits beside another one that does harm, against how long it waits alone. */
+/** Compares a partner's latency next to a hostile partner with its latency alone. */
 export async function hostiles(
   servers: Servers,
   options: HostileOptions,
@@ -174,7 +174,7 @@ const describe = (crowd: LoadResult) => ({
   otherServed: answersOf(crowd, OK) / Math.max(1, totalAnswers(crowd)),
 });
 
-/** What a partner is answered that asks at a rate of its own. */
+/** Returns the answers to a partner's open-loop load. */
 async function serve(baseUrl: string, request: RequestShape, seconds: number): Promise<Hostile['alone']> {
   const { log } = await generateLoad({
     baseUrl,

@@ -31,16 +31,16 @@ import { startOften, startsSeconds } from './starts/starts.ts';
 import { judgeTargets } from './targets.ts';
 import { DEFAULT_WEBHOOK_ROWS, webhookDrains, webhooksSeconds } from './webhooks/webhooks.ts';
 
-/** A kind of measurement, as the command line chose it. */
+/** The kind of measurement that the command line selects. */
 export interface Kind {
-  /** How long it takes, about. */
+  /** Approximate duration. */
   seconds: number;
   measure(servers: Servers, progress: Progress, signal: AbortSignal): Promise<Partial<BenchResults>>;
 }
 
 const THIS_CHECKOUT = path.resolve(import.meta.dirname, '../../..');
 
-/** Throws, saying why, where there is nothing to measure. */
+/** Returns the kind for these options. Throws with the reason if there is nothing to measure. */
 export async function chooseKind(options: Options): Promise<Kind> {
   if (options.soak) return alone(SOAK_SECONDS, async (...on) => ({ soak: await soak(...on) }));
   if (options.overload)
@@ -67,7 +67,7 @@ function planOf({ quick, growth, bulk, client }: Options): Pairing[] {
   return bulk ? bulkPlan() : fullPlan();
 }
 
-/** What is measured alone, and judged by what Floodgate aims at. */
+/** Returns a measurement of Floodgate alone, judged by its targets. */
 function alone(
   seconds: number,
   measure: (
@@ -155,7 +155,7 @@ async function figuresOf({ checkout: folder, ...options }: Options, kind: Figure
 }
 
 function startsOf({ contenders = [floodgate.name], seconds = 4, flags }: Options, count: number): Kind {
-  // As `npm run api` starts it, so that flags can be added to its own.
+  // Started like `npm run api`, so that flags can be added.
   const known = [checkout(floodgate.name, THIS_CHECKOUT), ...allContenders.slice(1)];
   const contender = known.find(({ name }) => name === contenders.join(','));
   if (!contender) throw new Error(`--starts takes one contender, not ${contenders.join(',')}`);

@@ -1,6 +1,6 @@
-// npm run bench: Floodgate against what a team would otherwise build, and against ceilings, side by side on this
-// machine. Runs neighbour each other in pairs (A B B A …), each on a fresh database and after a warm-up, and count only
-// if their books balance. What is compared are ratios within pairs: a single figure mostly tells how busy the machine was.
+// npm run bench: compares Floodgate with other designs and with ceilings on this machine. Runs are paired (A B B A …). Each has a new
+// database and a warm-up, and counts only if its books balance. The comparison uses ratios within pairs: a single figure mostly shows how
+// busy the machine was.
 import path from 'node:path';
 import { chooseKind, type Kind } from './kinds.ts';
 import { parseOptions, USAGE, type Options } from './options.ts';
@@ -61,7 +61,7 @@ async function report(results: BenchResults): Promise<void> {
   process.stdout.write(`${renderTable(results)}\n`);
   const written = await writeResults(options.out, results);
   process.stdout.write(`\n${path.relative('.', written.html)} and ${path.relative('.', written.json)}\n`);
-  // A comparison of two checkouts stands for nothing where a run of it was thrown away.
+  // A comparison of two checkouts is invalid if one of its runs was discarded.
   const isIncomplete = results.checkouts && results.runs.some((run) => run.discarded);
   if (isIncomplete) process.exitCode = 1;
 }

@@ -17,11 +17,11 @@ export interface StoredEvent {
 export interface ManyEvents {
   events: StoredEvent[];
   partners: { id: number; secretKey: string }[];
-  /** One for each event and partner; neighbours differ in both. */
+  /** One request for each event and partner. Adjacent requests differ in both. */
   requests: RequestShape[];
 }
 
-/** Creates events, spread evenly over the shards, and partners that may each register for all of them. */
+/** Creates events, distributed evenly over the shards, and partners with a grant for each event. */
 export async function createManyEvents(
   db: Database,
   { events: count, partners: partnerCount }: { events: number; partners: number },
@@ -33,7 +33,7 @@ export async function createManyEvents(
     select partner, event
     from unnest(${partners.map(({ id }) => id)}::integer[]) partner
     cross join unnest(${events.map(({ id }) => id)}::integer[]) event`.execute(db);
-  // As autovacuum does within a minute. Before, Postgres looks through all grants of a partner for each event.
+  // Autovacuum does this within a minute. Before, Postgres scans all grants of a partner for each event.
   await sql`analyze`.execute(db);
   const rounds = partners.map((_, round) =>
     events.map((event, index) => requestFor(partners[(index + round) % partners.length]!, event)),
@@ -75,7 +75,7 @@ async function createPartners(db: Database, count: number): Promise<ManyEvents['
   return partners;
 }
 
-/** A registration of this partner for the event's ticket. */
+/** Returns a partner's request for the event's ticket. */
 function requestFor({ secretKey }: ManyEvents['partners'][number], event: StoredEvent): RequestShape {
   return {
     method: 'POST',

@@ -7,7 +7,7 @@ const hot = { answers: 'registered' } as const;
 
 test('a run counts where every registration was accepted, stored and finalized', () => {
   expect(findFault(balanced, answered({ '200': 100 }), hot, true)).toBeUndefined();
-  // A ceiling stores nothing, and a mix is not only registrations.
+  // A ceiling stores nothing, and a mix has other requests than registrations.
   expect(findFault(undefined, answered({ '200': 100 }), hot, true)).toBeUndefined();
   const mix = { answers: 'not only registrations' } as const;
   expect(findFault(balanced, answered({ '200': 1_000 }), mix, true)).toBeUndefined();

@@ -19,26 +19,26 @@ export interface Opening {
   workload: Workload;
   seconds: number;
   warmUpSeconds: number;
-  /** The contender's own rate with one hot ticket, for workloads that need it. */
+  /** The contender's rate with one hot ticket, for workloads that need it. */
   peak: number;
-  /** Which Redis database; absent: the first. */
+  /** Number of the Redis database. Absent: the first. */
   redisDatabase?: number;
 }
 
-/** A contender that runs and is warm. */
+/** A running contender after its warm-up. */
 export interface Opened extends AsyncDisposable {
-  /** Measures it under its workload, for the seconds it was opened for, and checks its books afterwards. */
+  /** Measures it under its workload for the opened time, and checks its books afterwards. */
   measure(round: number): Promise<Run>;
 }
 
 const DRAIN_LIMIT_MS = 120_000;
-/** Looking costs Postgres something, so not too often. */
+/** Each poll uses time of Postgres. */
 const DRAIN_POLL_MS = 250;
 const SOLD_OUT = '409';
 
 /**
- * Measures one contender under one workload, from start to stop, and checks its books afterwards. Rejects, with
- * everything stopped, when `signal` aborts.
+ * Starts a contender, measures it under one workload, checks its books and stops it. After an abort of `signal` it stops everything and
+ * rejects.
  */
 export async function measure(servers: Servers, measurement: Measurement, signal: AbortSignal): Promise<Run> {
   await servers.emptyRedis();
@@ -46,7 +46,7 @@ export async function measure(servers: Servers, measurement: Measurement, signal
   return await opened.measure(measurement.round);
 }
 
-/** Starts a contender on a database of its own, and warms it up. Rejects, with everything stopped, when `signal` aborts. */
+/** Starts a contender on a separate database and warms it up. After an abort of `signal` it stops everything and rejects. */
 export async function open(servers: Servers, opening: Opening, signal: AbortSignal): Promise<Opened> {
   signal.throwIfAborted();
   const { contender, workload, seconds, redisDatabase } = opening;
@@ -62,7 +62,7 @@ export async function open(servers: Servers, opening: Opening, signal: AbortSign
   const { arrivalsPerSecond: _, warmUp: requests, ...closed } = prepared;
   const common = { baseUrl: running.baseUrl, connections: workload.connections };
   const warmUp = async () => {
-    // As hard as it goes, whatever comes then: compiled code is what is measured.
+    // Full load, whatever the workload: the measurement is about compiled code.
     await generate({ ...common, ...closed, requests, seconds: opening.warmUpSeconds });
     await finalizeAll(running);
     await servers.checkpoint();
@@ -143,7 +143,7 @@ async function readDiskBytes(db: Database): Promise<{ database: number; log: num
   return rows[0]!;
 }
 
-/** Waits until everything is finalized; answers whether that happened. How long it took, the books tell exactly. */
+/** Waits until everything is finalized. Returns whether that happened. The books have the exact time. */
 export async function finalizeAll({ books }: RunningContender): Promise<boolean> {
   if (!books) return true;
   for (const giveUpAt = performance.now() + DRAIN_LIMIT_MS; performance.now() < giveUpAt;) {
@@ -153,7 +153,7 @@ export async function finalizeAll({ books }: RunningContender): Promise<boolean>
   return false;
 }
 
-/** Why a run does not count; undefined where every answer was foreseen and the books balance. */
+/** Returns why a run does not count, or undefined if all answers were expected and the books balance. */
 export function findFault(
   books: Books | undefined,
   result: Pick<LoadResult, 'answers'>,

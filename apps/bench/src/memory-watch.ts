@@ -2,7 +2,7 @@ import { residentMiB } from '@floodgate/test/harness/process-usage.ts';
 
 const SAMPLE_MS = 250;
 
-/** Watches the resident memory of a process until it is told to stop; NaN where the system does not tell. */
+/** Samples the resident memory of a process until `stop`. NaN if the system does not report it. */
 export class MemoryWatch {
   readonly #pid: number;
   readonly #samples: number[] = [];
@@ -13,7 +13,7 @@ export class MemoryWatch {
     this.#timer = setInterval(() => void this.#sample(), SAMPLE_MS);
   }
 
-  /** First, highest and last sample, in MiB. */
+  /** Returns the first, highest and last sample in MiB. */
   async stop(): Promise<{ before: number; max: number; after: number }> {
     clearInterval(this.#timer);
     await this.#sample();

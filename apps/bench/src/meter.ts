@@ -3,7 +3,7 @@ import { cpuMicrosOfTree, residentMiB, residentMiBOfTree } from '@floodgate/test
 
 type Figures = Partial<Record<Part, number>>;
 
-/** Reads what the processes of a run have used. */
+/** Reads the resource usage of a run's processes. */
 export class Meter {
   readonly #pids: Partial<Record<Part, number>>;
 
@@ -30,7 +30,7 @@ export class Meter {
   }
 }
 
-/** What each part, and all together, used per answer. */
+/** Returns the usage per answer of each part and in total. */
 export function perAnswer(
   before: Figures,
   after: Figures,

@@ -39,7 +39,7 @@ export const USAGE = `npm run bench [-- options]
   --out <directory>   where results go (default: bench-results)
 `;
 
-/** Each kind of measurement, and the options that go with it. */
+/** The options of each kind of measurement. */
 const GOES_WITH: Record<string, readonly string[]> = {
   quick: ['contender', 'only', 'pairs', 'seconds'],
   growth: ['contender', 'only', 'pairs', 'seconds'],
@@ -67,7 +67,7 @@ const RESULTS = path.resolve(import.meta.dirname, '../../../bench-results');
 
 export type Options = ReturnType<typeof parseOptions>;
 
-/** Reads the command line. Throws, saying why, where it makes no sense. */
+/** Parses the command line. Throws with the reason if it is invalid. */
 export function parseOptions(args: readonly string[]) {
   const { values } = parseArgs({
     args: withCountOfStarts(args),
@@ -121,7 +121,7 @@ export function parseOptions(args: readonly string[]) {
   };
 }
 
-/** The count may be left out. Flags begin with a dash, which an option's value otherwise may not. */
+/** Adds a missing count, and allows flags as values, although they begin with a dash. */
 function withCountOfStarts(args: readonly string[]): string[] {
   return args.flatMap((arg, index) => {
     if (args[index - 1] === '--flags') return [];
@@ -131,7 +131,7 @@ function withCountOfStarts(args: readonly string[]): string[] {
   });
 }
 
-/** The kinds of measurement exclude each other; only some have something to choose. */
+/** Throws for several kinds of measurement, and for options that the kind does not have. */
 function refuseCombination(values: Record<string, unknown>): void {
   const given = Object.keys(values).filter((name) => name !== 'out' && name !== 'help');
   const kind = given.find((name) => name in GOES_WITH);

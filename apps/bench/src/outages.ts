@@ -30,7 +30,7 @@ type Plan = Pick<Outage, 'name' | 'seconds' | 'perSecond'> & {
   return: Parameters<Servers['comeBack']>[0];
 };
 
-/** In the order in which they are tried. */
+/** Returns the plans in their order. */
 function plansOf({ redisSeconds, postgresSeconds, perSecond }: OutageOptions): Plan[] {
   const redis = { server: 'redis', seconds: redisSeconds, perSecond } as const;
   return [
@@ -46,7 +46,7 @@ export function outageSeconds(options: OutageOptions): number {
   return plansOf(options).reduce((sum, plan) => sum + lengthOf(plan), 0);
 }
 
-/** Crashes each server under a load that arrives by a clock of its own, and accounts for every single request. */
+/** Crashes each server under an open-loop load, and accounts for every request. */
 export async function outages(
   servers: Servers,
   options: OutageOptions,
@@ -68,7 +68,7 @@ async function outage(servers: Servers, plan: Plan, signal: AbortSignal): Promis
   await servers.emptyRedis();
   const { db } = database;
   const fixture = await createFixture(db);
-  // Numbered, so that each can be found in the database.
+  // Requests are numbered, so that each can be found in the database.
   const requests = [await registerRequest(fixture, undefined, { extraData1: NUMBER })];
   const running = await floodgate.start({ databaseUrl: database.url, redisUrl: servers.redisUrl, db });
   try {
@@ -104,7 +104,7 @@ async function outage(servers: Servers, plan: Plan, signal: AbortSignal): Promis
 
 const pick = ({ name, seconds, perSecond }: Plan) => ({ name, seconds, perSecond });
 
-/** Takes the server away for a while; answers when it was back, in milliseconds since the epoch. */
+/** Stops the server for some time. Resolves with the time of its return, in milliseconds since the epoch. */
 async function interrupt(servers: Servers, plan: Plan, signal: AbortSignal): Promise<number> {
   await delay(SECONDS.before * 1000, undefined, { signal });
   await servers.crash(plan.server);
@@ -129,7 +129,7 @@ async function highestSerial(db: Database): Promise<number> {
   return serial;
 }
 
-/** Returns the registrations that fulfil a condition, by the number that their load gave them. */
+/** Returns the registrations that match a condition, by the number of their request. */
 export async function readStored(db: Database, condition: RawBuilder<SqlBool>): Promise<Stored[]> {
   const rows = await tablesOf(db)
     .selectFrom('registrations')
@@ -150,7 +150,7 @@ export async function readStored(db: Database, condition: RawBuilder<SqlBool>): 
 
 const MAY_BE_STORED = new Set(['91', 'cut', 'none']);
 
-/** Compares what was answered with what is stored. */
+/** Compares answers with stored registrations. */
 export function account(log: RequestLog, stored: readonly Stored[]): Pick<Outage, 'lost' | 'doubled'> {
   const references = Map.groupBy(stored, ({ number }) => number);
   let [lost, doubled] = [0, 0];
@@ -162,7 +162,7 @@ export function account(log: RequestLog, stored: readonly Stored[]): Pick<Outage
   return { lost, doubled };
 }
 
-/** Seconds from `back` until everything is confirmed that was committed before. */
+/** Returns the seconds from `back` until all registrations that were committed before are confirmed. */
 async function confirmedAfter(db: Database, back: Date): Promise<number> {
   const { last } = await tablesOf(db)
     .selectFrom('batches')

@@ -15,23 +15,23 @@ import type { Servers } from './servers.ts';
 import { registerRequest } from './workloads.ts';
 
 const OVERLOAD = 3;
-/** Before and after it. */
+/** Load before and after the overload, as a share of the peak. */
 const NORMAL = 0.5;
 const SECONDS = { warmUp: 3, peak: 5, before: 5, overload: 10, after: 5 };
-/** Enough for whole groups while others are answered. */
+/** Enough for full groups while others are answered. */
 const PEAK_CONNECTIONS = 1_000;
-/** Connections that partners keep: more than wait and are under way at once, so that the others are refused. */
+/** Connections of partners: more than can wait or run at once, so that the others are refused. */
 const PARTNERS = 10_000;
-/** How long a partner's request waits for one of them: past that nobody is there to hear the answer. */
+/** How long a partner's request waits for a connection. After that, its caller has left. */
 const PATIENCE_MS = 1_000;
 const GREETING = { method: 'GET', path: '/health/live', headers: {} } as const;
 /**
- * The longest delay that Postgres offers (commit_delay). With this many in a commit about 2,300/s, so that generator and
- * service find enough of two cores to send and to refuse three times as many.
+ * With Postgres's longest commit_delay and this number of registrations per commit, the peak is about 2,300/s. Two cores then suffice to
+ * send and refuse three times as many requests.
  */
 const SLOW_COMMIT_MICROS = 100_000;
 const SLOW_BATCH_LIMIT = '250';
-/** Until the waiting room is full. */
+/** Time until the queue is full. */
 const FILLING_MS = 2_000;
 const OVERHEAD_SECONDS = 15;
 
@@ -41,8 +41,8 @@ export const OVERLOAD_SECONDS =
   BOTTLENECKS.length * (Object.values(SECONDS).reduce((sum, seconds) => sum + seconds) + OVERHEAD_SECONDS);
 
 /**
- * Offers three times what the service can do. First with a Postgres whose commits take 100 ms: then it, and not the
- * machine that generator and service share, is what there is too little of. Then with all that the machine gives.
+ * Offers three times the service's peak. First with commits of 100 ms: then Postgres is the bottleneck, and not the machine that generator
+ * and service share. Then with the full speed of the machine.
  */
 export async function overloads(
   servers: Servers,
@@ -103,7 +103,7 @@ async function overload(servers: Servers, bottleneck: Overload['bottleneck']): P
   }
 }
 
-/** From the next connection on. */
+/** Makes commits slow, for new connections. */
 export async function slowCommits(db: Database): Promise<void> {
   const { rows } = await sql<{ name: string }>`select current_database() as name`.execute(db);
   const name = sql.id(rows[0]!.name);
@@ -143,7 +143,7 @@ function readOverload(log: RequestLog) {
   };
 }
 
-/** Every "00" is stored, and nothing else but what may have been: requests whose outcome is not known. */
+/** Returns a fault unless every "00" is stored, and otherwise only requests with an unknown outcome. */
 async function findFault(
   running: RunningContender,
   { log }: LoadResult,

@@ -10,22 +10,22 @@ import type { Run } from './results.ts';
 import type { Servers } from './servers.ts';
 import { hotTicket, type Workload } from './workloads.ts';
 
-/** What a run takes beside its load: a database, two processes that start and stop, a warm-up, a drain. */
+/** Time of a run without its load: a database, two processes that start and stop, a warm-up, a drain. */
 const OVERHEAD_SECONDS = 6;
 const WARM_UP_SECONDS = 2;
-/** A side is longer in use when it is measured often. */
+/** Longer, because a side stays open for many measurements. */
 const SIDE_WARM_UP_SECONDS = 4;
-/** What a run takes beside its load where the processes run already. */
+/** Time of a run without its load if the processes already run. */
 const TURN_OVERHEAD_SECONDS = 1;
 
-/** How long a pairing takes, about. */
+/** Returns the approximate duration of a pairing. */
 export function secondsOfPairing({ pairs, against, seconds, isSideBySide }: Pairing): number {
   if (isSideBySide)
     return 2 * (SIDE_WARM_UP_SECONDS + OVERHEAD_SECONDS + pairs * (seconds + TURN_OVERHEAD_SECONDS));
   return pairs * (against ? 2 : 1) * (seconds + WARM_UP_SECONDS + OVERHEAD_SECONDS);
 }
 
-/** Runs contenders in neighbouring pairs and keeps what came of it. */
+/** Runs contenders in neighbouring pairs and keeps the results. */
 export class PairRunner {
   readonly runs: Run[] = [];
   readonly pairs: Pair[] = [];
@@ -39,7 +39,7 @@ export class PairRunner {
     this.#signal = signal;
   }
 
-  /** Runs A B B A …: whatever gets faster or slower with time favours neither. */
+  /** Runs A B B A …, so that a change of speed over time favours neither. */
   async run(pairing: Pairing): Promise<void> {
     const { subject = floodgate, against, isSideBySide } = pairing;
     if (isSideBySide && against) return this.#runSideBySide(subject, against, pairing);
@@ -55,7 +55,7 @@ export class PairRunner {
     this.pairs.push({ floodgate: first ?? (await runMine()), other });
   }
 
-  /** Starts both, and then loads one while the other waits for its turn. */
+  /** Starts both, then alternates the load between them. */
   async #runSideBySide(subject: Contender, against: Contender, pairing: Pairing): Promise<void> {
     const { workload, seconds, pairs } = pairing;
     const say = (doing: string) => this.#progress.say(`${workload.name}: ${doing}`);
@@ -110,7 +110,7 @@ export class PairRunner {
     });
   }
 
-  /** A run that fails is thrown away like one whose books do not balance; the others go on. */
+  /** Discards a failed run like one whose books do not balance, and continues with the others. */
   async #orDiscarded(
     measurement: Pick<Measurement, 'contender' | 'workload' | 'round'>,
     run: (round: number) => Promise<Run>,
@@ -123,7 +123,7 @@ export class PairRunner {
     }
   }
 
-  /** What is measured is how the processes run from their second start on, when compiled code lies in the cache. */
+  /** Starts a contender once before the measurements, so that the cache has its compiled code. */
   async #startFirst(contender: Contender): Promise<void> {
     if (this.runs.some((run) => run.contender === contender.name)) return;
     const { template } = contender;

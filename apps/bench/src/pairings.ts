@@ -15,7 +15,7 @@ type Measured = Pick<
 >;
 type On = [servers: Servers, progress: Progress, signal: AbortSignal];
 
-/** Floodgate against other contenders. */
+/** Measures Floodgate against other contenders. */
 export async function measurePairings(pairings: readonly Pairing[], on: On): Promise<Measured> {
   const { runs, pairs } = await runAll(pairings, on);
   const comparisons = compare(pairs);
@@ -23,7 +23,7 @@ export async function measurePairings(pairings: readonly Pairing[], on: On): Pro
   return { ...describe(pairings, allContenders, runs), comparisons, targets };
 }
 
-/** This checkout against another. */
+/** Measures this checkout against another. */
 export async function measureCheckouts(
   [after, before]: [Contender, Contender],
   pairings: readonly Pairing[],

@@ -22,19 +22,19 @@ import {
 /** Floodgate against one other contender under one workload, or Floodgate alone. */
 export interface Pairing {
   workload: Workload;
-  /** Absent: Floodgate as the tests start it. */
+  /** Absent: Floodgate with the tests' settings. */
   subject?: Contender;
   against: Contender | null;
-  /** Pairs of runs, in the order A B B A … */
+  /** Number of pairs of runs, in the order A B B A … */
   pairs: number;
   seconds: number;
-  /** Both run at once and are measured in turn. Absent: each run starts and stops its processes. */
+  /** Both run at once and are measured alternately. Absent: each run starts and stops its processes. */
   isSideBySide?: boolean;
 }
 
 const [peerA, peerB] = [peerNamed('peer-a'), peerNamed('peer-b')];
 
-/** Under 90 s: one hot ticket against the obvious ways to build it, and against the ceiling. */
+/** Under 90 s: one hot ticket against the obvious designs and the ceiling. */
 export function quickPlan(): Pairing[] {
   return [peerA, peerB, emptyRoute].map((against) => ({
     workload: hotTicket(128),
@@ -88,14 +88,14 @@ export function clientPlan(): Pairing[] {
   }));
 }
 
-/** The same run on databases that have grown. */
+/** The same run on grown databases. */
 export function growthPlan(): Pairing[] {
   return grownContenders.map((against) => ({ workload: hotTicket(128), against, pairs: 4, seconds: 5 }));
 }
 
 /**
- * This checkout against another: under full load of each kind, and under one that leaves both of them idle. Runs are short and many,
- * because a machine's speed may change by half within seconds.
+ * This checkout against another, under full load of each kind and under a load that leaves both partly idle. Runs are short and many,
+ * because a machine's speed can change by half within seconds.
  */
 export function checkoutPlan(subject: Contender, against: Contender): Pairing[] {
   const pairing = (workload: Workload, pairs: number, seconds: number) => ({

@@ -1,4 +1,4 @@
-/** Says on standard error what is running and how long is left: on one line in a terminal, else a line each. */
+/** Prints the running step and the remaining time on standard error: on one line in a terminal, otherwise one line each. */
 export class Progress {
   readonly #expectedSeconds: number;
   #doneSeconds = 0;
@@ -7,7 +7,7 @@ export class Progress {
     this.#expectedSeconds = expectedSeconds;
   }
 
-  /** What is running now. */
+  /** Prints the running step. */
   say(what: string): void {
     const left = Math.max(0, this.#expectedSeconds - this.#doneSeconds);
     const time = left >= 90 ? `${Math.round(left / 60)} min` : `${Math.round(left)} s`;
@@ -15,7 +15,7 @@ export class Progress {
     process.stderr.write(process.stderr.isTTY ? `\r\u001B[K${line}` : `${line}\n`);
   }
 
-  /** Something that was expected to take so long is done. */
+  /** Records the end of a step with this expected duration. */
   add(seconds: number): void {
     this.#doneSeconds += seconds;
   }

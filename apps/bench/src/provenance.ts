@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { cpus, release, totalmem, type as system } from 'node:os';
 import type { BenchResults } from './results.ts';
 
-/** What was run, of which code, where. */
+/** Returns the command, the commit and the machine of this run. */
 export function readProvenance(): Pick<BenchResults, 'command' | 'commit' | 'machine'> {
   const args = process.argv.slice(2);
   return {

@@ -1,18 +1,18 @@
 import type { Part } from './contenders/contender.ts';
 
-/** Everything that a benchmark run found out: what `bench-results/<time>.json` holds. */
+/** All results of a benchmark run: the content of `bench-results/<time>.json`. */
 export interface BenchResults {
   /** ISO 8601. */
   startedAt: string;
-  /** The command that a reader can run, e.g. `npm run bench -- --quick`. */
+  /** The command of the run, e.g. `npm run bench -- --quick`. */
   command: string;
-  /** Git commit, with "-dirty" where the tree was changed; null outside a checkout. */
+  /** Git commit, with "-dirty" if the tree has changes. Null outside a checkout. */
   commit: string | null;
   machine: { cpu: string; cores: number; memoryGiB: number; os: string };
   versions: Record<string, string>;
-  /** Name and one line of description of each contender, in the order of the report. */
+  /** Name and one-line description of each contender, in the report's order. */
   contenders: { name: string; description: string }[];
-  /** In the order of the report. Where the load is `paced`, it sets the rate, and latency is what tells. */
+  /** In the report's order. A `paced` load sets the rate, so only latency is compared. */
   workloads: { name: string; description: string; paced: boolean }[];
   runs: Run[];
   comparisons: Comparison[];
@@ -29,138 +29,138 @@ export interface BenchResults {
   histories?: History[];
   webhooks?: WebhookDrain[];
   figures?: Figure[];
-  /** What Floodgate aims at, and whether this run shows it. */
+  /** Floodgate's targets, and whether this run meets them. */
   targets: Target[];
 }
 
-/** One contender under one workload, once. */
+/** One run of a contender under a workload. */
 export interface Run {
   contender: string;
   workload: string;
   connections: number;
-  /** Counts from 1 within the same contender and workload. */
+  /** Number of the round with the same contender and workload, from 1. */
   round: number;
-  /** Why the run does not count: oversold, lost or unfinished registrations. Absent where it counts. */
+  /** Why the run does not count: oversold, lost or unfinished registrations. Absent if it counts. */
   discarded?: string;
-  /** Length of the load, without warm-up and without the time to drain. */
+  /** Length of the load, without warm-up and drain. */
   seconds: number;
   /** Requests answered with HTTP 200. */
   accepted: number;
-  /** Requests answered otherwise, by HTTP status ("cut" for a connection that ended). */
+  /** Other answers by HTTP status ("cut" for a connection that ended). */
   refused: Record<string, number>;
-  /** Answers per second that did what was asked, "sold out" among them. */
+  /** Expected answers per second, including "sold out". */
   acceptedPerSecond: number;
-  /** Registrations accepted, over the time until the last of them was finalized. Absent where nothing is registered. */
+  /** Accepted registrations divided by the time until the last one was finalized. Absent if nothing is registered. */
   finalizedPerSecond?: number;
-  /** From the end of the load until everything was finalized. */
+  /** Time from the end of the load until everything was finalized. */
   drainSeconds?: number;
-  /** From the send (in open loop: from the scheduled send) to the answer. */
+  /** Time from the send (in an open loop: the scheduled send) to the answer. */
   latencyMs: { p50: number; p90: number; p99: number; max: number };
-  /** From being stored to being finalized. */
+  /** Time from the commit to the finalization. */
   waitMs?: { p50: number; p99: number };
-  /** CPU time of each part, load and drain, per such answer. Absent where the system does not tell (no /proc). */
+  /** CPU time of each part, load and drain, per expected answer. Absent without /proc. */
   cpuMicros?: Partial<Record<Part | 'total', number>>;
-  /** CPU time that the load generator itself took per such answer. */
+  /** CPU time of the load generator per expected answer. */
   generatorCpuMicros?: number;
   /** Resident memory of each part at the end of the load. */
   residentMiB?: Partial<Record<Part, number>>;
-  /** What Postgres wrote per registration: to the database, indexes included, and to the write-ahead log. */
+  /** Bytes that Postgres wrote per registration: to the database with indexes, and to the write-ahead log. */
   diskBytes?: { database: number; log: number };
 }
 
-/** A figure of an installation with a bound of its own. */
+/** A figure of an installation with its own bound. */
 export interface Figure {
   name: string;
   unit: string;
-  /** One value for each round. Their median is judged. */
+  /** One value for each round. The target applies to their median. */
   rounds: number[];
   atLeast?: number;
   atMost?: number;
 }
 
-/** Webhooks that tell of what was stored before. */
+/** Webhooks that send registrations from before the measurement. */
 export interface WebhookDrain {
   name: 'one receiver' | 'five receivers' | 'five receivers beside five bad ones';
-  /** Counts from 1 within the same name. */
+  /** Number of the round with the same name, from 1. */
   round: number;
-  /** What all receivers that are well were told together. */
+  /** Registrations sent to all healthy receivers together. */
   registrations: number;
   messages: number;
-  /** From the first message to the last. */
+  /** Time from the first message to the last. */
   seconds: number;
   perSecond: number;
-  /** CPU time per registration that was told. */
+  /** CPU time per registration that was sent. */
   cpuMicros: Record<'delivery' | 'postgres', number>;
 }
 
-/** Lists out of a long history. */
+/** Lists of registrations from a long history. */
 export interface History {
-  /** How many events and partners share it. */
+  /** Its number of events and partners. */
   name: string;
   registrations: number;
-  /** Segments of the journal, and their bytes with all indexes, per registration. */
+  /** Segments of the journal per registration, and their bytes with all indexes. */
   segments: number;
   journalBytes: number;
-  /** Entries of a timed page. */
+  /** Entries per timed page. */
   pageSize: number;
-  /** Through the API: from the beginning, and from cursors all over the history. */
+  /** Through the API, from the beginning and from cursors throughout the history. */
   firstPageMs: { p50: number; p99: number };
   anyPageMs: { p50: number; p99: number };
   reads: HistoryReads;
 }
 
-/** What Postgres reads while one partner pulls all that is its own. */
+/** Postgres's reads while a partner reads all its entries. */
 export interface HistoryReads {
-  /** Entries that it gets, and pages that it asks for. */
+  /** Entries that the partner receives, and pages that it requests. */
   returned: number;
   requests: number;
-  /** Rows of the journal and of registrations that are fetched. */
+  /** Rows that Postgres fetches from the journal and from registrations. */
   segments: number;
   registrations: number;
-  /** Pages of these two tables, in bytes: a page counts as often as a row in it is fetched. */
+  /** Pages of these two tables in bytes. A page counts once for each fetched row. */
   bytes: number;
 }
 
-/** Floodgate on a Citus cluster, beside the same load on one Postgres of the same version. */
+/** Floodgate on a Citus cluster, compared with the same load on one Postgres of the same version. */
 export interface Citus {
   versions: Record<string, string>;
-  /** Servers that hold shards, beside the coordinator. */
+  /** Servers with shards, without the coordinator. */
   workers: number;
   shards: number;
   runs: CitusRun[];
-  /** Absent where nothing could end a server. */
+  /** Absent if no server could be crashed. */
   nodeStop?: NodeStop;
 }
 
 export interface CitusRun {
   engine: 'Citus' | 'Citus, entered by its workers' | 'plain Postgres';
-  /** Four launches at once, each in a shard of its own, or two events in every shard, evenly. */
+  /** Four simultaneous launches in different shards, or an even load on two events in every shard. */
   load: 'launches' | 'everywhere';
-  /** Counts from 1 within the same engine. */
+  /** Number of the round with the same engine, from 1. */
   round: number;
   /** Registrations per second. */
   perSecond: number;
-  /** CPU time per registration, load and drain; plain Postgres is the coordinator's server. */
+  /** CPU time per registration, load and drain. Plain Postgres runs on the coordinator's server. */
   cpuMicros: Record<'coordinator' | 'workers' | 'apis' | 'worker' | 'redis', number>;
-  /** Registrations in a batch, on average. */
+  /** Mean number of registrations per batch. */
   batchSize: number;
   p50Ms: number;
   p99Ms: number;
-  /** Answers that are not "00". */
+  /** Answers other than "00". */
   failed: number;
-  /** Empty where the books balance. */
+  /** Empty if the books balance. */
   fault: string;
 }
 
-/** A server of the cluster that crashed under load and came back. */
+/** A server of the cluster that crashed under load and returned. */
 export interface NodeStop {
-  /** Of all events, evenly. */
+  /** Rate of all events, evenly distributed. */
   perSecond: number;
-  /** How long it was away. */
+  /** How long the server was down. */
   seconds: number;
-  /** What the events of the other servers got: before the crash, and while it was away. */
+  /** Answers for the events of other servers, before the crash and while the server was down. */
   living: Record<'before' | 'away', { perSecond: number; answers: Record<string, number>; p99Ms: number }>;
-  /** What its own events got while it was away, by response code. */
+  /** Answers for its own events while it was down, by response code. */
   deadAnswers: Record<string, number>;
   deadP99Ms: number;
   lost: number;
@@ -168,23 +168,23 @@ export interface NodeStop {
   fault: string;
 }
 
-/** What finalization costs per registration, in microseconds of CPU time; NaN where the system does not tell. */
+/** Cost of finalization in microseconds of CPU time per registration. NaN if the system does not report it. */
 export interface Finalization {
   /** e.g. "1,000 events". */
   load: string;
-  /** Counts from 1 within the same load. */
+  /** Number of the round with the same load, from 1. */
   round: number;
-  /** Registrations per second, while they were finalized as they came. */
+  /** Registrations per second while finalization runs concurrently. */
   perSecond: number;
-  /** What worker and Redis used meanwhile. */
+  /** CPU time of worker and Redis in that phase. */
   underLoad: Record<'worker' | 'redis', number>;
-  /** Registrations that were finalized after their load, with nothing else under way; and what was used for that. */
+  /** Registrations that were finalized after their load, without other work, and the CPU time for that. */
   registered: number;
   drained: Record<'worker' | 'redis' | 'postgres', number>;
-  /** Segments of the journal, and their bytes with all indexes, per registration. */
+  /** Segments of the journal per registration, and their bytes with all indexes. */
   segments: number;
   journalBytes: number;
-  /** Empty where the books balance. */
+  /** Empty if the books balance. */
   fault: string;
 }
 
@@ -194,17 +194,17 @@ export interface Soak {
   samples: { second: number; residentMiB: Partial<Record<Part, number>> }[];
 }
 
-/** What became of three times the sustainable rate, which arrived whether or not anything was answered. */
+/** Results of an open-loop load at three times the sustainable rate. */
 export interface Overload {
-  /** What the service runs into first. */
+  /** The first bottleneck of the service. */
   bottleneck: 'Postgres' | 'CPU';
-  /** The most that was accepted in a closed loop just before. */
+  /** Peak rate of a closed loop immediately before. */
   peakPerSecond: number;
-  /** Scheduled, really sent, and accepted per second, once the waiting room was full. */
+  /** Scheduled, sent and accepted requests per second after the queue was full. */
   offeredPerSecond: number;
   sentPerSecond: number;
   acceptedPerSecond: number;
-  /** How much later than scheduled requests were sent: where this is long, the generator is the limit. */
+  /** Delay of the send after the schedule. If it is long, the generator is the bottleneck. */
   sendLagP99Ms: number;
   /** From the scheduled arrival to the answer. */
   acceptedMs: { p50: number; p99: number };
@@ -212,95 +212,95 @@ export interface Overload {
   /** Requests during the overload by response code. */
   answers: Record<string, number>;
   refusedWithoutRetryAfter: number;
-  /** From the end of the overload until half the peak is served as before: no 90, and answers as quick. */
+  /** Time from the end of the overload until half the peak is served as before: no 90, and the same latency. */
   recoverySeconds: number;
-  /** Resident memory of the API: before, at most, and after. */
+  /** Resident memory of the API: before, maximum, and after. */
   apiMiB: { before: number; max: number; after: number };
-  /** CPU time that the generator took, in cores. */
+  /** CPU time of the generator, in cores. */
   generatorCores: number;
-  /** Empty where the books balance. */
+  /** Empty if the books balance. */
   fault: string;
 }
 
-/** What a partner was answered. */
+/** The answers to a partner. */
 export interface Served {
-  /** "00", of all. */
+  /** Share of "00". */
   share: number;
-  /** From the scheduled arrival to the "00". */
+  /** Time from the scheduled arrival to the "00". */
   p50Ms: number;
   p99Ms: number;
 }
 
-/** A partner beside another one who takes all there is, and alone. */
+/** A partner next to another one that uses all capacity, and alone. */
 export interface Fairness {
-  /** What the other one sends: ten times as much as the service can do, or as much as is answered. */
+  /** The other partner's load: ten times the service's peak, or as many bulk calls as are answered. */
   name: 'a flood of single calls' | 'nothing but full bulk calls';
-  /** Counts from 1 within the same name. */
+  /** Number of the round with the same name, from 1. */
   round: number;
-  /** Of single calls, just before. */
+  /** Peak rate of single calls immediately before. */
   peakPerSecond: number;
-  /** What the partner asks for. */
+  /** The partner's rate. */
   perSecond: number;
   alone: Served;
   beside: Served;
-  /** Calls of the other one that were answered, and how many of them "00". */
+  /** Answered calls of the other partner, and those with "00". */
   otherPerSecond: number;
   otherServed: number;
-  /** Empty where the books balance. */
+  /** Empty if the books balance. */
   fault: string;
 }
 
-/** A partner beside a hostile one, and alone before. */
+/** A partner next to a hostile one, and alone before. */
 export interface Hostile {
-  /** What the hostile one sends. */
+  /** The hostile partner's requests. */
   name: string;
-  /** Counts from 1 within the same name. */
+  /** Number of the round with the same name, from 1. */
   round: number;
   alone: Served & { maxMs: number };
   beside: Served & { maxMs: number };
-  /** Calls of the hostile one that were answered, and how many of them with HTTP 200. */
+  /** Answered calls of the hostile partner, and those with HTTP 200. */
   otherPerSecond: number;
   otherServed: number;
-  /** Highest resident memory of the API meanwhile, less that before. */
+  /** Maximum resident memory of the API, less that before. */
   addedMiB: number;
 }
 
-/** A server that went away under load, and came back. */
+/** A server that crashed under load and returned. */
 export interface Outage {
   name: 'Redis, with its data' | 'Redis, emptied' | 'Postgres';
   seconds: number;
   perSecond: number;
-  /** All requests, before, during and after, by response code. */
+  /** All requests before, during and after the outage, by response code. */
   answers: Record<string, number>;
-  /** The slowest answer of all, from the scheduled arrival. */
+  /** The slowest answer, from the scheduled arrival. */
   slowestMs: number;
-  /** Answered "00" and not stored. */
+  /** Registrations that were answered "00" and not stored. */
   lost: number;
-  /** Stored twice, or stored although the answer said that nothing was reserved. */
+  /** Registrations that were stored twice, or stored although the answer denied it. */
   doubled: number;
-  /** From the server's return until every request is answered "00". */
+  /** Time from the server's return until every request is answered "00". */
   servedAfterSeconds: number;
-  /** From the server's return until everything is confirmed that was accepted before it. */
+  /** Time from the server's return until all earlier registrations are confirmed. */
   confirmedAfterSeconds: number;
   apiMiB: { before: number; max: number; after: number };
-  /** Empty where the books balance. */
+  /** Empty if the books balance. */
   fault: string;
 }
 
-/** A figure as the median of several, with their range. */
+/** The median of several figures, with their range. */
 export interface Spread {
   median: number;
   min: number;
   max: number;
 }
 
-/** One start of an API under one hot ticket, and what V8's garbage collector did meanwhile. */
+/** One start of an API under one hot ticket, and the work of V8's garbage collector. */
 export interface Start {
-  /** V8 flags beside the API's own; empty where there are none. */
+  /** V8 flags in addition to the API's own, or an empty text. */
   flags: string;
-  /** Counts from 1 with the same flags. */
+  /** Number of the round with the same flags, from 1. */
   round: number;
-  /** What each scavenge freed ÷ what was allocated since the collection before: a new space full. */
+  /** Bytes freed by a scavenge ÷ bytes allocated since the previous collection (the new space). */
   freedShare: { median: number; worst: number };
   scavenges: number;
   /** Median. */
@@ -312,18 +312,18 @@ export interface Start {
   apiMiB: number;
 }
 
-/** This checkout ÷ another one under one workload, each figure by neighbouring runs. */
+/** This checkout ÷ another one under one workload, from neighbouring runs. */
 export interface CheckoutComparison {
   workload: string;
   pairs: number;
   rate: Spread;
   p50: Spread;
   p99: Spread;
-  /** CPU time per answer; absent where a part hardly took any, or the system does not tell. */
+  /** CPU time per answer. Absent if a part used almost none, or the system does not report it. */
   cpu: Partial<Record<Part, Spread>>;
 }
 
-/** Floodgate against another contender under one workload: ratios of neighbouring runs (A B B A …). */
+/** Floodgate against another contender under one workload, from neighbouring runs (A B B A …). */
 export interface Comparison {
   workload: string;
   connections: number;

@@ -10,14 +10,14 @@ import { findFreePort } from '@floodgate/test/harness/free-port.ts';
 import { redisServerCommand, startRedis } from '@floodgate/test/servers/redis.ts';
 import type { Contender, Template } from './contenders/contender.ts';
 
-/** As durable as production: every commit on disk before it is answered. */
+/** As durable as in production: every commit is on disk before its answer. */
 const POSTGRES = {
   fsync: 'on',
   synchronous_commit: 'on',
   max_connections: '200',
-  // One checkpoint between runs, none within them: they would hit whoever happens to be measured.
+  // Checkpoints only between runs: during a run they would affect single contenders.
   max_wal_size: '16GB',
-  // Kept from run to run, so that no run has to create them.
+  // Kept between runs, so that no run has to create them.
   min_wal_size: '2GB',
   checkpoint_timeout: '1h',
   shared_buffers: '512MB',
@@ -30,20 +30,20 @@ const REDIS = {
   'auto-aof-rewrite-percentage': '0',
 };
 
-/** The Postgres and the Redis of a benchmark, which belong to it alone. */
+/** Postgres and Redis for one benchmark only. */
 export interface Servers extends AsyncDisposable {
   pids: { postgres: number; redis: number };
   versions: Record<string, string>;
   redisUrl: string;
-  /** A database for a run: a fresh one, or the contender's that is kept and was filled when it was made. */
+  /** Opens a database for a run: a new one, or the contender's filled one that is kept for all runs. */
   openDatabase(contender?: Pick<Contender, 'database' | 'template'>): Promise<RunDatabase>;
-  /** Empties Redis, before anybody uses it. */
+  /** Empties Redis before a run. */
   emptyRedis(): Promise<void>;
-  /** Ends a server as a crash would. */
+  /** Kills a server like a crash. */
   crash(server: 'postgres' | 'redis'): Promise<void>;
-  /** Starts it again at the same address; resolves when it can be used. A Redis comes back with its data, or empty. */
+  /** Restarts a server at the same address. Resolves when it is ready. A Redis has its data or is empty. */
   comeBack(server: 'postgres' | 'redis' | 'empty redis'): Promise<void>;
-  /** Writes what Postgres has in memory to disk, so that no run pays for what was before. */
+  /** Runs a checkpoint, so that no run pays for earlier writes. */
   checkpoint(): Promise<void>;
 }
 
@@ -58,9 +58,9 @@ const TEMPLATE: Template = {
   fill: (databaseUrl) => withTemporary(databaseUrl, migrate),
 };
 
-/** Starts both. Throws, with nothing left running, where that is not possible. */
+/** Starts both servers. If that fails, it stops what it has started and throws. */
 export async function startServers(): Promise<Servers> {
-  // First, because it is what a machine may not have.
+  // Redis first, because a machine may not have it.
   if (!redisServerCommand())
     throw new Error('npm run bench needs a redis-server or valkey-server on the PATH');
   await using started = new AsyncDisposableStack();
@@ -68,7 +68,7 @@ export async function startServers(): Promise<Servers> {
   started.defer(() => rm(directory, { recursive: true, force: true }));
   const dataDir = path.join(directory, 'postgres');
   const logFile = path.join(directory, 'postgres.log');
-  // A port that the system gives to nobody while Postgres is down.
+  // A port that the system does not assign while Postgres is down.
   const postgresOptions = { dataDir, logFile, settings: POSTGRES, port: await findFreePort() };
   let postgres = await startPostgres(postgresOptions);
   started.defer(() => postgres.stop());
@@ -83,7 +83,7 @@ export async function startServers(): Promise<Servers> {
   let redis = await openRedis();
   started.defer(() => redis.stop());
   const redisClient = started.adopt(new Redis(redis.url), (client) => client.disconnect());
-  // Where a server is made to crash, that is no news.
+  // Intended crashes cause these errors.
   redisClient.on('error', () => {});
   const server = started.adopt(
     connect({ connectionString: postgres.url(), applicationName: 'bench', maxConnections: 1 }),
@@ -125,7 +125,7 @@ export async function startServers(): Promise<Servers> {
       return {
         url,
         db,
-        // A database of one run goes with it.
+        // The database of a run is dropped after the run.
         [Symbol.asyncDispose]: async () => {
           await db.destroy();
           if (!kept) await sql`drop database ${sql.id(database)} with (force)`.execute(server);

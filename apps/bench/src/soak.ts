@@ -14,8 +14,8 @@ export const SOAK_SECONDS = 600;
 const SAMPLE_SECONDS = 5;
 
 /**
- * Ten minutes of one hot ticket, 128 connections; records the memory of every process. Throws where an answer was not
- * "00" or the books do not balance afterwards.
+ * Runs one hot ticket with 128 connections for ten minutes, and records the memory of every process. Throws if an answer is not "00" or
+ * the books do not balance.
  */
 export async function soak(servers: Servers, progress: Progress, signal: AbortSignal): Promise<Soak> {
   const workload = hotTicket(128);

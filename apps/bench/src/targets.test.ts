@@ -91,7 +91,7 @@ test('an overload is judged by what was accepted of the peak, and by its refusal
     fault: 'lost',
   } as const;
   const met = judgeTargets({ runs: [], comparisons: [], overloads: [overload] }).map((target) => target.met);
-  // Sent and memory are well, all else is not.
+  // Only the sent rate and the memory meet their targets.
   expect(met).toEqual([true, false, false, false, true, false, false]);
 });
 
@@ -186,7 +186,7 @@ test('Citus is judged by pairs of one round, and a server that is away by the ev
     versions: {},
     workers: 2,
     shards: 32,
-    // Of the second round one half does not count, and so neither does the other.
+    // One run of the second pair is discarded, so the pair does not count.
     runs: [plain, spread, { ...plain, round: 2, fault: 'lost' }, { ...spread, round: 2 }],
     nodeStop: {
       perSecond: 100,

@@ -39,7 +39,7 @@ interface Measured {
   figures?: readonly Figure[] | undefined;
 }
 
-/** What Floodgate aims at, as far as these runs can tell: a target whose figures were not measured is left out. */
+/** Returns Floodgate's targets and whether these runs meet them. Leaves out targets without figures. */
 export function judgeTargets(measured: Measured): Target[] {
   const {
     runs,
@@ -66,7 +66,7 @@ export function judgeTargets(measured: Measured): Target[] {
       (run) =>
         run.contender === floodgate.name &&
         run.workload === workload &&
-        // Figures without a number of connections in their name are those at 128.
+        // Figures without a number of connections in their name are for 128 connections.
         (workload !== hot || run.connections === 128),
     );
   const queuePeers = ['b', 'c', 'd', 'e'].map((letter) => ratio(hot, 128, `peer-${letter}`));
@@ -169,8 +169,8 @@ function overloadTargets(overload: Overload) {
   ];
 }
 
-/** Answers that say that nothing was reserved, or that nobody knows. */
-/** How much longer a partner waits beside the other one. */
+/** Answers that nothing was reserved or that the outcome is unknown. */
+/** Returns the ratio of a partner's latency next to the other one and alone. */
 export const p99Ratio = ({ alone, beside }: Fairness): number => beside.p99Ms / alone.p99Ms;
 
 function fairnessTargets(fairnesses: readonly Fairness[]) {
@@ -259,7 +259,7 @@ function outageTargets(outage: Outage) {
   ];
 }
 
-/** What worker and Redis use under full load, and Postgres for the part that is finalization's. */
+/** Returns the CPU time of worker and Redis under full load, and Postgres's for finalization. */
 export const costOf = ({ underLoad, drained }: Finalization): number =>
   underLoad.worker + underLoad.redis + drained.postgres;
 
@@ -274,7 +274,7 @@ function finalizationTargets(finalizations: readonly Finalization[]) {
   ]);
 }
 
-/** The rate of the good ones beside bad ones, over their rate alone; by round, as neighbours. */
+/** Returns the rate of good receivers next to bad ones, divided by their rate alone, by neighbouring rounds. */
 function webhookTargets(drains: readonly WebhookDrain[]) {
   const rates = (name: WebhookDrain['name']) =>
     drains.filter((drain) => drain.name === name).map(({ perSecond }) => perSecond);
@@ -334,7 +334,7 @@ function nodeStopTargets({ living, deadAnswers, deadP99Ms, lost, doubled, fault 
   ];
 }
 
-/** The largest page. Where there is less, a reader looks as far to know that. */
+/** The largest page. A reader of a shorter one scans the same range to find its end. */
 const PAGE = 1_000;
 
 function historyTargets({ name, firstPageMs, anyPageMs, reads }: History) {
@@ -345,7 +345,7 @@ function historyTargets({ name, firstPageMs, anyPageMs, reads }: History) {
   ];
 }
 
-/** Memory at the end over memory after the first minute: medians of half a minute each. */
+/** Returns memory at the end divided by memory after the first minute, from medians of half a minute each. */
 function growthOf(soak: Soak | undefined): number | undefined {
   const last = soak?.samples.at(-1)?.second ?? 0;
   const around = (from: number) => {

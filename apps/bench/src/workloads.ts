@@ -11,19 +11,19 @@ export interface Workload {
   name: string;
   /** One line for a reader. */
   description: string;
-  /** What the compared rate counts. */
+  /** The unit of the compared rate. */
   counts: 'finalized registrations' | 'answers';
-  /** What may come back beside "00", and what "00" may be the answer to. */
+  /** Which answers are expected in addition to "00", and whether all requests are registrations. */
   answers: 'registered' | 'may be sold out' | 'not only registrations';
   connections: number;
   /** Whether the load sets the rate. */
   paced: boolean;
   /**
-   * Creates the tickets and answers the requests to send: for the warm-up, and for the measurement. `peak` is the
-   * contender's own rate with one hot ticket, registrations per second; `seconds` how long it is measured.
+   * Creates the tickets and returns the requests for the warm-up and the measurement. `peak` is the contender's rate with one hot ticket in
+   * registrations per second, and `seconds` the length of the measurement.
    */
   prepare(fixture: RunFixture, peak: number, seconds: number): Promise<Prepared>;
-  /** Whether `prepare` needs to know the peak, so that one hot ticket has to be measured first. */
+  /** Whether `prepare` needs the peak, so that one hot ticket must be measured first. */
   needsPeak?: boolean;
 }
 
@@ -88,7 +88,7 @@ export const manyEvents: Workload = {
   },
 };
 
-/** Registrations of a bulk call. */
+/** Registrations per bulk call. */
 const CALL_SIZE = 500;
 
 export const bulkCalls: Workload = {
@@ -127,7 +127,7 @@ export const getTickets: Workload = {
   },
 };
 
-/** Registrations that arrive by a clock of their own. */
+/** Open-loop registrations. */
 export function openLoop(perSecond: number): Workload {
   return {
     name: `${perSecond}/s`,
@@ -143,7 +143,7 @@ export function openLoop(perSecond: number): Workload {
   };
 }
 
-/** The same at a share of what the contender can do. */
+/** Open-loop registrations at a share of the contender's peak. */
 export function shareOfPeak(percent: number): Workload {
   return {
     ...openLoop(0),
@@ -157,7 +157,7 @@ export function shareOfPeak(percent: number): Workload {
   };
 }
 
-/** A registration for a ticket of its own; `differing` goes into the body. */
+/** Creates a ticket and returns a registration for it. `differing` goes into the body. */
 export async function registerRequest(
   fixture: RunFixture,
   capacity = ROOMY,
@@ -166,7 +166,7 @@ export async function registerRequest(
   return registrationOf(fixture, await fixture.addTicket({ capacity }), differing);
 }
 
-/** A registration for this ticket. */
+/** Returns a registration for this ticket. */
 export function registrationOf(
   caller: Pick<RunFixture, 'secretKey' | 'eventRef'>,
   ticketId: number,

@@ -5,13 +5,13 @@ import type { RunFixture } from '../contenders/contender.ts';
 /** Runs a command of the checkout and resolves with the document that it prints. */
 type RunCommand = (args: readonly string[]) => Promise<unknown>;
 
-/** Who registers in the databases that are copied from the one of a checkout. */
+/** The partner that registers in copies of a checkout's database. */
 export interface Caller {
   eventId: number;
   fixture(db: Database): RunFixture;
 }
 
-/** Brings the schema up to date and makes a partner with a key and an event, all by the checkout's own command. */
+/** Migrates the database and creates a partner with a key and an event, all by the checkout's own command. */
 export async function createCheckoutDatabase(run: RunCommand): Promise<Caller> {
   await run(['migrate']);
   const partner = (await run(['partner', 'create', 'Bench'])) as { id: number };
@@ -29,7 +29,7 @@ export async function createCheckoutDatabase(run: RunCommand): Promise<Caller> {
   };
 }
 
-// Not by the command: it takes a second to start, and every run needs tickets of its own.
+// Without the command, which takes a second to start: every run needs new tickets.
 async function addTicket(db: Database, eventId: number, capacity: number): Promise<number> {
   const { rows } = await sql<{ id: number }>`
     insert into tickets (event_id, title, capacity, last_modified_by)
@@ -53,7 +53,7 @@ async function addEvents(db: Database, partnerId: number, count: number, capacit
     )
     select event.ref as "eventRef", ticket.id as "ticketId"
     from event join ticket on ticket.event_id = event.id`.execute(db);
-  // As autovacuum does within a minute. Before, Postgres looks through all grants of a partner for each event.
+  // Autovacuum does this within a minute. Before, Postgres scans all grants of a partner for each event.
   await sql`analyze`.execute(db);
   return rows;
 }

@@ -11,15 +11,15 @@ type Environment = Record<string, string>;
 
 interface SmallProcess {
   env: Environment;
-  /** For all apps; an older checkout may have none. */
+  /** Flags of all apps. An older checkout may have none. */
   everyFlags?: string[];
-  /** By the app's folder; an older checkout has one entry, `apps`, for the worker and the command. */
+  /** Flags by the app's folder. An older checkout has one entry, `apps`, for the worker and the command. */
   flags: Record<string, string[]>;
 }
 
 /**
- * A checkout of Floodgate with its own Node.js, dependencies, V8 flags and schema. Only what stays from release to release
- * is used of it: the entry points of its apps, their environment, its commands and its tables.
+ * A checkout of Floodgate with its own Node.js, dependencies, V8 flags and schema. The benchmark uses only interfaces that releases keep:
+ * the entry points of its apps, their environment, its commands and its tables.
  */
 export function checkout(name: string, directory: string): Contender {
   let caller: Caller | undefined;
@@ -38,7 +38,7 @@ export function checkout(name: string, directory: string): Contender {
   };
 }
 
-/** Rejects, saying why, where this is no installed checkout. */
+/** Rejects with the reason if the directory is not an installed checkout. */
 export async function assertCheckout(directory: string): Promise<void> {
   for (const file of ['apps/api/src/main.ts', 'node_modules/node/package.json'])
     await readFile(path.join(directory, file)).catch(() => {

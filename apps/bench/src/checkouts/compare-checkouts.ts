@@ -3,12 +3,12 @@ import type { Part } from '../contenders/contender.ts';
 import { spread } from '../report/statistics.ts';
 import type { CheckoutComparison, Run, Target } from '../results.ts';
 
-/** CPU time is counted in ticks of 10 ms: of less than this, ratios would tell of little but ticks. */
+/** CPU time is measured in ticks of 10 ms, so ratios of smaller values would be too imprecise. */
 const LEAST_CPU_MICROS = 100_000;
 const COMPARED_PARTS = ['api', 'worker', 'postgres'] as const;
 const LEAST_RATE = 0.97;
 
-/** Ratios of neighbouring runs, after ÷ before, by workload. Pairs with a run that does not count are left out. */
+/** Returns ratios of neighbouring runs, after ÷ before, by workload. Pairs with a discarded run are left out. */
 export function compareCheckouts(pairs: readonly Pair[]): CheckoutComparison[] {
   const counted = pairs.filter(({ floodgate, other }) => !floodgate.discarded && !other.discarded);
   return [...Map.groupBy(counted, ({ other }) => other.workload)].map(([workload, same]) => {
@@ -17,7 +17,7 @@ export function compareCheckouts(pairs: readonly Pair[]): CheckoutComparison[] {
     return {
       workload,
       pairs: same.length,
-      // Answers, not finalizations: a run lasts only two of the worker's rounds. What is left over is finalized before the next run.
+      // Counts answers, not finalizations: a run lasts only two of the worker's rounds. The rest is finalized before the next run.
       rate: ratios(({ acceptedPerSecond }) => acceptedPerSecond),
       p50: ratios(({ latencyMs }) => latencyMs.p50),
       p99: ratios(({ latencyMs }) => latencyMs.p99),
@@ -31,7 +31,7 @@ export function compareCheckouts(pairs: readonly Pair[]): CheckoutComparison[] {
   });
 }
 
-/** Whether no workload has become slower. */
+/** Returns whether no workload has become slower. */
 export function judgeCheckouts(comparisons: readonly CheckoutComparison[]): Target[] {
   return comparisons.map(({ workload, rate }) => ({
     name: `${workload}: rate ÷ before`,

@@ -17,11 +17,11 @@ export interface CitusOptions {
   seconds: number;
 }
 
-/** Two in each shard; and as many as are launched at once. */
+/** Two events in each shard, and the number of simultaneous launches. */
 const EVENTS = 2 * SHARDS;
 const LAUNCHES = 4;
 const LOADS = ['launches', 'everywhere'] as const;
-/** Enough for groups in every shard, and on plain Postgres for as large ones as it commits best. */
+/** Enough for groups in every shard, and for groups of the best size on plain Postgres. */
 const CONNECTIONS = 1_024;
 const APIS = 2;
 const WARM_UP_SECONDS = 3;
@@ -33,17 +33,17 @@ const secondsOfRun = ({ seconds }: CitusOptions) => seconds + WARM_UP_SECONDS + 
 export const citusSeconds = (options: CitusOptions): number =>
   SET_UP_SECONDS + 3 * LOADS.length * options.pairs * secondsOfRun(options) + NODE_STOPS_SECONDS;
 
-/** A database with its events, and how APIs reach it. */
+/** A database with its events and the URLs for APIs. */
 export interface Engine extends ManyEvents {
   name: CitusRun['engine'];
   database: RunDatabase;
-  /** One for each API. */
+  /** One URL for each API. */
   entries: string[];
 }
 
 /**
- * The same load on a Citus cluster, once entered by its coordinator and once by its workers, and on plain Postgres; then one
- * of the cluster's servers crashes. Throws where there is no cluster.
+ * Runs the same load on a Citus cluster, through its coordinator and through its workers, and on plain Postgres. Then one of the
+ * cluster's servers crashes. Throws if there is no cluster.
  */
 export async function citus(
   servers: Servers,
@@ -81,7 +81,7 @@ export async function citus(
     }
   const everywhere = runs.filter(({ engine, load }) => engine === 'Citus' && load === 'everywhere');
   const peaks = everywhere.map(({ perSecond }) => perSecond);
-  // Arriving by a clock of their own, evenly, they make groups of one or two, which cost far more than those of the peak.
+  // Requests at a fixed rate make groups of one or two, which cost far more per registration than the groups of the peak.
   const stopped = await nodeStops(servers, cluster, engines[0]!, median(peaks) / 4, { progress, signal });
   return { versions: cluster.versions, workers: cluster.workers, shards: SHARDS, runs, ...stopped };
 }
@@ -127,13 +127,13 @@ async function runOn(
   }
 }
 
-/** Half of it on each API. */
+/** Generates half of the load on each API. */
 function generate({ baseUrls }: Site, { requests }: Engine, seconds: number): Promise<LoadResult[]> {
   const connections = CONNECTIONS / baseUrls.length;
   return Promise.all(baseUrls.map((baseUrl) => generateLoad({ baseUrl, requests, connections, seconds })));
 }
 
-/** Refused or unknown (90, 91): the latter may be stored. */
+/** Returns the number of answers 90 and 91. Registrations with 91 may be stored. */
 const countFailed = (results: readonly LoadResult[]) =>
   results.reduce((all, result) => all + totalAnswers(result) - answersOf(result, OK), 0);
 

@@ -12,34 +12,34 @@ export const SHARDS = 32;
 
 /** A server of the cluster. */
 interface Node {
-  /** Of the database that `up` has made. */
+  /** URL of the database that `up` has created. */
   url: string;
   port: number;
-  /** Its postmaster. */
+  /** Process id of its postmaster. */
   pid: number;
 }
 
 /** A Citus cluster whose servers run on this machine. */
 export interface CitusCluster extends AsyncDisposable {
   versions: Record<string, string>;
-  /** How many servers hold shards. */
+  /** Number of servers with shards. */
   workers: number;
-  /** CPU time that the servers have used so far, all their processes together. */
+  /** Returns the CPU time of all processes of the servers so far. */
   cpuMicros(): Promise<{ coordinator: number; workers: number }>;
-  /** A new database that is spread over the cluster; `entries` are its URLs on the servers that hold shards. */
+  /** Creates a database that is distributed over the cluster. `entries` are its URLs on the servers with shards. */
   openSpread(): Promise<RunDatabase & { entries: string[] }>;
-  /** A new database of the coordinator's server without the extension: the same Postgres, the same settings, one shard. */
+  /** Creates a database without the extension on the coordinator's server: same Postgres, same settings, one shard. */
   openPlain(): Promise<RunDatabase>;
-  /** Writes what all servers have in memory to disk. */
+  /** Runs a checkpoint on all servers. */
   checkpoint(): Promise<void>;
-  /** Ends a server that holds shards as a crash would. Resolves to its port. Absent where nothing can do that. */
+  /** Crashes a server with shards. Resolves with its port. Absent if that is not possible. */
   killWorker?(): Promise<number>;
   startWorker?(): Promise<void>;
 }
 
 /**
- * Finds the cluster whose coordinator TEST_CITUS_URL names, or starts one with the program in CITUS_CLUSTER (`up`, `down`,
- * `kill 1`, `start 1`). Throws where there is neither.
+ * Opens the cluster of the coordinator in TEST_CITUS_URL, or starts one with the program in CITUS_CLUSTER (`up`, `down`, `kill 1`,
+ * `start 1`). Throws if neither is set.
  */
 export async function findCluster(env = process.env): Promise<CitusCluster> {
   const { TEST_CITUS_URL: given, CITUS_CLUSTER: program } = env;
@@ -74,7 +74,7 @@ export async function findCluster(env = process.env): Promise<CitusCluster> {
       const name = await createOn(nodes);
       await joinNodes(nodes, name);
       const opened = await openMigrated(withDatabase(url, name));
-      // Services look whether the schema is theirs, where they connect: without this that is nowhere but at the coordinator.
+      // Services check the schema's version on the server that they connect to. Without this, only the coordinator has it.
       await sql`select create_reference_table('schema_files')`.execute(opened.db);
       for (const node of workers) await onNode(withDatabase(node.url, name), createEntry);
       return { ...opened, entries: workers.map((node) => withDatabase(node.url, name)) };
@@ -112,7 +112,7 @@ async function onNode<Result>(url: string, use: (db: Database) => Promise<Result
   return await use(db);
 }
 
-/** The coordinator first. */
+/** Returns the servers, the coordinator first. */
 async function readNodes(coordinator: Database, url: string): Promise<Node[]> {
   const { rows } = await sql<{ host: string; port: number }>`
     select nodename as host, nodeport as port from pg_dist_node where isactive order by groupid`.execute(
@@ -156,7 +156,7 @@ async function joinNodes([coordinator, ...workers]: readonly Node[], name: strin
   });
 }
 
-/** What only the coordinator has, and services ask for where they connect: here each server counts by itself. */
+/** Creates on a worker what services need on their server and only the coordinator has. Each server counts separately. */
 async function createEntry(db: Database): Promise<void> {
   await db.connection().execute(async (connection) => {
     await sql`set citus.enable_ddl_propagation = off`.execute(connection);

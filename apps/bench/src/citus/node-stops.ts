@@ -14,24 +14,24 @@ import type { CitusCluster } from './cluster.ts';
 import { drain, readFault, startSite } from './site.ts';
 
 const SECONDS = { warmUp: 3, before: 12, away: 10, after: 8 };
-/** The beginning of a load, when each request opens a connection, is not counted. */
+/** Start of a load that is not counted, because each request opens a connection. */
 const SETTLING_MS = 8_000;
-/** Of each API: also while those of the server that is away wait for their answers. */
+/** Connections to each API, enough while requests for the stopped server wait for their answers. */
 const PARTNERS = 1_500;
 const OVERHEAD_SECONDS = 20;
 
 export const NODE_STOPS_SECONDS = Object.values(SECONDS).reduce((sum, one) => sum + one, OVERHEAD_SECONDS);
 
-/** Who was asked for what: the request of each number, as its generator has sent it. */
+/** The requests of a generator, by number. */
 interface Sent {
   log: RequestLog;
-  /** By number, in turn. */
+  /** Whether a request is for the stopped server, by number, cyclic. */
   isOnDead: boolean[];
 }
 
 /**
- * Crashes one of the servers that hold shards, under a load that arrives by a clock of its own, evenly for all events. Nothing
- * where nothing can end a server.
+ * Crashes one of the servers with shards under an open-loop load that is even over all events. Returns nothing if no server can be
+ * crashed.
  */
 export async function nodeStops(
   servers: Servers,
@@ -87,7 +87,7 @@ export async function nodeStops(
   }
 }
 
-/** Takes a server away for a while; resolves to its port. */
+/** Stops a server for some time. Resolves with its port. */
 async function interrupt(cluster: CitusCluster, signal: AbortSignal): Promise<number> {
   await delay(SECONDS.before * 1000, undefined, { signal });
   try {
@@ -99,7 +99,7 @@ async function interrupt(cluster: CitusCluster, signal: AbortSignal): Promise<nu
   }
 }
 
-/** By request, whether its event lives on the server of this port. */
+/** Returns for each request whether its event is on the server of this port. */
 async function readIsOnDead(db: Database, { events }: Engine, port: number): Promise<boolean[]> {
   const { rows } = await sql<{ shardId: number; port: number }>`
     select shard.id as "shardId", nodeport as port

@@ -24,7 +24,7 @@ test('only runs that were entered by the coordinator, and whose books balance, a
 });
 
 test('one coordinator ends the growth, and every server as an entry does not', () => {
-  // 8 cores to 0.7: 5.6 s of CPU time a second.
+  // 0.7 of 8 cores: 5.6 s of CPU time per second.
   const split = { coordinator: 7, workers: 28, apis: 70 };
   expect(project(split, 2)).toEqual({
     nodes: 2,

@@ -1,19 +1,19 @@
 import { median } from '../report/statistics.ts';
 import type { CitusRun } from '../results.ts';
 
-/** What the projection assumes and did not measure. */
+/** Assumptions that were not measured. */
 export const ASSUMED = {
-  /** Of each server. */
+  /** Cores of each server. */
   cores: 8,
-  /** Of its cores' time that a server can be used to before answers get slow. */
+  /** Share of a server's CPU time that can be used before answers become slow. */
   share: 0.7,
-  /** Groups that an API has under way at once, each on a connection: see registrar.ts. */
+  /** Concurrent groups of an API, each on a connection: see registrar.ts. */
   groupsPerApi: 8,
 };
 
 export const PROJECTED_NODES = [4, 16, 64];
 
-/** Microseconds of CPU time per registration; medians of launches that were entered by the coordinator. */
+/** CPU time per registration in microseconds: medians of launches through the coordinator. */
 export interface Split {
   coordinator: number;
   workers: number;
@@ -21,22 +21,22 @@ export interface Split {
 }
 
 export interface Projection {
-  /** Servers that hold shards. */
+  /** Servers with shards. */
   nodes: number;
-  /** Registrations per second at which they are busy, and at which one coordinator is. */
+  /** Registrations per second that saturate them, and that saturate one coordinator. */
   nodesPerSecond: number;
   coordinatorPerSecond: number;
-  /** The lower of both: where all enter by the coordinator. */
+  /** All calls through the coordinator: the lower of both. */
   byCoordinator: Entry;
-  /** Where each call may enter by any server and is passed on to another one, as the coordinator would. */
+  /** Calls through any server, which forwards them like the coordinator. */
   byAnyNode: Entry;
 }
 
 interface Entry {
   perSecond: number;
-  /** API processes that this takes, with a core each. */
+  /** Required API processes, with a core each. */
   apis: number;
-  /** Into each server that holds shards, under way at once. */
+  /** Concurrent connections to each server with shards. */
   connections: number;
 }
 
@@ -49,7 +49,7 @@ export function splitOf(runs: readonly CitusRun[]): Split | undefined {
   return { coordinator: of('coordinator'), workers: of('workers'), apis: of('apis') };
 }
 
-/** How many registrations per second so many servers could take, by the CPU time that each takes. */
+/** Projects the registrations per second of this number of servers, from the CPU time per registration. */
 export function project({ coordinator, workers, apis }: Split, nodes: number): Projection {
   const micros = ASSUMED.cores * ASSUMED.share * 1e6;
   const nodesPerSecond = (nodes * micros) / workers;
@@ -64,7 +64,7 @@ export function project({ coordinator, workers, apis }: Split, nodes: number): P
     nodesPerSecond,
     coordinatorPerSecond,
     byCoordinator: entry(Math.min(nodesPerSecond, coordinatorPerSecond), 1),
-    // One into the server that it enters by, and one into the one that has its shard.
+    // One to the entry server, and one to the server of the shard.
     byAnyNode: entry((nodes * micros) / (coordinator + workers), 2 - 1 / nodes),
   };
 }

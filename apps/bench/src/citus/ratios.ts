@@ -3,7 +3,7 @@ import type { CitusRun } from '../results.ts';
 const postgresMicros = ({ engine, cpuMicros: { coordinator, workers } }: CitusRun) =>
   engine === 'plain Postgres' ? coordinator : coordinator + workers;
 
-/** Registrations per second of Postgres's CPU, divided by plain Postgres's in the same round. */
+/** Returns registrations per second of Postgres's CPU time, divided by plain Postgres's in the same round. */
 export function cpuRatios(runs: readonly CitusRun[], engine: CitusRun['engine']): number[] {
   return runs
     .filter((run) => run.engine === engine && run.fault === '' && engine !== 'plain Postgres')

@@ -10,7 +10,7 @@ import {
 import { cpuMicrosOfTree } from '@floodgate/test/harness/process-usage.ts';
 
 const DRAIN_LIMIT_MS = 120_000;
-/** On a cluster each look costs every server something. */
+/** On a cluster, each poll uses time on every server. */
 const DRAIN_POLL_MS = 500;
 
 /** Two APIs and a worker on a database. */
@@ -20,7 +20,7 @@ export interface Site {
   stop(): Promise<void>;
 }
 
-/** Starts them. `entries`: the URLs through which each API reaches its database. */
+/** Starts APIs and worker. `entries`: the database URL of each API. */
 export async function startSite(databaseUrl: string, entries: string[], redisUrl: string): Promise<Site> {
   const env = { DATABASE_URL: databaseUrl, QUEUE_URL: redisUrl };
   const started: ServiceProcess[] = [await startWorkerProcess(env)];
@@ -48,14 +48,14 @@ export async function startSite(databaseUrl: string, entries: string[], redisUrl
   };
 }
 
-/** What is stored, by ticket. */
+/** Returns the number of stored registrations by ticket. */
 export async function readSold(db: Database): Promise<Map<number, number>> {
   const { rows } = await sql<{ ticketId: number; sold: number }>`
     select ticket_id as "ticketId", count(*) as sold from registrations group by ticket_id`.execute(db);
   return new Map(rows.map(({ ticketId, sold }) => [ticketId, sold]));
 }
 
-/** Waits until nothing is pending. Throws where that takes too long. */
+/** Waits until nothing is pending. Throws after a time limit. */
 export async function drain(db: Database): Promise<void> {
   for (const giveUpAt = performance.now() + DRAIN_LIMIT_MS; performance.now() < giveUpAt;) {
     const { rows } = await sql`select from batches where state = 'pending' limit 1`.execute(db);
@@ -65,7 +65,7 @@ export async function drain(db: Database): Promise<void> {
   throw new Error('not everything was finalized');
 }
 
-/** Where the books do not balance; empty where they do. */
+/** Returns the fault in the books, or an empty text if they balance. */
 export async function readFault(db: Database): Promise<string> {
   const [first] = await reconcile(db);
   return first ? `${first.subject} ${first.problem}` : '';

@@ -7,26 +7,26 @@ import type { Load, LoadResult } from '../load/load.ts';
 import type { Contender } from './contender.ts';
 
 export interface BatchedInserts {
-  /** A migrated database of the measurement's own: its rows belong to no batch, which `reconcile` would report. */
+  /** A separate, migrated database: the rows belong to no batch, which `reconcile` would report. */
   databaseUrl: string;
   partnerId: number;
   eventId: number;
-  /** Needs capacity for everything that is inserted. */
+  /** Its capacity must suffice for all inserts. */
   ticketId: number;
   seconds: number;
   batchSize: number;
 }
 
-/** What was inserted, and how: latencies are those of whole batches. */
+/** The result. Latencies are those of whole batches. */
 export interface InsertedBatches extends Pick<LoadResult, 'seconds' | 'latencyMs' | 'cpuMicros'> {
   rows: number;
   perSecond: number;
 }
 
-/** About as many as wait for one of Floodgate's commits with 128 connections. */
+/** About the size of Floodgate's commits with 128 connections. */
 const BATCH_SIZE = 128;
 
-/** The same as a contender, which is told only the ticket. */
+/** The measurement as a contender, which gets only the ticket. */
 export const batchedInserts: Contender = {
   name: 'batched-inserts',
   description: `ceiling: batches of ${BATCH_SIZE} inserted on two connections, without HTTP and without a queue`,
@@ -47,8 +47,8 @@ export const batchedInserts: Contender = {
 const ENTRY = fileURLToPath(new URL('../peers/batched-inserts-main.ts', import.meta.url));
 
 /**
- * The ceiling that Postgres sets: Floodgate's rows, inserted and counted in batches of a fixed size on two connections,
- * one statement and one commit each, without HTTP and without a queue. Throws where the books do not balance.
+ * Measures Postgres's ceiling: inserts and counts Floodgate's rows in batches of a fixed size on two connections, one statement and one
+ * commit each, without HTTP and without a queue. Throws if the books do not balance.
  */
 export async function measureBatchedInserts(options: BatchedInserts): Promise<InsertedBatches> {
   const before = await readSeats(options);

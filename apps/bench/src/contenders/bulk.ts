@@ -3,12 +3,12 @@ import type { Load, LoadResult, RequestShape } from '../load/load.ts';
 import type { Contender } from './contender.ts';
 import { startFloodgate } from './floodgate.ts';
 
-/** Registrations of a call. */
+/** Registrations per call. */
 const SIZE = 500;
-/** Twice as many calls as one commit takes (BATCH_LIMIT), so that one half is answered while the other is committed. */
+/** Twice the calls of one commit (BATCH_LIMIT): one half is answered while the other is committed. */
 const CONNECTIONS = 8;
 
-/** Floodgate, asked for the same registrations in bulk calls. */
+/** Floodgate with the same registrations in bulk calls. */
 export const bulk: Contender = {
   name: 'bulk',
   description: `Floodgate with the same registrations in calls of ${SIZE}, over ${CONNECTIONS} connections`,
@@ -24,13 +24,13 @@ const inCalls = (load: Load): Load => ({
   requests: load.requests.map((request) => callOf(request, SIZE)),
 });
 
-/** The same registration so many times in one bulk call. */
+/** Returns a bulk call with `size` copies of the registration. */
 export function callOf(request: RequestShape, size: number): RequestShape {
   const registrations = Array.from({ length: size }, () => request.body).join(',');
   return { ...request, path: `${request.path}/bulk`, body: `{"registrations":[${registrations}]}` };
 }
 
-/** Answers are counted as the registrations that they stand for; the books show whether each was carried out. */
+/** Counts each answer as the registrations of its call. The books show whether all were stored. */
 function inRegistrations(result: LoadResult): LoadResult {
   const answers = Object.entries(result.answers).map(([status, count]) => [status, count * SIZE]);
   return { ...result, answers: Object.fromEntries(answers) as LoadResult['answers'] };

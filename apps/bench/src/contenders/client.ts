@@ -2,10 +2,10 @@ import { generateLoad } from '../load/generate.ts';
 import type { Contender } from './contender.ts';
 import { startFloodgate } from './floodgate.ts';
 
-/** Registrations that the process has asked for and waits for, at any time. */
+/** Concurrent registrations of the process. */
 const AT_ONCE = 4_000;
 
-/** Floodgate, asked by one process that registers one by one through @floodgate/client. */
+/** Floodgate with one process that registers attendees one by one through @floodgate/client. */
 export const client: Contender = {
   name: 'client',
   description: `Floodgate, asked by one process with register() of @floodgate/client, ${AT_ONCE} at once`,

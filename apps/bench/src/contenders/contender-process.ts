@@ -2,19 +2,19 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { waitUntil } from '@floodgate/test/harness/wait-until.ts';
 
-/** What a process of a contender is started with. */
+/** How to start a process of a contender. */
 export interface ProcessStart {
-  /** As it is called in an error, e.g. "the API of peer-b". */
+  /** Name in error messages, e.g. "the API of peer-b". */
   name: string;
-  /** Absent: the Node.js that runs the benchmark. */
+  /** By default the Node.js of the benchmark. */
   node?: string;
   flags?: readonly string[];
   args: readonly string[];
-  /** All of its environment but PATH and the compile cache. */
+  /** Its environment, except PATH and the compile cache. */
   env?: Record<string, string>;
 }
 
-/** A process of a contender, with everything that it has written. */
+/** A process of a contender, with its output. */
 export class ContenderProcess {
   readonly #name: string;
   readonly #child: ChildProcess;
@@ -41,12 +41,12 @@ export class ContenderProcess {
     return this.#output;
   }
 
-  /** Resolves with what the first group of the pattern captures, when a line with it is written. */
+  /** Resolves with the pattern's first group when the output matches. */
   printed(pattern: RegExp): Promise<string> {
     return this.until(`${this.#name} prints ${pattern.source}`, () => pattern.exec(this.#output)?.[1]);
   }
 
-  /** Resolves when the condition holds. Throws where the process ends before. */
+  /** Resolves when the condition is true. Throws if the process ends first. */
   until<T>(what: string, condition: () => Promise<T | undefined> | T | undefined): Promise<T> {
     return waitUntil(what, () => {
       const { exitCode } = this.#child;
@@ -55,20 +55,20 @@ export class ContenderProcess {
     });
   }
 
-  /** Waits for the end. Throws where it fails. */
+  /** Waits for the end. Throws if the process fails. */
   async finished(): Promise<void> {
     await this.#exited;
     if (this.#child.exitCode !== 0) throw new Error(`${this.#name} failed: ${this.#output.slice(-2_000)}`);
   }
 
-  /** Stops it. Throws where it does not stop in order. */
+  /** Stops the process. Throws if it does not stop cleanly. */
   async end(): Promise<void> {
     this.#child.kill();
     await this.finished();
   }
 }
 
-/** Ends all of them, also where one fails. Throws what the first one that fails throws. */
+/** Ends all processes, even if one fails. Throws the first error. */
 export async function endAll(...processes: ContenderProcess[]): Promise<void> {
   const results = await Promise.allSettled(processes.map((one) => one.end()));
   for (const result of results) if (result.status === 'rejected') throw result.reason;

@@ -1,5 +1,4 @@
-// The empty route's process: the same requests, validated by the same schemas, answered with what Floodgate would
-// answer, and nothing else.
+// The process of the empty route: validates the same requests by the same schemas and sends Floodgate's answers, without other work.
 import {
   CallerHeaders,
   isEmailAddress,

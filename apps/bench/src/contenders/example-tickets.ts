@@ -1,11 +1,11 @@
 import { formatTimestamp, type Ticket } from '@floodgate/contract';
 
-/** As many tickets as the events of the benchmark have where tickets are listed. */
+/** Number of tickets in the benchmark's events for Get Tickets. */
 export const LISTED_TICKETS = 4;
 
 const at = formatTimestamp(new Date(0));
 
-/** An answer to Get Tickets of the size that Floodgate gives. */
+/** An answer to Get Tickets with the size of Floodgate's. */
 export const exampleTickets: Ticket[] = Array.from({ length: LISTED_TICKETS }, (_, index) => ({
   id: index + 1,
   ticketTitle: 'Standing',

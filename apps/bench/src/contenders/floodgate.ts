@@ -7,14 +7,14 @@ import {
 } from '@floodgate/test/harness/service-process.ts';
 import type { Books, Contender, Finalization, RunningContender, Surroundings } from './contender.ts';
 
-/** The service itself: one API process and one worker process, as `npm run api` and `npm run worker` start them. */
+/** Floodgate: one API process and one worker process, as started by `npm run api` and `npm run worker`. */
 export const floodgate: Contender = {
   name: 'floodgate',
   description: 'group commit: one statement and one commit for all who wait, a BullMQ job for many batches',
   start: startFloodgate,
 };
 
-/** The same with settings of the API, or of the worker, that differ. */
+/** Starts Floodgate with other settings of the API or the worker. */
 export async function startFloodgate(
   { databaseUrl, redisUrl, db }: Surroundings,
   differing: Environment = {},
@@ -34,7 +34,7 @@ export async function startFloodgate(
   };
 }
 
-/** What a database of Floodgate tells of its registrations. */
+/** Reads the books of a Floodgate database. */
 export function floodgateBooks(db: Database): NonNullable<RunningContender['books']> {
   return {
     read: () => readBooks(db),
@@ -60,7 +60,7 @@ async function isFinalized(db: Database): Promise<boolean> {
   return rows.length === 0;
 }
 
-// A registration is finalized with its batch, so each batch counts as often as it has registrations.
+// A registration is finalized with its batch, so each batch is weighted by its registrations.
 async function readFinalization(
   db: Database,
   since: Date,

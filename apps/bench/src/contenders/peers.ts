@@ -16,7 +16,7 @@ const DESCRIPTIONS: Record<PeerLetter, string> = {
   e: 'one statement per request, then a BullMQ job on Postgres',
 };
 
-/** What a good team would otherwise build: each one API process and one worker process, tuned. */
+/** Other designs of a good team, each with one tuned API process and one tuned worker process. */
 export const peers: readonly Contender[] = PEER_LETTERS.map((letter) => ({
   name: `peer-${letter}`,
   description: DESCRIPTIONS[letter],
@@ -54,7 +54,7 @@ async function startPeer(
   }
 }
 
-/** Otherwise with V8's defaults: peers have no memory to save, and a generous heap only makes them faster. */
+/** Starts a process with V8's defaults: a large heap makes peers faster, and they need not save memory. */
 function startPart(part: 'api' | 'worker', env: Record<string, string>, flags: readonly string[] = []) {
   const entry = fileURLToPath(new URL(`../peers/${part}.ts`, import.meta.url));
   return new ContenderProcess({ name: `the peer's ${part}`, flags, args: [entry], env });
@@ -74,7 +74,7 @@ async function readBooks(db: Database): Promise<Books> {
   return rows[0]!;
 }
 
-// No index tells what is left: each confirmation would have to maintain it, and it takes only the benchmark to ask.
+// Without an index for pending rows: each confirmation would have to maintain it, and only the benchmark needs it.
 async function isFinalized(db: Database): Promise<boolean> {
   const { rows } = await sql`select from peer_registrations where state = 'pending' limit 1`.execute(db);
   return rows.length === 0;

@@ -13,13 +13,13 @@ import { countReads } from './reads.ts';
 import { storeHistory } from './store.ts';
 
 export interface HistoryOptions {
-  /** Registrations of the largest history; the others have a tenth of it. */
+  /** Registrations of the largest history. The others have a tenth. */
   rows: number;
 }
 
 export const DEFAULT_ROWS = 10_000_000;
 const LIMIT = 1_000;
-/** Of each kind, taking turns. */
+/** Timed pages of each kind, alternating. */
 const PAGES = 200;
 const WARM_UP_PAGES = 20;
 const ROWS_PER_SECOND = 50_000;
@@ -29,7 +29,7 @@ interface Shape {
   name: string;
   events: number;
   partners: number;
-  /** Of the rows. */
+  /** Share of the rows. */
   share: number;
 }
 
@@ -43,8 +43,8 @@ export const historySeconds = ({ rows }: HistoryOptions): number =>
   (rows * 1.2) / ROWS_PER_SECOND + OVERHEAD_SECONDS;
 
 /**
- * Lists out of a long history: how long a page takes from the beginning and from anywhere, through the API, and what Postgres
- * reads for one partner of ten. Throws where entries are missing or the books do not balance.
+ * Lists registrations from a long history. Measures the time of a page from the beginning and from any cursor through the API, and
+ * Postgres's reads for one partner of ten. Throws if entries are missing or the books do not balance.
  */
 export async function histories(
   servers: Servers,
@@ -93,7 +93,7 @@ export async function histories(
 
 type Journal = Awaited<ReturnType<typeof storeHistory>>;
 
-/** Takes turns, so that what disturbs the machine disturbs both. */
+/** Alternates both kinds, so that disturbances affect both. */
 async function timePages(db: Database, baseUrl: string, owners: ManyEvents) {
   const [event, partner] = [owners.events.at(-1)!, owners.partners.at(-1)!];
   const { rows } = await sql<{ last: number; total: number }>`
@@ -101,7 +101,7 @@ async function timePages(db: Database, baseUrl: string, owners: ManyEvents) {
     where shard_id = 0 and event_id = ${event.id} and partner_id = ${partner.id}`.execute(db);
   const { last, total } = rows[0]!;
   const client = new PartnerClient(baseUrl, { secretKey: partner.secretKey, eventRef: event.ref });
-  // Whole pages only: a shorter one is quicker.
+  // Only full pages: a shorter one is faster.
   const lastCursor = Math.floor(last * (1 - Math.min(1, (1.1 * LIMIT) / total)));
   const times = { first: [] as number[], any: [] as number[] };
   for (let page = 0; page < WARM_UP_PAGES + PAGES; page += 1) {

@@ -6,9 +6,9 @@ import type { HistoryReads } from '../results.ts';
 const PAGE_BYTES = 8_192;
 
 /**
- * Pulls everything of a partner under these events, page by page, and counts what Postgres has read for it, by its own
- * statistics: rows fetched from the journal and from registrations, and pages of these two tables without their indexes.
- * Throws where an entry is missing, comes twice or is out of order.
+ * Reads all entries of a partner under these events page by page, and counts Postgres's reads by its own statistics: rows fetched from the
+ * journal and from registrations, and pages of these two tables without their indexes. Throws if an entry is missing, repeated or out of
+ * order.
  */
 export async function countReads(
   db: Database,
@@ -16,7 +16,7 @@ export async function countReads(
   events: readonly { id: number; expected: number }[],
   limit: number,
 ): Promise<HistoryReads> {
-  // Statistics of one transaction are its own alone, and known at once.
+  // The statistics of a transaction include only its own reads and are available immediately.
   return db.transaction().execute(async (transaction) => {
     let [returned, requests] = [0, 0];
     for (const { id, expected } of events) {
@@ -54,7 +54,7 @@ async function pull(db: Database, selection: Parameters<typeof listRegistrations
 
 type Statistics = { rows: number; pages: number };
 
-/** Of the journal and of registrations, since the transaction began. */
+/** Returns the statistics of the journal and of registrations since the transaction began. */
 async function readStatistics(transaction: Database): Promise<[Statistics, Statistics]> {
   const { rows } = await sql<Statistics>`
     select coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) as rows,

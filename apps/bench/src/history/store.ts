@@ -4,19 +4,19 @@ import type { StoredEvent } from '../many-events.ts';
 
 const PER_STATEMENT = 500_000;
 const PER_BATCH = 500;
-/** What commits in 100 ms at 10,000/s: one job, and so one finalization. */
+/** Registrations that commit in 100 ms at 10,000/s: one job, and so one finalization. */
 const PER_FINALIZATION = 1_000;
 
-/** Whose registrations they are, in turn: each goes to the next event, and after all events to the next partner. */
+/** Owners of the registrations, in rotation: each goes to the next event, and after all events to the next partner. */
 export interface Owners {
   events: readonly StoredEvent[];
   partnerIds: readonly number[];
 }
 
 /**
- * Stores registrations as reserve_batch and finalize_batches leave them behind: rows in the order of their serials, batches
- * of 500, and for every 1,000 a segment for each event and partner, with a list of serials where they do not follow each
- * other. Statements of half a million rows in place of calls. Returns the bytes that the journal has grown by, and its segments.
+ * Stores registrations as reserve_batch and finalize_batches do: rows in the order of their serials, batches of 500, and for every 1,000 a
+ * segment for each event and partner, with a list of serials if they are not consecutive. Uses statements of half a million rows in place
+ * of calls. Returns the growth of the journal in bytes, and its segments.
  */
 export async function storeHistory(db: Database, owners: Owners, count: number) {
   const before = await measureJournal(db);

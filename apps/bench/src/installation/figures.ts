@@ -10,16 +10,16 @@ interface FigureOptions {
   rows: number | undefined;
 }
 
-/** What is measured of `npm start` of a checkout. */
+/** A kind of measurement of a checkout's `npm start`. */
 export interface FigureKind {
   option: 'test-mode' | 'launch' | 'mails' | 'idle';
-  /** How long it takes, about. */
+  /** Returns its approximate duration. */
   seconds(options: FigureOptions): number;
   measure(directory: string, options: FigureOptions): Promise<Figure[]>;
 }
 
 const OVERHEAD_SECONDS = 30;
-/** Of a slice beside its load: the rest of what it has caused. */
+/** Time of a slice after its load, for the work that the load has caused. */
 const SETTLE_SECONDS = 4;
 const SLICES = { pairs: 6, seconds: 4 };
 const MAILS = { pairs: 3, rows: 20_000, perSecond: 500 };

@@ -3,24 +3,28 @@ import type { RunFixture } from '../contenders/contender.ts';
 import type { Figure } from '../results.ts';
 import type { Installation } from './installation.ts';
 
-/** Idle webhooks, and the share of a core that all processes may use then, in percent. */
+/** Number of idle webhooks, and the limit of all processes' CPU time in percent of a core. */
 const STEPS = [
   { webhooks: 0, atMost: 2 },
   { webhooks: 1_000, atMost: 4 },
   { webhooks: 10_000, atMost: 10 },
 ];
-/** What a partner may have for one event. */
+/** Limit of a partner's webhooks for one event. */
 const PER_EVENT = 10;
 const AT_ONCE = 8;
-/** Until what a change has caused is over: autovacuum looks once a minute. */
+/** Time until the effects of a change end: autovacuum runs once per minute. */
 const SETTLE_MS = 70_000;
+/** Time until the effects of the start end: autovacuum of new databases, and V8 that compiles and compacts. */
+const START_MS = 150_000;
 
-export const idleSeconds = (seconds: number): number => STEPS.length * (seconds + SETTLE_MS / 1_000) + 120;
+export const idleSeconds = (seconds: number): number =>
+  STEPS.length * (seconds + SETTLE_MS / 1_000) + START_MS / 1_000 + 120;
 
-/** CPU time of all processes with idle webhooks, in percent of a core. */
+/** Measures the CPU time of all processes with idle webhooks, in percent of a core. */
 export async function idleShares(installation: Installation, seconds: number): Promise<Figure[]> {
   const figures: Figure[] = [];
   let webhooks = 0;
+  await delay(START_MS);
   for (const step of STEPS) {
     await addWebhooks(installation, step.webhooks - webhooks);
     webhooks = step.webhooks;

@@ -10,7 +10,7 @@ import { createCheckoutDatabase, type Caller } from '../checkouts/checkout-datab
 import { runCommand, startApp } from '../checkouts/checkout.ts';
 import type { RunFixture } from '../contenders/contender.ts';
 
-/** What `npm start` of a checkout starts: Postgres, API, worker and delivery process, with an empty database. */
+/** The processes of a checkout's `npm start`: Postgres, API, worker and delivery, with an empty database. */
 export interface Installation extends AsyncDisposable {
   baseUrl: string;
   db: Database;
@@ -20,7 +20,7 @@ export interface Installation extends AsyncDisposable {
   live: RunFixture & Pick<Caller, 'eventId'>;
   /** Runs the operator's command. Resolves with the document that it prints. */
   run(...args: string[]): Promise<unknown>;
-  /** CPU time of all its processes so far. */
+  /** Returns the CPU time of all its processes so far. */
   cpuMicros(): Promise<number>;
   /** Resolves when its processes use less than a tenth of a core. */
   idle(): Promise<void>;
@@ -39,7 +39,7 @@ const IDLE_POLL_MS = 1_000;
 const IDLE_SHARE = 0.1;
 const IDLE_TIMEOUT_MS = 180_000;
 
-/** Starts it in a temporary directory. Only interfaces that stay from release to release are used. */
+/** Starts an installation in a temporary directory. Uses only interfaces that releases keep. */
 export async function startInstallation(
   directory: string,
   env: Record<string, string> = {},

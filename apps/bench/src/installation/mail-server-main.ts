@@ -1,4 +1,4 @@
-// An SMTP server in a process of its own. Started by mails.ts.
+// An SMTP server in a separate process. Started by mails.ts.
 import type { AddressInfo } from 'node:net';
 import process from 'node:process';
 import { SMTPServer } from 'smtp-server';
@@ -19,7 +19,7 @@ const server = new SMTPServer({
     });
   },
 });
-// A connection that is cut is not a failure of the server.
+// A cut connection is not a failure of the server.
 server.on('error', () => {});
 server.listen(0, '127.0.0.1', () => {
   process.send!({ port: (server.server.address() as AddressInfo).port });

@@ -11,7 +11,7 @@ import { measurePairs, measureSlice, ratiosOf, type SliceOptions } from './slice
 const CONNECTIONS = 128;
 const WARM_UP_SECONDS = 2;
 
-/** The rate of a launch while e-mails are sent, over the rate without e-mails; all processes on this machine. */
+/** Measures the rate of a launch with e-mails, divided by the rate without. All processes run on this machine. */
 export async function launchRatios(installation: Installation, options: SliceOptions): Promise<Figure[]> {
   const { live, run } = installation;
   const request = registrationOf(live, await live.addTicket({ capacity: ROOMY }));
@@ -20,7 +20,7 @@ export async function launchRatios(installation: Installation, options: SliceOpt
     run('mail', state, String(live.eventId), ...flags);
   const withMails = async () => {
     await switchMails('enable', '--from-now');
-    // The backlog would take minutes.
+    // Sending the backlog would take minutes.
     return measureSlice(installation, { ...slice, afterwards: () => switchMails('disable') });
   };
   await measureSlice(installation, { ...slice, seconds: WARM_UP_SECONDS });
@@ -33,7 +33,7 @@ export async function launchRatios(installation: Installation, options: SliceOpt
 const PER_CALL = 1_000;
 const TIMEOUT_MS = 300_000;
 
-/** E-mails a second of one delivery process, while nothing else happens. */
+/** Measures e-mails per second of one delivery process without other load. */
 export async function mailRates(
   { baseUrl, live, run, idle }: Installation,
   server: MailServer,
@@ -62,10 +62,10 @@ export async function mailRates(
   return [{ name: 'e-mails a second of a delivery process', unit: '', rounds: rates, atLeast: 1_000 }];
 }
 
-/** How many e-mails a server has accepted, and when the last of them. */
+/** Number of accepted e-mails, and the time of the last one. */
 export interface Accepted {
   count: number;
-  /** Milliseconds since the epoch. */
+  /** In milliseconds since the epoch. */
   at: number;
 }
 
@@ -74,10 +74,10 @@ export interface MailServer extends Disposable {
   accepted(): Accepted;
 }
 
-/** Starts an SMTP server in a process of its own. It throws away what it accepts. */
+/** Starts an SMTP server in a separate process. It discards accepted e-mails. */
 export async function startMailServer(): Promise<MailServer> {
   const child = fork(new URL('mail-server-main.ts', import.meta.url));
-  // It stands for another machine, so it must not compete with what is measured.
+  // The server stands for another machine, so it must not compete with the measured processes.
   setPriority(child.pid!, constants.priority.PRIORITY_LOW);
   const [{ port }] = (await once(child, 'message')) as [{ port: number }];
   let accepted: Accepted = { count: 0, at: 0 };

@@ -4,7 +4,7 @@ import type { Installation } from './installation.ts';
 
 export interface SliceOptions {
   rounds: number;
-  /** Of each slice of load. */
+  /** Length of each slice of load. */
   seconds: number;
 }
 
@@ -12,19 +12,19 @@ interface Slice {
   request: RequestShape;
   connections: number;
   seconds: number;
-  /** What follows the load before the installation becomes idle. */
+  /** Runs after the load, before the installation becomes idle. */
   afterwards?: () => Promise<unknown>;
 }
 
-/** What a slice came to. */
+/** The result of a slice. */
 export interface Measured {
-  /** Requests that were accepted. */
+  /** Accepted requests. */
   perSecond: number;
-  /** CPU time of all processes for each of them, with what it has caused until they are idle again. */
+  /** CPU time of all processes per accepted request, until all are idle again. */
   cpuMicros: number;
 }
 
-/** Generates load in a closed loop. The installation is idle again when it resolves. */
+/** Generates load in a closed loop. Resolves when the installation is idle again. */
 export async function measureSlice(installation: Installation, slice: Slice): Promise<Measured> {
   const { baseUrl, cpuMicros, idle } = installation;
   const { request, connections, seconds, afterwards } = slice;
@@ -39,7 +39,7 @@ export async function measureSlice(installation: Installation, slice: Slice): Pr
   };
 }
 
-/** Neighbouring slices of two kinds. The order is A B B A …, so a machine that slows down favours neither. */
+/** Measures neighbouring slices of two kinds in the order A B B A …, so a machine that slows down favours neither. */
 export async function measurePairs(
   rounds: number,
   first: () => Promise<Measured>,
@@ -54,6 +54,6 @@ export async function measurePairs(
   return pairs;
 }
 
-/** The ratios of each pair. */
+/** Returns the ratio of each pair. */
 export const ratiosOf = (pairs: readonly [Measured, Measured][], key: keyof Measured): number[] =>
   pairs.map(([first, second]) => first[key] / second[key]);

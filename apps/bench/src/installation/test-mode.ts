@@ -12,7 +12,7 @@ const CALLS = [
   { name: 'bulk calls', connections: 8, of: (request: RequestShape) => callOf(request, BULK_SIZE) },
 ];
 
-/** The rate of the demo's test event over the rate of a live event of the same server. */
+/** Measures the rate of the demo's test event, divided by the rate of a live event on the same server. */
 export async function testModeRatios(installation: Installation, options: SliceOptions): Promise<Figure[]> {
   const { demo, live, run } = installation;
   // The demo's outbox would compete with the next slice.

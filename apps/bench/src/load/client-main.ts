@@ -1,5 +1,5 @@
-// The process of a partner that uses the client: takes one load from its parent, asks for one registration after the other, so
-// many at once, sends the result back and ends.
+// The process of a partner with the client: receives a load from its parent, registers attendees with a fixed concurrency, sends back the
+// result and ends.
 import { once } from 'node:events';
 import { createClient, type RegistrationRequest } from '@floodgate/client';
 import type { Load, LoadResult, RequestShape } from './load.ts';

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
 /**
- * Status of an answer, e.g. "200", or "cut" where the connection ended before it was complete; and the last piece of it
- * that arrived, as a rule the whole, to be read within the call.
+ * Receives the status of an answer, e.g. "200", or "cut" if the connection ended too early, and the last chunk of the answer, usually all
+ * of it. The chunk is valid only during the call.
  */
 export type OnAnswer = (status: string, piece: Buffer) => void;
 
@@ -11,18 +11,18 @@ const NOTHING: Buffer = Buffer.alloc(0);
 
 const HEADERS_END = Buffer.from('\r\n\r\n');
 const READ_BYTES = 64 * 1024;
-/** Handed out to one socket at a time, for the length of its callback: nothing is allocated for an answer. */
+/** Shared by all sockets, each only during its callback, so that an answer needs no allocation. */
 const readBuffer = Buffer.alloc(READ_BYTES);
 
 /**
- * A keep-alive connection. On a bare socket: a full HTTP client would take more of the machine than what is measured. Requests may
- * be sent before those ahead of them are answered. Understands answers with a Content-Length, which is what a Fastify route gives.
+ * A keep-alive connection on a bare socket: a full HTTP client would use more CPU time than the measured service. Requests can be pipelined.
+ * Answers must have a Content-Length, as those of Fastify routes.
  */
 export class Connection {
   readonly #socket: Socket;
-  /** Of the requests that are not answered, in order. */
+  /** Callbacks of unanswered requests, in order. */
   readonly #unanswered: OnAnswer[] = [];
-  /** Of an answer that arrives in pieces: its status and the bytes that are still to come. */
+  /** Status and missing bytes of an answer that arrives in several chunks. */
   #status = '';
   #missingBytes = 0;
 
@@ -51,7 +51,7 @@ export class Connection {
     return connection;
   }
 
-  /** Sends a request and calls back with the answer's status. */
+  /** Sends a request. Calls back with the status of the answer. */
   send(request: Buffer, onAnswer: OnAnswer): void {
     this.#unanswered.push(onAnswer);
     if (this.#socket.destroyed) setImmediate(() => this.#cutAll());
@@ -67,7 +67,7 @@ export class Connection {
   }
 
   #read(chunk: Buffer): void {
-    // What is sent upon the answers of one packet goes in one as well.
+    // Requests that follow the answers of one packet leave in one packet.
     this.#socket.cork();
     for (let rest = chunk; rest.length > 0;) {
       const bytes = this.#missingBytes > 0 ? this.#missingBytes : this.#readHead(rest);
@@ -80,7 +80,7 @@ export class Connection {
     this.#socket.uncork();
   }
 
-  /** Returns how long the answer is that begins here; null where nobody can tell. */
+  /** Returns the length of the answer that begins here, or null if it is unknown. */
   #readHead(chunk: Buffer): number | null {
     const end = chunk.indexOf(HEADERS_END);
     const headers = chunk.toString('latin1', 0, end);

@@ -3,13 +3,12 @@ import { once } from 'node:events';
 import type { Load, LoadResult } from './load.ts';
 
 /**
- * Generates a load from a process of its own, so that neither the caller's work nor its garbage is measured with it.
- * Throws where that process fails.
+ * Generates a load in a separate process, so that the caller's work and garbage are not measured. Throws if that process fails.
  */
 export async function generateLoad(load: Load, program = 'main.ts'): Promise<LoadResult> {
   const child = fork(new URL(program, import.meta.url), [], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    // The log is typed arrays.
+    // The log consists of typed arrays.
     serialization: 'advanced',
   });
   const exited = once(child, 'exit');

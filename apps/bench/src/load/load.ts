@@ -1,4 +1,4 @@
-/** One HTTP request, as it is sent. */
+/** An HTTP request. */
 export interface RequestShape {
   method: 'GET' | 'POST';
   path: string;
@@ -6,74 +6,73 @@ export interface RequestShape {
   body?: string;
 }
 
-/** What a load generator is told to do. */
+/** Instructions for a load generator. */
 export interface Load {
   baseUrl: string;
-  /** Sent in turn, over and over. */
+  /** Requests to send, cyclically. */
   requests: RequestShape[];
-  /** In a closed loop all of them are busy all the time. In an open loop: opened as they are needed, up to this many. */
+  /** Closed loop: all connections are always busy. Open loop: limit of connections, which are opened on demand. */
   connections: number;
-  /** Closed loop: a connection that the server has closed is opened again. */
+  /** Closed loop: reopens a connection that the server has closed. */
   reconnects?: true;
   seconds: number;
   /**
-   * Open loop: requests per second that arrive by a clock of their own (a Poisson process), whether or not earlier
-   * ones are answered. Absent: closed loop, each connection sends as soon as it is answered.
+   * Open loop: rate of a Poisson process, independent of answers. Absent: closed loop, in which each connection sends after each
+   * answer.
    */
   arrivalsPerSecond?: number;
   /**
-   * All connections are opened before the load begins and this is sent once on each: partners that have kept theirs.
-   * (A server may close a connection on which nothing was ever asked.)
+   * Opens all connections before the load and sends this request once on each, like partners with open connections. (A server may close a
+   * connection without requests.)
    */
   greeting?: RequestShape;
-  /** Open loop whose rate changes: one after the other, in place of `seconds` and `arrivalsPerSecond`. */
+  /** Open loop with a changing rate: consecutive phases, in place of `seconds` and `arrivalsPerSecond`. */
   phases?: Phase[];
-  /** Open loop: what found no connection within this time is not sent any more; who asked has gone. Absent: never. */
+  /** Open loop: a request without a connection for this time is not sent, because its caller has left. Absent: no limit. */
   patienceMs?: number;
   /**
-   * Tells in `LoadResult.log` what became of every single request, and numbers them: NUMBER in a body is replaced by
-   * a number of that many digits, from 0.
+   * Records every request in `LoadResult.log` and numbers requests: replaces NUMBER in a body by a number from 0, with as many digits.
    */
   logged?: true;
 }
 
-/** A stretch of an open loop. */
+/** A phase of an open loop. */
 export interface Phase {
   seconds: number;
   perSecond: number;
 }
 
-/** Where the number of a request goes, as long as the numbers are. */
+/** Placeholder for the number of a request, of the same length. */
 export const NUMBER = '#########';
 
-/** What became of every request, one column each, by the request's number. Times count in ms from the first phase. */
+/** The outcome of every request in columns, by the request's number. Times are in ms since the first phase. */
 export interface RequestLog {
-  /** When the first phase began, in milliseconds since the epoch. */
+  /** Start of the first phase, in milliseconds since the epoch. */
   startedAt: number;
-  /** When it was scheduled to arrive. */
+  /** Scheduled arrival. */
   dueAt: Float64Array;
-  /** When it was sent: later where no connection was free, or where the generator did not get to run. */
+  /** Time of the send: later than scheduled if no connection was free or the generator was delayed. */
   sentAt: Float64Array;
   answeredAt: Float64Array;
-  /** Response code; "cut" where the connection ended instead, "none" where no answer ever came, "gone" where it was not sent. */
+  /** Response code, or "cut" if the connection ended, "none" without an answer, "gone" if the request was not sent. */
   code: string[];
-  /** The pass reference of a "00"; otherwise the value of Retry-After. Empty where there is none. */
+  /** The pass reference of a "00", otherwise the value of Retry-After or an empty text. */
   detail: string[];
 }
 
-/** What became of it. */
+/** The result of a load. */
 export interface LoadResult {
-  /** Time from the first send to the last answer, and at least as long as was asked for. */
+  /** Time from the first send to the last answer, at least the requested time. */
   seconds: number;
-  /** When that time ended, in milliseconds since the epoch. */
+  /** End of that time, in milliseconds since the epoch. */
   endedAt: number;
-  /** Answers by HTTP status; "cut" where the connection ended instead. */
+  /** Answers by HTTP status, or "cut" if the connection ended. */
   answers: Record<string, number>;
-  /** From the send to the answer; in an open loop from the scheduled arrival, so that a stall counts for all who wait. */
+  /** Time from the send to the answer; in an open loop from the scheduled arrival, so that a stall counts for all waiting requests. */
   latencyMs: { p50: number; p90: number; p99: number; max: number };
-  /** CPU time that generating the load took. */
+  /** CPU time of the generator. */
   cpuMicros: number;
-  /** Where the load asked for it. */
+  /** Present if the load requests it. */
   log?: RequestLog;
 }
 
@@ -81,7 +80,7 @@ export const OK = '200';
 
 type Answers = Pick<LoadResult, 'answers'>;
 
-/** Answers of one status. */
+/** Returns the number of answers with a status. */
 export const answersOf = (result: Answers, status: string): number => result.answers[status] ?? 0;
 
 export const totalAnswers = (result: Answers): number =>

@@ -1,11 +1,11 @@
-// The load generator's process: takes one load from its parent, generates it, sends the result back and ends.
+// The process of the load generator: receives a load from its parent, generates it, sends back the result and ends.
 import { once } from 'node:events';
 import type { Load } from './load.ts';
 import { runLoad } from './run-load.ts';
 
-// Should the parent end first.
+// Ends if the parent ends first.
 process.on('disconnect', () => process.exit());
 const [load] = (await once(process, 'message')) as [Load];
 const result = await runLoad(load);
-// Not left to the event loop: connections whose answers never came would keep it alive.
+// Exits explicitly: connections without answers would keep the process alive.
 process.send!(result, () => process.exit());

@@ -1,7 +1,7 @@
 import { quantile } from '../report/statistics.ts';
 import type { RequestLog } from './load.ts';
 
-/** A stretch of time, in ms from the first phase. */
+/** A period, in ms since the first phase. */
 export interface Span {
   from: number;
   to: number;
@@ -9,7 +9,7 @@ export interface Span {
 
 type Times = 'dueAt' | 'sentAt' | 'answeredAt';
 
-/** How many requests of a code (or any) have this time within the span, per second. */
+/** Returns the rate per second of requests with this time in the span, of one code or of all. */
 export function rateIn(log: RequestLog, times: Times, { from, to }: Span, code?: string): number {
   let count = 0;
   log[times].forEach((at, number) => {
@@ -18,7 +18,7 @@ export function rateIn(log: RequestLog, times: Times, { from, to }: Span, code?:
   return count / ((to - from) / 1000);
 }
 
-/** Numbers of the requests that were due within the span. */
+/** Returns the numbers of the requests that were due in the span. */
 export function dueIn(log: RequestLog, { from, to }: Span): number[] {
   const numbers: number[] = [];
   log.dueAt.forEach((at, number) => {
@@ -27,7 +27,7 @@ export function dueIn(log: RequestLog, { from, to }: Span): number[] {
   return numbers;
 }
 
-/** How many there are of each response code. */
+/** Returns the number of requests by response code. */
 export function countCodes(log: RequestLog, numbers: readonly number[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const number of numbers) {
@@ -37,7 +37,7 @@ export function countCodes(log: RequestLog, numbers: readonly number[]): Record<
   return counts;
 }
 
-/** From the scheduled arrival to the answer; NaN where none came. */
+/** Returns the times from the scheduled arrival to the answer, NaN without an answer. */
 export function latencies(log: RequestLog, numbers: readonly number[], code?: string): number[] {
   return numbers
     .filter((number) => code === undefined || log.code[number] === code)
@@ -47,8 +47,8 @@ export function latencies(log: RequestLog, numbers: readonly number[], code?: st
 const WINDOW_MS = 100;
 
 /**
- * Seconds from `span.from` until the service is as it should be for good: every request answered "00", and half of each
- * tenth of a second's within `usualMs`.
+ * Returns the seconds from `span.from` until the service has recovered: from then on every request is answered "00", and in each tenth
+ * of a second half of them within `usualMs`.
  */
 export function secondsUntilUsual(log: RequestLog, span: Span, usualMs: number): number {
   let usualFrom = span.from;

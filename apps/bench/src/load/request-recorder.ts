@@ -4,7 +4,7 @@ const CODE = Buffer.from('"responseCode":"');
 const REFERENCE = /"responseData":"([^"]+)"/;
 const RETRY_AFTER = /^retry-after: *(\S+)/im;
 
-/** Keeps what became of each request of an open loop. */
+/** Records the outcome of each request in an open loop. */
 export class RequestRecorder {
   readonly #numberAt: Map<Buffer, number>;
   readonly #dueAt: number[] = [];
@@ -13,7 +13,7 @@ export class RequestRecorder {
   readonly #code: string[] = [];
   readonly #detail: string[] = [];
 
-  /** `requests` are the texts that are sent in turn; NUMBER in one stands for the request's number. */
+  /** `requests` are the texts to send cyclically. NUMBER in a text stands for the request's number. */
   constructor(requests: readonly Buffer[]) {
     this.#numberAt = new Map(requests.map((request) => [request, request.indexOf(NUMBER)]));
   }
@@ -26,7 +26,7 @@ export class RequestRecorder {
     this.#detail.push('');
   }
 
-  /** The text to send as the request of this number. */
+  /** Returns the text of the request with this number. */
   sending(number: number, request: Buffer): Buffer {
     this.#sentAt[number] = performance.now();
     const at = this.#numberAt.get(request)!;
@@ -49,7 +49,7 @@ export class RequestRecorder {
       (code === '00' ? REFERENCE : RETRY_AFTER).exec(piece.toString('latin1'))?.[1] ?? '';
   }
 
-  /** With times from `startedAt` on. */
+  /** Returns the log, with times since `startedAt`. */
   log(startedAt: number): RequestLog {
     const since = (times: number[]) => Float64Array.from(times, (at) => at - startedAt);
     return {

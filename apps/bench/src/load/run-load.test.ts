@@ -80,7 +80,7 @@ test('an open loop sends what arrives, and counts a stall for everybody who wait
   // A Poisson process: within five standard deviations of its mean.
   expect(result.answers['200']).toBeGreaterThan(1_000 - 160);
   expect(result.answers['200']).toBeLessThan(1_000 + 160);
-  // Fifty arrivals take about 50 ms, which the first of them waited.
+  // Fifty arrivals take about 50 ms, and the first of them waits that long.
   expect(result.latencyMs.max).toBeGreaterThan(20);
 });
 

@@ -4,11 +4,11 @@ import { Connection } from './connection.ts';
 import type { Load, LoadResult, Phase, RequestShape } from './load.ts';
 import { RequestRecorder } from './request-recorder.ts';
 
-/** Longest wait for answers that are due when the load has ended. */
+/** Limit of the wait for missing answers after the load. */
 const LAST_ANSWERS_MS = 10_000;
 const TICK_MS = 1;
 const FIRST_CONNECTIONS = 64;
-/** Fewer than a server's accept queue holds. */
+/** Less than a server's accept queue. */
 const OPENED_AT_ONCE = 256;
 
 /** Generates a load in this process. */
@@ -43,7 +43,7 @@ function phasesOf({ phases, seconds, arrivalsPerSecond }: Load): Phase[] | undef
   );
 }
 
-/** Counts answers, and how long each took. */
+/** Counts answers and records their latencies. */
 export class Tally {
   readonly answers: Record<string, number> = {};
   lastAnswerAt = 0;
@@ -95,7 +95,7 @@ async function runClosedLoop(
   for (const connection of connections) connection.close();
 }
 
-/** Those that never come are counted as well. */
+/** Counts missing answers as well. */
 async function waitForLastAnswers(count: () => number, tally: Tally): Promise<void> {
   for (const giveUpAt = performance.now() + LAST_ANSWERS_MS; count() > 0;) {
     if (performance.now() > giveUpAt) {
@@ -116,7 +116,7 @@ async function runOpenLoop(phases: Phase[], partners: Partners): Promise<void> {
   await partners.finish();
 }
 
-/** Arrivals are drawn for every tick of a clock that does not care when this process gets to run. */
+/** Draws the arrivals of each tick of a clock that is independent of this process's delays. */
 async function runPhase({ seconds, perSecond }: Phase, startsAt: number, partners: Partners): Promise<void> {
   for (let tick = 1; tick * TICK_MS <= seconds * 1000;) {
     await delay(TICK_MS);
@@ -132,7 +132,7 @@ async function runPhase({ seconds, perSecond }: Phase, startsAt: number, partner
   }
 }
 
-/** Sends what has arrived over connections that are idle, and opens more of them where none is. */
+/** Sends arrived requests on idle connections, and opens more connections if none is idle. */
 class Partners {
   readonly #load: Load;
   readonly #requests: Buffer[];
@@ -141,7 +141,7 @@ class Partners {
   readonly #idle: Connection[];
   #open: number;
   #opening = 0;
-  /** Scheduled times of what has arrived, in order; those before `#sent` are sent already. */
+  /** Scheduled times of arrived requests, in order. Those before `#sent` are sent. */
   #arrivals: number[] = [];
   #sent = 0;
   #unanswered = 0;
@@ -171,7 +171,7 @@ class Partners {
     this.#forgetGone();
     while (this.#dueCount > 0 && this.#idle.length > 0) {
       const connection = this.#idle.pop()!;
-      // A server may close what has been idle for long.
+      // A server may close idle connections.
       if (connection.isOpen) this.#sendNext(connection);
       else this.#open -= 1;
     }
@@ -183,7 +183,7 @@ class Partners {
     if (wanted > 0) void this.#connect(wanted);
   }
 
-  /** Waits for what is due and closes all connections. */
+  /** Waits for missing answers and closes all connections. */
   async finish(): Promise<void> {
     await waitForLastAnswers(() => this.#unanswered, this.#tally);
     for (const connection of this.#idle) connection.close();
@@ -244,7 +244,7 @@ async function greet(connections: Connection[], request: Buffer): Promise<void> 
     await new Promise<void>((resolve) => connection.send(request, () => resolve()));
 }
 
-/** Draws how many events of a Poisson process with this mean fall into one tick (Knuth's method; small means only). */
+/** Returns a random number of Poisson events per tick for this mean (Knuth's method, for small means). */
 function poisson(mean: number): number {
   const limit = Math.exp(-mean);
   let count = 0;

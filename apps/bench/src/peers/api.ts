@@ -1,4 +1,4 @@
-// The API process of a peer: Floodgate's HTTP side, word for word, with the peer's way of registering behind it.
+// The API process of a peer: exactly Floodgate's HTTP side, with the peer's way of registering.
 import { buildApi, type ApiContext, type Routes } from '@floodgate/http';
 import { partnersApi } from '@floodgate/partners/api';
 import { addRegisterRoute } from '@floodgate/registrations/api';
@@ -8,7 +8,7 @@ import { connect, readAtOnce } from '@floodgate/database';
 import { loadPeer, PeerConfig } from './peer.ts';
 import { registerWith } from './reserve-seat.ts';
 
-/** As long as Floodgate lets a registration wait; one that has not got a connection by then is answered 90. */
+/** The time limit of a registration in Floodgate. A request that has no connection in this time is answered 90. */
 const CONNECT_TIMEOUT_MS = 3_000;
 const READ_CONNECTIONS = 4;
 

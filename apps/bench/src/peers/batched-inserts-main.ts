@@ -1,4 +1,4 @@
-// The process that measureBatchedInserts starts: inserts batches on two connections and writes what it did as JSON.
+// The process of measureBatchedInserts: inserts batches on two connections and prints its result as JSON.
 import { Client } from 'pg';
 
 const CONNECTIONS = 2;
@@ -41,7 +41,7 @@ const ATTENDEE = [
   '"vegetarian"',
   '""',
 ];
-// Built once: what the client spends on its parameters is no part of the ceiling.
+// Built once: the client's work for its parameters is not part of the ceiling.
 const columns = ATTENDEE.map((value) => `{${Array.from({ length: batchSize }, () => value).join(',')}}`);
 const values = [ids.ticketId, ids.eventId, ids.partnerId, ...columns];
 
@@ -63,7 +63,7 @@ const measured = {
 };
 process.stdout.write(`${JSON.stringify(measured)}\n`);
 
-/** Answers how long each batch took. */
+/** Returns the duration of each batch. */
 async function insertUntilEnd(client: Client): Promise<number[]> {
   const tookMs: number[] = [];
   while (performance.now() < endsAt) {

@@ -2,12 +2,12 @@ import type { JobsOptions, WorkerOptions } from 'bullmq';
 
 export const QUEUE_NAME = 'confirm';
 
-/** What a job carries: the data is in Postgres. */
+/** Payload of a job. The data is in Postgres. */
 export interface ConfirmJob {
   serial: number;
 }
 
-/** As Floodgate's jobs: retried, and gone once they are done. */
+/** As in Floodgate: jobs are retried, and removed when done. */
 export const JOB_OPTIONS: JobsOptions = {
   attempts: 10,
   backoff: { type: 'exponential', delay: 500, jitter: 0.5 },
@@ -15,7 +15,7 @@ export const JOB_OPTIONS: JobsOptions = {
   removeOnFail: { age: 30 * 24 * 3600, count: 100_000 },
 };
 
-/** A worker that dies leaves its jobs to others after as long as Floodgate's. */
+/** Other workers take over the jobs of a dead worker after the same time as in Floodgate. */
 export const WORKER_OPTIONS = {
   lockDuration: 15_000,
   stalledInterval: 15_000,

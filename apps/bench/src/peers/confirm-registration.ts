@@ -8,12 +8,12 @@ const CONFIRM_ALL = `
   update peer_registrations set state = 'confirmed', finished_at = clock_timestamp()
   where serial = any($1::bigint[]) and state = 'pending'`;
 
-/** The job's handler. Idempotent: what is confirmed stays as it is. */
+/** The job's handler. Idempotent: a confirmed registration does not change. */
 export async function confirmRegistration(db: Database, serial: number): Promise<void> {
   await db.executeQuery(CompiledQuery.raw(CONFIRM, [serial]));
 }
 
-/** The handler of a queue that hands over several jobs at once. */
+/** The handler of a queue that passes several jobs at once. */
 export async function confirmRegistrations(db: Database, serials: readonly number[]): Promise<void> {
   await db.executeQuery(CompiledQuery.raw(CONFIRM_ALL, [serials]));
 }

@@ -2,8 +2,8 @@ import type { Peer } from './peer.ts';
 import { openRedisDesk, startRedisWorker } from './redis-queue.ts';
 import { reserveInOneStatement } from './reserve-seat.ts';
 
-// Tried, in turn on the same machine: 2, 4, 8 and 16 connections for the API on one hot ticket (2 is slower, the others
-// are alike); 8, 16 and 32 on fifty tickets (the more the faster, by little). For the worker 3 were slower than 8.
+// Tried alternately on the same machine: 2, 4, 8 and 16 connections for the API on one hot ticket (2 is slower, the others have the same
+// rate), and 8, 16 and 32 on fifty tickets (more are slightly faster). For the worker, 3 were slower than 8.
 export const peer: Peer = {
   connections: { api: 16, worker: 8 },
   openDesk: (dependencies) =>

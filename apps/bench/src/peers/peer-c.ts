@@ -31,7 +31,7 @@ export const peer: Peer = {
   openDesk: async ({ config, db, log }) => {
     const boss = new PgBoss({
       connectionString: config.DATABASE_URL,
-      // It only looks up its queues: jobs are sent on the connection of their transaction.
+      // Only for looking up queues: jobs are sent on the connection of their transaction.
       max: 1,
       migrate: false,
       supervise: false,
@@ -62,11 +62,11 @@ export const peer: Peer = {
     const options = {
       batchSize: 200,
       localConcurrency: 2,
-      // The shortest that it allows; while batches come back full it does not wait at all.
+      // The minimum. It does not wait while batches are full.
       pollingIntervalSeconds: 0.5,
       burstWhenBatchFull: true,
     };
-    // As pg-boss advises for many small jobs: the handler takes a whole batch in one statement.
+    // pg-boss recommends this for many small jobs: the handler processes a whole batch in one statement.
     await boss.work<ConfirmJob>(QUEUE, options, (jobs) =>
       confirmRegistrations(
         db,

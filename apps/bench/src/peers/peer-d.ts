@@ -33,7 +33,7 @@ export const peer: Peer = {
       preset: {
         worker: {
           concurrentJobs: 24,
-          // Below concurrentJobs, because the handlers have a pool of their own.
+          // Less than concurrentJobs, because the handlers have a separate pool.
           maxPoolSize: 10,
           localQueue: { size: 500 },
           completeJobBatchDelay: 20,
@@ -46,7 +46,7 @@ export const peer: Peer = {
   },
 };
 
-/** Otherwise it writes a line for every job. */
+/** Without this, it logs a line for every job. */
 function silentBelowWarning(log?: Log): Logger {
   return new Logger(() => (level, message) => {
     if (level === 'error' || level === 'warning') log?.warn(message);

@@ -44,7 +44,7 @@ export const peer: Peer = {
     return {
       reserve: async (seat) => {
         const outcome = await reserveInOneStatement(db, seat);
-        // Awaited, as on Redis: there is no outbox. BullMQ adds it on a connection of its own, not in our transaction.
+        // Awaited as on Redis, because there is no outbox. BullMQ adds the job on its own connection, not in our transaction.
         if (outcome.kind === 'registered') await queue.add('confirm', { serial: outcome.serial });
         return outcome;
       },

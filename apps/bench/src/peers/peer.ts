@@ -8,7 +8,7 @@ import type { SeatOutcome, SeatRequest } from './reserve-seat.ts';
 export const PEER_LETTERS = ['a', 'b', 'c', 'd', 'e'] as const;
 export type PeerLetter = (typeof PEER_LETTERS)[number];
 
-/** What a peer's processes read from their environment. */
+/** Settings of a peer's processes. */
 export const PeerConfig = Type.Object({
   ...databaseSettings,
   QUEUE_URL: queueSettings.QUEUE_URL,
@@ -20,25 +20,25 @@ export type PeerConfig = Static<typeof PeerConfig>;
 export interface PeerDependencies {
   config: PeerConfig;
   log: Logger;
-  /** A pool of the size that the peer asked for; its statements are prepared by name. */
+  /** A pool of the peer's size. Its statements are prepared by name. */
   db: Database;
 }
 
-/** A desk or a worker that runs. */
+/** A running desk or worker. */
 export interface Closeable {
   close(): Promise<void>;
 }
 
-/** Takes a seat and sees to it that a worker confirms it. */
+/** Reserves a seat and lets a worker confirm it. */
 export interface Desk extends Closeable {
   reserve(seat: SeatRequest): Promise<SeatOutcome>;
 }
 
-/** One way to build the service, as a good team would with the libraries it is made of. */
+/** A design of the service that a good team would build with these libraries. */
 export interface Peer {
-  /** Connections to Postgres, beside those of the queue itself. */
+  /** Connections to Postgres, in addition to those of the queue. */
   connections: { api: number; worker: number };
-  /** Prepares what the queue keeps in Postgres. */
+  /** Prepares the queue's schema in Postgres. */
   prepare?(databaseUrl: string): Promise<void>;
   openDesk(dependencies: PeerDependencies): Promise<Desk>;
   startWorker(dependencies: PeerDependencies): Promise<Closeable>;
@@ -46,7 +46,7 @@ export interface Peer {
 
 export type Register = Registrations['submit'];
 
-/** Only the modules of the one peer that runs are loaded: the others' libraries cost it no memory. */
+/** Loads only the modules of one peer, so that the libraries of others use no memory. */
 export async function loadPeer(letter: string): Promise<Peer> {
   const { peer } = (await import(`./peer-${letter}.ts`)) as { peer: Peer };
   return peer;

@@ -5,25 +5,25 @@ import { confirmRegistration } from './confirm-registration.ts';
 import type { Closeable, Desk, PeerDependencies } from './peer.ts';
 import type { SeatOutcome, SeatRequest } from './reserve-seat.ts';
 
-/** Tried: 16, 50 and 100 jobs at once. 16 is a little slower, 100 no faster, and each job waits longer. */
+/** Tried: 16, 50 and 100 jobs at once. 16 is slightly slower. 100 is not faster, and jobs wait longer. */
 const CONCURRENCY = 50;
 
 const prefixOf = ({ config }: PeerDependencies) => `{peer-${config.PEER}}`;
 
 /**
- * A desk that hands each registration to BullMQ on Redis, as a job of its own. The job is awaited before the answer:
- * without an outbox, a registration that is answered and has no job would never be confirmed.
+ * Opens a desk that adds a job to BullMQ on Redis for each registration. It awaits the job before the answer: without an outbox, an
+ * answered registration without a job would never be confirmed.
  */
 export async function openRedisDesk(
   dependencies: PeerDependencies,
   reserve: (seat: SeatRequest) => Promise<SeatOutcome>,
 ): Promise<Desk> {
   const { config, log } = dependencies;
-  // As BullMQ advises for producers: fail at once while Redis is away.
+  // BullMQ recommends this for producers: fail immediately while Redis is down.
   const connection = new Redis(config.QUEUE_URL, {
     maxRetriesPerRequest: 1,
     enableOfflineQueue: false,
-    // A little faster than without (about 5 %, within the noise).
+    // Slightly faster than without (about 5 %, within the noise).
     enableAutoPipelining: true,
   });
   const queue = new Queue<ConfirmJob>(QUEUE_NAME, {

@@ -16,8 +16,8 @@ export type SeatOutcome =
   { kind: 'registered'; serial: number } | { kind: 'no-such-ticket' | 'not-on-sale' | 'sold-out' };
 
 /**
- * Floodgate's HTTP side asks this for every valid request. Peers know neither idempotency keys nor the refusal of
- * duplicates: that makes them a little cheaper, to their advantage.
+ * Floodgate's HTTP side reads this for every valid request. Peers have no idempotency keys and do not refuse duplicates, which makes them
+ * slightly cheaper.
  */
 export function registerWith(reserve: (seat: SeatRequest) => Promise<SeatOutcome>): Register {
   return async (_principal, submission) => {
@@ -42,7 +42,7 @@ export function registerWith(reserve: (seat: SeatRequest) => Promise<SeatOutcome
   };
 }
 
-// The texts are constant: Kysely has nothing to compile, and each is prepared once per connection.
+// Constant texts: Kysely compiles nothing, and each statement is prepared once per connection.
 
 const ON_SALE = 'active and coalesce(sale_starts_at <= now(), true) and coalesce(now() < sale_ends_at, true)';
 const COLUMNS = `ticket_id, event_id, partner_id, pass_code, full_name, email_address, phone_number, gender,
@@ -56,7 +56,7 @@ const LOCK_TICKET = `
 const INSERT = `insert into peer_registrations (${COLUMNS}) values (${VALUES}) returning serial`;
 const COUNT_SEAT = 'update tickets set taken = taken + 1 where id = $1';
 
-/** A transaction as it is written most often: lock the ticket, look, insert, count. */
+/** The usual transaction: lock the ticket, check, insert, count. */
 export function reserveInTransaction(db: Database, seat: SeatRequest): Promise<SeatOutcome> {
   return db.transaction().execute(async (transaction) => {
     const [ticketId, eventId] = seat;
@@ -86,7 +86,7 @@ export const reserveAnd = (expression: string) => `${RESERVE}, ${expression} fro
 const WHY_REFUSED = `
   select taken < capacity as has_seats, ${ON_SALE} as on_sale from tickets where id = $1 and event_id = $2`;
 
-/** One statement for the seat and its registration; a second one only where there was no seat, to say why. */
+/** One statement for the seat and its registration. A second one only without a seat, for the reason. */
 export async function reserveInOneStatement(
   db: Database,
   seat: SeatRequest,

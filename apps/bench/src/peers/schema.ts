@@ -2,8 +2,8 @@ import type { Database } from '@floodgate/database';
 import { sql } from 'kysely';
 
 /**
- * Creates the peers' counterpart of Floodgate's `registrations`: the same columns and types, with a state per row
- * instead of a batch. The tickets are Floodgate's.
+ * Creates the peers' `registrations`: Floodgate's columns and types, with a state per row in place of a batch. Peers use Floodgate's
+ * tickets.
  */
 export async function createPeerRegistrations(db: Database): Promise<void> {
   // reserved_at is the time of the insert and not of the transaction's begin, which may have waited for the ticket:

@@ -1,4 +1,4 @@
-// The worker process of a peer: confirms registrations, a job each.
+// The worker process of a peer: confirms registrations, one per job.
 import { runService, type Logger } from '@floodgate/service';
 import { connect } from '@floodgate/database';
 import { loadPeer, PeerConfig } from './peer.ts';
@@ -12,7 +12,7 @@ async function start(config: PeerConfig, log: Logger): Promise<AsyncDisposable> 
     applicationName: 'peer-worker',
     maxConnections: peer.connections.worker,
     prepareStatements: true,
-    // A burst of jobs may wait for a connection; giving one up would only repeat it.
+    // A burst of jobs may wait for a connection: a timeout would only cause a retry.
     connectTimeoutMs: 30_000,
   });
   const worker = await peer.startWorker({ config, log, db });

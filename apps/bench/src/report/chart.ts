@@ -15,22 +15,22 @@ use([
   SVGRenderer,
 ]);
 
-// There is no browser to measure text, and what ECharts assumes instead cuts off labels in wider fonts and bold ones.
+// Without a browser, ECharts underestimates text and cuts off labels in wide and bold fonts.
 setPlatformAPI({
   measureText: (text, font) => ({
     width: textWidth(text, Number(/([\d.]+)px/.exec(font ?? '')?.[1] ?? 12), /bold/.test(font ?? '')),
   }),
 });
 
-/** Roughly how wide a text is, in pixels; rather too much than too little. */
+/** Estimates the width of a text in pixels, rather too wide than too narrow. */
 export function textWidth(text: string, fontSize: number, bold = false): number {
-  // ECharts takes the height of a line from the width of a Chinese character.
+  // ECharts derives the height of a line from the width of a Chinese character.
   const isWide = (character: string): boolean => character >= '\u2e80';
   const ems = Array.from(text, (character) => (isWide(character) ? 1 : bold ? 0.68 : 0.6));
   return ems.reduce((sum, em) => sum + em, 0) * fontSize;
 }
 
-/** The page's style sheet gives each a value for light and one for dark. */
+/** The page's style sheet defines each colour for light and dark mode. */
 export const COLOURS = {
   ink: 'var(--ink)',
   muted: 'var(--muted)',
@@ -48,7 +48,7 @@ export interface Size {
   height: number;
 }
 
-/** The chart as an SVG element. */
+/** Returns the chart as an SVG element. */
 export function renderChart(option: EChartsOption, { width, height }: Size): string {
   const chart = init(null, null, { renderer: 'svg', ssr: true, width, height });
   try {

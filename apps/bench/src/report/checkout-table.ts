@@ -2,7 +2,7 @@ import type { CheckoutComparison, Spread } from '../results.ts';
 import { left, right, tableOf, type Table } from './columns.ts';
 import { figureWithRange } from './figures.ts';
 
-/** One row for each workload. */
+/** Returns a table with a row for each workload. */
 export function checkoutTable(comparisons: readonly CheckoutComparison[]): Table {
   const ratio = (title: string, pick: (one: CheckoutComparison) => Spread | undefined) =>
     right<CheckoutComparison>(title, (one) => {

@@ -1,11 +1,11 @@
-/** A table of finished text, for the terminal and for HTML alike. */
+/** A table of text, for the terminal and for HTML. */
 export interface Table {
   caption: string;
   columns: { title: string; align: 'left' | 'right' }[];
   rows: string[][];
 }
 
-/** How a column reads an item; what it does not have is left undefined. */
+/** A column and its text for an item. A missing text is undefined. */
 export interface Column<Item> {
   title: string;
   align: 'left' | 'right';
@@ -20,7 +20,7 @@ export function right<Item>(title: string, cell: Column<Item>['cell']): Column<I
   return { title, align: 'right', cell };
 }
 
-/** A row for each item. */
+/** Returns a table with a row for each item. */
 export function tableOf<Item>(caption: string, columns: Column<Item>[], items: readonly Item[]): Table {
   return {
     caption,

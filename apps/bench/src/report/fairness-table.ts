@@ -6,7 +6,7 @@ import { spread } from './statistics.ts';
 
 type Load = { name: string; rounds: readonly Fairness[] };
 
-/** By who else asks, over the rounds. */
+/** Returns a row for each kind of other load, over all rounds. */
 export function fairnessTable(fairnesses: readonly Fairness[]): Table {
   const of = (title: string, read: (one: Fairness) => number) =>
     right<Load>(title, ({ rounds }) => figureWithRange(spread(rounds.map(read))));

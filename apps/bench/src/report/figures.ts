@@ -1,6 +1,6 @@
 import type { Spread } from '../results.ts';
 
-/** Three digits are more than the noise of a benchmark leaves standing: 12,345 · 123 · 12.3 · 1.23. */
+/** Formats a figure with three digits, more than the noise of a benchmark justifies: 12,345 · 123 · 12.3 · 1.23. */
 export function figure(value: number): string {
   if (!Number.isFinite(value)) return '–';
   const size = Math.abs(value);
@@ -8,13 +8,13 @@ export function figure(value: number): string {
   return value.toLocaleString('en-US', { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
 }
 
-/** e.g. "10,010 (9,800–10,300)"; without the range where there is none. */
+/** Formats a figure with its range, if it has one, e.g. "10,010 (9,800–10,300)". */
 export function figureWithRange({ median, min, max }: Spread, unit = ''): string {
   const range = min === max ? '' : ` (${figure(min)}–${figure(max)})`;
   return `${figure(median)}${unit}${range}`;
 }
 
-/** For the ticks of an axis, where space is short: 500 · 2.5k · 100k. */
+/** Formats a tick of an axis, which has little space: 500 · 2.5k · 100k. */
 export function compact(value: number): string {
   return value >= 1000 ? `${Number((value / 1000).toPrecision(3))}k` : `${Number(value.toPrecision(3))}`;
 }

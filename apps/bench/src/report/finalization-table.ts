@@ -6,7 +6,7 @@ import { spread } from './statistics.ts';
 
 type Load = { name: string; rounds: readonly Finalization[] };
 
-/** By load, over its rounds. */
+/** Returns a row for each load, over its rounds. */
 export function finalizationTable(finalizations: readonly Finalization[]): Table {
   const of = (title: string, read: (one: Finalization) => number) =>
     right<Load>(title, ({ rounds }) => figureWithRange(spread(rounds.map(read))));

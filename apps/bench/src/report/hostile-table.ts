@@ -5,7 +5,7 @@ import { spread } from './statistics.ts';
 
 type Load = { name: string; rounds: readonly Hostile[] };
 
-/** By what the hostile partner sends, over the rounds. */
+/** Returns a row for each kind of hostile requests, over all rounds. */
 export function hostileTable(hostiles: readonly Hostile[]): Table {
   const of = (title: string, read: (one: Hostile) => number) =>
     right<Load>(title, ({ rounds }) => figureWithRange(spread(rounds.map(read))));

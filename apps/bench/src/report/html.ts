@@ -13,10 +13,10 @@ import { sizingTable } from './sizing.ts';
 import { discardedRuns, summarize, type WorkloadSummary } from './summary.ts';
 import { nameDiscarded, specialTables, targetsTable, workloadTables } from './tables.ts';
 
-/** Shrinking the wide plot to a phone would shrink its text, so each is drawn twice and the style sheet picks one. */
+/** A wide plot on a phone would have tiny text, so each plot is drawn twice and the style sheet selects one. */
 const WIDTHS = { wide: 800, narrow: 360 };
 
-/** The results as one HTML file that needs nothing else: no script, no font, no request. */
+/** Returns the results as one HTML file without scripts, fonts or requests. */
 export function renderHtml(results: BenchResults): string {
   const workloads = summarize(results);
   const page = markup`<!doctype html>
@@ -71,7 +71,7 @@ ${tableMarkup(targetsTable(results.targets))}
 </section>`;
 }
 
-/** The first workload that is not paced is the one that shows most; the others add their ratios. */
+/** Plots the first workload that is not paced in full. The others add their ratios. */
 function plots(workloads: WorkloadSummary[], { soak }: BenchResults): Content {
   const saturating = workloads.filter(({ paced }) => !paced);
   const lead = saturating[0];
@@ -116,7 +116,7 @@ ${drawn}
 `;
 }
 
-/** Wider than a phone: it scrolls in itself, also by keyboard. */
+/** A table can be wider than a phone, so it scrolls, also by keyboard. */
 function tableMarkup({ caption, columns, rows }: Table): Markup {
   const cell = (text: string, index: number): Markup => {
     const { align } = columns[index]!;

@@ -1,4 +1,4 @@
-/** A piece of HTML that is safe to be put into a page as it is. */
+/** A piece of HTML that is safe to insert into a page. */
 export class Markup {
   readonly text: string;
 
@@ -9,7 +9,7 @@ export class Markup {
 
 export type Content = string | number | Markup | readonly Content[];
 
-/** HTML from a template: what is put in is escaped, unless it is markup already. */
+/** Returns HTML from a template. Escapes inserted texts, but not markup. */
 export function markup(literals: TemplateStringsArray, ...contents: Content[]): Markup {
   return new Markup(String.raw({ raw: literals }, ...contents.map(render)));
 }

@@ -1,6 +1,6 @@
 import type { BenchResults, Comparison, Run } from '../results.ts';
 
-/** Made up, but of the size and shape that a run on a small machine has. */
+/** Invented results with the size and shape of a run on a small machine. */
 export function sampleResults(): BenchResults {
   return {
     startedAt: '2026-11-21T09:15:00.000Z',
@@ -56,7 +56,7 @@ export function sampleResults(): BenchResults {
   };
 }
 
-/** A run that nobody may count: it lost registrations, and its rate would move every median. */
+/** A run that must not count: it lost registrations, and its rate would change every median. */
 export const DISCARDED = { round: 3, reason: '3 registrations lost', rate: 99_999 };
 
 function hotTicket(): Run[] {

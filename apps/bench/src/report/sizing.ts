@@ -8,8 +8,8 @@ import { medianOf } from './statistics.ts';
 const MICROS = 1_000_000;
 
 /**
- * What Floodgate needs of a machine, from its runs on a ticket that does not sell out; null without such runs. The rate
- * per core is the inverse of the CPU time per registration, so it holds while a part has a core to itself.
+ * Returns the requirements of Floodgate, from its runs on a ticket that does not sell out, or null without such runs. The rate per core is
+ * the inverse of the CPU time per registration, so it is valid if each part has a core.
  */
 export function sizingTable({ runs }: BenchResults): Table | null {
   const counted = runs.filter(

@@ -3,22 +3,22 @@ import { left, right, tableOf, type Table } from './columns.ts';
 import { figure, figureWithRange } from './figures.ts';
 import { spread } from './statistics.ts';
 
-/** What a scavenge has to free of the new space: less, and what dies young is taken for old. */
+/** Minimum share of the new space that a scavenge must free. Below this, V8 promotes short-lived objects to the old space. */
 const HEALTHY_SHARE = 0.9;
 const AS_THEY_ARE = 'as they are';
 
-/** By flags, then every start. */
+/** Returns a table by flags, and one of all starts. */
 export function startTables(starts: readonly Start[]): Table[] {
   return [variantTable(starts), everyStartTable(starts)];
 }
 
-/** Whether every scavenge freed as much as it should. */
+/** Returns whether every scavenge freed enough. */
 export const isHealthy = ({ freedShare }: Start): boolean => freedShare.worst >= HEALTHY_SHARE;
 
 interface Variant {
   flags: string;
   starts: readonly Start[];
-  /** Those without added flags, by round. */
+  /** Starts without added flags, by round. */
   usual: ReadonlyMap<number, Start>;
 }
 
@@ -59,7 +59,7 @@ function everyStartTable(starts: readonly Start[]): Table {
   return tableOf('Every start: the share of the new space that its scavenges freed', columns, starts);
 }
 
-/** By neighbours: what is busy around them is so around both. */
+/** Returns ratios of neighbouring starts, which share the machine's other load. */
 function ratioText({ flags, starts, usual }: Variant, pick: (start: Start) => number): string | undefined {
   if (flags === '') return undefined;
   return figureWithRange(spread(starts.map((start) => pick(start) / pick(usual.get(start.round)!))));

@@ -3,16 +3,16 @@ import type { BenchResults, Run, Spread } from '../results.ts';
 import { rateOf } from '../compare.ts';
 import { medianOf, spread } from './statistics.ts';
 
-/** What each part took, and all of them together; only those that were measured. */
+/** Figures of each measured part, and their total. */
 export type ByPart = Partial<Record<Part | 'total', number>>;
 
-/** One contender under one workload with one number of connections; medians over the runs that count. */
+/** One contender under one workload with one number of connections: medians of the runs that count. */
 export interface Row {
   contender: string;
   connections: number;
   runs: number;
   discardedRuns: number;
-  /** Each run's rate, per second: registered and finalized, or answered where nothing is registered. */
+  /** Each run's rate per second of finalized registrations, or of answers if nothing is registered. */
   rates: number[];
   registers: boolean;
   rate?: Spread;
@@ -20,7 +20,7 @@ export interface Row {
   ratio?: Spread;
   latencyMs?: { p50: number; p99: number };
   waitP99Ms?: number;
-  /** 0–1; absent where nothing was refused. */
+  /** From 0 to 1. Absent without refusals. */
   refusedShare?: number;
   cpuMicros: ByPart;
   residentMiB: ByPart;
@@ -29,13 +29,13 @@ export interface Row {
 export interface WorkloadSummary {
   name: string;
   description: string;
-  /** The load sets the rate, so that latency is what differs. */
+  /** Whether the load sets the rate, so that only latency differs. */
   paced: boolean;
   severalConnections: boolean;
   rows: Row[];
 }
 
-/** The workloads that were run, each with a row per contender and number of connections, in the order of the report. */
+/** Returns the workloads of the run in the report's order, each with a row per contender and number of connections. */
 export function summarize(results: BenchResults): WorkloadSummary[] {
   return namesInOrder(results.workloads, results.runs, 'workload').map(({ name, description, paced }) => {
     const runs = results.runs.filter((run) => run.workload === name);
@@ -100,7 +100,7 @@ function refusedShare(run: Run): number {
   return refused === 0 ? 0 : refused / (refused + run.accepted);
 }
 
-/** A run's total is the measured one, or else the sum of its parts. */
+/** Returns the figures by part. A run's total is the measured one, otherwise the sum of its parts. */
 function byPart(runs: (ByPart | undefined)[]): ByPart {
   const measured = runs.filter((run) => run !== undefined);
   const totals = measured.map((run) => run.total ?? PARTS.reduce((sum, part) => sum + (run[part] ?? 0), 0));
@@ -110,7 +110,7 @@ function byPart(runs: (ByPart | undefined)[]): ByPart {
   );
 }
 
-/** Those that were run. */
+/** Returns the names that were run. */
 function namesInOrder<Described extends { name: string }>(
   described: readonly Described[],
   runs: readonly Run[],
@@ -120,7 +120,7 @@ function namesInOrder<Described extends { name: string }>(
   return described.filter(({ name }) => ran.has(name));
 }
 
-/** An absent property rather than one that is undefined. */
+/** Returns an object without the property if the value is undefined. */
 function defined<Key extends string, Value>(key: Key, value: Value | undefined): Partial<Record<Key, Value>> {
   return value === undefined ? {} : ({ [key]: value } as Record<Key, Value>);
 }

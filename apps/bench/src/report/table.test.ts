@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { DISCARDED, sampleResults } from './sample-results.test-support.ts';
 import { renderTable } from './table.ts';
 
-/** The cells of the first line that begins with these. */
+/** Returns the cells of the first line that begins with these. */
 function cells(table: string, ...first: string[]): string[] {
   const lines = table.split('\n').map((line) =>
     line

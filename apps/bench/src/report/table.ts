@@ -6,7 +6,7 @@ import { sizingTable } from './sizing.ts';
 import { discardedRuns, summarize } from './summary.ts';
 import { nameDiscarded, specialTables, targetsTable, workloadTables } from './tables.ts';
 
-/** The results as Markdown that also reads well in a terminal. */
+/** Returns the results as Markdown that is also readable in a terminal. */
 export function renderTable(results: BenchResults): string {
   const sizing = sizingTable(results);
   const sections = [
@@ -78,7 +78,7 @@ function cellText(text: string): string {
   return plain(text).replaceAll('|', String.raw`\|`);
 }
 
-/** One line, and nothing that a terminal would obey. */
+/** Returns the text on one line without control characters. */
 function plain(text: string): string {
   return text.replaceAll(/[\p{Cc}\s]+/gu, ' ').trim();
 }

@@ -13,7 +13,7 @@ import { startTables } from './start-tables.ts';
 import { type ByPart, type Row, type WorkloadSummary } from './summary.ts';
 import { webhooksTable } from './webhooks-table.ts';
 
-/** What was measured in a run of its own. */
+/** Returns the tables of special measurements. */
 export function specialTables({
   overloads,
   outages,
@@ -42,7 +42,7 @@ export function specialTables({
   ];
 }
 
-/** How fast, then at what price: two tables, because one of both is too wide for a terminal. */
+/** Returns a table of rates and one of costs, because one table would be too wide for a terminal. */
 export function workloadTables(workload: WorkloadSummary): Table[] {
   const who = [left<Row>('contender', (row) => row.contender), ...connectionsColumn(workload)];
   const tables = [
@@ -121,7 +121,7 @@ function outageTable(outages: readonly Outage[]): Table {
 const memoryText = ({ before, max, after }: Overload['apiMiB']) =>
   [before, max, after].map(figure).join(', ');
 
-/** e.g. "peer-b, hot-ticket, 128 connections, round 2: 3 registrations lost". */
+/** Describes a discarded run, e.g. "peer-b, hot-ticket, 128 connections, round 2: 3 registrations lost". */
 export function nameDiscarded(run: Run): string {
   return `${run.contender}, ${run.workload}, ${run.connections} connections, round ${run.round}: ${run.discarded}`;
 }

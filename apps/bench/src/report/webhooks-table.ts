@@ -5,7 +5,7 @@ import { spread } from './statistics.ts';
 
 type Case = { name: string; rounds: readonly WebhookDrain[] };
 
-/** By who is told, over the rounds. */
+/** Returns a row for each set of receivers, over all rounds. */
 export function webhooksTable(drains: readonly WebhookDrain[]): Table {
   const of = (title: string, read: (one: WebhookDrain) => number) =>
     right<Case>(title, ({ rounds }) => figureWithRange(spread(rounds.map(read))));

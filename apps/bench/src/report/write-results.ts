@@ -10,9 +10,9 @@ export interface ResultPaths {
   latestHtml: string;
 }
 
-/** Writes the results as JSON and as HTML, under the time of the run and once more as the latest. */
+/** Writes the results as JSON and HTML, under the time of the run and as the latest. */
 export async function writeResults(directory: string, results: BenchResults): Promise<ResultPaths> {
-  // Colons are not allowed in file names everywhere.
+  // Some systems do not allow colons in file names.
   const name = results.startedAt.replaceAll(/[^\w.-]/g, '-');
   const json = `${JSON.stringify(results, null, 2)}\n`;
   const html = renderHtml(results);

@@ -34,7 +34,7 @@ test('this Node.js writes such lines', () => {
   expect(collections.map(({ kind }) => kind)).toEqual(
     expect.arrayContaining(['mark-compact', 'scavenge']) as string[],
   );
-  // The first ones follow what Node.js itself has allocated, most of which lives on.
+  // The first collections follow Node.js's own allocations, most of which survive.
   const { pauseMs, freedShare } = collections.findLast(({ kind }) => kind === 'scavenge')!;
   expect(pauseMs).toBeGreaterThan(0);
   expect(freedShare).toBeGreaterThan(0.8);

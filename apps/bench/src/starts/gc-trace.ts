@@ -1,10 +1,10 @@
-/** One run of V8's garbage collector, as `--trace-gc-nvp` tells of it. */
+/** One run of V8's garbage collector in the output of `--trace-gc-nvp`. */
 export interface Collection {
   kind: 'scavenge' | 'mark-compact';
   pauseMs: number;
   /**
-   * What a collection freed ÷ what was allocated since the one before: a new space full, where all is allocated there. What
-   * is kept for the next one evens out; missing from 1 is what has become old, or was allocated as old.
+   * Bytes freed ÷ bytes allocated since the previous collection, which is the whole new space if all objects start there. Survivors of one
+   * collection even out. The difference to 1 is the share of objects that were promoted to, or allocated in, the old space.
    */
   freedShare: number;
 }
@@ -19,7 +19,7 @@ interface TracedCollection {
 
 const LINE = /^\[\d+:0x[\da-f:]+\] +\d+ ms: GC: (\{.*\})$/gm;
 
-/** Returns the collections that a process wrote of, in their order. Its own log, and half a line, are passed over. */
+/** Returns the collections in a process's output, in order. Skips its log and incomplete lines. */
 export function parseGcTrace(output: string): Collection[] {
   return Array.from(output.matchAll(LINE), ([, json]) => collectionOf(json!)).filter((one) => one !== null);
 }
@@ -32,7 +32,7 @@ function collectionOf(json: string): Collection | null {
   return { kind, pauseMs: traced.pause, freedShare: freed / traced.allocated };
 }
 
-/** Another writer's line may stand within one of V8's. */
+/** Returns null for a line of V8 that another line interrupts. */
 function parseOrNull(json: string): TracedCollection | null {
   try {
     return JSON.parse(json) as TracedCollection;

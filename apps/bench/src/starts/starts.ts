@@ -15,10 +15,10 @@ const CONNECTIONS = 128;
 
 export interface StartsOptions {
   contender: Contender;
-  /** How often, with each of the flags. */
+  /** Number of starts with each set of flags. */
   count: number;
   seconds: number;
-  /** V8 flags to add; without any of them it is started as well. */
+  /** Sets of V8 flags to add. The API also starts without them. */
   flags: readonly (readonly string[])[];
 }
 
@@ -26,8 +26,8 @@ export const startsSeconds = ({ count, seconds, flags }: StartsOptions): number 
   count * (flags.length + 1) * (seconds + WARM_UP_SECONDS + OVERHEAD_SECONDS);
 
 /**
- * Starts the API over and over under one hot ticket: what V8 decides in the first seconds of a process holds for as long
- * as it lives. Variants take turns, in one order and then in the other. Throws where the books of a run do not balance.
+ * Starts the API repeatedly under one hot ticket, because V8's decisions in the first seconds of a process are final. Alternates the
+ * variants, in one order and then in reverse. Throws if the books of a run do not balance.
  */
 export async function startOften(
   servers: Servers,
@@ -71,7 +71,7 @@ async function startOnce(servers: Servers, one: OneStart, signal: AbortSignal): 
   return { flags: flags.join(' '), round, ...summarizeTrace(observed.trace), ...figuresOf(run) };
 }
 
-/** The same, tracing its API's collections; `observed` gets what it wrote during the latest load. */
+/** Returns the contender with tracing of its API's collections. `observed` gets the output during the latest load. */
 function observe(contender: Contender, flags: readonly string[], observed: { trace: string }): Contender {
   return {
     ...contender,
@@ -91,10 +91,10 @@ function observe(contender: Contender, flags: readonly string[], observed: { tra
   };
 }
 
-/** What the collector did, as a process wrote it. */
+/** Summarizes a process's trace of the collector. */
 export function summarizeTrace(trace: string) {
   const collections = parseGcTrace(trace);
-  // The first one keeps the connections that were just opened.
+  // In the first collection, the new connections survive.
   const [, ...scavenges] = collections.filter(({ kind }) => kind === 'scavenge');
   if (scavenges.length === 0) throw new Error('there was hardly a scavenge: the load is too short');
   const markCompacts = collections.filter(({ kind }) => kind === 'mark-compact').length;

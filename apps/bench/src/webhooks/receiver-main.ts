@@ -1,16 +1,16 @@
-// A receiver of webhooks, in a process of its own. Started by webhooks.ts.
+// A receiver of webhooks in a separate process. Started by webhooks.ts.
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import process from 'node:process';
 import type { Received } from './webhooks.ts';
 
 const TELL_MS = 20;
-/** In order, what a message says of its range. */
+/** The range of a message. */
 const RANGE = /"previousCursor":"(\d+)","cursor":"(\d+)"/;
 
 const received: Record<string, Received> = {};
 
-/** By path: /live takes everything, /slow answers late, /cut never. */
+/** Answers by path: /live accepts everything, /slow answers late, /cut never answers. */
 function answer(path: string, body: Buffer, response: ServerResponse): void {
   if (path.startsWith('/cut')) response.socket!.destroy();
   else if (path.startsWith('/slow')) setTimeout(() => response.writeHead(204).end(), 3_000);

@@ -16,14 +16,14 @@ import type { Servers } from '../servers.ts';
 
 export interface WebhooksOptions {
   rounds: number;
-  /** What one receiver is told; five are told a fifth each. */
+  /** Registrations for one receiver. Five receivers get a fifth each. */
   rows: number;
 }
 
-/** What a receiver knows of one of its paths. */
+/** The messages on one path of a receiver. */
 export interface Received {
   messages: number;
-  /** Messages that did not begin where the one before had ended. */
+  /** Messages that do not continue the range of the previous one. */
   breaks: number;
   cursor: number;
   firstAt: number;
@@ -36,7 +36,7 @@ const OVERHEAD_SECONDS = 10;
 const ROWS_PER_SECOND = 10_000;
 
 const LIVE = [1, 2, 3, 4, 5].map((number) => `/live-${number}`);
-/** Two that answer slowly, and one that cuts the connection. addBad adds one where nobody listens, and one that may not be reached. */
+/** Two receivers that answer slowly, and one that cuts the connection. addBad adds one on a closed port, and one with a forbidden address. */
 const BAD = ['/slow-1', '/slow-2', '/cut'];
 
 interface Case {
@@ -56,7 +56,7 @@ export const webhooksSeconds = ({ rounds, rows }: WebhooksOptions): number =>
   rounds * CASES.length * (rows / ROWS_PER_SECOND + OVERHEAD_SECONDS);
 
 /**
- * How fast webhooks tell of what is stored already, from the first message to the last. Throws where something is missing or the
+ * Measures the rate at which webhooks send stored registrations, from the first message to the last. Throws if something is missing or the
  * chain is broken.
  */
 export async function webhookDrains(
@@ -128,9 +128,9 @@ async function drain(servers: Servers, { live, isTroubled }: Case, rows: number)
 
 async function addBad(db: Database, owner: Owner, at: (path: string) => string): Promise<void> {
   await Promise.all(BAD.map((path) => addWebhook(db, owner, { url: at(path) })));
-  // Nobody listens there.
+  // No server listens on this port.
   await addWebhook(db, owner, { url: 'http://127.0.0.1:1/' });
-  // Of a test event nobody outside may be told: refused when it is connected to, as a name is that rebinds.
+  // Webhooks of a test event must not reach outside addresses. This one is refused at the connect, like DNS rebinding.
   const trial = await createFixture(db, 'allow', 'test');
   const trialTicket = await trial.addTicket();
   await tablesOf(db)
@@ -151,7 +151,7 @@ async function addBad(db: Database, owner: Owner, at: (path: string) => string):
   await addWebhook(db, trial, { url: 'https://203.0.114.1/' });
 }
 
-/** Starts a receiver in a process of its own. */
+/** Starts a receiver in a separate process. */
 export async function startReceiver() {
   const child: ChildProcess = fork(new URL('receiver-main.ts', import.meta.url));
   const [{ port }] = (await once(child, 'message')) as [{ port: number }];

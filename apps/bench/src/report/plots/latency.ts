@@ -2,7 +2,7 @@ import { figure } from '../figures.ts';
 import type { WorkloadSummary } from '../summary.ts';
 import { contenderColour, describe, frame, lineName, marks, plotHeight, ranges, type Plot } from './plot.ts';
 
-/** How long an answer took, for the half and for all but one in a hundred. */
+/** Plots the latency of answers: median and 99th percentile. */
 export function latencyPlot(workloads: WorkloadSummary[]): Plot | undefined {
   const rows = workloads.flatMap((workload) =>
     workload.rows.flatMap((row) =>

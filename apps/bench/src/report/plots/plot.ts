@@ -2,18 +2,18 @@ import type { EChartsOption, SeriesOption, XAXisComponentOption } from 'echarts'
 import { COLOURS, textWidth } from '../chart.ts';
 import type { Row, WorkloadSummary } from '../summary.ts';
 
-/** A plot that can be drawn at any width; its rows stay as high as they are. */
+/** A plot that can be drawn at any width. Its height does not change. */
 export interface Plot {
   title: string;
-  /** How to read it. */
+  /** Explains how to read the plot. */
   caption: string;
-  /** What it shows, for those who cannot see it. */
+  /** Text alternative for readers who cannot see the plot. */
   alternative: string;
   height: number;
   option(width: number): EChartsOption;
 }
 
-/** One line of a plot: its name to the left, its figure to the right. */
+/** A line of a plot, with its name on the left and its figure on the right. */
 export interface Line {
   name: string;
   figure: string;
@@ -46,7 +46,7 @@ export function plotHeight(rows: number, hasLegend = false): number {
   return rows * ROW_HEIGHT + AXIS_HEIGHT + (hasLegend ? LEGEND_HEIGHT : 0);
 }
 
-/** The contender, and below it what tells this line from its others. */
+/** Returns the contender and, below it, the difference from its other lines. */
 export function lineName(
   { contender, connections }: Row,
   { name, severalConnections }: WorkloadSummary,
@@ -59,7 +59,7 @@ export function lineName(
   ].join('\n');
 }
 
-/** The text alternative: every line with its figure. */
+/** Returns the text alternative: every line with its figure. */
 export function describe(title: string, lines: Line[]): string {
   const parts = lines.map(
     ({ name, figure }) => `${name.replaceAll('\n', ', ')}: ${figure.replaceAll('\n', ' ')}`,
@@ -71,17 +71,17 @@ export function contenderColour({ contender }: Row): string {
   return contender.toLowerCase().startsWith('floodgate') ? COLOURS.floodgate : COLOURS.other;
 }
 
-/** Rows with a name at their left and a figure at their right: nothing is written where the data is. */
+/** Returns rows with a name on the left and a figure on the right, so that no text covers the data. */
 export function frame({ width, lines, xAxis, unit, series, legend }: Frame): EChartsOption {
   const widest = Math.round(width * 0.3);
   const nameLines = lines.flatMap(({ name }) => name.split('\n'));
-  // ECharts sets a label's width aside even where all of the text is shorter.
+  // ECharts reserves a label's width even if the text is shorter.
   const fits = nameLines.every((text) => textWidth(text, FONT.fontSize) <= widest);
   const labels = {
     ...FONT,
     color: COLOURS.ink,
     lineHeight: 14,
-    // Every name, however close they come.
+    // Shows all names, even if they are close to each other.
     interval: 0,
   } as const;
   const rows = {
@@ -130,7 +130,7 @@ export function frame({ width, lines, xAxis, unit, series, legend }: Frame): ECh
   };
 }
 
-/** A line from the lower to the higher value of each row. */
+/** Draws a line from the lower to the higher value of each row. */
 export function ranges(ends: { row: number; from: number; to: number; colour: string }[]): SeriesOption {
   return {
     type: 'custom',
@@ -149,7 +149,7 @@ export function ranges(ends: { row: number; from: number; to: number; colour: st
   };
 }
 
-/** Marks of one kind, each in its row. */
+/** Draws marks of one kind, each in its row. */
 export function marks(
   name: string,
   symbol: 'circle' | 'rect',

@@ -2,7 +2,7 @@ import { compact, figure } from '../figures.ts';
 import type { WorkloadSummary } from '../summary.ts';
 import { contenderColour, describe, frame, lineName, marks, plotHeight, ranges, type Plot } from './plot.ts';
 
-/** What each contender reached, run by run. */
+/** Plots the rate of each contender in each run. */
 export function ratesPlot(workload: WorkloadSummary): Plot | undefined {
   const rows = workload.rows.filter((row) => row.rate && row.rate.min > 0);
   if (rows.length === 0) return undefined;

@@ -3,7 +3,7 @@ import { figure } from '../figures.ts';
 import type { WorkloadSummary } from '../summary.ts';
 import { describe, frame, lineName, marks, plotHeight, ranges, type Plot } from './plot.ts';
 
-/** How many times as fast as each contender Floodgate is, by pairs of neighbouring runs. */
+/** Plots Floodgate's rate divided by each contender's, by pairs of neighbouring runs. */
 export function ratiosPlot(workloads: WorkloadSummary[]): Plot | undefined {
   const compared = workloads.filter((workload) => workload.rows.some((row) => row.ratio));
   const rows = compared.flatMap((workload) =>

@@ -6,7 +6,7 @@ import type { Soak } from '../../results.ts';
 
 import { describe, FONT, LEGEND, type Plot } from './plot.ts';
 
-/** Memory of each part over time. */
+/** Plots the memory of each part over time. */
 export function soakPlot({ description, samples }: Soak): Plot | undefined {
   const parts = PARTS.filter((part) => samples.some(({ residentMiB }) => residentMiB[part] !== undefined));
   const [first, last] = [samples[0], samples.at(-1)];
