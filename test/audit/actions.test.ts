@@ -51,7 +51,7 @@ describe('wrong input names every wrong field with its rule', () => {
     ['limit', limitPartnerAction, { partnerId: 1, requestsPerSecond: 1_000_001 }, ['1 to 1000000, or none']],
     ['weight', weighPartnerAction, { partnerId: 1, weight: 101 }, ['weight: a whole number from 1 to 100']],
     ['key', issueKeyAction, { partnerId: 1.5, expiresAt: 'soon' }, ['partnerId:', 'expiresAt:']],
-    ['key', issueKeyAction, { partnerId: 1, expiresAt: PAST }, ['expiresAt: a time that is still to come']],
+    ['key', issueKeyAction, { partnerId: 1, expiresAt: PAST }, ['expiresAt: a time in the future']],
     [
       'key',
       rotateKeyAction,

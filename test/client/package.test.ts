@@ -92,7 +92,7 @@ test.beforeAll(async () => {
   };
   await writeFile(path.join(project, 'package.json'), '{ "name": "partner", "private": true }');
   await inProject('npm', ...INSTALL, directory.file(filename));
-}, 120_000);
+});
 
 afterAll(async () => {
   if (noRegistry !== '') return;

@@ -144,7 +144,6 @@ console.log(JSON.stringify(seen.map(([method, url, response, answer]) => [method
 
 test.each(RELEASED)(
   'a client that was generated from contract %s works, and finds nothing unknown',
-  { timeout: 180_000 },
   async (version) => {
     const database = await createTestDatabase();
     const api = await startInProcessApi({ DATABASE_URL: database.url });

@@ -103,7 +103,7 @@ describe('startPostgres', () => {
       signal: stop.signal,
     });
     const outcome = start.catch((error: unknown) => error);
-    await vi.waitFor(async () => expect(await readFile(logFile, 'utf8')).not.toBe(''), { timeout: 20_000 });
+    await vi.waitFor(async () => expect(await readFile(logFile, 'utf8')).not.toBe(''), { timeout: 60_000 });
     const enough = new Error('enough');
     stop.abort(enough);
     expect(await outcome).toBe(enough);

@@ -99,7 +99,7 @@ async function backUpAndSell() {
   return { gala, kept, backup, lost };
 }
 
-describe.skipIf(inject('engine') === 'citus')('a restore of an older state', { timeout: 60_000 }, () => {
+describe.skipIf(inject('engine') === 'citus')('a restore of an older state', () => {
   test('gives no serial and no cursor again, once the counters are moved', async () => {
     const { gala, kept, backup, lost } = await backUpAndSell();
     const restored = await copyOf(backup);

@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import { withDatabase } from '../harness/database-url.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { CITUS_SETTINGS, citusPrograms } from '../servers/citus.ts';
-import { PostgresUnderTest } from './postgres-under-test.ts';
+import { CONNECT_TIMEOUT_MS, PostgresUnderTest } from './postgres-under-test.ts';
 
 const NODES = 2;
 
@@ -88,6 +88,11 @@ async function startEmpty(database: string): Promise<PostgresUnderTest> {
 }
 
 const openAs = (connectionString: string) =>
-  connect({ connectionString, applicationName: 'fault suite', maxConnections: 1 });
+  connect({
+    connectionString,
+    applicationName: 'fault suite',
+    maxConnections: 1,
+    connectTimeoutMs: CONNECT_TIMEOUT_MS,
+  });
 
 const portOf = (url: string) => Number(new URL(url).port);

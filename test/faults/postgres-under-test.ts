@@ -36,6 +36,9 @@ export interface Standby {
   server: PostgresServer;
 }
 
+/** A busy machine needs its time for a new connection. */
+export const CONNECT_TIMEOUT_MS = 60_000;
+
 /** A Postgres that can be crashed, frozen, starved and lost. */
 export class PostgresUnderTest {
   readonly #directory: string;
@@ -75,6 +78,7 @@ export class PostgresUnderTest {
       connectionString: this.url(),
       applicationName: 'settings',
       maxConnections: 1,
+      connectTimeoutMs: CONNECT_TIMEOUT_MS,
     });
     await sql`select pg_reload_conf()`.execute(db);
   }

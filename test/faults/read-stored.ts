@@ -30,13 +30,18 @@ export async function isFinalized({ db }: Deployment, before: Date): Promise<boo
   );
 }
 
-/** Whether no server holds a transaction that nobody has ended. */
-export async function hasNonePrepared({ postgres, nodes }: Deployment): Promise<boolean> {
+/** Whether no server holds a transaction that has written, under way or prepared. False where a server does not answer. */
+export async function hasNoneOpen({ postgres, nodes }: Deployment): Promise<boolean> {
   for (const server of [postgres, ...nodes.map((node) => node.server)]) {
     const connectionString = withDatabase(server.url(), 'postgres');
     await using db = connect({ connectionString, applicationName: 'fault suite', maxConnections: 1 });
-    const { rows } = await sql`select from pg_prepared_xacts`.execute(db);
-    if (rows.length > 0) return false;
+    const open = sql`
+      select from pg_prepared_xacts union all select from pg_stat_activity where backend_xid is not null limit 1`;
+    const rows = await open.execute(db).then(
+      (answer) => answer.rows,
+      () => null,
+    );
+    if (rows?.length !== 0) return false;
   }
   return true;
 }

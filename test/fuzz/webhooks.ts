@@ -85,11 +85,14 @@ export function codesOfWebhook({ target }: StrictRequest, json: object) {
   return UUID.test(path.split('/')[4]!) ? (['70', '11'] as const) : (['11'] as const);
 }
 
-/** Whether the body is missing where every field is optional. */
+/** Whether the body is missing or empty, and every field is optional. */
 const isOmitted = (path: string, request: StrictRequest) =>
-  path.endsWith('/rotate') &&
-  request.body.length === 0 &&
-  headerOf(request, 'transfer-encoding') === undefined;
+  path.endsWith('/rotate') && request.body.length === 0 && !hasOtherType(request);
+
+/** Whether a chunked body has another type than JSON. Without chunks, the type of an empty body does not matter. */
+const hasOtherType = (request: StrictRequest) =>
+  headerOf(request, 'transfer-encoding') !== undefined &&
+  !/^application\/json(?:; ?charset="?utf-8"?)?$/i.test(headerOf(request, 'content-type') ?? '');
 
 /** What a caller is answered whose body is not read; undefined where it is. */
 export function codesWithoutBody(request: StrictRequest) {

@@ -69,21 +69,17 @@ beforeAll(async () => {
 afterAll(() => example.close());
 
 // Three generators and two compilers take their time where others want the processor, too.
-test.each(PAGES)(
-  'what %s tells to do can be done, and gives what it shows',
-  { timeout: 180_000 },
-  async (page) => {
-    const blocks = blocksOf(page).filter(({ language }) => canRun(language));
-    const unknown = blocks.filter(({ language }) => ![...RUNNABLE, 'json', 'http', ''].includes(language));
-    expect(unknown).toEqual([]);
-    const project = createProject(page);
-    try {
-      await tryPage(blocks, project, example.variables);
-    } finally {
-      rmSync(project, { recursive: true });
-    }
-  },
-);
+test.each(PAGES)('what %s tells to do can be done, and gives what it shows', async (page) => {
+  const blocks = blocksOf(page).filter(({ language }) => canRun(language));
+  const unknown = blocks.filter(({ language }) => ![...RUNNABLE, 'json', 'http', ''].includes(language));
+  expect(unknown).toEqual([]);
+  const project = createProject(page);
+  try {
+    await tryPage(blocks, project, example.variables);
+  } finally {
+    rmSync(project, { recursive: true });
+  }
+});
 
 test('the headers that the pages show are those of the contract', () => {
   const shown = PAGES.flatMap((page) => blocksOf(page))

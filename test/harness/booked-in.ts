@@ -1,5 +1,5 @@
 import { inject } from 'vitest';
 
-/** How reconcile calls what it has found in a shard: with its place, where there are several. */
+/** Returns reconcile's name for a finding in a shard. It includes the shard if there are several. */
 export const bookedIn = (shardId: number, subject: string) =>
   inject('engine') === 'citus' ? `shard ${shardId}: ${subject}` : subject;

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-/** The name of the Chromium on this machine; undefined where there is none. */
+/** Name of the Chromium on this machine, or undefined. */
 export const chromium = ['chromium', 'chromium-browser', 'google-chrome'].find(
   (name) => spawnSync(name, ['--version']).status === 0,
 );
@@ -30,7 +30,7 @@ export class BrowserPage {
   readonly #answers = new Map<number, (message: Message) => void>();
   readonly #events: Message[] = [];
 
-  /** Starts a browser with one empty page and a profile of its own. */
+  /** Starts a browser with one empty page and a new profile. */
   static async open(): Promise<BrowserPage> {
     const profile = await mkdtemp(path.join(tmpdir(), 'floodgate-browser-'));
     const browser = spawn(chromium!, [...FLAGS.split(' '), `--user-data-dir=${profile}`, 'about:blank'], {
@@ -66,7 +66,7 @@ export class BrowserPage {
     return result;
   }
 
-  /** The parameters of every event of this name so far. */
+  /** Returns the parameters of all events with this name so far. */
   events<Event>(method: string): Event[] {
     return this.#events.filter((event) => event.method === method).map(({ params }) => params as Event);
   }
@@ -87,7 +87,7 @@ export class BrowserPage {
   }
 }
 
-/** Resolves with the address that the browser listens on, which it says on standard error. */
+/** Resolves with the address that the browser prints on standard error. */
 async function addressOf(browser: ChildProcess): Promise<string> {
   let output = '';
   for await (const chunk of browser.stderr!.iterator({ destroyOnReturn: false })) {

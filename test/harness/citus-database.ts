@@ -4,11 +4,11 @@ import { sql } from 'kysely';
 import { withDatabase } from './database-url.ts';
 import { TcpProxy } from './tcp-proxy.ts';
 
-/** A database of its own on the servers of a Citus cluster, empty. */
+/** A new, empty database on the servers of a Citus cluster. */
 export interface CitusDatabase {
   url: string;
   db: Database;
-  /** Between the coordinator and its first worker. */
+  /** Proxy between the coordinator and its first worker. */
   proxy: TcpProxy;
   proxyPort: number;
   drop(): Promise<void>;
@@ -18,7 +18,7 @@ const CREATE_EXTENSION = sql`create extension if not exists citus`;
 
 /** Creates a database on the coordinator and on each of its workers. `url`: another database on that coordinator. */
 export async function createCitusDatabase(url: string): Promise<CitusDatabase> {
-  // Not as the databases are called in which services have roles of their own.
+  // Without the prefix of databases in which services have their own roles.
   const name = `floodgate_citus_${randomBytes(6).toString('hex')}`;
   const { rows: servers } = await on(url, (db) =>
     sql<{ host: string; port: number; is_worker: boolean }>`

@@ -1,7 +1,7 @@
 import { connect, type Database } from '@floodgate/database';
 import { sql } from 'kysely';
 
-// What a service's role may do on the servers of a Citus cluster.
+// Privileges of a service's role on the servers of a Citus cluster.
 
 const INSUFFICIENT_PRIVILEGE = '42501';
 
@@ -28,36 +28,54 @@ const NO_BUSINESS_OF_SERVICES = [
   'create temporary table mine ()',
 ];
 
-/** What a role may do with a relation, as a statement; the relation's name may be a placeholder. */
-const heldOn = (role: string, relation: string) => `
-  select coalesce(string_agg(held, ', ' order by held), '') as held from (
-    select privilege || ' ' || attname as held
-    from pg_attribute, unnest(array['select', 'insert', 'update', 'references']) as privilege
-    where attrelid = '${relation}'::regclass and attnum > 0 and not attisdropped
-      and has_column_privilege('${role}', attrelid, attnum, privilege)
-    union all
-    select privilege from unnest(array['delete', 'truncate', 'trigger']) as privilege
-    where has_table_privilege('${role}', '${relation}'::regclass, privilege)
-  ) _`;
+/** A statement that returns, as JSON, a role's privileges on each of these relations that exists on the server. */
+const heldOn = (role: string, relations: readonly string[]) => `
+  select coalesce(json_object_agg(name, (
+    select coalesce(string_agg(held, ', ' order by held), '') from (
+      select privilege || ' ' || attname as held
+      from pg_attribute, unnest(array['select', 'insert', 'update', 'references']) as privilege
+      where attrelid = to_regclass(name) and attnum > 0 and not attisdropped
+        and has_column_privilege('${role}', attrelid, attnum, privilege)
+      union all
+      select privilege from unnest(array['delete', 'truncate', 'trigger']) as privilege
+      where has_table_privilege('${role}', to_regclass(name), privilege)
+    ) _
+  )), '{}')::text as result
+  from unnest('{${relations.join()}}'::text[]) as name where to_regclass(name) is not null`;
 
-/** Returns where a role may do other things with a shard, wherever a copy of it lies, than with its table. */
+/**
+ * Returns the copies of shards on which a role has other privileges than on their table. Asks each server once: a
+ * connection for each copy would take minutes.
+ */
 export async function differencesOnShards(owner: Database, role: string): Promise<string[]> {
-  const { rows: tables } = await sql<{ name: string }>`
-    select logicalrelid::text as name from pg_dist_partition`.execute(owner);
-  const differences: string[] = [];
-  for (const { name } of tables) {
-    const { rows } = await sql.raw<{ held: string }>(heldOn(role, name)).execute(owner);
-    const { held } = rows[0]!;
-    const { rows: placements } = await sql<{ shardid: number; nodeport: number; result: string }>`
-      select * from run_command_on_placements(${name}, ${heldOn(role, '%1$s')})`.execute(owner);
-    if (placements.length === 0) throw new Error(`${name} has no shards`);
-    for (const { shardid, nodeport, result } of placements)
-      if (result !== held) differences.push(`${name} ${shardid} on ${nodeport}: ${result}; not ${held}`);
-  }
-  return differences;
+  const { rows: shards } = await sql<{ table: string; name: string; copies: number }>`
+    select logicalrelid::text as table, logicalrelid::text || '_' || shardid as name,
+      (select count(*) from pg_dist_placement where shardid = shard.shardid) as copies
+    from pg_dist_shard shard`.execute(owner);
+  const tables = [...new Set(shards.map(({ table }) => table))];
+  const onTables = await sql.raw<{ result: string }>(heldOn(role, tables)).execute(owner);
+  const wanted = JSON.parse(onTables.rows[0]!.result) as Record<string, string>;
+  const command = heldOn(
+    role,
+    shards.map(({ name }) => name),
+  );
+  const { rows: servers } = await sql<{ nodeid: number; success: boolean; result: string }>`
+    select * from run_command_on_all_nodes(${command})`.execute(owner);
+  const found = servers.flatMap(({ nodeid, success, result }) => {
+    if (!success) throw new Error(`server ${nodeid}: ${result}`);
+    return Object.entries(JSON.parse(result) as Record<string, string>).map(([name, held]) => {
+      return { nodeid, name, held };
+    });
+  });
+  const copies = shards.reduce((sum, shard) => sum + shard.copies, 0);
+  if (found.length < copies) throw new Error(`found ${found.length} of ${copies} copies of shards`);
+  const tableOf = new Map(shards.map(({ name, table }) => [name, table]));
+  return found
+    .filter(({ name, held }) => held !== wanted[tableOf.get(name)!])
+    .map(({ nodeid, name, held }) => `${name} on server ${nodeid}: ${held}`);
 }
 
-/** Returns the statements that are not refused to a role and would show it attendees, or change a server. */
+/** Returns statements that Postgres allows a role although they read attendees' data or change a server. */
 export async function attendeesReadBy(
   owner: Database,
   db: Database,
@@ -96,7 +114,7 @@ export async function attendeesReadBy(
   return [...allowed, ...(await answersForServers(db, shard))];
 }
 
-/** The same through the functions that ask every server, or shard, and say what each answered. */
+/** Like `attendeesReadBy`, through the functions that run a statement on every server or shard and return the results. */
 async function answersForServers(db: Database, shard: string): Promise<string[]> {
   const asked = [
     sql`run_command_on_all_nodes('select full_name from registrations')`,
@@ -106,7 +124,7 @@ async function answersForServers(db: Database, shard: string): Promise<string[]>
     sql<{ success: boolean; result: string }>`select success, result from ${call}`.execute(db).then(
       ({ rows }) => rows,
       (error: { code?: string }) => {
-        // A role without any privilege on the table may not ask for its shards.
+        // A role without privileges on the table may not list its shards.
         if (error.code === INSUFFICIENT_PRIVILEGE) return [];
         throw error;
       },

@@ -9,16 +9,16 @@ import { countLockWaiters, endLockWaiters } from './lock-waiters.ts';
 import { waitUntil } from './wait-until.ts';
 import { tablesOf } from './stored-tables.ts';
 
-/** A batch that has committed and that nobody has enqueued yet, with one registration. */
+/** A committed batch with one registration that is not enqueued yet. */
 export interface CommittedBatch {
   batchId: string;
   serial: number;
-  /** What its partner sees. */
+  /** The state that the partner sees. */
   state(): Promise<RegistrationRow['state']>;
   waitForState(state: RegistrationRow['state']): Promise<void>;
 }
 
-/** Commits a batch as the API does. `relayInSeconds`: when the relay takes it to be overdue. */
+/** Commits a batch as the API does. `relayInSeconds`: time until it is overdue for the relay. */
 export async function commitBatch(
   db: Database,
   fixture: Fixture,
@@ -39,15 +39,15 @@ export async function commitBatch(
     serial,
     state,
     waitForState: async (wanted) => {
-      await waitUntil(`batch ${batchId} is ${wanted}`, async () => (await state()) === wanted, 45_000);
+      await waitUntil(`batch ${batchId} is ${wanted}`, async () => (await state()) === wanted);
     },
   };
 }
 
-/** A batch that nobody else can change: whoever finalizes it is caught in the middle. */
+/** A batch whose row is locked: every finalization of it waits. */
 export interface HeldBatch {
   somebodyWaits(): Promise<void>;
-  /** Ends the statements that wait: Postgres does not notice by itself that their client is gone. */
+  /** Ends the waiting statements: Postgres does not notice that their client is gone. */
   endWaiters(): Promise<void>;
   release(): Promise<void>;
 }

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 
-// The OpenAPI document as the tests read it, and what they look up in it.
+// Reads the OpenAPI document for tests.
 
-/** A part of a JSON schema: as much of it as the tests look at. */
+/** The part of a JSON schema that tests read. */
 export interface Schema {
   $ref?: string;
   type?: string | string[];
@@ -59,7 +59,7 @@ export interface Document {
   components: { schemas?: Record<string, Schema> };
 }
 
-/** Returns the committed document: contract.test.ts holds it and the one that is served together. */
+/** Returns the committed document. contract.test.ts compares it with the served one. */
 export function readDocument(file = '../../apps/docs/public/openapi.json'): Document {
   return JSON.parse(readFileSync(new URL(file, import.meta.url), 'utf8')) as Document;
 }
@@ -71,7 +71,7 @@ export function operationsOf(document: Document): (Operation & { method: string;
   );
 }
 
-/** Returns the schema that is meant, itself or where it refers to. */
+/** Returns the schema, or the one that it references. */
 export function resolve(document: Document, schema: Schema): Schema {
   if (schema.$ref === undefined) return schema;
   return document.components.schemas![schema.$ref.slice('#/components/schemas/'.length)]!;

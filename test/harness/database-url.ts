@@ -1,28 +1,28 @@
 import { queueSettings } from '@floodgate/queue';
 
-/** What the tests' databases live on. */
+/** Server of the tests' databases. */
 export type Engine = 'postgres' | 'citus';
 
-/** How the names of the tests' databases begin. Who is given the URL of one knows by it where that is. */
+/** Prefixes of the tests' database names. They show which server a URL belongs to. */
 export const DATABASE_PREFIX: Record<Engine, string> = {
   postgres: 'floodgate_test_',
   citus: 'floodgate_citus_test_',
 };
 
-/** Migrated once; every test file's database is a copy of it. */
+/** Name of the template, which is migrated once. Each test file's database is a copy of it. */
 export const templateOf = (engine: Engine) => `${DATABASE_PREFIX[engine]}template`;
 
-/** The queue in it is the one of services that are given no other. */
+/** Namespace of the queue in the template: the services' default. */
 export const TEMPLATE_NAMESPACE = String(queueSettings.QUEUE_NAMESPACE.default);
 
-/** The same server, another database. */
+/** Returns the URL of another database on the same server. */
 export function withDatabase(serverUrl: string, database: string): string {
   const url = new URL(serverUrl);
   url.pathname = `/${database}`;
   return url.href;
 }
 
-/** What this database lives on; null where it is none of the tests'. */
+/** Returns the server of a database, or null if it is not one of the tests'. */
 export function engineOf(url = ''): Engine | null {
   const database = URL.parse(url)?.pathname.slice(1) ?? '';
   const engines = Object.keys(DATABASE_PREFIX) as Engine[];

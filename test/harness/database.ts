@@ -1,19 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import { connect, type Database } from '@floodgate/database';
 import { sql } from 'kysely';
+import { withDeadline } from '@floodgate/service';
 import { inject } from 'vitest';
 import { DATABASE_PREFIX, templateOf, withDatabase } from './database-url.ts';
 import { dropByForce } from './drop-by-force.ts';
 import { grantServiceRoles } from './service-roles.ts';
 import { waitUntil } from './wait-until.ts';
 
+const CLOSE_WITHIN_MS = 30_000;
+
 /** A migrated database that belongs to one test file. */
 export interface TestDatabase {
   url: string;
   db: Database;
-  /** Connects to the server that has a shard: a longer transaction may register there. The caller destroys it. */
+  /** Connects to the server of a shard, where longer transactions can register. The caller closes the connection. */
   openShard(shardId: number): Promise<Database>;
-  /** Drops the database. Fails where somebody is still connected: that is a leaked pool. */
+  /** Drops the database. Fails if a connection is open, because that is a leaked pool. */
   drop(): Promise<void>;
 }
 
@@ -26,13 +29,13 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   );
   await onAll(servers, async (server) => {
     await sql`create database ${sql.id(name)} template ${sql.id(templateOf(engine))}`.execute(server);
-    // Tests make Postgres refuse things by triggers.
+    // Tests use triggers to make Postgres refuse statements.
     if (engine === 'citus')
       await sql`alter database ${sql.id(name)} set citus.enable_unsafe_triggers = on`.execute(server);
   });
   const url = withDatabase(urls[0]!, name);
   const db = connect({ connectionString: url, applicationName: 'tests', maxConnections: 5 });
-  // A copy of a database has the privileges on everything in it, but not those on the database itself.
+  // A copy has all privileges inside the database, but not those on the database itself.
   await grantServiceRoles(db);
   return {
     url,
@@ -47,7 +50,9 @@ export async function createTestDatabase(): Promise<TestDatabase> {
       });
     },
     drop: async () => {
-      await db.destroy();
+      // A test that failed can leave a transaction open. The pool would wait for it without end.
+      const leaked = () => Promise.reject(new Error('a test has left a transaction open'));
+      await withDeadline(db.destroy(), CLOSE_WITHIN_MS, leaked);
       await waitUntil(`nobody is connected to ${name}`, () => isUnused(servers[0]!, name));
       for (const [index, server] of servers.entries()) {
         if (engine === 'citus') await dropByForce(server, urls[index]!, name);

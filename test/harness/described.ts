@@ -7,7 +7,7 @@ import {
   type Schema,
 } from './contract-document.ts';
 
-/** Of HTTP itself, and the same on every answer. */
+/** Headers of HTTP itself, the same on every answer. */
 const OF_HTTP = ['connection', 'content-length', 'content-type', 'date', 'keep-alive', 'transfer-encoding'];
 
 interface WholeAnswer {
@@ -16,7 +16,7 @@ interface WholeAnswer {
   body: unknown;
 }
 
-/** Holds values against an OpenAPI document as a strict client of it would. */
+/** Checks values against an OpenAPI document as a strict client would. */
 export class StrictReader {
   readonly #document: Document;
   readonly #ajv = new Ajv2020({ strict: false, validateFormats: false });
@@ -27,7 +27,7 @@ export class StrictReader {
     this.#ajv.addSchema(document, 'document');
   }
 
-  /** Returns whether the value is what some operation reads or answers. */
+  /** Returns whether an operation reads or answers the value. */
   knows(value: unknown): boolean {
     const contents = operationsOf(this.#document).flatMap(({ requestBody, responses }) => [
       ...Object.values(responses),
@@ -36,7 +36,7 @@ export class StrictReader {
     return contents.some(({ content }) => this.#checkOf(content['application/json'].schema)(value));
   }
 
-  /** Throws where the document knows the operation, but not this answer: its status, a header, or its body. */
+  /** Throws if the document has the operation, but not the answer's status, header or body. */
   assertDescribed(method: string, url: string, { status, headers, body }: WholeAnswer): void {
     const path = url.split('?', 1)[0]!;
     const operation = this.#find(method, path);
@@ -62,7 +62,7 @@ export class StrictReader {
     if (!check(message)) throw new Error(`${type}: not as described: ${JSON.stringify(check.errors)}`);
   }
 
-  /** As the API's router does: fixed names before parameters. */
+  /** Finds an operation as the API's router does: fixed names before parameters. */
   #find(method: string, path: string): Operation | undefined {
     const fits = (one: string) => new RegExp(`^${one.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path);
     const name = path in this.#document.paths ? path : Object.keys(this.#document.paths).find(fits);

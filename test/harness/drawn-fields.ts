@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 
-// Values of a registration's fields that are right or wrong by the way they are made, so that nothing here repeats
-// how the API checks them.
+// Values of a registration's fields that are valid or invalid by construction, so that the tests do not repeat the API's checks.
 
 const repeated = (unit: string, length: number) => fc.constant(unit.repeat(length));
 
@@ -19,7 +18,7 @@ const printable = fc
 const text = (minLength: number, maxLength: number) =>
   fc.array(printable, { minLength, maxLength }).map((points) => String.fromCodePoint(...points));
 
-/** NUL first: it is the one that Postgres cannot store. C0, DEL and C1; lone surrogates; text direction. */
+/** NUL first, because Postgres cannot store it. Then C0, DEL and C1, lone surrogates, and text direction. */
 const unprintable = fc.constantFrom(
   '\0',
   '\n',
@@ -43,7 +42,7 @@ const freeText = (maxLength: number) => ({
     text(0, maxLength),
     fc.constantFrom('', null, ' ', '\u00a0', '0', 'null'),
     repeated('x', maxLength),
-    // As many characters, twice as many UTF-16 units.
+    // The same number of characters, twice the UTF-16 units.
     repeated('\u{1f39f}', maxLength),
   ),
   wrong: fc.oneof(
@@ -78,7 +77,7 @@ const localPart = letters("abcXYZ019!#$%&'*+/=?^_`{|}~-", 1, 64);
 const label = fc
   .tuple(letters('abcXYZ09', 1, 31), letters('abc09-', 0, 31), letters('abcXYZ09', 1, 1))
   .map((parts) => parts.join(''));
-/** The longest local part there can be, with a domain of labels of these lengths. */
+/** An address with the longest possible local part, and a domain with labels of these lengths. */
 const longAddress = (...labels: number[]) =>
   `${'l'.repeat(64)}@${labels.map((length) => 'd'.repeat(length)).join('.')}.io`;
 
@@ -86,7 +85,7 @@ const emailAddress = {
   right: fc.oneof(
     fc.tuple(localPart, label, label).map(([local, host, zone]) => `${local}@${host}.${zone}`),
     fc.constantFrom('a@b.c', 'first.last+tag@mail.example.co.uk', "o'neil@example.com", 'A@EXAMPLE.COM'),
-    // 254 characters, the most that there can be.
+    // 254 characters, the maximum.
     fc.constant(longAddress(62, 61, 61)),
   ),
   wrong: fc.oneof(
@@ -150,7 +149,7 @@ const organizedEventTicketID = {
   ),
 };
 
-/** Every field of a registration, with its right and its wrong values. */
+/** All fields of a registration with their valid and invalid values. */
 export const FIELDS = {
   fullName,
   emailAddress,
@@ -166,7 +165,7 @@ export type FieldName = keyof typeof FIELDS;
 export const FIELD_NAMES = Object.keys(FIELDS) as FieldName[];
 export const REQUIRED: readonly FieldName[] = ['fullName', 'emailAddress', 'organizedEventTicketID'];
 
-/** A body and the names of its wrong fields. */
+/** A body and the names of its invalid fields. */
 export interface DrawnBody {
   body: Record<string, unknown>;
   wrong: FieldName[];
@@ -178,7 +177,7 @@ const anyVerdict = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom<Verdict[]>('wrong', 'absent') },
 );
 
-/** Any body, its fields in any order. */
+/** Any body, with its fields in any order. */
 export const anyBody: fc.Arbitrary<DrawnBody> = fc
   .tuple(
     fc.shuffledSubarray(FIELD_NAMES, { minLength: FIELD_NAMES.length }),
@@ -199,7 +198,7 @@ export const anyBody: fc.Arbitrary<DrawnBody> = fc
     }));
   });
 
-/** A body in which every field is right. */
+/** A body with valid fields only. */
 export const rightBody: fc.Arbitrary<Record<string, unknown>> = fc.record(
   Object.fromEntries(FIELD_NAMES.map((name) => [name, FIELDS[name].right as fc.Arbitrary<unknown>])),
   { requiredKeys: [...REQUIRED] },

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { createFixture, type Fixture } from './fixture.ts';
 import { ReservationModel, scopedKey, type ModelTicket } from './reservation-model.ts';
 
-// What fast-check draws for reserveBatch: small numbers, so that everything meets itself again.
+// fast-check's values for reserveBatch. Small ranges make the same values recur.
 
 const HOUR_MS = 3_600_000;
 const hours = (count: number) => new Date(Date.now() + count * HOUR_MS);
@@ -21,7 +21,7 @@ const WINDOWS = {
   'is over': { isOpen: false, dates: () => ({ saleStartsAt: hours(-2), saleEndsAt: hours(-1) }) },
 } satisfies Record<string, { isOpen: boolean; dates: () => Partial<TicketSettings> }>;
 
-/** How much of a ticket a partner may hold: of the drawn ones a single seat, or two. */
+/** A partner's share of a ticket in held seats: one or two seats of the drawn tickets. */
 export const HOLD_SHARE_PERCENT = 40;
 
 export interface DrawnTicket {
@@ -32,10 +32,10 @@ export interface DrawnTicket {
 }
 
 export interface DrawnReservation {
-  /** Keys are scoped to it; the event need not be its own. */
+  /** The scope of the key. The event may belong to another partner. */
   partner: number;
   ticket: number;
-  /** Where the ticket is not one of the event that the caller named. */
+  /** Set if the ticket does not belong to the named event. */
   astray: 'no such ticket' | 'another event' | null;
   attendee: number;
   key: number | null;
@@ -45,26 +45,26 @@ export interface DrawnReservation {
   extraData1: string | null;
 }
 
-/** What one call asks for together, with a key of the whole. */
+/** The reservations of one bulk call, with one key. */
 export interface DrawnBulk {
   bulk: DrawnReservation[];
   isAll: boolean;
-  /** Null: one of its own. */
+  /** Null: a new key. */
   key: number | null;
   fingerprint: number;
-  /** Sent once more in its place: which of the calls before. */
+  /** The earlier call that is sent again in its place. */
   repeats: number | null;
 }
 
 export type DrawnSubmission = DrawnReservation | DrawnBulk;
 
-/** Which of the registrations, cancelled or not, and what is wrong with how it is named. */
+/** A registration, cancelled or not, and the fault in its name. */
 export interface DrawnNamed {
   registration: number;
   astray: 'serial' | 'partner' | 'event' | 'pass code' | null;
 }
 
-/** Cancelled together; the deadline is that of their event. */
+/** Registrations to cancel together, with the deadline of their event. */
 export interface DrawnCancellations {
   cancel: DrawnNamed[];
   deadline: 'over' | 'ahead' | null;
@@ -157,13 +157,13 @@ export const anyStep: fc.Arbitrary<DrawnStep> = fc.oneof(
   { weight: 1, arbitrary: fc.constant('a day passes' as const) },
 );
 
-/** Two events, of which the second takes an attendee once, and the model of their tickets. */
+/** Two events and the model of their tickets. The second event accepts an attendee once. */
 export interface World {
   events: [Fixture, Fixture];
   model: ReservationModel;
-  /** The bulk calls that were drawn so far. */
+  /** The bulk calls so far. */
   bulks: BulkReservation[];
-  /** Whether the second event's attendees get their first seat again. */
+  /** Whether the second event returns an attendee's first seat for a duplicate. */
   returnsExisting: boolean;
 }
 
@@ -173,7 +173,7 @@ export async function createWorld(
   policy: 'reject' | 'return_existing',
 ): Promise<World> {
   const [first, second] = [await createFixture(db), await createFixture(db, policy)];
-  // A batch is of one shard.
+  // A batch belongs to one shard.
   await perform(db, moveEventAction, { eventId: second.eventId, shardId: first.shardId }, 'test');
   const events: World['events'] = [first, { ...second, shardId: first.shardId }];
   const rows: ModelTicket[] = [];
@@ -193,7 +193,7 @@ export async function createWorld(
 const NOBODYS_TICKET = 2_000_000_000;
 let passCode = 1_000_000_000;
 
-/** The submissions of a drawn batch, as the caller of reserveBatch guarantees them: no key twice. */
+/** Returns the submissions of a drawn batch without repeated keys, as the caller of reserveBatch guarantees. */
 export function toSubmissions(world: World, drawn: readonly DrawnSubmission[]): Submission[] {
   const seen = new Set<string>();
   return drawn
@@ -206,7 +206,7 @@ export function toSubmissions(world: World, drawn: readonly DrawnSubmission[]): 
     });
 }
 
-/** All of it is asked for by the first one's partner, under the first one's event. */
+/** Returns a bulk call from the partner and under the event of the first reservation. */
 function toBulk(world: World, { bulk, isAll, key, fingerprint, repeats }: DrawnBulk): BulkReservation {
   if (repeats !== null && world.bulks.length > 0) return world.bulks[repeats % world.bulks.length]!;
   const reservations = bulk.map((one) => toReservation(world, one));
@@ -229,7 +229,7 @@ function toBulk(world: World, { bulk, isAll, key, fingerprint, repeats }: DrawnB
   return drawn;
 }
 
-/** Of a call, as the caller makes it: the same only where the same is asked for. */
+/** Returns the fingerprint of a call. It is the same only for the same content. */
 function fingerprintOf(bulk: readonly DrawnReservation[], isAll: boolean, other: number): string {
   const asked = JSON.stringify([bulk.length, isAll, other]);
   return uuid(Array.from(asked).reduce((sum, character) => (sum * 31 + character.charCodeAt(0)) % 1e9, 7));
@@ -261,14 +261,14 @@ function toReservation({ events, model, returnsExisting }: World, drawn: DrawnRe
   };
 }
 
-/** The cancellations of a drawn step; none where nobody is registered yet. */
+/** Returns the cancellations of a drawn step, or none before the first registration. */
 export function toCancellations(world: World, { cancel, deadline }: DrawnCancellations): NamedRegistration[] {
   return toNamed(world, cancel).map((named) => {
     return { ...named, deadline: deadline && hours(deadline === 'over' ? -1 : 1) };
   });
 }
 
-/** The registrations that a drawn step is about; none where nobody is registered yet. */
+/** Returns the registrations of a drawn step, or none before the first registration. */
 export function toNamed({ model }: World, drawn: readonly DrawnNamed[]): NamedRegistration[] {
   if (model.registrations.length === 0) return [];
   return drawn.map(({ registration, astray }) => {

@@ -6,8 +6,8 @@ import { waitUntil } from './wait-until.ts';
 const IN_USE = '55006';
 
 /**
- * Drops a database whoever is connected to it: Citus has connections of its own between its servers. What was prepared in it
- * and not committed would keep it, too: a server or a client may have died in between.
+ * Drops a database despite open connections: Citus connects its servers to each other. Also ends prepared transactions, which block
+ * the drop: a server or a client may have died before the commit.
  */
 export async function dropByForce(server: Database, serverUrl: string, name: string): Promise<void> {
   const drop = async () => {
@@ -18,7 +18,7 @@ export async function dropByForce(server: Database, serverUrl: string, name: str
     if (error.code !== IN_USE) throw error;
     return false;
   };
-  // Citus's daemon comes back at once.
+  // Citus's daemon reconnects immediately.
   await waitUntil(`${name} is dropped`, () => drop().then(() => true, isInUse));
 }
 

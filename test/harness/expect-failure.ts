@@ -2,10 +2,10 @@ import { MAX_RETRY_AFTER_SECONDS, RESPONSE_CODES, type FailureCode } from '@floo
 import { expect } from 'vitest';
 import type { Answer } from './partner-client.ts';
 
-// As text, because a strict client may care for the order, and a parser would hide a field that comes twice.
+// Compared as text: a strict client may require the order, and a parser would hide a repeated field.
 const FAILURE = /^\{"responseCode":"[0-9]{2}","responseMessage":"(?:[^"\\]|\\.)+","responseData":null\}$/;
 
-/** Expects the envelope of a failure with this code and status, and everything that the catalogue says of it. */
+/** Expects the envelope of a failure with this code and status, and everything that the catalogue defines for the code. */
 export function expectFailure(answer: Answer, code: FailureCode, status?: number): void {
   const { httpStatuses, retryAfterSeconds } = RESPONSE_CODES[code];
   expect(answer.text).toMatch(FAILURE);
@@ -18,7 +18,7 @@ export function expectFailure(answer: Answer, code: FailureCode, status?: number
   expect(answer.headers.get('x-request-id')).toMatch(/^\S+$/);
 }
 
-/** Expects whole seconds from the least to the most, drawn anew each time; none where the code tells no time. */
+/** Expects random whole seconds within the bounds, or no header if the code has no Retry-After. */
 export function expectRetryAfter(
   { headers }: Pick<Answer, 'headers'>,
   leastSeconds: number | undefined,

@@ -4,7 +4,7 @@ import { createTicket, type TicketSettings } from '@floodgate/tickets';
 import type { Database, DuplicatePolicy, Mode } from '@floodgate/database';
 import { randomBytes } from 'node:crypto';
 
-/** A partner with an event of its own. */
+/** A partner with its own event. */
 export interface Fixture {
   partnerId: number;
   keyId: string;
@@ -16,7 +16,7 @@ export interface Fixture {
   addTicket(settings?: Partial<TicketSettings>): Promise<number>;
 }
 
-/** Creates a partner, a key and an event that is granted to it, both of the same mode. */
+/** Creates a partner, a key and a granted event of the same mode. */
 export async function createFixture(
   db: Database,
   duplicatePolicy: DuplicatePolicy = 'allow',

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:net';
 import { afterEach, expect, test, vi } from 'vitest';
 import { findFreePort } from './free-port.ts';
 
-/** The least port that a usual system gives to an outgoing connection. */
+/** The lowest port that systems usually assign to outgoing connections. */
 const FIRST_EPHEMERAL_PORT = 32_768;
 
 const servers: Server[] = [];
@@ -32,7 +32,7 @@ test('a port that is taken is passed over', async () => {
 
 test('a port that was found is given to nobody else, also before and after somebody listens', async () => {
   const found = await findFreePort();
-  // As in another process whose search begins at the same port.
+  // Simulates another process whose search begins at the same port.
   vi.resetModules();
   const another = await import('./free-port.ts');
   await expect(another.holdPort(found)).rejects.toMatchObject({ code: 'EADDRINUSE' });

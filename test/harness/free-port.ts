@@ -2,20 +2,20 @@ import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { claimFreePort } from '@floodgate/embedded-postgres';
 
-// Below the ports that systems hand out by themselves, to every outgoing connection, too: what is found free here stays so.
+// Below the ports that systems assign to outgoing connections, so that a free port stays free.
 const FIRST_PORT = 11_000;
 const PORTS = 21_000;
 const ATTEMPTS = 1_000;
-// Processes that were started one after the other begin far enough from each other, and nobody is given a port twice in a row.
+// Consecutive processes begin far apart, and no port is returned twice in a row.
 let next = (process.pid * 100) % PORTS;
 
-// A port that was found is free until somebody listens, and again between a stop and a start. The UDP port of the same number is
-// held meanwhile, until this process ends: so no other process that asks here is given it.
+// A returned port is free until a server listens on it, and again between a stop and a start. Until this process ends, it holds the UDP
+// port of the same number, so that this function returns the port to no other process.
 const held: Socket[] = [];
 
 /**
- * Returns a loopback port that nobody listens on, that the system will not give to anybody by itself, and that this function
- * returns to no other process while this one lives.
+ * Returns a free loopback port. The system does not assign it, and while this process lives, this function returns it to no other
+ * process.
  */
 export async function findFreePort(): Promise<number> {
   for (let attempt = 1; ; attempt += 1) {
@@ -30,7 +30,7 @@ export async function findFreePort(): Promise<number> {
   }
 }
 
-/** Keeps a port from everybody else who asks here. Throws where somebody listens on it or holds it. */
+/** Reserves a port against other processes that use this function. Throws if the port is in use or reserved. */
 export async function holdPort(port: number): Promise<void> {
   const socket = createSocket('udp4').unref();
   try {

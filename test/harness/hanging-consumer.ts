@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { handled, openConsumer, parseQueueUrl } from '@floodgate/queue';
 import { finalizeBatchesJob } from '@floodgate/registrations';
 
-/** Starts a process whose consumer never ends a job. It runs this very file. */
+/** Starts a process whose consumer never ends a job. The process runs this file. */
 export async function startHangingConsumer(queue: {
   url: string;
   namespace: string;

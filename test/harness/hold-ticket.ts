@@ -2,9 +2,9 @@ import type { Database } from '@floodgate/database';
 import { sql } from 'kysely';
 import { waitForLockWaiters } from './lock-waiters.ts';
 
-/** A ticket's row that a rival transaction holds, so that reservations on it wait. */
+/** A ticket row that another transaction locks, so that its reservations wait. */
 export interface HeldTicket {
-  /** Resolves when this many statements are waiting. */
+  /** Resolves when this number of statements wait. */
   waiters(count: number): Promise<void>;
   release(): Promise<void>;
   /** Deletes the ticket and commits. */
@@ -18,7 +18,7 @@ export async function holdTicket(db: Database, ticketId: number): Promise<HeldTi
     .select('shard_id')
     .where('id', '=', ticketId)
     .executeTakeFirstOrThrow();
-  // Of one shard only: Citus locks no row across all of them.
+  // With the shard id: Citus cannot lock rows across all shards.
   await sql`select from tickets where shard_id = ${shard_id} and id = ${ticketId} for update`.execute(rival);
   return {
     waiters: (count) => waitForLockWaiters(db, count),

@@ -3,14 +3,14 @@ import { loadConfig } from '@floodgate/service';
 import { keptLog } from './kept-log.ts';
 import { underTest } from './service-roles.ts';
 
-/** An API that runs in the test's own process, with everything that it logged. */
+/** An API in the test's own process, with its log. */
 export interface InProcessApi {
   baseUrl: string;
   log(): string;
   close(): Promise<void>;
 }
 
-/** Starts the API as main.ts does, on a free port. The queue defaults to the same Postgres. */
+/** Starts the API as main.ts does, on a free port. By default the queue is in the same Postgres. */
 export async function startInProcessApi(
   env: { DATABASE_URL: string } & Record<string, string>,
 ): Promise<InProcessApi> {

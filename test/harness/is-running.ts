@@ -1,4 +1,4 @@
-/** Whether a process with this id exists, of any user. */
+/** Returns whether a process with this id exists, of any user. */
 export function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);

@@ -4,7 +4,7 @@ import { confirmBatches } from '@floodgate/registrations';
 import type { Fixture } from './fixture.ts';
 import { tablesOf } from './stored-tables.ts';
 
-/** Batches of a shard that are not finalized. */
+/** Returns the batches of a shard that are not finalized. */
 export async function pendingBatches(db: Database, shardId: number) {
   const pending = tablesOf(db).selectFrom('batches').select('id').where('shard_id', '=', shardId);
   const batches = await pending.where('state', '=', 'pending').execute();
@@ -23,7 +23,7 @@ export async function isOutboxEmpty(db: Database, shardId: number): Promise<bool
   return (await changes.execute()).length + (await pendingBatches(db, shardId)).batchIds.length === 0;
 }
 
-/** All that the journal tells of an event, in order. */
+/** Returns all journal entries of an event in order. */
 export async function journalOf(
   db: Database,
   { shardId, eventId }: Pick<Fixture, 'shardId' | 'eventId'>,

@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 import { createLogger } from '@floodgate/service';
 import { assertNothingPrivate } from './private-data.ts';
 
-/** Returns a log that keeps everything it is told. */
+/** Returns a log that keeps all lines. */
 export function keptLog(service: string) {
   let logged = '';
   const destination = new Writable({

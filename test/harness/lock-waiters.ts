@@ -5,19 +5,19 @@ import { waitUntil } from './wait-until.ts';
 
 const WAITING = `from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
 
-/** Resolves when exactly this many statements wait for a lock in this database, on whichever of its servers. */
+/** Resolves when exactly this number of statements wait for a lock in this database, on all its servers together. */
 export async function waitForLockWaiters(db: Database, count: number): Promise<void> {
   await waitUntil(`${count} statements wait for a lock`, async () => (await countLockWaiters(db)) === count);
 }
 
 export const countLockWaiters = (db: Database) => sumOverServers(db, `select count(*) ${WAITING}`);
 
-/** Ends the connections of all that wait for a lock: Postgres does not notice by itself that their client is gone. */
+/** Ends the connections of statements that wait for a lock: Postgres does not notice that their client is gone. */
 export async function endLockWaiters(db: Database): Promise<void> {
   await sumOverServers(db, `select count(pg_terminate_backend(pid)) ${WAITING}`);
 }
 
-/** Asks for a number on every server that the database lives on, and adds them up. */
+/** Returns the sum of a query's number over all servers of the database. */
 export async function sumOverServers(db: Database, query: string): Promise<number> {
   const numbers =
     inject('engine') === 'citus'

@@ -18,22 +18,22 @@ interface Refusal {
 
 export interface MailServer {
   url: string;
-  /** In the order in which they were accepted. */
+  /** In the order of acceptance. */
   mails: ReceivedMail[];
-  /** Decides about recipients. Undefined: welcome. */
+  /** Refuses recipients, or returns undefined to accept them. */
   onRecipient: (address: string) => Refusal | undefined;
-  /** Decides about a whole message before it is accepted. It may take its time. */
+  /** Refuses messages, or returns undefined to accept them. May be slow. */
   onMessage: (mail: ReceivedMail) => Refusal | undefined | Promise<Refusal | undefined>;
-  /** Says it to who has been accepted; false: the connection ends without an answer. */
+  /** Whether the server answers accepted messages. If false, it ends the connection without an answer. */
   answers: boolean;
-  /** Ends every connection and takes no more. */
+  /** Ends all connections and stops listening. */
   stop(): Promise<void>;
 }
 
 const refusalError = ({ responseCode, message }: Refusal) =>
   Object.assign(new Error(message), { responseCode });
 
-/** Starts a real SMTP server, which lives as long as the test. */
+/** Starts a real SMTP server that stops after the test. */
 export async function startMailServer(port = 0, options: SMTPServerOptions = {}): Promise<MailServer> {
   const sockets = new Set<{ destroy(): void }>();
   const handle: MailServer = {
@@ -75,13 +75,13 @@ export async function startMailServer(port = 0, options: SMTPServerOptions = {})
     },
     ...options,
   });
-  // Connections that tests cut.
+  // Tests cut connections.
   server.on('error', () => {});
   server.server.on('connection', (socket) => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
   });
-  // Not one of the system's: a test that stops it starts it there again.
+  // Not a port that the system assigns: a test may restart the server on the same port.
   server.listen(port || (await findFreePort()), '127.0.0.1');
   await once(server.server, 'listening');
   handle.url = `smtp://127.0.0.1:${(server.server.address() as AddressInfo).port}`;

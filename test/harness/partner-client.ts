@@ -2,16 +2,16 @@ import { strictReader } from './described.ts';
 import type { Fixture } from './fixture.ts';
 import { assertNothingPrivate, keepPrivate, privateIn } from './private-data.ts';
 
-/** An answer as a partner sees it. */
+/** An answer to a partner. */
 export interface Answer {
   status: number;
   headers: Headers;
-  /** The body as it was sent. */
+  /** The body as text. */
   text: string;
   body: { responseCode: string; responseMessage: string; responseData: unknown };
 }
 
-/** A partner's platform, talking to the API over HTTP. */
+/** A partner's platform, which calls the API over HTTP. */
 export class PartnerClient {
   readonly #baseUrl: string;
   readonly #headers: Record<string, string>;
@@ -53,7 +53,7 @@ export class PartnerClient {
     return this.request(`/api/v1/events/registrations/${encodeURIComponent(passReference)}`);
   }
 
-  /** As JSON, unless something else is asked for; pictures come by fetch. */
+  /** Requests JSON unless the headers say otherwise. For pictures, use fetch. */
   pass(passReference: string, headers: Record<string, string> = {}): Promise<Answer> {
     return this.request(`/api/v1/events/registrations/${encodeURIComponent(passReference)}/pass`, {
       headers,
@@ -77,8 +77,8 @@ export class PartnerClient {
   }
 
   /**
-   * Any request, with the partner's headers unless they are overridden. A failure must not repeat what it was sent, and every
-   * answer must be one that the OpenAPI document describes.
+   * Sends a request with the partner's headers, which `headers` can override. A failure must not quote the request's data, and the
+   * OpenAPI document must describe the answer.
    */
   async request(
     path: string,
@@ -97,7 +97,7 @@ export class PartnerClient {
   }
 }
 
-/** A valid registration; what differs is given. */
+/** Returns a valid registration with the given changes. */
 export function attendee(ticketId: number, differing: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     fullName: 'Jane Doe',

@@ -1,7 +1,7 @@
 import type { Database } from '@floodgate/database';
 import { sql } from 'kysely';
 
-/** Makes every time that is noted of a shard's consumers be so much longer ago. By constants: Citus reckons with no columns. */
+/** Moves all times of a shard's consumers into the past. Uses constants, because Citus cannot calculate with columns here. */
 export async function passTime(db: Database, shardId: number, seconds: number): Promise<void> {
   const consumers = await db
     .selectFrom('journal_consumers')
@@ -22,7 +22,7 @@ export async function passTime(db: Database, shardId: number, seconds: number): 
       .execute();
 }
 
-/** Ends all leases now: no test waits for those of a process that was killed. */
+/** Expires all leases now, so that a test does not wait for those of a killed process. */
 export async function endLeases(db: Database): Promise<void> {
   await sql`update journal_consumers set leased_until = now() where leased_until is not null`.execute(db);
   await sql`update deliveries set due_at = now() where state = 'sending'`.execute(db);

@@ -3,18 +3,18 @@ import type { Revocations } from '@floodgate/passes';
 import { decode } from 'fast-png';
 import { decodeQR } from 'qr/decode.js';
 
-// What a door does with passes.
+// Checks passes as a door does.
 
 export type PassKeys = ReadonlyMap<number, KeyObject>;
 
-/** Fetches the public keys, as everybody may. */
+/** Fetches the public keys without a secret key. */
 export async function fetchPassKeys(baseUrl: string): Promise<PassKeys> {
   const response = await fetch(`${baseUrl}/.well-known/floodgate/pass-keys.json`);
   const { keys } = (await response.json()) as { keys: (webcrypto.JsonWebKey & { kid: string })[] };
   return new Map(keys.map((key) => [Number(key.kid), createPublicKey({ key, format: 'jwk' })]));
 }
 
-/** Reads the QR code of a picture that has one bit per pixel, in rows of whole bytes. */
+/** Reads the QR code of a picture with one bit per pixel, in rows of whole bytes. */
 export function readQrCode(png: Uint8Array): string {
   const { width, height, data } = decode(png);
   const rowBytes = Math.ceil(width / 8);
@@ -27,7 +27,7 @@ export function readQrCode(png: Uint8Array): string {
   return decodeQR({ width, height, data: pixels });
 }
 
-/** Reads a page of revoked passes. Throws where its signature is wrong, or holds for another page as well. */
+/** Reads a page of revoked passes. Throws if its signature is wrong or also valid for another page. */
 export function readRevocations(jws: string, keys: PassKeys): Revocations {
   const [header, payload, signature] = jws.split('.') as [string, string, string];
   const parse = (part: string): unknown => JSON.parse(Buffer.from(part, 'base64url').toString());

@@ -1,7 +1,7 @@
 import type { Database } from '@floodgate/database';
 import { sql } from 'kysely';
 
-/** Makes Postgres refuse every registration whose full name is "Poison", as it would a row that it cannot store. */
+/** Makes Postgres refuse every registration with the full name "Poison", like a row that it cannot store. */
 export async function refusePoison(db: Database): Promise<void> {
   await sql`
     create function refuse_poison() returns trigger language plpgsql as

@@ -1,10 +1,10 @@
 /**
- * What partners send and are given in tests, and passwords: none of it may ever be in a log line or in a failed answer.
- * Whoever sends something says so here; whoever ends a process looks for it in everything that this has written.
+ * Data that partners send and receive in tests, and passwords. None of it may appear in a log line or in a failed answer. Code that sends
+ * data registers it here, and code that ends a process searches its output for it.
  */
 const known = new Set<string>();
 
-/** Shorter texts occur by themselves. */
+/** Shorter texts occur by chance. */
 const MIN_LENGTH = 6;
 
 const SECRET_HEADERS = ['x-secret-key', 'idempotency-key'];
@@ -19,8 +19,8 @@ const ATTENDEE_FIELDS = [
 ];
 
 /**
- * What looks like a secret key, a password in a URL (but for the rule of DATABASE_URL, which is told) or the address of an
- * attendee, whoever it belongs to.
+ * Anything that looks like a secret key, a password in a URL (except in the rule of DATABASE_URL, which messages quote) or an
+ * attendee's address.
  */
 const PATTERNS = [
   /fg_(?:test_)?[0-9a-f]{16}_[\w-]{43}/,
@@ -34,7 +34,7 @@ export function keepPrivate(texts: readonly unknown[]): void {
     if (typeof text === 'string' && text.trim().length >= MIN_LENGTH) known.add(text.trim());
 }
 
-/** What is private in a request: its secret headers and the attendee's data in its body. */
+/** Returns the private texts of a request: its secret headers and the attendee's data in its body. */
 export function privateIn(headers: Record<string, string>, body?: unknown): string[] {
   const secretKey = headers['x-secret-key'] ?? '';
   const texts = [...SECRET_HEADERS.map((name) => headers[name]), secretKey.slice(-43), ...attendeeData(body)];
@@ -50,7 +50,7 @@ function attendeeData(body: unknown): unknown[] {
   }
 }
 
-/** Throws, naming what it found, where a text holds any of `texts` (by default: all that was ever kept private). */
+/** Throws if a text contains one of `texts` (by default all registered ones). The error names it. */
 export function assertNothingPrivate(where: string, text: string, texts: Iterable<string> = known): void {
   const found = [...texts].filter(
     (one) => text.includes(one) || text.includes(JSON.stringify(one).slice(1, -1)),

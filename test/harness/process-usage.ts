@@ -1,18 +1,18 @@
 import { readdir, readFile } from 'node:fs/promises';
 
-/** What Linux tells of processes in /proc. On systems without it every figure is absent. */
+/** Figures of processes from /proc on Linux. Other systems have none of them. */
 
-/** Linux counts CPU time in ticks of this length (USER_HZ is 100 on every architecture that Node.js runs on). */
+/** Linux counts CPU time in ticks of this length (USER_HZ is 100 on all architectures of Node.js). */
 const TICK_MICROS = 10_000;
 
 interface ProcessStat {
   parent: number;
-  /** Own CPU time, and that of children that have ended and were waited for. */
+  /** CPU time of the process, and of ended children that it has waited for. */
   ownMicros: number;
   endedChildrenMicros: number;
 }
 
-/** CPU time that a process and its living children have used since they began, in microseconds. */
+/** Returns the CPU time of a process and its live children since their start, in microseconds. */
 export async function cpuMicrosOfTree(pid: number): Promise<number | undefined> {
   const root = await readStat(pid);
   if (!root) return undefined;
@@ -21,7 +21,7 @@ export async function cpuMicrosOfTree(pid: number): Promise<number | undefined> 
   return root.ownMicros + root.endedChildrenMicros + living;
 }
 
-/** The same with all processes that it has started, at any depth. Throws if the process has ended. */
+/** Returns the CPU time of a process and all its descendants. Throws if the process has ended. */
 export async function cpuMicrosOfDescendants(pid: number): Promise<number> {
   const stats = await readAllStats();
   if (!stats.has(pid)) throw new Error(`process ${pid} has ended`);
@@ -33,16 +33,16 @@ export async function cpuMicrosOfDescendants(pid: number): Promise<number> {
   );
 }
 
-/** The process that has started this one; undefined where there is none of this id. */
+/** Returns the parent of a process, or undefined without a process of this id. */
 export const parentOf = async (pid: number): Promise<number | undefined> => (await readStat(pid))?.parent;
 
-/** Resident memory of a process in MiB. */
+/** Returns the resident memory of a process in MiB. */
 export async function residentMiB(pid: number): Promise<number | undefined> {
   const text = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   return kibibytes(/^VmRSS:\s+(\d+) kB/m.exec(text)?.[1]);
 }
 
-/** The same for a process and its children, each page that they share counted once (Linux: proportional set size). */
+/** Returns the memory of a process and its children in MiB. Shared pages count once (Linux: proportional set size). */
 export async function residentMiBOfTree(pid: number): Promise<number | undefined> {
   const sizes = await Promise.all([pid, ...(await childrenOf(pid))].map(proportionalMiB));
   return sizes[0] === undefined ? undefined : sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0);
@@ -62,7 +62,7 @@ async function readAllStats(): Promise<Map<number, ProcessStat>> {
 async function readStat(pid: number): Promise<ProcessStat | undefined> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
   if (text === undefined) return undefined;
-  // After the name, which stands in brackets and may hold anything: state, parent, … utime is the 12th.
+  // Fields after the name, which is in brackets and may contain anything: state, parent, … utime is the 12th.
   const fields = text
     .slice(text.lastIndexOf(')') + 2)
     .split(' ')

@@ -7,34 +7,34 @@ import { TcpProxy } from './tcp-proxy.ts';
 import { TestQueue } from './test-queue.ts';
 import { waitUntil } from './wait-until.ts';
 
-/** A server that a queue lives on. */
+/** A server of a queue. */
 export interface QueueServer {
   /** As QUEUE_URL. */
   url: string;
   stop(): Promise<void>;
 }
 
-/** A server that can be made to go away and come back. */
+/** A server that a test can stop and restart. */
 export interface FragileQueueServer extends QueueServer {
   goAway(): Promise<void>;
-  /** At the same address; a Redis comes back empty. */
+  /** Restarts at the same address. A Redis is empty afterwards. */
   comeBack(): Promise<void>;
 }
 
-/** A server that is reached through a proxy. */
+/** A server behind a proxy. */
 export interface QueueServerOnWire extends QueueServer {
   wire: TcpProxy;
 }
 
-/** One of the places that QUEUE_URL can name. */
+/** One kind of server for QUEUE_URL. */
 export interface QueueBackendKind {
   name: string;
-  /** Why it cannot be tested on this machine; null where it can. */
+  /** Reason why this machine cannot test it, or null. */
   missing: string | null;
   start(): Promise<QueueServer>;
-  /** A server of one's own, to be broken. */
+  /** Starts a server that the test may break. */
   startFragile(): Promise<FragileQueueServer>;
-  /** The same, to break what lies before it. */
+  /** Starts a server behind a proxy that the test may break. */
   startOnWire(): Promise<QueueServerOnWire>;
 }
 
@@ -68,16 +68,16 @@ const BACKENDS: readonly QueueBackendKind[] = [
   },
 ];
 
-/** On Citus, only what lives there: on the coordinator. */
+/** On Citus only the queue in Postgres, on the coordinator. */
 export const QUEUE_BACKENDS =
   inject('engine') === 'citus' ? BACKENDS.filter(({ name }) => name === 'Postgres') : BACKENDS;
 
-/** What a test of the backend is called, with the reason where it is skipped. */
+/** Returns the title of a test of the backend, with the reason if it is skipped. */
 export function titleOf({ name, missing }: QueueBackendKind): string {
   return missing === null ? name : `${name} (${missing})`;
 }
 
-/** For a suite about one backend: hands `setUp` its server and a queue of its own before each test. */
+/** Before each test, calls `setUp` with the backend's server and a new queue. */
 export function useQueue(
   backend: QueueBackendKind,
   setUp: (given: { server: QueueServer; queue: TestQueue }) => void,
@@ -97,7 +97,7 @@ export function useQueue(
 
 const clusterUrl = ({ port }: { port: number }) => `redis-cluster://127.0.0.1:${port}`;
 
-/** A cluster of one node that has every slot. */
+/** Starts a cluster of one node with all slots. */
 async function startCluster(port?: number, announcedPort?: string): Promise<RedisProcess> {
   const busPort = String(await findFreePort());
   const settings = [
@@ -119,7 +119,7 @@ async function startCluster(port?: number, announcedPort?: string): Promise<Redi
   return server;
 }
 
-/** A Redis, or a cluster, that is reached through a proxy. */
+/** Starts a Redis or a cluster behind a proxy. */
 async function startRedisOnWire(kind: 'redis' | 'redis-cluster'): Promise<QueueServerOnWire> {
   const port = await findFreePort();
   const wire = await TcpProxy.start(`redis://127.0.0.1:${port}`);

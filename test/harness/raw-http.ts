@@ -7,7 +7,7 @@ import { waitUntil } from './wait-until.ts';
 const HEAD_END = '\r\n\r\n';
 const ANSWER_WITHIN_MS = 8_000;
 
-/** A connection on which a test decides about every byte. */
+/** A connection on which a test controls every byte. */
 export class RawConnection {
   readonly #socket: Socket;
   #received = Buffer.alloc(0);
@@ -20,7 +20,7 @@ export class RawConnection {
     socket.on('close', () => (this.#isClosed = true));
   }
 
-  /** With `allowHalfOpen` the client keeps its side open when the server ends its own. */
+  /** With `allowHalfOpen`, the client's side stays open when the server ends its own. */
   static async open(baseUrl: string, { allowHalfOpen = false } = {}): Promise<RawConnection> {
     const { hostname, port } = new URL(baseUrl);
     const socket = connect({ host: hostname, port: Number(port), allowHalfOpen });
@@ -36,7 +36,7 @@ export class RawConnection {
     this.#socket.write(text, encoding);
   }
 
-  /** The next answer, taken off the connection once it has arrived whole. */
+  /** Resolves with the next complete answer, and removes it from the received text. */
   answer(): Promise<Answer> {
     return waitUntil(
       'an answer',
@@ -50,7 +50,7 @@ export class RawConnection {
     );
   }
 
-  /** Resolves when this text has arrived, and takes it off the connection. */
+  /** Resolves when this text has arrived, and removes it from the received text. */
   async received(text: string): Promise<void> {
     await waitUntil(text, () => this.#received.length >= text.length, ANSWER_WITHIN_MS);
     const arrived = this.#received.toString('latin1', 0, text.length);
@@ -58,7 +58,7 @@ export class RawConnection {
     this.#received = this.#received.subarray(text.length);
   }
 
-  /** Resolves when the server has closed the connection; answers what it sent beyond the answers taken. */
+  /** Resolves when the server has closed the connection, with the remaining received text. */
   async closed(): Promise<string> {
     await waitUntil('the server closes the connection', () => this.#isClosed, ANSWER_WITHIN_MS);
     return this.#received.toString();
@@ -68,7 +68,7 @@ export class RawConnection {
     this.#socket.destroy();
   }
 
-  /** Closes with a TCP reset, as a process does that dies with unread data. */
+  /** Closes with a TCP reset, like a process that dies with unread data. */
   reset(): void {
     this.#socket.resetAndDestroy();
   }
@@ -89,7 +89,7 @@ export class RawConnection {
   }
 }
 
-/** Sends text on a connection of its own and answers the first answer to it. */
+/** Sends text on a new connection and returns the first answer. */
 export async function exchange(baseUrl: string, text: string): Promise<Answer> {
   const connection = await RawConnection.open(baseUrl);
   try {
@@ -100,7 +100,7 @@ export async function exchange(baseUrl: string, text: string): Promise<Answer> {
   }
 }
 
-/** The text of a request; Host and Content-Length are there only if given. */
+/** Returns the text of a request. Host and Content-Length must be given. */
 export function requestText(line: string, headers: Record<string, string>, body = ''): string {
   keepPrivate(privateIn(headers, body));
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);

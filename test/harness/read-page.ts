@@ -1,6 +1,6 @@
 import { readJournal, type JournalPage } from '@floodgate/journal';
 
-/** Reads a page of the journal from a cursor from which it can be read. */
+/** Reads a page of the journal from a readable cursor. */
 export async function readPage(...from: Parameters<typeof readJournal>): Promise<JournalPage> {
   const page = await readJournal(...from);
   if (typeof page === 'string') throw new Error(page);

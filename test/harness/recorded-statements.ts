@@ -1,7 +1,7 @@
 import type { Database } from '@floodgate/database';
 import type { KyselyPlugin, RawNode } from 'kysely';
 
-/** The database, with the text of every statement written down. */
+/** Returns the database, which records the text of every statement. */
 export function recording(db: Database, statements: string[]): Database {
   const plugin: KyselyPlugin = {
     transformQuery: ({ node }) => {

@@ -10,7 +10,7 @@ import {
   type SeatOutcome,
 } from '@floodgate/registrations';
 
-/** A ticket as the model sees it. */
+/** A ticket in the model. */
 export interface ModelTicket {
   id: number;
   eventId: number;
@@ -19,20 +19,20 @@ export interface ModelTicket {
   onSale: boolean;
 }
 
-/** A seat that was granted, with what must be found stored for it. */
+/** A granted seat and the expected row. */
 export interface ModelRegistration extends Reservation {
   serial: number;
   batchId: string;
   position: number;
   cancelled: boolean;
-  /** Whether its seat is held for a while, and whether that is over. */
+  /** Whether its seat is held, and whether the hold has expired. */
   held: 'no' | 'yes' | 'overdue';
-  /** When that is over by itself, in a run that takes so long. */
+  /** When the hold expires, if the run takes so long. */
   heldUntilMs: number;
   finalized: boolean;
 }
 
-/** What the model expects; a seat's serial is Postgres's to choose, so a new one is not predicted. */
+/** An expected outcome. A new seat's serial is not predicted: Postgres chooses it. */
 type Expected = Refused | { kind: 'key-reused' } | Registered | Existing;
 type ExpectedOfBulk = { kind: 'key-reused' } | { kind: 'bulk'; outcomes: Expected[]; replayed: boolean };
 type Refused = { kind: Refusal; replayed: boolean };
@@ -44,11 +44,11 @@ interface Remembered {
   answer: Expected | ExpectedOfBulk;
 }
 
-/** Says in plain steps, one reservation after the other, what reserveBatch has to do in one transaction. */
+/** Performs in simple steps, one reservation after another, the work of reserveBatch in one transaction. */
 export class ReservationModel {
   readonly tickets: ModelTicket[];
   readonly registrations: ModelRegistration[] = [];
-  /** What happened to registrations, one entry for each change. */
+  /** One entry for each change of a registration. */
   readonly journal: string[] = [];
   readonly #remembered = new Map<string, Remembered>();
 
@@ -82,7 +82,7 @@ export class ReservationModel {
     return { kind: 'bulk', outcomes: isRefused ? outcomes.map(refused) : outcomes, replayed: false };
   }
 
-  /** What the reservation comes to if it is the next one. */
+  /** Returns the expected outcome of the reservation if it is the next one. */
   expect(reservation: Reservation): Expected {
     const first = this.#remembered.get(scopedKey(reservation) ?? '');
     if (first && first.fingerprint !== reservation.idempotency?.fingerprint) return { kind: 'key-reused' };
@@ -99,7 +99,7 @@ export class ReservationModel {
     return { kind: 'registered', passCode: reservation.passCode, replayed: false };
   }
 
-  /** Takes over the outcome of the submission; `position` is that of its first registration. */
+  /** Applies the outcome of the submission. `position` is that of its first registration. */
   recordSubmission(submission: Submission, outcome: Outcome, batchId: string, position: number): void {
     if (!isBulk(submission)) this.record(submission, outcome as SeatOutcome, batchId, position);
     else if (outcome.kind === 'bulk' && !outcome.replayed) {
@@ -112,7 +112,7 @@ export class ReservationModel {
     }
   }
 
-  /** Takes over what became of the reservation. */
+  /** Applies the outcome of the reservation. */
   record(reservation: Reservation, outcome: SeatOutcome, batchId: string, position: number): void {
     if (outcome.kind === 'existing') return this.#remember(reservation, rememberedAs(outcome));
     if (outcome.kind === 'key-reused' || !('replayed' in outcome) || outcome.replayed) return;
@@ -148,7 +148,7 @@ export class ReservationModel {
     this.registrations.push({ ...reservation, ...stored });
   }
 
-  /** What the cancellation comes to if it is the next one, and takes it over. */
+  /** Returns the expected outcome of the cancellation if it is the next one, and applies it. */
   cancel({ deadline, ...named }: NamedRegistration): Changed {
     const found = this.#find(named);
     if (!found) return null;
@@ -158,7 +158,7 @@ export class ReservationModel {
     return 'cancelled';
   }
 
-  /** What the confirmation comes to if it is the next one, and takes it over. */
+  /** Returns the expected outcome of the confirmation if it is the next one, and applies it. */
   confirm(named: NamedRegistration): Changed {
     const found = this.#find(named);
     if (!found) return null;
@@ -168,19 +168,19 @@ export class ReservationModel {
     return 'confirmed';
   }
 
-  /** The time of one that is held is over. */
+  /** Ends the time of one hold. */
   endHold(named: NamedRegistration): void {
     const found = this.#find(named);
     if (found?.held === 'yes') found.held = 'overdue';
   }
 
-  /** The time of all that are held is over. */
+  /** Ends the time of all holds. */
   endHolds(): void {
     for (const registration of this.registrations)
       if (registration.held === 'yes' && !registration.cancelled) registration.held = 'overdue';
   }
 
-  /** Whose time is over is cancelled. Returns how many there were. */
+  /** Cancels registrations whose hold has expired, and returns their number. */
   expireHolds(): number {
     const overdue = this.registrations.filter(({ held, cancelled }) => held === 'overdue' && !cancelled);
     for (const registration of overdue) this.#release(registration);
@@ -203,7 +203,7 @@ export class ReservationModel {
     this.journal.push(`${registration.serial} cancelled`);
   }
 
-  /** Everything that is not finalized yet is confirmed. */
+  /** Confirms all registrations that are not finalized. */
   finalize(): void {
     for (const registration of this.registrations) {
       if (!registration.finalized && !registration.cancelled && registration.held === 'no')
@@ -246,7 +246,7 @@ export class ReservationModel {
 
 const isSeat = ({ kind }: Expected) => kind === 'registered' || kind === 'existing';
 
-/** As it is answered once more: a seat that the attendee had is simply a seat. */
+/** Returns the outcome for a replay: an attendee's existing seat is answered like a new one. */
 function rememberedAs(outcome: Expected | SeatOutcome): Expected {
   return (
     outcome.kind === 'existing' ? { ...outcome, kind: 'registered', replayed: false } : outcome
@@ -259,7 +259,7 @@ function replayOf(answer: ExpectedOfBulk): ExpectedOfBulk {
   return { kind: 'bulk', outcomes, replayed: true };
 }
 
-/** The idempotency key with what it is scoped to; null where there is none. */
+/** Returns the idempotency key with its scope, or null without a key. */
 export function scopedKey(submission: Submission): string | null {
   const { partnerId, eventId } = isBulk(submission) ? submission.reservations[0]! : submission;
   return submission.idempotency && `${partnerId}/${eventId}/${submission.idempotency.key}`;

@@ -3,7 +3,7 @@ import type { Database } from '@floodgate/database';
 import { sql } from 'kysely';
 import type { Fixture } from './fixture.ts';
 
-/** A valid reservation, as the API makes it of a request; what differs is given. */
+/** Returns a valid reservation, as the API builds it, with the given changes. */
 export function reservationOf(
   { shardId, partnerId, eventId }: Pick<Fixture, 'shardId' | 'partnerId' | 'eventId'>,
   ticketId: number,
@@ -30,7 +30,7 @@ export function reservationOf(
   };
 }
 
-/** Ends the holds of an event: their time is over. */
+/** Ends the time of an event's holds. */
 export const endHolds = (db: Database, { shardId, eventId }: Pick<Fixture, 'shardId' | 'eventId'>) =>
   sql`
     update registrations set held_until = now()

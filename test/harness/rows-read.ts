@@ -2,7 +2,7 @@ import { connect, type Database } from '@floodgate/database';
 import { sql } from 'kysely';
 import { onTestFinished } from 'vitest';
 
-/** Returns how many rows of a table Postgres reads during `work`, by its own count. Rows that a filter drops are included. */
+/** Returns Postgres's count of rows of a table that it reads during `work`, including rows that a filter drops. */
 export async function rowsRead(
   url: string,
   work: (db: Database) => Promise<unknown>,
@@ -10,7 +10,7 @@ export async function rowsRead(
 ): Promise<number> {
   const one = connect({ connectionString: url, applicationName: 'tests', maxConnections: 1 });
   onTestFinished(() => one.destroy());
-  // The counters of one transaction, so that reads of others do not count.
+  // The counters of one transaction exclude reads of others.
   return one.transaction().execute(async (transaction) => {
     await work(transaction);
     const { rows } = await sql<{ read: number }>`

@@ -24,20 +24,20 @@ const FLAGS: Record<keyof typeof ENTRY_POINTS, string[]> = {
   standalone: SMALL_PROCESS.flags['apps/standalone'],
 };
 
-/** A real process of one of the apps. */
+/** A process of an app. */
 export interface ServiceProcess {
   child: ChildProcess;
-  /** Everything that it wrote so far, standard output and error together. */
+  /** Returns its standard output and error so far. */
   output(): string;
-  /** Sends the signal and waits for the end; answers the exit code (null where a signal ended it). */
+  /** Sends the signal and waits for the end. Returns the exit code, or null if a signal ended the process. */
   end(signal?: NodeJS.Signals): Promise<number | null>;
-  /** Rejects where something private is in what it has written: see private-data.ts. */
+  /** Rejects if the output contains private data: see private-data.ts. */
   exited: Promise<number | null>;
 }
 
 export type Environment = Record<string, string>;
 
-/** Starts an app with nothing in its environment but PATH and what is given. */
+/** Starts an app with PATH and the given variables as its whole environment. */
 export function startProcess(
   app: keyof typeof ENTRY_POINTS,
   env: Environment,
@@ -77,7 +77,7 @@ export function startProcess(
 const isService = (app: keyof typeof ENTRY_POINTS): app is ServiceName =>
   (SERVICES as readonly string[]).includes(app);
 
-/** What is log of a process's output. The command, and npm start with its demo, also print what their user is to know. */
+/** Returns the log lines of a process's output. The command and npm start also print texts for their user. */
 function logOf(app: keyof typeof ENTRY_POINTS, output: string): string {
   if (isService(app)) return output;
   return output
@@ -106,7 +106,7 @@ export async function startWorkerProcess(env: Environment): Promise<ServiceProce
   return process;
 }
 
-/** Starts a delivery process and waits until it delivers. Returns where its health, metrics and pages are. */
+/** Starts a delivery process and waits until it delivers. Returns the base URL of its health, metrics and pages. */
 export async function startDeliveryProcess(env: Environment): Promise<ServiceProcess & { baseUrl: string }> {
   const port = await findFreePort();
   const process = startProcess('delivery', {

@@ -9,19 +9,19 @@ import {
 import { grantQueue, parseQueueUrl } from '@floodgate/queue';
 import { engineOf } from './database-url.ts';
 
-/** How the names of the tests' roles begin. */
+/** Prefix of the tests' roles. */
 const PREFIX = 'floodgate_test_';
 
-/** The role that a service has on the server of the tests. */
+/** Returns a service's role on the tests' server. */
 export const roleOf = (service: ServiceName) => `${PREFIX}${service}`;
 
-/** Makes the login roles of the services on the tests' server, once. They have the owner's password. */
+/** Creates the services' login roles on the tests' server, with the owner's password. */
 export async function createServiceRoles(server: Database, serverUrl: string): Promise<void> {
   const password = decodeURIComponent(new URL(serverUrl).password);
   for (const service of SERVICES) await ensureLoginRole(server, roleOf(service), password);
 }
 
-/** Gives the roles what `floodgate grant` gives them in a database. */
+/** Grants the roles their privileges in a database, as `floodgate grant` does. */
 export async function grantServiceRoles(db: Database): Promise<void> {
   for (const service of SERVICES) {
     const outcome = await grantPrivileges(db, service, roleOf(service));
@@ -29,15 +29,15 @@ export async function grantServiceRoles(db: Database): Promise<void> {
   }
 }
 
-/** The same for a queue, where that is in Postgres. */
+/** Grants the roles their privileges on a queue in Postgres. */
 export async function grantQueueToServiceRoles(queueUrl: string, namespace: string): Promise<void> {
   for (const service of SERVICES)
     await grantQueue(parseQueueUrl(queueUrl), roleOf(service), namespace, usesQueue(service));
 }
 
 /**
- * The environment of a service that is tested: it connects with its own role in place of the owner, and logs all it can.
- * Where the database is none of the tests' (a benchmark's, say), everything stays as it is.
+ * Returns the environment of a tested service: it connects with its own role in place of the owner, and logs at every level. The
+ * environment of other databases, such as a benchmark's, is unchanged.
  */
 export function underTest(service: ServiceName, env: Record<string, string>): Record<string, string> {
   if (!engineOf(env['DATABASE_URL'])) return env;
@@ -47,7 +47,7 @@ export function underTest(service: ServiceName, env: Record<string, string>): Re
   return { LOG_LEVEL: 'trace', ...env, ...Object.fromEntries(urls) };
 }
 
-/** The same URL for a service's own role. A test may have chosen a role of its own, whose name begins like these. */
+/** Returns the URL with a service's role. Keeps the role of a test whose name has the same prefix. */
 export function withRole(role: string, text: string): string {
   const url = new URL(text);
   if (!url.username.startsWith(PREFIX)) url.username = role;

@@ -4,7 +4,7 @@ import type { ColumnType, Generated, Kysely } from 'kysely';
 
 type CreatedAt = ColumnType<Date, Date | undefined, never>;
 
-/** Tables with the columns that in the product only SQL text names. */
+/** Tables with the columns that the product uses only in SQL text. */
 export interface StoredTables extends Omit<
   Schema,
   'changes' | 'deliveries' | 'idempotency_keys' | 'registrations' | 'secret_key_uses'
@@ -97,5 +97,5 @@ export interface StoredTables extends Omit<
   };
 }
 
-/** Returns the database with the types of everything that is stored. */
+/** Returns the database with the types of all columns. */
 export const tablesOf = (db: Database) => db as unknown as Kysely<StoredTables>;

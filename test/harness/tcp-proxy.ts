@@ -1,19 +1,19 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
-/** What the proxy does with what passes through it. */
+/** What the proxy does with data. */
 type Mode =
-  /** Passes everything on. */
+  /** Forwards everything. */
   | 'pass'
-  /** Delivers requests, but neither their answers nor any sign of life. */
+  /** Forwards requests and drops all answers. */
   | 'swallow-answers'
-  /** Delivers the next request; when its answer comes, cuts the connection instead, then passes again. */
+  /** Forwards the next request, cuts the connection when its answer arrives, then passes again. */
   | 'cut-next-answer'
-  /** Delivers nothing, as where packets are lost; what was held back comes when the mode changes. */
+  /** Forwards nothing, as if packets were lost. Forwards the held data when the mode changes. */
   | 'silent'
-  /** Closes every connection at once, and new ones. */
+  /** Closes all connections, and new ones, immediately. */
   | 'down'
-  /** The same with a reset (RST) instead of an end (FIN). */
+  /** Like `down`, with a reset (RST) in place of an end (FIN). */
   | 'reset';
 
 /** A TCP proxy in front of a server, for faults on the wire. */
@@ -25,7 +25,7 @@ export class TcpProxy {
   #mode: Mode = 'pass';
   #delayMs = 0;
   #words: ReadonlyMap<string, string> = new Map();
-  /** How many connections it was asked for, those that it closed at once included. */
+  /** Number of connections so far, including those that it closed immediately. */
   accepted = 0;
 
   private constructor(target: { host: string; port: number }) {
@@ -41,13 +41,13 @@ export class TcpProxy {
     return proxy;
   }
 
-  /** Ends the connections there are; new ones go to another server. */
+  /** Ends the open connections. New ones go to another server. */
   redirect(targetUrl: string): void {
     this.#target = addressOf(targetUrl);
     this.#cutAll();
   }
 
-  /** `targetUrl` with the proxy's address in place of the server's. */
+  /** Returns `targetUrl` with the proxy's address in place of the server's. */
   through(targetUrl: string): string {
     const url = new URL(targetUrl);
     url.hostname = '127.0.0.1';
@@ -68,22 +68,22 @@ export class TcpProxy {
       else if (!this.#forgotten.has(socket)) socket.resume();
   }
 
-  /** How long everything takes from one side to the other, each way. */
+  /** Sets the delay of all data in each direction. */
   setDelay(delayMs: number): void {
     this.#delayMs = delayMs;
   }
 
-  /** Puts other words into the server's answers, each as many bytes long as the one that it replaces. */
+  /** Replaces words in the server's answers. A word and its replacement have the same number of bytes. */
   replaceInAnswers(words: ReadonlyMap<string, string>): void {
     this.#words = words;
   }
 
-  /** Ends the connections there are; new ones pass. */
+  /** Ends the open connections. New ones pass. */
   cutConnections(): void {
     this.#cutAll();
   }
 
-  /** Delivers nothing more of the connections there are, and tells neither side, as a NAT that forgets them; new ones pass. */
+  /** Drops all data of the open connections without closing them, like a NAT that has lost their state. New ones pass. */
   forgetConnections(): void {
     for (const socket of this.#sockets) this.#forgotten.add(socket.pause());
   }
@@ -108,7 +108,7 @@ export class TcpProxy {
       socket.on('error', () => {});
       socket.on('close', () => {
         this.#sockets.delete(socket);
-        // A cut is seen by the client at once; the server goes on with what it has received.
+        // The client sees a cut immediately. The server continues with the data that it has received.
         if (socket === upstream) client.destroy();
         else upstream.end();
       });
@@ -120,7 +120,7 @@ export class TcpProxy {
     if (this.#mode === 'silent') for (const socket of [client, upstream]) socket.pause();
   }
 
-  /** Calls `pass` with every chunk, in order, each later by the delay that holds when it comes. */
+  /** Calls `pass` with every chunk in order, delayed by the delay at its arrival. */
   #delayed(pass: (chunk: Buffer | string) => void): (chunk: Buffer | string) => void {
     const held: (Buffer | string)[] = [];
     return (chunk) => {

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-/** Makes an empty directory, mode 0700, that is deleted when disposed of. */
+/** Creates an empty directory with mode 0700. Disposing of it deletes it. */
 export async function temporaryDirectory(): Promise<
   AsyncDisposable & { path: string; file(name: string): string }
 > {

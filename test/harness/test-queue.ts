@@ -25,9 +25,9 @@ export interface Run extends JobContext {
   at: number;
 }
 
-/** A consumer and what it has seen. */
+/** A consumer and its runs so far. */
 export interface TestConsumer {
-  /** Once is enough: the end of the test closes only what is still open. */
+  /** Optional: the end of the test closes what is still open. */
   close(deadlineMs: number): Promise<void>;
   idleMs(): number;
   runs: Run[];
@@ -36,13 +36,13 @@ export interface TestConsumer {
 
 export interface ConsumeOptions {
   concurrency?: number;
-  /** What it resolves with is the job's result; nothing is `done`. */
+  /** Resolves with the job's result. Undefined means `done`. */
   handler?: (run: Run) => Promise<JobResult | void>;
-  /** The job's own, unless a test is about it. */
+  /** By default the job's own. */
   timeoutMs?: number;
 }
 
-/** A namespace of its own on a queue server, with everything that is opened in it. */
+/** A new namespace on a queue server, and everything that is opened in it. */
 export class TestQueue {
   readonly namespace = `t${randomBytes(6).toString('hex')}`;
   readonly url: string;
@@ -65,7 +65,7 @@ export class TestQueue {
     return producer;
   }
 
-  /** A producer whose server may be away. */
+  /** Opens a producer. Its server may be down. */
   openProducer(retry: RetryPolicy = { attempts: 3, backoffMs: 1 }): Producer {
     const producer = openProducer(this.#options());
     this.#closers.push(() => producer.close());
@@ -96,7 +96,7 @@ export class TestQueue {
     return { close, idleMs: () => consumer.idleMs()['finalize']!, runs, failures };
   }
 
-  /** The queue as BullMQ gives it, to look and to write past the rules of Producer. */
+  /** Returns BullMQ's queue, to read and write without the rules of Producer. */
   async raw() {
     const backend = openBackend({ ...this.#options(), role: 'producer' });
     const queue = backend.queue('finalize');
@@ -114,7 +114,7 @@ export class TestQueue {
   }
 }
 
-/** A payload with these batches, or with one that does not exist. */
+/** Returns a payload with these batches, or with one that does not exist. */
 export const batches = (...batchIds: string[]): ShardBatches => ({
   shardId: 0,
   batchIds: batchIds.length > 0 ? batchIds : [randomUUID()],
@@ -124,11 +124,12 @@ export const batches = (...batchIds: string[]): ShardBatches => ({
 export const enqueue = (producer: Producer, payload = batches()) =>
   producer.enqueue(finalizeBatchesJob, payload);
 
-/** As many as one likes, at once. */
-export const enqueueAll = (producer: Producer, payloads: readonly ShardBatches[]) =>
-  Promise.all(payloads.map((payload) => enqueue(producer, payload)));
+/** Adds several jobs, one after the other: on a busy machine many at once would not all be connected in time. */
+export async function enqueueAll(producer: Producer, payloads: readonly ShardBatches[]): Promise<void> {
+  for (const payload of payloads) await enqueue(producer, payload);
+}
 
-/** Waits until the queue holds exactly this, and nothing else. */
+/** Waits until the queue has exactly these counts. */
 export async function waitForCounts(producer: Producer, expected: Partial<QueueCounts>): Promise<void> {
   const wanted = JSON.stringify({ waiting: 0, active: 0, delayed: 0, failed: 0, ...expected });
   await waitUntil(`the queue holds ${wanted}`, async () => {

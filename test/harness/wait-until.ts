@@ -2,11 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 const POLL_MS = 20;
 
-/** Waits until the condition holds and answers what it found. Fails, saying what it waited for, after `timeoutMs`. */
+/** Waits until the condition is true and returns its value. After `timeoutMs` it throws an error that names the condition. */
 export async function waitUntil<T>(
   what: string,
   condition: () => Promise<T | false | null | undefined> | T | false | null | undefined,
-  timeoutMs = 30_000,
+  timeoutMs = 120_000,
 ): Promise<T> {
   const giveUpAt = performance.now() + timeoutMs;
   for (;;) {

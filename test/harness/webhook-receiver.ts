@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 
-/** A message as it arrived. */
+/** A received message. */
 export interface Delivery {
   id: string;
   headers: IncomingHttpHeaders & Record<string, string>;
@@ -10,7 +10,7 @@ export interface Delivery {
   path: string;
 }
 
-/** What a message tells. */
+/** The content of a message. */
 export interface Told {
   type: string;
   timestamp: string;
@@ -26,7 +26,7 @@ export type Answering = (delivery: Delivery, response: ServerResponse, attempt: 
 
 const accept: Answering = (_, response) => void response.writeHead(204).end();
 
-/** Starts a receiver on this machine. It keeps what arrives, and answers as it is told to. */
+/** Starts a receiver on this machine. It keeps messages and answers by `answering`. */
 export async function startReceiver(answering: Answering = accept) {
   const deliveries: Delivery[] = [];
   let answer = answering;
@@ -64,7 +64,7 @@ async function readBody(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-/** Follows the chain through messages as a receiver does that drops repeats. Returns the pass references, and every break. */
+/** Follows the chain through messages as a receiver that drops repeats. Returns the pass references and all breaks. */
 export function followChain(told: readonly Told[], from = '0') {
   let cursor = from;
   const breaks: string[] = [];

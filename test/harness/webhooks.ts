@@ -35,6 +35,7 @@ export async function deliverWebhooks(
   const db = connect({
     connectionString: withRole(roleOf('delivery'), url),
     applicationName: 'floodgate-delivery',
+    connectTimeoutMs: 60_000,
     maxConnections: 5,
     prepareStatements: true,
   });
@@ -72,7 +73,7 @@ export async function addWebhook(db: Database, of: Owner, request: WebhookReques
   return added as NewWebhook;
 }
 
-/** Does something to a webhook, as its partner. */
+/** Changes a webhook as its partner. */
 export const changeWebhook = (
   db: Database,
   { id, shardId, eventId, partnerId }: Owner & Pick<Endpoint, 'id'>,
@@ -81,7 +82,7 @@ export const changeWebhook = (
 ) =>
   perform(db, ACTIONS[name], { ...input, webhookId: id }, { kind: 'partner', shardId, eventId, partnerId });
 
-/** Registers and confirms so many. */
+/** Registers and confirms `count` registrations. */
 export async function confirmSome(db: Database, of: Fixture, ticketId: number, count = 1): Promise<void> {
   const reservations = Array.from({ length: count }, () => reservationOf(of, ticketId));
   await reserveBatch(db, randomUUID(), reservations);

@@ -3,10 +3,10 @@ import { startWorkerProcess, type Environment, type ServiceProcess } from './ser
 
 export { database, gala } from './event-test.ts';
 
-/** The workers of the running test. They end with it. */
+/** Workers of the running test. They end with the test. */
 let workers: ServiceProcess[] = [];
 
-/** A test about workers. It shares its event with the other tests of its file. */
+/** A test with workers. It shares its event with the other tests of its file. */
 // oxlint-disable-next-line no-empty-pattern -- vitest reads the pattern
 export const test = sharedTest.extend('workers', { auto: true }, ({}, { onCleanup }) => {
   workers = [];

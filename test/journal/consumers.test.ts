@@ -100,14 +100,14 @@ describe('a lease', () => {
     expect(second.id).toBe(id);
     // Whoever comes back late changes nothing any more.
     for (const late of [
-      advance(database.db, first, { cursor: 1 }),
+      advance(database.db, first, 1),
       release(database.db, first),
       retryLater(database.db, first, 0),
       throttle(database.db, first, 0),
       disable(database.db, first),
     ])
       expect(await late).toBe(false);
-    expect(await advance(database.db, second, { cursor: 1 })).toBe(true);
+    expect(await advance(database.db, second, 1)).toBe(true);
   });
 
   test('goes to those who have waited longest', async () => {
@@ -127,13 +127,11 @@ describe('a reader', () => {
     const page = await readJournal(database.db, { shardId, eventId, partnerId, withTickets: true }, 0, 3);
     if (typeof page === 'string') throw new Error(page);
     expect(page.entries).toHaveLength(3);
-    expect(
-      await advance(database.db, consumer, { cursor: page.cursor, inFlightUntil: page.cursor + 2 }),
-    ).toBe(true);
+    expect(await advance(database.db, consumer, page.cursor, page.cursor + 2)).toBe(true);
     await release(database.db, consumer);
     const again = await leaseOne();
     expect(again).toMatchObject({ cursor: page.cursor, inFlightUntil: page.cursor + 2 });
-    await advance(database.db, again, { cursor: again.inFlightUntil! });
+    await advance(database.db, again, again.inFlightUntil!);
     await release(database.db, again);
     expect(await lease()).toEqual([]);
   });
@@ -151,7 +149,7 @@ describe('a reader', () => {
     await retryLater(database.db, second, 0);
     const third = await leaseOne();
     expect(third).toMatchObject({ failures: 2, failingSince: second.failingSince });
-    await advance(database.db, third, { cursor: 0 });
+    await advance(database.db, third, 0);
     await release(database.db, third);
     expect(await leaseOne()).toMatchObject({ failures: 0, failingSince: null });
   });
@@ -168,7 +166,7 @@ describe('a reader', () => {
     await throttle(database.db, second, 0);
     const third = await leaseOne();
     expect(third).toMatchObject({ failures: 0, failingSince: second.failingSince });
-    await advance(database.db, third, { cursor: 0 });
+    await advance(database.db, third, 0);
     await release(database.db, third);
     expect((await leaseOne()).failingSince).toBeNull();
   });
@@ -225,7 +223,7 @@ test('the lag is the age of the oldest that was not delivered, also of who waits
   await confirm();
   for (const consumer of await lease())
     await (consumer.id === later
-      ? advance(database.db, consumer, { cursor: 1 })
+      ? advance(database.db, consumer, 1)
       : retryLater(database.db, consumer, 3_600_000));
   const { webhook } = await readLags(database.db);
   expect(webhook).toMatchObject({ consumers: 2, behind: 2, failing: 1, disabled: 0 });

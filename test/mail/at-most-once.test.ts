@@ -235,7 +235,7 @@ test('while Postgres takes no outcomes, no more than those under way are sent; t
   );
   const { output } = await startMails(database, { SMTP_URL: server.url });
   await waitUntil('it has sent all that it may', () => server.mails.length === MOST_SENDING);
-  await waitUntil('it says so', () => output().includes('outcomes of e-mails cannot be recorded'));
+  await waitUntil('it says so', () => output().includes('cannot record outcomes of e-mails'));
   expect(server.mails).toHaveLength(MOST_SENDING);
   await sql`drop trigger refuse_mails on deliveries`.execute(database.db);
   await waitForState(database.db, gala, 'sent', 400);

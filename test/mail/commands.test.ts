@@ -22,10 +22,10 @@ const statusOf = async () => {
 };
 
 test('e-mails are switched on, paused, resumed and switched off, each noted once', async () => {
-  expect((await ofEvent('pause')).output).toContain('its e-mails are not switched on');
+  expect((await ofEvent('pause')).output).toContain('e-mails of this event are not enabled');
   expect(await ofEvent('enable')).toMatchObject({ code: 0 });
   const again = await ofEvent('enable');
-  expect([again.code, again.output]).toEqual([1, expect.stringContaining('they are switched on already')]);
+  expect([again.code, again.output]).toEqual([1, expect.stringContaining('e-mails are already enabled')]);
   for (const [name, state] of [
     ['pause', 'paused'],
     ['pause', 'paused'],

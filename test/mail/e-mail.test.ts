@@ -162,5 +162,5 @@ test('floodgate mail preview writes what would be sent, with made-up data', asyn
   const ofNotice = ['preview', String(gala.eventId), '--notice', '--out', directory.file('notice')];
   expect(await runCli({ DATABASE_URL: database.url }, 'mail', ...ofNotice)).toMatchObject({ code: 0 });
   const notice = await PostalMime.parse(await readFile(directory.file('notice/mail.eml')));
-  expect(notice.subject).toBe('Your webhook for Gala was switched off');
+  expect(notice.subject).toBe('Your webhook for Gala was disabled');
 });

@@ -99,7 +99,7 @@ test('a receiver that has failed for five days: its partner gets one e-mail, whi
   const { subject, text, html, from, headers } = await new PostalMime().parse(mail!.content);
   expect([mail!.to, subject, from?.address]).toEqual([
     CONTACT,
-    'Your webhook for Gala was switched off',
+    'Your webhook for Gala was disabled',
     'gala@floodgate-tests.org',
   ]);
   expect(headers.find(({ key }) => key === 'auto-submitted')?.value).toBe('auto-generated');
@@ -107,7 +107,7 @@ test('a receiver that has failed for five days: its partner gets one e-mail, whi
     endpoint.id,
     `127.0.0.1:${receiver.port}/hook`,
     gala.eventRef,
-    'For five days',
+    'accepted no message for five days',
     'Failing since',
     '3 changes',
     `POST /api/v1/webhooks/${endpoint.id}/resume`,
@@ -168,7 +168,7 @@ test('an e-mail whose outcome cannot be written is not sent again while its proc
   const endpoint = await addGivenUp();
   await sql`alter table deliveries add constraint not_now check (state <> 'sent')`.execute(database.db);
   const { output } = await startMails(database, { SMTP_URL: server.url });
-  await waitUntil('it says so', () => output().includes('outcomes of e-mails cannot be recorded'));
+  await waitUntil('it says so', () => output().includes('cannot record outcomes of e-mails'));
   await sql`alter table deliveries drop constraint not_now`.execute(database.db);
   await ended(endpoint, 'sent');
   expect(server.mails).toHaveLength(1);
@@ -201,7 +201,7 @@ test('refused for now it comes again; refused for good it ends, and the address 
   refusal = { responseCode: 550, message: `5.1.1 <${CONTACT}> is nobody` };
   await makeDue(endpoint);
   await ended(endpoint, 'undeliverable', '550 5.1.1');
-  await waitUntil('the log says so', () => output().includes('a partner cannot be told'));
+  await waitUntil('the log says so', () => output().includes('a partner could not be notified'));
   const next = await addGivenUp();
   await ended(next, 'suppressed', 'suppressed');
   expect(server.mails).toEqual([]);
@@ -288,7 +288,7 @@ test('without a server it waits; in the mailcatcher it is shown', async () => {
   const { baseUrl } = await startMails(database, { MAILCATCHER_SIZE: '3' });
   await ended(endpoint, 'sent');
   const page = await (await fetch(`${baseUrl}/mailcatcher/1`)).text();
-  expect(page).toContain('Your webhook for Gala was switched off');
+  expect(page).toContain('Your webhook for Gala was disabled');
   const mail = await (await fetch(`${baseUrl}/mailcatcher/1/mail.html`)).text();
   expect(mail).toContain(`POST /api/v1/webhooks/${endpoint.id}/resume`);
 });

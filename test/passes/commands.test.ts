@@ -83,7 +83,9 @@ test('what does not verify is told why, and nothing but a confirmed registration
     });
   expect(await pass('show', await registered())).toEqual({
     code: 1,
-    output: expect.stringContaining('it is reserved, and only a confirmed one has a pass') as string,
+    output: expect.stringContaining(
+      'the registration is reserved; only a confirmed one has a pass',
+    ) as string,
   });
   expect((await pass('show', 'GALA-1-1-1234567890')).output).toContain('no such registration');
 });
@@ -134,7 +136,7 @@ test("the list of an event's revoked passes is signed and can be read on", async
 
 test('keys are listed, rotated and withdrawn; what a withdrawn key signed is not valid', async () => {
   const token = await showToken(await confirmed());
-  expect((await pass('withdraw', '1')).output).toContain('it still signs passes; rotate first');
+  expect((await pass('withdraw', '1')).output).toContain('the key still signs passes; rotate first');
   const rotated = await pass('rotate', '--by', 'jane');
   expect([rotated.code, rotated.output]).toEqual([0, expect.stringContaining('key 2 signs')]);
   expect((await pass('verify', token)).code).toBe(0);

@@ -45,7 +45,7 @@ test('a new key signs soon, and what the old one signed is valid until that is w
   expect(verifyPass(before, (await signer.keys()).publicKeys)).toMatchObject({ serial: 317 });
 
   await expect(perform(db, withdrawPassKeyAction, { keyId: id }, 'jane')).rejects.toThrow(
-    'it still signs passes; rotate first',
+    'the key still signs passes; rotate first',
   );
   await expect(perform(db, withdrawPassKeyAction, { keyId: 999 }, 'jane')).rejects.toThrow('no such key');
   await perform(db, withdrawPassKeyAction, { keyId: oldId }, 'jane');

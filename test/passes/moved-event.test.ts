@@ -37,7 +37,7 @@ test('an event moves by a week: every pass that was e-mailed before opens the do
   await finalizePending(database.db, gala.shardId);
   const mailServer = await startMailServer();
   await startMails(database, { SMTP_URL: mailServer.url });
-  await waitUntil('everybody has an e-mail', () => mailServer.mails.length === ATTENDEES, 60_000);
+  await waitUntil('everybody has an e-mail', () => mailServer.mails.length === ATTENDEES);
 
   const items = result.code === '00' ? result.registrations : [];
   const tokens = await Promise.all(
@@ -67,9 +67,9 @@ test('an event moves by a week: every pass that was e-mailed before opens the do
   const movedTo = new Date(startsAt.getTime() + WEEK_MS);
   await moveTo(movedTo);
   const isNew = async () => (await client.signedEvent({ keys })).revision > before.revision;
-  await expect.poll(isNew, { timeout: 10_000 }).toBe(true);
+  await expect.poll(isNew).toBe(true);
   const { document } = await client.signedEvent({ keys });
   expect(check(document, movedTo)).toEqual(all('valid'));
   expect(check(document, startsAt)).toEqual(all('not-yet-valid'));
   expect(check(before.document, movedTo)).toEqual(all('expired'));
-}, 120_000);
+});

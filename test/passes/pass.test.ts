@@ -118,7 +118,7 @@ test('what is reserved, held or cancelled has no pass', async () => {
   expectFailure(await partner.pass(await register()), '35');
   const held = await partner.pass(await register({ 'hold-for': '60' }));
   expectFailure(held, '35');
-  expect(held.body.responseMessage).toBe('The registration is held, and only a confirmed one has a pass');
+  expect(held.body.responseMessage).toBe('The registration is held; only a confirmed one has a pass');
   const passReference = await confirmed();
   await partner.cancel(passReference);
   expectFailure(await partner.pass(passReference), '35');

@@ -94,7 +94,7 @@ for (const backend of QUEUE_BACKENDS.filter(({ name }) => name !== 'Redis Cluste
       });
       const failed = await raw.getFailed(0, -1);
       expect(new Set(failed.map(({ failedReason }) => failedReason.split(':')[0]))).toEqual(
-        new Set(['not a job of ours']),
+        new Set(['unknown job or payload']),
       );
       expect(failed.filter(({ attemptsMade }) => attemptsMade > 1)).toEqual([]);
       await expectUnharmed();

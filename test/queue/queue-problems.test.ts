@@ -65,7 +65,7 @@ describe.skipIf(missing)(`why a queue is down${missing}`, () => {
     ['a user that does not exist', 'redis://jane:open-sesame@open', 'user or password not accepted'],
     ['no password', 'redis://secret', 'a password is needed'],
     ['no TLS where it is needed', 'redis://tls', 'connection reset (TLS may be needed: rediss)'],
-    ['TLS where it is not spoken', 'rediss://open', 'no answer (TLS may not be spoken here: redis)'],
+    ['TLS where it is not spoken', 'rediss://open', 'no answer (the server may not support TLS: redis)'],
     [
       'a certificate that nobody vouches for',
       'rediss://tls',

@@ -78,14 +78,14 @@ describe.skipIf(missing)(`a Redis that Sentinel watches${missing}`, () => {
 
     await master.kill();
     const meanwhile = await registerOne();
-    await waitUntil('what was reserved meanwhile is confirmed', () => confirmed(meanwhile), 45_000);
+    await waitUntil('what was reserved meanwhile is confirmed', () => confirmed(meanwhile));
     const promoted = new Redis(replica.port);
     onTestFinished(() => promoted.disconnect());
-    await waitUntil('the replica is the master', async () => (await promoted.role())[0] === 'master', 45_000);
+    await waitUntil('the replica is the master', async () => (await promoted.role())[0] === 'master');
     const ready = async () =>
       ((await (await fetch(`${api.baseUrl}/health/ready`)).json()) as { queue: string }).queue;
-    await waitUntil('the API has found it', async () => (await ready()) === 'up', 45_000);
+    await waitUntil('the API has found it', async () => (await ready()) === 'up');
     const after = await registerOne();
-    await waitUntil('what was reserved afterwards is confirmed', () => confirmed(after), 45_000);
+    await waitUntil('what was reserved afterwards is confirmed', () => confirmed(after));
   });
 });

@@ -14,9 +14,9 @@ import { afterAll, beforeEach, expect } from 'vitest';
 import { database, test } from '../harness/database-test.ts';
 import { tablesOf, type StoredTables } from '../harness/stored-tables.ts';
 
-// The outbox by itself: what each statement does to a batch, and what it leaves alone.
+// The statements of the outbox, each tested alone: which batches a statement changes, and which it does not.
 
-/** Where the batches are. */
+/** The shard's server, which stores the batches. */
 let server: Database;
 
 test.beforeAll(async () => {
@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 beforeEach(() => sql`truncate batches`.execute(database.db));
 
-/** In a transaction Postgres's clock stands still. */
+/** Runs the work in one transaction, in which now() does not change. */
 const inOneMoment = <Result>(work: (db: Database) => Promise<Result>): Promise<Result> =>
   server.transaction().execute((transaction) => work(transaction));
 
@@ -35,7 +35,7 @@ const ago = (seconds: number): RawBuilder<Date> => sql<Date>`now() - make_interv
 
 const FINISHED: BatchState[] = ['confirmed', 'failed'];
 
-/** A pending batch that is due, but for what is given. */
+/** Adds a pending batch that is due, with these columns changed. Returns its id. */
 async function addBatch(
   db: Database,
   differing: Partial<InsertObject<StoredTables, 'batches'>> = {},
@@ -64,7 +64,7 @@ async function dueInSeconds(db: Database, id: string): Promise<number> {
   return (await batch.executeTakeFirstOrThrow()).seconds;
 }
 
-/** Leases the only batch there is and answers for how long. */
+/** Leases the only batch. Returns for how many seconds. */
 async function leaseAgain(db: Database, id: string): Promise<number> {
   await sql`update batches set relay_at = now()`.execute(db);
   expect(await leaseDueBatches(db, 0, 1)).toEqual([id]);
@@ -85,7 +85,7 @@ test('leased is what is pending and due, what has waited longest first, as many 
     const [late, last, first, early] = [await due(3), await due(0), await due(9), await due(6)];
     await addBatch(db, { relay_at: ago(-0.001) });
     await addInState(db, FINISHED);
-    // The index would give them in this order by itself, but Postgres need not use it.
+    // The index returns the batches in this order, but Postgres does not have to use it.
     await sql`set local enable_indexscan = off`.execute(db);
     expect((await leaseDueBatches(db, 0, 2)).toSorted()).toEqual([first, early].toSorted());
     expect((await leaseDueBatches(db, 0, 100)).toSorted()).toEqual([late, last].toSorted());

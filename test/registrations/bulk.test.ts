@@ -13,7 +13,7 @@ import { attendee, PartnerClient, type Answer } from '../harness/partner-client.
 import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
-// Many registrations in one call.
+// Bulk calls: many registrations in one call.
 
 test.override('ticket', {});
 
@@ -51,7 +51,7 @@ const callBulk = (body: unknown, headers: Record<string, string> = {}, client = 
 
 type Envelope = Answer['body'];
 
-/** The envelopes of a call that was carried out. */
+/** Returns the envelopes of a successful call. */
 function envelopesOf({ body }: Answer): Envelope[] {
   expect(body).toMatchObject({ responseCode: '00', responseMessage: 'Successful' });
   return body.responseData as Envelope[];
@@ -85,7 +85,7 @@ test('each is answered in its place as the single call would have answered it', 
   const answer = await callBulk({ registrations: asked, mode: 'each' });
   expect(answer.status).toBe(200);
   expect(codesOf(answer)).toEqual(['00', '00', '32', '31', '30', '11', '11', '11', '00']);
-  // The small ticket is sold out by now; all others are answered the same once more.
+  // The small ticket is sold out now. The other answers do not change.
   const singles = await Promise.all(
     asked.toSpliced(1, 1).map((body) => partner.register(JSON.stringify(body))),
   );
@@ -99,7 +99,7 @@ test('each is answered in its place as the single call would have answered it', 
     select full_name as name from registrations where event_id = ${gala.eventId} and full_name = 'Ada'`.execute(
     database.db,
   );
-  // In bulk, and by itself.
+  // One row of the bulk call, one of the single call.
   expect(stored.rows).toHaveLength(2);
 });
 
@@ -129,7 +129,7 @@ test('all or none: over several tickets, and who was not refused says so', async
   expect(codesOf(refused)).toEqual(['36', '36', '36', '36', '32']);
   expect(envelopesOf(refused)[0]).toEqual({
     responseCode: '36',
-    responseMessage: 'Not registered: another one of the group was refused',
+    responseMessage: 'Not registered: another registration of the call was refused',
     responseData: null,
   });
   expect([await takenOf(), await takenOf(small)]).toEqual([0, 0]);
@@ -146,7 +146,7 @@ test('all or none: one that is not valid keeps the others out, and nothing is as
 
 test('a call as a whole is refused for what is wrong with all of it', async () => {
   const wrong: [unknown, string][] = [
-    [{}, 'registrations: required, 1 to 1000 registrations, each as Register For Event takes it'],
+    [{}, 'registrations: required, 1 to 1000 registrations, each with the fields of Register For Event'],
     [{ registrations: [] }, 'registrations: required'],
     [{ registrations: guests(BULK_LIMIT + 1) }, 'registrations: required'],
     [{ registrations: 'all' }, 'registrations: required'],
@@ -173,7 +173,7 @@ test('one attendee comes once, also where one call names them again', async () =
   const [ada, bob] = ['ada@example.com', 'bob@example.com'].map((emailAddress) => ({ emailAddress }));
   const call = [
     attendee(small, bob),
-    // Sold out here, so that Ada may still come in elsewhere.
+    // This ticket is sold out, so Ada can still register for the other one.
     attendee(small, ada),
     attendee(ticketId, ada),
     attendee(ticketId, { emailAddress: 'ADA@example.com' }),
@@ -221,7 +221,7 @@ test.each([
   const client = new PartnerClient(apis[1].baseUrl, gala);
   const small = await gala.addTicket({ capacity: 2 });
   const headers = key === undefined ? {} : { 'idempotency-key': key };
-  // So that nothing else has to be read.
+  // Warms the caches, so that the next answer of Postgres is that of the batch.
   expect(codesOf(await callBulk({ registrations: guests(1) }, {}, client))).toEqual(['00']);
   proxy.setMode('cut-next-answer');
   const answer = await callBulk({ registrations: guests(3, small) }, headers, client);
@@ -239,7 +239,7 @@ test('a call counts as many against a limit as it registers', async () => {
   const refused = await callBulk({ registrations: guests(11) });
   expectFailure(refused, '50');
   expect(refused.headers.get('ratelimit-policy')).toBe('"partner";q=10;w=1');
-  // In a second of its own it passes; of two such calls in one second only one does.
+  // The limit admits one call of this size per second, but not two.
   await waitUntil('seven pass', async () => (await callBulk({ registrations: guests(7) })).status === 200);
   const taken = await takenOf();
   const both = await Promise.all([1, 2].map(() => callBulk({ registrations: guests(6) })));
@@ -253,7 +253,7 @@ test('beside single calls some bulk calls wait for their turn; more are refused,
   const held = await holdTicket(database.db, ticketId);
   const single = partner.register(attendee(ticketId));
   await waitForLockWaiters(database.db, 1);
-  // Small ones are as good as single calls.
+  // Small bulk calls are treated as single calls.
   const small = Array.from({ length: 20 }, () => callBulk({ registrations: guests(2) }));
   let refused = 0;
   const calls = Array.from({ length: 40 }, async () => {

@@ -23,7 +23,7 @@ afterAll(async () => {
   expect(await reconcile(database.db)).toEqual([]);
 });
 
-/** Reserves seats and returns what names the registrations. */
+/** Reserves seats. Returns the names of their registrations. */
 async function reserve(count: number, holdSeconds?: number) {
   const { partnerId, eventId } = gala;
   const reservations = Array.from({ length: count }, () =>

@@ -13,7 +13,7 @@ import { waitUntil } from '../harness/wait-until.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 
 let proxy: TcpProxy;
-/** Through the proxy. */
+/** Connected through the proxy. */
 let pool: Database;
 let committedBatches: string[];
 let failures: string[];
@@ -81,7 +81,7 @@ function storedRegistrations() {
     .execute();
 }
 
-/** Commits with the answer of Postgres cut off, over a connection that was there before. */
+/** Commits over a connection that is open already, and cuts off the answer of Postgres. */
 async function commitWithCutAnswer(reservations: Reservation[]) {
   await sql`select 1`.execute(pool);
   proxy.setMode('cut-next-answer');
@@ -90,7 +90,7 @@ async function commitWithCutAnswer(reservations: Reservation[]) {
   return outcomes;
 }
 
-/** Who goes on without waiting for what holds a connection does so on the other one, and is through with it by then. */
+/** Gives code that does not wait for the blocked connection enough time to run on the other one. */
 async function takeTurns(): Promise<void> {
   for (let turn = 0; turn < 10; turn++) await sql`select 1`.execute(pool).catch(() => {});
 }
@@ -173,7 +173,7 @@ test('a commit that stays unanswered is unknown, and a retry with its key finds 
   await impatient.destroy();
 });
 
-// What Postgres says under another lc_messages: CHYBA is Czech. The word for FATAL is as good as any of its length.
+// The severities that Postgres sends under another lc_messages. CHYBA is Czech. FATAL may become any word of the same length.
 const LANGUAGES: [string, Map<string, string>][] = [
   ['English', new Map()],
   [
@@ -290,7 +290,7 @@ test('what Postgres calls fatal is no refusal, even if a pooler in between keeps
 test('a server that only reads is left for the one that new connections lead to', async () => {
   const ticketId = await gala.addTicket();
   const name = sql.id(new URL(database.url).pathname.slice(1));
-  // Holds for connections from now on, as long as they live: what is opened after the reset can write.
+  // The setting applies to connections that are opened after it, for their lifetime. Connections opened after the reset can write.
   await sql`alter database ${name} set default_transaction_read_only = on`.execute(database.db);
   await sql`select 1`.execute(pool);
   await sql`alter database ${name} reset default_transaction_read_only`.execute(database.db);
@@ -323,7 +323,7 @@ test.each([
     await held.waiters(1);
     proxy.setMode('down');
     proxy.setMode('pass');
-    // The lost attempt still waits for the ticket, and the next one behind it.
+    // The lost attempt still waits for the ticket. The next one waits for the lost one.
     await held.waiters(2);
     await held.release();
     await expectOneStored(await outcomes);
@@ -335,7 +335,7 @@ test('an attempt that is in its commit when the connection is lost is waited for
   await sql`
     create function pause() returns trigger language plpgsql as
       $$ begin perform pg_advisory_xact_lock(1); return null; end $$`.execute(database.db);
-  // What is deferred runs in the commit.
+  // A deferred trigger runs in the commit.
   await sql`
     create constraint trigger pause after insert on batches deferrable initially deferred for each row
     when (new.state = 'pending') execute function pause()`.execute(database.db);
@@ -382,7 +382,7 @@ test.each([
   const request = reservation(ticketId, share());
   const held = await holdTicket(database.db, ticketId);
   const both = [commit([request]), commit([request], rival)];
-  // Both have read that there is no such registration yet.
+  // Both have read that the attendee is not registered yet.
   await held.waiters(2);
   await held.release();
   const outcomes = (await Promise.all(both)).flat();

@@ -9,11 +9,11 @@ import { holdTicket } from '../harness/hold-ticket.ts';
 import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
 import { waitForLockWaiters } from '../harness/lock-waiters.ts';
 
-// Events that take an attendee once, and attendees who come several times at once.
+// Events that reject duplicates, and attendees who are registered several times at once.
 
 test.override('apiSettings', { ANSWER_WITHIN_MS: '20000' });
 
-/** An event with a ticket, and how to register the same attendee for it again and again. */
+/** Creates an event with a ticket. Returns the codes of its answers, and a function that registers one attendee repeatedly. */
 async function openSale() {
   const fixture = await createFixture(database.db, 'reject');
   const ticketId = await fixture.addTicket();
@@ -47,7 +47,7 @@ test('who comes again and again under one event shares a batch with those of ano
   expect(ball.codes).toEqual(['00']);
 });
 
-/** An event that takes an attendee once, with two tickets. */
+/** Creates an event with two tickets that does not register an attendee twice. */
 async function openOnce(duplicatePolicy: DuplicatePolicy, duplicateScope: DuplicateScope) {
   const first = await createFixture(database.db);
   const event = await createEvent(database.db, {

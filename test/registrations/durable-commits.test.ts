@@ -31,7 +31,7 @@ test('an API whose commits would not wait for the disk does not start, whoever h
   const env = { DATABASE_URL: url, QUEUE_URL: url };
   const refused = startProcess('api', { PORT: '0', ...env });
   expect(await refused.exited).toBe(1);
-  expect(refused.output()).toContain('for the user in DATABASE_URL synchronous_commit is off');
+  expect(refused.output()).toContain('synchronous_commit is off for the user in DATABASE_URL');
 
   await sql`alter role ${sql.id(role)} reset synchronous_commit`.execute(database.db);
   const api = await startApiProcess(env);

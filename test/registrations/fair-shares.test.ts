@@ -9,11 +9,11 @@ import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
-/** With commits of 100 ms and more the service can do 50 registrations a second. */
+/** A commit takes at least 100 ms, so the service completes at most 50 registrations per second. */
 const SETTINGS = { BATCH_LIMIT: '5', WAITING_LIMIT: '20', ANSWER_WITHIN_MS: '20000' };
 const COMMIT_DELAY_MICROS = 100_000;
 
-// Before the API connects.
+// Set before the API connects.
 test.override('apiSettings', async ({ db: owner }) => {
   const { rows } = await sql<{ name: string }>`select current_database() as name`.execute(owner);
   const name = sql.id(rows[0]!.name);
@@ -26,7 +26,7 @@ afterEach(async () => {
   expect(await reconcile(database.db)).toEqual([]);
 });
 
-/** A partner's platform that keeps so many requests under way, and what it was answered. */
+/** A partner's platform that keeps a number of requests in flight and records the answers. */
 class Platform {
   readonly answers: Answer[] = [];
   readonly #client: PartnerClient;
@@ -74,7 +74,7 @@ test('a partner who asks for ten times the capacity keeps no other from its seat
   expect(flood.answers.length).toBeGreaterThan(10 * flood.count('00'));
   const refused = flood.answers.filter(({ body }) => body.responseCode === '90');
   for (const answer of refused) expectFailure(answer, '90', 503);
-  // Not all at once.
+  // The delays differ, so the partners do not all retry at once.
   expect(new Set(refused.map(({ headers }) => headers.get('retry-after'))).size).toBeGreaterThan(1);
 });
 

@@ -8,7 +8,7 @@ import { tablesOf } from '../harness/stored-tables.ts';
 
 test.override('ticket', { capacity: 1_000_000 });
 
-/** The fields that the message says are wrong. */
+/** Returns the fields that the message names as invalid. */
 function namedFields({ body: { responseMessage } }: Answer): string[] {
   return FIELD_NAMES.filter((name) => responseMessage.includes(`${name}: `));
 }
@@ -103,7 +103,8 @@ test.for(['[]', '[{}]', 'null', '7', 'true', '"text"', '""'])(
   },
 );
 
-// Alone, overlong, a surrogate, past the last plane, and cut short: this one is as long as the U+FFFD that stands for it.
+// A lone byte, an overlong form, a surrogate, a code point past the last plane, and a truncated sequence, which has the same length
+// as the U+FFFD that replaces it.
 test.for(['ff', 'c080', 'eda080', 'f4908080', 'f09f98'])(
   'a name with the bytes %s is no UTF-8',
   async (hex) => {

@@ -7,13 +7,13 @@ import { commitBatch } from '../harness/committed-batch.ts';
 import { database, gala, sharedTest as test } from '../harness/event-test.ts';
 import { refuseToConfirm } from '../harness/poison.ts';
 
-// The handler by itself: what it makes of a refusal. That a worker runs it is shown elsewhere.
+// How the handler reacts if Postgres refuses a batch. Other tests run it in a worker.
 
 const log = createLogger('worker', 'silent');
 
 afterEach(() => sql`drop trigger if exists refuse on batches`.execute(database.db));
 
-/** Finalizes two batches, of which Postgres refuses the first with this SQLSTATE, and answers what became of both. */
+/** Finalizes two batches, of which Postgres refuses the first with this SQLSTATE. Returns the states of both. */
 async function finalizeRefused(sqlState: string, isLastAttempt: boolean): Promise<string[]> {
   const [refused, neighbour] = [await commitBatch(database.db, gala), await commitBatch(database.db, gala)];
   await refuseToConfirm(database.db, refused.batchId, sqlState);

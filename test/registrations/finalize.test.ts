@@ -25,7 +25,7 @@ const QUEUES = [
 ];
 
 for (const { name, missing, url } of QUEUES) {
-  describe.skipIf(missing)(`a worker with its queue in ${name}${missing}`, { timeout: 90_000 }, () => {
+  describe.skipIf(missing)(`a worker with its queue in ${name}${missing}`, () => {
     let queue: TestQueue;
     let env: Environment;
     const workers: ServiceProcess[] = [];
@@ -127,9 +127,9 @@ for (const { name, missing, url } of QUEUES) {
 
     test('asks for no more batches one by one once Postgres is out of something', async () => {
       const batches = await Promise.all([1, 2, 3].map(() => commitBatch(database.db, gala)));
-      // Once enqueued, the relay leaves them alone for minutes.
+      // After it has enqueued the batches, the relay does not lease them again for minutes.
       await sql`update batches set enqueues = 6`.execute(database.db);
-      // Counts its calls, whatever is rolled back. The first is for all batches at once.
+      // A sequence counts the calls, because a rollback does not reset it. The first call is for all batches.
       await sql`create sequence confirmations`.execute(database.db);
       await sql`grant usage on sequence confirmations to public`.execute(database.db);
       await sql`
@@ -145,7 +145,7 @@ for (const { name, missing, url } of QUEUES) {
       await waitForCounts(await queue.produce(), { failed: 1 });
       const { rows } = await sql`select last_value from confirmations`.execute(database.db);
       await sql`drop sequence confirmations`.execute(database.db);
-      // Twice by the relay, once by its job.
+      // Two calls of the relay, one of its job.
       expect(rows).toEqual([{ last_value: 3 }]);
       for (const batch of batches) expect(await batch.state()).toBe('reserved');
     });

@@ -35,7 +35,7 @@ async function stateOf(passReference: string): Promise<unknown> {
 
 const finalize = () => finalizePending(database.db, gala.shardId);
 
-/** What the journal tells of the event's registrations. */
+/** Returns the kinds of the journal entries of the event's registrations. */
 const told = async () =>
   (await journalOf(database.db, gala)).filter(({ serial }) => serial !== null).map(({ kind }) => kind);
 
@@ -127,7 +127,7 @@ test('a bulk call holds all of its seats', async () => {
   );
   for (const passReference of passes) expect(await stateOf(passReference)).toMatchObject({ state: 'held' });
   expect((await call({ 'hold-for': '120' })).text).toBe(answer.text);
-  // For another time, or for good, is another request.
+  // With another hold time, or without a hold, it is a different request.
   for (const headers of [{ 'hold-for': '121' }, {}]) expectFailure(await call(headers), '40', 422);
   await partner.confirm(passes[0]!);
   await endHolds(database.db, gala);
@@ -144,7 +144,7 @@ describe('a partner holds a share of a ticket at most', () => {
     (body.responseData as Answer['body'][]).map(({ responseCode }) => responseCode);
 
   beforeEach(async () => {
-    // A fifth of it: two seats.
+    // A partner may hold a fifth of it: two seats.
     await useTicket({ capacity: 14 });
   });
 
@@ -243,7 +243,7 @@ test('who confirms in the moment in which the time ends has the seat or not, and
   const outcomes = await reserveBatch(database.db, randomUUID(), reservations);
   await finalize();
   const seats = outcomes.flatMap((outcome) => (outcome.kind === 'registered' ? [outcome] : []));
-  // One after the other, a millisecond apart.
+  // The holds expire one after the other, a millisecond apart.
   const clock = await sql<{ now: number }>`select extract(epoch from now())::float8 as now`.execute(
     database.db,
   );
@@ -265,7 +265,7 @@ test('who confirms in the moment in which the time ends has the seat or not, and
   };
   const confirm = async () => {
     const kept: (string | null)[] = [];
-    // From the last on: somewhere in the middle they meet.
+    // Starts from the last hold, so that it meets the expiry in the middle.
     for (const { serial, passCode } of seats.toReversed())
       kept.push(
         ...(await changeRegistrations(database.db, shardId, 'confirmed', [
@@ -293,7 +293,7 @@ test('a ticket that a transaction keeps locked does not stop the expiry of the o
   await useTicket({ capacity: 1 });
   const free = await hold();
   await endHolds(database.db, gala);
-  // Of the locked ticket first.
+  // The holds of the locked ticket expire first.
   await sql`
     update registrations set held_until = '2026-01-01T00:00:00Z'
     where shard_id = ${shardId} and ticket_id = ${locked}`.execute(database.db);

@@ -57,7 +57,7 @@ async function seatsTaken(): Promise<number> {
   return (await ticket.executeTakeFirstOrThrow()).taken;
 }
 
-/** Lets all keys of the test's event grow older. */
+/** Makes all keys of the event this old. */
 async function age(interval: string): Promise<void> {
   await sql`
     update idempotency_keys set created_at = now() - ${interval}::interval

@@ -20,7 +20,7 @@ async function register(count: number): Promise<string[]> {
   return answers.map(({ body }) => String(body.responseData));
 }
 
-/** Finalizes all that is pending, as a worker does. */
+/** Finalizes all pending batches, as a worker does. */
 async function finalize(): Promise<void> {
   const { shardId } = gala;
   await sql`update batches set relay_at = now() where state = 'pending'`.execute(database.db);
@@ -101,16 +101,16 @@ test('state leaves out what has another one', async () => {
 test.each([
   ['?limit=0', 'limit: optional, the maximum number of entries, from 1 to 1000. Default: 100'],
   ['?limit=1001', 'limit: optional, the maximum number of entries, from 1 to 1000. Default: 100'],
-  ['?after=-1', 'after: optional, the cursor of the page before. Default: the list starts at the beginning'],
-  ['?after[]=1', 'after: optional, the cursor of the page before. Default: the list starts at the beginning'],
+  ['?after=-1', 'after: optional, the cursor of the previous page. Default: the beginning of the list'],
+  ['?after[]=1', 'after: optional, the cursor of the previous page. Default: the beginning of the list'],
   [
     '?after=1&after%5B0%5D=1',
-    'after: optional, the cursor of the page before. Default: the list starts at the beginning',
+    'after: optional, the cursor of the previous page. Default: the beginning of the list',
   ],
   ['?limit[]=1', 'limit: optional, the maximum number of entries, from 1 to 1000. Default: 100'],
   [
     '?after=1&after=2',
-    'after: optional, the cursor of the page before. Default: the list starts at the beginning',
+    'after: optional, the cursor of the previous page. Default: the beginning of the list',
   ],
   ['?state=reserved', 'state: optional, only entries of this state: confirmed, cancelled or failed'],
 ])('%s is refused', async (query, message) => {
@@ -136,7 +136,7 @@ test('a cursor that cannot be gone on from is refused, and says what to do', asy
   );
   await sql`delete from journal_segments where last_offset <= ${cursor}::bigint + 1`.execute(database.db);
   expect(await messageOf(cursor)).toBe(
-    'after: what follows this cursor is no longer kept; without it the list starts at the beginning',
+    'after: the entries after this cursor are no longer kept; without it the list starts at the beginning',
   );
   expect((await list()).registrations).toEqual([]);
 });
@@ -149,7 +149,7 @@ test('a page is found by keys, whatever Postgres knows of the tables', async () 
   );
   const one = connect({ connectionString: database.url, applicationName: 'tests', maxConnections: 1 });
   onTestFinished(() => one.destroy());
-  /** Rows that Postgres read without a key in this transaction, by its own count. */
+  /** Returns how many rows sequential scans have read in this transaction, by Postgres's statistics. */
   const scanned = async (transaction: Database) => {
     const { rows } = await sql<{ read: number }>`
       select sum(seq_tup_read)::integer as read from pg_stat_xact_user_tables
@@ -176,7 +176,7 @@ describe('where more lists are asked for than Postgres answers', () => {
     const { release } = await holdTable(database.db, 'journal_segments');
     const startedAt = performance.now();
     const answers = await Promise.all(Array.from({ length: 300 }, () => ask('?limit=1000')));
-    // ANSWER_WITHIN_MS is 3 s. The rest is for a machine that does much else.
+    // ANSWER_WITHIN_MS is 3 s. The rest is a margin for a busy machine.
     expect(performance.now() - startedAt).toBeLessThan(6_000);
     await release();
     const told = await Promise.all(

@@ -11,7 +11,7 @@ import { startApiProcess, type ServiceProcess } from '../harness/service-process
 import { waitUntil } from '../harness/wait-until.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 
-// A transaction that somebody forgot in psql holds the row of one ticket. The groups of an API hold several tickets.
+// A transaction that somebody forgot in psql holds the row of one ticket. A group of an API has registrations for several tickets.
 
 const BATCH_LIMIT = 8;
 const HELD = '"msg":"another transaction keeps a ticket locked';
@@ -19,7 +19,7 @@ const FREE = '"msg":"a locked ticket is free again"';
 
 let apis: (ServiceProcess & { baseUrl: string })[];
 let ball: Fixture;
-/** Has the lowest id: every group that wants it asks for it first. */
+/** Has the lowest id, so every group with this ticket locks it first. */
 let stuckId: number;
 let otherId: number;
 let ballId: number;
@@ -48,7 +48,7 @@ async function startApis(count: number, answerWithinMs: number): Promise<void> {
   }
 }
 
-/** Registers at every API, so often. */
+/** Registers `count` times at every API. */
 function registerAt(fixture: Fixture, ticketId: number, count: number): Promise<Answer[]> {
   const partners = apis.map(({ baseUrl }) => new PartnerClient(baseUrl, fixture));
   const registrations = partners.flatMap((partner) =>
@@ -57,7 +57,7 @@ function registerAt(fixture: Fixture, ticketId: number, count: number): Promise<
   return Promise.all(registrations);
 }
 
-/** Its buyers are refused until the ticket has cooled down. */
+/** Waits for the end of the cool-down: until then, registrations for the ticket are refused. */
 const waitUntilSold = (fixture: Fixture, ticketId: number) =>
   waitUntil('its seats are sold again', async () =>
     (await registerAt(fixture, ticketId, 1)).every(({ body }) => body.responseCode === '00'),
@@ -86,7 +86,7 @@ test('that a ticket is held is logged once, and that it is free again', async ()
   const held = await holdTicket(database.db, stuckId);
   expect(codesOf(await registerAt(gala, stuckId, 2 * BATCH_LIMIT))).toEqual(new Set(['90']));
   await waitUntil('the API knows', () => linesWith(HELD)[0] === 1);
-  // Another hour of it makes no further line.
+  // While the ticket stays locked, no further line is logged.
   expect(codesOf(await registerAt(gala, stuckId, 3 * BATCH_LIMIT))).toEqual(new Set(['90']));
   expect(linesWith(HELD)).toEqual([1]);
   await held.release();
@@ -129,7 +129,7 @@ test('several tickets may be held, each by somebody else, and one may be deleted
 });
 
 test('while a whole table is locked, Postgres gives batches up in time: they are refused, not unknown', async () => {
-  await startApis(1, 3_000);
+  await startApis(1, 6_000);
   await using server = await database.openShard(gala.shardId);
   const rival = await server.startTransaction().execute();
   await lockRegistrations(rival, gala.shardId);
@@ -139,7 +139,7 @@ test('while a whole table is locked, Postgres gives batches up in time: they are
   expect(codesOf(await registerAt(gala, otherId, 1))).toEqual(new Set(['00']));
 });
 
-/** Locks the table of the registrations of a shard. On Citus a shard has tables of its own, and batches go to those. */
+/** Locks the registrations table of a shard. On Citus each shard has its own tables, and batches write to these. */
 async function lockRegistrations(transaction: Database, shardId: number): Promise<void> {
   const isShared = inject('engine') === 'citus';
   if (isShared) await sql`set local citus.enable_manual_changes_to_shards = on`.execute(transaction);

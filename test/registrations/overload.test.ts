@@ -41,7 +41,7 @@ afterEach(async () => {
   expect(await reconcile(database.db)).toEqual([]);
 });
 
-/** Starts the API on Postgres behind the proxy, without a queue: confirming is not what this is about. */
+/** Starts the API with Postgres behind the proxy, and without a queue: these tests do not need finalization. */
 async function startApi(env: Environment = {}): Promise<void> {
   const common = { DATABASE_URL: proxy.through(database.url), QUEUE_URL: 'redis://127.0.0.1:1' };
   api = await startApiProcess({ ...common, ...env });
@@ -86,7 +86,7 @@ test('past the waiting limit the answer is 90 with Retry-After, and nothing of i
   const underWay = register(1);
   await held.waiters(1);
   const waiting = register(50);
-  // Refused before its body is read: otherwise it would be answered 10.
+  // The API refuses it before it reads the body. Otherwise the answer would be 10.
   const refused = await waitUntil('the waiting room is full', async () => {
     const answer = await partner.register('{');
     return answer.body.responseCode === '90' && answer;
@@ -132,7 +132,7 @@ test.each([
     let cut = 0;
     const allCut = Promise.all(
       slow.map(async (connection) => {
-        // Longer than a connection waits for anything else.
+        // This is longer than any other timeout of a connection.
         const received = await waitUntil('the connection is cut', () =>
           connection.closed().catch(() => null),
         );
@@ -149,9 +149,9 @@ test.each([
   },
 );
 
-/** Generous: a third of it is what they take. */
+/** Three times the memory that a connection takes. */
 const MAX_KIB_PER_CONNECTION = 40;
-/** What a process needs beside the connections that a test counts. */
+/** Files that a process opens in addition to the connections that a test counts. */
 const OTHER_FILES = 500;
 const idleConnections = Math.min(10_000, openFilesLimit() - OTHER_FILES);
 
@@ -171,19 +171,19 @@ test(`${idleConnections} idle connections cost little memory, and registrations 
   if (before !== undefined && after !== undefined)
     expect(((after - before) * 1024) / idle.length).toBeLessThan(MAX_KIB_PER_CONNECTION);
   expect(codes(await register(50))).toEqual({ '00': 50 });
-  // Still theirs, and alive.
+  // The connections are still open, and the API answers them.
   const asked = [idle[0]!, idle.at(-1)!];
   for (const connection of asked) connection.send(requestText('GET /health/live', { host: 'api' }));
   for (const connection of asked) expect((await connection.answer()).status).toBe(200);
 });
 
-/** As the system allows this process, and so those that it starts. */
+/** Returns the limit of this process, which its child processes inherit. */
 function openFilesLimit(): number {
   return Number(execFileSync('sh', ['-c', 'ulimit -n'], { encoding: 'utf8' })) || 10_000 + OTHER_FILES;
 }
 
 const ANSWER_WITHIN_MS = 1_500;
-/** A read may wait for a connection and then for its answer, each for a time of its own. */
+/** A read can wait for a connection and then for its answer, each with its own timeout. */
 const MARGIN_MS = 2_000;
 
 test('a stuck Postgres: everything is answered in time, and afterwards the books balance', async () => {

@@ -36,7 +36,7 @@ test('a batch reads what it wants by keys, of tables that Postgres has never ana
       const { rows } = await sql<{ name: string; read: number }>`
         select relname as name, seq_tup_read + coalesce(idx_tup_fetch, 0) as read from pg_stat_xact_user_tables
         where relname in ('tickets', 'idempotency_keys', 'registrations')`.execute(transaction);
-      // Each is read to be locked, and to be counted up, with versions of it that are not vacuumed yet.
+      // Each ticket is read for the lock and for the update, with row versions that are not vacuumed yet.
       for (const { name, read } of rows) expect(read, name).toBeLessThanOrEqual(10 * tickets.length);
     });
 });
@@ -49,7 +49,7 @@ test('a reset reads the registrations of its event only', async () => {
   await reserveBatch(db, randomUUID(), batch);
   await finalizePending(db, trial.shardId);
   await reserveBatch(db, randomUUID(), batch);
-  // Another event's, which are not in the journal either.
+  // Batches of another event, which are not in the journal either.
   for (let count = 0; count < 20; count += 1)
     await reserveBatch(db, randomUUID(), [reservationOf(gala, await gala.addTicket())]);
   await sql`
@@ -75,7 +75,7 @@ test('a hold reads what its partner holds of the ticket only', async () => {
   const { db } = database;
   const { shardId, partnerId, eventId } = gala;
   const ticketId = await gala.addTicket();
-  // Of other partners, and of other tickets.
+  // Registrations of other partners and for other tickets.
   await sql`
     insert into registrations (
       shard_id, batch_id, position, partner_id, event_id, ticket_id, pass_code, full_name, email_address, held_until

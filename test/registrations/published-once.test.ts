@@ -66,7 +66,7 @@ describe.for(CASES)(
       await CHANGES[first]!(transaction);
       let hasEnded = false;
       const waiting = CHANGES[second]!(database.db).finally(() => (hasEnded = true));
-      // Some pairs share no lock. Then the second ends before the first commits.
+      // Some pairs share no lock. In that case the second ends before the first commits.
       await waitUntil(
         'the second waits',
         async () => hasEnded || (await countLockWaiters(database.db)) === 1,
@@ -74,7 +74,7 @@ describe.for(CASES)(
       await transaction.commit().execute();
       const outcome = await waiting;
       await finalizePending(database.db, gala.shardId);
-      // Repeats change nothing.
+      // Repeated changes have no effect.
       for (const change of ['confirm', 'expire', 'finalize']) await CHANGES[change]!(database.db);
 
       const isConfirmed = [first, second].includes('confirm') && ![first, second].includes('expire');

@@ -13,7 +13,7 @@ import { waitUntil } from '../harness/wait-until.ts';
 
 const TWO_HOURS_MS = 7_200_000;
 
-/** How a thing of the fixture's is called. */
+/** Returns the subject as reconcile names it: with its shard, if there are several. */
 const at = (subject: string) => bookedIn(gala.shardId, subject);
 
 beforeEach(async () => {
@@ -21,7 +21,7 @@ beforeEach(async () => {
   await sql`update tickets set taken = 0`.execute(database.db);
 });
 
-/** Commits a batch as if that had been two hours ago. */
+/** Commits a batch and makes it two hours old. */
 async function commitLongAgo(): Promise<string> {
   const { batchId } = await commitBatch(database.db, gala);
   await sql`
@@ -31,7 +31,7 @@ async function commitLongAgo(): Promise<string> {
   return batchId;
 }
 
-/** The serials of two registrations, each a batch of its own. */
+/** Commits two batches of one registration each. Returns the serials. */
 async function commitTwo(): Promise<[number, number]> {
   const [first, second] = [await commitBatch(database.db, gala), await commitBatch(database.db, gala)];
   return [first.serial, second.serial];
@@ -94,7 +94,7 @@ test("a registration whose ticket is another event's is named, cancelled or not"
   await sql`
     update registrations set cancelled_at = now() where serial = ${first}`.execute(database.db);
   await sql`update tickets set taken = (id = ${ticketId})::integer`.execute(database.db);
-  const problem = `it is for event ${gala.eventId}, but its ticket ${ticketId} is of event ${elsewhere.eventId}`;
+  const problem = `it is for event ${gala.eventId}, but its ticket ${ticketId} belongs to event ${elsewhere.eventId}`;
   const subjects = [`registration ${first}`, `registration ${second}`].map(at).toSorted();
   expect(await reconcile(database.db)).toEqual(subjects.map((subject) => ({ subject, problem })));
 });
@@ -131,7 +131,7 @@ test('an idempotency key that remembers no registration, or that of another, is 
   expect(await reconcile(database.db)).toEqual([
     {
       subject: subject('elsewhere', 0),
-      problem: `remembers registration ${serial}, which is of partner ${partnerId}, event ${eventId}`,
+      problem: `remembers registration ${serial}, which belongs to partner ${partnerId}, event ${eventId}`,
     },
     { subject: subject('erased'), problem: 'remembers registration 0, which does not exist' },
     { subject: subject('nothing'), problem: 'remembers registration (none), which does not exist' },
@@ -187,7 +187,7 @@ test('any number of differences is counted: the list is cut, the JSON is whole',
   };
   expect({ balanced, listed: differences.length }).toEqual({ balanced: false, listed: found });
 
-  /** Its standard output. That of errors may come anywhere in between. */
+  /** Returns the standard output of the command. Its standard error can be anywhere in between. */
   async function runReconcile(...args: string[]): Promise<string> {
     const { code, output } = await runCli({ DATABASE_URL: database.url }, 'reconcile', ...args);
     expect([code, output.includes(failureOf(found))]).toEqual([1, true]);
@@ -201,7 +201,7 @@ test('what is said is said to its end, however slowly it is read', async () => {
   const command = startProcess('cli', { DATABASE_URL: database.url }, ['reconcile', '--json']);
   command.child.stdout!.pause();
   await waitUntil('the command has done its work', () => command.output().includes(failureOf(found)));
-  // Longer than it waits for anything but its reader.
+  // Longer than the command waits for anything except its reader.
   await delay(1_000);
   command.child.stdout!.resume();
   expect(await command.exited).toBe(1);

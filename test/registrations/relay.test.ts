@@ -8,7 +8,7 @@ import { enqueue, TestQueue, waitForCounts } from '../harness/test-queue.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 
-// Rounds of the relay, one at a time. That a worker runs them is shown elsewhere.
+// Single rounds of the relay. Other tests run it in a worker.
 
 let proxy: TcpProxy;
 let queue: TestQueue;
@@ -35,7 +35,7 @@ const addDueBatches = (count: number, shardId = 0) =>
 const ids = async () =>
   (await tablesOf(database.db).selectFrom('batches').select('id').execute()).map(({ id }) => id);
 
-/** A relay whose finalizer only records what it is given, and answers this, or fails. */
+/** Opens a relay whose finalizer only records its batches, and returns this result or fails. */
 function openRelay(producer: Producer, answer: JobResult | Error = 'done') {
   const finalized: ShardBatches[] = [];
   const finalize = (batches: ShardBatches) => {

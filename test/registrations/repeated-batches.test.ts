@@ -8,9 +8,9 @@ import { holdTicket } from '../harness/hold-ticket.ts';
 import { finalizePending } from '../harness/journal.ts';
 import { reservationOf } from '../harness/reservation.ts';
 
-// A batch that is sent again with its id, because the connection was lost before the answer.
+// Repeats: batches that are sent again with their id, because the connection was lost before the answer.
 
-/** Each call has a connection of its own. */
+/** Each call has its own connection. */
 let pool: Database;
 
 test.beforeAll(async () => {
@@ -36,7 +36,7 @@ async function taken(ticketId: number): Promise<number> {
   return (await ticket.executeTakeFirstOrThrow()).taken;
 }
 
-/** Runs the work while serials have gaps, as they have when several processes reserve at once. */
+/** Runs the work while serials have gaps, as if several processes reserved at once. */
 async function withGaps<Result>(work: () => Promise<Result>): Promise<Result> {
   // Citus refuses to alter a sequence.
   if (inject('engine') === 'citus') return work();

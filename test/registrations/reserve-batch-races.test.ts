@@ -28,7 +28,7 @@ let world: World;
 
 test.beforeAll(async () => {
   const one = { connectionString: database.url, applicationName: 'tests', maxConnections: 1 };
-  // Batches line up for their pool's only connection, for as long as the machine takes.
+  // Batches wait for their pool's only connection, on a slow machine for long.
   const options = { ...one, connectTimeoutMs: 30_000 };
   pools = Array.from({ length: POOLS }, () => connect({ ...options, prepareStatements: true }));
 });
@@ -74,10 +74,10 @@ async function takenOf(ticket: number): Promise<number> {
 
 test('batches that race for the same tickets over several connections sell every seat once', async () => {
   const drawn = fc.sample(anyBatch, BATCHES).map((batch) => toSubmissions(world, batch));
-  // Keys would meet between connections: that is another test. Everything else stays as random as it is.
+  // Removes the idempotency keys, which would conflict between connections: another test covers that. The rest stays random.
   const withoutKey = (submission: Submission): Submission => ({ ...submission, idempotency: null });
   const batches: Submission[][] = drawn.map((batch) => batch.map(withoutKey));
-  // Enough to sell everything out, whatever was drawn.
+  // These batches sell every ticket out, whatever was drawn.
   batches.push(batchOf(1, 10), batchOf(2, 50));
   const ids = batches.map(() => randomUUID());
   const outcomes = await Promise.all(
@@ -94,7 +94,7 @@ test('batches that race for the same tickets over several connections sell every
 
 test('batches whose serials lie among each other each find their own registrations', async () => {
   const ids = [randomUUID(), randomUUID()];
-  // As two that take their serials by turns do: every tenth from 1001 on, and every tenth from 1002 on.
+  // Two processes that take serials alternately: every tenth from 1001 on, and every tenth from 1002 on.
   const takeEveryTenth = (from: number) =>
     sql`alter sequence registrations_serial_seq increment by 10 restart with ${sql.lit(from)}`.execute(
       database.db,
@@ -112,7 +112,7 @@ test('batches whose serials lie among each other each find their own registratio
   await expectOwnSerials(ids, outcomes);
 });
 
-/** Makes whoever is about to insert such a row wait. */
+/** Makes every statement that inserts such a row wait. */
 async function pauseBefore(table: string, condition: RawBuilder<unknown>) {
   await sql`
     create or replace function pause() returns trigger language plpgsql as $$
@@ -122,7 +122,7 @@ async function pauseBefore(table: string, condition: RawBuilder<unknown>) {
     when (${condition}) execute function pause()`.execute(database.db);
   await sql`select pg_advisory_lock(1)`.execute(pools[0]!);
   return {
-    /** Resolves when this many statements wait, here or for each other. */
+    /** Resolves when this many statements wait for this lock or for each other. */
     waiters: (count: number) => waitForLockWaiters(database.db, count),
     release: async () => {
       await sql`select pg_advisory_unlock(1)`.execute(pools[0]!);
@@ -167,7 +167,7 @@ test.each<[string, string, string, (n: number) => number | string, (n: number) =
     await sql`
       insert into partners (id, name) overriding system value values (${LOW}, 'low'), (${HIGH}, 'high')
       on conflict do nothing`.execute(database.db);
-    // The first one stops between the two.
+    // The first batch stops between the two rows.
     const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(pools[1]!);
     const isFirst = sql`pg_backend_pid() = ${sql.lit(rows[0]!.pid)}`;
     const pause = await pauseBefore(
@@ -186,7 +186,7 @@ test.each<[string, string, string, (n: number) => number | string, (n: number) =
 
 test('two batches with the same tickets in opposite order never wait for each other', async () => {
   const [low, high] = world.model.tickets.slice(1);
-  // So many that Postgres looks those up which a batch names, one by one, as they come.
+  // With so many tickets, Postgres looks up the tickets of a batch one by one, in the order in which the batch names them.
   await sql`
     insert into tickets (shard_id, event_id, title, capacity, last_modified_by)
     select ${world.events[0].shardId}::integer, ${low!.eventId}::integer, 'Another', 1, 'test' from generate_series(1, 10000)`.execute(
@@ -214,7 +214,7 @@ test('of two batches with the same idempotency key at once, at most one commits 
     );
     const refused = attempts.filter((attempt) => attempt.status === 'rejected');
     const outcomes = attempts.flatMap((attempt) => (attempt.status === 'fulfilled' ? attempt.value : []));
-    // The slower one either sees the first answer or is refused; run again, it sees it for certain.
+    // The slower call either gets the first answer or fails with a conflict. After that, a retry always gets the first answer.
     expect(refused.every(({ reason }) => statementFailure(reason) === 'conflict')).toBe(true);
     outcomes.push(...(await reserveBatch(pools[0]!, randomUUID(), [keyed])));
     expect(new Set(seatsOf(outcomes)).size).toBe(1);

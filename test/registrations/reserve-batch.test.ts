@@ -31,45 +31,41 @@ import {
 import { registrationsOfBatch } from '../harness/stored-batch.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 
-/** How often something came about. */
+/** How often each outcome occurred. */
 type Seen = Record<string, number>;
 
 const count = (seen: Seen, name: string) => (seen[name] = (seen[name] ?? 0) + 1);
 
-test(
-  'one statement does for a batch what a plain model does one reservation after the other',
-  { timeout: 240_000 },
-  async () => {
-    const seen: Seen = {};
-    const property = fc.asyncProperty(
-      fc.array(anyTicket, { minLength: 1, maxLength: 3 }),
-      fc.array(anyStep, { minLength: 4, maxLength: 12 }),
-      fc.constantFrom('reject' as const, 'reject' as const, 'return_existing' as const),
-      async (tickets, steps, policy) => {
-        const world = await createWorld(database.db, tickets, policy);
-        for (const step of steps) await take(world, step, seen);
-        await endHolds(world);
-        await expireAllHolds(world, seen);
-        await finalize(world);
-        await compareTables(world);
-        await compareJournal(world);
-      },
-    );
-    // The draw is worth something only where every outcome came about, first-hand and replayed.
-    const kinds = ['registered', 'no-such-ticket', 'not-on-sale', 'sold-out', 'duplicate'];
-    const ofOne = [...kinds, ...kinds.map((kind) => `${kind}, replayed`), 'key-reused'];
-    const ofBulk = [...ofOne, 'group-refused', 'group-refused, replayed'].map((kind) => `bulk, ${kind}`);
-    const ofCancel = ['cancelled', 'too-late', 'null'].map((outcome) => `cancellation, ${outcome}`);
-    const ofConfirm = ['confirmed', 'too-late', 'null'].map((outcome) => `confirmation, ${outcome}`);
-    const others = ['existing', 'bulk, existing', 'cancelled', 'expired', 'hold-limit', 'bulk, hold-limit'];
-    const wanted = [...ofOne, ...ofBulk, ...ofCancel, ...ofConfirm, ...others];
-    const missing = () => wanted.filter((kind) => !seen[kind]);
-    // A rare one may need more draws.
-    for (let drawn = 0; drawn < 5 && missing().length > 0; drawn += 1)
-      await fc.assert(property, { numRuns: 150 });
-    expect(missing()).toEqual([]);
-  },
-);
+test('one statement does for a batch what a plain model does one reservation after the other', async () => {
+  const seen: Seen = {};
+  const property = fc.asyncProperty(
+    fc.array(anyTicket, { minLength: 1, maxLength: 3 }),
+    fc.array(anyStep, { minLength: 4, maxLength: 12 }),
+    fc.constantFrom('reject' as const, 'reject' as const, 'return_existing' as const),
+    async (tickets, steps, policy) => {
+      const world = await createWorld(database.db, tickets, policy);
+      for (const step of steps) await take(world, step, seen);
+      await endHolds(world);
+      await expireAllHolds(world, seen);
+      await finalize(world);
+      await compareTables(world);
+      await compareJournal(world);
+    },
+  );
+  // The test proves something only if every outcome occurred, both as a first answer and as a replay.
+  const kinds = ['registered', 'no-such-ticket', 'not-on-sale', 'sold-out', 'duplicate'];
+  const ofOne = [...kinds, ...kinds.map((kind) => `${kind}, replayed`), 'key-reused'];
+  const ofBulk = [...ofOne, 'group-refused', 'group-refused, replayed'].map((kind) => `bulk, ${kind}`);
+  const ofCancel = ['cancelled', 'too-late', 'null'].map((outcome) => `cancellation, ${outcome}`);
+  const ofConfirm = ['confirmed', 'too-late', 'null'].map((outcome) => `confirmation, ${outcome}`);
+  const others = ['existing', 'bulk, existing', 'cancelled', 'expired', 'hold-limit', 'bulk, hold-limit'];
+  const wanted = [...ofOne, ...ofBulk, ...ofCancel, ...ofConfirm, ...others];
+  const missing = () => wanted.filter((kind) => !seen[kind]);
+  // A rare outcome can need more draws.
+  for (let drawn = 0; drawn < 5 && missing().length > 0; drawn += 1)
+    await fc.assert(property, { numRuns: 150 });
+  expect(missing()).toEqual([]);
+});
 
 async function take(world: World, step: DrawnStep, seen: Seen): Promise<void> {
   if (step === 'a day passes') await passADay(world);
@@ -98,13 +94,13 @@ async function reserveAndCompare(world: World, drawn: readonly DrawnSubmission[]
     for (const kind of kindsOf(submission, outcome)) count(seen, kind);
   }
   await compareBatch(world, batchId);
-  // Without a seat the batch left nothing but keys.
+  // A batch without a seat has stored only keys.
   if (!world.model.registrations.some((seat) => seat.batchId === batchId)) return;
   const again = { holdSharePercent: HOLD_SHARE_PERCENT, isRepeat: true };
   expect(await reserveBatch(database.db, batchId, submissions, again)).toEqual(outcomes);
 }
 
-/** A new seat's serial is Postgres's to choose. */
+/** Accepts any serial for a new seat, because Postgres chooses it. */
 function withAnySerial(expected: ReturnType<World['model']['expectSubmission']>): object {
   if (expected.kind === 'bulk') return { ...expected, outcomes: expected.outcomes.map(withAnySerial) };
   const isNew = expected.kind === 'existing' && expected.serial === 0;
@@ -121,10 +117,10 @@ function kindsOf(submission: Submission, outcome: Outcome): string[] {
   return outcome.outcomes.map(({ kind }) => `bulk, ${name(kind, outcome.replayed)}`);
 }
 
-/** The batch row is there if, and only if, it granted seats, and knows the range of their serials. */
+/** The batch row exists if, and only if, the batch granted seats. It has the range of their serials. */
 async function compareBatch({ model, events }: World, batchId: string): Promise<void> {
   const mine = model.registrations.filter((registration) => registration.batchId === batchId);
-  // In the order of insertion: by attendee where those must be unique, else by position.
+  // In insertion order: by attendee if attendees must be unique, otherwise by position.
   const serials = mine.map(({ serial }) => serial).toSorted((a, b) => a - b);
   expect(new Set(serials).size).toBe(serials.length);
   const batches = await tablesOf(database.db)
@@ -135,7 +131,7 @@ async function compareBatch({ model, events }: World, batchId: string): Promise<
   expect(batches.map((row) => [row.state, row.size, row.first_serial, row.last_serial])).toEqual(
     mine.length > 0 ? [['pending', mine.length, serials[0], serials.at(-1)]] : [],
   );
-  // For so long it is left to the queue.
+  // The relay leaves the batch to the queue for this long.
   for (const { relay_at, created_at } of batches) expect(Number(relay_at) - Number(created_at)).toBe(5_000);
   expect(await registrationsOfBatch(database.db, events[0].shardId, batchId)).toEqual(
     mine.map(({ position, serial, passCode }) => ({ position, serial, passCode })),
@@ -188,7 +184,7 @@ async function compareTables({ model, events }: World): Promise<void> {
   );
 }
 
-/** One entry for each change, in the order in which they happened, and news of tickets that alternate. */
+/** The journal has one entry per change, in order, and the states of each ticket alternate. */
 async function compareJournal({ model, events }: World): Promise<void> {
   const told: string[] = [];
   const news = new Map<number, string[]>();
@@ -214,7 +210,7 @@ async function cancel(world: World, drawn: DrawnCancellations, seen: Seen): Prom
   if (cancellations.length === 0) return;
   const { shardId } = world.events[0];
   const before = world.model.journal.length;
-  // One after the other in the model, together in Postgres: the same one twice is cancelled once.
+  // The model cancels one after the other, Postgres all together. A registration that is named twice is cancelled once.
   const expected = cancellations.map((cancellation) => world.model.cancel(cancellation));
   expect(await changeRegistrations(database.db, shardId, 'cancelled', cancellations)).toEqual(expected);
   for (const outcome of expected) count(seen, `cancellation, ${outcome}`);
@@ -230,7 +226,7 @@ async function confirm(world: World, drawn: readonly DrawnNamed[], seen: Seen): 
   for (const outcome of expected) count(seen, `confirmation, ${outcome}`);
 }
 
-/** The time of all that are held is over. */
+/** Makes all holds expire. */
 async function endHolds({ model, events }: World): Promise<void> {
   model.endHolds();
   await tablesOf(database.db)
@@ -245,18 +241,18 @@ async function endHolds({ model, events }: World): Promise<void> {
 
 async function expireAllHolds({ model, events }: World, seen: Seen): Promise<void> {
   const expired = await expireHolds(database.db, events[0].shardId, 1_000);
-  // The shard may be shared with what a run before has left.
+  // An earlier run can have left holds in the shard.
   expect(expired).toBeGreaterThanOrEqual(model.expireHolds());
   if (expired > 0) count(seen, 'expired');
 }
 
-/** Finalizes all that is pending, as a worker does. */
+/** Finalizes all pending batches, as a worker does. */
 async function finalize({ model, events }: World): Promise<void> {
   await finalizePending(database.db, events[0].shardId);
   model.finalize();
 }
 
-/** Ages what is remembered of idempotency keys past the 24 hours for which it counts. */
+/** Makes all idempotency keys older than their lifetime of 24 hours. */
 async function passADay({ model, events }: World): Promise<void> {
   model.forgetKeys();
   await tablesOf(database.db)

@@ -1,7 +1,7 @@
 import { beforeEach, type RunnerTask } from 'vitest';
 import { TESTS_NOT_ON_CITUS } from './not-on-citus.ts';
 
-// Skips the tests that are listed, with their reason. Fails where no test of a file has a listed name: it was renamed.
+// Skips the listed tests and prints their reasons. Fails if a file has no test with a listed name, because the test was renamed.
 
 beforeEach(({ task, skip }) => {
   const { name } = task.file;

@@ -2,13 +2,12 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, globSync } from 'node:fs';
 import path from 'node:path';
 
-/** Why no Citus server can be started on this machine; null where one can. */
+/** Reason why this machine cannot start a Citus server, or null. */
 export const missingCitus = (): string | null =>
   citusPrograms() === undefined ? 'no PostgreSQL with the Citus extension on this machine' : null;
 
 /**
- * Returns the directory with the programs of a PostgreSQL that has the Citus extension: TEST_CITUS_BIN, or one that Debian
- * installs. Undefined where there is none.
+ * Returns the program directory of a PostgreSQL with the Citus extension: TEST_CITUS_BIN or Debian's. Undefined if there is none.
  */
 export function citusPrograms(): string | undefined {
   const given = process.env['TEST_CITUS_BIN'];
@@ -20,12 +19,12 @@ function hasCitus(programsDir: string): boolean {
   return asked.status === 0 && existsSync(path.join(asked.stdout.trim(), 'extension', 'citus.control'));
 }
 
-/** Settings of each server of a Citus cluster. */
+/** Settings of every server in a Citus cluster. */
 export const CITUS_SETTINGS = {
   shared_preload_libraries: 'citus',
   max_connections: '200',
   max_prepared_transactions: '200',
   wal_level: 'logical',
-  // As the documentation asks for the services' roles: a node does not notice that a transaction's coordinator has gone.
+  // The documentation requires this for the services' roles: a node does not notice that a transaction's coordinator is gone.
   idle_in_transaction_session_timeout: '20s',
 };

@@ -11,11 +11,11 @@ import { prepareTemplate, readCitusServers } from './template.ts';
 declare module 'vitest' {
   interface ProvidedContext {
     engine: Engine;
-    /** What the tests' databases live on, as its owner: one Postgres, or the coordinator and the workers of a Citus cluster. */
+    /** Owner's URLs of the tests' servers: one Postgres, or the coordinator and the workers of a Citus cluster. */
     serverUrls: string[];
-    /** The first of them: the one to connect to. */
+    /** The first of serverUrls, which tests connect to. */
     postgresUrl: string;
-    /** Null where no Redis is to be had; then `redisReason` says why. */
+    /** Null if there is no Redis. Then `redisReason` has the reason. */
     redisUrl: string | null;
     redisReason: string;
   }
@@ -30,7 +30,7 @@ const DATABASES: Record<Engine, Record<string, Source>> = {
   citus: { given: given('TEST_CITUS_URL') },
 };
 
-/** Starts what the tests of a project need, once, and prepares the database that every test file clones. */
+/** Starts the servers for the tests of a project, and prepares the database that every test file clones. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const engine = project.name as Engine;
   const [postgres, redis] = await Promise.all([
@@ -58,7 +58,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
 }
 
-/** A container's port may be open a moment before its Postgres is. */
+/** A container may open its port before its Postgres is ready. */
 async function waitUntilItAnswers(connectionString: string): Promise<void> {
   const server = connect({ connectionString, applicationName: 'tests', maxConnections: 1 });
   await waitUntil('Postgres answers', async () =>

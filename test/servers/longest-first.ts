@@ -1,15 +1,15 @@
 import type { TestSpecification } from 'vitest/node';
 import { BaseSequencer } from 'vitest/node';
 
-/** Files that take minutes. Begun last, they would leave the other worker without work. */
-const LONGEST = ['faults/faults', 'end-to-end/compose', 'queue/consumers', 'citus/cluster'];
+/** Files that take minutes. If they ran last, the other worker would be idle. */
+const LONGEST = ['end-to-end/compose', 'queue/consumers', 'citus/cluster'];
 
 const rank = ({ moduleId }: TestSpecification) => {
   const index = LONGEST.findIndex((file) => moduleId.endsWith(`/test/${file}.test.ts`));
   return index === -1 ? LONGEST.length : index;
 };
 
-/** Vitest's order, after the longest files of the first project. */
+/** Runs the longest files of the first project before the others, which keep Vitest's order. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);

@@ -1,4 +1,4 @@
-/** The folders of tests that run on Citus as well. */
+/** Folders of tests that also run on Citus. */
 export const FOLDERS_ON_CITUS = [
   'audit',
   'database',

@@ -8,10 +8,10 @@ import type { RunningService, Source } from './server.ts';
 
 const SETTINGS = { max_connections: '300' };
 
-/** The official image, where Docker answers. */
+/** The official image, if Docker is available. */
 export const postgresContainer: Source = async () => {
   await getContainerRuntimeClient();
-  // A password that occurs nowhere by itself, so that it can be looked for in logs.
+  // A unique password, so that tests can search logs for it.
   const password = randomBytes(24).toString('hex');
   const container = await new GenericContainer('postgres:18')
     .withEnvironment({ POSTGRES_USER: 'floodgate', POSTGRES_PASSWORD: password, POSTGRES_DB: 'floodgate' })
@@ -20,7 +20,7 @@ export const postgresContainer: Source = async () => {
       ...Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
     ])
     .withExposedPorts(5432)
-    // Once from the server that initializes, once from the one that stays; or once, if that is how the image does it.
+    // Some images report readiness twice: from the server that initializes and from the one that stays.
     .withWaitStrategy(Wait.forListeningPorts())
     .start();
   const address = `${container.getHost()}:${container.getMappedPort(5432)}`;
@@ -31,7 +31,7 @@ export const postgresContainer: Source = async () => {
   };
 };
 
-/** The PostgreSQL that npm start uses. */
+/** The PostgreSQL of npm start. */
 export const embeddedPostgres: Source = async (): Promise<RunningService> => {
   const directory = await mkdtemp(path.join(tmpdir(), 'floodgate-test-'));
   const server = await startPostgres({

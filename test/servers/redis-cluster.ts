@@ -16,9 +16,9 @@ interface Node {
 
 /** A Redis Cluster on this machine: three masters, each with a replica. */
 export interface RedisCluster extends AsyncDisposable {
-  /** As QUEUE_URL. */
+  /** Value for QUEUE_URL. */
   url: string;
-  /** Kills the master that holds most keys, and resolves when a replica has taken its place. */
+  /** Kills the master with most keys, and resolves when a replica has replaced it. */
   loseBusiestMaster(): Promise<void>;
 }
 
@@ -106,7 +106,7 @@ async function isReplaced(nodes: Node[], lost: Node): Promise<void> {
 
 const SLOTS_OF_LINE = /(\d+)-(\d+)$/;
 
-/** Returns what a node knows of a node, as CLUSTER NODES says it. */
+/** Returns a node's line about another node in CLUSTER NODES. */
 async function describe({ client }: Node, id: string): Promise<string> {
   const lines = String(await client.call('CLUSTER', 'NODES')).split('\n');
   return lines.find((line) => line.startsWith(id))!;

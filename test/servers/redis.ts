@@ -9,7 +9,7 @@ import type { RunningService, Source } from './server.ts';
 
 const SAFE = ['--maxmemory-policy', 'noeviction', '--save', '', '--appendonly', 'no'];
 
-/** The official image, where Docker answers. */
+/** The official image, if Docker is available. */
 export const redisContainer: Source = async () => {
   await getContainerRuntimeClient();
   const container = await new GenericContainer('redis:8')
@@ -24,7 +24,7 @@ export const redisContainer: Source = async () => {
   };
 };
 
-/** The name of the Redis server on the PATH; undefined where there is none. */
+/** Returns the name of the Redis server on the PATH, or undefined. */
 export function redisServerCommand(): string | undefined {
   return ['redis-server', 'valkey-server'].find((name) => spawnSync(name, ['--version']).status === 0);
 }
@@ -34,7 +34,7 @@ export const localRedis: Source = async () => {
   return startRedis(SAFE);
 };
 
-/** Starts a Redis of its own on this machine, for tests that break it or configure it. */
+/** Starts a separate Redis on this machine, for tests that break or configure it. */
 export async function startRedis(settings: readonly string[] = SAFE, port?: number): Promise<RedisProcess> {
   const command = redisServerCommand();
   if (!command) throw new Error('no redis-server or valkey-server on the PATH');
@@ -63,7 +63,7 @@ export async function startRedis(settings: readonly string[] = SAFE, port?: numb
 export interface RedisProcess extends RunningService {
   port: number;
   pid: number;
-  /** Ends it as a crash would; its data is gone. */
+  /** Kills it like a crash. Its data is lost. */
   kill(): Promise<void>;
 }
 

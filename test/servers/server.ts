@@ -1,15 +1,15 @@
-/** A server that tests use, and how it came to be. */
+/** A server for tests, and its origin. */
 export interface RunningService {
   url: string;
-  /** For the line that says what the tests run against. */
+  /** Shown in the line about the tests' servers. */
   origin: string;
   stop(): Promise<void>;
 }
 
-/** One way to come by a service. Answers null, or throws, where this machine does not have it. */
+/** One way to start a server. Returns null or throws if this machine cannot do it. */
 export type Source = () => Promise<RunningService | null>;
 
-/** Takes the first source that works and remembers why the others did not. */
+/** Returns the server of the first source that works, with the reasons of the sources that failed. */
 export async function firstOf(
   sources: Record<string, Source>,
 ): Promise<{ service: RunningService | null; reason: string }> {
@@ -24,7 +24,7 @@ export async function firstOf(
   return { service: null, reason: reasons.join('; ') || 'not on this machine' };
 }
 
-/** A service that somebody else runs, named by an environment variable. */
+/** An existing server whose URL is in an environment variable. */
 export function given(variable: string): Source {
   return () => {
     const url = process.env[variable];

@@ -11,10 +11,10 @@ import {
 import { dropByForce } from '../harness/drop-by-force.ts';
 import { createServiceRoles, grantQueueToServiceRoles, grantServiceRoles } from '../harness/service-roles.ts';
 
-/** As few as there can be with several on each server: each costs a tenth of a second per copy. */
+/** The minimum with several shards per server: each shard adds a tenth of a second to a copy. */
 const SHARDS = 4;
 
-/** Prepares the database that every test file clones, on all servers. The first is the one that is connected to. */
+/** Prepares the database that every test file clones, on all servers. Tests connect to the first. */
 export async function prepareTemplate(engine: Engine, serverUrls: readonly string[]): Promise<void> {
   const name = templateOf(engine);
   const templateUrls = serverUrls.map((url) => withDatabase(url, name));
@@ -22,11 +22,11 @@ export async function prepareTemplate(engine: Engine, serverUrls: readonly strin
     await dropLeftovers(engine, server, url);
     await sql`create database ${sql.id(name)} encoding 'UTF8' template template0`.execute(server);
   });
-  // From the coordinator of a cluster they go to its other servers.
+  // The coordinator of a cluster creates the roles on its other servers.
   await forEach(serverUrls.slice(0, 1), (server) => createServiceRoles(server, serverUrls[0]!));
   if (engine === 'citus') await joinServers(serverUrls, templateUrls);
   await fillTemplate(templateUrls[0]!);
-  // A template that somebody is connected to cannot be copied, and on Citus its servers are.
+  // A template with open connections cannot be copied, and the servers of Citus are connected.
   if (engine === 'citus')
     await forEach(serverUrls, async (server) => {
       await sql`alter database ${sql.id(name)} allow_connections false`.execute(server);
@@ -36,7 +36,7 @@ export async function prepareTemplate(engine: Engine, serverUrls: readonly strin
     });
 }
 
-/** What an earlier run has left behind on a server that stays. */
+/** Drops databases of earlier runs on a server that outlives them. */
 async function dropLeftovers(engine: Engine, server: Database, url: string): Promise<void> {
   const { rows } = await sql<{ name: string }>`
     select datname as name from pg_database where starts_with(datname, ${DATABASE_PREFIX[engine]})`.execute(
@@ -55,7 +55,7 @@ async function fillTemplate(connectionString: string): Promise<void> {
   await grantQueueToServiceRoles(connectionString, TEMPLATE_NAMESPACE);
 }
 
-/** Makes one cluster of the databases on these servers. */
+/** Joins the databases on these servers into one cluster. */
 async function joinServers(serverUrls: readonly string[], databaseUrls: readonly string[]): Promise<void> {
   await forEach(databaseUrls, (database) => sql`create extension citus`.execute(database));
   const [coordinator, ...workers] = serverUrls.map((url) => new URL(url));
@@ -67,7 +67,7 @@ async function joinServers(serverUrls: readonly string[], databaseUrls: readonly
   });
 }
 
-/** The URLs of a Citus cluster's servers. They know each other by the addresses that `coordinatorUrl` leads to. */
+/** Returns the URLs of a Citus cluster's servers, by the addresses in the coordinator's catalog. */
 export async function readCitusServers(coordinatorUrl: string): Promise<string[]> {
   const urls: string[] = [];
   await forEach([coordinatorUrl], async (coordinator) => {

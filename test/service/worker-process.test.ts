@@ -61,7 +61,7 @@ test('a worker outlives a connection that is lost under its first look at a Post
 
 const missing = redisServerCommand() ? '' : ' (no redis-server or valkey-server on the PATH)';
 
-describe.skipIf(missing)(`a Redis that loses everything${missing}`, { timeout: 90_000 }, () => {
+describe.skipIf(missing)(`a Redis that loses everything${missing}`, () => {
   let redis: RedisProcess;
   afterEach(() => redis.stop());
 

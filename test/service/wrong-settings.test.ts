@@ -30,7 +30,7 @@ test('a mistyped name is a warning that names the likely setting, and no value',
   const process = startProcess('api', { DATABASE_URL: NOWHERE, QUEUE_URL: NOWHERE, QUEUE_ADDRESS: PASSWORD });
   expect(await process.exited, process.output()).toBe(1);
   expect(process.output()).toMatch(
-    /"level":40,.*"setting":"QUEUE_ADDRESS","likely":\["QUEUE_URL","QUEUE_NAMESPACE"\],"msg":"this variable is no setting/,
+    /"level":40,.*"setting":"QUEUE_ADDRESS","likely":\["QUEUE_URL","QUEUE_NAMESPACE"\],"msg":"unknown setting/,
   );
   expect(process.output()).not.toContain(PASSWORD);
 });

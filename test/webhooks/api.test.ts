@@ -111,7 +111,7 @@ test('a webhook is created, listed, changed and deleted; its secret is shown onc
 });
 
 test.for([
-  [{}, 'url: required. the url that receives'],
+  [{}, 'url: required. the https url that receives'],
   [{ url: 'ftp://partner.example/' }, 'url: '],
   [{ url: 'https://user:password@partner.example/' }, 'url: '],
   [{ url: 'https://' }, 'url: '],

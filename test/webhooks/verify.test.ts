@@ -6,6 +6,7 @@ import {
   publicKeyText,
   secretText,
 } from '@floodgate/webhooks';
+import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
 
 const keys = createSigningKeys();
@@ -50,6 +51,16 @@ test.for(Object.entries(SECRETS))('and refuses everything else, by its %s', ([, 
     refuses({ ...message, headers: { ...headers, 'webhook-signature': signature } });
   refuses(received(secret, 0, [createSigningKeys()]));
   refuses({ ...message, secret: [] });
+});
+
+test('a secret that lacks its key accepts no signature', () => {
+  const { body, headers } = received('');
+  const { 'webhook-id': id, 'webhook-timestamp': timestamp } = headers as Record<string, string>;
+  const forged = createHmac('sha256', '')
+    .update(`${id}.${timestamp}.${body as string}`)
+    .digest('base64');
+  for (const secret of ['', 'whsec', 'whsec_', 'whpk_'])
+    refuses({ body, headers: { ...headers, 'webhook-signature': `v1,${forged}` }, secret });
 });
 
 test('an old message is refused, and one from the future', () => {
