@@ -1,4 +1,4 @@
-// Whether the service of this container is ready. A container of the operator's command is always.
+// Exits 0 if the service of this container is ready. A container of the operator's command is always ready.
 import { globSync, readFileSync } from 'node:fs';
 
 const { PORT = '3000', WORKER_PORT = '3001', DELIVERY_PORT = '3002' } = process.env;
@@ -12,7 +12,7 @@ function commandLine(file) {
   try {
     return readFileSync(file, 'utf8').split('\0');
   } catch {
-    return []; // the process has ended
+    return []; // The process has ended.
   }
 }
 

@@ -1,5 +1,5 @@
--- Login roles for the API, the worker and the deliveries, with the passwords of the environment. Safe to repeat: run at every start, so
--- that a new password takes effect. What they may do is said by `floodgate grant`.
+-- Creates login roles for the API, the worker and the delivery process, with the passwords of the environment. Runs at every start, so
+-- that a new password takes effect. `floodgate grant` gives the roles their privileges.
 \getenv api_password API_PASSWORD
 \getenv worker_password WORKER_PASSWORD
 \getenv delivery_password DELIVERY_PASSWORD

@@ -16,7 +16,7 @@ test('the reference has a section for every command, with its arguments and opti
       '| --- | --- |',
       '| `<partnerId>` | the partner |',
       '| `<requestsPerSecond>` | 1 to 1000000, or "none" |',
-      '| `--by <who>` | who is noted for the change; by default the user of this machine |',
+      '| `--by <who>` | name for the audit log; by default the user of this machine |',
       '| `--json` | print one JSON document |',
       '',
     ].join('\n'),

@@ -39,7 +39,7 @@ function describeCode(
   const body = code === '00' ? success('GALA-1001-1-5909379514') : failure(code as FailureCode);
   return [
     `## Code ${code}`,
-    `**${message}.** HTTP ${httpStatuses.join(', ')}. ${meaning}`,
+    `**${message}.** HTTP ${httpStatuses.join(', ')}.${meaning === `${message}.` ? '' : ` ${meaning}`}`,
     `**What to do.** ${remedy}`,
     ...(retryAfterSeconds === undefined ? [] : ['The same request may succeed later without being changed.']),
     `Answered by: ${operations}.`,
