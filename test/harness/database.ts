@@ -10,6 +10,9 @@ import { waitUntil } from './wait-until.ts';
 
 const CLOSE_WITHIN_MS = 30_000;
 
+/** A connection of the tests waits through the stalls of a busy machine: its time is not under test. */
+const PATIENT = { applicationName: 'tests', connectTimeoutMs: 60_000 };
+
 /** A migrated database that belongs to one test file. */
 export interface TestDatabase {
   url: string;
@@ -25,7 +28,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   const [engine, urls] = [inject('engine'), inject('serverUrls')];
   const name = DATABASE_PREFIX[engine] + randomBytes(6).toString('hex');
   const servers = urls.map((connectionString) =>
-    connect({ connectionString, applicationName: 'tests', maxConnections: 1 }),
+    connect({ ...PATIENT, connectionString, maxConnections: 1 }),
   );
   await onAll(servers, async (server) => {
     await sql`create database ${sql.id(name)} template ${sql.id(templateOf(engine))}`.execute(server);
@@ -34,7 +37,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
       await sql`alter database ${sql.id(name)} set citus.enable_unsafe_triggers = on`.execute(server);
   });
   const url = withDatabase(urls[0]!, name);
-  const db = connect({ connectionString: url, applicationName: 'tests', maxConnections: 5 });
+  const db = connect({ ...PATIENT, connectionString: url, maxConnections: 5 });
   // A copy has all privileges inside the database, but not those on the database itself.
   await grantServiceRoles(db);
   return {
@@ -43,11 +46,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     openShard: async (shardId) => {
       const port = engine === 'citus' ? await portOfShard(db, shardId) : new URL(url).port;
       const server = urls.find((one) => new URL(one).port === port)!;
-      return connect({
-        connectionString: withDatabase(server, name),
-        applicationName: 'tests',
-        maxConnections: 2,
-      });
+      return connect({ ...PATIENT, connectionString: withDatabase(server, name), maxConnections: 2 });
     },
     drop: async () => {
       // A test that failed can leave a transaction open. The pool would wait for it without end.
