@@ -1,9 +1,10 @@
 import { perform, readAuditLog } from '@floodgate/audit';
-import { connect, migrate, type Database } from '@floodgate/database';
+import { migrate, type Database } from '@floodgate/database';
 import { createPartnerAction } from '@floodgate/partners/actions';
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { connectInTest } from '../harness/connect-in-test.ts';
 import { withDatabase } from '../harness/database-url.ts';
 
 // Owned by a role as an operator has it. The other tests' owner is a superuser, whom no privilege stops.
@@ -14,8 +15,7 @@ let owner: Database;
 
 beforeAll(async () => {
   const serverUrl = inject('postgresUrl');
-  const open = (connectionString: string) =>
-    connect({ connectionString, applicationName: 'tests', maxConnections: 1 });
+  const open = (connectionString: string) => connectInTest(connectionString);
   server = open(serverUrl);
   const password = randomBytes(12).toString('hex');
   await sql`create role ${sql.id(name)} login password ${sql.lit(password)}`.execute(server);

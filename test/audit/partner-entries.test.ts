@@ -1,8 +1,8 @@
 import { expirePartnerEntries, readAuditLog } from '@floodgate/audit';
 import { sql } from 'kysely';
 import { expect, onTestFinished } from 'vitest';
+import { connectInTest } from '../harness/connect-in-test.ts';
 import { underTest } from '../harness/service-roles.ts';
-import { connect } from '@floodgate/database';
 import { database, test } from '../harness/database-test.ts';
 
 const insert = (partnerId: number, count: number, daysAgo: number) =>
@@ -20,7 +20,7 @@ test("partners' entries are kept for 90 days, and the latest 1,000 of each", asy
     database.db,
   );
   const url = underTest('delivery', { DATABASE_URL: database.url })['DATABASE_URL']!;
-  const delivery = connect({ connectionString: url, applicationName: 'tests', maxConnections: 1 });
+  const delivery = connectInTest(url);
   onTestFinished(() => delivery.destroy());
   await expirePartnerEntries(delivery);
   const entries = await readAuditLog(database.db, { limit: 5_000 });

@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { promisify } from 'node:util';
-import { assertGranted, connect, SERVICES, type Database, type ServiceName } from '@floodgate/database';
+import { assertGranted, SERVICES, type Database, type ServiceName } from '@floodgate/database';
+import { connectInTest } from '../harness/connect-in-test.ts';
 import { isRunning } from '../harness/is-running.ts';
 import { perform } from '@floodgate/audit';
 import { moveEventAction } from '@floodgate/events/actions';
@@ -44,15 +45,14 @@ describe.skipIf(missing)(`on a Citus cluster${missing}`, () => {
   let worker: Awaited<ReturnType<typeof startWorkerProcess>>;
 
   beforeAll(async () => {
-    db = connect({ connectionString: url, applicationName: 'tests', maxConnections: 4 });
+    db = connectInTest(url, 4);
     const queue = { QUEUE_URL: redisUrl!, QUEUE_NAMESPACE: `citus${randomUUID().slice(0, 8)}` };
     const env = (service: ServiceName) => ({ ...queue, DATABASE_URL: urlOf(service), LOG_LEVEL: 'trace' });
     const { code, output } = await runCli({ DATABASE_URL: url }, 'migrate', '--shards', '32');
     expect(code, output).toBe(0);
     await createServiceRoles(db, url);
     await grantServiceRoles(db);
-    const connectAs = (service: ServiceName) =>
-      connect({ connectionString: urlOf(service), applicationName: 'tests', maxConnections: 2 });
+    const connectAs = (service: ServiceName) => connectInTest(urlOf(service), 2);
     roles = { api: connectAs('api'), worker: connectAs('worker'), delivery: connectAs('delivery') };
     apis = [await startApiProcess(env('api')), await startApiProcess(env('api'))];
     worker = await startWorkerProcess(env('worker'));
@@ -206,11 +206,7 @@ describe.skipIf(missing)(`on a Citus cluster${missing}`, () => {
     const { rows: servers } = await sql<{ port: number }>`
       select nodeport as port from pg_dist_node where isactive`.execute(db);
     for (const { port } of servers) {
-      await using there = connect({
-        connectionString: urlAt(port),
-        applicationName: 'tests',
-        maxConnections: 1,
-      });
+      await using there = connectInTest(urlAt(port));
       for (const reservation of reservations) {
         const batchId = randomUUID();
         expect(await reserveBatch(there, batchId, [reservation])).toMatchObject([{ kind: 'registered' }]);
@@ -386,11 +382,7 @@ describe.skipIf(missing)(`on a Citus cluster${missing}`, () => {
   async function processesAt(port: number): Promise<number[]> {
     const server = new URL(url);
     server.port = String(port);
-    await using there = connect({
-      connectionString: server.href,
-      applicationName: 'tests',
-      maxConnections: 1,
-    });
+    await using there = connectInTest(server.href);
     const { rows } = await sql<{ pid: number }>`
       select pid from pg_stat_activity where backend_type = 'client backend'`.execute(there);
     return rows.map(({ pid }) => pid);

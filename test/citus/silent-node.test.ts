@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { connect, distribute, migrate, type Database } from '@floodgate/database';
+import { distribute, migrate, type Database } from '@floodgate/database';
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { CitusUnderTest, nodeOf } from '../faults/citus-under-test.ts';
+import { connectInTest } from '../harness/connect-in-test.ts';
 import { withDatabase } from '../harness/database-url.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
@@ -38,7 +39,7 @@ describe.skipIf(missing !== null)(
     beforeAll(async () => {
       cluster = await CitusUnderTest.start(DATABASE);
       const url = withDatabase(cluster.coordinator.url(), DATABASE);
-      db = connect({ connectionString: url, applicationName: 'tests', maxConnections: 2 });
+      db = connectInTest(url, 2);
       await migrate(db);
       await distribute(db);
       await createServiceRoles(db, url);

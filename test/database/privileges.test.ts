@@ -1,6 +1,5 @@
 import {
   assertGranted,
-  connect,
   distribute,
   ensureLoginRole,
   migrate,
@@ -16,6 +15,7 @@ import path from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeEach, describe, expect } from 'vitest';
 import { commitBatch } from '../harness/committed-batch.ts';
+import { connectInTest } from '../harness/connect-in-test.ts';
 import { database, gala, sharedTest as test } from '../harness/event-test.ts';
 import { sumOverServers } from '../harness/lock-waiters.ts';
 import { runCli, startProcess } from '../harness/service-process.ts';
@@ -29,11 +29,7 @@ let connections: Record<ServiceName, Database>;
 
 test.beforeAll(async () => {
   const connectAs = (service: ServiceName) =>
-    connect({
-      connectionString: underTest(service, { DATABASE_URL: database.url })['DATABASE_URL']!,
-      applicationName: 'tests',
-      maxConnections: 1,
-    });
+    connectInTest(underTest(service, { DATABASE_URL: database.url })['DATABASE_URL']!);
   connections = { api: connectAs('api'), worker: connectAs('worker'), delivery: connectAs('delivery') };
   // So that there is something to read, change and delete.
   await commitBatch(database.db, gala);
@@ -362,7 +358,7 @@ describe('functions', () => {
     const nobody = `floodgate_test_nobody_${randomBytes(6).toString('hex')}`;
     await ensureLoginRole(database.db, nobody, decodeURIComponent(url.password));
     const connectionString = Object.assign(new URL(url), { username: nobody }).href;
-    const stranger = connect({ connectionString, applicationName: 'tests', maxConnections: 1 });
+    const stranger = connectInTest(connectionString);
     const callers = { ...connections, nobody: stranger };
     const [ours, ofQueue] = [await callsIn('public'), await callsIn(QUEUE_SCHEMA)];
     expect(ours.map(({ name }) => name).toSorted()).toEqual(Object.keys(EXECUTED_BY).toSorted());

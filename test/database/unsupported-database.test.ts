@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { connect, migrate, type Database } from '@floodgate/database';
+import { migrate, type Database } from '@floodgate/database';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { connectInTest } from '../harness/connect-in-test.ts';
 import { withDatabase } from '../harness/database-url.ts';
 import { runCli, startProcess } from '../harness/service-process.ts';
 
@@ -11,7 +12,7 @@ let server: Database;
 let url: string;
 
 beforeAll(async () => {
-  server = connect({ connectionString: inject('postgresUrl'), applicationName: 'tests', maxConnections: 1 });
+  server = connectInTest(inject('postgresUrl'));
   await sql`
     create database ${sql.id(NAME)} template template0 encoding 'LATIN1' lc_collate 'C' lc_ctype 'C'`.execute(
     server,
@@ -43,11 +44,7 @@ test.for(['api', 'worker'] as const)('the %s does not start on it', async (servi
 
 test('migrate refuses a server that is too old', async () => {
   // No other server is at hand, so a function stands in for the one that tells the version.
-  const old = connect({
-    connectionString: withSearchPath(withDatabase(url, NAME)),
-    applicationName: 'tests',
-    maxConnections: 1,
-  });
+  const old = connectInTest(withSearchPath(withDatabase(url, NAME)));
   await sql`create schema old`.execute(old);
   await sql`
     create function old.current_setting(name text) returns text language sql

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { connect, type Database } from '@floodgate/database';
+import { type Database } from '@floodgate/database';
 import { reconcile } from '@floodgate/registrations';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { connectInTest } from '../harness/connect-in-test.ts';
 import { DATABASE_PREFIX, templateOf, withDatabase } from '../harness/database-url.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { startInProcessApi } from '../harness/in-process-api.ts';
@@ -22,7 +23,7 @@ const names: string[] = [];
 let server: Database;
 
 beforeAll(() => {
-  server = connect({ connectionString: serverUrl, applicationName: 'tests', maxConnections: 1 });
+  server = connectInTest(serverUrl);
 });
 afterAll(async () => {
   for (const name of names) await sql`drop database if exists ${sql.id(name)}`.execute(server);
@@ -42,7 +43,7 @@ async function withApi<Result>(
   work: (baseUrl: string, db: Database) => Promise<Result>,
 ): Promise<Result> {
   const url = withDatabase(serverUrl, name);
-  await using db = connect({ connectionString: url, applicationName: 'tests', maxConnections: 2 });
+  await using db = connectInTest(url, 2);
   await grantServiceRoles(db);
   const api = await startInProcessApi({ DATABASE_URL: url });
   try {

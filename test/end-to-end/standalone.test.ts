@@ -5,9 +5,10 @@ import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
-import { connect, ping } from '@floodgate/database';
+import { ping } from '@floodgate/database';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { connectInTest } from '../harness/connect-in-test.ts';
 import { findFreePort } from '../harness/free-port.ts';
 import { createTestDatabase } from '../harness/database.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
@@ -60,7 +61,7 @@ async function registerAndConfirm(client: PartnerClient, ticketId: number): Prom
 async function connectAsOwner() {
   const connection = parseEnv(await readFile(path.join(directory, 'connection.env'), 'utf8'));
   const connectionString = connection['DATABASE_URL']!;
-  return connect({ connectionString, applicationName: 'tests', maxConnections: 1 });
+  return connectInTest(connectionString);
 }
 
 /** As whom API and worker are connected to the embedded Postgres. */
@@ -158,7 +159,7 @@ describe('npm start', () => {
     const args = ['-c', '. "$1" && printf %s "$DATABASE_URL"', 'sh', file];
     const sourced = execFileSync('sh', args, { encoding: 'utf8' });
     expect(parseEnv(await readFile(file, 'utf8'))['DATABASE_URL']).toBe(sourced);
-    const db = connect({ connectionString: sourced, applicationName: 'tests', maxConnections: 1 });
+    const db = connectInTest(sourced);
     expect(await ping(db)).toBe(true);
     await db.destroy();
     expect(await process.end()).toBe(0);

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { connect, type Database } from '@floodgate/database';
+import { type Database } from '@floodgate/database';
 import { sql } from 'kysely';
+import { connectInTest } from './connect-in-test.ts';
 import { withDatabase } from './database-url.ts';
 import { TcpProxy } from './tcp-proxy.ts';
 
@@ -43,7 +44,7 @@ export async function createCitusDatabase(url: string): Promise<CitusDatabase> {
       await sql`select citus_add_node(${hostname}, ${Number(port)}::integer)`.execute(db);
     }
   });
-  const db = connect({ connectionString: own, applicationName: 'tests', maxConnections: 4 });
+  const db = connectInTest(own, 4);
   const drop = async () => {
     await db.destroy();
     for (const server of servers)
@@ -54,7 +55,7 @@ export async function createCitusDatabase(url: string): Promise<CitusDatabase> {
 }
 
 async function on<Result>(url: string, work: (db: Database) => Promise<Result>): Promise<Result> {
-  const db = connect({ connectionString: url, applicationName: 'tests', maxConnections: 1 });
+  const db = connectInTest(url);
   try {
     return await work(db);
   } finally {

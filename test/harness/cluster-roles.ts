@@ -1,5 +1,6 @@
-import { connect, type Database } from '@floodgate/database';
+import { type Database } from '@floodgate/database';
 import { sql } from 'kysely';
+import { connectInTest } from './connect-in-test.ts';
 
 // Privileges of a service's role on the servers of a Citus cluster.
 
@@ -90,11 +91,7 @@ export async function attendeesReadBy(
   );
   const { host, port, shard } = rows[0]!;
   const server = Object.assign(new URL(url), { host: `${host}:${port}` });
-  await using onServer = connect({
-    connectionString: server.href,
-    applicationName: 'tests',
-    maxConnections: 1,
-  });
+  await using onServer = connectInTest(server.href);
   const allowed: string[] = [];
   for (const [place, table] of [
     [db, 'registrations'],

@@ -1,17 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { connect, type Database } from '@floodgate/database';
+import { type Database } from '@floodgate/database';
 import { sql } from 'kysely';
 import { withDeadline } from '@floodgate/service';
 import { inject } from 'vitest';
+import { connectInTest } from './connect-in-test.ts';
 import { DATABASE_PREFIX, templateOf, withDatabase } from './database-url.ts';
 import { dropByForce } from './drop-by-force.ts';
 import { grantServiceRoles } from './service-roles.ts';
 import { waitUntil } from './wait-until.ts';
 
 const CLOSE_WITHIN_MS = 30_000;
-
-/** A connection of the tests waits through the stalls of a busy machine: its time is not under test. */
-const PATIENT = { applicationName: 'tests', connectTimeoutMs: 60_000 };
 
 /** A migrated database that belongs to one test file. */
 export interface TestDatabase {
@@ -27,9 +25,7 @@ export interface TestDatabase {
 export async function createTestDatabase(): Promise<TestDatabase> {
   const [engine, urls] = [inject('engine'), inject('serverUrls')];
   const name = DATABASE_PREFIX[engine] + randomBytes(6).toString('hex');
-  const servers = urls.map((connectionString) =>
-    connect({ ...PATIENT, connectionString, maxConnections: 1 }),
-  );
+  const servers = urls.map((connectionString) => connectInTest(connectionString));
   await onAll(servers, async (server) => {
     await sql`create database ${sql.id(name)} template ${sql.id(templateOf(engine))}`.execute(server);
     // Tests use triggers to make Postgres refuse statements.
@@ -37,7 +33,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
       await sql`alter database ${sql.id(name)} set citus.enable_unsafe_triggers = on`.execute(server);
   });
   const url = withDatabase(urls[0]!, name);
-  const db = connect({ ...PATIENT, connectionString: url, maxConnections: 5 });
+  const db = connectInTest(url, 5);
   // A copy has all privileges inside the database, but not those on the database itself.
   await grantServiceRoles(db);
   return {
@@ -46,7 +42,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     openShard: async (shardId) => {
       const port = engine === 'citus' ? await portOfShard(db, shardId) : new URL(url).port;
       const server = urls.find((one) => new URL(one).port === port)!;
-      return connect({ ...PATIENT, connectionString: withDatabase(server, name), maxConnections: 2 });
+      return connectInTest(withDatabase(server, name), 2);
     },
     drop: async () => {
       // A test that failed can leave a transaction open. The pool would wait for it without end.

@@ -1,5 +1,6 @@
-import { connect, type Database } from '@floodgate/database';
+import { type Database } from '@floodgate/database';
 import { sql } from 'kysely';
+import { connectInTest } from './connect-in-test.ts';
 import { withDatabase } from './database-url.ts';
 import { waitUntil } from './wait-until.ts';
 
@@ -27,6 +28,6 @@ async function rollBackPrepared(server: Database, serverUrl: string, name: strin
     select gid as id from pg_prepared_xacts where database = ${name}`.execute(server);
   if (rows.length === 0) return;
   const connectionString = withDatabase(serverUrl, name);
-  await using db = connect({ connectionString, applicationName: 'tests', maxConnections: 1 });
+  await using db = connectInTest(connectionString);
   for (const { id } of rows) await sql`rollback prepared ${sql.lit(id)}`.execute(db);
 }

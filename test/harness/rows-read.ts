@@ -1,6 +1,7 @@
-import { connect, type Database } from '@floodgate/database';
+import { type Database } from '@floodgate/database';
 import { sql } from 'kysely';
 import { onTestFinished } from 'vitest';
+import { connectInTest } from './connect-in-test.ts';
 
 /** Returns Postgres's count of rows of a table that it reads during `work`, including rows that a filter drops. */
 export async function rowsRead(
@@ -8,7 +9,7 @@ export async function rowsRead(
   work: (db: Database) => Promise<unknown>,
   table = 'journal_segments',
 ): Promise<number> {
-  const one = connect({ connectionString: url, applicationName: 'tests', maxConnections: 1 });
+  const one = connectInTest(url);
   onTestFinished(() => one.destroy());
   // The counters of one transaction exclude reads of others.
   return one.transaction().execute(async (transaction) => {

@@ -1,9 +1,10 @@
 import { createPassSigner, parsePass, verifyPass } from '@floodgate/passes';
 import { perform } from '@floodgate/audit';
 import { rotatePassKeyAction, withdrawPassKeyAction } from '@floodgate/passes/actions';
-import { connect, type ServiceName } from '@floodgate/database';
+import { type ServiceName } from '@floodgate/database';
 import { sql } from 'kysely';
 import { expect } from 'vitest';
+import { connectInTest } from '../harness/connect-in-test.ts';
 import { database, db, test } from '../harness/database-test.ts';
 import { roleOf, withRole } from '../harness/service-roles.ts';
 import { waitUntil } from '../harness/wait-until.ts';
@@ -24,7 +25,7 @@ test('the schema brings a key along: passes can be made at once', async () => {
 test('API and delivery may sign with their own roles, and the worker may not read the keys', async () => {
   const signAs = async (service: ServiceName) => {
     const connectionString = withRole(roleOf(service), database.url);
-    const own = connect({ connectionString, applicationName: 'tests', maxConnections: 1 });
+    const own = connectInTest(connectionString);
     try {
       return await createPassSigner({ db: own }).tokenFor(SUBJECT);
     } finally {

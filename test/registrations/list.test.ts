@@ -1,8 +1,9 @@
-import { connect, type Database } from '@floodgate/database';
+import { type Database } from '@floodgate/database';
 import { confirmBatches, leaseDueBatches, listRegistrations } from '@floodgate/registrations';
 import { sql } from 'kysely';
 import { describe, expect, onTestFinished } from 'vitest';
 import { api, database, gala, partner, test, ticketId } from '../harness/api-test.ts';
+import { connectInTest } from '../harness/connect-in-test.ts';
 import { expectRetryAfter } from '../harness/expect-failure.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { holdTable } from '../harness/hold-table.ts';
@@ -147,7 +148,7 @@ test('a page is found by keys, whatever Postgres knows of the tables', async () 
     select 0, gen_random_uuid(), 0, 1, 1, 1, 1234567890, 'Jane Doe', 'jane@example.com' from generate_series(1, 20000)`.execute(
     database.db,
   );
-  const one = connect({ connectionString: database.url, applicationName: 'tests', maxConnections: 1 });
+  const one = connectInTest(database.url);
   onTestFinished(() => one.destroy());
   /** Returns how many rows sequential scans have read in this transaction, by Postgres's statistics. */
   const scanned = async (transaction: Database) => {

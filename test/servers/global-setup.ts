@@ -1,6 +1,6 @@
-import { connect } from '@floodgate/database';
 import { sql } from 'kysely';
 import type { TestProject } from 'vitest/node';
+import { connectInTest } from '../harness/connect-in-test.ts';
 import type { Engine } from '../harness/database-url.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { embeddedPostgres, postgresContainer } from './postgres.ts';
@@ -60,7 +60,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
 
 /** A container may open its port before its Postgres is ready. */
 async function waitUntilItAnswers(connectionString: string): Promise<void> {
-  const server = connect({ connectionString, applicationName: 'tests', maxConnections: 1 });
+  const server = connectInTest(connectionString);
   await waitUntil('Postgres answers', async () =>
     sql`select 1`.execute(server).then(
       () => true,

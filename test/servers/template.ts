@@ -1,4 +1,4 @@
-import { connect, distribute, migrate, type Database } from '@floodgate/database';
+import { distribute, migrate, type Database } from '@floodgate/database';
 import { migrateQueue } from '@floodgate/queue';
 import { sql } from 'kysely';
 import {
@@ -8,6 +8,7 @@ import {
   withDatabase,
   type Engine,
 } from '../harness/database-url.ts';
+import { connectInTest } from '../harness/connect-in-test.ts';
 import { dropByForce } from '../harness/drop-by-force.ts';
 import { createServiceRoles, grantQueueToServiceRoles, grantServiceRoles } from '../harness/service-roles.ts';
 
@@ -90,7 +91,7 @@ async function forEach(
 ): Promise<void> {
   await Promise.all(
     urls.map(async (connectionString) => {
-      const db = connect({ connectionString, applicationName: 'tests', maxConnections: 1 });
+      const db = connectInTest(connectionString);
       await act(db, connectionString);
       await db.destroy();
     }),

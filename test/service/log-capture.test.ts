@@ -1,8 +1,9 @@
-import { connect, grantPrivileges, type Database } from '@floodgate/database';
+import { grantPrivileges, type Database } from '@floodgate/database';
 import { randomBytes } from 'node:crypto';
 import { grantQueue, parseQueueUrl } from '@floodgate/queue';
 import { sql } from 'kysely';
 import { afterAll, expect, inject } from 'vitest';
+import { connectInTest } from '../harness/connect-in-test.ts';
 import { TEMPLATE_NAMESPACE } from '../harness/database-url.ts';
 import { database, gala, sharedTest as test, ticketId } from '../harness/event-test.ts';
 import { holdTicket } from '../harness/hold-ticket.ts';
@@ -35,7 +36,7 @@ let api: InProcessApi;
 let partner: PartnerClient;
 
 test.beforeAll(async () => {
-  server = connect({ connectionString: inject('postgresUrl'), applicationName: 'tests', maxConnections: 1 });
+  server = connectInTest(inject('postgresUrl'));
   role = `floodgate_test_${randomBytes(6).toString('hex')}`;
   await sql`create role ${sql.id(role)} login password ${sql.lit(PASSWORD)}`.execute(server);
   await grantPrivileges(database.db, 'api', role);

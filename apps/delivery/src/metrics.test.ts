@@ -1,14 +1,10 @@
-import { connect } from '@floodgate/database';
 import { expect, onTestFinished, test } from 'vitest';
+import { connectInTest } from '../../../test/harness/connect-in-test.ts';
 import { createMetrics } from './metrics.ts';
 
 test('without Postgres, the lags are missing and the other metrics are served', async () => {
   // No server listens on this port.
-  const db = connect({
-    connectionString: 'postgres://nobody@127.0.0.1:1/nothing',
-    applicationName: 'tests',
-    maxConnections: 1,
-  });
+  const db = connectInTest('postgres://nobody@127.0.0.1:1/nothing');
   onTestFinished(() => db.destroy());
   const told = await createMetrics(db).metrics();
   expect(told).toMatch(/^floodgate_delivery_process_cpu_seconds_total \d/m);
