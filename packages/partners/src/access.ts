@@ -10,6 +10,7 @@ import {
   type DuplicateScope,
   type Mode,
 } from '@floodgate/database';
+import { withDeadline } from '@floodgate/service';
 import type { onRequestHookHandler } from 'fastify';
 import { sql } from 'kysely';
 import { hashSecret, isSecretOf, parseSecretKey, type SecretKey } from './keys.ts';
@@ -153,9 +154,12 @@ export function accessControl(db: Database) {
 
 /**
  * Returns the hook that sets the principal before the body is read. It checks the key first, then the event
- * reference, then the event.
+ * reference, then the event. A caller whose access is not found within the time for an answer gets 90.
  */
-export function authenticate(find: ReturnType<typeof accessControl>): onRequestHookHandler {
+export function authenticate(
+  find: ReturnType<typeof accessControl>,
+  answerWithinMs: number,
+): onRequestHookHandler {
   return (request, reply, done) => {
     // A shared cache must not send the answer for one partner to another: caches know Authorization, but not
     // x-secret-key.
@@ -175,11 +179,14 @@ export function authenticate(find: ReturnType<typeof accessControl>): onRequestH
     const access = find(secretKey, reference);
     if (access instanceof Promise) {
       const askedAt = performance.now();
-      const admitLate = (found: Access) => {
+      const admitLate = (found: Access | null) => {
         request.authenticationMs = performance.now() - askedAt;
-        admit(found);
+        return found === null ? void reply.fail('90') : admit(found);
       };
-      access.then(admitLate).catch(done);
+      // A read can wait for the one before it, so its own limits do not bound the wait.
+      withDeadline(access, answerWithinMs, () => null)
+        .then(admitLate)
+        .catch(done);
     } else admit(access);
   };
 }

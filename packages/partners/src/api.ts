@@ -6,7 +6,7 @@ import { admitBody, countNothing, limitRate } from './limits.ts';
 /** Authenticates partners and enforces their limits, before the routes of every other capability. */
 export const partnersApi = defineApi({
   settings: {},
-  open({ log, reads, openPool }) {
+  open({ log, reads, openPool, answerWithinMs }) {
     // Connects only if a partner has a limit.
     const counters = openPool({ purpose: 'limits', maxConnections: 1, statementTimeoutMs: DRAW_WITHIN_MS });
     return {
@@ -14,7 +14,8 @@ export const partnersApi = defineApi({
         api.decorateRequest('principal', null as never);
         api.decorateRequest('authenticationMs', 0);
         api.decorateRequest('countAs', countNothing);
-        for (const hook of [authenticate(accessControl(reads)), limitRate(counters, log), admitBody()])
+        const authentication = authenticate(accessControl(reads), answerWithinMs);
+        for (const hook of [authentication, limitRate(counters, log), admitBody()])
           api.addHook('onRequest', hook);
       },
     };
