@@ -205,7 +205,7 @@ export class Partners {
       headers: {
         'content-type': 'application/json',
         ...(isKeyed && { 'idempotency-key': first.id }),
-        ...(isHeld && { 'hold-for': '60' }),
+        ...(isHeld && { 'hold-for': '1800' }),
       },
       body: JSON.stringify(mode === null ? bodies[0] : { registrations: bodies, mode }),
     });

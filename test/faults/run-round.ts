@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { reconcile } from '@floodgate/registrations';
+import { repeat } from '@floodgate/service';
 import { journalOf } from '../harness/journal.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { checkChain, checkMails, findRepeats, nameOfEntry, type Addressee } from './check-deliveries.ts';
@@ -59,10 +60,9 @@ export async function runRound(deployment: Deployment, round: Round): Promise<Ro
     roundId: `r${round.seed}`,
     random: new Random(random.seed()),
   });
-  const ending = setInterval(() => {
-    // A server may be away; the seats wait for the next time.
-    endHolds(deployment, events, HOLDS_ENDED_PERCENT).catch(() => {});
-  }, HOLDS_END_EVERY_MS);
+  const endSome = () => endHolds(deployment, events, HOLDS_ENDED_PERCENT).then(() => 'done' as const);
+  // A server may be away; the seats wait for the next time.
+  const ending = repeat(endSome, HOLDS_END_EVERY_MS, () => {});
   const problems: Violation[] = [];
   const attempt = async (what: string, act: () => Promise<unknown>) => {
     await act().catch((error: Error) =>
@@ -119,7 +119,8 @@ export async function runRound(deployment: Deployment, round: Round): Promise<Ro
     waitUntil('the service goes on', () => partners.history.requests.length >= afterwards),
   );
   await partners.finish();
-  clearInterval(ending);
+  // What ends later would be published between two of the reads below.
+  await ending.stop();
   let goesOn: string | null = null;
   const isAtRest = async () => (goesOn = await whatGoesOn(deployment)) === null;
   await attempt('coming to rest', () =>
