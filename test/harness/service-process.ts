@@ -43,7 +43,7 @@ export function startProcess(
   env: Environment,
   args: readonly string[] = [],
 ): ServiceProcess {
-  keepPrivate(Object.values(env).map((value) => URL.parse(value)?.password));
+  keepPasswordsPrivate(env);
   const child = spawn(
     process.execPath,
     [...SMALL_PROCESS.everyFlags, ...FLAGS[app], fileURLToPath(ENTRY_POINTS[app]), ...args],
@@ -73,6 +73,9 @@ export function startProcess(
     },
   };
 }
+
+const keepPasswordsPrivate = (env: Environment) =>
+  keepPrivate(Object.values(env).map((value) => URL.parse(value)?.password));
 
 const isService = (app: keyof typeof ENTRY_POINTS): app is ServiceName =>
   (SERVICES as readonly string[]).includes(app);
@@ -121,14 +124,22 @@ export async function startDeliveryProcess(env: Environment): Promise<ServicePro
   return { ...process, baseUrl: `http://127.0.0.1:${port}` };
 }
 
-/** Runs the operator's command to its end. */
+/**
+ * Runs the operator's command to its end in this process, because a process of its own takes a second of CPU. The tests of the end of
+ * such a process use startProcess.
+ */
 export async function runCli(
   env: Environment,
   ...args: string[]
 ): Promise<{ code: number | null; output: string }> {
-  const process = startProcess('cli', env, args);
-  const code = await process.exited;
-  return { code, output: process.output() };
+  // The start of a service does not load it.
+  const program = await import('../../apps/cli/src/program.ts');
+  keepPasswordsPrivate(env);
+  let output = '';
+  const collected = { write: (text: string) => (output += text) };
+  const code = await program.runCli(args, { env, stdout: collected, stderr: collected });
+  assertNothingPrivate('the output of the cli', logOf('cli', output));
+  return { code, output };
 }
 
 function assertRunning({ child, output }: ServiceProcess): void {
