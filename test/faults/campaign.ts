@@ -134,6 +134,7 @@ function brokenRound(round: Round, error: Error): RoundResult {
     granted: 0,
     ends: {},
     servingAfterMs: Number.NaN,
+    longestStopMs: 0,
     finalizedAfterMs: Number.NaN,
     violations: [{ kind: 'stuck', problem: error.stack ?? error.message }],
   };

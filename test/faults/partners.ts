@@ -3,6 +3,7 @@ import type { EventOnSale } from './events-on-sale.ts';
 import { labelOf, type Attempt, type AttemptEnd, type History, type RequestRecord } from './history.ts';
 import { keepPrivate } from '../harness/private-data.ts';
 import type { Random } from './random.ts';
+import { runningTime } from './running-time.ts';
 
 export interface PartnersOptions {
   /** Where the APIs are; a partner that fails at one goes to the next, as a load balancer would have it. */
@@ -320,7 +321,7 @@ export class Partners {
       const response = await fetch(`${apiUrls[api]}${path}`, {
         ...init,
         headers: { ...access, ...headers },
-        signal: AbortSignal.timeout(TIMEOUT_MS),
+        signal: runningTime.timeout(TIMEOUT_MS),
       });
       return { status: response.status, envelope: (await response.json()) as Envelope };
     } catch (error) {

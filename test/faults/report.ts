@@ -3,6 +3,7 @@ import type { ClientCampaignResult } from './client-campaign.ts';
 import type { RoundResult } from './run-round.ts';
 
 const SHOWN = 5;
+const NOTED_STOP_MS = 1_000;
 const KINDS: Violation['kind'][] = ['lost', 'doubled', 'oversold', 'published twice', 'stuck', 'wrong'];
 
 const namesOf = (result: RoundResult) => result.faults.map(({ name }) => name).join(' + ');
@@ -20,7 +21,11 @@ export function describeRound(name: string, result: RoundResult): string {
   const recovered = `serving after ${seconds(result.servingAfterMs)}, finalized after ${seconds(result.finalizedAfterMs)}`;
   const ends = Object.entries(result.ends).toSorted(([a], [b]) => a.localeCompare(b));
   const answers = ends.map(([label, count]) => `${count} × ${label}`).join(', ');
-  return `${name} ${namesOf(result)} (${result.holdMs} ms): ${answers}; ${recovered}: ${verdict}`;
+  const stop =
+    result.longestStopMs > NOTED_STOP_MS
+      ? `; the suite stood still for ${seconds(result.longestStopMs)}`
+      : '';
+  return `${name} ${namesOf(result)} (${result.holdMs} ms): ${answers}; ${recovered}${stop}: ${verdict}`;
 }
 
 /** The offending part of a history, and how to run it again. */

@@ -14,6 +14,7 @@ import { labelOf, type History, type Stored } from './history.ts';
 import { addressOf, Partners } from './partners.ts';
 import { Random } from './random.ts';
 import { readList } from './read-list.ts';
+import { runningTime } from './running-time.ts';
 import { endHolds, hasNoneOpen, isFinalized, isNoneOverdue, readNow, readStored } from './read-stored.ts';
 
 /** What happens in a round; everything else follows from its seed. */
@@ -32,6 +33,8 @@ export interface RoundResult extends Round {
   servingAfterMs: number;
   /** From the end of the fault until everything from before it was finalized. */
   finalizedAfterMs: number;
+  /** How long this suite's process stood still at most. */
+  longestStopMs: number;
   violations: Violation[];
 }
 
@@ -47,6 +50,7 @@ const HOLDS_ENDED_PERCENT = 30;
 export async function runRound(deployment: Deployment, round: Round): Promise<RoundResult> {
   const random = new Random(round.seed);
   const { db } = deployment;
+  runningTime.takeLongestStopMs();
   const events = await createEvents(deployment, random);
   const mailsBefore = deployment.mails.taken.length;
   const node = deployment.nodes.length > 0 ? random.pick(deployment.nodes) : undefined;
@@ -138,6 +142,7 @@ export async function runRound(deployment: Deployment, round: Round): Promise<Ro
     ends: countEnds(history),
     servingAfterMs,
     finalizedAfterMs,
+    longestStopMs: runningTime.takeLongestStopMs(),
     violations: [
       ...problems,
       ...checkHistory(history, stored, {
