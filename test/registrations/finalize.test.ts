@@ -16,7 +16,11 @@ import { waitUntil } from '../harness/wait-until.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 
 const QUEUES = [
-  { name: 'Postgres', missing: '', url: () => database.url },
+  {
+    name: 'Postgres',
+    missing: inject('engine') === 'citus' ? ' (queue/conformance tests it on Citus)' : '',
+    url: () => database.url,
+  },
   {
     name: 'Redis',
     missing: inject('redisUrl') ? '' : ` (${inject('redisReason')})`,

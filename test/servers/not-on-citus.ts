@@ -22,7 +22,15 @@ export const FILES_NOT_ON_CITUS: Record<string, string[]> = {
     'database/session-settings',
     'database/unsupported-database',
   ],
-  'citus/cluster asks the same of real processes there': ['end-to-end/processes', 'partners/rate-limit'],
+  'citus/cluster asks the same of real processes there': [
+    'end-to-end/processes',
+    'partners/mixed-limit',
+    'partners/rate-limit',
+    'service/api-stop',
+    'service/log-capture',
+    'service/worker-health',
+    'service/worker-process',
+  ],
   'starts servers of its own': [
     'end-to-end/compose',
     'end-to-end/docs-page',
@@ -32,13 +40,17 @@ export const FILES_NOT_ON_CITUS: Record<string, string[]> = {
   ],
   'about HTTP, or about load: what is asked of the database other files ask as well': [
     'http/bodies',
+    'http/contract',
     'http/expect-continue',
     'http/failed-start',
     'http/hostile-clients',
+    'http/invalid-fields',
+    'http/large-bodies',
     'http/malformed-http',
     'http/private-answers',
     'http/read-floods',
     'http/reference',
+    'http/strict-client',
     'registrations/field-rules',
     'registrations/fair-shares',
     'registrations/overload',
@@ -47,6 +59,7 @@ export const FILES_NOT_ON_CITUS: Record<string, string[]> = {
   'about Redis, or about what a worker does with queues': [
     'queue/cluster-failover',
     'queue/consumers',
+    'queue/forged-jobs',
     'queue/half-open',
     'queue/outages',
     'queue/queue-problems',
@@ -62,6 +75,8 @@ export const FILES_NOT_ON_CITUS: Record<string, string[]> = {
 
 const ONE_LOCK = 'pauses by an advisory lock, which is one server’s';
 
+const ABOUT_SMTP = 'about what an SMTP server answers: the database is asked what other tests ask as well';
+
 const OWN_STATISTICS = 'counts what Postgres reads, and each server counts its own';
 
 /** Tests in the other files that do not run on Citus, by file and name, with the reason. */
@@ -76,6 +91,18 @@ export const TESTS_NOT_ON_CITUS: Record<string, Record<string, string>> = {
       OWN_STATISTICS,
     'the oldest go first, up to the first that is kept, and each round reads no more than it may delete':
       OWN_STATISTICS,
+  },
+  'mail/send': {
+    '421: everybody waits, and it costs no attempt': ABOUT_SMTP,
+    '454: everybody waits, and it costs no attempt': ABOUT_SMTP,
+    'of one address alone, whatever the server says it is about: that one waits, and keeps nobody':
+      ABOUT_SMTP,
+    'of some addresses by its policy: they wait, the others are sent without a pause, and nobody is suppressed':
+      ABOUT_SMTP,
+    'of us, by its policy: everybody waits, and nobody is undeliverable or suppressed': ABOUT_SMTP,
+    'of everybody, as servers do that do not relay for us: a few end, the others wait until it is put right':
+      ABOUT_SMTP,
+    'of the sender, not of an address: everybody waits, and nobody is suppressed': ABOUT_SMTP,
   },
   'registrations/list': {
     'a page is found by keys, whatever Postgres knows of the tables': OWN_STATISTICS,

@@ -37,7 +37,13 @@ for (const peer of peers) {
       const ticketId = await fixture.addTicket({ capacity: SEATS });
       const closedId = await fixture.addTicket({ saleEndsAt: new Date(Date.now() - 1_000) });
       const client = new PartnerClient(running.baseUrl, fixture);
-      const register = async (id: number) => (await client.register(attendee(id))).body;
+      const register = async (id: number) => {
+        for (;;) {
+          const { body } = await client.register(attendee(id));
+          // A peer on a busy machine, which has reserved nothing.
+          if (body.responseCode !== '90') return body;
+        }
+      };
 
       const answers = await Promise.all(Array.from({ length: REQUESTS }, () => register(ticketId)));
       const registered = answers.filter(({ responseCode }) => responseCode === '00');
