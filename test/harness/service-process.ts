@@ -133,7 +133,7 @@ export async function runCli(
   ...args: string[]
 ): Promise<{ code: number | null; output: string }> {
   // The start of a service does not load it.
-  const program = await import('../../apps/cli/src/program.ts');
+  const program = await import('@floodgate/cli/program');
   keepPasswordsPrivate(env);
   let output = '';
   const collected = { write: (text: string) => (output += text) };
