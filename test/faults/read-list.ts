@@ -1,4 +1,5 @@
 import { parsePassReference } from '@floodgate/contract';
+import { waitUntil } from '../harness/wait-until.ts';
 import type { EventOnSale } from './events-on-sale.ts';
 
 interface Page {
@@ -12,8 +13,11 @@ export async function readList(apiUrl: string, { fixture }: EventOnSale): Promis
   const headers = { 'x-secret-key': fixture.secretKey, 'x-event-ref': fixture.eventRef };
   const names: string[] = [];
   for (let [after, more] = ['0', true]; more;) {
-    const response = await fetch(`${apiUrl}/api/v1/events/registrations?limit=1000&after=${after}`, {
-      headers,
+    const url = `${apiUrl}/api/v1/events/registrations?limit=1000&after=${after}`;
+    // 503 is "overloaded, try again" (90), which a partner does.
+    const response = await waitUntil('the list is answered', async () => {
+      const answer = await fetch(url, { headers });
+      return answer.status !== 503 && answer;
     });
     if (!response.ok) throw new Error(`the list was answered ${response.status}`);
     const page = ((await response.json()) as { responseData: Page }).responseData;
