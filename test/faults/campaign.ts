@@ -134,8 +134,8 @@ function brokenRound(round: Round, error: Error): RoundResult {
     granted: 0,
     ends: {},
     servingAfterMs: Number.NaN,
-    longestStopMs: 0,
     finalizedAfterMs: Number.NaN,
+    longestStopMs: 0,
     violations: [{ kind: 'stuck', problem: error.stack ?? error.message }],
   };
 }

@@ -14,8 +14,8 @@ setInterval(() => {
 }, TICK_MS).unref();
 
 /**
- * The time that this process runs. On a busy machine it can stand still for seconds, and so can the whole machine. An answer that arrives
- * meanwhile is read only afterwards, and a timer of the clock would be first.
+ * The time that this process runs. On a busy machine it can stand still for seconds. Afterwards Node runs timers before it reads answers, so
+ * an ordinary timeout would give up a request that was answered meanwhile.
  */
 export const runningTime = {
   /** Returns a signal that aborts with a TimeoutError after this much running time. */

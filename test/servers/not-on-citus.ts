@@ -26,6 +26,8 @@ export const FILES_NOT_ON_CITUS: Record<string, string[]> = {
     'end-to-end/processes',
     'partners/mixed-limit',
     'partners/rate-limit',
+  ],
+  'about what a process does: what is asked of the database other files ask as well': [
     'service/api-stop',
     'service/log-capture',
     'service/worker-health',
