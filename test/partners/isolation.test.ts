@@ -8,7 +8,7 @@ import { afterAll, beforeEach, describe, expect, onTestFinished } from 'vitest';
 import { database, gala, sharedTest as test } from '../harness/event-test.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { holdTicket } from '../harness/hold-ticket.ts';
-import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
+import { PATIENT, startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
 import { finalizePending } from '../harness/journal.ts';
 import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
 import { recording } from '../harness/recorded-statements.ts';
@@ -74,7 +74,7 @@ test.beforeAll(async () => {
       for (const name of [method].flat()) routes.add(`${name} ${url}`);
     });
   subscribe('fastify.initialization', listen);
-  api = await startInProcessApi({ DATABASE_URL: database.url });
+  api = await startInProcessApi({ DATABASE_URL: database.url, ...PATIENT });
   unsubscribe('fastify.initialization', listen);
 
   [mine, theirs] = [await createFixture(database.db), await createFixture(database.db)];

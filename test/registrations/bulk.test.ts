@@ -7,7 +7,7 @@ import { afterAll, beforeEach, expect } from 'vitest';
 import { database, gala, test, ticketId, useEvent, useTicket } from '../harness/event-test.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
 import { holdTicket } from '../harness/hold-ticket.ts';
-import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
+import { PATIENT, startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
 import { waitForLockWaiters } from '../harness/lock-waiters.ts';
 import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
@@ -24,7 +24,7 @@ let partner: PartnerClient;
 test.beforeAll(async () => {
   proxy = await TcpProxy.start(database.url);
   apis = [
-    await startInProcessApi({ DATABASE_URL: database.url }),
+    await startInProcessApi({ DATABASE_URL: database.url, ...PATIENT }),
     await startInProcessApi({
       DATABASE_URL: proxy.through(database.url),
       QUEUE_URL: database.url,

@@ -8,7 +8,7 @@ import { database, gala, test, ticketId, useTicket } from '../harness/event-test
 import { expectFailure } from '../harness/expect-failure.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { holdTicket } from '../harness/hold-ticket.ts';
-import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
+import { PATIENT, startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
 import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
@@ -23,7 +23,7 @@ let key: string;
 
 test.beforeAll(async () => {
   proxy = await TcpProxy.start(database.url);
-  const direct = { DATABASE_URL: database.url };
+  const direct = { DATABASE_URL: database.url, ...PATIENT };
   apis = [await startInProcessApi(direct), await startInProcessApi(direct)];
   proxiedApi = await startInProcessApi({
     DATABASE_URL: proxy.through(database.url),
