@@ -1,11 +1,12 @@
 // Exits 0 if the service of this container is ready. A container of the operator's command is always ready.
 import { globSync, readFileSync } from 'node:fs';
 
-const { PORT = '3000', WORKER_PORT = '3001', DELIVERY_PORT = '3002' } = process.env;
+const { PORT = '3000', WORKER_PORT = '3001', DELIVERY_PORT = '3002', CONSOLE_PORT = '3003' } = process.env;
 const PORTS = {
   'apps/api/src/main.ts': PORT,
   'apps/worker/src/main.ts': WORKER_PORT,
   'apps/delivery/src/main.ts': DELIVERY_PORT,
+  'apps/console/src/main.ts': CONSOLE_PORT,
 };
 
 function commandLine(file) {

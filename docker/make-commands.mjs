@@ -3,7 +3,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-const COMMANDS = { api: 'apps/api', worker: 'apps/worker', delivery: 'apps/delivery', floodgate: 'apps/cli' };
+const COMMANDS = {
+  api: 'apps/api',
+  worker: 'apps/worker',
+  delivery: 'apps/delivery',
+  console: 'apps/console',
+  floodgate: 'apps/cli',
+};
 
 const root = path.resolve(import.meta.dirname, '..');
 const { env, everyFlags, flags } = JSON.parse(

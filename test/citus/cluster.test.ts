@@ -53,7 +53,12 @@ describe.skipIf(missing)(`on a Citus cluster${missing}`, () => {
     await createServiceRoles(db, url);
     await grantServiceRoles(db);
     const connectAs = (service: ServiceName) => connectInTest(urlOf(service), 2);
-    roles = { api: connectAs('api'), worker: connectAs('worker'), delivery: connectAs('delivery') };
+    roles = {
+      api: connectAs('api'),
+      worker: connectAs('worker'),
+      delivery: connectAs('delivery'),
+      console: connectAs('console'),
+    };
     apis = [await startApiProcess(env('api')), await startApiProcess(env('api'))];
     worker = await startWorkerProcess(env('worker'));
   });

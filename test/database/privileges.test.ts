@@ -30,7 +30,12 @@ let connections: Record<ServiceName, Database>;
 test.beforeAll(async () => {
   const connectAs = (service: ServiceName) =>
     connectInTest(underTest(service, { DATABASE_URL: database.url })['DATABASE_URL']!);
-  connections = { api: connectAs('api'), worker: connectAs('worker'), delivery: connectAs('delivery') };
+  connections = {
+    api: connectAs('api'),
+    worker: connectAs('worker'),
+    delivery: connectAs('delivery'),
+    console: connectAs('console'),
+  };
   // So that there is something to read, change and delete.
   await commitBatch(database.db, gala);
 });
@@ -126,7 +131,6 @@ const FORBIDDEN = [
     `create index on ${table} ((1))`,
     `create trigger mine before insert on ${table} execute function suppress_redundant_updates_trigger()`,
   ]),
-  ...OPERATORS_TABLES.flatMap((table) => [`insert into ${table} default values`, `delete from ${table}`]),
   'delete from registrations',
   'delete from batches',
   'insert into schema_files (name, hash, release) values ($$9999$$, $$$$, $$$$)',
@@ -150,9 +154,17 @@ const FORBIDDEN = [
   `delete from ${QUEUE_SCHEMA}.migration`,
 ];
 
+/** What only operators may do, with the command line or the console. */
+const BY_OPERATORS = [
+  ...OPERATORS_TABLES.flatMap((table) => [`insert into ${table} default values`, `delete from ${table}`]),
+  'select from operators',
+  'select from operator_access',
+];
+
 const FORBIDDEN_TO: Record<ServiceName, string[]> = {
   api: [
     ...FORBIDDEN,
+    ...BY_OPERATORS,
     ...['secret', 'private_key'].map((column) => `select ${column} from webhook_secrets`),
     "update webhook_secrets set secret = ''",
     "insert into webhook_attempts (shard_id, endpoint_id, message_id, entries, took_ms, outcome) values (0, gen_random_uuid(), '', 0, 0, '')",
@@ -188,6 +200,7 @@ const FORBIDDEN_TO: Record<ServiceName, string[]> = {
   ],
   worker: [
     ...FORBIDDEN,
+    ...BY_OPERATORS,
     ...[...OPERATORS_TABLES, 'rate_limit_windows']
       .filter((table) => table !== 'tickets')
       .map((table) => `select from ${table} for update`),
@@ -220,6 +233,7 @@ const FORBIDDEN_TO: Record<ServiceName, string[]> = {
   ],
   delivery: [
     ...FORBIDDEN,
+    ...BY_OPERATORS,
     ...['rate_limit_windows', 'idempotency_keys'].map((table) => `select count(*) from ${table}`),
     ...['key_id', 'secret_hash'].map((column) => `select ${column} from secret_keys`),
     ...['name', 'weight', 'requests_per_second'].map((column) => `select ${column} from partners`),
@@ -243,6 +257,25 @@ const FORBIDDEN_TO: Record<ServiceName, string[]> = {
     'update webhook_secrets set ends_at = null',
     'update webhook_attempts set entries = 0',
     `set role ${roleOf('worker')}`,
+  ],
+  console: [
+    ...FORBIDDEN,
+    'select secret_hash from secret_keys',
+    ...['secret', 'private_key'].map((column) => `select ${column} from webhook_secrets`),
+    ...['partners', 'events', 'secret_keys', 'operators', 'audit_log', 'journal_segments'].map(
+      (table) => `delete from ${table}`,
+    ),
+    'update audit_log set actor = actor',
+    'update partner_audit_log set actor = actor',
+    'update tickets set taken = 0',
+    'update registrations set cancelled_at = now()',
+    'insert into batches (id, size, first_serial, last_serial, relay_at) values (gen_random_uuid(), 1, 1, 1, now())',
+    ...['ref', 'mode', 'pass_prefix', 'duplicate_policy'].map(
+      (column) => `update events set ${column} = ${column}`,
+    ),
+    'update secret_keys set partner_id = partner_id',
+    'update journal_heads set last_offset = 0',
+    `set role ${roleOf('api')}`,
   ],
 };
 
@@ -292,6 +325,7 @@ describe.for(SERVICES)('the role of the %s', (service) => {
       PORT: '0',
       WORKER_PORT: '0',
       DELIVERY_PORT: '0',
+      CONSOLE_PORT: '0',
     });
     expect(await process.exited).toBe(1);
     expect(process.output()).toMatch(
@@ -308,13 +342,13 @@ describe.for(SERVICES)('the role of the %s', (service) => {
 /** Who may execute each of our functions, besides the owner. A new function has to be listed here. */
 const EXECUTED_BY: Record<string, ServiceName[]> = {
   reserve_batch: ['api'],
-  change_registrations: ['api'],
+  change_registrations: ['api', 'console'],
   finalize_batches: ['worker'],
   expire_holds: ['worker'],
   // Called by functions of the owner.
   record_changes: [],
   release_registrations: [],
-  find_news: ['delivery'],
+  find_news: ['delivery', 'console'],
   webhook_delivered: ['delivery'],
   lease_deliveries: ['delivery'],
   record_deliveries: ['delivery'],

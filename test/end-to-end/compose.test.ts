@@ -95,11 +95,12 @@ describe.skipIf(reasonToSkip !== '')(`docker/compose.yaml${reasonToSkip}`, () =>
       POSTGRES_API_PASSWORD: randomBytes(12).toString('hex'),
       POSTGRES_WORKER_PASSWORD: randomBytes(12).toString('hex'),
       API_PORT: `127.0.0.1:${port}-${port + 1}`,
+      CONSOLE_PORT: String(await findFreePort()),
     };
     const buildArgs = process.env['DOCKER_BUILD_ARGS']?.split(' ').filter(Boolean) ?? [];
     await run('docker', 'build', ...buildArgs, '--file', DOCKERFILE, '--tag', image, ROOT);
     await compose('up', '-d');
-    await waitUntil('the services are healthy', () => allHealthy('api', 'worker', 'delivery'));
+    await waitUntil('the services are healthy', () => allHealthy('api', 'worker', 'delivery', 'console'));
 
     credentials = await createPartnerWithTicket();
     partner = new PartnerClient(`http://127.0.0.1:${port}`, credentials);
@@ -127,7 +128,7 @@ describe.skipIf(reasonToSkip !== '')(`docker/compose.yaml${reasonToSkip}`, () =>
     const apis = await containersOf('api');
     expect(apis).toHaveLength(2);
     expect(await containersOf('worker')).toHaveLength(2);
-    await waitUntil('all are healthy', () => allHealthy('api', 'worker', 'delivery'));
+    await waitUntil('all are healthy', () => allHealthy('api', 'worker', 'delivery', 'console'));
     const ports = await inspect(apis, '{{(index (index .NetworkSettings.Ports "3000/tcp") 0).HostPort}}');
     expect(new Set(ports).size).toBe(2);
     for (const port of ports) {
@@ -141,9 +142,18 @@ describe.skipIf(reasonToSkip !== '')(`docker/compose.yaml${reasonToSkip}`, () =>
     expect(await inspect([image], '{{json .Config.Healthcheck.Test}}')).toEqual([
       JSON.stringify(['CMD', ...check]),
     ]);
-    for (const service of ['api', 'worker', 'delivery']) {
+    for (const service of ['api', 'worker', 'delivery', 'console']) {
       await compose('exec', '-T', service, ...check);
-      const elsewhere = ['-e', 'PORT=1', '-e', 'WORKER_PORT=1', '-e', 'DELIVERY_PORT=1'];
+      const elsewhere = [
+        '-e',
+        'PORT=1',
+        '-e',
+        'WORKER_PORT=1',
+        '-e',
+        'DELIVERY_PORT=1',
+        '-e',
+        'CONSOLE_PORT=1',
+      ];
       await expect(compose('exec', '-T', ...elsewhere, service, ...check)).rejects.toThrow();
     }
     await run('docker', 'run', '--rm', image, ...check);
@@ -183,8 +193,13 @@ describe.skipIf(reasonToSkip !== '')(`docker/compose.yaml${reasonToSkip}`, () =>
       ...psql,
       `select distinct usename from pg_stat_activity where application_name like 'floodgate-%' order by 1`,
     );
-    expect(users.trim().split('\n')).toEqual(['floodgate_api', 'floodgate_delivery', 'floodgate_worker']);
-    for (const service of ['api', 'worker', 'delivery'])
+    expect(users.trim().split('\n')).toEqual([
+      'floodgate_api',
+      'floodgate_console',
+      'floodgate_delivery',
+      'floodgate_worker',
+    ]);
+    for (const service of ['api', 'worker', 'delivery', 'console'])
       expect(await compose('exec', '-T', service, 'env')).not.toContain(env['POSTGRES_PASSWORD']);
   });
 

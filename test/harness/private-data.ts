@@ -23,7 +23,7 @@ const ATTENDEE_FIELDS = [
  * attendee's address.
  */
 const PATTERNS = [
-  /fg_(?:test_)?[0-9a-f]{16}_[\w-]{43}/,
+  /fg(?:o|_test)?_[0-9a-f]{16}_[\w-]{43}/,
   /:\/\/(?!user:password@host)[^\s:/@]*:[^\s/@]+@/,
   /[\w.+-]+@(?:[\w-]+\.)*example\b/i,
 ];

@@ -12,6 +12,7 @@ const ENTRY_POINTS = {
   api: new URL('../../apps/api/src/main.ts', import.meta.url),
   worker: new URL('../../apps/worker/src/main.ts', import.meta.url),
   delivery: new URL('../../apps/delivery/src/main.ts', import.meta.url),
+  console: new URL('../../apps/console/src/main.ts', import.meta.url),
   cli: new URL('../../apps/cli/src/main.ts', import.meta.url),
   standalone: new URL('../../apps/standalone/src/main.ts', import.meta.url),
 };
@@ -20,6 +21,7 @@ const FLAGS: Record<keyof typeof ENTRY_POINTS, string[]> = {
   api: SMALL_PROCESS.flags['apps/api'],
   worker: SMALL_PROCESS.flags['apps/worker'],
   delivery: SMALL_PROCESS.flags['apps/delivery'],
+  console: SMALL_PROCESS.flags['apps/console'],
   cli: SMALL_PROCESS.flags['apps/cli'],
   standalone: SMALL_PROCESS.flags['apps/standalone'],
 };

@@ -13,7 +13,7 @@ import {
   type Resolve,
   type WebhookActionName,
 } from '@floodgate/webhooks';
-import { Registry } from '@prometheus-io/client';
+import { Metrics } from '@floodgate/metrics';
 import type { WebhookRequest } from '@floodgate/contract';
 import type { Fixture } from './fixture.ts';
 import { finalizePending } from './journal.ts';
@@ -39,7 +39,7 @@ export async function deliverWebhooks(
     maxConnections: 5,
     prepareStatements: true,
   });
-  const metrics = new Registry();
+  const metrics = new Metrics('delivery');
   const config = { WEBHOOK_ALLOW_PRIVATE: String(allowPrivate), WEBHOOK_SLOTS: slots };
   const { log, logged, assertNothingPrivate } = keptLog('delivery process');
   const opened = await webhookDelivery(resolve).open({ db, log, metrics, config });

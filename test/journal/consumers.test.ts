@@ -2,6 +2,7 @@ import {
   addConsumer,
   advance,
   disable,
+  journalHead,
   lagOf,
   leaseConsumers,
   retryLater,
@@ -209,7 +210,7 @@ describe('a reader', () => {
   });
 });
 
-test('the lag is the age of the oldest that was not delivered, also of who waits or was slowed down', async () => {
+test('the lag has two ages: of the oldest that was not tried, and of the oldest that is retried', async () => {
   expect(await readLags(database.db)).toEqual({});
   await add();
   const later = await add();
@@ -220,15 +221,20 @@ test('the lag is the age of the oldest that was not delivered, also of who waits
     .set({ at: new Date(Date.now() - 3_600_000) } as never)
     .where('shard_id', '=', gala.shardId)
     .execute();
+  const old = await journalHead(database.db, gala.shardId);
   await confirm();
   for (const consumer of await lease())
     await (consumer.id === later
-      ? advance(database.db, consumer, 1)
+      ? advance(database.db, consumer, old)
       : retryLater(database.db, consumer, 3_600_000));
   const { webhook } = await readLags(database.db);
   expect(webhook).toMatchObject({ consumers: 2, behind: 2, failing: 1, disabled: 0 });
-  expect(webhook!.oldestMs).toBeGreaterThanOrEqual(3_600_000);
-  expect(webhook!.oldestMs).toBeLessThan(3_700_000);
+  expect(webhook!.oldestRetryMs).toBeGreaterThanOrEqual(3_600_000);
+  expect(webhook!.oldestRetryMs).toBeLessThan(3_700_000);
+  expect(webhook!.oldestMs).toBeLessThan(3_600_000);
+  // The person who pauses a webhook knows that it falls behind.
+  await sql`update journal_consumers set state = 'paused'`.execute(database.db);
+  expect((await readLags(database.db)).webhook).toMatchObject({ oldestMs: null, oldestRetryMs: null });
 });
 
 describe('a process that runs consumers', () => {

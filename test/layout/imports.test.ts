@@ -10,15 +10,15 @@ const ROOT = path.resolve(import.meta.dirname, '../..');
 const BELOW_CAPABILITIES = [
   ['contract'],
   ['service'],
-  ['database', 'queue'],
+  ['database', 'queue', 'metrics'],
   ['http', 'command', 'embedded-postgres'],
-  ['audit', 'journal', 'deliveries'],
+  ['audit', 'journal', 'deliveries', 'operators'],
 ];
 /** Every other package, so that a new one needs no entry here. */
 const CAPABILITIES = readdirSync(path.join(ROOT, 'packages')).filter(
   (name) => ![...BELOW_CAPABILITIES.flat(), 'client', 'toolchain'].includes(name),
 );
-const APPS = ['api', 'worker', 'delivery', 'cli', 'standalone'];
+const APPS = ['api', 'worker', 'delivery', 'console', 'cli', 'standalone'];
 /** What partners install: it knows the service by its contract alone. */
 const CLIENT = 'client';
 /** They read from all of them: the documentation, and the benchmark with what it shares with the tests. */
@@ -119,6 +119,7 @@ test("an app knows a capability by its face, and tests know no app's sources", (
     'apps/worker': 'worker',
     'apps/delivery': 'delivery',
     'apps/cli': 'cli',
+    'apps/console': 'console',
   };
   const pastTheFace = productImports.filter(({ folder, specifier }) => {
     const [, capability, face] = /^@floodgate\/([a-z-]+)(?:\/([a-z-]+))?$/.exec(specifier) ?? [];

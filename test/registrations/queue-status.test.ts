@@ -6,6 +6,8 @@ import { QUEUE_BACKENDS, titleOf, useQueue } from '../harness/queue-backends.ts'
 import { runCli, startWorkerProcess, type Environment } from '../harness/service-process.ts';
 import type { TestQueue } from '../harness/test-queue.ts';
 import { waitUntil } from '../harness/wait-until.ts';
+import { addWebhook } from '../harness/webhooks.ts';
+import { finalizePending } from '../harness/journal.ts';
 
 let env: Environment;
 let queue: TestQueue;
@@ -63,6 +65,23 @@ describe('what waits', () => {
     expect(late.output).not.toContain(NO_WORKER);
     expect(await status('--max-age', '3600')).toMatchObject({ code: 0 });
     expect(await status('--max-age', 'long')).toMatchObject({ code: 2 });
+  });
+
+  test('for a delivery for too long fails the command, and what is retried does not', async () => {
+    const { endpoint } = await addWebhook(database.db, gala, { url: 'https://hooks.floodgate-tests.org/' });
+    await commitBatch(database.db, gala);
+    await finalizePending(database.db, gala.shardId);
+    await sql`update journal_segments set at = now() - interval '90 s' where shard_id = ${gala.shardId}`.execute(
+      database.db,
+    );
+    expect(await runCli(env, 'status', '--check')).toMatchObject({
+      code: 1,
+      output: expect.stringMatching(
+        /^not ok\nfloodgate: the oldest undelivered entry for webhook is 9\d\.\d s old$/m,
+      ),
+    });
+    await sql`update journal_consumers set failures = 1 where id = ${endpoint.id}`.execute(database.db);
+    expect(await runCli(env, 'status', '--check')).toEqual({ code: 0, output: 'ok\n' });
   });
 
   test('for an operator fails the command', async () => {

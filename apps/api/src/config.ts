@@ -17,6 +17,11 @@ const settings = {
     'demo.json with the test key, event and ticket for the requests at /docs; only for `npm start`, which sets it on a loopback address',
   ),
   PORT: port('port to listen on', 3000),
+  METRICS_PORT: port('port for /metrics, on the same address; 0: no metrics', 0),
+  ACCESS_LOG: Type.Union([Type.Literal('true'), Type.Literal('false')], {
+    default: 'false',
+    description: 'true: log one line per request with its id, route, response code and time',
+  }),
   READ_CONNECTIONS: whole('connections to Postgres, except those that reserve seats', [1, 100], 4),
   ANSWER_WITHIN_MS: whole(
     'time limit for the answer to a registration or a list of registrations; after it, the answer is 90 or 91',

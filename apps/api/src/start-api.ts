@@ -1,15 +1,26 @@
 import { readFile } from 'node:fs/promises';
 import {
   assertReady,
+  connectionsOf,
   createShardReads,
   openServicePool,
   ping,
   readAtOnce,
   shardIds,
+  type Database,
 } from '@floodgate/database';
-import { buildApi, parseReferenceDemo, type ApiContext, type OpenCapability } from '@floodgate/http';
+import {
+  buildApi,
+  parseReferenceDemo,
+  refusals,
+  type ApiContext,
+  type OpenCapability,
+} from '@floodgate/http';
+import { Metrics } from '@floodgate/metrics';
 import { openProducer, queueOptions, watchQueue } from '@floodgate/queue';
-import type { Logger } from '@floodgate/service';
+import { reportProcess } from '@floodgate/operators';
+import { serveHealth, startPeriodicTasks, type Logger } from '@floodgate/service';
+import manifest from '../package.json' with { type: 'json' };
 import { CAPABILITIES } from './capabilities.ts';
 import type { ApiConfig } from './config.ts';
 
@@ -28,7 +39,13 @@ export async function startApi(config: ApiConfig, log: Logger) {
   // Closed in reverse order: here if the start fails, otherwise by the caller.
   await using opened = new AsyncDisposableStack();
   const server = { service: 'api', connectionString: config.DATABASE_URL, log } as const;
-  const openPool: ApiContext['openPool'] = (options) => opened.use(openServicePool(server, options));
+  const metrics = config.METRICS_PORT === 0 ? undefined : new Metrics('api');
+  const pools = new Map<string, Database>();
+  const openPool: ApiContext['openPool'] = ({ purpose = '', ...options }) => {
+    const pool = opened.use(openServicePool(server, { purpose, ...options }));
+    pools.set(purpose || 'read', pool);
+    return pool;
+  };
   const answerWithinMs = config.ANSWER_WITHIN_MS;
   const start = openPool({ purpose: 'start', maxConnections: 1, statementTimeoutMs: answerWithinMs });
   await assertReady(start, 'api');
@@ -50,17 +67,47 @@ export async function startApi(config: ApiConfig, log: Logger) {
   opened.defer(await watchQueue(producer, log));
   const capabilities: OpenCapability[] = [];
   for (const face of CAPABILITIES) {
-    const context = { log, reads, shardReads, openPool, producer, answerWithinMs };
+    const context = { log, metrics, reads, shardReads, openPool, producer, answerWithinMs };
     const open = await face.open(context, config);
     opened.defer(() => open.close?.());
     capabilities.push(open);
   }
+  opened.defer(reportApi(reads, capabilities, log));
   const { CONTACT_URL: contactUrl, DEMO_FILE: file } = config;
   const demo = file ? parseReferenceDemo(await readFile(file, 'utf8')) : undefined;
   const closeWithinMs = config.SHUTDOWN_TIMEOUT_MS * CLOSE_SHARE;
-  const app = await buildApi({ log, reads, queue: producer, closeWithinMs, capabilities, contactUrl, demo });
+  const recorded = { log, metrics, hasAccessLog: config.ACCESS_LOG === 'true' };
+  const parts = { ...recorded, reads, queue: producer, closeWithinMs, capabilities, contactUrl, demo };
+  const app = await buildApi(parts);
   opened.defer(() => app.close());
+  if (metrics) {
+    metrics.figures(() => Promise.resolve(pools), {
+      pool_connections: {
+        help: 'Connections to Postgres, and requests that wait for one, by pool',
+        labels: ['pool', 'state'],
+        samples: (all) =>
+          [...all].flatMap(([pool, db]) =>
+            Object.entries(connectionsOf(db)).map(([state, count]) => [{ pool, state }, count]),
+          ),
+      },
+    });
+    opened.use(await serveHealth({ host: config.HOST, port: config.METRICS_PORT, metrics }));
+  }
   const baseUrl = await app.listen({ host: config.HOST, port: config.PORT, backlog: BACKLOG });
   log.info(`listening at ${baseUrl}`);
   return Object.assign(opened.move(), { baseUrl });
+}
+
+/** Reports this API to operators. The returned function ends it. */
+function reportApi(
+  reads: Database,
+  capabilities: readonly OpenCapability[],
+  log: Logger,
+): () => Promise<void> {
+  const facts = () => ({
+    refused: refusals,
+    ...(Object.assign({}, ...capabilities.map((one) => one.facts?.())) as object),
+  });
+  const report = reportProcess(reads, { service: 'api', version: manifest.version }, facts);
+  return startPeriodicTasks([report], log).stop;
 }

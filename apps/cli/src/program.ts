@@ -4,6 +4,7 @@ import { type Cli, endingOf } from '@floodgate/command';
 import manifest from '../package.json' with { type: 'json' };
 import { addEventCommands, addShardCommands } from '@floodgate/events/cli';
 import { addMailCommands } from '@floodgate/mail/cli';
+import { addAccessCommands, addOperatorCommands } from '@floodgate/operators/cli';
 import { addKeyCommands, addPartnerCommands } from '@floodgate/partners/cli';
 import { addPassCommands } from '@floodgate/passes/cli';
 import { addGrantCommand, addMigrateCommand } from './set-up.ts';
@@ -12,6 +13,7 @@ import {
   addReconcileCommand,
   addRedriveCommand,
   addRegistrationCommands,
+  addStatusCommand,
 } from '@floodgate/registrations/cli';
 import { addTicketCommands } from '@floodgate/tickets/cli';
 import { addWebhookCommands } from '@floodgate/webhooks/cli';
@@ -29,9 +31,12 @@ const COMMANDS = [
   addRegistrationCommands,
   addWebhookCommands,
   addPassCommands,
+  addStatusCommand,
   addQueueCommands,
   addRedriveCommand,
   addReconcileCommand,
+  addOperatorCommands,
+  addAccessCommands,
   addAuditCommand,
 ];
 

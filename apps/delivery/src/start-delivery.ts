@@ -1,6 +1,8 @@
 import { assertReady, openServicePool, ping } from '@floodgate/database';
 import { readLags } from '@floodgate/journal';
+import { reportProcess } from '@floodgate/operators';
 import { isHanging, serveHealth, startPeriodicTasks, type Health, type Logger } from '@floodgate/service';
+import manifest from '../package.json' with { type: 'json' };
 import { CAPABILITIES } from './capabilities.ts';
 import type { DeliveryConfig } from './config.ts';
 import { createMetrics } from './metrics.ts';
@@ -22,7 +24,10 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
   const capabilities = CAPABILITIES.filter(({ kind }) => kinds.includes(kind));
   const deliveries = await Promise.all(capabilities.map((one) => one.open({ db, log, metrics, config })));
   const allTasks = deliveries.flatMap((one) => one.tasks);
-  const tasks = startPeriodicTasks(allTasks, log);
+  const report = reportProcess(db, { service: 'delivery', version: manifest.version }, () => ({
+    deliveries: kinds,
+  }));
+  const tasks = startPeriodicTasks([...allTasks, report], log);
   opened.defer(async () => void (await Promise.all([tasks.stop(), ...deliveries.map((one) => one.close())])));
 
   /** Slow or unreachable receivers do not make the process unhealthy: a restart would not help. */
@@ -38,7 +43,7 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
     host: config.DELIVERY_HOST,
     port: config.DELIVERY_PORT,
     readHealth,
-    readMetrics: () => metrics.metrics(),
+    metrics,
     pages: deliveries.flatMap(({ pages = [] }) => pages),
   });
   opened.use(health);

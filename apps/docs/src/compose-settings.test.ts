@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { ApiConfig } from '@floodgate/api';
+import { ConsoleConfig } from '@floodgate/console';
 import { DeliveryConfig } from '@floodgate/delivery';
 import { WorkerConfig } from '@floodgate/worker';
 import { expect, test } from 'vitest';
@@ -8,7 +9,7 @@ const compose = readFileSync(new URL('../../../docker/compose.yaml', import.meta
 
 /** Addresses inside of containers, and what is for development. */
 const LEFT_OUT =
-  /^(HOST|PORT|(WORKER|DELIVERY)_(HOST|PORT)|DEMO_FILE|MAILCATCHER_SIZE|WEBHOOK_ALLOW_PRIVATE)$/;
+  /^(HOST|PORT|(WORKER|DELIVERY|CONSOLE)_(HOST|PORT)|DEMO_FILE|MAILCATCHER_SIZE|WEBHOOK_ALLOW_PRIVATE)$/;
 
 const variablesIn = (text: string) => [...text.matchAll(/^ +([A-Z_]+):/gm)].map(([, name]) => name!);
 
@@ -23,6 +24,7 @@ test.for([
   ['api', ApiConfig],
   ['worker', WorkerConfig],
   ['delivery', DeliveryConfig],
+  ['console', ConsoleConfig],
 ] as const)('compose.yaml passes every setting on to the %s', ([service, schema]) => {
   const wanted = Object.keys(schema.properties).filter((name) => !LEFT_OUT.test(name));
   expect(settingsOf(service)).toEqual(expect.arrayContaining(wanted));

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { ApiConfig } from '@floodgate/api';
 import { buildProgram } from '@floodgate/cli/program';
 import { CliEnvironment } from '@floodgate/command/read-settings';
+import { ConsoleConfig } from '@floodgate/console';
 import { DeliveryConfig } from '@floodgate/delivery';
 import { StandaloneConfig } from '@floodgate/standalone/config';
 import { WorkerConfig } from '@floodgate/worker';
@@ -34,6 +35,7 @@ const SETTINGS = {
   API: ApiConfig,
   worker: WorkerConfig,
   delivery: DeliveryConfig,
+  console: ConsoleConfig,
   command: CliEnvironment,
   '`npm start`': StandaloneConfig,
 };

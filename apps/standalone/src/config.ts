@@ -20,6 +20,7 @@ export const StandaloneConfig = Type.Object({
     'port for the mailcatcher, metrics and health checks of the delivery process; 0: PORT + 2, or any port if that is in use',
     0,
   ),
+  CONSOLE_PORT: port('port of the console; 0: PORT + 3, or any port if that is in use', 0),
 });
 
 export type StandaloneConfig = Static<typeof StandaloneConfig>;

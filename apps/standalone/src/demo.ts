@@ -2,13 +2,17 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createEvent, findEvent, grantEvent, updateEvent } from '@floodgate/events';
 import { switchOn } from '@floodgate/mail/actions';
+import { perform } from '@floodgate/audit';
+import { createOperatorAction, listOperators, resetPasswordAction } from '@floodgate/operators';
 import { accessControl, createPartner, issueKey, listPartners } from '@floodgate/partners';
 import { createTicket } from '@floodgate/tickets';
 import type { Database } from '@floodgate/database';
 import { writePrivateFile } from './data-dir.ts';
 
 /** The content of demo.json: everything that a call to the API needs. */
-export type Demo = Awaited<ReturnType<typeof createDemo>> & { baseUrl: string };
+export type Demo = Awaited<ReturnType<typeof createDemo>> & { baseUrl: string; operator: Credentials };
+
+type Credentials = Record<'name' | 'password', string>;
 
 const EVENT = { name: 'Winter Gala', passPrefix: 'GALA', duplicatePolicy: 'allow', mode: 'test' } as const;
 const DAY_MS = 24 * 3600 * 1000;
@@ -40,12 +44,26 @@ const offers = () => [
  * to `file`, which only its owner can read.
  */
 export async function ensureDemo(db: Database, file: string, baseUrl: string): Promise<Demo> {
-  const demo = { ...((await readDemo(db, file)) ?? (await createDemo(db))), baseUrl };
+  const former = await readDemo(db, file);
+  const operator = await ensureOwner(db, former?.operator);
+  const demo = { ...(former ?? (await createDemo(db))), baseUrl, operator };
   const { endsAt } = await findEvent(db, demo.eventId);
   // Moves an event that is over to today.
   if (endsAt && endsAt <= new Date()) await updateEvent(db, demo.eventId, runningNow());
   await writePrivateFile(file, `${JSON.stringify(demo, null, 2)}\n`);
   return demo;
+}
+
+const OWNER = 'owner';
+
+/** Returns the name and the first password of an owner of the console. The password may have been changed since. */
+async function ensureOwner(db: Database, known: Credentials | undefined): Promise<Credentials> {
+  const isThere = (await listOperators(db)).some(({ name }) => name === OWNER);
+  if (isThere && known) return known;
+  const { name, password } = await (isThere
+    ? perform(db, resetPasswordAction, { name: OWNER }, 'npm start')
+    : perform(db, createOperatorAction, { name: OWNER, role: 'owner' }, 'npm start'));
+  return { name, password };
 }
 
 async function readDemo(db: Database, file: string): Promise<Demo | null> {
@@ -84,9 +102,9 @@ async function createDemo(db: Database) {
 
 /** Returns the text for the terminal after the start: addresses, and commands that can be pasted. */
 export function welcome(
-  { baseUrl, secretKey, eventRef, eventId, partnerId, tickets }: Demo,
+  { baseUrl, secretKey, eventRef, eventId, partnerId, tickets, operator }: Demo,
   { demoFile, connectionFile }: Record<'demoFile' | 'connectionFile', string>,
-  mailcatcherUrl: string | null,
+  { mailUrl, consoleUrl }: { mailUrl: string | null; consoleUrl: string },
 ): string {
   const attendee = JSON.stringify({
     fullName: 'Ada Lovelace',
@@ -120,7 +138,8 @@ Read its current state (insert the pass reference):
 
 ${call('registrations/<passReference>')}
 
-Documentation   ${baseUrl}/docs${mailcatcherUrl ? `\nE-mails         ${mailcatcherUrl}` : ''}
+Documentation   ${baseUrl}/docs${mailUrl ? `\nE-mails         ${mailUrl}` : ''}
+Console         ${consoleUrl} (name: ${operator.name}, password: ${operator.password})
 The demo's key  ${demoFile}
 The command     set -a; . '${connectionFile}'; set +a; npm run floodgate -- --help
 Stop            Ctrl-C

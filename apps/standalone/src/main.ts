@@ -6,7 +6,7 @@ import type { ServiceName } from '@floodgate/database';
 import { StandaloneConfig } from './config.ts';
 import { runStandalone } from './run-standalone.ts';
 
-const INSPECTOR_PORTS = { api: 9229, worker: 9230, delivery: 9231 };
+const INSPECTOR_PORTS = { api: 9229, worker: 9230, delivery: 9231, console: 9232 };
 const workspace = path.resolve(import.meta.dirname, '../../..');
 const stop = new AbortController();
 const stopRequested = new Error('stop');

@@ -15,7 +15,7 @@ export async function prepareDatabase(db: Database, connection: Connection, isOw
   const { QUEUE_URL, QUEUE_NAMESPACE } = connection;
   await migrate(db).catch(cannotUse('DATABASE_URL'));
   await migrateQueue(parseQueueUrl(QUEUE_URL), QUEUE_NAMESPACE).catch(cannotUse('QUEUE_URL'));
-  const connections = { api: connection, worker: connection, delivery: connection };
+  const connections = { api: connection, worker: connection, delivery: connection, console: connection };
   if (isOwnServer)
     for (const service of SERVICES) connections[service] = await openServiceRole(db, connection, service);
   return connections;

@@ -31,7 +31,7 @@ const WORKER = `${NOTE}
   process.on('SIGTERM', () => { note('worker stops'); process.exit(0); });
   process.on('SIGUSR2', () => process.exit(1));
   note(\`worker \${process.pid}\`);`;
-const DELIVERY = `${NOTE}
+const IDLE = `${NOTE}
   setInterval(() => {}, 1000);
   process.on('SIGTERM', () => process.exit(0));`;
 
@@ -42,10 +42,12 @@ async function run(directory: Directory, programs: { api?: string } = {}, env: o
     api: directory.file('api.mjs'),
     worker: directory.file('worker.mjs'),
     delivery: directory.file('delivery.mjs'),
+    console: directory.file('console.mjs'),
   };
   await writeFile(files.api, programs.api ?? API);
   await writeFile(files.worker, WORKER);
-  await writeFile(files.delivery, DELIVERY);
+  await writeFile(files.delivery, IDLE);
+  await writeFile(files.console, IDLE);
   await writeFile(directory.file('notes'), '');
   const stop = new AbortController();
   const ready = Promise.withResolvers<string>();

@@ -56,7 +56,8 @@ export async function runStandalone(setup: Setup, stop: AbortController): Promis
   );
   const connectionFile = path.join(directory, 'connection.env');
   await writePrivateFile(connectionFile, lines.join(''));
-  const deliveryPort = await claimDeliveryPort(config, wasAbandoned);
+  const deliveryPort = await claimPortNear(config, config.DELIVERY_PORT, 2, wasAbandoned);
+  const consolePort = await claimPortNear(config, config.CONSOLE_PORT, 3, wasAbandoned);
   // Each service reads only its own settings.
   const shared = {
     ...setup.env,
@@ -68,6 +69,8 @@ export async function runStandalone(setup: Setup, stop: AbortController): Promis
     WORKER_PORT: String(config.WORKER_PORT),
     DELIVERY_HOST: host,
     DELIVERY_PORT: String(deliveryPort),
+    CONSOLE_HOST: host,
+    CONSOLE_PORT: String(consolePort),
     // Without SMTP_URL, the mailcatcher keeps the e-mails.
     MAILCATCHER_SIZE: setup.env['MAILCATCHER_SIZE'] || MAILCATCHER_SIZE,
   };
@@ -76,7 +79,8 @@ export async function runStandalone(setup: Setup, stop: AbortController): Promis
   await opened.use(startServices({ programOf, envOf, stop })).apiIsReady;
   const mailcatcher = `http://${hostToCall(host)}:${deliveryPort}/mailcatcher`;
   const mailUrl = setup.env['SMTP_URL'] ? null : mailcatcher;
-  print(welcome(demo, { demoFile, connectionFile }, mailUrl));
+  const consoleUrl = `http://${hostToCall(host)}:${consolePort}`;
+  print(welcome(demo, { demoFile, connectionFile }, { mailUrl, consoleUrl }));
   await once(stop.signal, 'abort');
   throw stop.signal.reason;
 }
@@ -96,9 +100,14 @@ async function startOwnPostgres(directory: string, stop: AbortController): Promi
 }
 
 /** Prefers a port near the API's, so that it stays the same. Takes any other port if that one is in use and was not requested. */
-function claimDeliveryPort({ DELIVERY_PORT, PORT, HOST }: StandaloneConfig, wasAbandoned: boolean) {
-  if (DELIVERY_PORT !== 0) return claimPort(DELIVERY_PORT, HOST, wasAbandoned);
-  return claimPort(PORT && PORT + 2, HOST, wasAbandoned).catch(() => claimPort(0, HOST));
+function claimPortNear(
+  { PORT, HOST }: StandaloneConfig,
+  asked: number,
+  distance: number,
+  wasAbandoned: boolean,
+) {
+  if (asked !== 0) return claimPort(asked, HOST, wasAbandoned);
+  return claimPort(PORT && PORT + distance, HOST, wasAbandoned).catch(() => claimPort(0, HOST));
 }
 
 /** Returns the host for a URL. A host that means every address becomes the loopback address. */

@@ -23,7 +23,7 @@ interface ServicesOptions {
 }
 
 /**
- * Starts API, worker and delivery. `apiIsReady` resolves when the API listens. It rejects with Failure after a minute, or with the reason
+ * Starts API, worker, delivery process and console. `apiIsReady` resolves when the API listens. It rejects with Failure after a minute, or with the reason
  * of a stop. Disposing of the result stops all services concurrently.
  */
 export function startServices({ programOf, envOf, stop }: ServicesOptions) {
@@ -35,7 +35,8 @@ export function startServices({ programOf, envOf, stop }: ServicesOptions) {
   const api = start('api', 'the API');
   const worker = start('worker', 'the worker');
   const delivery = start('delivery', 'the delivery process');
-  const all = [api, worker, delivery];
+  const consoleProcess = start('console', 'the console');
+  const all = [api, worker, delivery, consoleProcess];
   if (delivery.child.pid) lowerPriority(delivery.child.pid);
   const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(READY_TIMEOUT_MS)]);
   const apiIsReady = once(api.child, 'message', { signal }).catch(() => {

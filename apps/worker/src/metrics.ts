@@ -1,37 +1,39 @@
+import { Metrics, type Figure } from '@floodgate/metrics';
 import type { Progress, QueueProgress } from './health.ts';
 
-/** Returns the evidence for the worker's health as Prometheus metrics, without figures of a server that does not answer. */
-export function metricsText({ queues }: Progress): string {
-  /** `read` returns the figures of a queue by state. */
-  type Read = (queue: QueueProgress) => object | null | undefined;
-  const gauge = (name: string, help: string, read: Read) => {
-    const metric = `floodgate_worker_${name}`;
-    const samples = Object.entries(queues).flatMap(([queue, progress]) =>
-      Object.entries(read(progress) ?? {}).map(([state, value]) => {
-        const labels = `queue="${queue}"${state && `,state="${state}"`}`;
-        return `${metric}{${labels}} ${value}\n`;
-      }),
-    );
-    return samples.length > 0 ? [`# HELP ${metric} ${help}\n# TYPE ${metric} gauge\n`, ...samples] : [];
-  };
-  return [
-    gauge(
-      'pending_batches',
-      'Batches in Postgres that are not finalized yet',
-      ({ backlog }) => backlog && { '': backlog.pendingBatches },
+/** Returns the metrics of a worker. Each scrape reads the evidence for its health. Figures of a server that does not answer are missing. */
+export function createMetrics(read: () => Promise<Progress>): Metrics {
+  const metrics = new Metrics('worker');
+  const ofQueues = (
+    help: string,
+    labels: readonly string[],
+    samplesOf: (progress: QueueProgress) => [object, number][],
+  ): Figure<Progress> => ({
+    help,
+    labels: ['queue', ...labels],
+    samples: ({ queues }) =>
+      Object.entries(queues).flatMap(([queue, progress]) =>
+        samplesOf(progress).map(([labelled, value]): [Record<string, string>, number] => [
+          { queue, ...labelled },
+          value,
+        ]),
+      ),
+  });
+  metrics.figures(read, {
+    pending_batches: ofQueues('Batches in Postgres that are not finalized yet', [], ({ backlog }) =>
+      backlog ? [[{}, backlog.pendingBatches]] : [],
     ),
-    gauge(
-      'failed_batches',
+    failed_batches: ofQueues(
       'Batches whose finalization failed; an operator can redrive them',
-      ({ backlog }) => backlog && { '': backlog.failedBatches },
+      [],
+      ({ backlog }) => (backlog ? [[{}, backlog.failedBatches]] : []),
     ),
-    gauge(
-      'oldest_pending_seconds',
-      'Age of the oldest pending batch; 0: none',
-      ({ backlog }) => backlog && { '': (backlog.oldestPendingMs ?? 0) / 1_000 },
+    oldest_pending_seconds: ofQueues('Age of the oldest pending batch; 0: none', [], ({ backlog }) =>
+      backlog ? [[{}, (backlog.oldestPendingMs ?? 0) / 1_000]] : [],
     ),
-    gauge('jobs', 'Jobs in the queue, of all workers', ({ jobs }) => jobs),
-  ]
-    .flat()
-    .join('');
+    jobs: ofQueues('Jobs in the queue, of all workers', ['state'], ({ jobs }) =>
+      Object.entries(jobs ?? {}).map(([state, count]) => [{ state }, count]),
+    ),
+  });
+  return metrics;
 }

@@ -1,10 +1,12 @@
 import { assertReady, openServicePool } from '@floodgate/database';
 import { serveHealth, startPeriodicTasks, type Logger } from '@floodgate/service';
+import { reportProcess } from '@floodgate/operators';
 import { openConsumer, openProducer, queueOptions, watchQueue } from '@floodgate/queue';
+import manifest from '../package.json' with { type: 'json' };
 import { CAPABILITIES } from './capabilities.ts';
 import type { WorkerConfig } from './config.ts';
 import { judge, readProgress } from './health.ts';
-import { metricsText } from './metrics.ts';
+import { createMetrics } from './metrics.ts';
 
 const STATEMENT_TIMEOUT_MS = 10_000;
 /** For handlers, periodic tasks and health checks. The pool opens connections on demand. */
@@ -29,8 +31,11 @@ export async function startWorker(config: WorkerConfig, log: Logger, capabilitie
     onJobFailed: ({ error, ...job }) => log.warn({ err: error, ...job }, 'a job failed'),
   });
   opened.defer(await watchQueue(consumer, log));
+  const report = reportProcess(db, { service: 'worker', version: manifest.version }, () => ({
+    queue: consumer.problem() === null ? 'up' : 'down',
+  }));
   const allTasks = works.flatMap((work) => work.tasks);
-  const tasks = startPeriodicTasks(allTasks, log);
+  const tasks = startPeriodicTasks([...allTasks, report], log);
   const stopJobs = () => consumer.close(config.SHUTDOWN_TIMEOUT_MS * JOBS_SHARE);
   // Concurrently: either may take most of the time.
   opened.defer(async () => void (await Promise.all([stopJobs(), tasks.stop()])));
@@ -40,7 +45,7 @@ export async function startWorker(config: WorkerConfig, log: Logger, capabilitie
     host: config.WORKER_HOST,
     port: config.WORKER_PORT,
     readHealth: async () => judge(await read(), config.STALLED_AFTER_MS),
-    readMetrics: async () => metricsText(await read()),
+    metrics: createMetrics(read),
   });
   opened.use(health);
   log.info('working');

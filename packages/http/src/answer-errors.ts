@@ -20,12 +20,19 @@ declare module 'fastify' {
   interface FastifyReply {
     /** Sends a failure with its status and Retry-After. Returns the reply, for async handlers. */
     fail(code: FailureCode, specifics?: Specifics): FastifyReply;
+    /** Set by `fail`. */
+    failureCode?: FailureCode;
   }
 }
+
+/** Failed requests of this process so far, by response code. */
+export const refusals: Partial<Record<FailureCode, number>> = {};
 
 /** `reply.fail` as a function. Replies to URLs that Fastify cannot parse do not have the method. */
 export function fail(reply: FastifyReply, code: FailureCode, specifics: Specifics = {}): FastifyReply {
   const { httpStatuses, retryAfterSeconds } = RESPONSE_CODES[code];
+  reply.failureCode = code;
+  refusals[code] = (refusals[code] ?? 0) + 1;
   void reply.code(specifics.status ?? httpStatuses[0]);
   if (retryAfterSeconds) {
     const leastSeconds = Math.max(retryAfterSeconds, specifics.retryAfterSeconds ?? 0);

@@ -2,6 +2,7 @@ import { maxHeaderSize } from 'node:http';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { isEmailAddress } from '@floodgate/contract';
 import { ping, type Database, type PoolOptions, type ShardReads } from '@floodgate/database';
+import type { Metrics } from '@floodgate/metrics';
 import type { Producer } from '@floodgate/queue';
 import { shareCalls, type Logger } from '@floodgate/service';
 import type { Static, TObject, TProperties } from '@sinclair/typebox';
@@ -10,6 +11,7 @@ import { answerErrors, errorAnswerer, fail, nextRequestId } from './answer-error
 import { answerMalformedHttp, answerOutsideFastify, closeInOrder } from './connections.ts';
 import { openApi, type Description } from './openapi.ts';
 import { checkHead, parseQuery, readBodies } from './read-requests.ts';
+import { countRequests, logRequests, recordRequests } from './record-requests.ts';
 import { addReferencePage } from './reference-page.ts';
 
 /** Time limit for reading a request, headers and body. A slow client cannot hold a connection for longer. */
@@ -70,6 +72,8 @@ export function createServer(log: Logger, closeWithinMs = 1_000) {
 /** The dependencies that the API passes to every capability. */
 export interface ApiContext {
   log: Logger;
+  /** Undefined: nobody reads metrics, so none are recorded. */
+  metrics?: Metrics | undefined;
   /** For statements that only read. */
   reads: Database;
   /** For reads that need the server of one shard. */
@@ -87,6 +91,8 @@ export interface OpenCapability {
   routes?(api: Routes): void;
   /** Adds public routes with other paths. They need no key and answer all callers alike. */
   publicRoutes?(app: Routes): void;
+  /** Returns facts about this process for operators. Must be cheap. */
+  facts?(): Record<string, unknown>;
   /** Resolves when all accepted work is done. The API calls it after the last request, and if the start fails. */
   close?(): Promise<void>;
 }
@@ -108,8 +114,10 @@ export type Call = Pick<FastifyRequest, 'principal' | 'authenticationMs'>;
 /** The caller. The authentication hook sets it on every route behind it, and its package declares the fields. */
 export type Principal = FastifyRequest['principal'];
 
-interface ApiParts extends Description, Pick<ApiContext, 'log' | 'reads'> {
+interface ApiParts extends Description, Pick<ApiContext, 'log' | 'metrics' | 'reads'> {
   queue: { problem(): string | null };
+  /** Whether to write a log line per request. */
+  hasAccessLog?: boolean;
   /** Time limit for slow clients when the API is closed. */
   closeWithinMs: number;
   capabilities: readonly OpenCapability[];
@@ -117,8 +125,13 @@ interface ApiParts extends Description, Pick<ApiContext, 'log' | 'reads'> {
 
 /** Builds the partners' HTTP API from the capabilities. The caller starts to listen, and closes it. */
 export async function buildApi(parts: ApiParts): Promise<Routes> {
-  const { log, reads, queue, capabilities } = parts;
+  const { log, metrics, reads, queue, capabilities } = parts;
   const app = createServer(log, parts.closeWithinMs);
+  const records = [
+    ...(metrics ? [countRequests(metrics)] : []),
+    ...(parts.hasAccessLog ? [logRequests(log)] : []),
+  ];
+  recordRequests(app, ...records);
   await openApi(app, parts);
   addReferencePage(app, parts.demo);
   healthRoutes(app, reads, queue);

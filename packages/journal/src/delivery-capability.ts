@@ -1,13 +1,13 @@
-import { Counter, type Registry } from '@prometheus-io/client';
 import type { Static, TObject, TProperties } from '@sinclair/typebox';
 import type { ConsumerKind, Database } from '@floodgate/database';
+import type { Metrics } from '@floodgate/metrics';
 import type { Logger, Page, PeriodicTask } from '@floodgate/service';
 
 /** The dependencies that the delivery process passes to every capability. */
 export interface DeliveryContext<Config> {
   db: Database;
   log: Logger;
-  metrics: Registry;
+  metrics: Metrics;
   config: Config;
 }
 
@@ -31,11 +31,3 @@ export interface DeliveryCapability<Settings extends TProperties = TProperties> 
 export const defineDelivery = <Settings extends TProperties>(
   face: DeliveryCapability<Settings>,
 ): DeliveryCapability => face;
-
-/** Adds a counter of the delivery process to its metrics. */
-export const addCounter = <Label extends string>(
-  metrics: Registry,
-  name: string,
-  help: string,
-  labelNames: Label[] = [],
-) => new Counter({ name: `floodgate_delivery_${name}`, help, labelNames, registers: [metrics] });

@@ -1,9 +1,9 @@
-import type { Registry } from '@prometheus-io/client';
 import type { Static, TObject } from '@sinclair/typebox';
 import { inEachShard } from '@floodgate/database';
 import { createSendingRate, pruneDeliveries, SendLoop, type SendLoopOptions } from '@floodgate/deliveries';
 import { CONFIRMATION, EVENT_UPDATED } from '@floodgate/events';
-import { addCounter, defineDelivery, runConsumers, type DeliveryContext } from '@floodgate/journal';
+import { defineDelivery, runConsumers, type DeliveryContext } from '@floodgate/journal';
+import type { Metrics } from '@floodgate/metrics';
 import { createPassSigner } from '@floodgate/passes';
 import { throttledWarn, type Logger } from '@floodgate/service';
 import { WEBHOOK_DISABLED } from '@floodgate/webhooks';
@@ -100,12 +100,11 @@ function startLoop({ db, log, metrics, config }: MailContext, { isOutside, send 
 }
 
 /** Counts outcomes, and logs those that an operator should know. */
-function reportOutcomes(metrics: Registry, log: Logger): SendLoopOptions<MailMessage>['onOutcome'] {
+function reportOutcomes(metrics: Metrics, log: Logger): SendLoopOptions<MailMessage>['onOutcome'] {
   const help = 'Outcomes of attempts to send an e-mail';
-  const outcomes = addCounter(metrics, 'mails_total', help, ['kind', 'outcome']);
-  const twice = addCounter(
-    metrics,
-    'mails_possibly_twice_total',
+  const outcomes = metrics.counter('mails', help, ['kind', 'outcome']);
+  const twice = metrics.counter(
+    'mails_possibly_twice',
     'E-mails that were sent and may have been sent before, because a process or connection was lost',
     ['kind'],
   );

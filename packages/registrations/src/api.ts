@@ -1,5 +1,5 @@
 import { assertDurable, isCluster, shardLoader } from '@floodgate/database';
-import { defineApi } from '@floodgate/http';
+import { defineApi, type ApiContext } from '@floodgate/http';
 import { whole } from '@floodgate/service';
 import { addBulkRoute } from './bulk/route.ts';
 import { createChangeGroups } from './change/change-registrations.ts';
@@ -46,7 +46,7 @@ export const registrationsApi = defineApi({
       20,
     ),
   },
-  async open({ log, reads, shardReads, openPool, producer, answerWithinMs }, settings) {
+  async open({ log, metrics, reads, shardReads, openPool, producer, answerWithinMs }, settings) {
     // Separate from the reads, so that a reservation never waits for a connection that a read uses.
     const db = openPool({
       purpose: 'reserve',
@@ -67,14 +67,23 @@ export const registrationsApi = defineApi({
       holdSharePercent: settings.HOLD_SHARE_PERCENT,
       onCommitted: notifier.notify,
     };
-    const register = openRegistrations(options);
-    const cancel = createChangeGroups(options, 'cancelled');
-    const confirm = createChangeGroups(options, 'confirmed');
+    const onGroup = recordGroups(metrics);
+    const register = openRegistrations({ ...options, onGroup: onGroup('register') });
+    const cancel = createChangeGroups({ ...options, onGroup: onGroup('cancel') }, 'cancelled');
+    const confirm = createChangeGroups({ ...options, onGroup: onGroup('confirm') }, 'confirmed');
+    metrics?.figures(() => Promise.resolve({ register, cancel, confirm }), {
+      waiting: {
+        help: 'Registrations that wait for a commit',
+        labels: ['kind'],
+        samples: (kinds) => Object.entries(kinds).map(([kind, groups]) => [{ kind }, groups.waiting()]),
+      },
+    });
     const findRegistration = shardLoader(shardReads, (queries: RegistrationQuery[]) =>
       findRegistrations(reads, queries),
     );
     await assertDurable(db);
     return {
+      facts: () => ({ waiting: register.waiting() }),
       routes(api) {
         addRegisterRoute(api, register);
         addBulkRoute(api, register, answerWithinMs);
@@ -90,3 +99,24 @@ export const registrationsApi = defineApi({
     };
   },
 });
+
+const SIZES = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000];
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
+
+/** Returns what records the committed groups of a kind. */
+function recordGroups(metrics: ApiContext['metrics']) {
+  if (!metrics) return () => undefined;
+  const size = metrics.histogram(
+    'group_registrations',
+    'Registrations that a group decided, sold or refused',
+    SIZES,
+    ['kind'],
+  );
+  const took = metrics.histogram('group_seconds', 'Time from the start of a group to its commit', SECONDS, [
+    'kind',
+  ]);
+  return (kind: string) => (units: number, tookMs: number) => {
+    size.observe({ kind }, units);
+    took.observe({ kind }, tookMs / 1_000);
+  };
+}

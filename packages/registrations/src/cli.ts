@@ -1,7 +1,7 @@
 import type { Command } from '@commander-js/extra-typings';
 import { answering, loadSettings, tableOf, withDatabase, type Cli } from '@floodgate/command';
 
-export { addQueueCommands, addRedriveCommand } from './finalize/commands.ts';
+export { addQueueCommands, addRedriveCommand, addStatusCommand } from './finalize/commands.ts';
 export { addRegistrationCommands } from './list/command.ts';
 
 /** Differences in the text output. More do not help an operator, and --json has them all. */

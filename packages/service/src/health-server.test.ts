@@ -4,8 +4,8 @@ import { serveHealth, type Health } from './health-server.ts';
 
 async function listen(options: Partial<Parameters<typeof serveHealth>[0]>) {
   const readHealth = () => Promise.resolve(well);
-  const readMetrics = () => Promise.resolve('floodgate_up 1\n');
-  const server = await serveHealth({ readHealth, readMetrics, host: '127.0.0.1', port: 0, ...options });
+  const metrics = { contentType: 'text/plain', text: () => Promise.resolve('floodgate_up 1\n') };
+  const server = await serveHealth({ readHealth, metrics, host: '127.0.0.1', port: 0, ...options });
   onTestFinished(() => server[Symbol.asyncDispose]());
   return { baseUrl: `http://127.0.0.1:${server.port}` };
 }
@@ -55,10 +55,17 @@ test('if health cannot be read, the process is live but not ready, and keeps run
 test('metrics and pages are served', async () => {
   let isUp = true;
   const full = await listen({
-    readMetrics: () => (isUp ? Promise.resolve('floodgate_up 1\n') : Promise.reject(new Error('away'))),
+    metrics: {
+      contentType: 'text/plain; version=9',
+      text: () => (isUp ? Promise.resolve('floodgate_up 1\n') : Promise.reject(new Error('away'))),
+    },
     pages: [(_request, response, path) => path === '/page' && !!response.end('hello')],
   });
-  expect(await (await fetch(`${full.baseUrl}/metrics`)).text()).toBe('floodgate_up 1\n');
+  const told = await fetch(`${full.baseUrl}/metrics`);
+  expect([await told.text(), told.headers.get('content-type')]).toEqual([
+    'floodgate_up 1\n',
+    'text/plain; version=9',
+  ]);
   expect(await (await fetch(`${full.baseUrl}/page?x=1`)).text()).toBe('hello');
   expect((await fetch(`${full.baseUrl}/other`)).status).toBe(404);
   isUp = false;

@@ -15,9 +15,9 @@ export type Page = (request: IncomingMessage, response: ServerResponse, path: st
 interface HealthOptions {
   host: string;
   port: number;
-  readHealth: () => Promise<Health>;
-  /** Returns metrics in the text format of Prometheus. */
-  readMetrics: () => Promise<string>;
+  /** Absent: the health is served elsewhere. */
+  readHealth?: () => Promise<Health>;
+  metrics: { contentType: string; text(): Promise<string> };
   pages?: readonly Page[];
 }
 
@@ -25,14 +25,15 @@ interface HealthOptions {
  * Serves /health/live (503 when stalled: restart the process), /health/ready (503 when stalled or blocked), /metrics, and the
  * process's pages for operators. Resolves when the server listens. Disposing of the result closes the server.
  */
-export async function serveHealth({ host, port, readHealth, readMetrics, pages = [] }: HealthOptions) {
+export async function serveHealth({ host, port, readHealth, metrics, pages = [] }: HealthOptions) {
   // Concurrent requests share one read: anybody can send any number of them, and each read uses a database connection.
-  const healthOnce = shareCalls(readHealth);
-  const metricsOnce = shareCalls(readMetrics);
+  const healthOnce = readHealth && shareCalls(readHealth);
+  const metricsOnce = shareCalls(() => metrics.text());
   const server = createServer((request, response) => {
     const path = request.url!.split('?', 1)[0]!;
-    if (path === '/health/live' || path === '/health/ready') void answerHealth(response, path, healthOnce());
-    else if (path === '/metrics') void answerMetrics(response, metricsOnce());
+    const isHealth = path === '/health/live' || path === '/health/ready';
+    if (isHealth && healthOnce) void answerHealth(response, path, healthOnce());
+    else if (path === '/metrics') void answerMetrics(response, metrics.contentType, metricsOnce());
     else if (!pages.some((page) => page(request, response, path))) response.writeHead(404).end();
   });
   await once(server.listen(port, host), 'listening');
@@ -46,7 +47,6 @@ export async function serveHealth({ host, port, readHealth, readMetrics, pages =
 }
 
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
-const METRICS_TYPE = { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' };
 
 /** Returns a function whose concurrent calls share one read. */
 export function shareCalls<Answer>(read: () => Promise<Answer>): () => Promise<Answer> {
@@ -62,7 +62,7 @@ async function answerHealth(response: ServerResponse, path: string, read: Promis
   response.writeHead(isWell ? 200 : 503, JSON_TYPE).end(JSON.stringify(health));
 }
 
-async function answerMetrics(response: ServerResponse, read: Promise<string>): Promise<void> {
+async function answerMetrics(response: ServerResponse, type: string, read: Promise<string>): Promise<void> {
   const text = await read.catch(() => undefined);
-  response.writeHead(text === undefined ? 503 : 200, METRICS_TYPE).end(text);
+  response.writeHead(text === undefined ? 503 : 200, { 'content-type': type }).end(text);
 }

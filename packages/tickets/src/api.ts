@@ -10,13 +10,23 @@ import {
 import { readThroughCache } from '@floodgate/database';
 import { defineApi, type ApiContext, type Routes } from '@floodgate/http';
 import { isAvailable, launchStateAt, seatsLeft } from './launch.ts';
-import { readSale, type Ticket as StoredTicket } from './tickets.ts';
+import { readSale, readSeatsLeft, type Ticket as StoredTicket } from './tickets.ts';
+
+/** Each ticket is a series of the metrics. */
+const MOST_TICKETS = 50;
 
 /** Lists available tickets and reports the state of the sale. */
 export const ticketsApi = defineApi({
   settings: {},
   open(context) {
     const sales = rememberSales(context);
+    context.metrics?.figures(() => readSeatsLeft(context.reads, MOST_TICKETS), {
+      seats_left: {
+        help: 'Seats left of the tickets on sale, of those with the fewest; not more than 50',
+        labels: ['event', 'ticket'],
+        samples: (tickets) => tickets.map(({ eventId, id, left }) => [{ event: eventId, ticket: id }, left]),
+      },
+    });
     return { routes: (api) => addRoutes(api, sales) };
   },
 });

@@ -120,3 +120,39 @@ const selectTickets = (db: Database, eventId: number, shardId: number) =>
     .where('shardId', '=', shardId)
     .where('eventId', '=', eventId)
     .orderBy('id');
+
+/**
+ * Returns the seats left of at most `limit` tickets on sale: first those with the fewest, then those that are
+ * sold out. Tickets of shards that are down are missing.
+ */
+export async function readSeatsLeft(db: Database, limit: number) {
+  const { answers } = await askShards(await shardIds(db), (shardId) =>
+    inCamelCase(db)
+      .selectFrom('tickets')
+      .select(['id', 'eventId', sql<number>`capacity - taken`.as('left')])
+      .where('shardId', '=', shardId)
+      .where('active', '=', true)
+      .where(sql<boolean>`now() between coalesce(sale_starts_at, now()) and coalesce(sale_ends_at, now())`)
+      .orderBy(sql`capacity = taken`)
+      .orderBy('left')
+      .limit(limit)
+      .execute(),
+  );
+  const rank = ({ left }: { left: number }) => left || Infinity;
+  return answers
+    .flat()
+    .toSorted((one, other) => rank(one) - rank(other))
+    .slice(0, limit);
+}
+
+/** Returns the seats of each event, over its tickets. Events of shards that are down are missing. */
+export async function sumSeats(db: Database) {
+  const { answers } = await askShards(await shardIds(db), async (shardId) => {
+    const { rows } = await sql<{ eventId: number; tickets: number; capacity: number; taken: number }>`
+      select event_id as "eventId", count(*)::integer as tickets, sum(capacity)::float8 as capacity,
+        sum(taken)::float8 as taken
+      from tickets where shard_id = ${shardId} group by event_id`.execute(db);
+    return rows;
+  });
+  return new Map(answers.flat().map((sums) => [sums.eventId, sums]));
+}

@@ -1,7 +1,7 @@
-import type { Registry } from '@prometheus-io/client';
 import { expirePartnerEntries } from '@floodgate/audit';
 import { inEachShard, type Database } from '@floodgate/database';
-import { addCounter, advanceIdleConsumers, defineDelivery, runConsumers } from '@floodgate/journal';
+import { advanceIdleConsumers, defineDelivery, runConsumers } from '@floodgate/journal';
+import type { Metrics } from '@floodgate/metrics';
 import { whole } from '@floodgate/service';
 import { expireAttempts } from './deliver/attempts.ts';
 import { checkedAgent, type Resolve } from './deliver/checked-agent.ts';
@@ -69,10 +69,10 @@ async function tidy(db: Database): Promise<'more' | 'done'> {
 }
 
 /** Counts attempts over all endpoints. Postgres has the attempts of each endpoint. */
-function countAttempts(metrics: Registry): Sender['onAttempt'] {
+function countAttempts(metrics: Metrics): Sender['onAttempt'] {
   const help = 'Attempts to send a message, by outcome';
-  const attempts = addCounter(metrics, 'webhook_attempts_total', help, ['outcome']);
-  const entries = addCounter(metrics, 'webhook_entries_total', 'Delivered journal entries');
+  const attempts = metrics.counter('webhook_attempts', help, ['outcome']);
+  const entries = metrics.counter('webhook_entries', 'Delivered journal entries');
   return (outcome, delivered = 0) => {
     attempts.inc({ outcome });
     if (outcome === 'delivered') entries.inc(delivered);

@@ -29,3 +29,5 @@ grant insert, update (ends_at), delete on webhook_secrets to :"role";
 grant insert on partner_audit_log to :"role";
 
 grant execute on function reserve_batch, change_registrations to :"role";
+-- It reports itself to operators.
+grant select, insert, update, delete on processes to :"role";

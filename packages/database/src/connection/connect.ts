@@ -65,7 +65,16 @@ export function connect(options: ConnectOptions): Database {
   const explain = owner && explainRefusals(owner.service, owner.log);
   const classifying = classifyFailures(pool, prepareStatements, (error) => explain?.(error, db));
   const db: Database = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: classifying }) });
+  pools.set(db, pool);
   return db;
+}
+
+const pools = new WeakMap<Database, pg.Pool>();
+
+/** Returns the number of busy and idle connections of a pool, and of calls that wait for one. */
+export function connectionsOf(db: Database) {
+  const { totalCount, idleCount, waitingCount } = pools.get(db)!;
+  return { busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
 }
 
 /**

@@ -1,6 +1,6 @@
 /** The processes that have their own database role. The operator's command uses the owner's role. */
-export const SERVICES = ['api', 'worker', 'delivery'] as const;
+export const SERVICES = ['api', 'worker', 'delivery', 'console'] as const;
 export type ServiceName = (typeof SERVICES)[number];
 
-/** The delivery process reads the journal, not the queue. */
-export const usesQueue = (service: ServiceName) => service !== 'delivery';
+/** The delivery process reads the journal, and the console reads Postgres. */
+export const usesQueue = (service: ServiceName) => service === 'api' || service === 'worker';

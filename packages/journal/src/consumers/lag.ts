@@ -2,7 +2,7 @@ import { sql, type RawBuilder } from 'kysely';
 import { addUp, askShards, shardIds, type ConsumerKind, type Database } from '@floodgate/database';
 import type { Consumer } from './consumers.ts';
 
-/** Backlog of the consumers of a kind, including consumers that wait for a retry, are throttled or are paused. */
+/** Backlog of the consumers of a kind. */
 export interface Lag {
   consumers: number;
   /** Consumers with undelivered entries, including entries that are retried. */
@@ -10,9 +10,9 @@ export interface Lag {
   /** Consumers whose last attempt failed. */
   failing: number;
   disabled: number;
-  /** Age of the oldest undelivered entry of consumers that are not disabled; null if there is none. */
+  /** Age of the oldest undelivered entry of active consumers that was not tried yet; null if there is none. */
   oldestMs: number | null;
-  /** Age of the oldest e-mail that was refused and is retried. `oldestMs` does not include it. */
+  /** Age of the oldest entry of active consumers that was refused and is retried; null if there is none. */
   oldestRetryMs: number | null;
 }
 
@@ -64,11 +64,14 @@ export async function readLags(db: Database): Promise<Lags> {
     // Without a delivery process, nothing else scans for news.
     await sql`select find_news(${shardId}, null)`.execute(db);
     const unread = oldestUnread(shardId, sql`c.event_id`, sql`c.partner_id`, sql`c.last_offset`);
+    // The person who pauses a consumer knows that it falls behind.
+    const ofActive = sql`filter (where state = 'active')`;
     const { rows } = await sql<Lag & { kind: ConsumerKind }>`
       select kind, count(*)::integer as consumers, count(coalesce(unread, untried, retried))::integer as behind,
         count(*) filter (where is_active and failures > 0)::integer as failing,
         count(*) filter (where not is_active)::integer as disabled,
-        ${ageMs(sql`min(least(unread, untried))`)} as "oldestMs", ${ageMs(sql`min(retried)`)} as "oldestRetryMs"
+        ${ageMs(sql`min(least(case when failures = 0 then unread end, untried)) ${ofActive}`)} as "oldestMs",
+        ${ageMs(sql`min(least(case when failures > 0 then unread end, retried)) ${ofActive}`)} as "oldestRetryMs"
       from journal_consumers c
       cross join lateral (select state <> 'disabled' as is_active) _
       cross join lateral (select case when is_active and is_behind then ${unread} end as unread offset 0) journal

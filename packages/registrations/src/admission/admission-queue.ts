@@ -15,6 +15,8 @@ export interface AdmissionOptions<Item, Outcome> {
   overloaded: Outcome;
   /** Outcome of an item whose group is in flight for too long: the group may still commit. */
   unknown: Outcome;
+  /** Called when a group has ended: its committed units, and how long it took. */
+  onGroup?: ((units: number, tookMs: number) => void) | undefined;
 }
 
 interface Member<Item, Outcome> extends Waiting {
@@ -48,6 +50,8 @@ export function createAdmission<Item, Outcome>(options: AdmissionOptions<Item, O
     /** Resolves to the outcome of the item; never rejects. */
     submit: ({ principal, authenticationMs }: Call, item: Item) =>
       queueOf(principal).submit(item, principal, authenticationMs),
+    /** Units that wait for a commit now. */
+    waiting: () => [...queues.values()].reduce((sum, queue) => sum + queue.waiting, 0),
     /** Whether small items were submitted within the last second. */
     servesSmallItems: () => [...queues.values()].some((queue) => queue.servesSmallItems()),
     /** Resolves when every submitted item is answered. */
@@ -132,6 +136,10 @@ export class AdmissionQueue<Item, Outcome> {
   get state(): 'idle' | 'committing' | 'answering' {
     if (this.#group) return 'committing';
     return this.#isTickDue || this.#dueAnswers.length > 0 ? 'answering' : 'idle';
+  }
+
+  get waiting() {
+    return this.#waiting.units;
   }
 
   /** Returns whether a partner may send an item now. If not, the caller must refuse it, and it is counted as refused. */
@@ -232,6 +240,7 @@ export class AdmissionQueue<Item, Outcome> {
       this.#dueAnswers.push(() => answer(outcome));
     });
     this.#measure(committedUnits, tookMs);
+    this.#options.onGroup?.(committedUnits, tookMs);
     this.#group = null;
     this.#commitNextGroup();
     this.#scheduleTick();

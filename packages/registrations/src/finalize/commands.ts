@@ -19,6 +19,7 @@ import {
 import type { Database } from '@floodgate/database';
 import { awayText } from '@floodgate/database/reads/shards';
 import type { Lag } from '@floodgate/journal';
+import type { QueueBacklog } from '@floodgate/queue';
 import { withDeadline } from '@floodgate/service/retry';
 
 const STATUS_DEADLINE_MS = 3_000;
@@ -32,21 +33,21 @@ const load = () => import('./backlog.ts');
 
 const secondsText = (ms: number | null) => (ms === null ? null : `${(ms / 1_000).toFixed(1)} s`);
 
-/** `floodgate queue …` */
-export function addQueueCommands(program: Command, cli: Cli) {
-  const commands = program.command('queue').description('backlog of the worker and of deliveries');
-  const status = commands
+/** `floodgate status` */
+export function addStatusCommand(program: Command, cli: Cli) {
+  const status = program
     .command('status')
     .description(
-      'backlog of Postgres, the queue and deliveries; exit 1 if a batch waits too long or has failed, no worker is connected, or a server is down',
+      'backlog of Postgres, the queue and deliveries; exit 1 if something waits too long, a batch has failed, no worker is connected, or a server is down',
     )
+    .option('--check', 'print only what is wrong')
     .option(
       '--max-age <seconds>',
-      'exit 1 if the oldest pending batch or change is older than this',
+      'exit 1 if something is older than this: a pending batch or change, or an entry that was not tried to deliver',
       parseSeconds,
       MAX_AGE_S,
     );
-  answering(status, cli, async ({ maxAge }) => {
+  answering(status, cli, async ({ check, maxAge }) => {
     const { readBacklog } = await load();
     const { readLags } = await import('@floodgate/journal');
     const settings = await loadSettings(cli.env, true);
@@ -56,32 +57,45 @@ export function addQueueCommands(program: Command, cli: Cli) {
       }),
       readQueue(settings.queue!),
     ]);
-    const { failedBatches, oldestPendingMs, shardsAway } = backlog;
+    const { shardsAway = backlog.shardsAway, ...deliveries } = lags;
     const problems = [
-      queue.state === 'down' && 'the queue is down',
-      queue.state === 'unsafe' && 'the queue could lose jobs',
-      queue.workers === 0 && 'no worker is connected to the queue',
-      failedBatches > 0 && `${failedBatches} failed batches, see floodgate queue failed`,
-      (oldestPendingMs ?? 0) > maxAge * 1_000 &&
-        `the oldest pending batch or change is ${secondsText(oldestPendingMs)} old`,
+      ...queueProblems(queue),
+      backlog.failedBatches > 0 && `${backlog.failedBatches} failed batches, see floodgate queue failed`,
+      isOlder(backlog.oldestPendingMs, maxAge) &&
+        `the oldest pending batch or change is ${secondsText(backlog.oldestPendingMs)} old`,
+      ...Object.entries(deliveries).map(
+        ([kind, { oldestMs }]) =>
+          isOlder(oldestMs, maxAge) &&
+          `the oldest undelivered entry for ${kind} is ${secondsText(oldestMs)} old`,
+      ),
       shardsAway && awayText(shardsAway),
     ].filter(Boolean);
-    const { shardsAway: _, ...deliveries } = lags;
-    const text = [
-      record({
-        'pending batches': backlog.pendingBatches,
-        'pending changes': backlog.pendingChanges,
-        'failed batches': failedBatches,
-        'oldest pending': secondsText(oldestPendingMs),
-      }),
-      queueText(queue),
-      ...deliveriesText(deliveries),
-    ].join('\n\n');
+    const text = check
+      ? [problems.length === 0 ? 'ok' : 'not ok']
+      : [backlogText(backlog), queueText(queue), ...deliveriesText(deliveries)];
     const document = { postgres: backlog, queues: [queue], deliveries };
-    return { document, text, ...(problems.length > 0 && { failure: problems.join('; ') }) };
+    return {
+      document,
+      text: text.join('\n\n'),
+      ...(problems.length > 0 && { failure: problems.join('; ') }),
+    };
   });
+}
+
+/** `floodgate queue …` */
+export function addQueueCommands(program: Command, cli: Cli) {
+  const commands = program.command('queue').description('backlog of the worker and of deliveries');
+  addStatusCommand(commands, cli);
   addFailed(commands, cli);
 }
+
+const queueProblems = ({ state, workers }: Pick<QueueState, 'state' | 'workers'>) => [
+  state === 'down' && 'the queue is down',
+  state === 'unsafe' && 'the queue could lose jobs',
+  workers === 0 && 'no worker is connected to the queue',
+];
+
+const isOlder = (ageMs: number | null, seconds: number) => (ageMs ?? 0) > seconds * 1_000;
 
 function addFailed(commands: Command, cli: Cli) {
   const listFailed = commands
@@ -132,7 +146,17 @@ async function readQueue(settings: NonNullable<CliSettings['queue']>) {
   return { name, ...answer };
 }
 
-function queueText({ name, state, problem, counts, workers }: Awaited<ReturnType<typeof readQueue>>) {
+type QueueState = Awaited<ReturnType<typeof readQueue>>;
+
+const backlogText = ({ pendingBatches, pendingChanges, failedBatches, oldestPendingMs }: QueueBacklog) =>
+  record({
+    'pending batches': pendingBatches,
+    'pending changes': pendingChanges,
+    'failed batches': failedBatches,
+    'oldest pending': secondsText(oldestPendingMs),
+  });
+
+function queueText({ name, state, problem, counts, workers }: QueueState) {
   const { waiting = null, active = null, delayed = null, failed = null } = counts ?? {};
   const stateText = problem === null ? state : `${state} (${problem})`;
   return tableOf([{ queue: name, waiting, active, delayed, failed, workers, state: stateText }]);

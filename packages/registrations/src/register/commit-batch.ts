@@ -4,7 +4,7 @@ import { createSemaphore, sqlStateOf, throttledWarn, type Logger } from '@floodg
 import { sql } from 'kysely';
 import { randomUUIDv7 } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createAdmission } from '../admission/admission-queue.ts';
+import { createAdmission, type AdmissionOptions } from '../admission/admission-queue.ts';
 import { forgetExpiredKeys } from '../idempotency/expired-keys.ts';
 import {
   isNew,
@@ -38,6 +38,7 @@ export interface RegistrationsOptions extends Omit<CommitDependencies, 'locked' 
   groupLimit: number;
   /** Maximum of registrations that wait for a commit. */
   waitingLimit: number;
+  onGroup?: AdmissionOptions<unknown, unknown>['onGroup'];
 }
 
 /** Groups in flight at once, over all shards. This many keep Postgres busy. With more, each would take longer. */

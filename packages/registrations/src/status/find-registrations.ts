@@ -108,3 +108,12 @@ function asOf({ kind, at }: JournalEntry, row: RegistrationRow): RegistrationRow
   if (kind === 'confirmed') return { ...row, state: kind, cancelledAt: null };
   return { ...row, state: 'failed', finishedAt: at, cancelledAt: null };
 }
+
+/** Returns what the partner sent about an attendee. Only the operator's console reads it. */
+export async function findAttendee(db: Database, shardId: number, serial: number) {
+  const { rows } = await sql<Record<'fullName' | 'emailAddress', string> & Record<string, string | null>>`
+    select full_name as "fullName", email_address as "emailAddress", phone_number as "phoneNumber", gender,
+      table_or_seat as "tableOrSeat", extra_data_1 as "extraData1", extra_data_2 as "extraData2"
+    from registrations where shard_id = ${shardId} and serial = ${serial}`.execute(db);
+  return rows[0];
+}

@@ -1,0 +1,19 @@
+import { Type, type Static } from '@sinclair/typebox';
+import { databaseSettings } from '@floodgate/database';
+import { optionalText, port, processSettings } from '@floodgate/service';
+import { allowPrivateSetting } from '@floodgate/webhooks/console';
+
+/** Settings of the console. */
+export const ConsoleConfig = Type.Object({
+  ...databaseSettings,
+  ...processSettings,
+  ...allowPrivateSetting,
+  CONSOLE_HOST: Type.String({ default: '127.0.0.1', description: 'address that the console listens on' }),
+  CONSOLE_PORT: port('port that the console listens on', 3003),
+  CONSOLE_URL: optionalText(
+    'address at which browsers reach the console; with https, cookies are sent over https only',
+    { pattern: '^https?://[^/]+$' },
+  ),
+});
+
+export type ConsoleConfig = Static<typeof ConsoleConfig>;

@@ -1,0 +1,89 @@
+import { valueOf, type OperationContext, type OperatorPrincipal } from '@floodgate/operators';
+import { InvalidInput } from '@floodgate/service';
+import { Type } from '@sinclair/typebox';
+import type { FastifyInstance } from 'fastify';
+import { html } from 'ghtml';
+import type { Operations } from './operations.ts';
+import { problemOf, Refusal } from './problems.ts';
+import { requireScope } from './principals.ts';
+import { fields, form, page, type Filled } from './view.ts';
+
+type Texts = Record<string, string>;
+
+/** A path of the console: a form must not lead to another site. */
+const isPath = (text: string | undefined): text is string => /^\/(?![/\\])/.test(text ?? '');
+
+/**
+ * Adds a page with a form for each operation that changes something. After it, the browser returns to the page in `back`. Secrets are
+ * shown at once, because no other page has them.
+ */
+export function addForms(app: FastifyInstance, operations: Operations, context: OperationContext): void {
+  const find = (id: string) => {
+    const operation = operations.get(id);
+    if (!operation || operation.method === 'GET') throw new Refusal(404, 'No such page');
+    return operation;
+  };
+  app.get<{ Params: { id: string }; Querystring: Texts }>('/do/:id', (request, reply) => {
+    const operation = find(request.params.id);
+    const operator = requireScope(request, operation.scope);
+    const { back, ...given } = request.query;
+    return reply
+      .type('text/html; charset=utf-8')
+      .send(formPage(operator, operation, { given }, isPath(back) ? back : '/'));
+  });
+  app.post<{ Params: { id: string }; Body: Texts }>(
+    '/do/:id',
+    { schema: { body: Type.Record(Type.String(), Type.String()) } },
+    async (request, reply) => {
+      const operation = find(request.params.id);
+      const operator = requireScope(request, operation.scope);
+      const { back: asked, ...given } = request.body;
+      const back = isPath(asked) ? asked : '/';
+      const { properties } = operation.input;
+      const filled = Object.entries(given).filter(([name, text]) => name in properties && text !== '');
+      const input = Object.fromEntries(
+        filled.map(([name, text]) => [name, valueOf(properties[name]!, text)]),
+      );
+      void reply.type('text/html; charset=utf-8');
+      try {
+        const result = await operation.run(context, input, operator.name);
+        return isSecret(result)
+          ? reply.send(resultPage(operator, operation.summary, result, back))
+          : reply.redirect(back, 303);
+      } catch (error) {
+        const { status, title, detail, invalid } = problemOf(error as never, request, context.log);
+        if (status >= 500) throw error;
+        const note = error instanceof InvalidInput ? '' : `${title}: ${detail ?? ''}`;
+        return reply
+          .code(status)
+          .send(formPage(operator, operation, { given, ...(invalid && { invalid }) }, back, note));
+      }
+    },
+  );
+}
+
+function formPage(
+  operator: OperatorPrincipal,
+  operation: Parameters<typeof form>[0],
+  filled: Filled,
+  back: string,
+  note = '',
+): string {
+  const main = html`!${note && html`<p role="alert">${note}</p>`}!${form(operation, filled, back)}`;
+  return page({ title: operation.summary, operator, path: '', main });
+}
+
+const SECRETS = ['secretKey', 'secret', 'password', 'token'];
+
+const isSecret = (result: unknown): result is object =>
+  typeof result === 'object' && result !== null && SECRETS.some((name) => name in result);
+
+const resultPage = (operator: OperatorPrincipal, title: string, result: object, back: string) =>
+  page({
+    title,
+    operator,
+    path: '',
+    main: html`<p role="status">Done. Keep the secret now: it will not be shown again.</p>
+      !${fields(result)}
+      <p><a href="${back}">Continue</a></p>`,
+  });

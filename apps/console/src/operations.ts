@@ -1,0 +1,27 @@
+import { eventOperations } from '@floodgate/events/console';
+import { mailOperations } from '@floodgate/mail/console';
+import type { Operation } from '@floodgate/operators';
+import { auditOperations, operatorOperations, processOperations } from '@floodgate/operators/console';
+import { partnerOperations } from '@floodgate/partners/console';
+import { passOperations } from '@floodgate/passes/console';
+import { queueOperations, registrationOperations } from '@floodgate/registrations/console';
+import { ticketOperations } from '@floodgate/tickets/console';
+import { webhookOperations } from '@floodgate/webhooks/console';
+
+/** Every operation of the operator API and the console, in the order of the documentation. */
+export const operationsOf = (allowsHttp: boolean): Operation[] => [
+  ...eventOperations,
+  ...ticketOperations,
+  ...registrationOperations,
+  ...partnerOperations,
+  ...webhookOperations(allowsHttp),
+  ...mailOperations,
+  ...passOperations,
+  ...queueOperations,
+  ...processOperations,
+  ...auditOperations,
+  ...operatorOperations,
+];
+
+/** Finds operations by their id. */
+export type Operations = ReadonlyMap<string, Operation>;

@@ -1,0 +1,103 @@
+import swagger from '@fastify/swagger';
+import { fromJson, valueOf, type Operation, type OperationContext } from '@floodgate/operators';
+import { Type, type TProperties, type TSchema } from '@sinclair/typebox';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { requireScope } from './principals.ts';
+
+const TITLE = 'Floodgate operator API';
+const PROBLEM = Type.Object(
+  {
+    status: Type.Integer(),
+    title: Type.String(),
+    detail: Type.Optional(Type.String()),
+    invalid: Type.Optional(
+      Type.Record(Type.String(), Type.String({ description: 'the rule of this field' })),
+    ),
+  },
+  { title: 'Problem' },
+);
+
+/** Adds a route below /operator/v1 for each operation, and the OpenAPI document. */
+export async function addOperatorApi(
+  app: FastifyInstance,
+  operations: readonly Operation[],
+  context: OperationContext,
+): Promise<void> {
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: TITLE,
+        version: '1.0.0',
+        summary: 'Everything that the command line can do, for machines.',
+        description:
+          'Send a token as `Authorization: Bearer fgo_…`. Each operation names the scope that it requires. A success has ' +
+          'status 200 and the result as JSON. Any other answer is a problem (RFC 9457).',
+        license: { name: 'MIT', identifier: 'MIT' },
+      },
+      servers: [{ url: '/' }],
+      components: { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
+      security: [{ token: [] }],
+    },
+  });
+  await app.register(
+    (api, _options, done) => {
+      // Operations check their input themselves, with the rules of the command line. The schemas are documentation.
+      api.setValidatorCompiler(() => () => true);
+      api.setSerializerCompiler(() => (answer) => JSON.stringify(answer));
+      for (const operation of operations) addRoute(api, operation, context);
+      api.get('/openapi.json', { schema: { hide: true } }, () => app.swagger());
+      done();
+    },
+    { prefix: '/operator/v1' },
+  );
+}
+
+function addRoute(api: FastifyInstance, operation: Operation, context: OperationContext): void {
+  const { method, path, id, scope, summary, input } = operation;
+  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
+  const { properties } = input;
+  const named = (isWanted: (name: string) => boolean) => {
+    const wanted: TProperties = {};
+    for (const [name, schema] of Object.entries(properties)) if (isWanted(name)) wanted[name] = schema;
+    return Type.Object(wanted);
+  };
+  const rest = named((name) => !inPath.includes(name));
+  const hasRest = Object.keys(rest.properties).length > 0;
+  const hasBody = method !== 'GET' && method !== 'DELETE';
+  api.route({
+    method,
+    url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
+    schema: {
+      operationId: id,
+      summary,
+      description: `Requires the scope \`${scope}\`.`,
+      tags: [scope.split(':')[0]!],
+      ...(inPath.length > 0 && { params: describe(named((name) => inPath.includes(name))) }),
+      ...(hasRest && { [hasBody ? 'body' : 'querystring']: describe(rest) }),
+      response: { 200: Type.Unknown({ description: 'The result' }), default: PROBLEM },
+    },
+    handler: async (request) => {
+      const { name } = requireScope(request, scope);
+      return operation.run(context, inputOf(request, properties), name);
+    },
+  });
+}
+
+/** Returns the schema as JSON Schema, which has no type for times. */
+const describe = (schema: TSchema): unknown =>
+  JSON.parse(JSON.stringify(schema), (_key, node: unknown) =>
+    isDate(node) ? { ...node, type: 'string', format: 'date-time' } : node,
+  );
+
+const isDate = (node: unknown): node is { type: 'Date' } =>
+  typeof node === 'object' && node !== null && 'type' in node && node.type === 'Date';
+
+/** Returns the input in path, query and body. A field of the path replaces one of the body. */
+function inputOf({ params, query, body }: FastifyRequest, properties: TProperties): Record<string, unknown> {
+  const read = (values: unknown, convert: (schema: TSchema, value: never) => unknown) =>
+    Object.entries((values ?? {}) as Record<string, never>)
+      .filter(([name]) => name in properties)
+      .map(([name, value]) => [name, convert(properties[name]!, value)] as const);
+  return Object.fromEntries([...read(query, valueOf), ...read(body, fromJson), ...read(params, valueOf)]);
+}

@@ -1,0 +1,43 @@
+import { statementFailure } from '@floodgate/database';
+import { Failure, InvalidInput, QueueFull, type Logger } from '@floodgate/service';
+import type { FastifyError, FastifyRequest } from 'fastify';
+
+/** An answer that is not a success, as RFC 9457 has it. Contains nothing of the request. */
+export interface Problem {
+  status: number;
+  title: string;
+  detail?: string;
+  /** The rule of each invalid field. */
+  invalid?: Record<string, string>;
+}
+
+/** Thrown by a route to answer with this problem. */
+export class Refusal extends Error {
+  override name = 'Refusal';
+  readonly problem: Problem;
+
+  constructor(status: number, title: string, detail?: string) {
+    super(title);
+    this.problem = { status, title, ...(detail && { detail }) };
+  }
+}
+
+/** Returns the problem of an error. Logs it if it is unexpected. */
+export function problemOf(error: FastifyError, request: FastifyRequest, log: Logger): Problem {
+  if (error instanceof Refusal) return error.problem;
+  if (error instanceof InvalidInput) return { status: 422, title: 'Invalid input', invalid: error.rules };
+  if (error instanceof Failure) return { status: 409, title: 'Not possible', detail: error.message };
+  if (error instanceof QueueFull) return { status: 503, title: 'Too many requests at once' };
+  const { statusCode = 500 } = error;
+  if (statusCode < 500) return { status: statusCode, title: 'The request is not well-formed' };
+  const facts = { err: error, requestId: request.id, route: request.routeOptions.url };
+  const isPostgres = ['not-sent', 'unknown', 'locked', 'unavailable'].includes(statementFailure(error));
+  log.error(facts, isPostgres ? 'Postgres refused or did not answer' : 'unexpected error');
+  if (isPostgres)
+    return { status: 503, title: 'Postgres does not answer, so the console cannot see anything' };
+  return {
+    status: 500,
+    title: 'Unexpected error',
+    detail: `It is in the log with the request id ${request.id}`,
+  };
+}

@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import formbody from '@fastify/formbody';
+import { assertReady, openServicePool, ping } from '@floodgate/database';
+import { reportProcess } from '@floodgate/operators';
+import { startPeriodicTasks, type Logger } from '@floodgate/service';
+import Fastify, { type FastifyError, type FastifyInstance } from 'fastify';
+import { html } from 'ghtml';
+import manifest from '../package.json' with { type: 'json' };
+import type { ConsoleConfig } from './config.ts';
+import { addForms } from './forms.ts';
+import { addLive } from './live.ts';
+import { addOperatorApi } from './operator-api.ts';
+import { operationsOf } from './operations.ts';
+import { addPages } from './pages.ts';
+import { addPrincipals } from './principals.ts';
+import { problemOf, Refusal } from './problems.ts';
+import { addSignIn } from './sign-in.ts';
+import { page } from './view.ts';
+
+const STATEMENT_TIMEOUT_MS = 30_000;
+const MAX_CONNECTIONS = 8;
+const BODY_LIMIT = 64 * 1024;
+const REQUEST_TIMEOUT_MS = 10_000;
+
+/** No inline code, nothing from other sites, and no other site can show a page in a frame. */
+const HEADERS = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+  'cache-control': 'no-store',
+  'referrer-policy': 'same-origin',
+  'x-content-type-options': 'nosniff',
+};
+
+/** Serves the console and the operator API. Resolves when it listens. */
+export async function startConsole(config: ConsoleConfig, log: Logger) {
+  await using opened = new AsyncDisposableStack();
+  const server = { service: 'console', connectionString: config.DATABASE_URL, log } as const;
+  const limits = { maxConnections: MAX_CONNECTIONS, statementTimeoutMs: STATEMENT_TIMEOUT_MS };
+  const db = opened.use(openServicePool(server, limits));
+  await assertReady(db, 'console');
+  const tasks = startPeriodicTasks(
+    [reportProcess(db, { service: 'console', version: manifest.version }, () => ({}))],
+    log,
+  );
+  opened.defer(() => tasks.stop());
+  const app = Fastify({
+    genReqId: () => randomUUID(),
+    bodyLimit: BODY_LIMIT,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    forceCloseConnections: true,
+  });
+  opened.defer(() => app.close());
+  app.addHook(
+    'onRequest',
+    async (request, reply) => void reply.headers({ ...HEADERS, 'x-request-id': request.id }),
+  );
+  app.decorateRequest('operator', null);
+  answerProblems(app, log);
+  const operations = operationsOf(config.WEBHOOK_ALLOW_PRIVATE === 'true');
+  const byId = new Map(operations.map((operation) => [operation.id, operation]));
+  const context = { db, log };
+  const isSecure = config.CONSOLE_URL?.startsWith('https:') ?? false;
+  addAssets(app);
+  app.get('/health/live', () => ({ status: 'ok' }));
+  app.get('/health/ready', async (_request, reply) => {
+    const isUp = await ping(db);
+    return reply.code(isUp ? 200 : 503).send({ postgres: isUp ? 'up' : 'down' });
+  });
+  await app.register(async (known) => {
+    await known.register(formbody);
+    addPrincipals(known, db);
+    addSignIn(known, db, isSecure);
+    addPages(known, byId, context);
+    addForms(known, byId, context);
+    addLive(known, byId, context);
+    await addOperatorApi(known, operations, context);
+  });
+  const baseUrl = await app.listen({ host: config.CONSOLE_HOST, port: config.CONSOLE_PORT });
+  log.info(`listening at ${baseUrl}`);
+  return Object.assign(opened.move(), { baseUrl });
+}
+
+/** Answers problems as a page to browsers, and as JSON to others. A browser that is not signed in gets the sign-in. */
+function answerProblems(app: FastifyInstance, log: Logger): void {
+  app.setNotFoundHandler(() => {
+    throw new Refusal(404, 'No such page');
+  });
+  app.setErrorHandler<FastifyError>((error, request, reply) => {
+    const problem = problemOf(error, request, log);
+    const { status, title, detail = '' } = problem;
+    const isApi = request.url.startsWith('/operator/');
+    if (isApi) return reply.code(status).type('application/problem+json').send(JSON.stringify(problem));
+    if (status === 401) return reply.redirect('/sign-in', 303);
+    const main = html`<p role="alert">${detail || title}</p>
+      <p><a href="/">Launches</a></p>`;
+    const { operator, url: path } = request;
+    return reply.code(status).type('text/html; charset=utf-8').send(page({ title, operator, path, main }));
+  });
+}
+
+const ASSETS = { 'console.css': 'text/css; charset=utf-8', 'live.js': 'text/javascript; charset=utf-8' };
+
+function addAssets(app: FastifyInstance): void {
+  for (const [name, type] of Object.entries(ASSETS)) {
+    const content = readFileSync(new URL(`../browser/${name}`, import.meta.url));
+    app.get(`/assets/${name}`, (_request, reply) =>
+      reply.type(type).header('cache-control', 'max-age=60').send(content),
+    );
+  }
+}

@@ -1,0 +1,54 @@
+import { Type } from '@sinclair/typebox';
+import { Id } from '@floodgate/audit';
+import { performs, reads } from '@floodgate/operators';
+import {
+  createEventAction,
+  grantEventAction,
+  moveEventAction,
+  notifyHoldersAction,
+  revokeEventAction,
+  updateEventAction,
+} from './actions.ts';
+import { findEvent, listEvents, listShards } from './events.ts';
+
+const None = Type.Object({});
+const OneEvent = Type.Object({ eventId: Id });
+
+export const eventOperations = [
+  reads(['GET /events', 'events:read', 'List events, oldest first'], 'eventList', None, ({ db }) =>
+    listEvents(db),
+  ),
+  reads(
+    ['GET /events/{eventId}', 'events:read', 'Show an event'],
+    'eventShow',
+    OneEvent,
+    ({ db }, { eventId }) => findEvent(db, eventId),
+  ),
+  performs(['POST /events', 'events:write', 'Add an event'], createEventAction),
+  performs(
+    ['PATCH /events/{eventId}', 'events:write', 'Change the given settings of an event'],
+    updateEventAction,
+  ),
+  performs(
+    ['POST /events/{eventId}/notify-holders', 'events:write', 'Send the new time and place to attendees'],
+    notifyHoldersAction,
+  ),
+  performs(
+    ['PUT /events/{eventId}/partners/{partnerId}', 'events:write', 'Open an event to a partner'],
+    grantEventAction,
+  ),
+  performs(
+    ['DELETE /events/{eventId}/partners/{partnerId}', 'events:write', 'Close an event to a partner'],
+    revokeEventAction,
+  ),
+  reads(
+    ['GET /shards', 'events:read', 'List shards and the number of events in each'],
+    'shardList',
+    None,
+    ({ db }) => listShards(db),
+  ),
+  performs(
+    ['POST /events/{eventId}/move', 'events:write', 'Move an event without registrations to another shard'],
+    moveEventAction,
+  ),
+];

@@ -1,0 +1,119 @@
+import type { Database } from '@floodgate/database';
+import { inCamelCase } from '@floodgate/database/connection/connect';
+import { createFairQueue } from '@floodgate/service/fair-queue';
+import { sql } from 'kysely';
+import { ROLES, type Role, type Scope } from './scopes.ts';
+import { createAccessText, isPassword, parseAccessText } from './secrets.ts';
+
+const SESSION_HOURS = 12;
+/** Wrong passwords before each further one locks the operator out for LOCK_SECONDS. */
+const MOST_FAILURES = 5;
+const LOCK_SECONDS = 60;
+const SIGN_IN_WITHIN_MS = 5_000;
+
+/** Who uses the console or the operator API. */
+export interface OperatorPrincipal {
+  /** The id of the session or token. */
+  accessId: string;
+  /** As in the audit log. */
+  name: string;
+  /** Null: a machine. */
+  operatorId: number | null;
+  role: Role | null;
+  scopes: readonly Scope[];
+}
+
+export const mayUse = ({ scopes }: OperatorPrincipal, scope: Scope) => scopes.includes(scope);
+
+/** Sessions and tokens that are neither expired nor revoked, and whose operator is not disabled. */
+const OPEN = sql`
+  operator_access left join operators on operators.id = operator_id
+  where revoked_at is null and disabled_at is null and expires_at > now()`;
+
+/** Returns those of these ids whose session or token is still open. */
+export async function findOpenAccess(db: Database, ids: readonly string[]): Promise<Set<string>> {
+  const { rows } = await sql<{ id: string }>`
+    select operator_access.id from ${OPEN} and operator_access.id = any(${ids}::text[])`.execute(db);
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Returns who has this session or token. Undefined: it is unknown, expired or revoked, or its operator is disabled. */
+export async function findPrincipal(db: Database, text: string): Promise<OperatorPrincipal | undefined> {
+  const parsed = parseAccessText(text);
+  if (!parsed) return undefined;
+  const { rows } = await sql<{
+    secretHash: Buffer;
+    operatorId: number | null;
+    name: string;
+    role: Role | null;
+    scopes: Scope[] | null;
+  }>`
+    select secret_hash, operator_id, coalesce(operators.name, 'token:' || operator_access.name) as name, role, scopes
+    from ${OPEN} and operator_access.id = ${parsed.id}`.execute(inCamelCase(db));
+  const found = rows[0];
+  if (!found || !parsed.isOf(found.secretHash)) return undefined;
+  const { operatorId, name, role } = found;
+  return { accessId: parsed.id, name, operatorId, role, scopes: role ? ROLES[role] : found.scopes! };
+}
+
+/** Opens a session of an operator. Returns its text. Deletes the operator's expired sessions. */
+export async function openSession(db: Database, operatorId: number): Promise<string> {
+  const { text, ...access } = createAccessText();
+  await sql`
+    delete from operator_access where operator_id = ${operatorId} and expires_at < now()`.execute(db);
+  await sql`
+    insert into operator_access (id, secret_hash, operator_id, expires_at)
+    values (${access.id}, ${access.secretHash}, ${operatorId}, now() + make_interval(hours => ${SESSION_HOURS}))`.execute(
+    db,
+  );
+  return text;
+}
+
+/**
+ * Returns a function that checks a name and a password. It resolves to the operator's id, or undefined: the caller must not say why.
+ * It checks one password at a time, so that a flood of sign-ins cannot take all cores, and throws QueueFull if too many wait.
+ */
+export function createSignIn(db: Database) {
+  const queue = createFairQueue({ answerWithinMs: SIGN_IN_WITHIN_MS, waitingLimit: 10 });
+  return (name: string, password: string): Promise<number | undefined> =>
+    queue(
+      0,
+      () => true,
+      async () => {
+        const { rows } = await sql<{ id: number; passwordHash: string | null }>`
+        select id, password_hash from operators
+        where name = ${name} and disabled_at is null and coalesce(locked_until < now(), true)`.execute(
+          inCamelCase(db),
+        );
+        const [operator] = rows;
+        const isRight = await isPassword(password, operator?.passwordHash ?? null);
+        if (operator) await countSignIn(db, operator.id, isRight);
+        return isRight ? operator!.id : undefined;
+      },
+    );
+}
+
+async function countSignIn(db: Database, id: number, isRight: boolean): Promise<void> {
+  const lockSeconds = sql`case when failures + 1 >= ${MOST_FAILURES} then ${LOCK_SECONDS} else 0 end`;
+  const change = isRight
+    ? sql`failures = 0, locked_until = null`
+    : sql`failures = failures + 1, locked_until = now() + make_interval(secs => ${lockSeconds})`;
+  await sql`update operators set ${change} where id = ${id}`.execute(db);
+}
+
+/** Returns the operator who signs in at the identity provider with this address. */
+export async function findOperatorByEmail(db: Database, email: string): Promise<number | undefined> {
+  const { rows } = await sql<{ id: number }>`
+    select id from operators where lower(email) = lower(${email}) and disabled_at is null`.execute(db);
+  return rows[0]?.id;
+}
+
+/** Ends a session or token at once. */
+export async function revokeAccess(db: Database, accessId: string) {
+  const { rows } = await sql<{ name: string }>`
+    update operator_access set revoked_at = now() where id = ${accessId} and revoked_at is null
+    returning coalesce(name, (select operators.name from operators where operators.id = operator_id)) as name`.execute(
+    db,
+  );
+  return rows[0]?.name;
+}

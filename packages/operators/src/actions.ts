@@ -1,0 +1,186 @@
+import { Type } from '@sinclair/typebox';
+import { defineAction, Name, text } from '@floodgate/audit';
+import { inCamelCase, type Database } from '@floodgate/database';
+import { Failure } from '@floodgate/service/failure';
+import { sql } from 'kysely';
+import { revokeAccess } from './access.ts';
+import { ROLES, SCOPES, type Role, type Scope } from './scopes.ts';
+import { createAccessText, createPassword, hashPassword } from './secrets.ts';
+
+const RoleName = Type.Union(
+  (Object.keys(ROLES) as Role[]).map((role) => Type.Literal(role)),
+  { description: 'viewer, operator or owner' },
+);
+const Email = Type.Union([text(3, 254), Type.Null()], { description: 'an e-mail address, or none' });
+/** The name of a token begins with token: in the audit log. */
+const OperatorName = Type.RegExp(/^(?!token:|partner:|device:)(?!\s)[^\p{Cc}\p{Cs}]{1,255}(?<!\s)$/u, {
+  description: `${Name.description!}, without token:, partner: or device: at the start`,
+});
+const Scopes = Type.Array(Type.Union(SCOPES.map((scope) => Type.Literal(scope))), {
+  minItems: 1,
+  uniqueItems: true,
+  description: `of ${SCOPES.join(', ')}`,
+});
+
+export interface Operator {
+  id: number;
+  name: string;
+  role: Role;
+  email: string | null;
+  disabledAt: Date | null;
+  createdAt: Date;
+}
+
+const COLUMNS = sql`id, name, role, email, disabled_at, created_at`;
+
+async function lockOperator(db: Database, name: string): Promise<Operator> {
+  const found = await sql<Operator>`
+    select ${COLUMNS} from operators where name = ${name} for update`.execute(inCamelCase(db));
+  if (!found.rows[0]) throw new Failure('no such operator');
+  return found.rows[0];
+}
+
+const endSessions = (db: Database, operatorId: number) =>
+  sql`update operator_access set revoked_at = now() where operator_id = ${operatorId} and revoked_at is null`.execute(
+    db,
+  );
+
+/** Without an owner, nobody could manage operators in the console. */
+async function assertOwner(db: Database) {
+  const { rows } =
+    await sql`select from operators where role = 'owner' and disabled_at is null limit 1`.execute(db);
+  if (rows.length === 0) throw new Failure('this is the last owner; make another operator the owner first');
+}
+
+/** Adds an operator with a password, which only the result contains. */
+export const createOperatorAction = defineAction({
+  name: 'operator.create',
+  input: Type.Object({ name: OperatorName, role: RoleName, email: Type.Optional(Email) }),
+  refusals: {
+    operators_name_key: 'an operator of this name already exists',
+    operators_email_key: 'an operator with this e-mail address already exists',
+  },
+  run: async (db, { name, role, email = null }, note) => {
+    const password = createPassword();
+    const { rows } = await sql<Operator>`
+      insert into operators (name, role, email, password_hash)
+      values (${name}, ${role}, ${email}, ${await hashPassword(password)})
+      returning ${COLUMNS}`.execute(inCamelCase(db));
+    note(`operator:${rows[0]!.id}`, { after: { name, role } });
+    return { ...rows[0]!, password };
+  },
+});
+
+/** Changes the role or address of an operator. It applies to open sessions at once. */
+export const updateOperatorAction = defineAction({
+  name: 'operator.update',
+  input: Type.Object({
+    name: Name,
+    role: Type.Optional(RoleName),
+    email: Type.Optional(Email),
+    disabled: Type.Optional(Type.Boolean({ description: 'true or false' })),
+  }),
+  check: (input): Record<string, string> =>
+    Object.keys(input).length === 1 ? { name: 'nothing to change; give at least one setting' } : {},
+  refusals: { operators_email_key: 'an operator with this e-mail address already exists' },
+  run: async (db, { name, role, email, disabled }, note) => {
+    const before = await lockOperator(db, name);
+    const { disabledAt } = before;
+    const { rows } = await sql<Operator>`
+      update operators set role = ${role ?? before.role}, email = ${email === undefined ? before.email : email},
+        disabled_at = ${disabled === undefined ? disabledAt : disabled ? (disabledAt ?? new Date()) : null}
+      where id = ${before.id} returning ${COLUMNS}`.execute(inCamelCase(db));
+    const after = rows[0]!;
+    if (before.role === 'owner') await assertOwner(db);
+    if (after.disabledAt) await endSessions(db, before.id);
+    const audited = (operator: Operator) => ({ role: operator.role, disabled: operator.disabledAt !== null });
+    note(`operator:${before.id}`, { before: audited(before), after: audited(after) });
+    return after;
+  },
+});
+
+/** Sets a new password, which only the result contains. Ends the sessions of the operator. */
+export const resetPasswordAction = defineAction({
+  name: 'operator.reset-password',
+  input: Type.Object({ name: Name }),
+  run: async (db, { name }, note) => {
+    const { id } = await lockOperator(db, name);
+    const password = createPassword();
+    await sql`
+      update operators set password_hash = ${await hashPassword(password)}, failures = 0, locked_until = null
+      where id = ${id}`.execute(db);
+    await endSessions(db, id);
+    note(`operator:${id}`, { after: { password: 'reset' } });
+    return { name, password };
+  },
+});
+
+export const signOutOperatorAction = defineAction({
+  name: 'operator.sign-out',
+  input: Type.Object({ name: Name }),
+  run: async (db, { name }, note) => {
+    const { id } = await lockOperator(db, name);
+    const ended = Number((await endSessions(db, id)).numAffectedRows);
+    if (ended > 0) note(`operator:${id}`, { after: { endedSessions: ended } });
+    return { name, ended };
+  },
+});
+
+const TEN_YEARS_MS = 3_650 * 86_400_000;
+const EXPIRY_RULE = 'a time in the next ten years';
+
+/** Issues a token to a machine. Only the result contains it. */
+export const createTokenAction = defineAction({
+  name: 'token.create',
+  input: Type.Object({ name: Name, scopes: Scopes, expiresAt: Type.Date({ description: EXPIRY_RULE }) }),
+  check: ({ expiresAt }): Record<string, string> => {
+    const lifeMs = expiresAt.getTime() - Date.now();
+    return lifeMs > 0 && lifeMs <= TEN_YEARS_MS ? {} : { expiresAt: EXPIRY_RULE };
+  },
+  run: async (db, { name, scopes, expiresAt }, note) => {
+    const { text: token, id, secretHash } = createAccessText();
+    await sql`
+      insert into operator_access (id, secret_hash, name, scopes, expires_at)
+      values (${id}, ${secretHash}, ${name}, ${scopes}::text[], ${expiresAt})`.execute(db);
+    note(`access:${id}`, { after: { name, scopes, expiresAt } });
+    return { id, name, scopes, expiresAt, token };
+  },
+});
+
+export const revokeAccessAction = defineAction({
+  name: 'access.revoke',
+  input: Type.Object({
+    accessId: Type.String({ pattern: '^[0-9a-f]{16}$', description: '16 of 0–9 and a–f' }),
+  }),
+  run: async (db, { accessId }, note) => {
+    const name = await revokeAccess(db, accessId);
+    if (name === undefined) throw new Failure('no open session or token has this id');
+    note(`access:${accessId}`, { before: { name }, after: { revoked: true } });
+    return { id: accessId, name, state: 'revoked' as const };
+  },
+});
+
+export async function listOperators(db: Database): Promise<Operator[]> {
+  const { rows } = await sql<Operator>`select ${COLUMNS} from operators order by name`.execute(
+    inCamelCase(db),
+  );
+  return rows;
+}
+
+/** Returns the open sessions and tokens, newest first. */
+export async function listAccess(db: Database) {
+  const { rows } = await sql<{
+    id: string;
+    kind: 'session' | 'token';
+    name: string;
+    scopes: Scope[] | null;
+    createdAt: Date;
+    expiresAt: Date;
+  }>`
+    select operator_access.id, case when operator_id is null then 'token' else 'session' end as kind,
+      coalesce(operators.name, operator_access.name) as name, scopes, operator_access.created_at, expires_at
+    from operator_access left join operators on operators.id = operator_id
+    where revoked_at is null and expires_at > now()
+    order by operator_access.created_at desc`.execute(inCamelCase(db));
+  return rows;
+}

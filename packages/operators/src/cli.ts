@@ -1,0 +1,89 @@
+import { Option, type Command } from '@commander-js/extra-typings';
+import { performing } from '@floodgate/audit/performing';
+import { answeringFromDatabase, record, tableOf, type Cli } from '@floodgate/command';
+import { parseExpiry, parseText } from '@floodgate/command/arguments';
+
+const loadActions = () => import('./actions.ts');
+
+const NAME = ['<name>', 'the operator', parseText] as const;
+const ROLES = ['viewer', 'operator', 'owner'] as const;
+const EMAIL = 'address for the sign-in at the identity provider, or none';
+const PASSWORD = 'Keep the password now: it will not be shown again.';
+const TOKEN = 'Keep the token now: it will not be shown again.';
+
+/** `floodgate operator …` */
+export function addOperatorCommands(program: Command, cli: Cli): void {
+  const operator = program.command('operator').description('people who use the console');
+  const performs = performing(operator, cli, loadActions);
+  performs('create', 'createOperatorAction', ({ name, role, password }) => {
+    return `${record({ operator: name, role, password })}\n${PASSWORD}`;
+  })
+    .description('add an operator with a password, which is shown only once')
+    .argument('<name>', 'the name, as in the audit log', parseText)
+    .addOption(new Option('--role <role>', 'what the operator may do').choices(ROLES).makeOptionMandatory())
+    .option('--email <address>', EMAIL, parseText);
+  performs('update', 'updateOperatorAction', (updated) => record(fieldsOf(updated)))
+    .description('change the given settings of an operator; open sessions have them at once')
+    .argument(...NAME)
+    .addOption(new Option('--role <role>', 'what the operator may do').choices(ROLES))
+    .option('--email <address>', EMAIL, parseText)
+    .addOption(
+      new Option('--disable', 'end the sessions, and refuse further ones').implies({ disabled: true }),
+    )
+    .addOption(new Option('--enable', 'accept sign-ins again').implies({ disabled: false }));
+  performs('reset-password', 'resetPasswordAction', ({ name, password }) => {
+    return `${record({ operator: name, password })}\n${PASSWORD}`;
+  })
+    .description('set a new password, which is shown only once, and end the sessions')
+    .argument(...NAME);
+  performs('sign-out', 'signOutOperatorAction', ({ name, ended }) => `${name}: ${ended} sessions ended`)
+    .description('end the sessions of an operator at once')
+    .argument(...NAME);
+  const list = operator.command('list').description('list operators');
+  answeringFromDatabase(list, cli, async (db) => {
+    const operators = await (await loadActions()).listOperators(db);
+    return { document: operators, text: tableOf(operators.map(fieldsOf)) };
+  });
+}
+
+/** `floodgate access …` */
+export function addAccessCommands(program: Command, cli: Cli): void {
+  const access = program.command('access').description('sessions of operators, and tokens of machines');
+  const performs = performing(access, cli, loadActions);
+  performs('create-token', 'createTokenAction', ({ token, id, scopes, expiresAt: expires }) => {
+    return `${record({ token, id, scopes: scopes.join(', '), expires })}\n${TOKEN}`;
+  })
+    .description('issue a token for the operator API, which is shown only once')
+    .argument('<name>', 'its name in the audit log, after "token:"', parseText)
+    .requiredOption('--scopes <scopes>', 'e.g. events:read,tickets:write', parseScopes)
+    .requiredOption(
+      '--expires <when>',
+      'a time (2027-01-31T00:00:00Z) or a duration (90d, 12h)',
+      parseExpiry,
+    );
+  performs('revoke', 'revokeAccessAction', ({ id, name }) => `revoked ${id} of ${name}`)
+    .description('end a session, or revoke a token, at once')
+    .argument('<accessId>', 'its id', parseText);
+  const list = access.command('list').description('list open sessions and tokens, newest first');
+  answeringFromDatabase(list, cli, async (db) => {
+    const all = await (await loadActions()).listAccess(db);
+    const rows = all.map(({ scopes, ...rest }) => ({ ...rest, scopes: scopes?.join(', ') ?? null }));
+    return { document: all, text: tableOf(rows) };
+  });
+}
+
+const parseScopes = (scopes: string) => scopes.split(',').map((scope) => scope.trim());
+
+const fieldsOf = ({ name, role, email, disabledAt, createdAt }: OperatorRow) => ({
+  name,
+  role,
+  email,
+  disabled: disabledAt,
+  created: createdAt,
+});
+
+type OperatorRow = Record<'name' | 'role', string> & {
+  email: string | null;
+  disabledAt: Date | null;
+  createdAt: Date;
+};

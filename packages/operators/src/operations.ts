@@ -1,0 +1,90 @@
+import type { Static, TObject, TSchema } from '@sinclair/typebox';
+import { perform, type Action } from '@floodgate/audit';
+import type { Database } from '@floodgate/database';
+import { InvalidInput } from '@floodgate/service/failure';
+import { wrongFields } from '@floodgate/service/load-config';
+import type { Logger } from '@floodgate/service/log';
+import type { Scope } from './scopes.ts';
+
+/** What operations can use. */
+export interface OperationContext {
+  db: Database;
+  log: Logger;
+}
+
+/** One operation of the operator API, which the console's pages use as well. */
+export interface Operation {
+  method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+  /** Below /operator/v1. Fields in braces come from the path, the others from the query of a GET or from the body. */
+  path: string;
+  /** Its name in the OpenAPI document. */
+  id: string;
+  scope: Scope;
+  summary: string;
+  input: TObject;
+  /** Throws InvalidInput and Failure, as actions do. */
+  run(context: OperationContext, input: Record<string, unknown>, actor: string): Promise<unknown>;
+}
+
+/** Which operation: `GET /events/{eventId}`, its scope and its summary. */
+type Heading = [route: `${Operation['method']} /${string}`, scope: Scope, summary: string];
+
+/** Returns an operation that reads. */
+export function reads<Input extends TObject>(
+  heading: Heading,
+  id: string,
+  input: Input,
+  run: (context: OperationContext, input: Static<Input>) => Promise<unknown>,
+): Operation {
+  return {
+    ...headed(heading),
+    id,
+    input,
+    run: async (context, values) => {
+      const rules = wrongFields(input, values);
+      if (Object.keys(rules).length > 0) throw new InvalidInput(rules);
+      return run(context, values);
+    },
+  };
+}
+
+/** Returns an operation that performs an action. Its id is the action's name: "ticketUpdate" for "ticket.update". */
+export function performs<Input extends TObject, Result>(
+  heading: Heading,
+  action: Action<Input, Result>,
+  present: (result: Result) => unknown = (result) => result,
+): Operation {
+  return {
+    ...headed(heading),
+    id: action.name.replaceAll(/[.-](\w)/g, (_, letter: string) => letter.toUpperCase()),
+    input: action.input,
+    run: async ({ db }, values, actor) => present(await perform(db, action, values as Static<Input>, actor)),
+  };
+}
+
+function headed([route, scope, summary]: Heading) {
+  const [method, path] = route.split(' ') as [Operation['method'], string];
+  return { method, path, scope, summary };
+}
+
+const allOf = (schema: TSchema): TSchema[] => (schema['anyOf'] as TSchema[] | undefined) ?? [schema];
+const has = (schema: TSchema, type: string) => allOf(schema).some((one) => one['type'] === type);
+
+/** Returns the value that a text stands for: a field of a path, a query or a form. A text that stands for none stays a text. */
+export function valueOf(schema: TSchema, text: string): unknown {
+  if (has(schema, 'null') && text === 'none') return null;
+  if (has(schema, 'array')) return text.split(/[\s,]+/).filter(Boolean);
+  if ((has(schema, 'integer') || has(schema, 'number')) && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);
+  if (has(schema, 'boolean') && /^(true|false)$/.test(text)) return text === 'true';
+  return fromJson(schema, text);
+}
+
+/** Returns the value of a field in JSON, which has times as texts with an offset. */
+export function fromJson(schema: TSchema, value: unknown): unknown {
+  if (typeof value !== 'string' || !has(schema, 'Date')) return value;
+  try {
+    return new Date(Temporal.Instant.from(value).epochMilliseconds);
+  } catch {
+    return value;
+  }
+}

@@ -1,0 +1,44 @@
+import { createHash, randomBytes, scrypt, timingSafeEqual, type ScryptOptions } from 'node:crypto';
+import { promisify } from 'node:util';
+
+const derive = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt);
+
+// The parameters that OWASP recommends for scrypt, with 64 MiB of memory.
+const COST = { N: 2 ** 16, r: 8, p: 2, maxmem: 2 ** 27 };
+const BYTES = 32;
+const NOBODY = `${'0'.repeat(32)}$${'0'.repeat(64)}`;
+
+/** Returns the salted hash of a password, as stored. Takes about 0.3 s of a core. */
+export async function hashPassword(password: string): Promise<string> {
+  const salt = randomBytes(16);
+  const hash = await derive(password.normalize(), salt, BYTES, COST);
+  return `${salt.toString('hex')}$${hash.toString('hex')}`;
+}
+
+/** Returns whether the password has this hash. Takes the same time if there is none, so that nobody can find out who has one. */
+export async function isPassword(password: string, stored: string | null): Promise<boolean> {
+  const [salt, hash] = (stored ?? NOBODY).split('$').map((hex) => Buffer.from(hex, 'hex'));
+  return timingSafeEqual(await derive(password.normalize(), salt!, BYTES, COST), hash!) && stored !== null;
+}
+
+/** Returns a password that a person can type. It has 95 random bits. */
+export const createPassword = () =>
+  Array.from(randomBytes(19), (byte) => 'abcdefghijkmnpqrstuvwxyz23456789'[byte % 32]).join('');
+
+const ACCESS = /^fgo_([0-9a-f]{16})_([A-Za-z0-9_-]{43})$/;
+
+const hashSecret = (secret: string) => createHash('sha256').update(secret).digest();
+
+/** Returns the text of a new session or token, and its id and hash, which are stored. */
+export function createAccessText() {
+  const id = randomBytes(8).toString('hex');
+  const secret = randomBytes(32).toString('base64url');
+  return { id, text: `fgo_${id}_${secret}`, secretHash: hashSecret(secret) };
+}
+
+/** Returns the id in the text of a session or token, and a function that compares its secret with a hash. Undefined: another text. */
+export function parseAccessText(text: string) {
+  const [, id, secret] = ACCESS.exec(text) ?? [];
+  if (!id || !secret) return undefined;
+  return { id, isOf: (secretHash: Buffer) => timingSafeEqual(hashSecret(secret), secretHash) };
+}

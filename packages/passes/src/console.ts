@@ -1,0 +1,25 @@
+import { Type } from '@sinclair/typebox';
+import { performs, reads } from '@floodgate/operators';
+import { rotatePassKeyAction, withdrawPassKeyAction } from './actions.ts';
+import { checkPass } from './check-pass.ts';
+import { listPassKeys } from './keys.ts';
+
+export const passOperations = [
+  reads(
+    ['GET /passes/keys', 'passes:read', 'List the keys that sign passes'],
+    'passKeyList',
+    Type.Object({}),
+    ({ db }) => listPassKeys(db),
+  ),
+  performs(['POST /passes/keys', 'passes:write', 'Create a new signing key'], rotatePassKeyAction),
+  performs(
+    ['DELETE /passes/keys/{keyId}', 'passes:write', 'Invalidate all passes that a retired key signed'],
+    withdrawPassKeyAction,
+  ),
+  reads(
+    ['GET /passes/verify', 'passes:read', 'Check a pass'],
+    'passVerify',
+    Type.Object({ token: Type.String({ maxLength: 1_000, description: 'the text of its QR code' }) }),
+    ({ db }, { token }) => checkPass(db, token),
+  ),
+];

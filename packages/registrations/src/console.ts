@@ -1,0 +1,98 @@
+import { Type } from '@sinclair/typebox';
+import { Id, text, whole } from '@floodgate/audit';
+import { findEvent } from '@floodgate/events';
+import { readLags } from '@floodgate/journal';
+import { performs, reads } from '@floodgate/operators';
+import { Failure } from '@floodgate/service/failure';
+import { cancelRegistrationAction, redriveAction, redriveShards } from './actions.ts';
+import { listFailedBatches, readBacklog } from './finalize/backlog.ts';
+import { CURSOR_PROBLEMS, findByPassReference, listRegistrations } from './list/list-registrations.ts';
+import { reconcile } from './reconcile/reconcile.ts';
+import { findAttendee, statusOf } from './status/find-registrations.ts';
+
+const OneRegistration = Type.Object({ passReference: text(1, 255) });
+const limit = Type.Optional(whole(1, 1_000));
+const { shardId: _shard, ...redriven } = redriveAction.input.properties;
+
+export const registrationOperations = [
+  reads(
+    [
+      'GET /events/{eventId}/registrations',
+      'registrations:read',
+      "List the changes of a partner's registrations, in order",
+    ],
+    'registrationList',
+    Type.Object({
+      eventId: Id,
+      partnerId: Id,
+      after: Type.Optional(whole(0, Number.MAX_SAFE_INTEGER)),
+      limit,
+    }),
+    async ({ db }, { eventId, partnerId, after = 0, limit: most = 100 }) => {
+      const { shardId } = await findEvent(db, eventId);
+      const page = await listRegistrations(db, { shardId, eventId, partnerId }, after, most);
+      if (typeof page === 'string') throw new Failure(`after: ${CURSOR_PROBLEMS[page]}`);
+      const { rows, ...rest } = page;
+      return { registrations: rows.map(statusOf), ...rest };
+    },
+  ),
+  reads(
+    ['GET /registrations/{passReference}', 'registrations:read', 'Show the state of a registration'],
+    'registrationShow',
+    OneRegistration,
+    async ({ db }, { passReference }) => {
+      const { row, partnerId } = await findByPassReference(db, passReference);
+      return { ...statusOf(row), partnerId, eventId: row.eventId };
+    },
+  ),
+  reads(
+    ['GET /registrations/{passReference}/attendee', 'attendees:read', 'Show the attendee of a registration'],
+    'attendeeShow',
+    OneRegistration,
+    async ({ db }, { passReference }) => {
+      const { row, shardId } = await findByPassReference(db, passReference);
+      return findAttendee(db, shardId, row.serial);
+    },
+  ),
+  performs(
+    [
+      'POST /registrations/{passReference}/cancel',
+      'registrations:write',
+      'Cancel a registration, even after the deadline',
+    ],
+    cancelRegistrationAction,
+  ),
+];
+
+export const queueOperations = [
+  reads(
+    ['GET /backlog', 'queue:read', 'Show what waits for finalization and delivery'],
+    'backlogShow',
+    Type.Object({}),
+    async ({ db }) => ({
+      ...(await readBacklog(db)),
+      deliveries: await readLags(db),
+    }),
+  ),
+  reads(
+    ['GET /batches/failed', 'queue:read', 'List failed batches, the oldest first'],
+    'batchFailed',
+    Type.Object({ eventId: Type.Optional(Id), limit }),
+    ({ db }, { eventId, limit: most = 100 }) => listFailedBatches(db, { eventId, limit: most }),
+  ),
+  {
+    ...performs(['POST /batches/redrive', 'queue:write', 'Retry failed batches'], redriveAction),
+    input: Type.Object({ ...redriven, limit: Type.Optional(redriven.limit) }),
+    run: ({ db }: { db: Parameters<typeof redriveShards>[0] }, selection: object, actor: string) =>
+      redriveShards(db, { limit: 1_000, ...selection }, actor),
+  },
+  reads(
+    ['GET /reconcile', 'queue:read', 'Prove that seats, registrations and batches agree'],
+    'reconcile',
+    Type.Object({}),
+    async ({ db }) => {
+      const differences = await reconcile(db);
+      return { balanced: differences.length === 0, differences };
+    },
+  ),
+];

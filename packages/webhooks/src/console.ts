@@ -1,0 +1,74 @@
+import { Type } from '@sinclair/typebox';
+import { Id, whole } from '@floodgate/audit';
+import { WebhookPath } from '@floodgate/contract';
+import type { Database } from '@floodgate/database';
+import { findEvent } from '@floodgate/events';
+import { performs, reads, type Operation } from '@floodgate/operators';
+import { Failure } from '@floodgate/service/failure';
+import { isRefused, webhookActions, type Changed, type Refused, type WebhookActionName } from './actions.ts';
+import { findEndpointAnywhere, listAttempts, listEndpoints, webhookOf, type Endpoint } from './endpoints.ts';
+
+export { allowPrivateSetting } from './settings.ts';
+
+/** Each change with its route and summary. */
+const CHANGES: Record<WebhookActionName, [route: `${Operation['method']} /${string}`, summary: string]> = {
+  create: ['POST /events/{eventId}/webhooks', "Send the changes of a partner's registrations to a URL"],
+  update: ['PATCH /webhooks/{webhookId}', 'Change a webhook'],
+  test: ['POST /webhooks/{webhookId}/test', 'Send a test message'],
+  replay: ['POST /webhooks/{webhookId}/replay', 'Send all entries since a time again'],
+  rotate: ['POST /webhooks/{webhookId}/rotate', 'Create a new secret'],
+  pause: ['POST /webhooks/{webhookId}/pause', 'Stop its messages until resume'],
+  resume: ['POST /webhooks/{webhookId}/resume', 'Resume its messages where they stopped'],
+  delete: ['DELETE /webhooks/{webhookId}', 'Delete it with its secrets and attempts'],
+};
+
+/** The operations on partners' webhooks. URLs with http are accepted in development only. */
+export function webhookOperations(allowsHttp: boolean) {
+  const actions = webhookActions(allowsHttp);
+  return [
+    reads(
+      ['GET /events/{eventId}/webhooks', 'webhooks:read', 'List the webhooks of an event'],
+      'webhookList',
+      Type.Object({ eventId: Id }),
+      async ({ db }, { eventId }) => {
+        const { shardId } = await findEvent(db, eventId);
+        return (await listEndpoints(db, { shardId, eventId })).map((endpoint) => shown(endpoint));
+      },
+    ),
+    reads(
+      ['GET /webhooks/{webhookId}', 'webhooks:read', 'Show a webhook without its secret'],
+      'webhookShow',
+      Type.Object(WebhookPath.properties),
+      async ({ db }, { webhookId }) => shown(await requireEndpoint(db, webhookId)),
+    ),
+    reads(
+      ['GET /webhooks/{webhookId}/attempts', 'webhooks:read', 'List the latest attempts, latest first'],
+      'webhookAttempts',
+      Type.Object({ ...WebhookPath.properties, limit: Type.Optional(whole(1, 1_000)) }),
+      async ({ db }, { webhookId, limit = 50 }) =>
+        listAttempts(db, await requireEndpoint(db, webhookId), limit),
+    ),
+    ...Object.entries(CHANGES).map(([name, [route, summary]]) =>
+      performs([route, 'webhooks:write', summary], actions[name as WebhookActionName], changed),
+    ),
+  ];
+}
+
+const shown = ({ partnerId, eventId, pausedBy, ...rest }: Endpoint) => ({
+  ...webhookOf({ partnerId, eventId, pausedBy, ...rest }),
+  partnerId,
+  eventId,
+  pausedBy,
+});
+
+function changed(result: Changed | Refused) {
+  if (isRefused(result)) throw new Failure(result.reason);
+  const { endpoint, keys, ...made } = result;
+  return { ...shown(endpoint), ...(keys && { secret: webhookOf(endpoint, keys).secret }), ...made };
+}
+
+async function requireEndpoint(db: Database, id: string): Promise<Endpoint> {
+  const endpoint = await findEndpointAnywhere(db, id);
+  if (!endpoint) throw new Failure('no such webhook');
+  return endpoint;
+}

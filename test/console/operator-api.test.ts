@@ -1,0 +1,248 @@
+import { createEvent, findEvent } from '@floodgate/events';
+import { readAuditLog } from '@floodgate/audit';
+import { describe, expect } from 'vitest';
+import { addOperator, addToken, call, database, request, test } from '../harness/console-test.ts';
+import { createFixture } from '../harness/fixture.ts';
+
+/** The operations of the document, as "GET /events". */
+async function operations(): Promise<{ route: string; description: string }[]> {
+  const response = await request('/operator/v1/openapi.json');
+  const { paths } = (await response.json()) as {
+    paths: Record<string, Record<string, { description: string }>>;
+  };
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { description }]) => ({
+      route: `${method.toUpperCase()} ${path.replace('/operator/v1', '')}`,
+      description,
+    })),
+  );
+}
+
+describe('who may do what', () => {
+  /** Each operation, by the roles that may use it. */
+  const ALLOWED: Record<string, string[]> = {
+    'viewer, operator, owner': [
+      'GET /access',
+      'GET /audit',
+      'GET /backlog',
+      'GET /batches/failed',
+      'GET /events',
+      'GET /events/{eventId}',
+      'GET /events/{eventId}/registrations',
+      'GET /events/{eventId}/tickets',
+      'GET /events/{eventId}/webhooks',
+      'GET /keys',
+      'GET /mail',
+      'GET /mail/suppressions',
+      'GET /operators',
+      'GET /partners',
+      'GET /passes/keys',
+      'GET /passes/verify',
+      'GET /processes',
+      'GET /reconcile',
+      'GET /registrations/{passReference}',
+      'GET /shards',
+      'GET /webhooks/{webhookId}',
+      'GET /webhooks/{webhookId}/attempts',
+    ],
+    'operator, owner': [
+      'DELETE /events/{eventId}/partners/{partnerId}',
+      'DELETE /keys/{keyId}',
+      'DELETE /mail/suppressions/{address}',
+      'DELETE /passes/keys/{keyId}',
+      'DELETE /webhooks/{webhookId}',
+      'GET /registrations/{passReference}/attendee',
+      'PATCH /events/{eventId}',
+      'PATCH /tickets/{ticketId}',
+      'PATCH /webhooks/{webhookId}',
+      'POST /batches/redrive',
+      'POST /events',
+      'POST /events/{eventId}/mail/disable',
+      'POST /events/{eventId}/mail/enable',
+      'POST /events/{eventId}/mail/pause',
+      'POST /events/{eventId}/mail/resume',
+      'POST /events/{eventId}/move',
+      'POST /events/{eventId}/notify-holders',
+      'POST /events/{eventId}/tickets',
+      'POST /events/{eventId}/webhooks',
+      'POST /keys/{keyId}/rotate',
+      'POST /partners',
+      'POST /partners/{partnerId}/keys',
+      'POST /passes/keys',
+      'POST /registrations/{passReference}/cancel',
+      'POST /webhooks/{webhookId}/pause',
+      'POST /webhooks/{webhookId}/replay',
+      'POST /webhooks/{webhookId}/resume',
+      'POST /webhooks/{webhookId}/rotate',
+      'POST /webhooks/{webhookId}/test',
+      'PUT /events/{eventId}/partners/{partnerId}',
+      'PUT /partners/{partnerId}/contact',
+      'PUT /partners/{partnerId}/limit',
+      'PUT /partners/{partnerId}/weight',
+    ],
+    owner: [
+      'DELETE /access/{accessId}',
+      'PATCH /operators/{name}',
+      'POST /operators',
+      'POST /operators/{name}/reset-password',
+      'POST /operators/{name}/sign-out',
+      'POST /tokens',
+    ],
+  };
+
+  test('each operation is open to the roles of the table, and to nobody without a sign-in', async () => {
+    const roles = {
+      nobody: '',
+      viewer: (await addOperator('viewer')).session,
+      operator: (await addOperator('operator')).session,
+      owner: (await addOperator('owner')).session,
+    };
+    const found: Record<string, string[]> = {};
+    for (const { route } of await operations()) {
+      // No such thing has this id or name, so an allowed request changes nothing.
+      const asked = route.replaceAll(/\{\w+\}/g, '999999');
+      const statuses: string[] = [];
+      for (const [role, session] of Object.entries(roles)) {
+        const { status } = await call(session, asked, asked.startsWith('GET') ? undefined : {});
+        const isRefused = status === (role === 'nobody' ? 401 : 403);
+        if (!isRefused) statuses.push(role);
+      }
+      (found[statuses.join(', ')] ??= []).push(route);
+    }
+    expect(Object.keys(found)).toHaveLength(3);
+    for (const [who, routes] of Object.entries(ALLOWED)) expect(found[who]?.toSorted(), who).toEqual(routes);
+  });
+
+  test('a token may do what its scopes say, until it is revoked', async () => {
+    const token = await addToken('events:read');
+    expect((await call(token, 'GET /events')).status).toBe(200);
+    const refused = await call(token, 'POST /events', {
+      name: 'Gala',
+      passPrefix: 'GALA',
+      duplicatePolicy: 'allow',
+    });
+    expect(refused).toMatchObject({ status: 403, body: { detail: 'It requires events:write.' } });
+    const owner = await addOperator('owner');
+    const { status } = await call(owner.session, `DELETE /access/${token.slice(4, 20)}`);
+    expect(status).toBe(200);
+    expect((await call(token, 'GET /events')).status).toBe(401);
+  });
+
+  test('a session ends with its operator', async () => {
+    const viewer = await addOperator('viewer');
+    const owner = await addOperator('owner');
+    const path = `/operators/${encodeURIComponent(viewer.name)}`;
+    expect((await call(viewer.session, 'GET /events')).status).toBe(200);
+    expect((await call(owner.session, `PATCH ${path}`, { disabled: true })).status).toBe(200);
+    expect((await call(viewer.session, 'GET /events')).status).toBe(401);
+    // A session does not come back with its operator.
+    await call(owner.session, `PATCH ${path}`, { disabled: false });
+    expect((await call(viewer.session, 'GET /events')).status).toBe(401);
+  });
+
+  test('another role applies to open sessions at once', async () => {
+    const [viewer, owner] = [await addOperator('viewer'), await addOperator('owner')];
+    const event = { name: 'Gala', passPrefix: 'GALA', duplicatePolicy: 'allow' };
+    expect((await call(viewer.session, 'POST /events', event)).status).toBe(403);
+    await call(owner.session, `PATCH /operators/${encodeURIComponent(viewer.name)}`, { role: 'operator' });
+    expect((await call(viewer.session, 'POST /events', event)).status).toBe(200);
+  });
+});
+
+describe('input', () => {
+  test('is checked by the rules of the command line, each named', async () => {
+    const token = await addToken('tickets:write');
+    const { eventId } = await createFixture(database.db);
+    const body = { title: '', capacity: '5', saleStartsAt: '2026-11-21' };
+    expect(await call(token, `POST /events/${eventId}/tickets`, body)).toEqual({
+      status: 422,
+      body: {
+        status: 422,
+        title: 'Invalid input',
+        invalid: {
+          title: '1 to 255 characters, no control characters, no space around them',
+          capacity: 'a whole number from 0 to 2147483647',
+          saleStartsAt: 'a time, or none',
+        },
+      },
+    });
+  });
+
+  test('times have an offset, null is none, and an absent field stays as it is', async () => {
+    const token = await addToken('events:write');
+    const { eventId } = await createFixture(database.db);
+    const starts = '2027-01-31T20:00:00+01:00';
+    await call(token, `PATCH /events/${eventId}`, { startsAt: starts, venue: 'Town Hall' });
+    await call(token, `PATCH /events/${eventId}`, { venue: null });
+    expect(await findEvent(database.db, eventId)).toMatchObject({ startsAt: new Date(starts), venue: null });
+  });
+
+  test.for([
+    ['an event that does not exist', 'GET /events/999999', 409],
+    ['an id that is none', 'GET /events/x', 422],
+    ['a path that does not exist', 'GET /nothing', 404],
+  ] as const)('%s gets a problem', async ([, route, status]) => {
+    const answer = await call(await addToken('events:read'), route);
+    expect(answer).toMatchObject({ status, body: { status } });
+  });
+
+  test('a change is in the audit log with the name of the token or operator', async () => {
+    const [token, operator] = [await addToken('events:write'), await addOperator('operator')];
+    const { id } = await createEvent(database.db, {
+      name: 'Gala',
+      passPrefix: 'GALA',
+      duplicatePolicy: 'allow',
+    });
+    await call(token, `PATCH /events/${id}`, { venue: 'Hall 1' });
+    await call(operator.session, `PATCH /events/${id}`, { venue: 'Hall 2' });
+    const entries = await readAuditLog(database.db, { subject: `event:${id}`, limit: 10 });
+    expect(entries.map(({ actor, action }) => [actor, action])).toEqual([
+      [operator.name, 'event.update'],
+      [expect.stringMatching(/^token:token \d+$/), 'event.update'],
+    ]);
+  });
+});
+
+describe('the sign-in', () => {
+  const signIn = (name: string, password: string, headers: Record<string, string> = {}) =>
+    request('/sign-in', { method: 'POST', body: new URLSearchParams({ name, password }), headers });
+
+  test('opens a session with the right password', async () => {
+    const { name, password } = await addOperator('viewer');
+    const answer = await signIn(name, password);
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/']);
+    const cookie = answer.headers.get('set-cookie')!;
+    expect(cookie).toMatch(/^floodgate_session=fgo_\S+; Path=\/; HttpOnly; SameSite=Lax$/);
+    const page = await request('/', { headers: { cookie: cookie.split(';')[0]! } });
+    expect(await page.text()).toContain(name);
+    const out = await request('/sign-out', { method: 'POST', headers: { cookie: cookie.split(';')[0]! } });
+    expect(out.headers.get('set-cookie')).toContain('Max-Age=0');
+    expect((await request('/', { headers: { cookie: cookie.split(';')[0]! } })).status).toBe(303);
+  });
+
+  test('answers a wrong name and a wrong password alike', async () => {
+    const { name } = await addOperator('viewer');
+    const [wrong, unknown] = [await signIn(name, 'wrong'), await signIn('nobody', 'wrong')];
+    expect([wrong.status, unknown.status]).toEqual([401, 401]);
+    expect((await wrong.text()).replace(name, 'nobody')).toBe(await unknown.text());
+  });
+
+  test('refuses the right password after five wrong ones', async () => {
+    const { name, password } = await addOperator('viewer');
+    let wrong = 0;
+    // A busy machine may answer 503: too many sign-ins at once.
+    while (wrong < 5) if ((await signIn(name, 'wrong')).status === 401) wrong += 1;
+    expect((await signIn(name, password)).status).toBe(401);
+  });
+
+  test('refuses forms of other sites', async () => {
+    const { name, password, cookie } = await addOperator('owner');
+    const site = { 'sec-fetch-site': 'cross-site' };
+    expect((await signIn(name, password, site)).status).toBe(403);
+    const form = { method: 'POST', body: new URLSearchParams({ name: 'Gala' }) };
+    const create = await request('/do/eventCreate', { ...form, headers: { cookie, ...site } });
+    expect(create.status).toBe(403);
+    const noBrowser = { cookie, 'sec-fetch-site': '', origin: 'https://elsewhere.example' };
+    expect((await request('/do/eventCreate', { ...form, headers: noBrowser })).status).toBe(403);
+  });
+});

@@ -1,0 +1,141 @@
+import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { afterAll, describe, expect } from 'vitest';
+import { switchOn } from '@floodgate/mail/actions';
+import { BrowserPage, chromium } from '../harness/browser.ts';
+import { commitBatch } from '../harness/committed-batch.ts';
+import { addOperator, consoleUrl, database, test } from '../harness/console-test.ts';
+import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+/** Set it to keep a picture of every page. */
+const PICTURES = process.env['CONSOLE_PICTURES'];
+
+// In a real browser; skipped without Chromium, but in CI.
+describe.skipIf(!chromium && !process.env['CI'])('the pages in a browser', () => {
+  let page: BrowserPage;
+  let gala: Fixture;
+  let owner: Awaited<ReturnType<typeof addOperator>>;
+
+  test.beforeAll(async () => {
+    gala = await createFixture(database.db);
+    await gala.addTicket();
+    await commitBatch(database.db, gala);
+    await switchOn(database.db, gala, false);
+    owner = await addOperator('owner');
+    page = await BrowserPage.open();
+    for (const domain of ['Page', 'Network', 'Runtime', 'Log']) await page.send(`${domain}.enable`);
+  });
+  afterAll(() => page.close());
+
+  const evaluate = <Value>(expression: string) => page.evaluate<Value>(expression);
+
+  async function open(at: string): Promise<void> {
+    const before = page.events('Page.loadEventFired').length;
+    await page.send('Page.navigate', { url: `${consoleUrl}${at}` });
+    await waitUntil('the page is loaded', () => page.events('Page.loadEventFired').length > before);
+  }
+
+  /** Presses a key, as a person without a mouse does. */
+  async function press(key: string): Promise<void> {
+    const codes: Record<string, number> = { Tab: 9, Enter: 13 };
+    const event = {
+      key,
+      code: key,
+      windowsVirtualKeyCode: codes[key],
+      ...(key === 'Enter' && { text: '\r' }),
+    };
+    await page.send('Input.dispatchKeyEvent', { type: 'keyDown', ...event });
+    await page.send('Input.dispatchKeyEvent', { type: 'keyUp', ...event });
+  }
+
+  const focused = () =>
+    evaluate<string>('document.activeElement.id || document.activeElement.textContent.trim()');
+
+  async function tabTo(target: string): Promise<void> {
+    for (let count = 0; count < 60; count++) {
+      if ((await focused()) === target) return;
+      await press('Tab');
+    }
+    throw new Error(`no way to ${target} by the keyboard; the focus is on ${await focused()}`);
+  }
+
+  test('sign-in and a change of a ticket need no mouse', async () => {
+    await open('/sign-in');
+    await tabTo('name');
+    await page.send('Input.insertText', { text: owner.name });
+    await press('Tab');
+    await page.send('Input.insertText', { text: owner.password });
+    await press('Enter');
+    await waitUntil('the launches are shown', () =>
+      evaluate<boolean>("document.title.startsWith('Launches')"),
+    );
+    await tabTo('Gala');
+    await press('Enter');
+    await waitUntil('the event is shown', () => evaluate<boolean>("document.title.startsWith('Event')"));
+    await tabTo('Stop sale');
+    await press('Enter');
+    await waitUntil('the form is shown', () => evaluate<boolean>("document.title.startsWith('Change')"));
+    await tabTo('Change the given settings of a ticket');
+    await press('Enter');
+    await waitUntil('the event is shown again', () =>
+      evaluate<boolean>("document.title.startsWith('Event')"),
+    );
+    expect(await evaluate<string>('document.body.innerText')).toContain('Resume sale');
+  });
+
+  const PAGES = (): Record<string, string> => ({
+    'sign-in': '/sign-in',
+    launches: '/',
+    event: `/events/${gala.eventId}`,
+    live: `/live/${gala.eventId}`,
+    registrations: '/registrations',
+    partners: '/partners',
+    partner: `/partners/${gala.partnerId}`,
+    deliveries: '/deliveries',
+    failures: '/failures',
+    processes: '/processes',
+    operators: '/operators',
+    audit: '/audit',
+    form: `/do/eventUpdate?eventId=${gala.eventId}`,
+    missing: '/nothing',
+  });
+
+  test.for([
+    [1280, 'light'],
+    [1280, 'dark'],
+    [390, 'light'],
+    [390, 'dark'],
+  ] as const)('every page is accessible at %i pixels, %s', async ([width, scheme]) => {
+    await page.send('Emulation.setDeviceMetricsOverride', {
+      width,
+      height: 900,
+      deviceScaleFactor: 1,
+      mobile: width < 600,
+    });
+    const features = [{ name: 'prefers-color-scheme', value: scheme }];
+    await page.send('Emulation.setEmulatedMedia', { features });
+    const [name, value] = owner.cookie.split('=');
+    await page.send('Network.setCookie', { url: consoleUrl, name, value });
+    const found: Record<string, string[]> = {};
+    for (const [title, at] of Object.entries(PAGES())) {
+      await open(at);
+      await evaluate(AXE);
+      const rules = await evaluate<string[]>(`axe.run().then(({ violations }) =>
+        violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html.slice(0, 120)).join(' ')))`);
+      const isWide = await evaluate<boolean>('document.documentElement.scrollWidth > innerWidth');
+      if (rules.length > 0 || isWide) found[title] = [...rules, ...(isWide ? ['wider than the screen'] : [])];
+      if (PICTURES) {
+        const { data } = await page.send('Page.captureScreenshot', { captureBeyondViewport: true });
+        await writeFile(path.join(PICTURES, `${title}-${width}-${scheme}.png`), String(data), 'base64');
+      }
+    }
+    expect(found).toEqual({});
+    // The policy refused nothing.
+    const refused = page.events<{ entry: { text: string } }>('Log.entryAdded').map(({ entry }) => entry.text);
+    expect(refused.filter((text) => text.includes('Content Security Policy'))).toEqual([]);
+  });
+});

@@ -1,0 +1,95 @@
+import { expect } from 'vitest';
+import { commitBatch } from '../harness/committed-batch.ts';
+import { api, database, gala, partner, sharedTest as test, ticketId } from '../harness/api-test.ts';
+import { findFreePort } from '../harness/free-port.ts';
+import { startInProcessApi } from '../harness/in-process-api.ts';
+import { attendee, PartnerClient } from '../harness/partner-client.ts';
+
+test.override('ticket', { capacity: 2 });
+
+const port = await findFreePort();
+test.override('apiSettings', { METRICS_PORT: String(port) });
+
+const read = async () => (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+
+/** Returns the value of a sample; undefined: there is none. */
+function valueOf(text: string, sample: string): number | undefined {
+  const line = text.split('\n').find((one) => one.startsWith(`${sample} `));
+  return line === undefined ? undefined : Number(line.slice(sample.length));
+}
+
+const ROUTE = '/api/v1/events/register';
+
+test('requests are counted by route and code, and groups by size and time', async () => {
+  const codes = [];
+  for (let count = 0; count < 3; count++)
+    codes.push((await partner.register(attendee(ticketId))).body.responseCode);
+  expect(codes).toEqual(['00', '00', '32']);
+  await fetch(`${api.baseUrl}/nowhere/${gala.eventRef}`);
+  await fetch(`${api.baseUrl}${ROUTE}`, { method: 'POST' });
+  const text = await read();
+  const requests = (route: string, code: string) =>
+    valueOf(text, `floodgate_api_requests_total{route="${route}",code="${code}"}`);
+  expect(requests(ROUTE, '00')).toBe(2);
+  expect(requests(ROUTE, '32')).toBe(1);
+  expect(requests(ROUTE, '20')).toBe(1);
+  expect(requests('none', '60')).toBe(1);
+  expect(valueOf(text, `floodgate_api_request_seconds_count{route="${ROUTE}"}`)).toBe(4);
+  expect(valueOf(text, `floodgate_api_request_seconds_sum{route="${ROUTE}"}`)).toBeGreaterThan(0);
+  // A sold-out registration is a group without a committed seat.
+  expect(valueOf(text, 'floodgate_api_group_seconds_count{kind="register"}')).toBe(3);
+  expect(valueOf(text, 'floodgate_api_group_registrations_sum{kind="register"}')).toBe(3);
+  expect(valueOf(text, 'floodgate_api_waiting{kind="register"}')).toBe(0);
+  for (const secret of [gala.secretKey, gala.eventRef]) expect(text).not.toContain(secret);
+});
+
+test('the seats left are those of the tickets on sale', async () => {
+  const [large, closed] = [await gala.addTicket({ capacity: 500 }), await gala.addTicket({ active: false })];
+  await commitBatch(database.db, gala);
+  const text = await read();
+  const left = (ticket: number) =>
+    valueOf(text, `floodgate_api_seats_left{event="${gala.eventId}",ticket="${ticket}"}`);
+  expect([left(large), left(ticketId), left(closed)]).toEqual([500, 0, undefined]);
+});
+
+test('connections are counted by pool', async () => {
+  const text = await read();
+  const inState = (state: string) =>
+    valueOf(text, `floodgate_api_pool_connections{pool="reserve",state="${state}"}`);
+  expect(inState('busy')).toBe(0);
+  expect(inState('idle')).toBeGreaterThan(0);
+  expect(inState('waiting')).toBe(0);
+});
+
+test('the access log has a line per request, without secrets and attendees', async () => {
+  const other = await startInProcessApi({ DATABASE_URL: database.url, ACCESS_LOG: 'true' });
+  const client = new PartnerClient(other.baseUrl, gala);
+  const { headers } = await client.register(attendee(await gala.addTicket()));
+  await fetch(`${other.baseUrl}/nowhere?who=nobody@partner.floodgate-tests.org`);
+  await other.close();
+  const lines = other
+    .log()
+    .split('\n')
+    .filter((line) => line.includes('"msg":"answered"'));
+  expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+    {
+      requestId: headers.get('x-request-id'),
+      method: 'POST',
+      route: ROUTE,
+      code: '00',
+      ms: expect.any(Number) as number,
+    },
+    { method: 'GET', route: 'none', code: '60' },
+  ]);
+  for (const text of [gala.secretKey, gala.eventRef, 'nobody@']) expect(lines.join('')).not.toContain(text);
+});
+
+test('without METRICS_PORT nothing is served, and the port of partners never shows metrics', async () => {
+  const other = await startInProcessApi({ DATABASE_URL: database.url });
+  try {
+    expect((await new PartnerClient(other.baseUrl, gala).tickets()).status).toBe(200);
+    for (const { baseUrl } of [api, other]) expect((await fetch(`${baseUrl}/metrics`)).status).toBe(404);
+  } finally {
+    await other.close();
+  }
+});
