@@ -157,10 +157,12 @@ function snapshotHtml(snapshots: readonly Snapshot[]): string {
     last.processes.filter(({ service }) => service === name).length,
   ]);
   const { deliveries, ...backlog } = last.backlog;
-  const lags = Object.entries(deliveries as Record<string, Record<string, number | null>>).map(([kind, lag]) => {
-    const { oldestMs, oldestRetryMs, behind } = lag;
-    return { kind, oldestMs, oldestRetryMs, behind };
-  });
+  const lags = Object.entries(deliveries as Record<string, Record<string, number | null>>).map(
+    ([kind, lag]) => {
+      const { oldestMs, oldestRetryMs, behind } = lag;
+      return { kind, oldestMs, oldestRetryMs, behind };
+    },
+  );
   const waiting = apis.reduce((sum, { facts }) => sum + (facts.waiting ?? 0), 0);
   return [
     table('Tickets', rows),

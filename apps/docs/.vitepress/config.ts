@@ -60,6 +60,7 @@ const OPERATING = section('Operating', 'operate', [
   'install',
   'docker',
   'command-line',
+  'console',
   'scale',
   'health',
   'mail',

@@ -23,7 +23,7 @@ interface Answered {
 }
 
 /**
- * Records each answered request, as metrics, in the access log, or both. What Node's parser refuses is not recorded. The time counts from
+ * Records each answered request, as metrics, in the access log, or both. Requests that Node's parser refuses are not recorded. The time counts from
  * the head of the request.
  */
 export function recordRequests(app: FastifyInstance, ...records: ((answered: Answered) => void)[]): void {

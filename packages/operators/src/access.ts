@@ -11,7 +11,7 @@ const MOST_FAILURES = 5;
 const LOCK_SECONDS = 60;
 const SIGN_IN_WITHIN_MS = 5_000;
 
-/** Who uses the console or the operator API. */
+/** The person or machine that uses the console or the operator API. */
 export interface OperatorPrincipal {
   /** The id of the session or token. */
   accessId: string;

@@ -6,7 +6,7 @@ import { wrongFields } from '@floodgate/service/load-config';
 import type { Logger } from '@floodgate/service/log';
 import type { Scope } from './scopes.ts';
 
-/** What operations can use. */
+/** The dependencies of operations. */
 export interface OperationContext {
   db: Database;
   log: Logger;

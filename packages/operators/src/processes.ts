@@ -9,7 +9,7 @@ const INTERVAL_MS = 1_000;
 /** A process whose facts do not change reports every 8 s. One that has not reported for this long is gone. */
 const GONE_AFTER_S = 20;
 
-/** What a process tells operators. No attendee data. */
+/** Facts about a process for operators. No attendee data. */
 export type ProcessFacts = Record<string, unknown>;
 
 /** Returns the task that reports this process, so that the console shows it. `read` must be cheap. */

@@ -1,4 +1,4 @@
-/** What operations are about. `attendees`: names, addresses and answers of people. `access`: operators, sessions and tokens. */
+/** The subjects of operations. `attendees`: names, addresses and answers of people. `access`: operators, sessions and tokens. */
 export const AREAS = [
   'events',
   'tickets',
