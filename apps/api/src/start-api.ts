@@ -33,6 +33,8 @@ const WAITING_CONNECTIONS = 60;
 const BACKLOG = 4_096;
 /** Share of the time for a stop that slow clients get. The rest is for answers, the queue and Postgres. */
 const CLOSE_SHARE = 0.25;
+/** Nobody waits for a start: on a busy machine it is better late than repeated. */
+const START_WITHIN_MS = 10_000;
 
 /** Opens the capabilities and listens. Throws UnsafeQueueError if the queue could lose jobs. */
 export async function startApi(config: ApiConfig, log: Logger) {
@@ -47,7 +49,12 @@ export async function startApi(config: ApiConfig, log: Logger) {
     return pool;
   };
   const answerWithinMs = config.ANSWER_WITHIN_MS;
-  const start = openPool({ purpose: 'start', maxConnections: 1, statementTimeoutMs: answerWithinMs });
+  const start = openPool({
+    purpose: 'start',
+    maxConnections: 1,
+    connectTimeoutMs: START_WITHIN_MS,
+    statementTimeoutMs: answerWithinMs,
+  });
   await assertReady(start, 'api');
   const readWithinMs = Math.min(answerWithinMs, READ_WITHIN_MS);
   const hasShards = (await shardIds(start)).length > 1;
