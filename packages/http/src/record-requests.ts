@@ -49,13 +49,38 @@ export function recordRequests(app: FastifyInstance, ...records: ((answered: Ans
   });
 }
 
+/** Counts requests by route and code, and their times by route. */
 export function countRequests(metrics: Metrics): (answered: Answered) => void {
-  const total = metrics.counter('requests', 'Answered requests, by response code', ['route', 'code']);
+  const routes = new Map<string, { codes: Map<string, number>; times: Uint32Array; sumSeconds: number }>();
+  metrics.counted('requests', 'Answered requests, by response code', 'counter', () =>
+    [...routes].flatMap(([route, { codes }]) =>
+      Array.from(codes, ([code, value]) => ({ labels: { route, code }, value })),
+    ),
+  );
   const help = 'Time from the head of a request to its answer';
-  const seconds = metrics.histogram('request_seconds', help, BUCKETS, ['route']);
+  metrics.counted('request_seconds', help, 'histogram', (name) =>
+    [...routes].flatMap(([route, { times, sumSeconds }]) => {
+      let value = 0;
+      const buckets = Array.from(times, (count, index) => {
+        const le = BUCKETS[index] ?? '+Inf';
+        return { metricName: `${name}_bucket`, labels: { le, route }, value: (value += count) };
+      });
+      const sum = { metricName: `${name}_sum`, labels: { route }, value: sumSeconds };
+      return [...buckets, sum, { metricName: `${name}_count`, labels: { route }, value }];
+    }),
+  );
+  const create = () => ({
+    codes: new Map<string, number>(),
+    times: new Uint32Array(BUCKETS.length + 1),
+    sumSeconds: 0,
+  });
   return ({ route, code, ms }) => {
-    total.inc({ route, code });
-    seconds.observe({ route }, ms / 1_000);
+    const counted = routes.getOrInsertComputed(route, create);
+    const seconds = ms / 1_000;
+    counted.codes.set(code, (counted.codes.get(code) ?? 0) + 1);
+    const bucket = BUCKETS.findIndex((most) => seconds <= most);
+    counted.times[bucket === -1 ? BUCKETS.length : bucket]! += 1;
+    counted.sumSeconds += seconds;
   };
 }
 
