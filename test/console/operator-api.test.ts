@@ -37,7 +37,6 @@ describe('who may do what', () => {
       'GET /operators',
       'GET /partners',
       'GET /passes/keys',
-      'GET /passes/verify',
       'GET /processes',
       'GET /reconcile',
       'GET /registrations/{passReference}',

@@ -261,6 +261,7 @@ const FORBIDDEN_TO: Record<ServiceName, string[]> = {
   console: [
     ...FORBIDDEN,
     'select secret_hash from secret_keys',
+    'select private_key from pass_keys',
     ...['secret', 'private_key'].map((column) => `select ${column} from webhook_secrets`),
     ...['partners', 'events', 'secret_keys', 'operators', 'audit_log', 'journal_segments'].map(
       (table) => `delete from ${table}`,

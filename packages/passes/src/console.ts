@@ -1,7 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { performs, reads } from '@floodgate/operators';
 import { rotatePassKeyAction, withdrawPassKeyAction } from './actions.ts';
-import { checkPass } from './check-pass.ts';
 import { listPassKeys } from './keys.ts';
 
 export const passOperations = [
@@ -15,11 +14,5 @@ export const passOperations = [
   performs(
     ['DELETE /passes/keys/{keyId}', 'passes:write', 'Invalidate all passes that a retired key signed'],
     withdrawPassKeyAction,
-  ),
-  reads(
-    ['GET /passes/verify', 'passes:read', 'Check a pass'],
-    'passVerify',
-    Type.Object({ token: Type.String({ maxLength: 1_000, description: 'the text of its QR code' }) }),
-    ({ db }, { token }) => checkPass(db, token),
   ),
 ];

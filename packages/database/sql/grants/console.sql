@@ -23,7 +23,7 @@ grant update (state, pending_since, finished_at, failure, relay_at, journal_offs
 
 grant select (key_id, partner_id, mode, created_at, expires_at, revoked_at), insert on secret_keys to :"role";
 grant update (expires_at, revoked_at) on secret_keys to :"role";
-grant select on pass_keys to :"role";
+grant select (id, created_at, retired_at, withdrawn_at) on pass_keys to :"role";
 grant insert (id), update (retired_at, withdrawn_at) on pass_keys to :"role";
 
 grant insert, delete on journal_consumers to :"role";
