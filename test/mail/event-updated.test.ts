@@ -52,7 +52,7 @@ test('everybody whose e-mail is out of date gets the new time once, with a calen
   await waitForState(database.db, gala, 'sent', 3);
   await cancelLast();
   const warning = await describeEvent('--starts', '2027-01-29T18:00:00Z');
-  expect(warning).toContain('3 e-mails with the old time or place were sent');
+  expect(warning).toContain('3 e-mails with the old name, time or place were sent');
   expect(await describeEvent('--notify-holders')).toContain('3 e-mails with the time and place are queued');
   const updates = () => deliveriesOf(database.db, gala, 'event-updated');
   await waitUntil('all are settled', async () =>

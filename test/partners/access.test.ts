@@ -1,4 +1,6 @@
 import { createEvent, grantEvent, revokeEvent } from '@floodgate/events';
+import { perform } from '@floodgate/audit';
+import { disablePartnerAction } from '@floodgate/partners/actions';
 import { issueKey, listKeys, revokeKey, rotateKey, type IssuedKey } from '@floodgate/partners';
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
@@ -70,6 +72,15 @@ const expire = (keyId: string) =>
     .set({ expires_at: sql<Date>`now()` })
     .where('key_id', '=', keyId)
     .execute();
+
+test('all keys of a disabled partner are refused within 2 s, and accepted again when it is enabled', async () => {
+  const disable = (disabled: boolean) =>
+    perform(database.db, disablePartnerAction, { partnerId: gala.partnerId, disabled }, 'test');
+  await expectEffect(() => disable(true), ['00', '20']);
+  const other = await issueKey(database.db, gala.partnerId);
+  expect(await codesOf(other.secretKey)).toEqual(['20', '20']);
+  await expectEffect(() => disable(false), ['20', '00']);
+});
 
 test('a revoked key is refused within 2 s, by every API, and no other key with it', async () => {
   const other = await issueKey(database.db, gala.partnerId);

@@ -1,7 +1,8 @@
 import swagger from '@fastify/swagger';
-import { fromJson, valueOf, type Operation, type OperationContext } from '@floodgate/operators';
+import { Download, fromJson, valueOf, type Operation, type OperationContext } from '@floodgate/operators';
 import { Type, type TProperties, type TSchema } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { sendDownload } from './download.ts';
 import { requireScope } from './principals.ts';
 
 const TITLE = 'Floodgate operator API';
@@ -77,9 +78,10 @@ function addRoute(api: FastifyInstance, operation: Operation, context: Operation
       ...(hasRest && { [hasBody ? 'body' : 'querystring']: describe(rest) }),
       response: { 200: Type.Unknown({ description: 'The result' }), default: PROBLEM },
     },
-    handler: async (request) => {
+    handler: async (request, reply) => {
       const { name } = requireScope(request, scope);
-      return operation.run(context, inputOf(request, properties), name);
+      const result = await operation.run(context, inputOf(request, properties), name);
+      return result instanceof Download ? sendDownload(reply, result) : result;
     },
   });
 }

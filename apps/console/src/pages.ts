@@ -1,7 +1,14 @@
-import { mayUse, type OperationContext, type OperatorPrincipal, type Scope } from '@floodgate/operators';
+import {
+  mayUse,
+  type Download,
+  type OperationContext,
+  type OperatorPrincipal,
+  type Scope,
+} from '@floodgate/operators';
 import { sumSeats } from '@floodgate/tickets/console';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { html } from 'ghtml';
+import { sendDownload } from './download.ts';
 import type { Operations } from './operations.ts';
 import { Refusal } from './problems.ts';
 import { requireScope } from './principals.ts';
@@ -47,6 +54,12 @@ export function addPages(app: FastifyInstance, operations: Operations, context: 
       });
       return reply.type('text/html; charset=utf-8').send(page({ ...content, operator, path: at! }));
     });
+  app.get<{ Params: { eventId: string } }>('/export/:eventId', async (request, reply) => {
+    const operation = operations.get('attendeeExport')!;
+    const { name } = requireScope(request, operation.scope);
+    const input = { ...(request.query as object), eventId: Number(request.params.eventId) };
+    return sendDownload(reply, (await operation.run(context, input, name)) as Download);
+  });
   add('/', 'events:read', (request) => launches(request, context));
   add('/events/:eventId', 'events:read', oneEvent);
   add('/registrations', 'registrations:read', registrations);
@@ -89,7 +102,7 @@ async function launches({ read, action }: PageRequest, { db }: OperationContext)
   return { title: 'Launches', main: actions(action('eventCreate')) + table('Events', rows.toReversed()) };
 }
 
-async function oneEvent({ params, read, action }: PageRequest): Promise<Content> {
+async function oneEvent({ operator, params, read, action }: PageRequest): Promise<Content> {
   const eventId = Number(params['eventId']);
   const event = await read<Row>('eventShow', { eventId });
   const [tickets, webhooks, mail, partnersOfAll] = await Promise.all([
@@ -98,23 +111,7 @@ async function oneEvent({ params, read, action }: PageRequest): Promise<Content>
     read<{ events: Row[] }>('mailStatus', { eventId }),
     read<Row[]>('partnerList'),
   ]);
-  const ticketRows = tickets?.map(
-    ({ id, title, price, active, capacity, taken, left, saleStartsAt, saleEndsAt }) => ({
-      id,
-      title,
-      price,
-      onSale: active,
-      capacity,
-      taken,
-      left,
-      saleStartsAt,
-      saleEndsAt,
-      actions: together(
-        action('ticketUpdate', { ticketId: id, active: !active }, active ? 'Stop sale' : 'Resume sale'),
-        action('ticketUpdate', { ticketId: id }, 'Change'),
-      ),
-    }),
-  );
+  const ticketRows = tickets?.map((ticket) => ticketRow(ticket, action));
   const webhookRows = webhooks?.map(({ id, partnerId, url, state, failures: failed, dateFailing }) => {
     return {
       webhook: link(`/webhooks/${id}`, id),
@@ -137,6 +134,9 @@ async function oneEvent({ params, read, action }: PageRequest): Promise<Content>
     fields(event!),
     table('Tickets', ticketRows ?? []),
     actions(action('ticketCreate', { eventId })),
+    mayUse(operator, 'attendees:read')
+      ? actions(link(`/export/${eventId}?format=csv`, 'Export the registrations as CSV'))
+      : '',
     table(
       'E-mails',
       (mail?.events ?? []).map((row) => without(row, 'eventId', 'reasons')),
@@ -148,6 +148,25 @@ async function oneEvent({ params, read, action }: PageRequest): Promise<Content>
     actions(action('eventGrant', { eventId }), action('eventRevoke', { eventId })),
   ];
   return { title: `Event ${eventId}: ${event!['name']}`, main: main.join('\n') };
+}
+
+function ticketRow(ticket: Row, action: PageRequest['action']) {
+  const { id, title, price, active, capacity, taken, left, saleStartsAt, saleEndsAt } = ticket;
+  return {
+    id,
+    title,
+    price,
+    onSale: active,
+    capacity,
+    taken,
+    left,
+    saleStartsAt,
+    saleEndsAt,
+    actions: together(
+      action('ticketUpdate', { ticketId: id, active: !active }, active ? 'Stop sale' : 'Resume sale'),
+      action('ticketUpdate', { ticketId: id }, 'Change'),
+    ),
+  };
 }
 
 const searchForm = (text: string) =>
@@ -196,7 +215,9 @@ async function onePartner({ params, read, action }: PageRequest): Promise<Conten
       action('keyRevoke', { keyId }, 'Revoke'),
     ),
   }));
-  const changes = ['Contact', 'Limit', 'Weigh'].map((name) => action(`partner${name}`, { partnerId }));
+  const changes = ['Contact', 'Limit', 'Weigh', 'Disable'].map((name) =>
+    action(`partner${name}`, { partnerId }),
+  );
   const main = [
     fields(partner),
     actions(...changes),

@@ -67,6 +67,7 @@ export const updateEventAction = defineAction({
   name: 'event.update',
   input: Type.Object({
     eventId: Id,
+    name: Type.Optional(Name),
     cancelUntil: timeOrNone,
     startsAt: timeOrNone,
     endsAt: timeOrNone,
@@ -94,7 +95,8 @@ export const updateEventAction = defineAction({
   },
 });
 
-const placeOf = ({ startsAt, endsAt, venue }: Event) => JSON.stringify([startsAt, endsAt, venue]);
+/** The settings that attendees have in their e-mails and calendars. */
+const placeOf = ({ name, startsAt, endsAt, venue }: Event) => JSON.stringify([name, startsAt, endsAt, venue]);
 
 /** Accepts names of the IANA database. An offset such as +01:00 has no daylight saving time. */
 function isTimeZone(name: string) {

@@ -76,6 +76,7 @@ function addUpdate(event: Command, cli: Cli) {
     .command('update')
     .description('change the given settings of an event')
     .argument(...EVENT)
+    .option('--name <name>', 'its name', parseText)
     .option('--cancel-until <time>', CANCEL_UNTIL, parseTimeOrNone)
     .option('--starts <time>', 'e.g. 2026-11-21T19:00:00+01:00, or none', parseTimeOrNone)
     .option('--ends <time>', 'e.g. 2026-11-21T23:00:00+01:00, or none', parseTimeOrNone)
@@ -100,7 +101,7 @@ function addUpdate(event: Command, cli: Cli) {
     if (notified) lines.push(`${notified.notified} e-mails with the time and place are queued`);
     else if (updated?.outdatedEmails)
       lines.push(
-        `Warning: ${updated.outdatedEmails} e-mails with the old time or place were sent. ` +
+        `Warning: ${updated.outdatedEmails} e-mails with the old name, time or place were sent. ` +
           `Their passes stay valid. To send an update: floodgate event update ${eventId} --notify-holders`,
       );
     return { document: { ...updated, ...notified }, text: lines.join('\n') };

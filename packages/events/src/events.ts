@@ -34,8 +34,8 @@ export type Event = Awaited<ReturnType<typeof findEvent>>;
 
 /** Returns the settings of an event. Null: not known, or no limit. */
 export function settingsOf(event: Event) {
-  const { cancelUntil, startsAt, endsAt, venue, timeZone, language, replyTo } = event;
-  return { cancelUntil, startsAt, endsAt, venue, timeZone, language, replyTo };
+  const { name, cancelUntil, startsAt, endsAt, venue, timeZone, language, replyTo } = event;
+  return { name, cancelUntil, startsAt, endsAt, venue, timeZone, language, replyTo };
 }
 
 type NewEvent = Pick<Event, 'name' | 'passPrefix' | 'duplicatePolicy'> &

@@ -26,6 +26,17 @@ export interface Operation {
   run(context: OperationContext, input: Record<string, unknown>, actor: string): Promise<unknown>;
 }
 
+/** A result that is too large for memory: chunks of text of a media type. */
+export class Download {
+  readonly chunks: AsyncIterable<string>;
+  readonly type: string;
+
+  constructor(chunks: AsyncIterable<string>, type: string) {
+    this.chunks = chunks;
+    this.type = type;
+  }
+}
+
 /** Which operation: `GET /events/{eventId}`, its scope and its summary. */
 type Heading = [route: `${Operation['method']} /${string}`, scope: Scope, summary: string];
 

@@ -56,7 +56,7 @@ interface AccessRow extends Omit<PartnerPrincipal, 'kind' | 'eventId'> {
   position: number;
   keyId: string;
   secretHash: Buffer;
-  /** Revoked or expired, by Postgres's clock. */
+  /** Revoked or expired, by Postgres's clock, or its partner is disabled. */
   closed: boolean;
   /** The use of the key in this hour is not recorded yet. */
   useIsUnnoted: boolean;
@@ -80,7 +80,7 @@ const NO_HASH = hashSecret(randomBytes(32).toString('base64url'));
 async function loadAccess(db: Database, callers: readonly Caller[]): Promise<Access[]> {
   const { rows } = await sql<AccessRow>`
     select query.position, k.key_id, k.secret_hash, k.mode, k.partner_id, p.requests_per_second, p.weight,
-      k.revoked_at is not null or coalesce(k.expires_at <= now(), false) as closed,
+      k.revoked_at is not null or p.disabled_at is not null or coalesce(k.expires_at <= now(), false) as closed,
       coalesce(u.hour < date_trunc('hour', now()), true) as use_is_unnoted,
       e.id as event_id, e.shard_id, e.pass_prefix, e.duplicate_policy, e.duplicate_scope, e.cancel_until
     from unnest(

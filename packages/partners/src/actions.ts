@@ -3,7 +3,7 @@ import { defineAction, Id, instantOrNull, Name, text, whole } from '@floodgate/a
 import { isEmailAddress } from '@floodgate/contract';
 import { Failure } from '@floodgate/service/failure';
 import { issueKey, revokeKey, rotateKey } from './keys.ts';
-import { createPartner, limitPartner, setContact, weighPartner } from './partners.ts';
+import { createPartner, disablePartner, limitPartner, setContact, weighPartner } from './partners.ts';
 
 const CONTACT_RULE = 'an e-mail address, or none';
 const ContactOrNull = Type.Union([text(1, 254), Type.Null()], { description: CONTACT_RULE });
@@ -67,6 +67,18 @@ export const weighPartnerAction = defineAction({
     const before = await weighPartner(db, partnerId, weight);
     note(`partner:${partnerId}`, { before: { weight: before }, after: { weight } });
     return { partnerId, weight };
+  },
+});
+
+/** Refuses every key of a partner and stops its webhooks, until it is enabled again. Applies everywhere within 2 s. */
+export const disablePartnerAction = defineAction({
+  name: 'partner.disable',
+  input: Type.Object({ partnerId: Id, disabled: Type.Boolean({ description: 'true or false' }) }),
+  run: async (db, { partnerId, disabled }, note) => {
+    const before = await disablePartner(db, partnerId, disabled);
+    if (before !== disabled)
+      note(`partner:${partnerId}`, { before: { disabled: before }, after: { disabled } });
+    return { partnerId, disabled };
   },
 });
 

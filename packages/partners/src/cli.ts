@@ -53,6 +53,17 @@ export function addPartnerCommands(program: Command, cli: Cli) {
     )
     .argument(...PARTNER)
     .argument('<weight>', '1 to 100', parseWhole);
+  for (const disabled of [true, false]) {
+    const disabling = performs(disabled ? 'disable' : 'enable', 'disablePartnerAction', (done) => {
+      return `partner ${done.partnerId} is ${done.disabled ? 'disabled' : 'enabled'}`;
+    });
+    disabling.setOptionValue('disabled', disabled);
+    disabling
+      .description(
+        disabled ? 'refuse all keys of a partner and stop its webhooks' : 'accept a disabled partner again',
+      )
+      .argument(...PARTNER);
+  }
 }
 
 const INHERITED = 'It expires when the old key would have expired; --expires sets another time.';

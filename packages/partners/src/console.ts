@@ -4,6 +4,7 @@ import { performs, reads } from '@floodgate/operators';
 import {
   contactPartnerAction,
   createPartnerAction,
+  disablePartnerAction,
   issueKeyAction,
   limitPartnerAction,
   revokeKeyAction,
@@ -33,6 +34,10 @@ export const partnerOperations = [
       "Set a partner's share if partners compete for seats",
     ],
     weighPartnerAction,
+  ),
+  performs(
+    ['PUT /partners/{partnerId}/disabled', 'partners:write', 'Disable a partner, or enable it again'],
+    disablePartnerAction,
   ),
   reads(
     ['GET /keys', 'partners:read', 'List keys, never their secrets'],

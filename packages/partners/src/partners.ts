@@ -36,6 +36,20 @@ export const weighPartner = replaceValue<number>('weight');
 /** Sets a partner's contact; null removes it. */
 export const setContact = replaceValue<string | null>('contact_email');
 
+/** Disables a partner, or enables it again. Returns whether it was disabled. Throws Failure if there is no such partner. */
+export async function disablePartner(db: Database, partnerId: number, disabled: boolean): Promise<boolean> {
+  const partner = db
+    .selectFrom('partners')
+    .select('disabled_at')
+    .where('id', '=', partnerId)
+    .forNoKeyUpdate();
+  const { disabled_at: before } = await partner.executeTakeFirstOrThrow(() => new Failure('no such partner'));
+  const change = db.updateTable('partners').where('id', '=', partnerId);
+  if ((before !== null) !== disabled)
+    await change.set({ disabled_at: disabled ? sql<Date>`now()` : null }).execute();
+  return before !== null;
+}
+
 /** Returns partners with their contact, limit, weight, number of open keys and number of granted events. */
 export async function listPartners(db: Database) {
   return inCamelCase(db)
@@ -52,6 +66,7 @@ export async function listPartners(db: Database) {
         'grantedEvents',
       ),
       'createdAt',
+      'disabledAt',
     ])
     .orderBy('id')
     .execute();

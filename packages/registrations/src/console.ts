@@ -2,9 +2,10 @@ import { Type } from '@sinclair/typebox';
 import { Id, text, whole } from '@floodgate/audit';
 import { findEvent } from '@floodgate/events';
 import { readLags } from '@floodgate/journal';
-import { performs, reads } from '@floodgate/operators';
+import { Download, performs, reads } from '@floodgate/operators';
 import { Failure } from '@floodgate/service/failure';
 import { cancelRegistrationAction, redriveAction, redriveShards } from './actions.ts';
+import { EXPORT_FORMATS, exportRegistrations } from './export/export-registrations.ts';
 import { listFailedBatches, readBacklog } from './finalize/backlog.ts';
 import { CURSOR_PROBLEMS, findByPassReference, listRegistrations } from './list/list-registrations.ts';
 import { reconcile } from './reconcile/reconcile.ts';
@@ -52,6 +53,24 @@ export const registrationOperations = [
     async ({ db }, { passReference }) => {
       const { row, shardId } = await findByPassReference(db, passReference);
       return findAttendee(db, shardId, row.serial);
+    },
+  ),
+  reads(
+    [
+      'GET /events/{eventId}/attendees',
+      'attendees:read',
+      'Export the registrations of an event with their attendees, as csv or ndjson',
+    ],
+    'attendeeExport',
+    Type.Object({
+      eventId: Id,
+      format: Type.Optional(
+        Type.Union([Type.Literal('csv'), Type.Literal('ndjson')], { description: 'csv or ndjson' }),
+      ),
+    }),
+    async ({ db }, { eventId, format = 'csv' }) => {
+      await findEvent(db, eventId);
+      return new Download(exportRegistrations(db, eventId, format), EXPORT_FORMATS[format]);
     },
   ),
   performs(

@@ -115,9 +115,10 @@ export async function loadEndpoint(db: Database, { shardId, id }: ConsumerId) {
     select ${sql.ref(column)} from webhook_secrets
     where ${ofEndpoint} and (ends_at is null or ends_at > now()) order by created_at desc
   )`;
-  // The partner has the grant and a valid key of the event's mode. Requests to the API must meet the same rule.
+  // The partner is not disabled, and has the grant and a valid key of the event's mode. Requests to the API must meet the same rule.
   const hasAccess = sql<boolean>`exists (
     select from event_grants permission join secret_keys key on key.partner_id = permission.partner_id
+      join partners on partners.id = permission.partner_id and disabled_at is null
     where permission.event_id = event.id and permission.partner_id = endpoint.partner_id
       and key.mode = event.mode and key.revoked_at is null and coalesce(key.expires_at > now(), true)
   )`;

@@ -15,7 +15,7 @@ grant usage on sequence registrations_serial_seq, changes_id_seq to :"role";
 grant select, update (taken) on tickets to :"role";
 grant select, insert, delete on idempotency_keys to :"role";
 
-grant select (id, requests_per_second, weight) on partners to :"role";
+grant select (id, requests_per_second, weight, disabled_at) on partners to :"role";
 grant select on schema_files, secret_keys, shards, events, event_grants, pass_keys to :"role";
 grant select, insert, update (hour) on secret_key_uses to :"role";
 grant select, insert, update on rate_limit_windows, test_resets to :"role";

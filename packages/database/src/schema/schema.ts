@@ -50,6 +50,7 @@ export interface Schema {
     created_at: CreatedAt;
     /** Receives notices about its webhooks. */
     contact_email: string | null;
+    disabled_at: Date | null;
   };
   secret_keys: {
     /** Not secret: an index finds the key by it, and then the secret is compared. */

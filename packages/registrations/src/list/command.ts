@@ -1,13 +1,21 @@
+import { once, type EventEmitter } from 'node:events';
 import { Option, type Command } from '@commander-js/extra-typings';
 import { performing } from '@floodgate/audit/performing';
-import { answeringFromDatabase, record, tableOf, type Cli } from '@floodgate/command';
+import {
+  answeringFromDatabase,
+  loadSettings,
+  record,
+  tableOf,
+  withDatabase,
+  type Cli,
+} from '@floodgate/command';
 import { parseCursor, parseId, parseLimit, parseText } from '@floodgate/command/arguments';
 import type { RegistrationStatus } from '@floodgate/contract';
 import { Failure } from '@floodgate/service/failure';
 
 const STATES = ['confirmed', 'cancelled', 'failed'] as const;
 
-/** `floodgate registration …`. Prints nothing about attendees. */
+/** `floodgate registration …`. Only `export` prints attendees' data. */
 export function addRegistrationCommands(program: Command, cli: Cli) {
   const registration = program.command('registration').description('states of registrations');
   const list = registration
@@ -36,6 +44,7 @@ export function addRegistrationCommands(program: Command, cli: Cli) {
       text: `${tableOf(registrations.map(fieldsOf))}\n${ending}`,
     };
   });
+  addExport(registration, cli);
   const show = registration
     .command('show')
     .description('state of a registration')
@@ -54,6 +63,27 @@ export function addRegistrationCommands(program: Command, cli: Cli) {
   })
     .description('cancel a registration, even after the deadline; its seat can be sold again')
     .argument('<passReference>', 'its pass reference', parseText);
+}
+
+function addExport(registration: Command, cli: Cli) {
+  const formats = new Option('--format <format>', 'the format').choices(['csv', 'ndjson'] as const);
+  registration
+    .command('export')
+    .description(
+      'print all registrations of an event with their attendees; cells that could be formulas get an apostrophe',
+    )
+    .argument('<eventId>', 'the event', parseId)
+    .addOption(formats.default('csv' as const))
+    .action(async (eventId, { format }) => {
+      const { exportRegistrations } = await import('../export/export-registrations.ts');
+      const { databaseUrl } = await loadSettings(cli.env);
+      await withDatabase(databaseUrl, null, async (db) => {
+        for await (const chunk of exportRegistrations(db, eventId, format)) {
+          // A slow reader of standard output must not fill the memory.
+          if (cli.stdout.write(chunk) === false) await once(cli.stdout as unknown as EventEmitter, 'drain');
+        }
+      });
+    });
 }
 
 /** The text output of a registration. */
