@@ -87,6 +87,9 @@ describe.skipIf(reasonToSkip !== '')(`docker/compose.yaml${reasonToSkip}`, () =>
 
   beforeAll(async () => {
     const port = await findFreePort();
+    // The range of the API's ports has the next one.
+    let consolePort = await findFreePort();
+    if (consolePort === port + 1) consolePort = await findFreePort();
     env = {
       ...process.env,
       COMPOSE_PROJECT_NAME: `floodgate-test-${id}`,
@@ -95,7 +98,7 @@ describe.skipIf(reasonToSkip !== '')(`docker/compose.yaml${reasonToSkip}`, () =>
       POSTGRES_API_PASSWORD: randomBytes(12).toString('hex'),
       POSTGRES_WORKER_PASSWORD: randomBytes(12).toString('hex'),
       API_PORT: `127.0.0.1:${port}-${port + 1}`,
-      CONSOLE_PORT: String(await findFreePort()),
+      CONSOLE_PORT: String(consolePort),
     };
     const buildArgs = process.env['DOCKER_BUILD_ARGS']?.split(' ').filter(Boolean) ?? [];
     await run('docker', 'build', ...buildArgs, '--file', DOCKERFILE, '--tag', image, ROOT);

@@ -113,6 +113,8 @@ export function addLive(app: FastifyInstance, operations: Operations, context: O
     const { eventId } = await eventOf(request);
     reply.hijack();
     const response = reply.raw;
+    // Nobody would remove a viewer who has left already.
+    if (response.destroyed) return;
     response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
     response.flushHeaders();
     const launch = launches.getOrInsertComputed(eventId, () => new Launch(context, () => take(eventId)));
