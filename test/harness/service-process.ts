@@ -59,9 +59,13 @@ export function startProcess(
       stdio: ['ignore', 'pipe', 'pipe'],
     },
   );
+  // Otherwise a test that fails between the start and the end of a process leaves it running.
+  const killAtExit = () => child.kill('SIGKILL');
+  process.once('exit', killAtExit);
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += String(chunk)));
   const exited = once(child, 'close').then(([code]) => {
+    process.off('exit', killAtExit);
     assertNothingPrivate(`the output of the ${app}`, logOf(app, output));
     return code as number | null;
   });

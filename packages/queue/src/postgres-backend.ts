@@ -1,7 +1,7 @@
 import { createPostgresBackend, Queue, runMigrations, Worker } from 'bullmq';
 import { Client, escapeIdentifier, Pool, type ClientConfig } from 'pg';
 import { reasonOf, sqlStateOf } from '@floodgate/service/failure';
-import { CONNECT_TIMEOUT_MS, SILENCE_MS, UnsafeQueueError } from './settings.ts';
+import { SILENCE_MS, UnsafeQueueError } from './settings.ts';
 import type { BackendOptions, QueueTarget } from './settings.ts';
 import type { redisBackend } from './redis-backend.ts';
 
@@ -16,7 +16,8 @@ export function postgresBackend(
   const connection = {
     connectionString,
     schema: postgresSchema(options.namespace),
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    // As long as for an answer: a busy Postgres may need seconds to open a connection.
+    connectionTimeoutMillis: SILENCE_MS[options.role],
     // The pool closes a connection whose query times out. BullMQ enables keepalive on the connection on which
     // it listens.
     query_timeout: SILENCE_MS[options.role],

@@ -3,7 +3,9 @@ import { Queue, Worker, type Processor, type WorkerOptions } from 'bullmq';
 import { Cluster, Redis, type StandaloneConnectionOptions } from 'ioredis';
 import { StandaloneConnector } from 'ioredis/built/connectors/index.js';
 import { NO_DATABASE, reasonOf } from '@floodgate/service/failure';
-import { CONNECT_TIMEOUT_MS, SILENCE_MS, UnsafeQueueError, type BackendOptions } from './settings.ts';
+import { SILENCE_MS, UnsafeQueueError, type BackendOptions } from './settings.ts';
+
+const CONNECT_TIMEOUT_MS = 2_000;
 
 type RedisTarget = Exclude<BackendOptions['target'], { kind: 'postgres' }>;
 

@@ -96,7 +96,6 @@ function readNode(text: string) {
   return { host: hostname.replaceAll(/[[\]]/g, ''), port: Number(port || 6379) };
 }
 
-export const CONNECT_TIMEOUT_MS = 2_000;
 /**
  * A connection is replaced if an answer takes longer: a host or NAT that dropped the connection sends
  * nothing. The limit of the consumer is longer than BullMQ ever waits for a job (10 s).
