@@ -179,11 +179,12 @@ describe('input', () => {
   });
 
   test.for([
-    ['an event that does not exist', 'GET /events/999999', 409],
+    ['an event that does not exist', 'GET /events/999999', 404],
+    ['a partner that does not exist', 'PUT /events/999999/partners/999999', 404],
     ['an id that is none', 'GET /events/x', 422],
     ['a path that does not exist', 'GET /nothing', 404],
   ] as const)('%s gets a problem', async ([, route, status]) => {
-    const answer = await call(await addToken('events:read'), route);
+    const answer = await call(await addToken('events:read', 'events:write'), route);
     expect(answer).toMatchObject({ status, body: { status } });
   });
 

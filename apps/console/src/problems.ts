@@ -1,5 +1,5 @@
 import { statementFailure } from '@floodgate/database';
-import { Failure, InvalidInput, QueueFull, type Logger } from '@floodgate/service';
+import { Failure, InvalidInput, NotFound, QueueFull, type Logger } from '@floodgate/service';
 import type { FastifyError, FastifyRequest } from 'fastify';
 
 /** An answer that is not a success, as RFC 9457 has it. Contains nothing of the request. */
@@ -26,6 +26,7 @@ export class Refusal extends Error {
 export function problemOf(error: FastifyError, request: FastifyRequest, log: Logger): Problem {
   if (error instanceof Refusal) return error.problem;
   if (error instanceof InvalidInput) return { status: 422, title: 'Invalid input', invalid: error.rules };
+  if (error instanceof NotFound) return { status: 404, title: 'Not found', detail: error.message };
   if (error instanceof Failure) return { status: 409, title: 'Not possible', detail: error.message };
   if (error instanceof QueueFull) return { status: 503, title: 'Too many requests at once' };
   const { statusCode = 500 } = error;

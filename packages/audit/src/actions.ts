@@ -2,11 +2,13 @@ import { Type, type Static, type TObject } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import type { Database } from '@floodgate/database';
 import { inTransaction } from '@floodgate/database/connection/in-transaction';
-import { Failure, InvalidInput } from '@floodgate/service/failure';
+import { Failure, InvalidInput, NotFound, sqlStateOf } from '@floodgate/service/failure';
 import { wrongFields } from '@floodgate/service/load-config';
 import { insertAuditEntries, type Change } from './audit-log.ts';
 
 // Fields that actions share. Error messages show the description as the rule.
+
+const FOREIGN_KEY_VIOLATION = '23503';
 
 const INT4_MAX = 2_147_483_647;
 
@@ -89,7 +91,9 @@ export async function perform<Input extends TObject, Result>(
   });
   return acted.catch((error: Error & { constraint?: string }) => {
     const reason = action.refusals?.[error.constraint ?? ''];
-    throw reason === undefined ? error : new Failure(reason, { cause: error });
+    if (reason === undefined) throw error;
+    const Reason = sqlStateOf(error) === FOREIGN_KEY_VIOLATION ? NotFound : Failure;
+    throw new Reason(reason, { cause: error });
   });
 }
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { inCamelCase, type Database } from '@floodgate/database';
-import { Failure } from '@floodgate/service/failure';
+import { Failure, NotFound } from '@floodgate/service/failure';
 
 export type { Language } from '@floodgate/database';
 
@@ -83,7 +83,7 @@ export const findEvent = (db: Database, eventId: number) =>
     .selectFrom('events')
     .select(COLUMNS)
     .where('id', '=', eventId)
-    .executeTakeFirstOrThrow(() => new Failure('no such event'));
+    .executeTakeFirstOrThrow(() => new NotFound('no such event'));
 
 /** Returns all events, oldest first. */
 export const listEvents = (db: Database) =>
@@ -142,7 +142,7 @@ export async function moveEvent(db: Database, eventId: number, shardId: number) 
   const { shardId: from } = await findEvent(db, eventId);
   if (from === shardId) return from;
   const shard = db.selectFrom('shards').select('id').where('id', '=', shardId);
-  if (!(await shard.executeTakeFirst())) throw new Failure('no such shard');
+  if (!(await shard.executeTakeFirst())) throw new NotFound('no such shard');
   const ofEvent = sql`where shard_id = ${from} and event_id = ${eventId}`;
   const { rows: tickets } = await sql<{ row: { taken: number } }>`
     select to_jsonb(tickets) as row from tickets ${ofEvent} for update`.execute(db);

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { defineAction, Name, text } from '@floodgate/audit';
 import { inCamelCase, type Database } from '@floodgate/database';
-import { Failure } from '@floodgate/service/failure';
+import { Failure, NotFound } from '@floodgate/service/failure';
 import { sql } from 'kysely';
 import { revokeAccess } from './access.ts';
 import { ROLES, SCOPES, type Role, type Scope } from './scopes.ts';
@@ -36,7 +36,7 @@ const COLUMNS = sql`id, name, role, email, disabled_at, created_at`;
 async function lockOperator(db: Database, name: string): Promise<Operator> {
   const found = await sql<Operator>`
     select ${COLUMNS} from operators where name = ${name} for update`.execute(inCamelCase(db));
-  if (!found.rows[0]) throw new Failure('no such operator');
+  if (!found.rows[0]) throw new NotFound('no such operator');
   return found.rows[0];
 }
 
@@ -154,7 +154,7 @@ export const revokeAccessAction = defineAction({
   }),
   run: async (db, { accessId }, note) => {
     const name = await revokeAccess(db, accessId);
-    if (name === undefined) throw new Failure('no open session or token has this id');
+    if (name === undefined) throw new NotFound('no open session or token has this id');
     note(`access:${accessId}`, { before: { name }, after: { revoked: true } });
     return { id: accessId, name, state: 'revoked' as const };
   },

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { defineAction, Id, instantOrNull, Name, text, whole } from '@floodgate/audit';
 import { isEmailAddress } from '@floodgate/contract';
-import { Failure } from '@floodgate/service/failure';
+import { Failure, NotFound } from '@floodgate/service/failure';
 import { issueKey, revokeKey, rotateKey } from './keys.ts';
 import { createPartner, disablePartner, limitPartner, setContact, weighPartner } from './partners.ts';
 
@@ -140,7 +140,7 @@ export const revokeKeyAction = defineAction({
   input: Type.Object({ keyId: KeyId }),
   run: async (db, { keyId }, note) => {
     const before = await revokeKey(db, keyId);
-    if (!before) throw new Failure('no such key');
+    if (!before) throw new NotFound('no such key');
     if (!before.revoked) note(`key:${keyId}`, { before, after: { revoked: true } });
     return { keyId, state: 'revoked' };
   },

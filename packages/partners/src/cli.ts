@@ -9,7 +9,7 @@ import {
   parseText,
   parseWhole,
 } from '@floodgate/command/arguments';
-import { Failure } from '@floodgate/service/failure';
+import { NotFound } from '@floodgate/service/failure';
 import type { IssuedKey } from './keys.ts';
 
 const loadActions = () => import('./actions.ts');
@@ -89,7 +89,7 @@ export function addKeyCommands(program: Command, cli: Cli) {
     const { listPartners } = await import('./partners.ts');
     const keys = await listKeys(db, partnerId);
     if (partnerId !== undefined && !(await listPartners(db)).some(({ id }) => id === partnerId))
-      throw new Failure('no such partner');
+      throw new NotFound('no such partner');
     const rows = keys.map((row) => {
       const { revokedAt: _, expiresAt, lastUsedAt, ...shown } = row;
       return { ...shown, expiresAt: expiresAt ?? 'never', lastUsedAt: lastUsedAt ?? 'never' };

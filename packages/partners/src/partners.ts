@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '@floodgate/database';
 import { inCamelCase } from '@floodgate/database/connection/connect';
-import { Failure } from '@floodgate/service/failure';
+import { NotFound } from '@floodgate/service/failure';
 
 /** Creates a partner. Names are unique. Without a contact, notices about its webhooks are sent to nobody. */
 export async function createPartner(db: Database, name: string, contactEmail: string | null = null) {
@@ -23,7 +23,7 @@ const replaceValue =
       update partners set ${sql.ref(column)} = ${value} from previous
       where partners.id = previous.id
       returning previous.before`.execute(db);
-    if (!rows[0]) throw new Failure('no such partner');
+    if (!rows[0]) throw new NotFound('no such partner');
     return rows[0].before;
   };
 
@@ -43,7 +43,9 @@ export async function disablePartner(db: Database, partnerId: number, disabled: 
     .select('disabled_at')
     .where('id', '=', partnerId)
     .forNoKeyUpdate();
-  const { disabled_at: before } = await partner.executeTakeFirstOrThrow(() => new Failure('no such partner'));
+  const { disabled_at: before } = await partner.executeTakeFirstOrThrow(
+    () => new NotFound('no such partner'),
+  );
   const change = db.updateTable('partners').where('id', '=', partnerId);
   if ((before !== null) !== disabled)
     await change.set({ disabled_at: disabled ? sql<Date>`now()` : null }).execute();

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { defineAction, whole } from '@floodgate/audit';
-import { Failure } from '@floodgate/service/failure';
+import { Failure, NotFound } from '@floodgate/service/failure';
 import { sql } from 'kysely';
 import { COLUMNS, listPassKeys, type PassKey } from './keys.ts';
 
@@ -35,7 +35,7 @@ export const withdrawPassKeyAction = defineAction({
   input: Type.Object({ keyId: whole(1, 65_535) }),
   run: async (transaction, { keyId }, note) => {
     const before = (await listPassKeys(transaction)).find(({ id }) => id === keyId);
-    if (!before) throw new Failure('no such key');
+    if (!before) throw new NotFound('no such key');
     if (before.retiredAt === null) throw new Failure('the key still signs passes; rotate first');
     if (before.withdrawnAt !== null) return before;
     const withdrawn = transaction.updateTable('pass_keys').set({ withdrawn_at: NOW }).where('id', '=', keyId);

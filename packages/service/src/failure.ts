@@ -5,7 +5,12 @@ export class ConfigError extends Error {
 
 /** The operator's request is impossible. The command prints the message. */
 export class Failure extends Error {
-  override name = 'Failure';
+  override name: string = 'Failure';
+}
+
+/** What the operator's request names does not exist. */
+export class NotFound extends Failure {
+  override name = 'NotFound';
 }
 
 /**

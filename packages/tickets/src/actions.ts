@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { defineAction, Id, instantOrNull, Name, Seats, text } from '@floodgate/audit';
-import { Failure } from '@floodgate/service/failure';
+import { NotFound } from '@floodgate/service/failure';
 import {
   createTicket,
   describeTicket,
@@ -67,7 +67,7 @@ export const updateTicketAction = defineAction({
   },
   run: async (db, { ticketId, lastModifiedBy = DEFAULT_AUTHOR, ...settings }, note) => {
     const before = await lockTicket(db, ticketId);
-    if (!before) throw new Failure('no such ticket');
+    if (!before) throw new NotFound('no such ticket');
     const ticket = await updateTicket(db, before, settings, lastModifiedBy);
     const [wasSoldOut, isSoldOut] = [before, ticket].map(({ taken, capacity }) => taken === capacity);
     if (wasSoldOut !== isSoldOut) await publishTicketState(db, before);

@@ -10,7 +10,7 @@ import {
   parseWhole,
 } from '@floodgate/command/arguments';
 import type { Database } from '@floodgate/database';
-import { Failure } from '@floodgate/service/failure';
+import { Failure, NotFound } from '@floodgate/service/failure';
 import type { Changed, Refused, WebhookActionName } from './actions.ts';
 import type { Endpoint } from './endpoints.ts';
 import type { SigningKeys } from './signatures.ts';
@@ -133,7 +133,7 @@ function addList(webhook: Command, cli: Cli): void {
 async function requireEndpoint(db: Database, id: string): Promise<Endpoint> {
   const { findEndpointAnywhere } = await import('./endpoints.ts');
   const endpoint = await findEndpointAnywhere(db, id);
-  if (!endpoint) throw new Failure('no such webhook');
+  if (!endpoint) throw new NotFound('no such webhook');
   return endpoint;
 }
 

@@ -4,7 +4,7 @@ import { WebhookPath } from '@floodgate/contract';
 import type { Database } from '@floodgate/database';
 import { findEvent } from '@floodgate/events';
 import { performs, reads, type Operation } from '@floodgate/operators';
-import { Failure } from '@floodgate/service/failure';
+import { Failure, NotFound } from '@floodgate/service/failure';
 import { isRefused, webhookActions, type Changed, type Refused, type WebhookActionName } from './actions.ts';
 import { findEndpointAnywhere, listAttempts, listEndpoints, webhookOf, type Endpoint } from './endpoints.ts';
 
@@ -69,6 +69,6 @@ function changed(result: Changed | Refused) {
 
 async function requireEndpoint(db: Database, id: string): Promise<Endpoint> {
   const endpoint = await findEndpointAnywhere(db, id);
-  if (!endpoint) throw new Failure('no such webhook');
+  if (!endpoint) throw new NotFound('no such webhook');
   return endpoint;
 }

@@ -11,7 +11,7 @@ import {
 } from '@floodgate/command';
 import { parseCursor, parseId, parseLimit, parseText } from '@floodgate/command/arguments';
 import type { RegistrationStatus } from '@floodgate/contract';
-import { Failure } from '@floodgate/service/failure';
+import { Failure, NotFound } from '@floodgate/service/failure';
 
 const STATES = ['confirmed', 'cancelled', 'failed'] as const;
 
@@ -32,7 +32,7 @@ export function addRegistrationCommands(program: Command, cli: Cli) {
     const { statusOf } = await import('../status/find-registrations.ts');
     const { shardId } = await findEvent(db, eventId);
     const partner = db.selectFrom('partners').select('id').where('id', '=', partnerId);
-    if (!(await partner.executeTakeFirst())) throw new Failure('no such partner');
+    if (!(await partner.executeTakeFirst())) throw new NotFound('no such partner');
     const selection = { shardId, eventId, partnerId, ...(state && { kinds: [state] }) };
     const page = await listRegistrations(db, selection, after, limit);
     if (typeof page === 'string') throw new Failure(`--after: ${CURSOR_PROBLEMS[page]}`);

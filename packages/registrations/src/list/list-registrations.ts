@@ -1,6 +1,6 @@
 import { parsePassReference } from '@floodgate/contract';
 import type { Database, JournalKind } from '@floodgate/database';
-import { Failure } from '@floodgate/service/failure';
+import { NotFound } from '@floodgate/service/failure';
 import { readJournal, type CursorProblem, type JournalFilter } from '@floodgate/journal';
 import { findRegistrations, passReferenceOf, registrationsOf } from '../status/find-registrations.ts';
 
@@ -41,6 +41,6 @@ export async function findByPassReference(db: Database, passReference: string) {
   const owner = await registration.where('serial', '=', serial).executeTakeFirst();
   const partnerId = owner?.partner_id ?? 0;
   const [row] = await findRegistrations(db, [{ shardId, eventId, partnerId, serial }]);
-  if (!row || passReferenceOf(row) !== passReference) throw new Failure('no such registration');
+  if (!row || passReferenceOf(row) !== passReference) throw new NotFound('no such registration');
   return { row, partnerId, shardId };
 }
