@@ -1,5 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { databaseSettings } from '@floodgate/database';
+import { testMailSettings } from '@floodgate/mail/console';
 import { optionalText, port, processSettings } from '@floodgate/service';
 import { allowPrivateSetting } from '@floodgate/webhooks/console';
 
@@ -8,6 +9,7 @@ export const ConsoleConfig = Type.Object({
   ...databaseSettings,
   ...processSettings,
   ...allowPrivateSetting,
+  ...testMailSettings,
   CONSOLE_HOST: Type.String({ default: '127.0.0.1', description: 'address that the console listens on' }),
   CONSOLE_PORT: port('port that the console listens on', 3003),
   CONSOLE_URL: optionalText(

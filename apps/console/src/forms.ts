@@ -10,6 +10,13 @@ import { fields, form, page, type Filled } from './view.ts';
 
 type Texts = Record<string, string>;
 
+/** Returns the page to show after an operation, which then says that it is done. */
+function afterwards(back: string, id: string): string {
+  const url = new URL(back, 'http://console');
+  url.searchParams.set('done', id);
+  return url.pathname + url.search;
+}
+
 /** A path of the console: a form must not lead to another site. */
 const isPath = (text: string | undefined): text is string => /^\/(?![/\\])/.test(text ?? '');
 
@@ -49,7 +56,7 @@ export function addForms(app: FastifyInstance, operations: Operations, context: 
         const result = await operation.run(context, input, operator.name);
         return isSecret(result)
           ? reply.send(resultPage(operator, operation.summary, result, back))
-          : reply.redirect(back, 303);
+          : reply.redirect(afterwards(back, operation.id), 303);
       } catch (error) {
         const { status, title, detail, invalid } = problemOf(error as never, request, context.log);
         if (status >= 500) throw error;

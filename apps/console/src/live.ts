@@ -1,5 +1,5 @@
 import type { Database } from '@floodgate/database';
-import { findOpenAccess, listProcesses, type OperationContext } from '@floodgate/operators';
+import { findOpenAccess, listProcesses, mayUse, type OperationContext } from '@floodgate/operators';
 import { reasonOf, repeat } from '@floodgate/service';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { html } from 'ghtml';
@@ -19,6 +19,11 @@ interface Ticket {
   capacity: number;
   taken: number;
   left: number;
+}
+
+interface Webhook {
+  id: string;
+  state: string;
 }
 
 interface Snapshot {
@@ -95,10 +100,12 @@ export function addLive(app: FastifyInstance, operations: Operations, context: O
     const operator = requireScope(request, 'events:read');
     const { eventId, name } = await eventOf(request);
     const snapshot = await take(eventId);
-    const links = snapshot.tickets.map(({ id, title, active }) => {
-      const given = { ticketId: id, active: !active, back: request.url };
-      const what = `${active ? 'Stop' : 'Resume'} sale of ${title}`;
-      return actionLink(operator, operations.get('ticketUpdate')!, given, what).html;
+    const webhooks = mayUse(operator, 'webhooks:read')
+      ? await read<Webhook[]>('webhookList', { eventId })
+      : [];
+    const links = changesOf(eventId, snapshot.tickets, webhooks).map(([id, given, what]) => {
+      const operation = operations.get(id)!;
+      return actionLink(operator, operation, { ...given, back: request.url }, what).html;
     });
     const main = html`<div id="live" data-source="/live/${String(eventId)}/events">
         !${snapshotHtml([snapshot])}
@@ -132,6 +139,27 @@ export function addLive(app: FastifyInstance, operations: Operations, context: O
     for (const launch of launches.values()) launch.stop();
     done();
   });
+}
+
+/** Returns the changes that can be made during a launch: operation, given fields and text of the link. */
+function changesOf(eventId: number, tickets: readonly Ticket[], webhooks: readonly Webhook[]) {
+  const ofEvent = [
+    ['ticketStopAll', 'Stop all sales'],
+    ['ticketResumeAll', 'Resume all sales'],
+    ['mailPause', 'Pause e-mails'],
+    ['mailResume', 'Resume e-mails'],
+  ] as const;
+  return [
+    ...tickets.map(({ id, title, active }) => {
+      const what = `${active ? 'Stop' : 'Resume'} sale of ${title}`;
+      return ['ticketUpdate', { ticketId: id, active: !active }, what] as const;
+    }),
+    ...ofEvent.map(([id, what]) => [id, { eventId }, what] as const),
+    ...webhooks.map(({ id, state }) => {
+      const change = state === 'active' ? 'Pause' : 'Resume';
+      return [`webhook${change}`, { webhookId: id }, `${change} webhook ${id}`] as const;
+    }),
+  ];
 }
 
 const rate = (perSecond: number) => `${perSecond.toFixed(perSecond < 10 ? 1 : 0)}/s`;

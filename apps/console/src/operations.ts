@@ -8,14 +8,16 @@ import { queueOperations, registrationOperations } from '@floodgate/registration
 import { ticketOperations } from '@floodgate/tickets/console';
 import { webhookOperations } from '@floodgate/webhooks/console';
 
+import type { ConsoleConfig } from './config.ts';
+
 /** Every operation of the operator API and the console, in the order of the documentation. */
-export const operationsOf = (allowsHttp: boolean): Operation[] => [
+export const operationsOf = (config: ConsoleConfig): Operation[] => [
   ...eventOperations,
   ...ticketOperations,
   ...registrationOperations,
   ...partnerOperations,
-  ...webhookOperations(allowsHttp),
-  ...mailOperations,
+  ...webhookOperations(config.WEBHOOK_ALLOW_PRIVATE === 'true'),
+  ...mailOperations(config),
   ...passOperations,
   ...queueOperations,
   ...processOperations,

@@ -40,10 +40,12 @@ export function addPages(app: FastifyInstance, operations: Operations, context: 
     app.get(path, async (request: FastifyRequest, reply) => {
       const operator = requireScope(request, scope);
       const [at] = request.url.split('?');
+      const { done = '', ...query } = request.query as Record<string, string>;
+      const ended = operations.get(done)?.summary;
       const content = await show({
         operator,
         params: request.params as Record<string, string>,
-        query: request.query as Record<string, string>,
+        query,
         read: async <Result>(id: string, input = {}) => {
           const operation = operations.get(id)!;
           if (!mayUse(operator, operation.scope)) return undefined;
@@ -52,7 +54,10 @@ export function addPages(app: FastifyInstance, operations: Operations, context: 
         action: (id, given = {}, name) =>
           actionLink(operator, operations.get(id)!, { ...given, back: request.url }, name),
       });
-      return reply.type('text/html; charset=utf-8').send(page({ ...content, operator, path: at! }));
+      const main = (ended ? html`<p role="status">Done: ${ended}</p>` : '') + content.main;
+      return reply
+        .type('text/html; charset=utf-8')
+        .send(page({ title: content.title, main, operator, path: at! }));
     });
   app.get<{ Params: { eventId: string } }>('/export/:eventId', async (request, reply) => {
     const operation = operations.get('attendeeExport')!;
@@ -83,8 +88,9 @@ const without = (row: Row, ...names: string[]): Row =>
 
 const together = (...links: { html: string }[]) => raw(links.map((one) => one.html).join(' '));
 
-async function launches({ read, action }: PageRequest, { db }: OperationContext): Promise<Content> {
-  const [events = [], seats] = await Promise.all([read<Row[]>('eventList'), sumSeats(db)]);
+async function launches({ query, read, action }: PageRequest, { db }: OperationContext): Promise<Content> {
+  const archived = query['archived'] === 'true';
+  const [events = [], seats] = await Promise.all([read<Row[]>('eventList', { archived }), sumSeats(db)]);
   const rows = events.map(({ id, name, mode, startsAt }) => {
     const { tickets = 0, capacity = 0, taken = 0 } = seats.get(id) ?? {};
     const live = link(`/live/${id}`, 'Watch');
@@ -99,7 +105,9 @@ async function launches({ read, action }: PageRequest, { db }: OperationContext)
       live,
     };
   });
-  return { title: 'Launches', main: actions(action('eventCreate')) + table('Events', rows.toReversed()) };
+  const other = archived ? link('/', 'Other events') : link('/?archived=true', 'Archived events');
+  const main = actions(action('eventCreate'), other) + table('Events', rows.toReversed());
+  return { title: archived ? 'Archived events' : 'Launches', main };
 }
 
 async function oneEvent({ operator, params, read, action }: PageRequest): Promise<Content> {
@@ -125,15 +133,21 @@ async function oneEvent({ operator, params, read, action }: PageRequest): Promis
   const mailLinks = ['Enable', 'Pause', 'Resume', 'Disable'].map((name) =>
     action(`mail${name}`, { eventId }, name),
   );
+  mailLinks.push(action('mailResendAll', { eventId }));
   const main = [
     actions(
       link(`/live/${eventId}`, 'Watch the launch'),
       action('eventUpdate', { eventId }),
       action('eventNotifyHolders', { eventId }),
+      action(event!['archivedAt'] ? 'eventRestore' : 'eventArchive', { eventId }),
     ),
     fields(event!),
     table('Tickets', ticketRows ?? []),
-    actions(action('ticketCreate', { eventId })),
+    actions(
+      action('ticketCreate', { eventId }),
+      action('ticketStopAll', { eventId }),
+      action('ticketResumeAll', { eventId }),
+    ),
     mayUse(operator, 'attendees:read')
       ? actions(link(`/export/${eventId}?format=csv`, 'Export the registrations as CSV'))
       : '',
@@ -191,7 +205,11 @@ async function registrations({ query, read, action }: PageRequest): Promise<Cont
       ? html`<h2>Attendee</h2>
           !${fields(attendee)}`
       : '',
-    actions(action('registrationCancel', { passReference })),
+    actions(
+      action('mailResend', { passReference }),
+      action('registrationCorrect', { passReference }),
+      action('registrationCancel', { passReference }),
+    ),
   ];
   return { title, main: main.join('\n') };
 }
@@ -244,6 +262,7 @@ async function deliveries({ read, action }: PageRequest): Promise<Content> {
     actions: action('mailUnsuppress', { address: digest }, 'Send again'),
   }));
   const main = [
+    actions(action('mailTest')),
     table('Readers of the journal', lags),
     table('E-mails by event', mailRows ?? []),
     table('Addresses that get no e-mails', suppressed ?? []),

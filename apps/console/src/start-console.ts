@@ -58,7 +58,7 @@ export async function startConsole(config: ConsoleConfig, log: Logger) {
   );
   app.decorateRequest('operator', null);
   answerProblems(app, log);
-  const operations = operationsOf(config.WEBHOOK_ALLOW_PRIVATE === 'true');
+  const operations = operationsOf(config);
   const byId = new Map(operations.map((operation) => [operation.id, operation]));
   const context = { db, log };
   const isSecure = config.CONSOLE_URL?.startsWith('https:') ?? false;

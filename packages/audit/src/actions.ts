@@ -8,6 +8,8 @@ import { insertAuditEntries, type Change } from './audit-log.ts';
 
 // Fields that actions share. Error messages show the description as the rule.
 
+/** Citus appends the number of the shard to the name of a constraint. */
+const SHARD = /_\d+$/;
 const FOREIGN_KEY_VIOLATION = '23503';
 
 const INT4_MAX = 2_147_483_647;
@@ -90,7 +92,7 @@ export async function perform<Input extends TObject, Result>(
     return result;
   });
   return acted.catch((error: Error & { constraint?: string }) => {
-    const reason = action.refusals?.[error.constraint ?? ''];
+    const reason = action.refusals?.[error.constraint?.replace(SHARD, '') ?? ''];
     if (reason === undefined) throw error;
     const Reason = sqlStateOf(error) === FOREIGN_KEY_VIOLATION ? NotFound : Failure;
     throw new Reason(reason, { cause: error });

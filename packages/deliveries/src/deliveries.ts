@@ -106,6 +106,25 @@ export async function queueFollowUps(
   return Number(numAffectedRows);
 }
 
+/**
+ * Queues deliveries that have ended or wait for a retry once more, as if they were new: that of a subject, or all (null). Those that
+ * are no longer wanted stay as they are. Returns the number of queued deliveries.
+ */
+export async function requeueDeliveries(
+  db: Database,
+  { shardId, eventId, kind }: Queue,
+  subject: string | null,
+): Promise<number> {
+  const { numAffectedRows } = await sql`
+    update deliveries set state = 'queued', attempts = 0, possibly_twice = false, lease = null, reason = null,
+      created_at = now(), tried_at = null, due_at = now()
+    where shard_id = ${shardId} and event_id = ${eventId} and kind = ${kind}
+      and subject = coalesce(${subject}, subject) and state not in ('queued', 'sending', 'cancelled')`.execute(
+    db,
+  );
+  return Number(numAffectedRows);
+}
+
 const deliveriesOf = (db: Database, queue: Queue) =>
   db.selectFrom('deliveries').where(({ and }) => and(inQueue(queue)));
 

@@ -5,6 +5,7 @@ import { countSent, queueFollowUps } from '@floodgate/deliveries';
 import { Failure } from '@floodgate/service/failure';
 import {
   CONFIRMATION,
+  archiveEvent,
   createEvent,
   EVENT_UPDATED,
   findEvent,
@@ -123,6 +124,22 @@ export const notifyHoldersAction = defineAction({
     return { eventId, notified };
   },
 });
+
+const defineArchive = (name: string, isArchived: boolean) =>
+  defineAction({
+    name,
+    input: Type.Object({ eventId: Id }),
+    run: async (db, { eventId }, note) => {
+      const wasArchived = await archiveEvent(db, eventId, isArchived);
+      if (wasArchived !== isArchived)
+        note(`event:${eventId}`, { before: { archived: wasArchived }, after: { archived: isArchived } });
+      return { eventId, archived: isArchived };
+    },
+  });
+
+/** Hides an event from lists. Its registrations, e-mails and webhooks stay as they are. */
+export const archiveEventAction = defineArchive('event.archive', true);
+export const restoreEventAction = defineArchive('event.restore', false);
 
 const Grant = Type.Object({ eventId: Id, partnerId: Id });
 

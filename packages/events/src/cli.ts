@@ -13,6 +13,7 @@ import { parseId, parseText, parseTimeOrNone, parseWhole } from '@floodgate/comm
 import type { Event } from './events.ts';
 
 const loadActions = () => import('./actions.ts');
+type Performs = ReturnType<typeof performing<Awaited<ReturnType<typeof loadActions>>>>;
 
 const EVENT = ['<eventId>', 'the event', parseId] as const;
 
@@ -48,10 +49,13 @@ export function addEventCommands(program: Command, cli: Cli) {
     .option('--cancel-until <time>', CANCEL_UNTIL, parseTimeOrNone)
     .addOption(TEST.implies({ mode: 'test' }));
   addUpdate(event, cli);
-  const list = event.command('list').description('list events');
-  answeringFromDatabase(list, cli, async (db) => {
+  const list = event
+    .command('list')
+    .description('list events')
+    .option('--archived', 'those that are archived');
+  answeringFromDatabase(list, cli, async (db, { archived }) => {
     const { listEvents, listShards } = await import('./events.ts');
-    const [events, shards] = [await listEvents(db), await listShards(db)];
+    const [events, shards] = [await listEvents(db, archived), await listShards(db)];
     const rows = events.map((row) => ({
       id: row.id,
       ...(shards.length > 1 && { shard: row.shardId }),
@@ -61,6 +65,7 @@ export function addEventCommands(program: Command, cli: Cli) {
     }));
     return { document: events, text: tableOf(rows) };
   });
+  addArchive(performs);
   performs('grant', 'grantEventAction', accessText)
     .description("open an event to a partner's keys")
     .argument(...EVENT)
@@ -69,6 +74,17 @@ export function addEventCommands(program: Command, cli: Cli) {
     .description("close an event to a partner's keys")
     .argument(...EVENT)
     .argument('<partnerId>', 'the partner', parseId);
+}
+
+function addArchive(performs: Performs) {
+  const text = (done: { eventId: number; archived: boolean }) =>
+    `event ${done.eventId} is ${done.archived ? '' : 'not '}archived`;
+  performs('archive', 'archiveEventAction', text)
+    .description('hide an event whose tickets are off sale from lists')
+    .argument(...EVENT);
+  performs('restore', 'restoreEventAction', text)
+    .description('show an archived event in lists')
+    .argument(...EVENT);
 }
 
 function addUpdate(event: Command, cli: Cli) {

@@ -2,10 +2,12 @@ import { Type } from '@sinclair/typebox';
 import { Id } from '@floodgate/audit';
 import { performs, reads } from '@floodgate/operators';
 import {
+  archiveEventAction,
   createEventAction,
   grantEventAction,
   moveEventAction,
   notifyHoldersAction,
+  restoreEventAction,
   revokeEventAction,
   updateEventAction,
 } from './actions.ts';
@@ -15,8 +17,11 @@ const None = Type.Object({});
 const OneEvent = Type.Object({ eventId: Id });
 
 export const eventOperations = [
-  reads(['GET /events', 'events:read', 'List events, oldest first'], 'eventList', None, ({ db }) =>
-    listEvents(db),
+  reads(
+    ['GET /events', 'events:read', 'List events, oldest first: those that are archived, or the others'],
+    'eventList',
+    Type.Object({ archived: Type.Optional(Type.Boolean({ description: 'true or false' })) }),
+    ({ db }, { archived }) => listEvents(db, archived),
   ),
   reads(
     ['GET /events/{eventId}', 'events:read', 'Show an event'],
@@ -32,6 +37,14 @@ export const eventOperations = [
   performs(
     ['POST /events/{eventId}/notify-holders', 'events:write', 'Send the new time and place to attendees'],
     notifyHoldersAction,
+  ),
+  performs(
+    ['POST /events/{eventId}/archive', 'events:write', 'Hide an event from lists'],
+    archiveEventAction,
+  ),
+  performs(
+    ['POST /events/{eventId}/restore', 'events:write', 'Show an archived event in lists'],
+    restoreEventAction,
   ),
   performs(
     ['PUT /events/{eventId}/partners/{partnerId}', 'events:write', 'Open an event to a partner'],

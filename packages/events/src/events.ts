@@ -28,6 +28,8 @@ const COLUMNS = [
   'replyTo',
   'revision',
   'createdAt',
+  'archivedAt',
+  'stoppedTickets',
 ] as const;
 
 export type Event = Awaited<ReturnType<typeof findEvent>>;
@@ -85,9 +87,28 @@ export const findEvent = (db: Database, eventId: number) =>
     .where('id', '=', eventId)
     .executeTakeFirstOrThrow(() => new NotFound('no such event'));
 
-/** Returns all events, oldest first. */
-export const listEvents = (db: Database) =>
-  inCamelCase(db).selectFrom('events').select(COLUMNS).orderBy('id').execute();
+/** Returns the events that are archived, or those that are not, oldest first. */
+export const listEvents = (db: Database, isArchived = false) =>
+  inCamelCase(db)
+    .selectFrom('events')
+    .select(COLUMNS)
+    .where('archivedAt', isArchived ? 'is not' : 'is', null)
+    .orderBy('id')
+    .execute();
+
+/** Archives an event, or restores it. Returns whether it was archived before. Throws Failure if one of its tickets is on sale. */
+export async function archiveEvent(db: Database, eventId: number, isArchived: boolean) {
+  const { shardId, archivedAt } = await findEvent(db, eventId);
+  const onSale = db
+    .selectFrom('tickets')
+    .select('id')
+    .where(({ and }) => and({ shard_id: shardId, event_id: eventId, active: true }));
+  if (isArchived && (await onSale.limit(1).executeTakeFirst()))
+    throw new Failure('tickets of this event are on sale; take them off sale first');
+  const change = { archived_at: isArchived ? (archivedAt ?? new Date()) : null };
+  await db.updateTable('events').set(change).where('id', '=', eventId).execute();
+  return archivedAt !== null;
+}
 
 /**
  * Opens an event to a partner. Returns false if it was open already. Throws a foreign-key error for an

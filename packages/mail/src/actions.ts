@@ -1,9 +1,10 @@
 import { Type } from '@sinclair/typebox';
-import { defineAction, Id } from '@floodgate/audit';
+import { defineAction, Id, text } from '@floodgate/audit';
 import type { Database } from '@floodgate/database';
-import { dequeue } from '@floodgate/deliveries';
+import { dequeue, queueDeliveries, requeueDeliveries } from '@floodgate/deliveries';
 import { CONFIRMATION, EVENT_UPDATED, findEvent, keepInShard } from '@floodgate/events';
 import { addConsumer, deleteConsumer, pauseConsumer, resumeConsumer } from '@floodgate/journal';
+import { findByPassReference } from '@floodgate/registrations';
 import { Failure } from '@floodgate/service/failure';
 import { sql } from 'kysely';
 import { digestOf } from './suppressions.ts';
@@ -47,6 +48,13 @@ export const enableMailAction = defineAction({
   },
 });
 
+/** Like lockSwitch. Throws Failure if e-mails of the event are disabled. */
+async function lockEnabled(db: Database, eventId: number) {
+  const { consumer } = await lockSwitch(db, eventId);
+  if (!consumer) throw new Failure('e-mails of this event are not enabled');
+  return consumer;
+}
+
 type MailConsumer = NonNullable<Awaited<ReturnType<typeof lockSwitch>>['consumer']>;
 
 const defineChange = (
@@ -58,8 +66,7 @@ const defineChange = (
     name,
     input: Type.Object({ eventId: Id }),
     run: async (db, { eventId }, note) => {
-      const { consumer } = await lockSwitch(db, eventId);
-      if (!consumer) throw new Failure('e-mails of this event are not enabled');
+      const consumer = await lockEnabled(db, eventId);
       if (consumer.state !== state) {
         await change(db, consumer);
         note(`event:${eventId}`, { before: { mail: consumer.state }, after: { mail: state } });
@@ -74,6 +81,41 @@ export const resumeMailAction = defineChange('mail.resume', 'active', resumeCons
 export const disableMailAction = defineChange('mail.disable', 'off', async (db, consumer) => {
   await deleteConsumer(db, consumer);
   for (const kind of [CONFIRMATION, EVENT_UPDATED]) await dequeue(db, { ...consumer, kind });
+});
+
+/** Sends the pass of a confirmed registration again. An e-mail that waits for its first attempt is not sent twice. */
+export const resendMailAction = defineAction({
+  name: 'mail.resend',
+  input: Type.Object({ passReference: text(1, 255) }),
+  run: async (db, { passReference }, note) => {
+    const { row, shardId } = await findByPassReference(db, passReference);
+    const { serial, eventId, state } = row;
+    if (state !== 'confirmed')
+      throw new Failure(`the registration is ${state}; only a confirmed one has a pass`);
+    await lockEnabled(db, eventId);
+    const queue = { shardId, eventId, kind: CONFIRMATION };
+    const subject = String(serial);
+    const queued = await requeueDeliveries(db, queue, subject);
+    // Confirmed before e-mails were enabled, or so recently that its first e-mail is not queued yet.
+    if (queued === 0) await queueDeliveries(db, queue, [{ subject, since: new Date() }]);
+    note(`registration:${serial}`, { after: { mail: 'queued' } });
+    return { passReference, state: 'queued' as const };
+  },
+});
+
+/** Sends the passes of an event again, to everybody to whom it tried to send one. */
+export const resendAllMailAction = defineAction({
+  name: 'mail.resend-all',
+  input: Type.Object({ eventId: Id }),
+  run: async (db, { eventId }, note) => {
+    const queued = await requeueDeliveries(
+      db,
+      { ...(await lockEnabled(db, eventId)), kind: CONFIRMATION },
+      null,
+    );
+    if (queued > 0) note(`event:${eventId}`, { after: { mailsQueued: queued } });
+    return { eventId, queued };
+  },
 });
 
 /** Ends the suppression of an address that was refused permanently. The audit log contains only the digest. */

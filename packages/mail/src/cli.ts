@@ -1,10 +1,11 @@
 import { Option, type Command } from '@commander-js/extra-typings';
 import { performing } from '@floodgate/audit/performing';
-import { answeringFromDatabase, record, tableOf, type Cli } from '@floodgate/command';
+import { answering, answeringFromDatabase, record, tableOf, type Cli } from '@floodgate/command';
 import { parseId, parseText } from '@floodgate/command/arguments';
 import type { MailStatus } from './status.ts';
 
 const loadActions = () => import('./actions.ts');
+type Performs = ReturnType<typeof performing<Awaited<ReturnType<typeof loadActions>>>>;
 
 /** The commands that enable, disable, pause and resume e-mails, with their actions. */
 const CHANGES = [
@@ -48,7 +49,33 @@ export function addMailCommands(program: Command, cli: Cli): void {
   lifts('remove', 'liftSuppressionAction', () => 'this address gets e-mails again')
     .description('send e-mails to an address again')
     .argument('<address>', 'the address, or its digest', parseText);
+  addResending(performs);
+  addTest(mail, cli);
   addPreview(mail, cli);
+}
+
+function addResending(performs: Performs) {
+  performs('resend', 'resendMailAction', ({ passReference }) => `queued: ${passReference}`)
+    .description('send the pass of a confirmed registration again')
+    .argument('<passReference>', 'its pass reference', parseText);
+  performs('resend-all', 'resendAllMailAction', ({ queued }) => `${queued} e-mails are queued`)
+    .description('send all passes of an event again')
+    .argument('<eventId>', 'the event', parseId);
+}
+
+function addTest(mail: Command, cli: Cli) {
+  const test = mail
+    .command('test')
+    .description('send a test e-mail with SMTP_URL and MAIL_FROM, and print why the server refuses it')
+    .requiredOption('--to <address>', 'the recipient', parseText);
+  answering(test, cli, async ({ to }) => {
+    const { sendTestMail, testMailSettings } = await import('./test-mail.ts');
+    const { loadConfig } = await import('@floodgate/service/load-config');
+    const { Type } = await import('@sinclair/typebox');
+    const settings = loadConfig(Type.Object(testMailSettings), cli.env);
+    const document = await sendTestMail(settings, to, { warn: () => {} });
+    return { document, text: 'the SMTP server has accepted the e-mail' };
+  });
 }
 
 function addPreview(mail: Command, cli: Cli) {

@@ -1,17 +1,22 @@
 import { Type } from '@sinclair/typebox';
-import { Id } from '@floodgate/audit';
+import { Id, text } from '@floodgate/audit';
 import { performs, reads } from '@floodgate/operators';
 import {
   disableMailAction,
   enableMailAction,
   liftSuppressionAction,
   pauseMailAction,
+  resendAllMailAction,
+  resendMailAction,
   resumeMailAction,
 } from './actions.ts';
 import { readMailStatus } from './status.ts';
 import { listSuppressions } from './suppressions.ts';
+import { sendTestMail, testMailSettings, type TestMailSettings } from './test-mail.ts';
 
-export const mailOperations = [
+export { testMailSettings };
+
+export const mailOperations = (settings: TestMailSettings) => [
   reads(
     ['GET /mail', 'mail:read', 'Show the progress of e-mails'],
     'mailStatus',
@@ -27,6 +32,20 @@ export const mailOperations = [
   performs(
     ['POST /events/{eventId}/mail/resume', 'mail:write', 'Send again after a pause'],
     resumeMailAction,
+  ),
+  performs(
+    ['POST /registrations/{passReference}/resend', 'mail:write', 'Send the pass of a registration again'],
+    resendMailAction,
+  ),
+  performs(
+    ['POST /events/{eventId}/mail/resend', 'mail:write', 'Send all passes of an event again'],
+    resendAllMailAction,
+  ),
+  reads(
+    ['POST /mail/test', 'mail:write', 'Send a test e-mail'],
+    'mailTest',
+    Type.Object({ to: text(3, 254) }),
+    ({ log }, { to }) => sendTestMail(settings, to, log),
   ),
   reads(
     ['GET /mail/suppressions', 'mail:read', 'List digests of addresses that get no e-mails'],

@@ -23,7 +23,7 @@ const SILENT_FOR_MS = 600_000;
  * Opens a pool of connections to an SMTP server. Connections are opened on demand and stay open. Logs a warning if the server cannot be
  * used.
  */
-export function openSmtp(url: string, maxConnections: number, log: Logger): Transport {
+export function openSmtp(url: string, maxConnections: number, log: Pick<Logger, 'warn'>): Transport {
   const pool = new SMTPPool({
     url,
     maxConnections,

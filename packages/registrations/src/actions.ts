@@ -1,11 +1,14 @@
 import { Type } from '@sinclair/typebox';
-import { assertValid, defineAction, Id, perform, text, whole } from '@floodgate/audit';
-import { UUID_PATTERN } from '@floodgate/contract';
+import { assertValid, defineAction, Id, Name, perform, text, whole } from '@floodgate/audit';
+import { isEmailAddress, UUID_PATTERN } from '@floodgate/contract';
 import { askShards, awayText, shardIds, type Database } from '@floodgate/database';
+import { findEvent } from '@floodgate/events';
 import { Failure } from '@floodgate/service/failure';
+import { sql } from 'kysely';
 import { changeRegistrations } from './change/change-registrations.ts';
 import { redriveBatches } from './finalize/backlog.ts';
 import { findByPassReference } from './list/list-registrations.ts';
+import { digestOfAttendee } from './register/reserve-batch.ts';
 
 /** Cancels a registration of any partner, also after the deadline. */
 export const cancelRegistrationAction = defineAction({
@@ -19,6 +22,43 @@ export const cancelRegistrationAction = defineAction({
     if (!wasCancelled)
       note(`registration:${row.serial}`, { before: { state: row.state }, after: { state: 'cancelled' } });
     return { passReference, wasCancelled };
+  },
+});
+
+/** Corrects the name or address of an attendee. The pass stays valid; e-mails that are sent later have the new text. */
+export const correctRegistrationAction = defineAction({
+  name: 'registration.correct',
+  input: Type.Object({
+    passReference: text(1, 255),
+    fullName: Type.Optional(Name),
+    emailAddress: Type.Optional(text(3, 254)),
+  }),
+  check: ({ passReference: _passReference, ...given }): Record<string, string> => {
+    if (Object.keys(given).length === 0)
+      return { passReference: 'nothing to correct; give a name or an address' };
+    const { emailAddress } = given;
+    return emailAddress === undefined || isEmailAddress(emailAddress)
+      ? {}
+      : { emailAddress: 'an e-mail address' };
+  },
+  refusals: {
+    registrations_one_per_attendee: 'another registration has this address, and the event allows one',
+  },
+  run: async (transaction, { passReference, fullName, emailAddress }, note) => {
+    const { row, shardId } = await findByPassReference(transaction, passReference);
+    const { serial, eventId, ticketId, state } = row;
+    if (state === 'cancelled') throw new Failure('the registration is cancelled');
+    const event = await findEvent(transaction, eventId);
+    const digest = emailAddress === undefined ? null : digestOfAttendee(event, ticketId, emailAddress);
+    await sql`
+      update registrations set full_name = coalesce(${fullName ?? null}, full_name),
+        email_address = coalesce(${emailAddress ?? null}, email_address),
+        attendee_digest = case when attendee_digest is not null then coalesce(${digest}::uuid, attendee_digest) end
+      where shard_id = ${shardId} and serial = ${serial}`.execute(transaction);
+    // The audit log contains no attendee data.
+    const corrected = [fullName && 'name', emailAddress && 'e-mail address'].filter(Boolean);
+    note(`registration:${serial}`, { after: { corrected } });
+    return { passReference, corrected };
   },
 });
 

@@ -4,7 +4,12 @@ import { findEvent } from '@floodgate/events';
 import { readLags } from '@floodgate/journal';
 import { Download, performs, reads } from '@floodgate/operators';
 import { Failure } from '@floodgate/service/failure';
-import { cancelRegistrationAction, redriveAction, redriveShards } from './actions.ts';
+import {
+  cancelRegistrationAction,
+  correctRegistrationAction,
+  redriveAction,
+  redriveShards,
+} from './actions.ts';
 import { EXPORT_FORMATS, exportRegistrations } from './export/export-registrations.ts';
 import { listFailedBatches, readBacklog } from './finalize/backlog.ts';
 import { CURSOR_PROBLEMS, findByPassReference, listRegistrations } from './list/list-registrations.ts';
@@ -80,6 +85,14 @@ export const registrationOperations = [
       'Cancel a registration, even after the deadline',
     ],
     cancelRegistrationAction,
+  ),
+  performs(
+    [
+      'PATCH /registrations/{passReference}/attendee',
+      'attendees:write',
+      'Correct the name or address of an attendee',
+    ],
+    correctRegistrationAction,
   ),
 ];
 

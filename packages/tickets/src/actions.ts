@@ -6,7 +6,9 @@ import {
   describeTicket,
   lockTicket,
   publishTicketState,
+  resumeSales,
   settingsOf,
+  stopSales,
   updateTicket,
 } from './tickets.ts';
 import type { TicketSettings } from './tickets.ts';
@@ -75,3 +77,18 @@ export const updateTicketAction = defineAction({
     return describeTicket(ticket);
   },
 });
+
+const defineSale = (name: string, active: boolean, change: typeof stopSales) =>
+  defineAction({
+    name,
+    input: Type.Object({ eventId: Id }),
+    run: async (db, { eventId }, note) => {
+      const changed = await change(db, eventId, DEFAULT_AUTHOR);
+      for (const id of changed) note(`ticket:${id}`, { before: { active: !active }, after: { active } });
+      return { eventId, tickets: changed, active };
+    },
+  });
+
+/** Takes all tickets of an event off sale. Resuming puts the same tickets on sale again, and no others. */
+export const stopSalesAction = defineSale('ticket.stop-all', false, stopSales);
+export const resumeSalesAction = defineSale('ticket.resume-all', true, resumeSales);

@@ -22,6 +22,16 @@ export function addTicketCommands(program: Command, cli: Cli) {
     .option('--capacity <seats>', 'how many seats it has; at least the number of seats taken', parseWhole)
     .addOption(new Option('--active', 'put it on sale').conflicts('inactive'));
   addSharedOptions(update);
+  const changed = ({ tickets, active }: { tickets: number[]; active: boolean }) =>
+    tickets.length === 0
+      ? 'no ticket has changed'
+      : `${active ? 'on' : 'off'} sale: ${tickets.map((id) => `ticket ${id}`).join(', ')}`;
+  performs('stop-all', 'stopSalesAction', changed)
+    .description('take all tickets of an event off sale')
+    .argument('<eventId>', 'the event', parseId);
+  performs('resume-all', 'resumeSalesAction', changed)
+    .description('put the same tickets on sale again')
+    .argument('<eventId>', 'the event', parseId);
   const list = ticket
     .command('list')
     .description('list the tickets of an event, on sale or not')

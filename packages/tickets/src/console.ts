@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { Id } from '@floodgate/audit';
 import { performs, reads } from '@floodgate/operators';
-import { createTicketAction, updateTicketAction } from './actions.ts';
+import { createTicketAction, resumeSalesAction, stopSalesAction, updateTicketAction } from './actions.ts';
 import { describeTicket, listTickets } from './tickets.ts';
 
 export { sumSeats } from './tickets.ts';
@@ -20,5 +20,17 @@ export const ticketOperations = [
   performs(
     ['PATCH /tickets/{ticketId}', 'tickets:write', 'Change the given settings of a ticket'],
     updateTicketAction,
+  ),
+  performs(
+    ['POST /events/{eventId}/tickets/stop-all', 'tickets:write', 'Take all tickets of an event off sale'],
+    stopSalesAction,
+  ),
+  performs(
+    [
+      'POST /events/{eventId}/tickets/resume-all',
+      'tickets:write',
+      'Put the tickets on sale again that were taken off sale together',
+    ],
+    resumeSalesAction,
   ),
 ];

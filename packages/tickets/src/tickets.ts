@@ -96,6 +96,39 @@ export const updateTicket = (
     .returning(COLUMNS)
     .executeTakeFirstOrThrow();
 
+/**
+ * Locks all tickets of an event, in the order in which reservations lock them. Returns them with the shard, and with the tickets
+ * that an operator took off sale together.
+ */
+async function lockSale(db: Database, eventId: number) {
+  const { shardId } = await findEvent(db, eventId);
+  const tickets = await selectTickets(db, eventId, shardId).forNoKeyUpdate().execute();
+  // Read after the locks: another operator may have changed it meanwhile.
+  const { stoppedTickets } = await findEvent(db, eventId);
+  return { shardId, tickets, stopped: stoppedTickets ?? [] };
+}
+
+/** Takes all tickets of an event off sale and remembers them. Returns those that were on sale. */
+export async function stopSales(db: Database, eventId: number, author: string) {
+  const { shardId, tickets, stopped } = await lockSale(db, eventId);
+  const onSale = tickets.filter(({ active }) => active).map(({ id }) => id);
+  for (const id of onSale) await updateTicket(db, { shardId, id }, { active: false }, author);
+  if (onSale.length > 0) await rememberStopped(db, eventId, [...new Set([...stopped, ...onSale])]);
+  return onSale;
+}
+
+/** Puts those tickets on sale again that stopSales took off sale. Returns them. */
+export async function resumeSales(db: Database, eventId: number, author: string) {
+  const { shardId, tickets, stopped } = await lockSale(db, eventId);
+  const resumed = tickets.filter(({ id, active }) => !active && stopped.includes(id)).map(({ id }) => id);
+  for (const id of resumed) await updateTicket(db, { shardId, id }, { active: true }, author);
+  if (stopped.length > 0) await rememberStopped(db, eventId, null);
+  return resumed;
+}
+
+const rememberStopped = (db: Database, eventId: number, tickets: number[] | null) =>
+  db.updateTable('events').set({ stopped_tickets: tickets }).where('id', '=', eventId).execute();
+
 /** Makes finalization publish whether a ticket is sold out. */
 export async function publishTicketState(db: Database, { shardId, id }: TicketOfShard) {
   await db.insertInto('changes').values({ shard_id: shardId, kind: 'ticket', ticket_id: id }).execute();

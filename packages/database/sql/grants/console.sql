@@ -6,11 +6,12 @@ grant select on
   journal_segments, journal_consumers, consumer_scans, deliveries, webhook_endpoints, webhook_attempts, mail_suppressions,
   secret_key_uses, audit_log, partner_audit_log, test_resets, idempotency_keys
 to :"role";
+grant update (full_name, email_address, attendee_digest) on registrations to :"role";
 grant select, insert, update on operators, partners to :"role";
 grant select, insert, update, delete on operator_access, processes to :"role";
 grant insert on events, audit_log to :"role";
 grant update (
-  name, shard_id, cancel_until, starts_at, ends_at, venue, time_zone, language, reply_to, revision
+  name, shard_id, cancel_until, starts_at, ends_at, venue, time_zone, language, reply_to, revision, archived_at, stopped_tickets
 ) on events to :"role";
 grant insert, delete on event_grants to :"role";
 grant insert, delete on tickets to :"role";

@@ -91,6 +91,9 @@ export interface Schema {
     reply_to: string | null;
     /** Rises with every change of the event. */
     revision: Generated<number>;
+    archived_at: Date | null;
+    /** The tickets that an operator took off sale together. */
+    stopped_tickets: number[] | null;
   };
   event_grants: Record<'partner_id' | 'event_id', number>;
   /** The keys that sign passes. */

@@ -81,7 +81,10 @@ export function createRenderer(kind: Kind, { passes, sender }: RenderOptions) {
   const isConfirmation = kind === CONFIRMATION;
   const compose = (_key: string, event: Event) => commonOf(event, sender, kind);
   const commons = readThroughCache(compose, KEPT_FOR_MS);
-  return async (attendee: Attendee, delivery: { revision: number }): Promise<MailMessage> => {
+  return async (
+    attendee: Attendee,
+    delivery: Pick<Delivery, 'revision' | 'createdAt'>,
+  ): Promise<MailMessage> => {
     const { event, serial, fullName, emailAddress, ticketTitle, seat } = attendee;
     const key = `${event.id} ${event.revision}`;
     const { frame, words } = await commons.forceFetch(key, { context: event });
@@ -95,7 +98,8 @@ export function createRenderer(kind: Kind, { passes, sender }: RenderOptions) {
     ] as const;
     return frame({
       to: { name: name ?? '', address: emailAddress },
-      messageId: `<${serial}.${isConfirmation ? '' : `${revision}.`}${event.ref}@${sender.domain}>`,
+      // The same for every attempt, and another one for each time that it is queued.
+      messageId: `<${serial}.${delivery.createdAt.getTime()}.${event.ref}@${sender.domain}>`,
       greeting: words.greeting(name),
       facts: isConfirmation ? ofAttendee : [],
       picture: isConfirmation ? qrPng(await passes.tokenFor(subject), PIXELS_PER_MODULE) : undefined,

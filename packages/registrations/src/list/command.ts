@@ -63,6 +63,13 @@ export function addRegistrationCommands(program: Command, cli: Cli) {
   })
     .description('cancel a registration, even after the deadline; its seat can be sold again')
     .argument('<passReference>', 'its pass reference', parseText);
+  performs('correct', 'correctRegistrationAction', ({ passReference, corrected }) => {
+    return `corrected: ${corrected.join(' and ')} of ${passReference}`;
+  })
+    .description('correct the name or e-mail address of an attendee; the pass stays valid')
+    .argument('<passReference>', 'its pass reference', parseText)
+    .option('--full-name <name>', 'the right name', parseText)
+    .option('--email-address <address>', 'the right address', parseText);
 }
 
 function addExport(registration: Command, cli: Cli) {

@@ -36,9 +36,8 @@ export type Reservation = ReturnType<typeof toReservation>;
 
 /** Returns the reservation of a request. */
 export function toReservation(principal: Principal, request: RegistrationRequest, headers: Headers) {
-  const { shardId, partnerId, eventId, duplicatePolicy, duplicateScope } = principal;
+  const { shardId, partnerId, eventId, duplicatePolicy } = principal;
   const ticketId = request.organizedEventTicketID;
-  const scope = duplicateScope === 'ticket' ? `${ticketId} ` : '';
   const holdSeconds = holdSecondsIn(headers);
   return {
     shardId,
@@ -48,9 +47,9 @@ export function toReservation(principal: Principal, request: RegistrationRequest
     /** Ten random digits. */
     passCode: drawPassCode(),
     ...attendeeIn(request),
-    /** Digest of the e-mail address, or of address and ticket. Null if the event allows duplicates. */
+    /** Null if the event allows duplicates. */
     attendeeDigest:
-      duplicatePolicy === 'allow' ? null : uuidDigest(scope + request.emailAddress.toLowerCase()),
+      duplicatePolicy === 'allow' ? null : digestOfAttendee(principal, ticketId, request.emailAddress),
     /** Whether a duplicate gets the attendee's existing seat, if it is this partner's. */
     returnsExisting: duplicatePolicy === 'return_existing',
     /** How long the seat is held unless it is confirmed. Null: it is not held. */
@@ -58,6 +57,13 @@ export function toReservation(principal: Principal, request: RegistrationRequest
     idempotency: idempotencyOf(headers, () => [contentOf(request), holdSeconds]),
   };
 }
+
+/** Returns the digest that an attendee can have once: of the e-mail address, or of address and ticket. */
+export const digestOfAttendee = (
+  { duplicateScope }: Pick<Principal, 'duplicateScope'>,
+  ticketId: number,
+  emailAddress: string,
+) => uuidDigest((duplicateScope === 'ticket' ? `${ticketId} ` : '') + emailAddress.toLowerCase());
 
 /** The reservations of a bulk call: at least one, all of one partner and event. */
 export type BulkReservation = ReturnType<typeof toBulkReservation>;

@@ -1,0 +1,55 @@
+import { randomUUID } from 'node:crypto';
+import { Type, type Static } from '@sinclair/typebox';
+import { isEmailAddress } from '@floodgate/contract';
+import { Failure, InvalidInput } from '@floodgate/service/failure';
+import type { Logger } from '@floodgate/service/log';
+import { createFrame, parseSender } from './message.ts';
+import { mailSettings } from './settings.ts';
+import { openSmtp } from './smtp.ts';
+
+/** The settings of an e-mail that a person sends to test them. */
+export const testMailSettings = { SMTP_URL: mailSettings.SMTP_URL, MAIL_FROM: mailSettings.MAIL_FROM };
+const Settings = Type.Object(testMailSettings);
+export type TestMailSettings = Static<typeof Settings>;
+
+const SUBJECT = 'Test e-mail of Floodgate';
+
+/**
+ * Sends one e-mail to this address, to test the settings. Resolves when the SMTP server has accepted it. Throws InvalidInput if the
+ * address is not valid, and Failure with the reason if the server did not accept the e-mail.
+ */
+export async function sendTestMail(
+  { SMTP_URL, MAIL_FROM }: TestMailSettings,
+  to: string,
+  log: Pick<Logger, 'warn'>,
+) {
+  if (!isEmailAddress(to)) throw new InvalidInput({ to: 'an e-mail address' });
+  if (!SMTP_URL)
+    throw new Failure('this process has no SMTP server: set SMTP_URL as for the delivery process');
+  const sender = parseSender(MAIL_FROM)!;
+  const frame = await createFrame({
+    sender,
+    letter: {
+      language: 'en',
+      subject: SUBJECT,
+      preview: 'E-mails of Floodgate reach you.',
+      heading: SUBJECT,
+      news: 'E-mails of Floodgate reach you.',
+      facts: [['Sender', sender.from]],
+      hints: [],
+      why: 'You get this e-mail because an operator entered your address for a test.',
+    },
+  });
+  const messageId = `<test.${randomUUID()}@${sender.domain}>`;
+  const smtp = openSmtp(SMTP_URL, 1, log);
+  try {
+    const mail = frame({ to: { name: '', address: to }, messageId, greeting: 'Hello,', revision: 0 });
+    const attempt = await smtp.send(mail);
+    if (attempt.kind === 'unavailable')
+      throw new Failure(`the SMTP server cannot be used (${attempt.reason})`);
+    if (attempt.kind !== 'sent') throw new Failure(`the SMTP server refused the e-mail (${attempt.reason})`);
+    return { sent: true };
+  } finally {
+    smtp.close();
+  }
+}
