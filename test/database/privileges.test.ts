@@ -346,6 +346,7 @@ const EXECUTED_BY: Record<string, ServiceName[]> = {
   change_registrations: ['api', 'console'],
   finalize_batches: ['worker'],
   expire_holds: ['worker'],
+  index_attendees: ['worker'],
   // Called by functions of the owner.
   record_changes: [],
   release_registrations: [],

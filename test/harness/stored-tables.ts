@@ -84,6 +84,7 @@ export interface StoredTables extends Omit<
     created_at: ColumnType<Date, Date | undefined, Date>;
   };
   consumer_scans: { shard_id: number; last_offset: number };
+  attendee_scans: { shard_id: number; last_offset: number };
   secret_key_uses: { key_id: string; hour: Date };
   webhook_attempts: { shard_id: number; endpoint_id: string; message_id: string };
   audit_log: {

@@ -4,7 +4,7 @@ import { beforeEach, expect } from 'vitest';
 import { emptyTables } from '../harness/empty-tables.ts';
 import { database, gala, test, ticketId } from '../harness/event-test.ts';
 import { finalizePending } from '../harness/journal.ts';
-import { startMailServer, type MailServer } from '../harness/mail-server.ts';
+import { startMailServer, type MailServer, type ReceivedMail } from '../harness/mail-server.ts';
 import { keepPrivate } from '../harness/private-data.ts';
 import { reservationOf } from '../harness/reservation.ts';
 import { runCli } from '../harness/service-process.ts';
@@ -49,6 +49,15 @@ async function references(): Promise<string[]> {
 const received = (count: number) =>
   waitUntil(`${count} e-mails have arrived`, () => server.mails.length >= count && server.mails);
 
+/** The recipients of the first e-mails, which leave in any order, and of the one after them. */
+const recipients = (mails: readonly ReceivedMail[]) => [
+  mails
+    .slice(0, 2)
+    .map(({ to }) => to)
+    .toSorted(),
+  ...mails.slice(2).map(({ to }) => to),
+];
+
 async function sendToAll(): Promise<void> {
   await enable(database.db, gala);
   await startMails(database, { SMTP_URL: server.url });
@@ -61,7 +70,7 @@ test('one pass is sent again, as another e-mail, and nobody else gets one', asyn
   expect(await floodgate('mail', 'resend', first!)).toMatchObject({ code: 0 });
   const mails = await received(3);
   await waitForState(database.db, gala, 'sent', 2);
-  expect(mails.map(({ to }) => to)).toEqual([...guests, guests[0]]);
+  expect(recipients(mails)).toEqual([guests, guests[0]]);
   // Programs that have the first e-mail would hide a second one with its id.
   expect(new Set(mails.map(({ messageId }) => messageId)).size).toBe(3);
 });
@@ -73,7 +82,7 @@ test('all passes of an event are sent again, but for those that are cancelled', 
   const { output } = await floodgate('mail', 'resend-all', String(gala.eventId));
   expect(output).toContain('2 e-mails are queued');
   await waitForState(database.db, gala, 'cancelled', 1);
-  expect((await received(3)).map(({ to }) => to)).toEqual([...guests, guests[1]]);
+  expect(recipients(await received(3))).toEqual([guests, guests[1]]);
 });
 
 test('a corrected name and address are those of the next e-mail, and the audit log has neither', async () => {

@@ -42,7 +42,9 @@ async function createCluster(options: ClusterOptions, secret: string): Promise<v
     await writeFile(secret, password, { flag: 'wx', mode: 0o600, flush: true });
     for (const file of [temporary, secret]) await handOver(programs, file);
     const access = [`--username=${SUPERUSER}`, '--auth=scram-sha-256', `--pwfile=${secret}`];
-    const content = ['--encoding=UTF8', '--locale=C', '--no-instructions'];
+    // Sorts by bytes, and knows the case of every letter.
+    const locale = ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
+    const content = ['--encoding=UTF8', ...locale, '--no-instructions'];
     const [noSync, noFsync] = fast ? [['--no-sync'], ['-F']] : [[], []];
     await run(options, 'initdb', ['-D', temporary, ...access, ...content, ...noSync]);
     const single = ['--single', '-D', temporary, ...noFsync, 'postgres'];

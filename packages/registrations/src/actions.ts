@@ -55,6 +55,11 @@ export const correctRegistrationAction = defineAction({
         email_address = coalesce(${emailAddress ?? null}, email_address),
         attendee_digest = case when attendee_digest is not null then coalesce(${digest}::uuid, attendee_digest) end
       where shard_id = ${shardId} and serial = ${serial}`.execute(transaction);
+    // Before it is indexed, there is no row, and the index gets the corrected text.
+    await sql`
+      update attendees set name = coalesce(lower(${fullName ?? null}), name),
+        email = coalesce(lower(${emailAddress ?? null}), email)
+      where shard_id = ${shardId} and serial = ${serial}`.execute(transaction);
     // The audit log contains no attendee data.
     const corrected = [fullName && 'name', emailAddress && 'e-mail address'].filter(Boolean);
     note(`registration:${serial}`, { after: { corrected } });

@@ -11,6 +11,7 @@ import {
   redriveShards,
 } from './actions.ts';
 import { EXPORT_FORMATS, exportRegistrations } from './export/export-registrations.ts';
+import { findAttendees } from './find/find-attendees.ts';
 import { listFailedBatches, readBacklog } from './finalize/backlog.ts';
 import { CURSOR_PROBLEMS, findByPassReference, listRegistrations } from './list/list-registrations.ts';
 import { reconcile } from './reconcile/reconcile.ts';
@@ -18,6 +19,10 @@ import { findAttendee, statusOf } from './status/find-registrations.ts';
 
 const OneRegistration = Type.Object({ passReference: text(1, 255) });
 const limit = Type.Optional(whole(1, 1_000));
+const State = Type.Union(
+  (['held', 'reserved', 'confirmed', 'cancelled', 'failed'] as const).map((state) => Type.Literal(state)),
+  { description: 'held, reserved, confirmed, cancelled or failed' },
+);
 const { shardId: _shard, ...redriven } = redriveAction.input.properties;
 
 export const registrationOperations = [
@@ -77,6 +82,26 @@ export const registrationOperations = [
       await findEvent(db, eventId);
       return new Download(exportRegistrations(db, eventId, format), EXPORT_FORMATS[format]);
     },
+  ),
+  // Not a GET: proxies log addresses, which must not contain names.
+  reads(
+    [
+      'POST /attendees/find',
+      'attendees:read',
+      'Find attendees by the beginning of their name or e-mail address, or list those of an event',
+    ],
+    'attendeeFind',
+    Type.Object({
+      eventId: Type.Optional(Id),
+      namePrefix: Type.Optional(text(1, 255)),
+      emailPrefix: Type.Optional(text(1, 254)),
+      partnerId: Type.Optional(Id),
+      ticketId: Type.Optional(Id),
+      state: Type.Optional(State),
+      after: Type.Optional(whole(0, Number.MAX_SAFE_INTEGER)),
+      limit,
+    }),
+    ({ db }, { limit: most = 100, ...query }) => findAttendees(db, query, most),
   ),
   performs(
     [

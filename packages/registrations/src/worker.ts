@@ -11,10 +11,15 @@ import {
   finalizeSettings,
   type ShardBatches,
 } from './finalize/finalize-batches.ts';
+import { indexAttendees } from './find/find-attendees.ts';
 import { relayDueBatches } from './finalize/relay.ts';
 import { deleteExpiredIdempotencyKeys, retentionSettings } from './idempotency/expired-keys.ts';
 
 const EXPIRY_INTERVAL_MS = 60_000;
+/** How soon operators find a new registration. */
+const INDEX_INTERVAL_MS = 2_000;
+/** During a launch, this many are indexed per interval: half a percent of the CPU that their registration costs. */
+const INDEXED_AT_ONCE = 1_000;
 /** How soon the seat of an expired hold can be sold again. */
 const HOLDS_INTERVAL_MS = 1_000;
 /** Few rows per statement, so that it does not block others for long. */
@@ -51,6 +56,11 @@ export const registrationsWorker = defineWorker({
           if (expired > 0) enqueue({ shardId, batchIds: [] }).catch(() => {});
           return expired;
         }),
+        {
+          name: 'attendee index',
+          intervalMs: INDEX_INTERVAL_MS,
+          run: () => inEachShard(db, (shardId) => indexAttendees(db, shardId, INDEXED_AT_ONCE), shards),
+        },
         { name: 'relay', intervalMs: config.RELAY_INTERVAL_MS, run: () => relayDueBatches(relay) },
         expiry('expiry', EXPIRY_INTERVAL_MS, (shardId) =>
           deleteExpiredIdempotencyKeys(db, shardId, ROWS_PER_STATEMENT, config.IDEMPOTENCY_RETENTION_HOURS),

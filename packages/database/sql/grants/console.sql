@@ -4,9 +4,10 @@
 grant select on
   schema_files, shards, events, event_grants, tickets, ticket_states, batches, changes, registrations, journal_heads,
   journal_segments, journal_consumers, consumer_scans, deliveries, webhook_endpoints, webhook_attempts, mail_suppressions,
-  secret_key_uses, audit_log, partner_audit_log, test_resets, idempotency_keys
+  secret_key_uses, audit_log, partner_audit_log, test_resets, idempotency_keys, attendees
 to :"role";
 grant update (full_name, email_address, attendee_digest) on registrations to :"role";
+grant update (name, email) on attendees to :"role";
 grant select, insert, update on operators, partners to :"role";
 grant select, insert, update, delete on operator_access, processes to :"role";
 grant insert on events, audit_log to :"role";

@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto';
+import { perform } from '@floodgate/audit';
+import { reserveBatch } from '@floodgate/registrations';
+import { cancelRegistrationAction, correctRegistrationAction } from '@floodgate/registrations/actions';
+import { findAttendees, indexAttendees, type AttendeeQuery } from '@floodgate/registrations/find';
+import { sql } from 'kysely';
+import { expect } from 'vitest';
+import { db, gala, test, ticketId } from '../harness/event-test.ts';
+import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { finalizePending } from '../harness/journal.ts';
+import { reservationOf } from '../harness/reservation.ts';
+import { tablesOf } from '../harness/stored-tables.ts';
+
+test.override('ticket', {});
+
+type Person = readonly [fullName: string, emailAddress: string];
+
+async function register(
+  people: readonly Person[],
+  fixture: Fixture = gala,
+  ticket = ticketId,
+): Promise<void> {
+  const reservations = people.map(([fullName, emailAddress]) =>
+    reservationOf(fixture, ticket, { fullName, emailAddress }),
+  );
+  await reserveBatch(db, randomUUID(), reservations);
+  await finalizePending(db, fixture.shardId);
+}
+
+async function indexAll(shardId = gala.shardId, most = 100): Promise<void> {
+  const scan = tablesOf(db)
+    .selectFrom('attendee_scans')
+    .select('last_offset')
+    .where('shard_id', '=', shardId);
+  const head = tablesOf(db).selectFrom('journal_heads').select('last_offset').where('shard_id', '=', shardId);
+  const { last_offset: end } = await head.executeTakeFirstOrThrow();
+  do await indexAttendees(db, shardId, most);
+  while ((await scan.executeTakeFirstOrThrow()).last_offset < end);
+}
+
+const find = async (query: AttendeeQuery, limit = 100) => {
+  const { attendees } = await findAttendees(db, { eventId: gala.eventId, ...query }, limit);
+  return attendees.map(({ fullName }) => fullName);
+};
+
+const PEOPLE = [
+  ['Ada Lovelace', 'ada@example.com'],
+  ['Grace Hopper', 'GRACE@example.com'],
+  ['ada yonath', 'yonath@example.com'],
+  ['Édith Piaf', '100%@example.com'],
+] as const;
+
+test('somebody is found by the beginning of the name or address, whatever its case', async () => {
+  await register(PEOPLE);
+  expect(await find({ namePrefix: 'ada' })).toEqual([]);
+  await indexAll();
+  expect(await find({ namePrefix: 'ADA' })).toEqual(['Ada Lovelace', 'ada yonath']);
+  // The locale of the database knows the case of this letter, or does not.
+  const { rows } = await sql<{ letter: string }>`select lower('É') as letter`.execute(db);
+  expect(await find({ namePrefix: `${rows[0]!.letter}d` })).toEqual(['Édith Piaf']);
+  expect(await find({ emailPrefix: 'grace@ex' })).toEqual(['Grace Hopper']);
+  expect(await find({ emailPrefix: '100%' })).toEqual(['Édith Piaf']);
+  // A percent sign is one, and a name is only found by its beginning.
+  expect(await find({ emailPrefix: '%' })).toEqual([]);
+  expect(await find({ namePrefix: 'lovelace' })).toEqual([]);
+});
+
+test('of all events, or of one', async () => {
+  const other = await createFixture(db);
+  await register([['Zoë Other', 'zoe@example.com']], other, await other.addTicket());
+  await register([['Zoë Gala', 'zoe@example.com']]);
+  await indexAll(other.shardId);
+  await indexAll();
+  expect(await find({ namePrefix: 'zoë' })).toEqual(['Zoë Gala']);
+  const everywhere = await findAttendees(db, { emailPrefix: 'zoe@' }, 10);
+  expect(everywhere.attendees.map(({ fullName }) => fullName).toSorted()).toEqual(['Zoë Gala', 'Zoë Other']);
+});
+
+test('each attendee of an event is on one page, in the order of the names', async () => {
+  const names = Array.from({ length: 25 }, (_, index) => `Guest ${String(index).padStart(2, '0')}`);
+  await register(names.toReversed().map((name) => [name, 'guest@example.com']));
+  await indexAll(gala.shardId, 7);
+  const read: string[] = [];
+  for (let after: number | undefined, more = true; more;) {
+    const page = await findAttendees(db, { eventId: gala.eventId, after }, 10);
+    read.push(...page.attendees.map(({ fullName }) => fullName));
+    ({ more } = page);
+    after = page.cursor!;
+  }
+  expect(read).toEqual(names);
+});
+
+test('filters leave those of a ticket, a partner or a state', async () => {
+  const seated = await gala.addTicket();
+  await register(PEOPLE.slice(0, 2));
+  await register(PEOPLE.slice(2), gala, seated);
+  await indexAll();
+  const [grace] = (await findAttendees(db, { eventId: gala.eventId, namePrefix: 'grace' }, 1)).attendees;
+  await perform(db, cancelRegistrationAction, { passReference: grace!.passReference }, 'test');
+  expect(await find({ ticketId: seated })).toEqual(['ada yonath', 'Édith Piaf']);
+  expect(await find({ state: 'cancelled' })).toEqual(['Grace Hopper']);
+  expect(await find({ partnerId: gala.partnerId, state: 'confirmed', namePrefix: 'ada' })).toHaveLength(2);
+  expect(await find({ partnerId: gala.partnerId + 1 })).toEqual([]);
+});
+
+test('a correction is found at once, whether the name was indexed or not', async () => {
+  await register(PEOPLE.slice(0, 2));
+  await indexAll();
+  await register(PEOPLE.slice(2));
+  const rows = await tablesOf(db)
+    .selectFrom('registrations')
+    .select(['serial', 'pass_code'])
+    .where('event_id', '=', gala.eventId)
+    .orderBy('serial')
+    .execute();
+  for (const { serial, pass_code: code } of [rows[0]!, rows[2]!]) {
+    const passReference = `GALA-${gala.eventId}-${serial}-${code}`;
+    await perform(db, correctRegistrationAction, { passReference, fullName: `Right ${serial}` }, 'test');
+  }
+  await indexAll();
+  expect(await find({ namePrefix: 'right' })).toHaveLength(2);
+  expect(await find({ namePrefix: 'ada' })).toEqual([]);
+});
+
+test('processes that index at the same time miss nobody and index nobody twice', async () => {
+  await register(Array.from({ length: 200 }, (_, index) => [`Guest ${index}`, 'guest@example.com'] as const));
+  for (let rounds = 0; rounds < 30; rounds++)
+    await Promise.all([1, 2, 3].map(() => indexAttendees(db, gala.shardId, 5)));
+  await indexAll();
+  expect(await find({}, 1_000)).toHaveLength(200);
+});
