@@ -56,6 +56,7 @@ describe('who may do what', () => {
       'PATCH /registrations/{passReference}/attendee',
       'PATCH /tickets/{ticketId}',
       'PATCH /webhooks/{webhookId}',
+      'POST /attendees/find',
       'POST /batches/redrive',
       'POST /events',
       'POST /events/{eventId}/archive',

@@ -1,13 +1,18 @@
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { afterAll, describe, expect } from 'vitest';
 import { switchOn } from '@floodgate/mail/actions';
+import { reserveBatch } from '@floodgate/registrations';
+import { indexAttendees } from '@floodgate/registrations/find';
 import { BrowserPage, chromium } from '../harness/browser.ts';
 import { commitBatch } from '../harness/committed-batch.ts';
 import { addOperator, consoleUrl, database, test } from '../harness/console-test.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { finalizePending } from '../harness/journal.ts';
+import { reservationOf } from '../harness/reservation.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -63,6 +68,13 @@ describe.skipIf(!chromium && !process.env['CI'])('the pages in a browser', () =>
     throw new Error(`no way to ${target} by the keyboard; the focus is on ${await focused()}`);
   }
 
+  /** Returns the rules of accessibility that the page breaks, with what breaks them. */
+  async function violations(): Promise<string[]> {
+    await evaluate(AXE);
+    return evaluate<string[]>(`axe.run().then(({ violations }) =>
+      violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html.slice(0, 120)).join(' ')))`);
+  }
+
   test('sign-in and a change of a ticket need no mouse', async () => {
     await open('/sign-in');
     await tabTo('name');
@@ -87,12 +99,52 @@ describe.skipIf(!chromium && !process.env['CI'])('the pages in a browser', () =>
     expect(await evaluate<string>('document.body.innerText')).toContain('Resume sale');
   });
 
+  test('an attendee is found by name, corrected and found again, without a mouse', async () => {
+    const of = { fullName: 'Ada Wrong', emailAddress: 'ada@example.com' };
+    await reserveBatch(database.db, randomUUID(), [reservationOf(gala, await gala.addTicket(), of)]);
+    await finalizePending(database.db, gala.shardId);
+    await indexAttendees(database.db, gala.shardId, 1_000);
+    const shows = (text: string) =>
+      waitUntil(`the page shows ${text}`, () =>
+        evaluate<boolean>(
+          `document.readyState === 'complete' && document.body.innerText.includes('${text}')`,
+        ),
+      );
+    const find = async (text: string) => {
+      await open('/attendees');
+      await tabTo('namePrefix');
+      await page.send('Input.insertText', { text });
+      await press('Enter');
+    };
+    await find('ada');
+    await shows('Ada Wrong');
+    expect(await violations()).toEqual([]);
+    expect(await evaluate<string>('location.href')).not.toMatch(/ada/i);
+    const reference = await evaluate<string>(
+      `document.querySelector('td a[href^="/registrations"]').innerText`,
+    );
+    await tabTo(reference);
+    await press('Enter');
+    await shows('Correct the name');
+    await tabTo('Correct the name or address of an attendee');
+    await press('Enter');
+    await shows('Full name');
+    await tabTo('fullName');
+    await page.send('Input.insertText', { text: 'Ada Right' });
+    await press('Enter');
+    await shows('Done: Correct the name');
+    await find('ada r');
+    await shows('Ada Right');
+  });
+
   const PAGES = (): Record<string, string> => ({
     'sign-in': '/sign-in',
     launches: '/',
     event: `/events/${gala.eventId}`,
     live: `/live/${gala.eventId}`,
     registrations: '/registrations',
+    attendees: '/attendees',
+    archived: '/?archived=true',
     partners: '/partners',
     partner: `/partners/${gala.partnerId}`,
     deliveries: '/deliveries',
@@ -123,9 +175,7 @@ describe.skipIf(!chromium && !process.env['CI'])('the pages in a browser', () =>
     const found: Record<string, string[]> = {};
     for (const [title, at] of Object.entries(PAGES())) {
       await open(at);
-      await evaluate(AXE);
-      const rules = await evaluate<string[]>(`axe.run().then(({ violations }) =>
-        violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html.slice(0, 120)).join(' ')))`);
+      const rules = await violations();
       const isWide = await evaluate<boolean>('document.documentElement.scrollWidth > innerWidth');
       if (rules.length > 0 || isWide) found[title] = [...rules, ...(isWide ? ['wider than the screen'] : [])];
       if (PICTURES) {

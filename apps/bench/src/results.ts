@@ -107,6 +107,19 @@ export interface History {
   firstPageMs: { p50: number; p99: number };
   anyPageMs: { p50: number; p99: number };
   reads: HistoryReads;
+  /** How an operator finds attendees of one of the events. */
+  finds: HistoryFinds;
+}
+
+/** Times of a statement that returns attendees. */
+export interface HistoryFinds {
+  /** Attendees that the worker indexes per second. */
+  indexedPerSecond: number;
+  /** By the beginning of a name and of an address, of one event and of all. */
+  ofEventMs: { p50: number; p99: number };
+  ofAllMs: { p50: number; p99: number };
+  /** 100 attendees from any place of the list. */
+  pageMs: { p50: number; p99: number };
 }
 
 /** Postgres's reads while a partner reads all its entries. */

@@ -16,6 +16,12 @@ export const ConsoleConfig = Type.Object({
     'address at which browsers reach the console; with https, cookies are sent over https only',
     { pattern: '^https?://[^/]+$' },
   ),
+  OIDC_ISSUER: optionalText(
+    'identity provider (OpenID Connect) at which operators sign in; https, or http on this machine',
+    { pattern: '^(https://|http://(localhost|127\\.0\\.0\\.1)([:/]|$)).*$' },
+  ),
+  OIDC_CLIENT_ID: optionalText('id of the console at the identity provider'),
+  OIDC_CLIENT_SECRET: optionalText('secret of the console at the identity provider'),
 });
 
 export type ConsoleConfig = Static<typeof ConsoleConfig>;

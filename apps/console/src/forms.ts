@@ -1,4 +1,4 @@
-import { valueOf, type OperationContext, type OperatorPrincipal } from '@floodgate/operators';
+import { valueOf, type Operation, type OperationContext, type OperatorPrincipal } from '@floodgate/operators';
 import { InvalidInput } from '@floodgate/service';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
@@ -8,7 +8,8 @@ import { problemOf, Refusal } from './problems.ts';
 import { requireScope } from './principals.ts';
 import { fields, form, page, type Filled } from './view.ts';
 
-type Texts = Record<string, string>;
+/** The fields of a form. */
+export type Texts = Record<string, string>;
 
 /** Returns the page to show after an operation, which then says that it is done. */
 function afterwards(back: string, id: string): string {
@@ -46,11 +47,7 @@ export function addForms(app: FastifyInstance, operations: Operations, context: 
       const operator = requireScope(request, operation.scope);
       const { back: asked, ...given } = request.body;
       const back = isPath(asked) ? asked : '/';
-      const { properties } = operation.input;
-      const filled = Object.entries(given).filter(([name, text]) => name in properties && text !== '');
-      const input = Object.fromEntries(
-        filled.map(([name, text]) => [name, valueOf(properties[name]!, text)]),
-      );
+      const input = inputFrom(operation, given);
       void reply.type('text/html; charset=utf-8');
       try {
         const result = await operation.run(context, input, operator.name);
@@ -67,6 +64,12 @@ export function addForms(app: FastifyInstance, operations: Operations, context: 
       }
     },
   );
+}
+
+/** Returns the values of the fields that are filled. */
+export function inputFrom({ input: { properties } }: Operation, given: Texts): Record<string, unknown> {
+  const filled = Object.entries(given).filter(([name, text]) => name in properties && text !== '');
+  return Object.fromEntries(filled.map(([name, text]) => [name, valueOf(properties[name]!, text)]));
 }
 
 function formPage(

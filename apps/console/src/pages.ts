@@ -149,7 +149,10 @@ async function oneEvent({ operator, params, read, action }: PageRequest): Promis
       action('ticketResumeAll', { eventId }),
     ),
     mayUse(operator, 'attendees:read')
-      ? actions(link(`/export/${eventId}?format=csv`, 'Export the registrations as CSV'))
+      ? actions(
+          link(`/attendees?eventId=${eventId}`, 'Find attendees'),
+          link(`/export/${eventId}?format=csv`, 'Export the registrations as CSV'),
+        )
       : '',
     table(
       'E-mails',

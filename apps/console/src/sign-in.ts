@@ -3,6 +3,7 @@ import { createSignIn, openSession, revokeAccess } from '@floodgate/operators';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { html } from 'ghtml';
+import type { Provider } from './identity-provider.ts';
 import { setSession } from './principals.ts';
 import { page } from './view.ts';
 
@@ -11,7 +12,7 @@ const Credentials = Type.Object({
   password: Type.String({ maxLength: 255 }),
 });
 
-const formHtml = (name: string, problem: string) =>
+const formHtml = (name: string, problem: string, provider?: Provider) =>
   html`!${problem && html`<p role="alert">${problem}</p>`}
     <form class="fields" method="post" action="/sign-in">
       <div class="field">
@@ -23,13 +24,14 @@ const formHtml = (name: string, problem: string) =>
         <input id="password" name="password" type="password" autocomplete="current-password" required />
       </div>
       <p><button>Sign in</button></p>
-    </form>`;
+    </form>
+    !${provider && html`<p><a href="/sign-in/provider">Sign in at ${provider.issuer.host}</a></p>`}`;
 
 /** Adds the pages to sign in and out with a password. */
-export function addSignIn(app: FastifyInstance, db: Database, isSecure: boolean): void {
+export function addSignIn(app: FastifyInstance, db: Database, isSecure: boolean, provider?: Provider): void {
   const signIn = createSignIn(db);
   const show = (name = '', problem = '') =>
-    page({ title: 'Sign in', operator: null, path: '/sign-in', main: formHtml(name, problem) });
+    page({ title: 'Sign in', operator: null, path: '/sign-in', main: formHtml(name, problem, provider) });
   app.get('/sign-in', (_request, reply) => reply.type('text/html; charset=utf-8').send(show()));
   app.post<{ Body: { name: string; password: string } }>(
     '/sign-in',

@@ -8,7 +8,9 @@ import Fastify, { type FastifyError, type FastifyInstance } from 'fastify';
 import { html } from 'ghtml';
 import manifest from '../package.json' with { type: 'json' };
 import type { ConsoleConfig } from './config.ts';
+import { addAttendees } from './attendees.ts';
 import { addForms } from './forms.ts';
+import { addIdentityProvider, providerOf } from './identity-provider.ts';
 import { addLive } from './live.ts';
 import { addOperatorApi } from './operator-api.ts';
 import { operationsOf } from './operations.ts';
@@ -35,6 +37,7 @@ const HEADERS = {
 
 /** Serves the console and the operator API. Resolves when it listens. */
 export async function startConsole(config: ConsoleConfig, log: Logger) {
+  const provider = providerOf(config);
   await using opened = new AsyncDisposableStack();
   const server = { service: 'console', connectionString: config.DATABASE_URL, log } as const;
   const limits = { maxConnections: MAX_CONNECTIONS, statementTimeoutMs: STATEMENT_TIMEOUT_MS };
@@ -71,8 +74,10 @@ export async function startConsole(config: ConsoleConfig, log: Logger) {
   await app.register(async (known) => {
     await known.register(formbody);
     addPrincipals(known, db);
-    addSignIn(known, db, isSecure);
+    addSignIn(known, db, isSecure, provider);
+    if (provider) addIdentityProvider(known, { ...context, provider, isSecure });
     addPages(known, byId, context);
+    addAttendees(known, byId, context);
     addForms(known, byId, context);
     addLive(known, byId, context);
     await addOperatorApi(known, operations, context);

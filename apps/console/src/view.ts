@@ -6,6 +6,7 @@ import { html } from 'ghtml';
 export const MENU = [
   ['/', 'Launches', 'events:read'],
   ['/registrations', 'Registrations', 'registrations:read'],
+  ['/attendees', 'Attendees', 'attendees:read'],
   ['/partners', 'Partners', 'partners:read'],
   ['/deliveries', 'Deliveries', 'mail:read'],
   ['/failures', 'Failures', 'queue:read'],
@@ -168,7 +169,12 @@ export interface Filled {
 }
 
 /** Returns the form of an operation. Fields that are optional may be left empty. */
-export function form(operation: Operation, { given, invalid = {} }: Filled, back: string): string {
+export function form(
+  operation: Operation,
+  { given, invalid = {} }: Filled,
+  back: string,
+  action = `/do/${operation.id}`,
+): string {
   const required = operation.input.required ?? [];
   const inputs = Object.entries(operation.input.properties).map(([name, schema]) =>
     field({
@@ -179,7 +185,7 @@ export function form(operation: Operation, { given, invalid = {} }: Filled, back
       rule: invalid[name],
     }),
   );
-  return html`<form class="fields" method="post" action="/do/${operation.id}">
+  return html`<form class="fields" method="post" action="${action}">
     <input type="hidden" name="back" value="${back}" />
     !${inputs}
     <p><button>${operation.summary}</button> <a href="${back}">Cancel</a></p>

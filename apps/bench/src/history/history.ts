@@ -9,6 +9,7 @@ import type { Progress } from '../progress.ts';
 import { quantile } from '../report/statistics.ts';
 import type { History } from '../results.ts';
 import type { Servers } from '../servers.ts';
+import { indexEverybody, timeFinds } from './finds.ts';
 import { countReads } from './reads.ts';
 import { storeHistory } from './store.ts';
 
@@ -23,7 +24,7 @@ const LIMIT = 1_000;
 const PAGES = 200;
 const WARM_UP_PAGES = 20;
 const ROWS_PER_SECOND = 50_000;
-const OVERHEAD_SECONDS = 30;
+const OVERHEAD_SECONDS = 60;
 
 interface Shape {
   name: string;
@@ -40,7 +41,7 @@ const SHAPES: readonly Shape[] = [
 ];
 
 export const historySeconds = ({ rows }: HistoryOptions): number =>
-  (rows * 1.2) / ROWS_PER_SECOND + OVERHEAD_SECONDS;
+  (rows * 2.4) / ROWS_PER_SECOND + OVERHEAD_SECONDS;
 
 /**
  * Lists registrations from a long history. Measures the time of a page from the beginning and from any cursor through the API, and
@@ -70,6 +71,8 @@ export async function histories(
   if (difference) throw new Error(`${difference.subject} ${difference.problem}`);
   const api = await startApiProcess({ DATABASE_URL: url, QUEUE_URL: servers.redisUrl });
   try {
+    progress.say('indexing attendees');
+    const indexedPerSecond = await indexEverybody(db);
     const results: History[] = [];
     for (const { shape, owners, registrations, journal } of stored) {
       signal.throwIfAborted();
@@ -82,6 +85,7 @@ export async function histories(
         segments: journal.segments / registrations,
         journalBytes: journal.journalBytes / registrations,
         ...(await timePages(db, api.baseUrl, owners)),
+        finds: { indexedPerSecond, ...(await timeFinds(db, owners.events.at(-1)!.id)) },
         reads: await countReads(db, owners.partners.at(-1)!.id, events, LIMIT),
       });
     }

@@ -54,7 +54,7 @@ async function storeSome(db: Database, { events, partnerIds }: Owners, count: nu
         full_name, email_address, phone_number, gender, table_or_seat, extra_data_1, extra_data_2
       )
       select serial, batch.id, n % ${PER_BATCH}::integer + 1, ticket_id, event_id, partner_id, 1000000000 + n,
-        'Jane Doe', 'jane.doe@example.com', '+1 (555) 010-0199', 'Female', 'Table 4', 'vegetarian', ''
+        'Guest ' || md5(serial::text), md5(serial::text) || '@example.com', '+1 (555) 010-0199', 'Female', 'Table 4', 'vegetarian', ''
       from owned join batch using (number)
       order by n
     ),

@@ -2,6 +2,8 @@ import type { History } from '../results.ts';
 import { left, right, tableOf, type Table } from './columns.ts';
 import { figure } from './figures.ts';
 
+const FINDS = { ofEventMs: 'found in an event', ofAllMs: 'found in all', pageMs: 'page of attendees' };
+
 export function historyTable(histories: readonly History[]): Table {
   const perEntry = (title: string, read: (one: History) => number) =>
     right<History>(title, (one) => figure(read(one) / one.reads.returned));
@@ -20,6 +22,13 @@ export function historyTable(histories: readonly History[]): Table {
     perEntry('journal rows read for an entry', ({ reads }) => reads.segments),
     perEntry('registrations read', ({ reads }) => reads.registrations),
     perEntry('bytes of pages read', ({ reads }) => reads.bytes),
+    right<History>('attendees indexed/s', ({ finds }) => figure(finds.indexedPerSecond)),
+    ...(['ofEventMs', 'ofAllMs', 'pageMs'] as const).map((name) =>
+      right<History>(
+        `${FINDS[name]} ms p50, p99`,
+        ({ finds }) => `${figure(finds[name].p50)}, ${figure(finds[name].p99)}`,
+      ),
+    ),
   ];
   return tableOf('Lists out of a long history: one partner of them all', columns, histories);
 }

@@ -46,9 +46,7 @@ begin
   on conflict (shard_id, serial) do nothing;
 
   update attendee_scans set last_offset = scan_to where shard_id = shard;
-  return scan_to < head and not exists (
-    select from journal_segments
-    where shard_id = shard and last_offset > scan_to and at > now() - interval '1 second'
-    order by last_offset desc limit 1
-  );
+  return scan_to < head and (
+    select at from journal_segments where shard_id = shard order by last_offset desc limit 1
+  ) < now() - interval '1 second';
 end $$;

@@ -1,0 +1,124 @@
+import type { Database } from '@floodgate/database';
+import { findOperatorByEmail, openSession } from '@floodgate/operators';
+import { ConfigError, type Logger } from '@floodgate/service';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Configuration } from 'openid-client';
+import type { ConsoleConfig } from './config.ts';
+import { setSession } from './principals.ts';
+import { Refusal } from './problems.ts';
+
+const COOKIE = 'floodgate_sign_in';
+const STARTED = new RegExp(`(?:^|;\\s*)${COOKIE}=([\\w-]+)\\.([\\w-]+)\\.([\\w-]+)`);
+/** How long a person may take at the identity provider. */
+const SIGN_IN_SECONDS = 600;
+const ANSWER_WITHIN_SECONDS = 10;
+
+const CALLBACK = '/sign-in/callback';
+
+/** The settings of an identity provider; undefined if there is none. Throws ConfigError if one of them is missing. */
+export function providerOf({ OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, CONSOLE_URL }: ConsoleConfig) {
+  if (!OIDC_ISSUER) return undefined;
+  const others = { OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, CONSOLE_URL };
+  const missing = Object.entries(others).filter(([, value]) => !value);
+  if (missing.length > 0)
+    throw new ConfigError(`with OIDC_ISSUER, set ${missing.map(([name]) => name).join(', ')}`);
+  return {
+    issuer: new URL(OIDC_ISSUER),
+    clientId: OIDC_CLIENT_ID!,
+    secret: OIDC_CLIENT_SECRET!,
+    url: CONSOLE_URL!,
+  };
+}
+
+export type Provider = NonNullable<ReturnType<typeof providerOf>>;
+
+interface Options {
+  db: Database;
+  log: Logger;
+  provider: Provider;
+  isSecure: boolean;
+}
+
+/**
+ * Adds the sign-in at an identity provider (OpenID Connect, authorization code with PKCE). An operator is known by the e-mail address that
+ * the provider has verified.
+ */
+export function addIdentityProvider(app: FastifyInstance, { db, log, provider, isSecure }: Options): void {
+  let known: Promise<Configuration> | undefined;
+  /** Reads the configuration of the provider once. After a failure, the next sign-in tries again. */
+  const configured = () => {
+    known ??= discover(provider);
+    known.catch(() => (known = undefined));
+    return known;
+  };
+  const keep = (reply: FastifyReply, text: string, seconds: number) =>
+    reply.header(
+      'set-cookie',
+      `${COOKIE}=${text}; Path=/sign-in; HttpOnly; SameSite=Lax; Max-Age=${seconds}${isSecure ? '; Secure' : ''}`,
+    );
+  const refuse = (error: Error & { code?: string }): never => {
+    // The text of an error can contain the address of a person.
+    log.warn({ reason: error.code ?? error.name }, 'a sign-in at the identity provider failed');
+    throw isOfProvider(error)
+      ? new Refusal(
+          403,
+          'The identity provider refused the sign-in',
+          'Try again, or sign in with a password.',
+        )
+      : new Refusal(503, 'The identity provider does not answer', 'Sign in with a password.');
+  };
+
+  app.get('/sign-in/provider', async (_request, reply) => {
+    const oidc = await import('openid-client');
+    const config = await configured().catch(refuse);
+    const [state, nonce, verifier] = [oidc.randomState(), oidc.randomNonce(), oidc.randomPKCECodeVerifier()];
+    keep(reply, `${state}.${nonce}.${verifier}`, SIGN_IN_SECONDS);
+    const url = oidc.buildAuthorizationUrl(config, {
+      redirect_uri: provider.url + CALLBACK,
+      scope: 'openid email',
+      code_challenge: await oidc.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+      state,
+      nonce,
+    });
+    return reply.redirect(url.href, 303);
+  });
+
+  app.get(CALLBACK, async (request: FastifyRequest, reply) => {
+    const [, state, nonce, verifier] = STARTED.exec(request.headers.cookie ?? '') ?? [];
+    keep(reply, '', 0);
+    if (!state || !nonce || !verifier) throw new Refusal(403, 'This sign-in has expired', 'Start again.');
+    const oidc = await import('openid-client');
+    const config = await configured().catch(refuse);
+    const checks = {
+      expectedState: state,
+      expectedNonce: nonce,
+      pkceCodeVerifier: verifier,
+      idTokenExpected: true,
+    };
+    const tokens = await oidc
+      .authorizationCodeGrant(config, new URL(request.url, provider.url), checks)
+      .catch(refuse);
+    const { email, email_verified: isVerified }: Record<string, unknown> = tokens.claims() ?? {};
+    const operatorId =
+      typeof email === 'string' && isVerified === true ? await findOperatorByEmail(db, email) : undefined;
+    if (operatorId === undefined)
+      throw new Refusal(403, 'No operator has this e-mail address', 'An owner can add it to an operator.');
+    setSession(reply, await openSession(db, operatorId), isSecure);
+    return reply.redirect('/', 303);
+  });
+}
+
+async function discover({ issuer, clientId, secret }: Provider): Promise<Configuration> {
+  const oidc = await import('openid-client');
+  const isLocal = issuer.protocol === 'http:';
+  return oidc.discovery(issuer, clientId, secret, undefined, {
+    timeout: ANSWER_WITHIN_SECONDS,
+    ...(isLocal && { execute: [oidc.allowInsecureRequests] }),
+  });
+}
+
+/** Whether the provider answered, and its answer is a refusal or not valid. */
+const isOfProvider = ({ name, code }: Error & { code?: string }) =>
+  /^(?:AuthorizationResponseError|ResponseBodyError|WWWAuthenticateChallengeError)$/.test(name) ||
+  /^OAUTH_(?!TIMEOUT|ABORT)/.test(code ?? '');
