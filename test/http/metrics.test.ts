@@ -77,6 +77,7 @@ test('the access log has a line per request, without secrets and attendees', asy
       method: 'POST',
       route: ROUTE,
       code: '00',
+      batchId: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
       ms: expect.any(Number) as number,
     },
     { method: 'GET', route: 'none', code: '60' },

@@ -1,11 +1,13 @@
 import type { Metrics } from '@floodgate/metrics';
-import type { Logger } from '@floodgate/service';
+import { recordSpan, type Logger } from '@floodgate/service';
 import type { FastifyInstance } from 'fastify';
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** By performance.now(). */
     arrivedAt: number;
+    /** The batch that has committed its registrations. */
+    batchId: string | undefined;
   }
 }
 
@@ -19,7 +21,9 @@ interface Answered {
   route: string;
   /** The response code of the envelope. */
   code: string;
+  batchId: string | undefined;
   ms: number;
+  arrivedAt: number;
 }
 
 /**
@@ -27,6 +31,7 @@ interface Answered {
  * the head of the request.
  */
 export function recordRequests(app: FastifyInstance, ...records: ((answered: Answered) => void)[]): void {
+  app.decorateRequest('batchId', undefined);
   if (records.length === 0) return;
   app.decorateRequest('arrivedAt', 0);
   app.addHook('onRequest', (request, _reply, done) => {
@@ -35,14 +40,16 @@ export function recordRequests(app: FastifyInstance, ...records: ((answered: Ans
   });
   // Not onResponse: listening for the end of every answer would cost more than the rest of Get Tickets.
   app.addHook('onSend', (request, reply, _payload, done) => {
-    const { id: requestId, method, arrivedAt } = request;
+    const { id: requestId, method, arrivedAt, batchId } = request;
     const route = request.routeOptions.url ?? 'none';
     const answered = {
       requestId,
       method,
       route,
       code: reply.failureCode ?? '00',
+      batchId,
       ms: performance.now() - arrivedAt,
+      arrivedAt,
     };
     for (const record of records) record(answered);
     done();
@@ -87,5 +94,9 @@ export function countRequests(metrics: Metrics): (answered: Answered) => void {
 /** Writes one line per request. */
 export const logRequests =
   (log: Logger) =>
-  ({ ms, ...request }: Answered) =>
+  ({ ms, arrivedAt: _arrivedAt, ...request }: Answered) =>
     log.info({ ...request, ms: Math.round(ms * 10) / 10 }, 'answered');
+
+/** Records the span of a request: in the trace of its batch, if it has one. */
+export const traceRequest = ({ requestId, method, route, code, batchId, arrivedAt }: Answered): void =>
+  recordSpan({ name: `${method} ${route}`, batchId, startedAt: arrivedAt, attributes: { requestId, code } });

@@ -4,14 +4,14 @@ import { isEmailAddress } from '@floodgate/contract';
 import { ping, type Database, type PoolOptions, type ShardReads } from '@floodgate/database';
 import type { Metrics } from '@floodgate/metrics';
 import type { Producer } from '@floodgate/queue';
-import { shareCalls, type Logger } from '@floodgate/service';
+import { isTracing, shareCalls, type Logger } from '@floodgate/service';
 import type { Static, TObject, TProperties } from '@sinclair/typebox';
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { answerErrors, errorAnswerer, fail, nextRequestId } from './answer-errors.ts';
 import { answerMalformedHttp, answerOutsideFastify, closeInOrder } from './connections.ts';
 import { openApi, type Description } from './openapi.ts';
 import { checkHead, parseQuery, readBodies } from './read-requests.ts';
-import { countRequests, logRequests, recordRequests } from './record-requests.ts';
+import { countRequests, logRequests, recordRequests, traceRequest } from './record-requests.ts';
 import { addReferencePage } from './reference-page.ts';
 
 /** Time limit for reading a request, headers and body. A slow client cannot hold a connection for longer. */
@@ -130,6 +130,7 @@ export async function buildApi(parts: ApiParts): Promise<Routes> {
   const records = [
     ...(metrics ? [countRequests(metrics)] : []),
     ...(parts.hasAccessLog ? [logRequests(log)] : []),
+    ...(isTracing() ? [traceRequest] : []),
   ];
   recordRequests(app, ...records);
   await openApi(app, parts);

@@ -5,7 +5,7 @@ import { CONFIRMATION, EVENT_UPDATED } from '@floodgate/events';
 import { defineDelivery, runConsumers, type DeliveryContext } from '@floodgate/journal';
 import type { Metrics } from '@floodgate/metrics';
 import { createPassSigner } from '@floodgate/passes';
-import { throttledWarn, type Logger } from '@floodgate/service';
+import { recordSpan, throttledWarn, type Logger } from '@floodgate/service';
 import { WEBHOOK_DISABLED } from '@floodgate/webhooks';
 import { attendeeKind } from './kinds/attendee-mails.ts';
 import { webhookDisabledKind } from './kinds/webhook-disabled.ts';
@@ -89,7 +89,7 @@ function startLoop({ db, log, metrics, config }: MailContext, { isOutside, send 
       attendeeKind(EVENT_UPDATED, options),
       webhookDisabledKind(options),
     ],
-    send,
+    send: traced(send),
     rate: createSendingRate(db, log, config.MAIL_PER_SECOND),
     beforeRecord: (ended) => suppressRefused(db, ended),
     onOutcome: reportOutcomes(metrics, log),
@@ -98,6 +98,16 @@ function startLoop({ db, log, metrics, config }: MailContext, { isOutside, send 
       warnings[what](log, what === 'render' ? { failure: err.name, eventId: delivery?.eventId } : { err }),
   });
 }
+
+/** Records the span of each attempt, in the trace of its registration. */
+const traced =
+  (send: Transport['send']): Transport['send'] =>
+  async (mail) => {
+    const startedAt = performance.now();
+    const attempt = await send(mail);
+    recordSpan({ name: 'e-mail', batchId: mail.batchId, startedAt, attributes: { outcome: attempt.kind } });
+    return attempt;
+  };
 
 /** Counts outcomes, and logs those that an operator should know. */
 function reportOutcomes(metrics: Metrics, log: Logger): SendLoopOptions<MailMessage>['onOutcome'] {

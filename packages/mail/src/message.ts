@@ -36,6 +36,8 @@ interface FrameContent extends Pick<Letter, 'greeting'> {
   picture?: Buffer | undefined;
   /** The edition of the content. */
   revision: number;
+  /** The batch of the registration that it is about, for traces. */
+  batchId?: string | undefined;
 }
 
 /** An e-mail that is ready to be sent. */
@@ -74,7 +76,7 @@ export async function createFrame({ sender, letter, replyTo, pictureId, calendar
   const frame = (await root.build()).toString('latin1').replaceAll(OWN_HEADERS, '');
   const own = new MimeNode(undefined, { rootNode: root });
 
-  return ({ to, messageId, greeting, facts = [], picture, revision }: FrameContent) => {
+  return ({ to, messageId, greeting, facts = [], picture, revision, batchId }: FrameContent) => {
     own.setHeader([
       { key: 'to', value: to },
       { key: 'message-id', value: messageId },
@@ -87,6 +89,6 @@ export async function createFrame({ sender, letter, replyTo, pictureId, calendar
       body = body.replace(encode(placeholder), () => wrap(encode(parts[part as 'text'])));
     const content = Buffer.from(`${own.buildHeaders()}\r\n${body}`, 'latin1');
     // The parts are for the mailcatcher and previews.
-    return { from: sender.address, to: to.address, messageId, subject, content, ...parts, revision };
+    return { from: sender.address, to: to.address, messageId, subject, content, ...parts, revision, batchId };
   };
 }

@@ -7,3 +7,4 @@ export * from './periodic-tasks.ts';
 export * from './retry.ts';
 export * from './run-service.ts';
 export * from './semaphore.ts';
+export { isTracing, recordCommit, recordSpan } from './traces.ts';

@@ -3,6 +3,7 @@ import { ConfigError } from './failure.ts';
 import { loadConfig, whole } from './load-config.ts';
 import { createLogger, describeError, type Logger } from './log.ts';
 import { mistypedSettings } from './mistyped-settings.ts';
+import { startTraces, traceSettings } from './traces.ts';
 
 const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
 
@@ -12,6 +13,7 @@ export const processSettings = {
     { default: 'info', description: LEVELS.join(', ') },
   ),
   SHUTDOWN_TIMEOUT_MS: whole('time limit for a stop', [100, 600_000], 10_000),
+  ...traceSettings,
 };
 
 /**
@@ -32,7 +34,9 @@ export async function runService<Schema extends TObject>(
   const { env } = process;
   const load = async () => loadConfig(schema, env);
   const config = await load().catch(exit);
-  const { LOG_LEVEL, SHUTDOWN_TIMEOUT_MS } = config as unknown as Static<TObject<typeof processSettings>>;
+  const { LOG_LEVEL, SHUTDOWN_TIMEOUT_MS, ...settings } = config as unknown as Static<
+    TObject<typeof processSettings>
+  >;
   const log = createLogger(name, LOG_LEVEL);
   for (const { name: setting, likely } of mistypedSettings(Object.keys(schema.properties), env))
     log.warn({ setting, likely }, 'unknown setting; is one of these meant?');
@@ -44,6 +48,7 @@ export async function runService<Schema extends TObject>(
   process.on('uncaughtException', fail);
   process.on('unhandledRejection', fail);
 
+  const endTraces = await startTraces(name, settings, log).catch(fail);
   let service: AsyncDisposable | undefined;
   let isStopping = false;
   const stop = (reason: string) => {
@@ -52,7 +57,10 @@ export async function runService<Schema extends TObject>(
     log.info({ reason }, 'stopping');
     setTimeout(() => fail(new Error('did not stop in time')), SHUTDOWN_TIMEOUT_MS).unref();
     // A service that has not started has accepted nothing.
-    if (service) void service[Symbol.asyncDispose]().then(() => process.exit(0), fail);
+    if (service)
+      void service[Symbol.asyncDispose]()
+        .then(endTraces)
+        .then(() => process.exit(0), fail);
     else process.exit(0);
   };
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => stop(signal));

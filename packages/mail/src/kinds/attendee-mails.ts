@@ -15,6 +15,7 @@ type Kind = typeof CONFIRMATION | typeof EVENT_UPDATED;
 interface Attendee {
   event: Event;
   serial: number;
+  batchId?: string;
   passCode: number;
   ticketId: number;
   ticketTitle: string;
@@ -48,12 +49,12 @@ async function loadAttendees(
   const event = await findEvent(options.db, deliveries[0]!.eventId);
   // With `offset 0`, Postgres looks up each row by its key.
   const { rows } = await sql<Omit<Attendee, 'event'> & { isCancelled: boolean }>`
-    select r.serial, r.pass_code as "passCode", r.ticket_id as "ticketId", t.title as "ticketTitle",
+    select r.serial, r.batch_id as "batchId", r.pass_code as "passCode", r.ticket_id as "ticketId", t.title as "ticketTitle",
       r.full_name as "fullName", r.email_address as "emailAddress", r.table_or_seat as seat,
       r.cancelled_at is not null as "isCancelled"
     from unnest(${plainArray(deliveries.map(({ subject }) => subject))}::bigint[]) as query (serial)
     cross join lateral (
-      select serial, pass_code, ticket_id, full_name, email_address, table_or_seat, cancelled_at from registrations
+      select serial, batch_id, pass_code, ticket_id, full_name, email_address, table_or_seat, cancelled_at from registrations
       where shard_id = ${event.shardId} and serial = query.serial and event_id = ${event.id}
       offset 0
     ) r
@@ -104,6 +105,7 @@ export function createRenderer(kind: Kind, { passes, sender }: RenderOptions) {
       facts: isConfirmation ? ofAttendee : [],
       picture: isConfirmation ? qrPng(await passes.tokenFor(subject), PIXELS_PER_MODULE) : undefined,
       revision,
+      batchId: attendee.batchId,
     });
   };
 }

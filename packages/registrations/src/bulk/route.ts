@@ -79,9 +79,11 @@ export function addBulkRoute(api: Routes, groups: Registrations, answerWithinMs:
       if (provoked && provoked !== '91') return groups.refuse(request, reply, provoked);
       const admitted = body.registrations.filter((_, index) => !refused.has(index));
       const isAll = body.mode === 'all';
+      const reservation = toBulkReservation(principal, admitted, isAll, headers);
       const outcome = isFutile(admitted, refused, isAll)
         ? { kind: 'bulk' as const, outcomes: admitted.map(() => GROUP_REFUSED), replayed: false }
-        : await groups.submit(request, toBulkReservation(principal, admitted, isAll, headers));
+        : await groups.submit(request, reservation);
+      request.batchId = reservation.batchId;
       if (outcome.kind === 'failed') throw new Error('a bulk call failed');
       if (outcome.kind !== 'bulk')
         return groups.refuse(request, reply, CODES[outcome.kind as keyof typeof CODES]);

@@ -9,7 +9,7 @@ import {
   type Producer,
   type WorkerContext,
 } from '@floodgate/queue';
-import { createFairQueue, QueueFull, sqlStateOf, whole } from '@floodgate/service';
+import { createFairQueue, isTracing, QueueFull, recordSpan, sqlStateOf, whole } from '@floodgate/service';
 
 const ShardBatches = Type.Object({
   shardId: Type.Integer({ minimum: 0 }),
@@ -112,12 +112,16 @@ async function finalizeTogether(deps: Dependencies, batches: ShardBatches, conte
     return confirmBatches(deps.db, { ...batches, batchIds });
   };
   let more = true;
+  const startedAt = performance.now();
   try {
     more = await confirm(batches.batchIds);
   } catch (error) {
     if (!isOwnFault(error) || batches.batchIds.length === 0) throw error;
     await finalizeOneByOne(deps, batches, context);
   }
+  if (isTracing())
+    for (const batchId of batches.batchIds)
+      recordSpan({ name: 'finalize', batchId, startedAt, attributes: { batches: batches.batchIds.length } });
   while (more) more = await confirm([]);
 }
 

@@ -1,6 +1,13 @@
 import { statementFailure, type Database, type StatementFailure } from '@floodgate/database';
 import type { Call } from '@floodgate/http';
-import { createSemaphore, sqlStateOf, throttledWarn, type Logger } from '@floodgate/service';
+import {
+  createSemaphore,
+  recordCommit,
+  recordSpan,
+  sqlStateOf,
+  throttledWarn,
+  type Logger,
+} from '@floodgate/service';
 import { sql } from 'kysely';
 import { randomUUIDv7 } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -133,15 +140,21 @@ async function refuseLocked(commit: Commit, part: Part): Promise<Outcome[]> {
 /** Resolves to the outcomes, or to the kind of failure. */
 async function attempt(commit: Commit, batchId: string, part: Part, isRepeat: boolean) {
   const reservations = reservationsOf(part);
+  const startedAt = performance.now();
+  const trace = (name: string, record: typeof recordSpan) =>
+    record({ name, batchId, startedAt, attributes: { registrations: reservations.length } });
   try {
     const outcomes = await reserveBatch(commit.db, batchId, part, { ...commit, isRepeat });
     if (outcomes.some(isNew)) commit.onCommitted(reservations[0]!.shardId, batchId);
     commit.locked.release(reservations);
+    for (const submission of part) submission.batchId = batchId;
+    trace('commit', recordCommit);
     return outcomes;
   } catch (error) {
     // On a cluster, a statement that timed out may have committed on the shard's server.
     const isLost = commit.isCluster && sqlStateOf(error) === STATEMENT_TIMEOUT;
     const failure = isLost ? 'unknown' : statementFailure(error);
+    trace(`commit: ${failure}`, recordSpan);
     commit.onFailure(error, { batchId, size: reservations.length, failure });
     return failure;
   }

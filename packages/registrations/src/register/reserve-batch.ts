@@ -31,6 +31,9 @@ const contentOf = (request: RegistrationRequest) => [request.organizedEventTicke
 
 const holdSecondsIn = ({ 'hold-for': seconds }: Headers) => (seconds === undefined ? null : Number(seconds));
 
+/** commitBatch sets the batch that has committed a call, for traces and the access log. */
+const UNCOMMITTED: { batchId?: string | undefined } = { batchId: undefined };
+
 /** One validated request for a seat: the attendee's fields, the partner and the ticket. */
 export type Reservation = ReturnType<typeof toReservation>;
 
@@ -55,6 +58,7 @@ export function toReservation(principal: Principal, request: RegistrationRequest
     /** How long the seat is held unless it is confirmed. Null: it is not held. */
     holdSeconds,
     idempotency: idempotencyOf(headers, () => [contentOf(request), holdSeconds]),
+    ...UNCOMMITTED,
   };
 }
 
@@ -80,6 +84,7 @@ export function toBulkReservation(
     reservations: requests.map((request) => toReservation(principal, request, others)),
     isAll,
     idempotency: idempotencyOf(headers, () => [isAll, requests.map(contentOf), holdSecondsIn(headers)]),
+    ...UNCOMMITTED,
   };
 }
 

@@ -94,7 +94,9 @@ export function addRegisterRoute(
       const { principal, body, headers } = request;
       const provoked = provokedCode(principal, body, REGISTER_FAILURES);
       if (provoked && provoked !== '91') return groups.refuse(request, reply, provoked);
-      const outcome = await groups.submit(request, toReservation(principal, body, headers));
+      const reservation = toReservation(principal, body, headers);
+      const outcome = await groups.submit(request, reservation);
+      request.batchId = reservation.batchId;
       if (outcome.kind === 'failed') throw new Error('a registration failed');
       if (provoked === '91' && isNew(outcome)) return groups.refuse(request, reply, '91');
       if ('replayed' in outcome && outcome.replayed) void reply.header('idempotent-replayed', 'true');

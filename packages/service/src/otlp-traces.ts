@@ -1,0 +1,74 @@
+import { randomBytes } from 'node:crypto';
+import { ROOT_CONTEXT, trace, TraceFlags, type SpanContext } from '@opentelemetry/api';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import { resourceFromAttributes } from '@opentelemetry/resources';
+import { BasicTracerProvider, BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace-base';
+import { throttledWarn, type Logger } from './log.ts';
+import type { Recorder } from './traces.ts';
+
+interface Options {
+  service: string;
+  url: string;
+  /** Of the batches, from 0 to 1. */
+  share: number;
+  waiting: number;
+  log: Logger;
+}
+
+const SEND_WITHIN_MS = 5_000;
+
+/**
+ * Sends spans over OTLP. The id of a batch is the id of its trace, and half of it is the id of the first span. So every process knows the
+ * trace of a batch, and whether it is sampled, without a word from another.
+ */
+export function openTraces({ service, url, share, waiting, log }: Options) {
+  const next = { traceId: '', spanId: '' };
+  const otlp = new OTLPTraceExporter({ url, timeoutMillis: SEND_WITHIN_MS });
+  const warn = throttledWarn('the receiver of traces does not accept them; they are dropped');
+  const exporter: SpanExporter = {
+    export: (spans, done) =>
+      otlp.export(spans, (result) => {
+        if (result.code !== 0) warn(log, { receiver: new URL(url).host });
+        done(result);
+      }),
+    shutdown: () => otlp.shutdown(),
+  };
+  const processor = new BatchSpanProcessor(exporter, {
+    maxQueueSize: waiting,
+    exportTimeoutMillis: SEND_WITHIN_MS,
+  });
+  const provider = new BasicTracerProvider({
+    resource: resourceFromAttributes({ 'service.name': service }),
+    idGenerator: {
+      generateTraceId: () => next.traceId || randomHex(16),
+      generateSpanId: () => next.spanId || randomHex(8),
+    },
+    spanProcessors: [processor],
+  });
+  const tracer = provider.getTracer('floodgate');
+
+  const record: Recorder = ({ name, batchId, startedAt, attributes }, isRoot) => {
+    const traceId = batchId?.replaceAll('-', '');
+    if (traceId === undefined ? Math.random() >= share : shareOf(traceId) >= share) return;
+    const first: SpanContext | undefined = traceId
+      ? { traceId, spanId: traceId.slice(16), traceFlags: TraceFlags.SAMPLED, isRemote: true }
+      : undefined;
+    const isChild = first && !isRoot;
+    [next.traceId, next.spanId] = first && isRoot ? [first.traceId, first.spanId] : ['', ''];
+    const context = isChild ? trace.setSpanContext(ROOT_CONTEXT, first) : ROOT_CONTEXT;
+    const startTime = performance.timeOrigin + startedAt;
+    tracer
+      .startSpan(name, { startTime, attributes }, context)
+      .end(performance.timeOrigin + performance.now());
+    next.traceId = next.spanId = '';
+  };
+  return {
+    record,
+    close: () => provider.shutdown().catch(() => {}),
+  };
+}
+
+const randomHex = (bytes: number) => randomBytes(bytes).toString('hex');
+
+/** The last digits of a batch's id are random. */
+const shareOf = (traceId: string) => Number.parseInt(traceId.slice(-8), 16) / 2 ** 32;

@@ -1,0 +1,105 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { expect, onTestFinished } from 'vitest';
+import { switchOn } from '@floodgate/mail/actions';
+import { database, test } from '../harness/database-test.ts';
+import { createFixture } from '../harness/fixture.ts';
+import { startMailServer } from '../harness/mail-server.ts';
+import { attendee, PartnerClient } from '../harness/partner-client.ts';
+import { assertNothingPrivate } from '../harness/private-data.ts';
+import { startApiProcess, startDeliveryProcess, startWorkerProcess } from '../harness/service-process.ts';
+import { tablesOf } from '../harness/stored-tables.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+
+interface Span {
+  service: string;
+  name: string;
+  traceId: string;
+  spanId: string;
+  parentSpanId?: string;
+  attributes: { key: string; value: Record<string, unknown> }[];
+}
+
+interface Export {
+  resourceSpans: {
+    resource: { attributes: { key: string; value: { stringValue: string } }[] };
+    scopeSpans: { spans: Omit<Span, 'service'>[] }[];
+  }[];
+}
+
+/** Receives spans as a collector does. */
+async function startReceiver() {
+  const spans: Span[] = [];
+  let received = '';
+  const server = createServer((request, response) => {
+    void text(request).then((body) => {
+      received += body;
+      for (const { resource, scopeSpans } of (JSON.parse(body) as Export).resourceSpans) {
+        const service = resource.attributes.find(({ key }) => key === 'service.name')!.value.stringValue;
+        for (const one of scopeSpans) spans.push(...one.spans.map((span) => ({ service, ...span })));
+      }
+      response.setHeader('content-type', 'application/json').end('{}');
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}/v1/traces`, spans, received: () => received };
+}
+
+test('request, commit, finalization and e-mail of a registration are one trace, without attendee data', async () => {
+  const [receiver, mail] = [await startReceiver(), await startMailServer()];
+  const traced = { TRACES_URL: receiver.url, TRACES_PERCENT: '100' };
+  const env = { DATABASE_URL: database.url, QUEUE_URL: database.url, ...traced };
+  const gala = await createFixture(database.db);
+  await switchOn(database.db, gala, false);
+  const [api, worker, delivery] = await Promise.all([
+    startApiProcess(env),
+    startWorkerProcess(env),
+    startDeliveryProcess({ DATABASE_URL: database.url, DELIVERIES: 'mail', SMTP_URL: mail.url, ...traced }),
+  ]);
+  const client = new PartnerClient(api.baseUrl, gala);
+  const { headers, body } = await client.register({
+    ...attendee(await gala.addTicket()),
+    emailAddress: 'jane@mail.floodgate-tests.org',
+  });
+  expect(body).toMatchObject({ responseCode: '00' });
+  await waitUntil('the e-mail has arrived', () => mail.mails.length === 1);
+  // A process sends its last spans when it stops.
+  expect(await Promise.all([api.end(), worker.end(), delivery.end()])).toEqual([0, 0, 0]);
+
+  const { id } = await tablesOf(database.db).selectFrom('batches').select('id').executeTakeFirstOrThrow();
+  const traceId = id.replaceAll('-', '');
+  const ofBatch = receiver.spans.filter((span) => span.traceId === traceId);
+  expect(ofBatch.map(({ service, name }) => `${service}: ${name}`).toSorted()).toEqual([
+    'floodgate-api: POST /api/v1/events/register',
+    'floodgate-api: commit',
+    'floodgate-delivery: e-mail',
+    'floodgate-worker: finalize',
+  ]);
+  const commit = ofBatch.find(({ name }) => name === 'commit')!;
+  expect(commit.parentSpanId).toBeFalsy();
+  for (const span of ofBatch) if (span !== commit) expect(span.parentSpanId, span.name).toBe(commit.spanId);
+  const request = ofBatch.find(({ name }) => name.startsWith('POST'))!;
+  expect(request.attributes).toContainEqual({
+    key: 'requestId',
+    value: { stringValue: headers.get('x-request-id') },
+  });
+  assertNothingPrivate('the traces', receiver.received());
+});
+
+test('a receiver that is away costs no registration, and the log says so', async () => {
+  const env = { DATABASE_URL: database.url, QUEUE_URL: database.url };
+  const api = await startApiProcess({ ...env, TRACES_URL: 'http://127.0.0.1:1/', TRACES_PERCENT: '100' });
+  const gala = await createFixture(database.db);
+  const { body } = await new PartnerClient(api.baseUrl, gala).register(attendee(await gala.addTicket()));
+  expect(body).toMatchObject({ responseCode: '00' });
+  expect(await api.end()).toBe(0);
+  expect(api.output()).toContain('the receiver of traces does not accept them');
+});
