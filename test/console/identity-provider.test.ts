@@ -4,7 +4,7 @@ import { perform } from '@floodgate/audit';
 import { ConsoleConfig, startConsole } from '@floodgate/console';
 import { createOperatorAction, updateOperatorAction } from '@floodgate/operators';
 import { loadConfig } from '@floodgate/service';
-import Provider, { type Configuration } from 'oidc-provider';
+import { Provider, type Configuration } from 'oidc-provider';
 import { afterAll, describe, expect } from 'vitest';
 import { BrowserPage, chromium } from '../harness/browser.ts';
 import { database, test } from '../harness/database-test.ts';

@@ -33,15 +33,19 @@ interface Export {
 async function startReceiver() {
   const spans: Span[] = [];
   let received = '';
+  const receive = (body: string) => {
+    received += body;
+    for (const { resource, scopeSpans } of (JSON.parse(body) as Export).resourceSpans) {
+      const service = resource.attributes.find(({ key }) => key === 'service.name')!.value.stringValue;
+      for (const one of scopeSpans) spans.push(...one.spans.map((span) => ({ service, ...span })));
+    }
+  };
   const server = createServer((request, response) => {
-    void text(request).then((body) => {
-      received += body;
-      for (const { resource, scopeSpans } of (JSON.parse(body) as Export).resourceSpans) {
-        const service = resource.attributes.find(({ key }) => key === 'service.name')!.value.stringValue;
-        for (const one of scopeSpans) spans.push(...one.spans.map((span) => ({ service, ...span })));
-      }
+    const answer = async () => {
+      receive(await text(request));
       response.setHeader('content-type', 'application/json').end('{}');
-    });
+    };
+    void answer();
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

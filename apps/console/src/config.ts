@@ -12,6 +12,7 @@ export const ConsoleConfig = Type.Object({
   ...testMailSettings,
   CONSOLE_HOST: Type.String({ default: '127.0.0.1', description: 'address that the console listens on' }),
   CONSOLE_PORT: port('port that the console listens on', 3003),
+  METRICS_PORT: port('port for /metrics, on the same address; 0: no metrics', 0),
   CONSOLE_URL: optionalText(
     'address at which browsers reach the console; with https, cookies are sent over https only',
     { pattern: '^https?://[^/]+$' },

@@ -52,10 +52,7 @@ export function addIdentityProvider(app: FastifyInstance, { db, log, provider, i
     return known;
   };
   const keep = (reply: FastifyReply, text: string, seconds: number) =>
-    reply.header(
-      'set-cookie',
-      `${COOKIE}=${text}; Path=/sign-in; HttpOnly; SameSite=Lax; Max-Age=${seconds}${isSecure ? '; Secure' : ''}`,
-    );
+    reply.header('set-cookie', cookieOf(text, seconds, isSecure));
   const refuse = (error: Error & { code?: string }): never => {
     // The text of an error can contain the address of a person.
     log.warn({ reason: error.code ?? error.name }, 'a sign-in at the identity provider failed');
@@ -108,6 +105,9 @@ export function addIdentityProvider(app: FastifyInstance, { db, log, provider, i
     return reply.redirect('/', 303);
   });
 }
+
+const cookieOf = (text: string, seconds: number, isSecure: boolean) =>
+  `${COOKIE}=${text}; Path=/sign-in; HttpOnly; SameSite=Lax; Max-Age=${seconds}${isSecure ? '; Secure' : ''}`;
 
 async function discover({ issuer, clientId, secret }: Provider): Promise<Configuration> {
   const oidc = await import('openid-client');

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import formbody from '@fastify/formbody';
-import { assertReady, openServicePool, ping } from '@floodgate/database';
+import { assertReady, connectionsOf, openServicePool, ping, type Database } from '@floodgate/database';
+import { countRequests, Metrics } from '@floodgate/metrics';
 import { reportProcess } from '@floodgate/operators';
-import { startPeriodicTasks, type Logger } from '@floodgate/service';
+import { serveHealth, startPeriodicTasks, type Logger } from '@floodgate/service';
 import Fastify, { type FastifyError, type FastifyInstance } from 'fastify';
 import { html } from 'ghtml';
 import manifest from '../package.json' with { type: 'json' };
@@ -61,6 +62,7 @@ export async function startConsole(config: ConsoleConfig, log: Logger) {
   );
   app.decorateRequest('operator', null);
   answerProblems(app, log);
+  if (config.METRICS_PORT > 0) opened.use(await serveMetrics(app, db, config));
   const operations = operationsOf(config);
   const byId = new Map(operations.map((operation) => [operation.id, operation]));
   const context = { db, log };
@@ -85,6 +87,25 @@ export async function startConsole(config: ConsoleConfig, log: Logger) {
   const baseUrl = await app.listen({ host: config.CONSOLE_HOST, port: config.CONSOLE_PORT });
   log.info(`listening at ${baseUrl}`);
   return Object.assign(opened.move(), { baseUrl });
+}
+
+/** Serves the requests by route and status, their times, the connections to Postgres and the process itself. */
+function serveMetrics(app: FastifyInstance, db: Database, { CONSOLE_HOST, METRICS_PORT }: ConsoleConfig) {
+  const metrics = new Metrics('console');
+  const count = countRequests(metrics);
+  app.addHook('onResponse', (request, reply, done) => {
+    const route = request.routeOptions.url ?? 'none';
+    count({ route, code: String(reply.statusCode), ms: reply.elapsedTime });
+    done();
+  });
+  metrics.figures(() => Promise.resolve(connectionsOf(db)), {
+    pool_connections: {
+      help: 'Connections to Postgres, and requests that wait for one',
+      labels: ['state'],
+      samples: (states) => Object.entries(states).map(([state, value]) => [{ state }, value]),
+    },
+  });
+  return serveHealth({ host: CONSOLE_HOST, port: METRICS_PORT, metrics });
 }
 
 /** Answers problems as a page to browsers, and as JSON to others. A browser that is not signed in gets the sign-in. */

@@ -107,8 +107,8 @@ export async function queueFollowUps(
 }
 
 /**
- * Queues deliveries that have ended or wait for a retry once more, as if they were new: that of a subject, or all (null). Those that
- * are no longer wanted stay as they are. Returns the number of queued deliveries.
+ * Queues deliveries again that have ended or wait for a retry, as if they were new: that of a subject, or all (null). Cancelled ones stay
+ * as they are. Returns the number of queued deliveries.
  */
 export async function requeueDeliveries(
   db: Database,

@@ -2,7 +2,7 @@ import { maxHeaderSize } from 'node:http';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { isEmailAddress } from '@floodgate/contract';
 import { ping, type Database, type PoolOptions, type ShardReads } from '@floodgate/database';
-import type { Metrics } from '@floodgate/metrics';
+import { countRequests, type Metrics } from '@floodgate/metrics';
 import type { Producer } from '@floodgate/queue';
 import { isTracing, shareCalls, type Logger } from '@floodgate/service';
 import type { Static, TObject, TProperties } from '@sinclair/typebox';
@@ -11,7 +11,7 @@ import { answerErrors, errorAnswerer, fail, nextRequestId } from './answer-error
 import { answerMalformedHttp, answerOutsideFastify, closeInOrder } from './connections.ts';
 import { openApi, type Description } from './openapi.ts';
 import { checkHead, parseQuery, readBodies } from './read-requests.ts';
-import { countRequests, logRequests, recordRequests, traceRequest } from './record-requests.ts';
+import { logRequests, recordRequests, traceRequest } from './record-requests.ts';
 import { addReferencePage } from './reference-page.ts';
 
 /** Time limit for reading a request, headers and body. A slow client cannot hold a connection for longer. */

@@ -1,6 +1,8 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from '@prometheus-io/client';
 import { shareCalls } from '@floodgate/service';
 
+export { countRequests } from './count-requests.ts';
+
 /** A gauge whose samples are read at each scrape. */
 export interface Figure<Facts> {
   help: string;

@@ -8,7 +8,7 @@ export class Failure extends Error {
   override name: string = 'Failure';
 }
 
-/** What the operator's request names does not exist. */
+/** The operator's request names something that does not exist. */
 export class NotFound extends Failure {
   override name = 'NotFound';
 }

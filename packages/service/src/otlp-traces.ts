@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { ROOT_CONTEXT, trace, TraceFlags, type SpanContext } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
-import { BasicTracerProvider, BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace-base';
+import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { throttledWarn, type Logger } from './log.ts';
 import type { Recorder } from './traces.ts';
 
@@ -25,15 +25,14 @@ export function openTraces({ service, url, share, waiting, log }: Options) {
   const next = { traceId: '', spanId: '' };
   const otlp = new OTLPTraceExporter({ url, timeoutMillis: SEND_WITHIN_MS });
   const warn = throttledWarn('the receiver of traces does not accept them; they are dropped');
-  const exporter: SpanExporter = {
-    export: (spans, done) =>
-      otlp.export(spans, (result) => {
-        if (result.code !== 0) warn(log, { receiver: new URL(url).host });
-        done(result);
-      }),
-    shutdown: () => otlp.shutdown(),
-  };
-  const processor = new BatchSpanProcessor(exporter, {
+  const send = otlp.export.bind(otlp);
+  // The library logs failures nowhere.
+  otlp.export = (spans, done) =>
+    send(spans, (result) => {
+      if (result.error) warn(log, { receiver: new URL(url).host });
+      done(result);
+    });
+  const processor = new BatchSpanProcessor(otlp, {
     maxQueueSize: waiting,
     exportTimeoutMillis: SEND_WITHIN_MS,
   });

@@ -7,7 +7,7 @@ import { startApiProcess } from '@floodgate/test/harness/service-process.ts';
 import { createManyEvents, type ManyEvents } from '../many-events.ts';
 import type { Progress } from '../progress.ts';
 import { quantile } from '../report/statistics.ts';
-import type { History } from '../results.ts';
+import type { History, HistoryFinds } from '../results.ts';
 import type { Servers } from '../servers.ts';
 import { indexEverybody, timeFinds } from './finds.ts';
 import { countReads } from './reads.ts';
@@ -71,9 +71,7 @@ export async function histories(
   if (difference) throw new Error(`${difference.subject} ${difference.problem}`);
   const api = await startApiProcess({ DATABASE_URL: url, QUEUE_URL: servers.redisUrl });
   try {
-    progress.say('indexing attendees');
-    const indexedPerSecond = await indexEverybody(db);
-    const results: History[] = [];
+    const results: Omit<History, 'finds'>[] = [];
     for (const { shape, owners, registrations, journal } of stored) {
       signal.throwIfAborted();
       progress.say(`pages of ${shape.name}`);
@@ -85,11 +83,16 @@ export async function histories(
         segments: journal.segments / registrations,
         journalBytes: journal.journalBytes / registrations,
         ...(await timePages(db, api.baseUrl, owners)),
-        finds: { indexedPerSecond, ...(await timeFinds(db, owners.events.at(-1)!.id)) },
         reads: await countReads(db, owners.partners.at(-1)!.id, events, LIMIT),
       });
     }
-    return results;
+    // After the reads: Postgres counts those of a connection late.
+    progress.say('finding attendees');
+    const indexedPerSecond = await indexEverybody(db);
+    const finds: HistoryFinds[] = [];
+    for (const { owners } of stored)
+      finds.push({ indexedPerSecond, ...(await timeFinds(db, owners.events.at(-1)!.id)) });
+    return results.map((result, index) => ({ ...result, finds: finds[index]! }));
   } finally {
     await api.end();
   }

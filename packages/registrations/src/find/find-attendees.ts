@@ -26,7 +26,7 @@ export interface AttendeeQuery {
   after?: number | undefined;
 }
 
-/** Names that are read for one page, whatever the filters leave of them. */
+/** Names that are read for one page of an event, whatever the filters leave of them. */
 const READ_AT_ONCE = 1_000;
 /** Sorts after every text that begins with the prefix. */
 const LAST_CHARACTER = '\u{10ffff}';
@@ -36,32 +36,45 @@ type Found = Record<'shardId' | 'eventId' | 'serial' | 'partnerId', number> &
 
 /**
  * Finds attendees by the beginning of their name or address. A registration is found a few seconds after it was confirmed or failed. With
- * filters, a page can be short or empty although there is more: continue from the cursor.
+ * filters, a page can be short or empty although there is more: continue from the cursor. It is null for a search in all events, which
+ * cannot continue.
  */
 export async function findAttendees(db: Database, query: AttendeeQuery, limit: number) {
-  const shards = query.eventId === undefined ? null : [(await findEvent(db, query.eventId)).shardId];
-  const reads = shards === null ? limit : READ_AT_ONCE;
-  const { answers, away } = await askShards(shards ?? (await shardIds(db)), (shardId) =>
-    readShard(db, shardId, query, reads),
-  );
-  const found = answers.flat();
-  const matches: (ReturnType<typeof presented> & { serial: number })[] = [];
-  for (const shard of answers) {
-    const rows = await findRegistrations(db, shard);
-    for (const [index, row] of rows.entries())
-      if (row && isWanted(query, row, shard[index]!))
-        matches.push({ ...presented(row, shard[index]!), serial: row.serial });
+  const { eventId } = query;
+  if (eventId === undefined) {
+    const { answers, away } = await askShards(await shardIds(db), async (shardId) => {
+      const found = await readShard(db, shardId, query, limit);
+      return { found, matches: await matchesOf(db, found, query) };
+    });
+    const matches = answers.flatMap((one) => one.matches);
+    const more = matches.length > limit || answers.some(({ found }) => found.length === limit);
+    return { attendees: matches.slice(0, limit).map(presented), cursor: null, more, shardsAway: away };
   }
+  const { shardId } = await findEvent(db, eventId);
+  const found = await readShard(db, shardId, query, READ_AT_ONCE);
+  const matches = await matchesOf(db, found, query);
   const page = matches.slice(0, limit);
   const isCut = matches.length > limit;
-  const last = isCut ? page.at(-1) : found.at(-1);
   return {
-    attendees: page.map(({ serial: _serial, ...attendee }) => attendee),
-    /** Null: the search was over all events, which cannot continue. */
-    cursor: shards === null ? null : (last?.serial ?? query.after ?? 0),
-    more: isCut || found.length >= reads,
-    shardsAway: away,
+    attendees: page.map(presented),
+    cursor: (isCut ? page.at(-1)!.row.serial : found.at(-1)?.serial) ?? query.after ?? 0,
+    more: isCut || found.length === READ_AT_ONCE,
+    shardsAway: [],
   };
+}
+
+interface Match {
+  found: Found;
+  row: RegistrationRow;
+}
+
+/** Returns those that the filters leave, in order. */
+async function matchesOf(db: Database, all: readonly Found[], query: AttendeeQuery): Promise<Match[]> {
+  const rows = await findRegistrations(db, all);
+  return all.flatMap((found, index) => {
+    const row = rows[index];
+    return row && isWanted(query, row, found) ? [{ found, row }] : [];
+  });
 }
 
 const isWanted = ({ partnerId, ticketId, state }: AttendeeQuery, row: RegistrationRow, found: Found) =>
@@ -69,7 +82,7 @@ const isWanted = ({ partnerId, ticketId, state }: AttendeeQuery, row: Registrati
   (ticketId === undefined || ticketId === row.ticketId) &&
   (state === undefined || state === row.state);
 
-const presented = (row: RegistrationRow, { fullName, emailAddress, partnerId }: Found) => ({
+const presented = ({ row, found: { fullName, emailAddress, partnerId } }: Match) => ({
   passReference: passReferenceOf(row),
   state: row.state,
   eventId: row.eventId,
