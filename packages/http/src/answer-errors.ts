@@ -25,14 +25,18 @@ declare module 'fastify' {
   }
 }
 
-/** Failed requests of this process so far, by response code. */
+/** Failed requests and failed items of bulk calls of this process so far, by response code. */
 export const refusals: Partial<Record<FailureCode, number>> = {};
+
+export function countRefusal(code: FailureCode): void {
+  refusals[code] = (refusals[code] ?? 0) + 1;
+}
 
 /** `reply.fail` as a function. Replies to URLs that Fastify cannot parse do not have the method. */
 export function fail(reply: FastifyReply, code: FailureCode, specifics: Specifics = {}): FastifyReply {
   const { httpStatuses, retryAfterSeconds } = RESPONSE_CODES[code];
   reply.failureCode = code;
-  refusals[code] = (refusals[code] ?? 0) + 1;
+  countRefusal(code);
   void reply.code(specifics.status ?? httpStatuses[0]);
   if (retryAfterSeconds) {
     const leastSeconds = Math.max(retryAfterSeconds, specifics.retryAfterSeconds ?? 0);

@@ -1,5 +1,5 @@
 export type { FastifySchema, onRequestHookHandler, preValidationAsyncHookHandler } from 'fastify';
-export { refusals } from './answer-errors.ts';
+export { countRefusal, refusals } from './answer-errors.ts';
 export { parseReferenceDemo } from './openapi.ts';
 export { announcedBytes, requestsOf } from './read-requests.ts';
 export { itemFaults, listInvalidFields } from './faults.ts';

@@ -17,6 +17,7 @@ import {
   type RegistrationRequest,
 } from '@floodgate/contract';
 import {
+  countRefusal,
   itemFaults,
   listInvalidFields,
   type Principal,
@@ -91,11 +92,11 @@ export function addBulkRoute(api: Routes, groups: Registrations, answerWithinMs:
       if (outcome.replayed) void reply.header('idempotent-replayed', 'true');
       listInvalidFields(reply, faults.fields);
       const outcomes = outcome.outcomes.values();
-      return success(
-        body.registrations.map(
-          (_, index) => refused.get(index) ?? responseOf(principal, outcomes.next().value!),
-        ),
+      const answers = body.registrations.map(
+        (_, index) => refused.get(index) ?? responseOf(principal, outcomes.next().value!),
       );
+      for (const { responseCode } of answers) if (responseCode !== '00') countRefusal(responseCode);
+      return success(answers);
     },
   );
 }
