@@ -95,10 +95,14 @@ export function addBulkRoute(api: Routes, groups: Registrations, answerWithinMs:
       const answers = body.registrations.map(
         (_, index) => refused.get(index) ?? responseOf(principal, outcomes.next().value!),
       );
-      for (const { responseCode } of answers) if (responseCode !== '00') countRefusal(responseCode);
+      countRefused(answers);
       return success(answers);
     },
   );
+}
+
+function countRefused(answers: readonly { responseCode: '00' | FailureCode }[]): void {
+  for (const { responseCode } of answers) if (responseCode !== '00') countRefusal(responseCode);
 }
 
 /** Whether the call can reserve nothing: all its registrations are refused already, or one is and the mode is "all". */
