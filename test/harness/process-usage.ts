@@ -21,14 +21,27 @@ export async function cpuMicrosOfTree(pid: number): Promise<number | undefined> 
   return root.ownMicros + root.endedChildrenMicros + living;
 }
 
-/** Returns the CPU time of a process and all its descendants. Throws if the process has ended. */
-export async function cpuMicrosOfDescendants(pid: number): Promise<number> {
+/**
+ * Returns the CPU time of a process and all its descendants, or of those whose command line contains `program`. Throws if the process has
+ * ended.
+ */
+export async function cpuMicrosOfDescendants(pid: number, program = ''): Promise<number> {
   const stats = await readAllStats();
+  const commands = new Map(
+    await Promise.all(
+      [...stats.keys()].map(
+        async (one) => [one, await readFile(`/proc/${one}/cmdline`, 'utf8').catch(() => '')] as const,
+      ),
+    ),
+  );
   if (!stats.has(pid)) throw new Error(`process ${pid} has ended`);
   const isBelow = (one: number): boolean =>
     one === pid || (stats.has(one) && isBelow(stats.get(one)!.parent));
   return [...stats].reduce(
-    (sum, [one, stat]) => (isBelow(one) ? sum + stat.ownMicros + stat.endedChildrenMicros : sum),
+    (sum, [one, stat]) =>
+      isBelow(one) && commands.get(one)!.includes(program)
+        ? sum + stat.ownMicros + stat.endedChildrenMicros
+        : sum,
     0,
   );
 }

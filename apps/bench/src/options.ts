@@ -28,10 +28,11 @@ export const USAGE = `npm run bench [-- options]
     --rows <n>              registrations that are told (default: 300000)
   --test-mode         npm start: calls on the test event beside calls on a live event; about 3 min
   --launch            npm start: a launch with e-mails beside one without; about 3 min
+  --watch             npm start: a launch at 10,000/s that 200 people watch in the console; about 3 min
   --mails             npm start: e-mails a second of one delivery process; about 2 min
     --rows <n>              e-mails of a round (default: 20000)
   --idle              npm start: CPU with 0, 1,000 and 10,000 idle webhooks; about 7 min
-    --checkout <folder>     these four: npm start of another, installed checkout
+    --checkout <folder>     these five: npm start of another, installed checkout
   --contender <names> only these: ${allContenders.map(({ name }) => `"${name}"`).join(', ')}
   --only <workloads>  only these, e.g. "hot ticket,mix"
   --pairs <n>         pairs of runs of each comparison
@@ -58,6 +59,7 @@ const GOES_WITH: Record<string, readonly string[]> = {
   webhooks: ['rows', 'pairs'],
   'test-mode': ['pairs', 'seconds', 'checkout'],
   launch: ['pairs', 'seconds', 'checkout'],
+  watch: ['pairs', 'seconds', 'checkout'],
   mails: ['pairs', 'rows', 'checkout'],
   idle: ['seconds', 'checkout'],
 };
@@ -90,6 +92,7 @@ export function parseOptions(args: readonly string[]) {
       webhooks: { type: 'boolean' },
       'test-mode': { type: 'boolean' },
       launch: { type: 'boolean' },
+      watch: { type: 'boolean' },
       mails: { type: 'boolean' },
       idle: { type: 'boolean' },
       checkout: { type: 'string' },

@@ -2,6 +2,7 @@ import type { Figure } from '../results.ts';
 import { startInstallation } from './installation.ts';
 import { idleSeconds, idleShares } from './idle.ts';
 import { launchRatios, mailRates, startMailServer } from './mails.ts';
+import { watchedLaunch } from './watch.ts';
 import { testModeRatios } from './test-mode.ts';
 
 interface FigureOptions {
@@ -12,7 +13,7 @@ interface FigureOptions {
 
 /** A kind of measurement of a checkout's `npm start`. */
 export interface FigureKind {
-  option: 'test-mode' | 'launch' | 'mails' | 'idle';
+  option: 'test-mode' | 'launch' | 'watch' | 'mails' | 'idle';
   /** Returns its approximate duration. */
   seconds(options: FigureOptions): number;
   measure(directory: string, options: FigureOptions): Promise<Figure[]>;
@@ -50,6 +51,14 @@ export const FIGURES: readonly FigureKind[] = [
       using server = await startMailServer();
       await using installation = await startInstallation(directory, { SMTP_URL: server.url });
       return await launchRatios(installation, slices(options));
+    },
+  },
+  {
+    option: 'watch',
+    seconds: slicesSeconds(1),
+    measure: async (directory, options) => {
+      await using installation = await startInstallation(directory);
+      return await watchedLaunch(installation, slices(options));
     },
   },
   {

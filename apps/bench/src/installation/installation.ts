@@ -20,8 +20,10 @@ export interface Installation extends AsyncDisposable {
   live: RunFixture & Pick<Caller, 'eventId'>;
   /** Runs the operator's command. Resolves with the document that it prints. */
   run(...args: string[]): Promise<unknown>;
-  /** Returns the CPU time of all its processes so far. */
-  cpuMicros(): Promise<number>;
+  /** Returns the CPU time of all its processes so far, or of those whose command line contains a text. */
+  cpuMicros(program?: string): Promise<number>;
+  /** The address of the console. */
+  consoleUrl: string;
   /** Resolves when its processes use less than a tenth of a core. */
   idle(): Promise<void>;
 }
@@ -65,7 +67,8 @@ export async function startInstallation(
     (database) => database.destroy(),
   );
   const caller = await createCheckoutDatabase((args) => runCommand(directory, databaseUrl, args));
-  const cpuMicros = () => cpuMicrosOfDescendants(process.pid);
+  const cpuMicros = (program?: string) => cpuMicrosOfDescendants(process.pid, program);
+  const consoleUrl = /^Console +(\S+)/m.exec(process.output)?.[1] ?? '';
   const owned = started.move();
   return {
     baseUrl,
@@ -74,6 +77,7 @@ export async function startInstallation(
     live: { ...caller.fixture(db), eventId: caller.eventId },
     run: (...args) => runCommand(directory, databaseUrl, args),
     cpuMicros,
+    consoleUrl,
     idle: () => untilIdle(cpuMicros),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
