@@ -21,10 +21,7 @@ interface Ticket {
   left: number;
 }
 
-interface Webhook {
-  id: string;
-  state: string;
-}
+type Webhook = Record<'id' | 'state', string>;
 
 interface Snapshot {
   /** By performance.now(). */

@@ -168,17 +168,9 @@ async function oneEvent({ operator, params, read, action }: PageRequest): Promis
 }
 
 function ticketRow(ticket: Row, action: PageRequest['action']) {
-  const { id, title, price, active, capacity, taken, left, saleStartsAt, saleEndsAt } = ticket;
+  const { id, active } = ticket;
   return {
-    id,
-    title,
-    price,
-    onSale: active,
-    capacity,
-    taken,
-    left,
-    saleStartsAt,
-    saleEndsAt,
+    ...without(ticket, 'eventId', 'benefits', 'createdAt', 'lastModifiedAt', 'lastModifiedBy'),
     actions: together(
       action('ticketUpdate', { ticketId: id, active: !active }, active ? 'Stop sale' : 'Resume sale'),
       action('ticketUpdate', { ticketId: id }, 'Change'),

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { Id } from '@floodgate/audit';
-import { performs, reads } from '@floodgate/operators';
+import { operationsOn } from '@floodgate/operators';
 import {
   archiveEventAction,
   createEventAction,
@@ -13,55 +13,39 @@ import {
 } from './actions.ts';
 import { findEvent, listEvents, listShards } from './events.ts';
 
+const { performs, reads } = operationsOn('events');
+
 const None = Type.Object({});
 const OneEvent = Type.Object({ eventId: Id });
 
 export const eventOperations = [
   reads(
-    ['GET /events', 'events:read', 'List events, oldest first: those that are archived, or the others'],
+    'GET /events',
+    'List events, oldest first: those that are archived, or the others',
     'eventList',
     Type.Object({ archived: Type.Optional(Type.Boolean({ description: 'true or false' })) }),
     ({ db }, { archived }) => listEvents(db, archived),
   ),
-  reads(
-    ['GET /events/{eventId}', 'events:read', 'Show an event'],
-    'eventShow',
-    OneEvent,
-    ({ db }, { eventId }) => findEvent(db, eventId),
+  reads('GET /events/{eventId}', 'Show an event', 'eventShow', OneEvent, ({ db }, { eventId }) =>
+    findEvent(db, eventId),
   ),
-  performs(['POST /events', 'events:write', 'Add an event'], createEventAction),
+  performs('POST /events', 'Add an event', createEventAction),
+  performs('PATCH /events/{eventId}', 'Change the given settings of an event', updateEventAction),
   performs(
-    ['PATCH /events/{eventId}', 'events:write', 'Change the given settings of an event'],
-    updateEventAction,
-  ),
-  performs(
-    ['POST /events/{eventId}/notify-holders', 'events:write', 'Send the new time and place to attendees'],
+    'POST /events/{eventId}/notify-holders',
+    'Send the new time and place to attendees',
     notifyHoldersAction,
   ),
-  performs(
-    ['POST /events/{eventId}/archive', 'events:write', 'Hide an event from lists'],
-    archiveEventAction,
+  performs('POST /events/{eventId}/archive', 'Hide an event from lists', archiveEventAction),
+  performs('POST /events/{eventId}/restore', 'Show an archived event in lists', restoreEventAction),
+  performs('PUT /events/{eventId}/partners/{partnerId}', 'Open an event to a partner', grantEventAction),
+  performs('DELETE /events/{eventId}/partners/{partnerId}', 'Close an event to a partner', revokeEventAction),
+  reads('GET /shards', 'List shards and the number of events in each', 'shardList', None, ({ db }) =>
+    listShards(db),
   ),
   performs(
-    ['POST /events/{eventId}/restore', 'events:write', 'Show an archived event in lists'],
-    restoreEventAction,
-  ),
-  performs(
-    ['PUT /events/{eventId}/partners/{partnerId}', 'events:write', 'Open an event to a partner'],
-    grantEventAction,
-  ),
-  performs(
-    ['DELETE /events/{eventId}/partners/{partnerId}', 'events:write', 'Close an event to a partner'],
-    revokeEventAction,
-  ),
-  reads(
-    ['GET /shards', 'events:read', 'List shards and the number of events in each'],
-    'shardList',
-    None,
-    ({ db }) => listShards(db),
-  ),
-  performs(
-    ['POST /events/{eventId}/move', 'events:write', 'Move an event without registrations to another shard'],
+    'POST /events/{eventId}/move',
+    'Move an event without registrations to another shard',
     moveEventAction,
   ),
 ];

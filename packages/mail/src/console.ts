@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { Id, text } from '@floodgate/audit';
-import { performs, reads } from '@floodgate/operators';
+import { operationsOn } from '@floodgate/operators';
 import {
   disableMailAction,
   enableMailAction,
@@ -16,45 +16,40 @@ import { sendTestMail, testMailSettings, type TestMailSettings } from './test-ma
 
 export { testMailSettings };
 
+const { performs, reads } = operationsOn('mail');
+const Test = Type.Object({ to: text(3, 254) });
+
 export const mailOperations = (settings: TestMailSettings) => [
   reads(
-    ['GET /mail', 'mail:read', 'Show the progress of e-mails'],
+    'GET /mail',
+    'Show the progress of e-mails',
     'mailStatus',
     Type.Object({ eventId: Type.Optional(Id) }),
     ({ db }, { eventId }) => readMailStatus(db, eventId),
   ),
+  performs('POST /events/{eventId}/mail/enable', 'Send e-mails to attendees', enableMailAction),
+  performs('POST /events/{eventId}/mail/disable', 'Stop sending e-mails', disableMailAction),
+  performs('POST /events/{eventId}/mail/pause', 'Stop sending until resume', pauseMailAction),
+  performs('POST /events/{eventId}/mail/resume', 'Send again after a pause', resumeMailAction),
   performs(
-    ['POST /events/{eventId}/mail/enable', 'mail:write', 'Send e-mails to attendees'],
-    enableMailAction,
-  ),
-  performs(['POST /events/{eventId}/mail/disable', 'mail:write', 'Stop sending e-mails'], disableMailAction),
-  performs(['POST /events/{eventId}/mail/pause', 'mail:write', 'Stop sending until resume'], pauseMailAction),
-  performs(
-    ['POST /events/{eventId}/mail/resume', 'mail:write', 'Send again after a pause'],
-    resumeMailAction,
-  ),
-  performs(
-    ['POST /registrations/{passReference}/resend', 'mail:write', 'Send the pass of a registration again'],
+    'POST /registrations/{passReference}/resend',
+    'Send the pass of a registration again',
     resendMailAction,
   ),
-  performs(
-    ['POST /events/{eventId}/mail/resend', 'mail:write', 'Send all passes of an event again'],
-    resendAllMailAction,
-  ),
+  performs('POST /events/{eventId}/mail/resend', 'Send all passes of an event again', resendAllMailAction),
+  {
+    // It changes nothing that is stored, so it is no action.
+    ...reads('POST /mail/test', 'Send a test e-mail', 'mailTest', Test, ({ log }, { to }) =>
+      sendTestMail(settings, to, log),
+    ),
+    scope: 'mail:write' as const,
+  },
   reads(
-    ['POST /mail/test', 'mail:write', 'Send a test e-mail'],
-    'mailTest',
-    Type.Object({ to: text(3, 254) }),
-    ({ log }, { to }) => sendTestMail(settings, to, log),
-  ),
-  reads(
-    ['GET /mail/suppressions', 'mail:read', 'List digests of addresses that get no e-mails'],
+    'GET /mail/suppressions',
+    'List digests of addresses that get no e-mails',
     'suppressionList',
     Type.Object({}),
     ({ db }) => listSuppressions(db),
   ),
-  performs(
-    ['DELETE /mail/suppressions/{address}', 'mail:write', 'Send e-mails to an address again'],
-    liftSuppressionAction,
-  ),
+  performs('DELETE /mail/suppressions/{address}', 'Send e-mails to an address again', liftSuppressionAction),
 ];

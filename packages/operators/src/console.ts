@@ -10,36 +10,34 @@ import {
   signOutOperatorAction,
   updateOperatorAction,
 } from './actions.ts';
-import { performs, reads } from './operations.ts';
+import { operationsOn } from './operations.ts';
 import { listProcesses } from './processes.ts';
+
+const access = operationsOn('access');
+const queue = operationsOn('queue');
+const audit = operationsOn('audit');
 
 const None = Type.Object({});
 
 export const operatorOperations = [
-  reads(['GET /operators', 'access:read', 'List operators'], 'operatorList', None, ({ db }) =>
-    listOperators(db),
-  ),
-  performs(['POST /operators', 'access:write', 'Add an operator'], createOperatorAction),
-  performs(
-    ['PATCH /operators/{name}', 'access:write', 'Change the given settings of an operator'],
+  access.reads('GET /operators', 'List operators', 'operatorList', None, ({ db }) => listOperators(db)),
+  access.performs('POST /operators', 'Add an operator', createOperatorAction),
+  access.performs(
+    'PATCH /operators/{name}',
+    'Change the given settings of an operator',
     updateOperatorAction,
   ),
-  performs(
-    ['POST /operators/{name}/reset-password', 'access:write', 'Set a new password'],
-    resetPasswordAction,
-  ),
-  performs(
-    ['POST /operators/{name}/sign-out', 'access:write', 'End the sessions of an operator'],
+  access.performs('POST /operators/{name}/reset-password', 'Set a new password', resetPasswordAction),
+  access.performs(
+    'POST /operators/{name}/sign-out',
+    'End the sessions of an operator',
     signOutOperatorAction,
   ),
-  reads(['GET /access', 'access:read', 'List open sessions and tokens'], 'accessList', None, ({ db }) =>
+  access.reads('GET /access', 'List open sessions and tokens', 'accessList', None, ({ db }) =>
     listAccess(db),
   ),
-  performs(['POST /tokens', 'access:write', 'Issue a token to a machine'], createTokenAction),
-  performs(
-    ['DELETE /access/{accessId}', 'access:write', 'End a session or revoke a token'],
-    revokeAccessAction,
-  ),
+  access.performs('POST /tokens', 'Issue a token to a machine', createTokenAction),
+  access.performs('DELETE /access/{accessId}', 'End a session or revoke a token', revokeAccessAction),
 ];
 
 const Selection = Type.Object({
@@ -49,16 +47,13 @@ const Selection = Type.Object({
 });
 
 export const processOperations = [
-  reads(['GET /processes', 'queue:read', 'List the running processes'], 'processList', None, ({ db }) =>
+  queue.reads('GET /processes', 'List the running processes', 'processList', None, ({ db }) =>
     listProcesses(db),
   ),
 ];
 
 export const auditOperations = [
-  reads(
-    ['GET /audit', 'audit:read', 'List changes, newest first'],
-    'auditList',
-    Selection,
-    ({ db }, selection) => readAuditLog(db, { limit: 50, ...selection }),
+  audit.reads('GET /audit', 'List changes, newest first', 'auditList', Selection, ({ db }, selection) =>
+    readAuditLog(db, { limit: 50, ...selection }),
   ),
 ];

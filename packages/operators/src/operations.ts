@@ -4,7 +4,7 @@ import type { Database } from '@floodgate/database';
 import { InvalidInput } from '@floodgate/service/failure';
 import { wrongFields } from '@floodgate/service/load-config';
 import type { Logger } from '@floodgate/service/log';
-import type { Scope } from './scopes.ts';
+import type { Area, Scope } from './scopes.ts';
 
 /** The dependencies of operations. */
 export interface OperationContext {
@@ -37,45 +37,46 @@ export class Download {
   }
 }
 
-/** Which operation: `GET /events/{eventId}`, its scope and its summary. */
-type Heading = [route: `${Operation['method']} /${string}`, scope: Scope, summary: string];
+type Method = Operation['method'];
 
-/** Returns an operation that reads. */
-export function reads<Input extends TObject>(
-  heading: Heading,
-  id: string,
-  input: Input,
-  run: (context: OperationContext, input: Static<Input>) => Promise<unknown>,
-): Operation {
-  return {
-    ...headed(heading),
-    id,
-    input,
-    run: async (context, values) => {
-      const rules = wrongFields(input, values);
-      if (Object.keys(rules).length > 0) throw new InvalidInput(rules);
-      return run(context, values);
-    },
+/** Returns functions that make operations on a subject. Those that read require its read scope, and actions its write scope. */
+export function operationsOn(area: Area) {
+  const headed = (route: `${Method} /${string}`, summary: string, scope: Scope) => {
+    const [method, path] = route.split(' ') as [Method, string];
+    return { method, path, scope, summary };
   };
-}
-
-/** Returns an operation that performs an action. Its id is the action's name: "ticketUpdate" for "ticket.update". */
-export function performs<Input extends TObject, Result>(
-  heading: Heading,
-  action: Action<Input, Result>,
-  present: (result: Result) => unknown = (result) => result,
-): Operation {
   return {
-    ...headed(heading),
-    id: action.name.replaceAll(/[.-](\w)/g, (_, letter: string) => letter.toUpperCase()),
-    input: action.input,
-    run: async ({ db }, values, actor) => present(await perform(db, action, values as Static<Input>, actor)),
+    /** Returns an operation that reads. */
+    reads: <Input extends TObject>(
+      route: `${Method} /${string}`,
+      summary: string,
+      id: string,
+      input: Input,
+      run: (context: OperationContext, input: Static<Input>) => Promise<unknown>,
+    ): Operation => ({
+      ...headed(route, summary, `${area}:read`),
+      id,
+      input,
+      run: async (context, values) => {
+        const rules = wrongFields(input, values);
+        if (Object.keys(rules).length > 0) throw new InvalidInput(rules);
+        return run(context, values);
+      },
+    }),
+    /** Returns an operation that performs an action. Its id is the action's name: "ticketUpdate" for "ticket.update". */
+    performs: <Input extends TObject, Result>(
+      route: `${Method} /${string}`,
+      summary: string,
+      action: Action<Input, Result>,
+      present: (result: Result) => unknown = (result) => result,
+    ): Operation => ({
+      ...headed(route, summary, `${area}:write`),
+      id: action.name.replaceAll(/[.-](\w)/g, (_, letter: string) => letter.toUpperCase()),
+      input: action.input,
+      run: async ({ db }, values, actor) =>
+        present(await perform(db, action, values as Static<Input>, actor)),
+    }),
   };
-}
-
-function headed([route, scope, summary]: Heading) {
-  const [method, path] = route.split(' ') as [Operation['method'], string];
-  return { method, path, scope, summary };
 }
 
 const allOf = (schema: TSchema): TSchema[] => (schema['anyOf'] as TSchema[] | undefined) ?? [schema];

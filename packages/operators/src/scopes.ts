@@ -13,7 +13,9 @@ export const AREAS = [
   'access',
 ] as const;
 
-export type Scope = `${(typeof AREAS)[number]}:${'read' | 'write'}`;
+export type Area = (typeof AREAS)[number];
+
+export type Scope = `${Area}:${'read' | 'write'}`;
 
 export const SCOPES = AREAS.flatMap((area): Scope[] => [`${area}:read`, `${area}:write`]);
 

@@ -1,18 +1,18 @@
 import { Type } from '@sinclair/typebox';
-import { performs, reads } from '@floodgate/operators';
+import { operationsOn } from '@floodgate/operators';
 import { rotatePassKeyAction, withdrawPassKeyAction } from './actions.ts';
 import { listPassKeys } from './keys.ts';
 
+const { performs, reads } = operationsOn('passes');
+
 export const passOperations = [
-  reads(
-    ['GET /passes/keys', 'passes:read', 'List the keys that sign passes'],
-    'passKeyList',
-    Type.Object({}),
-    ({ db }) => listPassKeys(db),
+  reads('GET /passes/keys', 'List the keys that sign passes', 'passKeyList', Type.Object({}), ({ db }) =>
+    listPassKeys(db),
   ),
-  performs(['POST /passes/keys', 'passes:write', 'Create a new signing key'], rotatePassKeyAction),
+  performs('POST /passes/keys', 'Create a new signing key', rotatePassKeyAction),
   performs(
-    ['DELETE /passes/keys/{keyId}', 'passes:write', 'Invalidate all passes that a retired key signed'],
+    'DELETE /passes/keys/{keyId}',
+    'Invalidate all passes that a retired key signed',
     withdrawPassKeyAction,
   ),
 ];

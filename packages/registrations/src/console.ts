@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox';
 import { Id, text, whole } from '@floodgate/audit';
 import { findEvent } from '@floodgate/events';
 import { readLags } from '@floodgate/journal';
-import { Download, performs, reads } from '@floodgate/operators';
+import { Download, operationsOn } from '@floodgate/operators';
 import { Failure } from '@floodgate/service/failure';
 import {
   cancelRegistrationAction,
@@ -17,6 +17,10 @@ import { CURSOR_PROBLEMS, findByPassReference, listRegistrations } from './list/
 import { reconcile } from './reconcile/reconcile.ts';
 import { findAttendee, statusOf } from './status/find-registrations.ts';
 
+const registrations = operationsOn('registrations');
+const attendees = operationsOn('attendees');
+const queue = operationsOn('queue');
+
 const OneRegistration = Type.Object({ passReference: text(1, 255) });
 const limit = Type.Optional(whole(1, 1_000));
 const State = Type.Union(
@@ -26,12 +30,9 @@ const State = Type.Union(
 const { shardId: _shard, ...redriven } = redriveAction.input.properties;
 
 export const registrationOperations = [
-  reads(
-    [
-      'GET /events/{eventId}/registrations',
-      'registrations:read',
-      "List the changes of a partner's registrations, in order",
-    ],
+  registrations.reads(
+    'GET /events/{eventId}/registrations',
+    "List the changes of a partner's registrations, in order",
     'registrationList',
     Type.Object({
       eventId: Id,
@@ -47,8 +48,9 @@ export const registrationOperations = [
       return { registrations: rows.map(statusOf), ...rest };
     },
   ),
-  reads(
-    ['GET /registrations/{passReference}', 'registrations:read', 'Show the state of a registration'],
+  registrations.reads(
+    'GET /registrations/{passReference}',
+    'Show the state of a registration',
     'registrationShow',
     OneRegistration,
     async ({ db }, { passReference }) => {
@@ -56,8 +58,9 @@ export const registrationOperations = [
       return { ...statusOf(row), partnerId, eventId: row.eventId };
     },
   ),
-  reads(
-    ['GET /registrations/{passReference}/attendee', 'attendees:read', 'Show the attendee of a registration'],
+  attendees.reads(
+    'GET /registrations/{passReference}/attendee',
+    'Show the attendee of a registration',
     'attendeeShow',
     OneRegistration,
     async ({ db }, { passReference }) => {
@@ -65,12 +68,9 @@ export const registrationOperations = [
       return findAttendee(db, shardId, row.serial);
     },
   ),
-  reads(
-    [
-      'GET /events/{eventId}/attendees',
-      'attendees:read',
-      'Export the registrations of an event with their attendees, as csv or ndjson',
-    ],
+  attendees.reads(
+    'GET /events/{eventId}/attendees',
+    'Export the registrations of an event with their attendees, as csv or ndjson',
     'attendeeExport',
     Type.Object({
       eventId: Id,
@@ -84,12 +84,9 @@ export const registrationOperations = [
     },
   ),
   // Not a GET: proxies log addresses, which must not contain names.
-  reads(
-    [
-      'POST /attendees/find',
-      'attendees:read',
-      'Find attendees by the beginning of their name or e-mail address, or list those of an event',
-    ],
+  attendees.reads(
+    'POST /attendees/find',
+    'Find attendees by the beginning of their name or e-mail address, or list those of an event',
     'attendeeFind',
     Type.Object({
       eventId: Type.Optional(Id),
@@ -103,27 +100,22 @@ export const registrationOperations = [
     }),
     ({ db }, { limit: most = 100, ...query }) => findAttendees(db, query, most),
   ),
-  performs(
-    [
-      'POST /registrations/{passReference}/cancel',
-      'registrations:write',
-      'Cancel a registration, even after the deadline',
-    ],
+  registrations.performs(
+    'POST /registrations/{passReference}/cancel',
+    'Cancel a registration, even after the deadline',
     cancelRegistrationAction,
   ),
-  performs(
-    [
-      'PATCH /registrations/{passReference}/attendee',
-      'attendees:write',
-      'Correct the name or address of an attendee',
-    ],
+  attendees.performs(
+    'PATCH /registrations/{passReference}/attendee',
+    'Correct the name or address of an attendee',
     correctRegistrationAction,
   ),
 ];
 
 export const queueOperations = [
-  reads(
-    ['GET /backlog', 'queue:read', 'Show what waits for finalization and delivery'],
+  queue.reads(
+    'GET /backlog',
+    'Show what waits for finalization and delivery',
     'backlogShow',
     Type.Object({}),
     async ({ db }) => ({
@@ -131,20 +123,22 @@ export const queueOperations = [
       deliveries: await readLags(db),
     }),
   ),
-  reads(
-    ['GET /batches/failed', 'queue:read', 'List failed batches, the oldest first'],
+  queue.reads(
+    'GET /batches/failed',
+    'List failed batches, the oldest first',
     'batchFailed',
     Type.Object({ eventId: Type.Optional(Id), limit }),
     ({ db }, { eventId, limit: most = 100 }) => listFailedBatches(db, { eventId, limit: most }),
   ),
   {
-    ...performs(['POST /batches/redrive', 'queue:write', 'Retry failed batches'], redriveAction),
+    ...queue.performs('POST /batches/redrive', 'Retry failed batches', redriveAction),
     input: Type.Object({ ...redriven, limit: Type.Optional(redriven.limit) }),
     run: ({ db }: { db: Parameters<typeof redriveShards>[0] }, selection: object, actor: string) =>
       redriveShards(db, { limit: 1_000, ...selection }, actor),
   },
-  reads(
-    ['GET /reconcile', 'queue:read', 'Prove that seats, registrations and batches agree'],
+  queue.reads(
+    'GET /reconcile',
+    'Prove that seats, registrations and batches agree',
     'reconcile',
     Type.Object({}),
     async ({ db }) => {

@@ -11,17 +11,18 @@ interface Options {
   url: string;
   /** Of the batches, from 0 to 1. */
   share: number;
-  waiting: number;
   log: Logger;
 }
 
 const SEND_WITHIN_MS = 5_000;
+/** Spans that wait to be sent. Further ones are dropped. */
+const MOST_WAITING = 10_000;
 
 /**
  * Sends spans over OTLP. The id of a batch is the id of its trace, and half of it is the id of the first span. So every process knows the
  * trace of a batch, and whether it is sampled, without a word from another.
  */
-export function openTraces({ service, url, share, waiting, log }: Options) {
+export function openTraces({ service, url, share, log }: Options) {
   const next = { traceId: '', spanId: '' };
   const otlp = new OTLPTraceExporter({ url, timeoutMillis: SEND_WITHIN_MS });
   const warn = throttledWarn('the receiver of traces does not accept them; they are dropped');
@@ -33,7 +34,7 @@ export function openTraces({ service, url, share, waiting, log }: Options) {
       done(result);
     });
   const processor = new BatchSpanProcessor(otlp, {
-    maxQueueSize: waiting,
+    maxQueueSize: MOST_WAITING,
     exportTimeoutMillis: SEND_WITHIN_MS,
   });
   const provider = new BasicTracerProvider({

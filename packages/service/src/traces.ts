@@ -8,7 +8,6 @@ export const traceSettings = {
     { pattern: '^https?://.+' },
   ),
   TRACES_PERCENT: whole('percent of the batches that are traced', [0, 100], 1),
-  TRACES_WAITING: whole('spans that wait to be sent; further ones are dropped', [100, 1_000_000], 10_000),
 };
 
 type Attributes = Record<string, string | number | boolean>;
@@ -43,13 +42,12 @@ export const isTracing = (): boolean => recorder !== undefined;
  */
 export async function startTraces(
   service: string,
-  settings: { TRACES_URL?: string; TRACES_PERCENT: number; TRACES_WAITING: number },
+  { TRACES_URL: url, TRACES_PERCENT: percent }: { TRACES_URL?: string; TRACES_PERCENT: number },
   log: Logger,
 ): Promise<() => Promise<void>> {
-  const { TRACES_URL: url, TRACES_PERCENT: percent, TRACES_WAITING: waiting } = settings;
   if (!url || percent === 0) return async () => {};
   const { openTraces } = await import('./otlp-traces.ts');
-  const traces = openTraces({ service, url, share: percent / 100, waiting, log });
+  const traces = openTraces({ service, url, share: percent / 100, log });
   recorder = traces.record;
   return async () => {
     recorder = undefined;

@@ -6,9 +6,8 @@ import {
   describeTicket,
   lockTicket,
   publishTicketState,
-  resumeSales,
   settingsOf,
-  stopSales,
+  switchSales,
   updateTicket,
 } from './tickets.ts';
 import type { TicketSettings } from './tickets.ts';
@@ -78,17 +77,17 @@ export const updateTicketAction = defineAction({
   },
 });
 
-const defineSale = (name: string, active: boolean, change: typeof stopSales) =>
+const defineSale = (name: string, active: boolean) =>
   defineAction({
     name,
     input: Type.Object({ eventId: Id }),
     run: async (db, { eventId }, note) => {
-      const changed = await change(db, eventId, DEFAULT_AUTHOR);
-      for (const id of changed) note(`ticket:${id}`, { before: { active: !active }, after: { active } });
-      return { eventId, tickets: changed, active };
+      const tickets = await switchSales(db, eventId, active, DEFAULT_AUTHOR);
+      for (const id of tickets) note(`ticket:${id}`, { before: { active: !active }, after: { active } });
+      return { eventId, tickets, active };
     },
   });
 
 /** Takes all tickets of an event off sale. Resuming puts the same tickets on sale again, and no others. */
-export const stopSalesAction = defineSale('ticket.stop-all', false, stopSales);
-export const resumeSalesAction = defineSale('ticket.resume-all', true, resumeSales);
+export const stopSalesAction = defineSale('ticket.stop-all', false);
+export const resumeSalesAction = defineSale('ticket.resume-all', true);

@@ -97,37 +97,23 @@ export const updateTicket = (
     .executeTakeFirstOrThrow();
 
 /**
- * Locks all tickets of an event, in the order in which reservations lock them. Returns them with the shard, and with the tickets
- * that an operator took off sale together.
+ * Takes all tickets of an event off sale and remembers them, or puts those that it took off sale on sale again. Returns the tickets that
+ * it has changed.
  */
-async function lockSale(db: Database, eventId: number) {
+export async function switchSales(db: Database, eventId: number, isOnSale: boolean, author: string) {
   const { shardId } = await findEvent(db, eventId);
+  // In the order in which reservations lock them.
   const tickets = await selectTickets(db, eventId, shardId).forNoKeyUpdate().execute();
   // Read after the locks: another operator may have changed it meanwhile.
-  const { stoppedTickets } = await findEvent(db, eventId);
-  return { shardId, tickets, stopped: stoppedTickets ?? [] };
+  const stopped = (await findEvent(db, eventId)).stoppedTickets ?? [];
+  const changed = tickets
+    .filter(({ id, active }) => active !== isOnSale && (!isOnSale || stopped.includes(id)))
+    .map(({ id }) => id);
+  for (const id of changed) await updateTicket(db, { shardId, id }, { active: isOnSale }, author);
+  const stoppedTickets = isOnSale ? null : [...new Set([...stopped, ...changed])];
+  await inCamelCase(db).updateTable('events').set({ stoppedTickets }).where('id', '=', eventId).execute();
+  return changed;
 }
-
-/** Takes all tickets of an event off sale and remembers them. Returns those that were on sale. */
-export async function stopSales(db: Database, eventId: number, author: string) {
-  const { shardId, tickets, stopped } = await lockSale(db, eventId);
-  const onSale = tickets.filter(({ active }) => active).map(({ id }) => id);
-  for (const id of onSale) await updateTicket(db, { shardId, id }, { active: false }, author);
-  if (onSale.length > 0) await rememberStopped(db, eventId, [...new Set([...stopped, ...onSale])]);
-  return onSale;
-}
-
-/** Puts those tickets on sale again that stopSales took off sale. Returns them. */
-export async function resumeSales(db: Database, eventId: number, author: string) {
-  const { shardId, tickets, stopped } = await lockSale(db, eventId);
-  const resumed = tickets.filter(({ id, active }) => !active && stopped.includes(id)).map(({ id }) => id);
-  for (const id of resumed) await updateTicket(db, { shardId, id }, { active: true }, author);
-  if (stopped.length > 0) await rememberStopped(db, eventId, null);
-  return resumed;
-}
-
-const rememberStopped = (db: Database, eventId: number, tickets: number[] | null) =>
-  db.updateTable('events').set({ stopped_tickets: tickets }).where('id', '=', eventId).execute();
 
 /** Makes finalization publish whether a ticket is sold out. */
 export async function publishTicketState(db: Database, { shardId, id }: TicketOfShard) {

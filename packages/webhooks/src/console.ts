@@ -3,12 +3,14 @@ import { Id, whole } from '@floodgate/audit';
 import { WebhookPath } from '@floodgate/contract';
 import type { Database } from '@floodgate/database';
 import { findEvent } from '@floodgate/events';
-import { performs, reads, type Operation } from '@floodgate/operators';
+import { operationsOn, type Operation } from '@floodgate/operators';
 import { Failure, NotFound } from '@floodgate/service/failure';
 import { isRefused, webhookActions, type Changed, type Refused, type WebhookActionName } from './actions.ts';
 import { findEndpointAnywhere, listAttempts, listEndpoints, webhookOf, type Endpoint } from './endpoints.ts';
 
 export { allowPrivateSetting } from './settings.ts';
+
+const { performs, reads } = operationsOn('webhooks');
 
 /** Each change with its route and summary. */
 const CHANGES: Record<WebhookActionName, [route: `${Operation['method']} /${string}`, summary: string]> = {
@@ -27,7 +29,8 @@ export function webhookOperations(allowsHttp: boolean) {
   const actions = webhookActions(allowsHttp);
   return [
     reads(
-      ['GET /events/{eventId}/webhooks', 'webhooks:read', 'List the webhooks of an event'],
+      'GET /events/{eventId}/webhooks',
+      'List the webhooks of an event',
       'webhookList',
       Type.Object({ eventId: Id }),
       async ({ db }, { eventId }) => {
@@ -36,20 +39,22 @@ export function webhookOperations(allowsHttp: boolean) {
       },
     ),
     reads(
-      ['GET /webhooks/{webhookId}', 'webhooks:read', 'Show a webhook without its secret'],
+      'GET /webhooks/{webhookId}',
+      'Show a webhook without its secret',
       'webhookShow',
       Type.Object(WebhookPath.properties),
       async ({ db }, { webhookId }) => shown(await requireEndpoint(db, webhookId)),
     ),
     reads(
-      ['GET /webhooks/{webhookId}/attempts', 'webhooks:read', 'List the latest attempts, latest first'],
+      'GET /webhooks/{webhookId}/attempts',
+      'List the latest attempts, latest first',
       'webhookAttempts',
       Type.Object({ ...WebhookPath.properties, limit: Type.Optional(whole(1, 1_000)) }),
       async ({ db }, { webhookId, limit = 50 }) =>
         listAttempts(db, await requireEndpoint(db, webhookId), limit),
     ),
     ...Object.entries(CHANGES).map(([name, [route, summary]]) =>
-      performs([route, 'webhooks:write', summary], actions[name as WebhookActionName], changed),
+      performs(route, summary, actions[name as WebhookActionName], changed),
     ),
   ];
 }

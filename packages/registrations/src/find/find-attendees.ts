@@ -63,10 +63,7 @@ export async function findAttendees(db: Database, query: AttendeeQuery, limit: n
   };
 }
 
-interface Match {
-  found: Found;
-  row: RegistrationRow;
-}
+type Match = Record<'found', Found> & Record<'row', RegistrationRow>;
 
 /** Returns those that the filters leave, in order. */
 async function matchesOf(db: Database, all: readonly Found[], query: AttendeeQuery): Promise<Match[]> {
