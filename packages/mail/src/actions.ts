@@ -4,7 +4,7 @@ import type { Database } from '@floodgate/database';
 import { dequeue, queueDeliveries, requeueDeliveries } from '@floodgate/deliveries';
 import { CONFIRMATION, EVENT_UPDATED, findEvent, keepInShard } from '@floodgate/events';
 import { addConsumer, deleteConsumer, pauseConsumer, resumeConsumer } from '@floodgate/journal';
-import { findByPassReference } from '@floodgate/registrations';
+import { findByPassReference } from '@floodgate/registrations/list';
 import { Failure } from '@floodgate/service/failure';
 import { sql } from 'kysely';
 import { digestOf } from './suppressions.ts';

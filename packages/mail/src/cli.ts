@@ -69,7 +69,8 @@ function addTest(mail: Command, cli: Cli) {
     .description('send a test e-mail with SMTP_URL and MAIL_FROM, and print why the server refuses it')
     .requiredOption('--to <address>', 'the recipient', parseText);
   answering(test, cli, async ({ to }) => {
-    const { sendTestMail, testMailSettings } = await import('./test-mail.ts');
+    const { sendTestMail } = await import('./test-mail.ts');
+    const { testMailSettings } = await import('./settings.ts');
     const { loadConfig } = await import('@floodgate/service/load-config');
     const { Type } = await import('@sinclair/typebox');
     const settings = loadConfig(Type.Object(testMailSettings), cli.env);

@@ -1,4 +1,4 @@
-import { Type } from '@sinclair/typebox';
+import { Type, type Static, type TObject } from '@sinclair/typebox';
 import { Id, text } from '@floodgate/audit';
 import { operationsOn } from '@floodgate/operators';
 import {
@@ -12,14 +12,14 @@ import {
 } from './actions.ts';
 import { readMailStatus } from './status.ts';
 import { listSuppressions } from './suppressions.ts';
-import { sendTestMail, testMailSettings, type TestMailSettings } from './test-mail.ts';
+import { testMailSettings } from './settings.ts';
 
 export { testMailSettings };
 
 const { performs, reads } = operationsOn('mail');
 const Test = Type.Object({ to: text(3, 254) });
 
-export const mailOperations = (settings: TestMailSettings) => [
+export const mailOperations = (settings: Static<TObject<typeof testMailSettings>>) => [
   reads(
     'GET /mail',
     'Show the progress of e-mails',
@@ -39,9 +39,11 @@ export const mailOperations = (settings: TestMailSettings) => [
   performs('POST /events/{eventId}/mail/resend', 'Send all passes of an event again', resendAllMailAction),
   {
     // It changes nothing that is stored, so it is no action.
-    ...reads('POST /mail/test', 'Send a test e-mail', 'mailTest', Test, ({ log }, { to }) =>
-      sendTestMail(settings, to, log),
-    ),
+    ...reads('POST /mail/test', 'Send a test e-mail', 'mailTest', Test, async ({ log }, { to }) => {
+      // Composing needs memory that the console does not need otherwise.
+      const { sendTestMail } = await import('./test-mail.ts');
+      return sendTestMail(settings, to, log);
+    }),
     scope: 'mail:write' as const,
   },
   reads(

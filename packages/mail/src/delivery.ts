@@ -10,9 +10,9 @@ import { WEBHOOK_DISABLED } from '@floodgate/webhooks';
 import { attendeeKind } from './kinds/attendee-mails.ts';
 import { webhookDisabledKind } from './kinds/webhook-disabled.ts';
 import { createMailcatcher } from './mailcatcher.ts';
-import { parseSender, type MailMessage } from './message.ts';
+import type { MailMessage } from './message.ts';
 import { queueConfirmations } from './queue-confirmations.ts';
-import { mailSettings } from './settings.ts';
+import { mailSettings, parseSender } from './settings.ts';
 import { openSmtp, type Transport } from './smtp.ts';
 import { suppressRefused } from './suppressions.ts';
 

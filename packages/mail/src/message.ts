@@ -2,18 +2,7 @@ import { encode, wrap } from 'nodemailer/lib/base64';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import MimeNode from 'nodemailer/lib/mime-node';
 import { htmlOf, textOf, type Letter } from './letter.ts';
-
-/** A sender: a name and an address, or only the address. */
-export type Sender = NonNullable<ReturnType<typeof parseSender>>;
-
-const FROM = /^(?:[^<>]*<)?([^\s<>@]+@([^\s<>@]+))>?$/;
-
-/** Parses a sender. Returns its text, address and domain; null if the text is not a sender. */
-export function parseSender(setting: string) {
-  const from = setting.trim();
-  const [, address, domain] = FROM.exec(from) ?? [];
-  return address && domain ? { from, address, domain } : null;
-}
+import type { Sender } from './settings.ts';
 
 /** The common part of all e-mails of a frame. */
 interface FrameOptions {

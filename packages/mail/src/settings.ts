@@ -1,6 +1,17 @@
 import { FormatRegistry, Type } from '@sinclair/typebox';
 import { optionalText, whole } from '@floodgate/service';
-import { parseSender } from './message.ts';
+
+/** A sender: a name and an address, or only the address. */
+export type Sender = NonNullable<ReturnType<typeof parseSender>>;
+
+const FROM = /^(?:[^<>]*<)?([^\s<>@]+@([^\s<>@]+))>?$/;
+
+/** Parses a sender. Returns its text, address and domain; null if the text is not a sender. */
+export function parseSender(setting: string) {
+  const from = setting.trim();
+  const [, address, domain] = FROM.exec(from) ?? [];
+  return address && domain ? { from, address, domain } : null;
+}
 
 FormatRegistry.Set('smtp-url', (text) => /^smtps?:\/\/[^\s/]/.test(text) && URL.canParse(text));
 FormatRegistry.Set('mail-from', (text) => !/[\r\n]/.test(text) && parseSender(text) !== null);
@@ -31,3 +42,6 @@ export const mailSettings = {
     365,
   ),
 };
+
+/** The settings of an e-mail that a person sends to test them. */
+export const testMailSettings = { SMTP_URL: mailSettings.SMTP_URL, MAIL_FROM: mailSettings.MAIL_FROM };

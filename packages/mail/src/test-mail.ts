@@ -1,16 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { Type, type Static } from '@sinclair/typebox';
+import type { Static, TObject } from '@sinclair/typebox';
 import { isEmailAddress } from '@floodgate/contract';
 import { Failure, InvalidInput } from '@floodgate/service/failure';
 import type { Logger } from '@floodgate/service/log';
-import { createFrame, parseSender } from './message.ts';
-import { mailSettings } from './settings.ts';
+import { createFrame } from './message.ts';
+import { parseSender, type testMailSettings } from './settings.ts';
 import { openSmtp } from './smtp.ts';
-
-/** The settings of an e-mail that a person sends to test them. */
-export const testMailSettings = { SMTP_URL: mailSettings.SMTP_URL, MAIL_FROM: mailSettings.MAIL_FROM };
-const Settings = Type.Object(testMailSettings);
-export type TestMailSettings = Static<typeof Settings>;
 
 const SUBJECT = 'Test e-mail of Floodgate';
 
@@ -19,7 +14,7 @@ const SUBJECT = 'Test e-mail of Floodgate';
  * address is not valid, and Failure with the reason if the server did not accept the e-mail.
  */
 export async function sendTestMail(
-  { SMTP_URL, MAIL_FROM }: TestMailSettings,
+  { SMTP_URL, MAIL_FROM }: Static<TObject<typeof testMailSettings>>,
   to: string,
   log: Pick<Logger, 'warn'>,
 ) {

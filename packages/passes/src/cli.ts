@@ -44,7 +44,7 @@ function addPassChecks(pass: Command, cli: Cli): void {
     .description('show the pass of a confirmed registration')
     .argument('<passReference>', 'its pass reference', parseText);
   answeringFromDatabase(show, cli, async (db, _options, passReference) => {
-    const { findByPassReference } = await import('@floodgate/registrations');
+    const { findByPassReference } = await import('@floodgate/registrations/list');
     const { createPassSigner, parsePass, readEventDocument } = await import('./index.ts');
     const { row } = await findByPassReference(db, passReference);
     const { state } = row;
@@ -77,7 +77,7 @@ function addDoorDocuments(pass: Command, cli: Cli): void {
     .option('--limit <passes>', 'at most this many', parseLimit, 1_000);
   answeringFromDatabase(revoked, cli, async (db, { after, limit }, eventId) => {
     const { findEvent } = await import('@floodgate/events');
-    const { CURSOR_PROBLEMS } = await import('@floodgate/registrations');
+    const { CURSOR_PROBLEMS } = await import('@floodgate/registrations/list');
     const { createPassSigner, readRevocations } = await import('./index.ts');
     const { shardId } = await findEvent(db, eventId);
     const page = await readRevocations(db, { shardId, eventId, partnerId: null }, after, limit);

@@ -5,7 +5,8 @@ import { CONFIRMATION, findEvent, type Event, type EVENT_UPDATED } from '@floodg
 import { qrPng, type PassSigner } from '@floodgate/passes';
 import ical, { ICalCalendarMethod } from 'ical-generator';
 import { sql } from 'kysely';
-import { createFrame, type MailMessage, type Sender } from '../message.ts';
+import { createFrame, type MailMessage } from '../message.ts';
+import type { Sender } from '../settings.ts';
 import { findRefusals, type LoadOptions } from '../suppressions.ts';
 import { WORDS } from '../words.ts';
 

@@ -1,7 +1,8 @@
 import type { Delivery, DeliveryKind, Loaded, Outcome } from '@floodgate/deliveries';
 import { findWebhookNotice, WEBHOOK_DISABLED, type FoundNotice } from '@floodgate/webhooks';
 import type { Letter } from '../letter.ts';
-import { createFrame, type MailMessage, type Sender } from '../message.ts';
+import { createFrame, type MailMessage } from '../message.ts';
+import type { Sender } from '../settings.ts';
 import { findRefusals, type LoadOptions } from '../suppressions.ts';
 
 const DAY_MS = 86_400_000;
