@@ -88,21 +88,19 @@ const without = (row: Row, ...names: string[]): Row =>
 
 const together = (...links: { html: string }[]) => raw(links.map((one) => one.html).join(' '));
 
+const NO_SEATS = { tickets: 0, capacity: 0, taken: 0, left: 0 };
+
 async function launches({ query, read, action }: PageRequest, { db }: OperationContext): Promise<Content> {
   const archived = query['archived'] === 'true';
   const [events = [], seats] = await Promise.all([read<Row[]>('eventList', { archived }), sumSeats(db)]);
   const rows = events.map(({ id, name, mode, startsAt }) => {
-    const { tickets = 0, capacity = 0, taken = 0 } = seats.get(id) ?? {};
-    const live = link(`/live/${id}`, 'Watch');
+    const sums = seats.get(id) ?? NO_SEATS;
     return {
       event: link(`/events/${id}`, name),
       mode,
       startsAt,
-      tickets,
-      capacity,
-      taken,
-      left: capacity - taken,
-      live,
+      ...sums,
+      live: link(`/live/${id}`, 'Watch'),
     };
   });
   const other = archived ? link('/', 'Other events') : link('/?archived=true', 'Archived events');
@@ -121,14 +119,8 @@ async function oneEvent({ operator, params, read, action }: PageRequest): Promis
   ]);
   const ticketRows = tickets?.map((ticket) => ticketRow(ticket, action));
   const webhookRows = webhooks?.map(({ id, partnerId, url, state, failures: failed, dateFailing }) => {
-    return {
-      webhook: link(`/webhooks/${id}`, id),
-      partner: partnerId,
-      url,
-      state,
-      failures: failed,
-      dateFailing,
-    };
+    const webhook = link(`/webhooks/${id}`, id);
+    return { webhook, partner: partnerId, url, state, failures: failed, dateFailing };
   });
   const mailLinks = ['Enable', 'Pause', 'Resume', 'Disable'].map((name) =>
     action(`mail${name}`, { eventId }, name),

@@ -13,6 +13,8 @@ const ALL = { recursive: true, force: true, maxRetries: 3 };
 interface ClusterOptions {
   dataDir: string;
   programs: Programs;
+  /** Whether they are the embedded ones. Others may be older than the locale. */
+  isEmbedded: boolean;
   /** Receives the output of the programs. */
   logFd: number;
   /** Skips syncing to disk, for tests: a power failure may damage the new cluster. */
@@ -33,7 +35,7 @@ export async function ensureCluster(options: ClusterOptions): Promise<string> {
 
 // Creates the cluster under a temporary name and renames it when complete, so that an interrupted one is never used.
 async function createCluster(options: ClusterOptions, secret: string): Promise<void> {
-  const { dataDir, programs, fast } = options;
+  const { dataDir, programs, isEmbedded, fast } = options;
   const temporary = `${dataDir}.initdb`;
   const password = randomBytes(24).toString('hex');
   for (const file of [temporary, secret]) await rm(file, ALL);
@@ -42,9 +44,9 @@ async function createCluster(options: ClusterOptions, secret: string): Promise<v
     await writeFile(secret, password, { flag: 'wx', mode: 0o600, flush: true });
     for (const file of [temporary, secret]) await handOver(programs, file);
     const access = [`--username=${SUPERUSER}`, '--auth=scram-sha-256', `--pwfile=${secret}`];
-    // Sorts by bytes, and knows the case of every letter.
-    const locale = ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
-    const content = ['--encoding=UTF8', ...locale, '--no-instructions'];
+    // Sorts by bytes, as C does, and knows the case of every letter.
+    const locale = isEmbedded ? ['--locale-provider=builtin', '--builtin-locale=C.UTF-8'] : [];
+    const content = ['--encoding=UTF8', '--locale=C', ...locale, '--no-instructions'];
     const [noSync, noFsync] = fast ? [['--no-sync'], ['-F']] : [[], []];
     await run(options, 'initdb', ['-D', temporary, ...access, ...content, ...noSync]);
     const single = ['--single', '-D', temporary, ...noFsync, 'postgres'];

@@ -57,7 +57,14 @@ async function launch({ dataDir, logFile, settings = {}, signal, ...options }: P
   try {
     const programs = await findPrograms(dataDir, options.programsDir);
     const fast = settings['fsync'] === 'off';
-    const password = await ensureCluster({ dataDir, programs, logFd: log.fd, fast, signal });
+    const password = await ensureCluster({
+      dataDir,
+      programs,
+      isEmbedded: !options.programsDir,
+      logFd: log.fd,
+      fast,
+      signal,
+    });
     const port = options.port ?? (await claimFreePort(0, '127.0.0.1'));
     const args = serverArguments(dataDir, port, settings);
     const child = await spawnProgram(programs, 'postgres', args, ['ignore', log.fd, log.fd]);

@@ -167,11 +167,11 @@ export async function readSeatsLeft(db: Database, limit: number) {
 /** Returns the seats of each event, over its tickets. Events of shards that are down are missing. */
 export async function sumSeats(db: Database) {
   const { answers } = await askShards(await shardIds(db), async (shardId) => {
-    const { rows } = await sql<{ eventId: number; tickets: number; capacity: number; taken: number }>`
+    const { rows } = await sql<Record<'eventId' | 'tickets' | 'capacity' | 'taken' | 'left', number>>`
       select event_id as "eventId", count(*)::integer as tickets, sum(capacity)::float8 as capacity,
-        sum(taken)::float8 as taken
+        sum(taken)::float8 as taken, sum(capacity - taken)::float8 as left
       from tickets where shard_id = ${shardId} group by event_id`.execute(db);
     return rows;
   });
-  return new Map(answers.flat().map((sums) => [sums.eventId, sums]));
+  return new Map(answers.flat().map(({ eventId, ...sums }) => [eventId, sums]));
 }
