@@ -3,7 +3,7 @@ import type { Database } from '@floodgate/database';
 import { findEvent } from '@floodgate/events';
 import { sql } from 'kysely';
 
-const PAGE = 1_000;
+const PAGE = 200;
 
 /** The columns of an export, in order. */
 const COLUMNS = [
