@@ -66,7 +66,7 @@ declare
   is_refused boolean;
   -- The ticket's counter is updated already.
   is_counted boolean := false;
-  -- By wanted ticket: ticket and event in one number.
+  -- By wanted ticket: ticket and event in one number. They rise, so width_bucket finds one by halving.
   wanted_keys bigint[];
   answer json;
   first_serial bigint;
@@ -178,10 +178,11 @@ begin
       select ticket_id::bigint << 32 | event_id from unnest(wanted_tickets, wanted_events) as _ (ticket_id, event_id)
     );
     for entry in
-      select capacity, capacity - taken as seats, array_position(wanted_keys, id::bigint << 32 | event_id) as index,
+      select capacity, capacity - taken as seats, width_bucket(id::bigint << 32 | event_id, wanted_keys) as index,
         active and coalesce(sale_starts_at <= now(), true) and coalesce(now() < sale_ends_at, true) as on_sale
       from tickets
-      where shard_id = shard and id = any(wanted_tickets) and id::bigint << 32 | event_id = any(wanted_keys)
+      where shard_id = shard and id = any(wanted_tickets)
+        and wanted_keys[width_bucket(id::bigint << 32 | event_id, wanted_keys)] = id::bigint << 32 | event_id
       order by id
       for no key update
     loop
@@ -291,9 +292,10 @@ begin
 
   if seats_granted > 0 then
     if not is_counted then
-      update tickets set taken = taken + sold[array_position(wanted_keys, id::bigint << 32 | event_id)]
+      update tickets set taken = taken + sold[width_bucket(id::bigint << 32 | event_id, wanted_keys)]
       where shard_id = shard and id = any(wanted_tickets)
-        and sold[array_position(wanted_keys, id::bigint << 32 | event_id)] > 0;
+        and wanted_keys[width_bucket(id::bigint << 32 | event_id, wanted_keys)] = id::bigint << 32 | event_id
+        and sold[width_bucket(id::bigint << 32 | event_id, wanted_keys)] > 0;
     end if;
 
     if digests is null and held_seconds is null then

@@ -254,7 +254,7 @@ function gatherBulks(submissions: readonly Submission[], outcomes: SeatOutcome[]
 }
 
 /**
- * Returns the wanted tickets in id order with their number of seats, each ticket once per event under which it is requested. Also
+ * Returns the wanted tickets in the order of ticket and event with their number of seats, each ticket once per event under which it is requested. Also
  * returns the (1-based) index of the ticket of each reservation.
  */
 function countWanted(reservations: readonly Reservation[]) {
@@ -265,7 +265,7 @@ function countWanted(reservations: readonly Reservation[]) {
     if (entry.seats++ === 0) byTicket.set(name, entry);
     return entry;
   });
-  const wanted = [...byTicket.values()].toSorted((a, b) => a.ticketId - b.ticketId);
+  const wanted = [...byTicket.values()].toSorted((a, b) => a.ticketId - b.ticketId || a.eventId - b.eventId);
   wanted.forEach((entry, index) => (entry.index = index + 1));
   return { wanted, indexes: entries.map(({ index }) => index) };
 }
