@@ -31,8 +31,9 @@ const contentOf = (request: RegistrationRequest) => [request.organizedEventTicke
 
 const holdSecondsIn = ({ 'hold-for': seconds }: Headers) => (seconds === undefined ? null : Number(seconds));
 
-/** commitBatch sets the batch that has committed a call, for traces and the access log. */
-const UNCOMMITTED: { batchId?: string | undefined } = { batchId: undefined };
+/** commitBatch sets the batch that has committed a call, for traces and the access log. The property is there from the start: V8 is faster. */
+const uncommitted = <Made extends { batchId: undefined }>(made: Made) =>
+  made as Omit<Made, 'batchId'> & { batchId?: string | undefined };
 
 /** One validated request for a seat: the attendee's fields, the partner and the ticket. */
 export type Reservation = ReturnType<typeof toReservation>;
@@ -42,7 +43,7 @@ export function toReservation(principal: Principal, request: RegistrationRequest
   const { shardId, partnerId, eventId, duplicatePolicy } = principal;
   const ticketId = request.organizedEventTicketID;
   const holdSeconds = holdSecondsIn(headers);
-  return {
+  return uncommitted({
     shardId,
     partnerId,
     eventId,
@@ -58,8 +59,8 @@ export function toReservation(principal: Principal, request: RegistrationRequest
     /** How long the seat is held unless it is confirmed. Null: it is not held. */
     holdSeconds,
     idempotency: idempotencyOf(headers, () => [contentOf(request), holdSeconds]),
-    ...UNCOMMITTED,
-  };
+    batchId: undefined,
+  });
 }
 
 /** Returns the digest that an attendee can have once: of the e-mail address, or of address and ticket. */
@@ -80,12 +81,12 @@ export function toBulkReservation(
   headers: Headers,
 ) {
   const { 'idempotency-key': _key, ...others } = headers;
-  return {
+  return uncommitted({
     reservations: requests.map((request) => toReservation(principal, request, others)),
     isAll,
     idempotency: idempotencyOf(headers, () => [isAll, requests.map(contentOf), holdSecondsIn(headers)]),
-    ...UNCOMMITTED,
-  };
+    batchId: undefined,
+  });
 }
 
 function idempotencyOf(headers: Headers, content: () => unknown[]) {
