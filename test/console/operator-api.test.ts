@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { createEvent, findEvent } from '@floodgate/events';
 import { readAuditLog } from '@floodgate/audit';
+import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect } from 'vitest';
 import { addOperator, addToken, call, database, request, test } from '../harness/console-test.ts';
 import { createFixture } from '../harness/fixture.ts';
@@ -47,7 +49,6 @@ describe('who may do what', () => {
     'operator, owner': [
       'DELETE /events/{eventId}/partners/{partnerId}',
       'DELETE /keys/{keyId}',
-      'DELETE /mail/suppressions/{address}',
       'DELETE /passes/keys/{keyId}',
       'DELETE /webhooks/{webhookId}',
       'GET /events/{eventId}/attendees',
@@ -73,6 +74,7 @@ describe('who may do what', () => {
       'POST /events/{eventId}/tickets/stop-all',
       'POST /events/{eventId}/webhooks',
       'POST /keys/{keyId}/rotate',
+      'POST /mail/suppressions/remove',
       'POST /mail/test',
       'POST /partners',
       'POST /partners/{partnerId}/keys',
@@ -187,6 +189,13 @@ describe('input', () => {
     expect(await findEvent(database.db, eventId)).toMatchObject({ startsAt: new Date(starts), venue: null });
   });
 
+  test('the document of the operator API is valid', async () => {
+    const text = await (await request('/operator/v1/openapi.json')).text();
+    const { valid, errors } = await new Validator().validate(JSON.parse(text) as Record<string, never>);
+    expect([valid, errors]).toEqual([true, undefined]);
+    expect(text).not.toMatch(/"type":"(?:RegExp|Date)"/);
+  });
+
   test.for([
     ['an event that does not exist', 'GET /events/999999', 404],
     ['a partner that does not exist', 'PUT /events/999999/partners/999999', 404],
@@ -244,6 +253,23 @@ describe('the sign-in', () => {
     // A busy machine may answer 503: too many sign-ins at once.
     while (wrong < 5) if ((await signIn(name, 'wrong')).status === 401) wrong += 1;
     expect((await signIn(name, password)).status).toBe(401);
+  });
+
+  test.for([
+    '//evil.example',
+    '/.//evil.example',
+    '/\t/evil.example',
+    '/\\evil.example',
+    'https://evil.example',
+  ])('leads nowhere else after a form: %j', async (back) => {
+    const { cookie } = await addOperator('owner');
+    const body = new URLSearchParams({ name: randomUUID(), back });
+    const answer = await request('/do/partnerCreate', { method: 'POST', body, headers: { cookie } });
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/?done=partnerCreate']);
+    const form = await request(`/do/eventCreate?${new URLSearchParams({ back }).toString()}`, {
+      headers: { cookie },
+    });
+    expect(await form.text()).not.toContain('evil.example');
   });
 
   test('refuses forms of other sites', async () => {

@@ -10,7 +10,7 @@ import { reservationOf } from '../harness/reservation.ts';
 import { runCli } from '../harness/service-process.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-import { addresses, enable, startMails, waitForState } from './mail-process.ts';
+import { addresses, confirm, enable, startMails, waitForState } from './mail-process.ts';
 
 test.override('event', { duplicatePolicy: 'reject' });
 test.override('ticket', {});
@@ -83,6 +83,21 @@ test('all passes of an event are sent again, but for those that are cancelled', 
   expect(output).toContain('2 e-mails are queued');
   await waitForState(database.db, gala, 'cancelled', 1);
   expect(recipients(await received(3))).toEqual([guests, guests[1]]);
+});
+
+test('a pass that is queued again is not forgotten when e-mails are switched off and on', async () => {
+  await sendToAll();
+  const event = String(gala.eventId);
+  server.onRecipient = () => ({ responseCode: 421, message: 'later' });
+  await floodgate('mail', 'resend-all', event);
+  await floodgate('mail', 'disable', event);
+  server.onRecipient = () => undefined;
+  await floodgate('mail', 'enable', event);
+  await confirm(database.db, gala, ticketId, addresses(1, 'later'));
+  await waitForState(database.db, gala, 'sent', 3);
+  // Nobody gets a second e-mail by that, except one whose attempt was running.
+  expect(server.mails.filter(({ to }) => to.startsWith('later'))).toHaveLength(1);
+  expect(server.mails.filter(({ to }) => to === guests[0]).length).toBeLessThanOrEqual(2);
 });
 
 test('a corrected name and address are those of the next e-mail, and the audit log has neither', async () => {

@@ -8,6 +8,7 @@ import { expect } from 'vitest';
 import { db, gala, test, ticketId } from '../harness/event-test.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { finalizePending } from '../harness/journal.ts';
+import { waitForLockWaiters } from '../harness/lock-waiters.ts';
 import { reservationOf } from '../harness/reservation.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 
@@ -60,6 +61,7 @@ test('somebody is found by the beginning of the name or address, whatever its ca
   expect(await find({ namePrefix: `${rows[0]!.letter}d` })).toEqual(['Édith Piaf']);
   expect(await find({ emailPrefix: 'grace@ex' })).toEqual(['Grace Hopper']);
   expect(await find({ emailPrefix: '100%' })).toEqual(['Édith Piaf']);
+  expect(await find({ namePrefix: 'ada', emailPrefix: 'yonath' })).toEqual(['ada yonath']);
   // A percent sign is one, and a name is only found by its beginning.
   expect(await find({ emailPrefix: '%' })).toEqual([]);
   expect(await find({ namePrefix: 'lovelace' })).toEqual([]);
@@ -88,6 +90,31 @@ test('each attendee of an event is on one page, in the order of the names', asyn
     after = page.cursor!;
   }
   expect(read).toEqual(names);
+});
+
+test('without an event, a search needs some letters', async () => {
+  await expect(findAttendees(db, {}, 10)).rejects.toThrow(
+    'an event, or the beginning of a name or an address',
+  );
+});
+
+test('who was cancelled before the confirmation is found, too', async () => {
+  const fixture = { ...gala };
+  const reservation = reservationOf(fixture, ticketId, {
+    fullName: 'Cancelled Early',
+    emailAddress: 'early@example.com',
+  });
+  await reserveBatch(db, randomUUID(), [reservation]);
+  const { serial, pass_code: code } = await tablesOf(db)
+    .selectFrom('registrations')
+    .select(['serial', 'pass_code'])
+    .where('event_id', '=', gala.eventId)
+    .executeTakeFirstOrThrow();
+  const passReference = `GALA-${gala.eventId}-${serial}-${code}`;
+  await perform(db, cancelRegistrationAction, { passReference }, 'test');
+  await finalizePending(db, gala.shardId);
+  await indexAll();
+  expect(await find({ namePrefix: 'cancelled', state: 'cancelled' })).toEqual(['Cancelled Early']);
 });
 
 test('filters leave those of a ticket, a partner or a state', async () => {
@@ -120,6 +147,23 @@ test('a correction is found at once, whether the name was indexed or not', async
   await indexAll();
   expect(await find({ namePrefix: 'right' })).toHaveLength(2);
   expect(await find({ namePrefix: 'ada' })).toEqual([]);
+});
+
+test('a correction waits for a process that has read the old name', async () => {
+  await register(PEOPLE.slice(0, 1));
+  const { serial, pass_code: code } = await tablesOf(db)
+    .selectFrom('registrations')
+    .select(['serial', 'pass_code'])
+    .where('event_id', '=', gala.eventId)
+    .executeTakeFirstOrThrow();
+  const indexing = await db.startTransaction().execute();
+  await indexAttendees(indexing, gala.shardId, 1_000);
+  const passReference = `GALA-${gala.eventId}-${serial}-${code}`;
+  const corrected = perform(db, correctRegistrationAction, { passReference, fullName: 'Ada Right' }, 'test');
+  await waitForLockWaiters(db, 1);
+  await indexing.commit().execute();
+  await corrected;
+  expect(await find({ namePrefix: 'ada right' })).toEqual(['Ada Right']);
 });
 
 test('processes that index at the same time miss nobody and index nobody twice', async () => {

@@ -12,6 +12,7 @@ export const FOLDERS_ON_CITUS = [
   'queue',
   'registrations',
   'service',
+  'tickets',
   'webhooks',
 ];
 

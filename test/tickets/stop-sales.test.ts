@@ -33,6 +33,16 @@ test('all tickets of an event go off sale, and only those come back', async () =
   );
 });
 
+test('a ticket that an operator resumes and stops by itself does not come back with the others', async () => {
+  const [first, second] = [await gala.addTicket(), await gala.addTicket()];
+  await floodgate('ticket', 'stop-all', `${gala.eventId}`);
+  for (const change of ['--active', '--inactive'])
+    expect((await floodgate('ticket', 'update', `${second}`, change)).code).toBe(0);
+  expect((await floodgate('ticket', 'update', `${second}`, '--active', '--inactive')).code).toBe(2);
+  await floodgate('ticket', 'resume-all', `${gala.eventId}`);
+  expect(await onSale()).toEqual([first]);
+});
+
 test('an event is archived when nothing of it is on sale, and can be restored', async () => {
   await gala.addTicket();
   const refused = await floodgate('event', 'archive', `${gala.eventId}`);
@@ -41,6 +51,8 @@ test('an event is archived when nothing of it is on sale, and can be restored', 
   expect((await floodgate('event', 'archive', `${gala.eventId}`)).code).toBe(0);
   expect(await listed()).not.toContain(gala.eventId);
   expect(await listed('--archived')).toEqual([gala.eventId]);
+  const resumed = await floodgate('ticket', 'resume-all', `${gala.eventId}`);
+  expect(resumed).toEqual({ code: 1, output: expect.stringContaining('restore it first') });
   await floodgate('event', 'restore', `${gala.eventId}`);
   expect(await listed()).toContain(gala.eventId);
   expect(await listed('--archived')).toEqual([]);

@@ -6,7 +6,7 @@ import { html } from 'ghtml';
 import { inputFrom, type Texts } from './forms.ts';
 import type { Operations } from './operations.ts';
 import { requireScope } from './principals.ts';
-import { form, link, page, table, type Filled } from './view.ts';
+import { awayHtml, form, link, page, table, type Filled } from './view.ts';
 
 interface Found {
   attendees: { passReference: string; eventId: number }[];
@@ -56,12 +56,13 @@ function resultsHtml({ attendees, cursor, more, shardsAway }: Found, given: Text
     event: link(`/events/${eventId}`, eventId),
     ...attendee,
   }));
-  const away =
-    shardsAway.length > 0
-      ? html`<p role="alert">Shards that do not answer: ${shardsAway.join(', ')}</p>`
-      : '';
   const rest = more && cursor === null ? '<p>There are more. Give an event or more letters.</p>' : '';
-  return away + table('Attendees', rows) + rest + (more && cursor !== null ? nextForm(given, cursor) : '');
+  return (
+    awayHtml(shardsAway) +
+    table('Attendees', rows) +
+    rest +
+    (more && cursor !== null ? nextForm(given, cursor) : '')
+  );
 }
 
 const nextForm = (given: Texts, cursor: number) =>

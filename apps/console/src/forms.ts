@@ -11,15 +11,20 @@ import { fields, form, page, type Filled } from './view.ts';
 /** The fields of a form. */
 export type Texts = Record<string, string>;
 
+const CONSOLE = 'http://console';
+
 /** Returns the page to show after an operation, which then says that it is done. */
 function afterwards(back: string, id: string): string {
-  const url = new URL(back, 'http://console');
+  const url = new URL(back, CONSOLE);
   url.searchParams.set('done', id);
   return url.pathname + url.search;
 }
 
-/** A path of the console: a form must not lead to another site. */
-const isPath = (text: string | undefined): text is string => /^\/(?![/\\])/.test(text ?? '');
+/** Whether a text is a page of the console: a form must not lead to another site. Browsers skip control characters. */
+function isPath(text: string | undefined): text is string {
+  const url = URL.parse(text ?? '', CONSOLE);
+  return /^\/[^\\\p{Cc}]*$/u.test(text ?? '') && url?.origin === CONSOLE && !url.pathname.startsWith('//');
+}
 
 /**
  * Adds a page with a form for each operation that changes something. After it, the browser returns to the page in `back`. Secrets are

@@ -6,7 +6,7 @@ import { html } from 'ghtml';
 import type { ServerResponse } from 'node:http';
 import type { Operations } from './operations.ts';
 import { requireScope } from './principals.ts';
-import { actionLink, fields, page, table } from './view.ts';
+import { actionLink, awayHtml, fields, page, table } from './view.ts';
 
 const INTERVAL_MS = 1_000;
 /** The pace is that of the last seconds. */
@@ -89,6 +89,7 @@ export function addLive(app: FastifyInstance, operations: Operations, context: O
     return { at: performance.now(), tickets, processes, backlog };
   };
   const eventOf = async (request: FastifyRequest) => {
+    for (const scope of ['tickets:read', 'queue:read'] as const) requireScope(request, scope);
     const eventId = Number((request.params as Record<string, string>)['eventId']);
     return { eventId, ...(await read<{ name: string }>('eventShow', { eventId })) };
   };
@@ -184,14 +185,14 @@ function snapshotHtml(snapshots: readonly Snapshot[]): string {
     last.processes.filter(({ service }) => service === name).length,
   ]);
   const { deliveries, ...backlog } = last.backlog;
-  const lags = Object.entries(deliveries as Record<string, Record<string, number | null>>).map(
-    ([kind, lag]) => {
-      const { oldestMs, oldestRetryMs, behind } = lag;
-      return { kind, oldestMs, oldestRetryMs, behind };
-    },
-  );
+  const { shardsAway = [], ...kinds } = deliveries as Record<string, Record<string, number | null>>;
+  const lags = Object.entries(kinds).map(([kind, lag]) => {
+    const { oldestMs, oldestRetryMs, behind } = lag;
+    return { kind, oldestMs, oldestRetryMs, behind };
+  });
   const waiting = apis.reduce((sum, { facts }) => sum + (facts.waiting ?? 0), 0);
   return [
+    awayHtml(shardsAway as number[]),
     table('Tickets', rows),
     table('Refused requests of all events', refusedRows),
     fields({ 'waiting calls': waiting, ...backlog, ...Object.fromEntries(services) }),

@@ -86,14 +86,13 @@ function addRoute(api: FastifyInstance, operation: Operation, context: Operation
   });
 }
 
-/** Returns the schema as JSON Schema, which has no type for times. */
+/** Returns the schema as JSON Schema, which has no types for times and regular expressions. */
 const describe = (schema: TSchema): unknown =>
-  JSON.parse(JSON.stringify(schema), (_key, node: unknown) =>
-    isDate(node) ? { ...node, type: 'string', format: 'date-time' } : node,
-  );
-
-const isDate = (node: unknown): node is { type: 'Date' } =>
-  typeof node === 'object' && node !== null && 'type' in node && node.type === 'Date';
+  JSON.parse(JSON.stringify(schema), (_key, node: Partial<Record<string, unknown>> | null) => {
+    if (node?.['type'] === 'Date') return { ...node, type: 'string', format: 'date-time' };
+    if (node?.['type'] !== 'RegExp') return node;
+    return { type: 'string', pattern: node['source'], description: node['description'] };
+  });
 
 /** Returns the input in path, query and body. A field of the path replaces one of the body. */
 function inputOf({ params, query, body }: FastifyRequest, properties: TProperties): Record<string, unknown> {

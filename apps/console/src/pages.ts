@@ -12,7 +12,7 @@ import { sendDownload } from './download.ts';
 import type { Operations } from './operations.ts';
 import { Refusal } from './problems.ts';
 import { requireScope } from './principals.ts';
-import { actionLink, fields, link, page, raw, table } from './view.ts';
+import { actionLink, awayHtml, fields, link, page, raw, table } from './view.ts';
 
 /** A row of an operation's result. The pages show what the operation returns. */
 // oxlint-disable-next-line typescript/no-explicit-any -- the pages show any value
@@ -88,11 +88,17 @@ const without = (row: Row, ...names: string[]): Row =>
 
 const together = (...links: { html: string }[]) => raw(links.map((one) => one.html).join(' '));
 
-const NO_SEATS = { tickets: 0, capacity: 0, taken: 0, left: 0 };
+const NO_SEATS = { tickets: null, capacity: null, taken: null, left: null };
 
-async function launches({ query, read, action }: PageRequest, { db }: OperationContext): Promise<Content> {
+async function launches(
+  { operator, query, read, action }: PageRequest,
+  { db }: OperationContext,
+): Promise<Content> {
   const archived = query['archived'] === 'true';
-  const [events = [], seats] = await Promise.all([read<Row[]>('eventList', { archived }), sumSeats(db)]);
+  const [events = [], seats] = await Promise.all([
+    read<Row[]>('eventList', { archived }),
+    mayUse(operator, 'tickets:read') ? sumSeats(db) : new Map<number, never>(),
+  ]);
   const rows = events.map(({ id, name, mode, startsAt }) => {
     const sums = seats.get(id) ?? NO_SEATS;
     return {
@@ -111,11 +117,10 @@ async function launches({ query, read, action }: PageRequest, { db }: OperationC
 async function oneEvent({ operator, params, read, action }: PageRequest): Promise<Content> {
   const eventId = Number(params['eventId']);
   const event = await read<Row>('eventShow', { eventId });
-  const [tickets, webhooks, mail, partnersOfAll] = await Promise.all([
+  const [tickets, webhooks, mail] = await Promise.all([
     read<Row[]>('ticketList', { eventId }),
     read<Row[]>('webhookList', { eventId }),
     read<{ events: Row[] }>('mailStatus', { eventId }),
-    read<Row[]>('partnerList'),
   ]);
   const ticketRows = tickets?.map((ticket) => ticketRow(ticket, action));
   const webhookRows = webhooks?.map(({ id, partnerId, url, state, failures: failed, dateFailing }) => {
@@ -153,7 +158,6 @@ async function oneEvent({ operator, params, read, action }: PageRequest): Promis
     actions(...mailLinks),
     table('Webhooks', webhookRows ?? []),
     actions(action('webhookCreate', { eventId })),
-    partnersOfAll ? html`<h2>Partners</h2>` : '',
     actions(action('eventGrant', { eventId }), action('eventRevoke', { eventId })),
   ];
   return { title: `Event ${eventId}: ${event!['name']}`, main: main.join('\n') };
@@ -238,7 +242,8 @@ async function deliveries({ read, action }: PageRequest): Promise<Content> {
     read<Row[]>('suppressionList'),
     read<{ deliveries: Record<string, Row> }>('backlogShow'),
   ]);
-  const lags = Object.entries(backlog?.deliveries ?? {}).map(([kind, lag]) => ({ kind, ...lag }));
+  const { shardsAway = [], ...kinds } = backlog?.deliveries ?? {};
+  const lags = Object.entries(kinds).map(([kind, lag]) => ({ kind, ...lag }));
   const mailRows = mail?.events.map(({ eventId, reasons: _reasons, ...row }) => ({
     event: link(`/events/${eventId}`, eventId),
     ...row,
@@ -249,6 +254,7 @@ async function deliveries({ read, action }: PageRequest): Promise<Content> {
     actions: action('mailUnsuppress', { address: digest }, 'Send again'),
   }));
   const main = [
+    awayHtml(shardsAway as number[]),
     actions(action('mailTest')),
     table('Readers of the journal', lags),
     table('E-mails by event', mailRows ?? []),
@@ -272,7 +278,7 @@ async function oneWebhook({ params, read, action }: PageRequest): Promise<Conten
 
 async function failures({ read, action }: PageRequest): Promise<Content> {
   const [batches, mail] = await Promise.all([
-    read<{ failed: Row[] }>('batchFailed'),
+    read<{ failed: Row[]; away: number[] }>('batchFailed'),
     read<{ events: (Row & { reasons: Record<string, number> })[] }>('mailStatus'),
   ]);
   const rows = batches?.failed.map(({ reason, batchId, eventIds, registrations: count, failedAt }) => ({
@@ -291,6 +297,7 @@ async function failures({ read, action }: PageRequest): Promise<Content> {
     })),
   );
   const main = [
+    awayHtml(batches?.away),
     table('Failed batches', rows ?? []),
     rows?.length ? actions(action('batchRedrive', {}, 'Redrive all')) : '',
     table('E-mails that were not delivered', reasons ?? []),

@@ -34,8 +34,7 @@ export function problemOf(error: FastifyError, request: FastifyRequest, log: Log
   const facts = { err: error, requestId: request.id, route: request.routeOptions.url };
   const isPostgres = ['not-sent', 'unknown', 'locked', 'unavailable'].includes(statementFailure(error));
   log.error(facts, isPostgres ? 'Postgres refused or did not answer' : 'unexpected error');
-  if (isPostgres)
-    return { status: 503, title: 'Postgres does not answer, so the console cannot see anything' };
+  if (isPostgres) return { status: 503, title: 'Postgres does not answer, or not in time' };
   return {
     status: 500,
     title: 'Unexpected error',

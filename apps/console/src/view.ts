@@ -134,6 +134,10 @@ export function table(caption: string, rows: readonly Record<string, Cell>[]): s
   </div>`;
 }
 
+/** Returns an alert if shards do not answer: their rows are missing. */
+export const awayHtml = (shards: readonly number[] = []): string =>
+  shards.length > 0 ? html`<p role="alert">Shards that do not answer: ${shards.join(', ')}</p>` : '';
+
 /** Returns the fields of one thing. */
 export const fields = (record: object): string =>
   html`<dl>

@@ -74,7 +74,13 @@ export async function runStandalone(setup: Setup, stop: AbortController): Promis
     // Without SMTP_URL, the mailcatcher keeps the e-mails.
     MAILCATCHER_SIZE: setup.env['MAILCATCHER_SIZE'] || MAILCATCHER_SIZE,
   };
-  const envOf = (service: ServiceName) => ({ ...shared, ...connections[service] });
+  // API and console listen on the same address, so only one of them can have this port.
+  const withoutMetrics = { METRICS_PORT: '' };
+  const envOf = (service: ServiceName) => ({
+    ...shared,
+    ...connections[service],
+    ...(service === 'console' && withoutMetrics),
+  });
   stop.signal.throwIfAborted();
   await opened.use(startServices({ programOf, envOf, stop })).apiIsReady;
   const mailcatcher = `http://${hostToCall(host)}:${deliveryPort}/mailcatcher`;

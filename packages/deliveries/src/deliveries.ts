@@ -144,9 +144,15 @@ export async function countSent(db: Database, queue: Queue): Promise<number> {
   return (await deliveriesOf(db, queue).select(count).executeTakeFirstOrThrow()).sent;
 }
 
-/** Deletes deliveries that no process has tried to send. */
+/** Deletes deliveries that were never sent, and that no process is trying to send. Those that were queued again are `sent` again. */
 export async function dequeue(db: Database, queue: Queue): Promise<void> {
   const untried = { ...inQueue(queue), state: 'queued', possibly_twice: false } as const;
+  await db
+    .updateTable('deliveries')
+    .set({ state: 'sent' })
+    .where(({ and }) => and(untried))
+    .where('sent_at', 'is not', null)
+    .execute();
   await db
     .deleteFrom('deliveries')
     .where(({ and }) => and(untried))

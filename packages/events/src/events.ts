@@ -102,7 +102,8 @@ export async function archiveEvent(db: Database, eventId: number, isArchived: bo
   const onSale = db
     .selectFrom('tickets')
     .select('id')
-    .where(({ and }) => and({ shard_id: shardId, event_id: eventId, active: true }));
+    .where(({ and }) => and({ shard_id: shardId, event_id: eventId, active: true }))
+    .where(sql<boolean>`coalesce(sale_ends_at > now(), true)`);
   if (isArchived && (await onSale.limit(1).executeTakeFirst()))
     throw new Failure('tickets of this event are on sale; take them off sale first');
   const change = { archived_at: isArchived ? (archivedAt ?? new Date()) : null };

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { defineAction, Id, text } from '@floodgate/audit';
 import type { Database } from '@floodgate/database';
-import { dequeue, queueDeliveries, requeueDeliveries } from '@floodgate/deliveries';
+import { dequeue, findDelivery, queueDeliveries, requeueDeliveries } from '@floodgate/deliveries';
 import { CONFIRMATION, EVENT_UPDATED, findEvent, keepInShard } from '@floodgate/events';
 import { addConsumer, deleteConsumer, pauseConsumer, resumeConsumer } from '@floodgate/journal';
 import { findByPassReference } from '@floodgate/registrations/list';
@@ -96,6 +96,9 @@ export const resendMailAction = defineAction({
     const queue = { shardId, eventId, kind: CONFIRMATION };
     const subject = String(serial);
     const queued = await requeueDeliveries(db, queue, subject);
+    const existing = queued === 0 && (await findDelivery(db, queue, subject));
+    if (existing && existing.state === 'sending')
+      throw new Failure('an e-mail is being sent now; try again in a moment');
     // Confirmed before e-mails were enabled, or so recently that its first e-mail is not queued yet.
     if (queued === 0) await queueDeliveries(db, queue, [{ subject, since: new Date() }]);
     note(`registration:${serial}`, { after: { mail: 'queued' } });

@@ -53,5 +53,5 @@ export const mailOperations = (settings: Static<TObject<typeof testMailSettings>
     Type.Object({}),
     ({ db }) => listSuppressions(db),
   ),
-  performs('DELETE /mail/suppressions/{address}', 'Send e-mails to an address again', liftSuppressionAction),
+  performs('POST /mail/suppressions/remove', 'Send e-mails to an address again', liftSuppressionAction),
 ];

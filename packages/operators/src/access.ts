@@ -74,7 +74,11 @@ export async function openSession(db: Database, operatorId: number): Promise<str
  * It checks one password at a time, so that a flood of sign-ins cannot take all cores, and throws QueueFull if too many wait.
  */
 export function createSignIn(db: Database) {
-  const queue = createFairQueue({ answerWithinMs: SIGN_IN_WITHIN_MS, waitingLimit: 10 });
+  const queue = createFairQueue({
+    answerWithinMs: SIGN_IN_WITHIN_MS,
+    patienceMs: SIGN_IN_WITHIN_MS,
+    waitingLimit: 10,
+  });
   return (name: string, password: string): Promise<number | undefined> =>
     queue(
       0,

@@ -45,12 +45,19 @@ const endSessions = (db: Database, operatorId: number) =>
     db,
   );
 
+// Spells "ownr". Otherwise two owners could lose the role at the same time.
+const OWNER_LOCK = 0x6f776e72;
+
 /** Without an owner, nobody could manage operators in the console. */
 async function assertOwner(db: Database) {
+  await sql`select pg_advisory_xact_lock(${OWNER_LOCK})`.execute(db);
   const { rows } =
     await sql`select from operators where role = 'owner' and disabled_at is null limit 1`.execute(db);
   if (rows.length === 0) throw new Failure('this is the last owner; make another operator the owner first');
 }
+
+/** The address decides who signs in at the identity provider. */
+const audited = ({ role, email, disabledAt }: Operator) => ({ role, email, disabled: disabledAt !== null });
 
 /** Adds an operator with a password, which only the result contains. */
 export const createOperatorAction = defineAction({
@@ -64,9 +71,9 @@ export const createOperatorAction = defineAction({
     const password = createPassword();
     const { rows } = await sql<Operator>`
       insert into operators (name, role, email, password_hash)
-      values (${name}, ${role}, ${email}, ${await hashPassword(password)})
+      values (${name}, ${role}, lower(${email}), ${await hashPassword(password)})
       returning ${COLUMNS}`.execute(inCamelCase(db));
-    note(`operator:${rows[0]!.id}`, { after: { name, role } });
+    note(`operator:${rows[0]!.id}`, { after: { name, ...audited(rows[0]!) } });
     return { ...rows[0]!, password };
   },
 });
@@ -87,13 +94,12 @@ export const updateOperatorAction = defineAction({
     const before = await lockOperator(db, name);
     const { disabledAt } = before;
     const { rows } = await sql<Operator>`
-      update operators set role = ${role ?? before.role}, email = ${email === undefined ? before.email : email},
+      update operators set role = ${role ?? before.role}, email = lower(${email === undefined ? before.email : email}),
         disabled_at = ${disabled === undefined ? disabledAt : disabled ? (disabledAt ?? new Date()) : null}
       where id = ${before.id} returning ${COLUMNS}`.execute(inCamelCase(db));
     const after = rows[0]!;
     if (before.role === 'owner') await assertOwner(db);
     if (after.disabledAt) await endSessions(db, before.id);
-    const audited = (operator: Operator) => ({ role: operator.role, disabled: operator.disabledAt !== null });
     note(`operator:${before.id}`, { before: audited(before), after: audited(after) });
     return after;
   },

@@ -121,7 +121,11 @@ export const issueKeyAction = defineAction({
 /** Issues a successor to an open key. The old key works until the overlap ends. */
 export const rotateKeyAction = defineAction({
   name: 'key.rotate',
-  input: Type.Object({ keyId: KeyId, overlapMs: whole(0, TEN_YEARS_MS), expiresAt: Expiry }),
+  input: Type.Object({
+    keyId: KeyId,
+    overlapMs: { ...whole(0, TEN_YEARS_MS), description: `milliseconds, from 0 to ${TEN_YEARS_MS}` },
+    expiresAt: Expiry,
+  }),
   check: checkExpiry,
   run: async (db, { keyId, overlapMs, expiresAt: wantedEnd }, note) => {
     const rotated = await rotateKey(db, keyId, overlapMs, wantedEnd);

@@ -55,11 +55,14 @@ export const correctRegistrationAction = defineAction({
         email_address = coalesce(${emailAddress ?? null}, email_address),
         attendee_digest = case when attendee_digest is not null then coalesce(${digest}::uuid, attendee_digest) end
       where shard_id = ${shardId} and serial = ${serial}`.execute(transaction);
-    // Before it is indexed, there is no row, and the index gets the corrected text.
+    // An insert: index_attendees may have read the old text and not have committed yet. Then the insert waits for it.
     await sql`
-      update attendees set name = coalesce(lower(${fullName ?? null}), name),
-        email = coalesce(lower(${emailAddress ?? null}), email)
-      where shard_id = ${shardId} and serial = ${serial}`.execute(transaction);
+      insert into attendees (shard_id, event_id, serial, name, email)
+      select shard_id, event_id, serial, lower(full_name), lower(email_address) from registrations
+      where shard_id = ${shardId} and serial = ${serial}
+      on conflict (shard_id, serial) do update set name = excluded.name, email = excluded.email`.execute(
+      transaction,
+    );
     // The audit log contains no attendee data.
     const corrected = [fullName && 'name', emailAddress && 'e-mail address'].filter(Boolean);
     note(`registration:${serial}`, { after: { corrected } });

@@ -24,8 +24,8 @@ const queue = operationsOn('queue');
 const OneRegistration = Type.Object({ passReference: text(1, 255) });
 const limit = Type.Optional(whole(1, 1_000));
 const State = Type.Union(
-  (['held', 'reserved', 'confirmed', 'cancelled', 'failed'] as const).map((state) => Type.Literal(state)),
-  { description: 'held, reserved, confirmed, cancelled or failed' },
+  (['confirmed', 'cancelled', 'failed'] as const).map((state) => Type.Literal(state)),
+  { description: 'confirmed, cancelled or failed' },
 );
 const { shardId: _shard, ...redriven } = redriveAction.input.properties;
 

@@ -7,6 +7,7 @@ import {
   lockTicket,
   publishTicketState,
   settingsOf,
+  switchAlone,
   switchSales,
   updateTicket,
 } from './tickets.ts';
@@ -69,6 +70,7 @@ export const updateTicketAction = defineAction({
   run: async (db, { ticketId, lastModifiedBy = DEFAULT_AUTHOR, ...settings }, note) => {
     const before = await lockTicket(db, ticketId);
     if (!before) throw new NotFound('no such ticket');
+    if (settings.active !== undefined) await switchAlone(db, before, settings.active);
     const ticket = await updateTicket(db, before, settings, lastModifiedBy);
     const [wasSoldOut, isSoldOut] = [before, ticket].map(({ taken, capacity }) => taken === capacity);
     if (wasSoldOut !== isSoldOut) await publishTicketState(db, before);

@@ -20,7 +20,12 @@ export function addTicketCommands(program: Command, cli: Cli) {
     .argument('<ticketId>', 'the ticket', parseId)
     .option('--title <title>', 'its title', parseText)
     .option('--capacity <seats>', 'how many seats it has; at least the number of seats taken', parseWhole)
-    .addOption(new Option('--active', 'put it on sale').conflicts('inactive'));
+    .option('--active', 'put it on sale')
+    // Not "conflicts": the library takes the value that --inactive implies for a given one.
+    .hook('preAction', (command) => {
+      const { active, inactive } = command.opts() as { active?: true; inactive?: true };
+      if (active && inactive) command.error("option '--active' cannot be used with option '--inactive'");
+    });
   addSharedOptions(update);
   const changed = ({ tickets, active }: { tickets: number[]; active: boolean }) =>
     tickets.length === 0

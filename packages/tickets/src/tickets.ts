@@ -46,7 +46,8 @@ type NewTicket = Partial<TicketSettings> & Pick<TicketSettings, 'title' | 'capac
 export async function createTicket(db: Database, eventId: number, settings: NewTicket, author: string) {
   return inTransaction(db, async (tx) => {
     await keepInShard(tx, eventId);
-    const { shardId } = await findEvent(tx, eventId);
+    const { shardId, archivedAt } = await findEvent(tx, eventId);
+    if (settings.active !== false) assertNotArchived(archivedAt);
     return inCamelCase(tx)
       .insertInto('tickets')
       .values({ ...settings, shardId, eventId, lastModifiedBy: author })
@@ -101,7 +102,9 @@ export const updateTicket = (
  * it has changed.
  */
 export async function switchSales(db: Database, eventId: number, isOnSale: boolean, author: string) {
-  const { shardId } = await findEvent(db, eventId);
+  await keepInShard(db, eventId);
+  const { shardId, archivedAt } = await findEvent(db, eventId);
+  if (isOnSale) assertNotArchived(archivedAt);
   // In the order in which reservations lock them.
   const tickets = await selectTickets(db, eventId, shardId).forNoKeyUpdate().execute();
   // Read after the locks: another operator may have changed it meanwhile.
@@ -113,6 +116,22 @@ export async function switchSales(db: Database, eventId: number, isOnSale: boole
   const stoppedTickets = isOnSale ? null : [...new Set([...stopped, ...changed])];
   await inCamelCase(db).updateTable('events').set({ stoppedTickets }).where('id', '=', eventId).execute();
   return changed;
+}
+
+function assertNotArchived(archivedAt: Date | null): void {
+  if (archivedAt) throw new Failure('the event is archived; restore it first');
+}
+
+/** Makes a later "resume all" leave a ticket as it is, because an operator has changed it alone. Throws Failure if the event is archived. */
+export async function switchAlone(
+  db: Database,
+  { id, eventId }: Pick<Ticket, 'id' | 'eventId'>,
+  active: boolean,
+) {
+  if (active) assertNotArchived((await findEvent(db, eventId)).archivedAt);
+  await sql`
+    update events set stopped_tickets = array_remove(stopped_tickets, ${id}::integer)
+    where id = ${eventId} and ${id}::integer = any(stopped_tickets)`.execute(db);
 }
 
 /** Makes finalization publish whether a ticket is sold out. */

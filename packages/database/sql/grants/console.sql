@@ -7,7 +7,7 @@ grant select on
   secret_key_uses, audit_log, partner_audit_log, test_resets, idempotency_keys, attendees
 to :"role";
 grant update (full_name, email_address, attendee_digest) on registrations to :"role";
-grant update (name, email) on attendees to :"role";
+grant insert, update (name, email) on attendees to :"role";
 grant select, insert, update on operators, partners to :"role";
 grant select, insert, update, delete on operator_access, processes to :"role";
 grant insert on events, audit_log to :"role";

@@ -4,6 +4,8 @@ import { findEvent } from '@floodgate/events';
 import { sql } from 'kysely';
 
 const PAGE = 200;
+/** Registrations of any event that one statement reads at most: there is no index by event. */
+const WINDOW = 50_000;
 
 /** The columns of an export, in order. */
 const COLUMNS = [
@@ -41,7 +43,12 @@ export async function* exportRegistrations(
   if (format === 'csv') yield csvLine(COLUMNS);
   for (let after = 0; ;) {
     const rows = await readPage(db, shardId, eventId, after);
-    if (rows.length === 0) return;
+    if (rows.length === 0) {
+      const end = await windowEnd(db, shardId, after);
+      if (end === null) return;
+      after = end;
+      continue;
+    }
     yield rows
       .map(({ serial, passCode, ...row }) => {
         const exported: Exported = {
@@ -54,6 +61,15 @@ export async function* exportRegistrations(
       .join('');
     after = rows.at(-1)!.serial;
   }
+}
+
+/** Returns the last of the next WINDOW serials of a shard; null if there are none. */
+async function windowEnd(db: Database, shardId: number, after: number): Promise<number | null> {
+  const { rows } = await sql<{ end: number | null }>`
+    select max(serial) as end from (
+      select serial from registrations where shard_id = ${shardId} and serial > ${after} order by serial limit ${WINDOW}
+    ) next`.execute(db);
+  return rows[0]!.end;
 }
 
 async function readPage(db: Database, shardId: number, eventId: number, after: number) {
@@ -70,7 +86,10 @@ async function readPage(db: Database, shardId: number, eventId: number, after: n
       phone_number as "phoneNumber", gender, table_or_seat as "tableOrSeat", extra_data_1 as "extraData1",
       extra_data_2 as "extraData2"
     from (
-      select * from registrations where shard_id = ${shardId} and event_id = ${eventId} and serial > ${after}
+      select * from (
+        select * from registrations where shard_id = ${shardId} and serial > ${after} order by serial limit ${WINDOW}
+      ) next
+      where event_id = ${eventId}
       order by serial limit ${PAGE}
     ) r
     join batches b on b.shard_id = ${shardId} and b.id = r.batch_id

@@ -1,5 +1,6 @@
 import { askShards, shardIds, type Database } from '@floodgate/database';
 import { findEvent } from '@floodgate/events';
+import { InvalidInput } from '@floodgate/service/failure';
 import { sql } from 'kysely';
 import { findRegistrations, passReferenceOf, type RegistrationRow } from '../status/find-registrations.ts';
 
@@ -42,6 +43,8 @@ type Found = Record<'shardId' | 'eventId' | 'serial' | 'partnerId', number> &
 export async function findAttendees(db: Database, query: AttendeeQuery, limit: number) {
   const { eventId } = query;
   if (eventId === undefined) {
+    if (!query.namePrefix && !query.emailPrefix)
+      throw new InvalidInput({ eventId: 'an event, or the beginning of a name or an address' });
     const { answers, away } = await askShards(await shardIds(db), async (shardId) => {
       const found = await readShard(db, shardId, query, limit);
       return { found, matches: await matchesOf(db, found, query) };
@@ -96,24 +99,29 @@ async function readShard(
   query: AttendeeQuery,
   most: number,
 ): Promise<Found[]> {
-  const { eventId = null, emailPrefix, namePrefix = '', after = null } = query;
+  const { eventId = null, emailPrefix, namePrefix = '', after = 0 } = query;
   const column = sql.ref(emailPrefix === undefined ? 'name' : 'email');
   const prefix = sql`lower(${emailPrefix ?? namePrefix})`;
   const continues =
-    after === null
+    after === 0
       ? sql`true`
       : sql`(${column}, serial) > (
           select ${column}, serial from attendees where shard_id = ${shardId} and serial = ${after}
         )`;
   const { rows } = await sql<Found>`
-    select ${shardId}::integer as "shardId", e.id as "eventId", a.serial, r.partner_id as "partnerId",
+    select ${shardId}::integer as "shardId", a.id as "eventId", a.serial, r.partner_id as "partnerId",
       r.full_name as "fullName", r.email_address as "emailAddress"
-    from (select id from events where shard_id = ${shardId} and id = coalesce(${eventId}, id)) e
-    cross join lateral (
-      select serial, ${column} as text from attendees
-      where shard_id = ${shardId} and event_id = e.id
-        and ${column} >= ${prefix} and ${column} < ${prefix} || ${LAST_CHARACTER} and ${continues}
-      order by ${column}, serial limit ${most}
+    from (
+      select e.id, of_event.* from events e
+      cross join lateral (
+        select serial, ${column} as text from attendees
+        where shard_id = ${shardId} and event_id = e.id
+          and ${column} >= ${prefix} and ${column} < ${prefix} || ${LAST_CHARACTER}
+          and starts_with(name, lower(${namePrefix})) and ${continues}
+        order by ${column}, serial limit ${most}
+      ) of_event
+      where e.shard_id = ${shardId} and e.id = coalesce(${eventId}, e.id)
+      order by text, serial limit ${most}
     ) a
     cross join lateral (
       select partner_id, full_name, email_address from registrations
