@@ -3,7 +3,7 @@ import type { Database } from '@floodgate/database';
 import { findEvent } from '@floodgate/events';
 import { sql } from 'kysely';
 
-const PAGE = 200;
+const PAGE = 50;
 /** Registrations of any event that one statement reads at most: there is no index by event. */
 const WINDOW = 50_000;
 
