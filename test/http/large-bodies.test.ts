@@ -107,9 +107,11 @@ test('calls that wait for their seat hold no room once their bodies are read', a
   const body = JSON.stringify(attendee(ticketId));
   const held = await holdTicket(database.db, ticketId);
   const connections = await Promise.all(Array.from({ length: 500 }, () => RawConnection.open(api.baseUrl)));
-  for (const connection of connections) {
+  for (const [index, connection] of connections.entries()) {
     const text = headOf(gala, { 'transfer-encoding': 'chunked' }).replace(BULK, '/api/v1/events/register');
     connection.send(`${text}${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`);
+    // The heads of more calls than have room could arrive before the bodies. An answer to a later call comes after the bodies were read.
+    if (index % 100 === 99) for (let count = 0; count < 2; count += 1) await partner.tickets();
   }
   const answers = await Promise.all(connections.map((connection) => connection.answer()));
   await held.release();
