@@ -145,10 +145,13 @@ async function attempt(commit: Commit, batchId: string, part: Part, isRepeat: bo
     record({ name, batchId, startedAt, attributes: { registrations: reservations.length } });
   try {
     const outcomes = await reserveBatch(commit.db, batchId, part, { ...commit, isRepeat });
-    if (outcomes.some(isNew)) commit.onCommitted(reservations[0]!.shardId, batchId);
+    // If nobody got a seat, there is no batch.
+    if (outcomes.some(isNew)) {
+      commit.onCommitted(reservations[0]!.shardId, batchId);
+      for (const submission of part) submission.batchId = batchId;
+      trace('commit', recordCommit);
+    }
     commit.locked.release(reservations);
-    for (const submission of part) submission.batchId = batchId;
-    trace('commit', recordCommit);
     return outcomes;
   } catch (error) {
     // On a cluster, a statement that timed out may have committed on the shard's server.
