@@ -22,7 +22,7 @@ test('requests are counted by route and status, on a port of their own', async (
       ['none', '404', 1],
     ])
       expect(text).toContain(`floodgate_console_requests_total{route="${route}",code="${code}"} ${count}\n`);
-    expect(text).toMatch(/^floodgate_console_pool_connections\{state="idle"\} \d/m);
+    expect(text).toMatch(/^floodgate_console_pool_connections\{pool="main",state="idle"\} \d/m);
     expect((await fetch(`${console.baseUrl}/metrics`)).status).toBe(404);
   } finally {
     await console.disposeAsync();

@@ -102,6 +102,7 @@ test('registered, confirmed, the attendee has a pass that opens the door, the pa
   for (const kind of ['mail', 'webhook'])
     for (const oldest of ['oldest_undelivered', 'oldest_retry'])
       expect(metrics).toContain(`floodgate_delivery_${oldest}_seconds{kind="${kind}"} 0`);
+  expect(metrics).toMatch(/^floodgate_delivery_pool_connections\{pool="main",state="idle"\} [1-9]/m);
   expect((await fetch(`${delivery.baseUrl}/health/ready`)).status).toBe(200);
   expect((await runCli(env, 'reconcile')).code).toBe(0);
   for (const service of [api, worker, delivery]) expect(await service.end()).toBe(0);

@@ -12,6 +12,8 @@ import { assertNothingPrivate } from '../harness/private-data.ts';
 import { startApiProcess, startDeliveryProcess, startWorkerProcess } from '../harness/service-process.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 import { waitUntil } from '../harness/wait-until.ts';
+import { startReceiverInTest } from '../harness/webhooks-in-test.ts';
+import { addWebhook } from '../harness/webhooks.ts';
 
 interface Span {
   service: string;
@@ -57,16 +59,26 @@ async function startReceiver() {
   return { url: `http://127.0.0.1:${port}/v1/traces`, spans, received: () => received };
 }
 
-test('request, commit, finalization and e-mail of a registration are one trace, without attendee data', async () => {
-  const [receiver, mail] = [await startReceiver(), await startMailServer()];
+test('request, commit, finalization, e-mail and webhook of a registration are one trace, without attendee data', async () => {
+  const [receiver, mail, partner] = [
+    await startReceiver(),
+    await startMailServer(),
+    await startReceiverInTest(),
+  ];
   const traced = { TRACES_URL: receiver.url, TRACES_PERCENT: '100' };
   const env = { DATABASE_URL: database.url, QUEUE_URL: database.url, ...traced };
   const gala = await createFixture(database.db);
   await switchOn(database.db, gala, false);
+  await addWebhook(database.db, gala, { url: partner.url });
   const [api, worker, delivery] = await Promise.all([
     startApiProcess(env),
     startWorkerProcess(env),
-    startDeliveryProcess({ DATABASE_URL: database.url, DELIVERIES: 'mail', SMTP_URL: mail.url, ...traced }),
+    startDeliveryProcess({
+      DATABASE_URL: database.url,
+      WEBHOOK_ALLOW_PRIVATE: 'true',
+      SMTP_URL: mail.url,
+      ...traced,
+    }),
   ]);
   const client = new PartnerClient(api.baseUrl, gala);
   const { headers, body } = await client.register({
@@ -74,7 +86,10 @@ test('request, commit, finalization and e-mail of a registration are one trace, 
     emailAddress: 'jane@mail.floodgate-tests.org',
   });
   expect(body).toMatchObject({ responseCode: '00' });
-  await waitUntil('the e-mail has arrived', () => mail.mails.length === 1);
+  await waitUntil(
+    'e-mail and webhook have arrived',
+    () => mail.mails.length === 1 && partner.deliveries.length === 1,
+  );
   // A process sends its last spans when it stops.
   expect(await Promise.all([api.end(), worker.end(), delivery.end()])).toEqual([0, 0, 0]);
 
@@ -85,6 +100,7 @@ test('request, commit, finalization and e-mail of a registration are one trace, 
     'floodgate-api: POST /api/v1/events/register',
     'floodgate-api: commit',
     'floodgate-delivery: e-mail',
+    'floodgate-delivery: webhook',
     'floodgate-worker: finalize',
   ]);
   const commit = ofBatch.find(({ name }) => name === 'commit')!;

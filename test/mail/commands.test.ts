@@ -65,24 +65,29 @@ test('switched on again, nobody gets a second one; from now on, nobody who was c
 
 test('the status tells what became of e-mails and why; an address can have them again', async () => {
   const server = await startMailServer();
-  const [gone, here] = addresses(2) as [string, string];
-  server.onRecipient = (address) =>
-    address === gone ? { responseCode: 550, message: '5.1.1 no such user' } : undefined;
+  const [gone, here, busy] = addresses(3) as [string, string, string];
+  server.onRecipient = (address) => {
+    if (address === gone) return { responseCode: 550, message: '5.1.1 no such user' };
+    return address === busy ? { responseCode: 450, message: '4.2.1 try later' } : undefined;
+  };
   await ofEvent('enable');
   expect(await statusOf()).toMatchObject({ state: 'active', oldestMs: null, sent: 0 });
-  await confirm(database.db, gala, ticketId, [gone, here]);
+  await confirm(database.db, gala, ticketId, [gone, here, busy]);
   expect(await statusOf()).toMatchObject({ oldestMs: expect.any(Number) });
   const process = await startMails(database, { SMTP_URL: server.url });
   await waitForState(database.db, gala, 'undeliverable', 1);
   await waitForState(database.db, gala, 'sent', 1);
+  await waitForState(database.db, gala, 'retry', 1);
   expect(await statusOf()).toMatchObject({
     sent: 1,
     undeliverable: 1,
+    retry: 1,
     possiblySentTwice: 0,
-    reasons: { '550 5.1.1': 1 },
+    reasons: { '550 5.1.1': 1, '450 4.2.1': 1 },
   });
   const metrics = await (await fetch(`${process.baseUrl}/metrics`)).text();
   expect(metrics).toContain('floodgate_delivery_mails_total{kind="confirmation",outcome="undeliverable"} 1');
+  expect(metrics).toMatch(/^floodgate_delivery_deliveries\{kind="confirmation",state="retry"\} 1$/m);
   const list = await mail('suppressions', 'list');
   expect(list.output).toContain(digestOf(gone));
   expect(list.output).not.toContain(gone);

@@ -33,6 +33,7 @@ test('the health of a worker is good while there is nothing to do', async () => 
   expect((await fetch(`http://127.0.0.1:${port}/health`)).status).toBe(404);
   const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   expect(metrics).toContain('floodgate_worker_pending_batches{queue="finalize"} 0\n');
+  expect(metrics).toMatch(/^floodgate_worker_pool_connections\{pool="main",state="idle"\} [1-9]/m);
 });
 
 test('it is stalled while batches wait and nothing moves', async () => {

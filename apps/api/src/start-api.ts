@@ -88,7 +88,7 @@ export async function startApi(config: ApiConfig, log: Logger) {
   const app = await buildApi(parts);
   opened.defer(() => app.close());
   if (metrics) {
-    addPools(metrics, pools);
+    metrics.pools(() => Object.fromEntries(Array.from(pools, ([name, pool]) => [name, connectionsOf(pool)])));
     opened.use(await serveHealth({ host: config.HOST, port: config.METRICS_PORT, metrics }));
   }
   const baseUrl = await app.listen({ host: config.HOST, port: config.PORT, backlog: BACKLOG });
@@ -108,17 +108,4 @@ function reportApi(
   });
   const report = reportProcess(reads, { service: 'api', version: manifest.version }, facts);
   return startPeriodicTasks([report], log).stop;
-}
-
-function addPools(metrics: Metrics, pools: ReadonlyMap<string, Database>): void {
-  metrics.figures(() => Promise.resolve(pools), {
-    pool_connections: {
-      help: 'Connections to Postgres, and requests that wait for one, by pool',
-      labels: ['pool', 'state'],
-      samples: (all) =>
-        [...all].flatMap(([pool, db]) =>
-          Object.entries(connectionsOf(db)).map(([state, count]) => [{ pool, state }, count]),
-        ),
-    },
-  });
 }

@@ -98,13 +98,7 @@ function serveMetrics(app: FastifyInstance, db: Database, { CONSOLE_HOST, METRIC
     count({ route, code: String(reply.statusCode), ms: reply.elapsedTime });
     done();
   });
-  metrics.figures(() => Promise.resolve(connectionsOf(db)), {
-    pool_connections: {
-      help: 'Connections to Postgres, and requests that wait for one',
-      labels: ['state'],
-      samples: (states) => Object.entries(states).map(([state, value]) => [{ state }, value]),
-    },
-  });
+  metrics.pools(() => ({ main: connectionsOf(db) }));
   return serveHealth({ host: CONSOLE_HOST, port: METRICS_PORT, metrics });
 }
 

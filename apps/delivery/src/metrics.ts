@@ -1,4 +1,4 @@
-import type { Database } from '@floodgate/database';
+import { connectionsOf, type Database } from '@floodgate/database';
 import { readLags, type Lag, type Lags } from '@floodgate/journal';
 import { Metrics, type Figure } from '@floodgate/metrics';
 
@@ -26,5 +26,6 @@ export function createMetrics(db: Database): Metrics {
     consumers_failing: ofKinds('Consumers whose last attempt failed', ({ failing }) => failing),
     consumers_disabled: ofKinds('Consumers that were disabled', ({ disabled }) => disabled),
   });
+  metrics.pools(() => ({ main: connectionsOf(db) }));
   return metrics;
 }

@@ -1,4 +1,4 @@
-import { assertReady, openServicePool } from '@floodgate/database';
+import { assertReady, connectionsOf, openServicePool } from '@floodgate/database';
 import { serveHealth, startPeriodicTasks, type Logger } from '@floodgate/service';
 import { reportProcess } from '@floodgate/operators';
 import { openConsumer, openProducer, queueOptions, watchQueue } from '@floodgate/queue';
@@ -41,11 +41,13 @@ export async function startWorker(config: WorkerConfig, log: Logger, capabilitie
   opened.defer(async () => void (await Promise.all([stopJobs(), tasks.stop()])));
   const backlogs = Object.fromEntries(works.flatMap((work) => Object.entries(work.backlogs ?? {})));
   const read = () => readProgress(consumer, producer, tasks, backlogs);
+  const metrics = createMetrics(read);
+  metrics.pools(() => ({ main: connectionsOf(db) }));
   const health = await serveHealth({
     host: config.WORKER_HOST,
     port: config.WORKER_PORT,
     readHealth: async () => judge(await read(), config.STALLED_AFTER_MS),
-    metrics: createMetrics(read),
+    metrics,
   });
   opened.use(health);
   log.info('working');

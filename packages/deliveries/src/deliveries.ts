@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { textArray, type Database } from '@floodgate/database';
+import { askShards, shardIds, textArray, type Database } from '@floodgate/database';
 import { sql } from 'kysely';
 import type { Ended } from './outcome.ts';
 
@@ -142,6 +142,22 @@ export async function hasQueued(db: Database, queue: Queue, count: number): Prom
 export async function countSent(db: Database, queue: Queue): Promise<number> {
   const count = sql<number>`count(sent_at)`.as('sent');
   return (await deliveriesOf(db, queue).select(count).executeTakeFirstOrThrow()).sent;
+}
+
+const UNFINISHED = ['queued', 'retry', 'sending'] as const;
+
+/** Returns how many deliveries are not finished, by kind and state, of all shards that answer. Reads only those. */
+export async function countUnfinished(db: Database) {
+  const { answers } = await askShards(await shardIds(db), (shardId) =>
+    db
+      .selectFrom('deliveries')
+      .select(({ fn }) => ['kind', 'state', fn.countAll<number>().as('count')])
+      .where('shard_id', '=', shardId)
+      .where('state', 'in', UNFINISHED)
+      .groupBy(['kind', 'state'])
+      .execute(),
+  );
+  return answers.flat();
 }
 
 /** Deletes deliveries that were never sent, and that no process is trying to send. Those that were queued again are `sent` again. */

@@ -1,6 +1,12 @@
 import type { Static, TObject } from '@sinclair/typebox';
 import { inEachShard } from '@floodgate/database';
-import { createSendingRate, pruneDeliveries, SendLoop, type SendLoopOptions } from '@floodgate/deliveries';
+import {
+  countUnfinished,
+  createSendingRate,
+  pruneDeliveries,
+  SendLoop,
+  type SendLoopOptions,
+} from '@floodgate/deliveries';
 import { CONFIRMATION, EVENT_UPDATED } from '@floodgate/events';
 import { defineDelivery, runConsumers, type DeliveryContext } from '@floodgate/journal';
 import type { Metrics } from '@floodgate/metrics';
@@ -43,10 +49,17 @@ export const mailDelivery = defineDelivery({
 type MailContext = DeliveryContext<Static<TObject<typeof mailSettings>>>;
 
 function startSending(context: MailContext, transport: Transport) {
-  const { db, log, config } = context;
+  const { db, log, metrics, config } = context;
   const { isOutside } = transport;
   const loop = startLoop(context, transport);
   const warn = throttledWarn('cannot read the journal of an event for e-mails; retrying');
+  metrics.figures(() => countUnfinished(db), {
+    deliveries: {
+      help: 'E-mails that are not finished, by kind and state',
+      labels: ['kind', 'state'],
+      samples: (found) => found.map(({ count, ...labels }) => [labels, count]),
+    },
+  });
   const consumers = runConsumers({
     db,
     kind: 'mail',

@@ -79,6 +79,20 @@ export class Metrics {
     }
   }
 
+  /** Adds the connections of pools. `read` returns their numbers by pool and state. */
+  pools(read: () => Record<string, Record<string, number>>) {
+    this.figures(() => Promise.resolve(read()), {
+      pool_connections: {
+        help: 'Connections to Postgres, and calls that wait for one, by pool',
+        labels: ['pool', 'state'],
+        samples: (pools) =>
+          Object.entries(pools).flatMap(([pool, states]) =>
+            Object.entries(states).map(([state, count]) => [{ pool, state }, count]),
+          ),
+      },
+    });
+  }
+
   #named(name: string, help: string) {
     return { name: this.#prefix + name, help, registers: [this.#registry] };
   }

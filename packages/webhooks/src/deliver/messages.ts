@@ -113,13 +113,14 @@ async function describeEntries(
       return itemOf(offset, at, `ticket.${kind}`, { ...ticket, dateChanged: formatTimestamp(at) });
     }
     const row = rows.next().value;
-    return row ? itemOf(offset, at, `registration.${kind}`, statusOf(row)) : [];
+    return row ? itemOf(offset, at, `registration.${kind}`, statusOf(row), row.batchId) : [];
   });
 }
 
-const itemOf = (offset: number, at: Date, type: string, data: object) => ({
+const itemOf = (offset: number, at: Date, type: string, data: object, batchId?: string) => ({
   offset,
   at,
+  batchId,
   json: JSON.stringify({ type, ...data }),
 });
 
@@ -148,7 +149,8 @@ function buildMessage(to: Recipient, previous: number, after: number, items: rea
   const name = [to.id, to.replays, previous, last, ...to.types.toSorted()].join(' ');
   const id = `msg_${createHash('sha256').update(name).digest('base64url').slice(0, 27)}`;
   const body = bodyOf('event.changes', at, to.eventRef, `,${range},${entries}`);
-  return { id, body, after, last, entries: items.length };
+  const batchIds = new Set(items.flatMap(({ batchId }) => batchId ?? []));
+  return { id, body, after, last, entries: items.length, batchIds };
 }
 
 /** Builds a test message. */

@@ -1,5 +1,6 @@
 import type { WebhookAttempt } from '@floodgate/contract';
 import type { Mode } from '@floodgate/database';
+import { recordSpan } from '@floodgate/service';
 import type { Dispatcher } from 'undici';
 import type { EndpointToDeliver } from '../endpoints.ts';
 import { forbidden } from './checked-agent.ts';
@@ -60,7 +61,10 @@ export async function postMessage(
     }),
   );
   const attempt = { ...answer, tookMs: Math.round(performance.now() - startedAt) };
-  sender.onAttempt(attempt.outcome, message.entries);
+  const { outcome } = attempt;
+  sender.onAttempt(outcome, message.entries);
+  for (const batchId of message.batchIds ?? [])
+    recordSpan({ name: 'webhook', batchId, startedAt, attributes: { outcome, messageId: message.id } });
   return attempt;
 }
 
