@@ -55,6 +55,12 @@ export async function residentMiB(pid: number): Promise<number | undefined> {
   return kibibytes(/^VmRSS:\s+(\d+) kB/m.exec(text)?.[1]);
 }
 
+/** Returns the most resident memory that a process has had so far, in MiB. */
+export async function peakMiB(pid: number): Promise<number | undefined> {
+  const text = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  return kibibytes(/^VmHWM:\s+(\d+) kB/m.exec(text)?.[1]);
+}
+
 /** Returns the memory of a process and its children in MiB. Shared pages count once (Linux: proportional set size). */
 export async function residentMiBOfTree(pid: number): Promise<number | undefined> {
   const sizes = await Promise.all([pid, ...(await childrenOf(pid))].map(proportionalMiB));

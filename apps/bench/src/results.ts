@@ -109,6 +109,15 @@ export interface History {
   reads: HistoryReads;
   /** How an operator finds attendees of one of the events. */
   finds: HistoryFinds;
+  /** The export of one of the events; null if it is very small or very large. */
+  exported: HistoryExport | null;
+}
+
+/** An export by the operator's command, with the start of its process. */
+export interface HistoryExport {
+  rows: number;
+  seconds: number;
+  peakMiB: number;
 }
 
 /** Times of a statement that returns attendees. */

@@ -165,12 +165,15 @@ test('rows read for a list are those of journal and registrations, beyond one pa
     anyPageMs: { p50: 16, p99: 16 },
     reads: { returned: 1_000, requests: 1, segments: 1_001, registrations: 2_000, bytes: 1 },
     finds: { indexedPerSecond: 1, ofEventMs: fast, ofAllMs: fast, pageMs: { p50: 1, p99: 51 } },
+    exported: { rows: 1, seconds: 59, peakMiB: 151 },
   };
   expect(judgeTargets({ runs: [], comparisons: [], histories: [history] })).toMatchObject([
     { measured: 1.6, met: false },
     { measured: 1, met: true },
     { measured: 51, met: false },
     { measured: 2.001, met: false },
+    { measured: 59, met: true },
+    { measured: 151, met: false },
   ]);
 });
 

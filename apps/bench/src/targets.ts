@@ -337,13 +337,19 @@ function nodeStopTargets({ living, deadAnswers, deadP99Ms, lost, doubled, fault 
 /** The largest page. A reader of a shorter one scans the same range to find its end. */
 const PAGE = 1_000;
 
-function historyTargets({ name, firstPageMs, anyPageMs, reads, finds }: History) {
+function historyTargets({ name, firstPageMs, anyPageMs, reads, finds, exported }: History) {
   const beyondPage = Math.max(0, reads.segments + reads.registrations - PAGE);
   return [
     atMost(`history, ${name}: p50 of a page from anywhere ÷ the first`, 1.5, anyPageMs.p50 / firstPageMs.p50),
     atMost(`history, ${name}: p99 of a search in an event`, 50, finds.ofEventMs.p99, 'ms'),
     atMost(`history, ${name}: p99 of a page of attendees`, 50, finds.pageMs.p99, 'ms'),
     atMost(`history, ${name}: rows read, but for a page, ÷ entries returned`, 2, beyondPage / reads.returned),
+    ...(exported
+      ? [
+          atMost(`history, ${name}: time of an export`, 60, exported.seconds, 's'),
+          atMost(`history, ${name}: peak memory of an export`, 150, exported.peakMiB, 'MiB'),
+        ]
+      : []),
   ];
 }
 

@@ -1,6 +1,7 @@
-import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { failure, type FailureCode } from '@floodgate/contract';
+import { http } from '@floodgate/service';
 import type { FastifyInstance } from 'fastify';
 import { nextRequestId } from './answer-errors.ts';
 
@@ -93,7 +94,7 @@ export function answerOutsideFastify(app: FastifyInstance): void {
 function rawAnswer(code: FailureCode, status: number, message: string): string {
   const body = JSON.stringify(failure(code, message));
   return [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    `HTTP/1.1 ${status} ${http.STATUS_CODES[status]}`,
     'content-type: application/json; charset=utf-8',
     `content-length: ${Buffer.byteLength(body)}`,
     `x-request-id: ${nextRequestId()}`,

@@ -1,10 +1,9 @@
-import { maxHeaderSize } from 'node:http';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { isEmailAddress } from '@floodgate/contract';
 import { ping, type Database, type PoolOptions, type ShardReads } from '@floodgate/database';
 import { countRequests, type Metrics } from '@floodgate/metrics';
 import type { Producer } from '@floodgate/queue';
-import { isTracing, shareCalls, type Logger } from '@floodgate/service';
+import { http, isTracing, shareCalls, type Logger } from '@floodgate/service';
 import type { Static, TObject, TProperties } from '@sinclair/typebox';
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { answerErrors, errorAnswerer, fail, nextRequestId } from './answer-errors.ts';
@@ -53,7 +52,7 @@ export function createServer(log: Logger, closeWithinMs = 1_000) {
       onCreate: (ajv) => ajv.addFormat('email', isEmailAddress),
     },
     // Every parameter that fits into a request line reaches its route, which validates it.
-    routerOptions: { maxParamLength: maxHeaderSize, querystringParser: parseQuery },
+    routerOptions: { maxParamLength: http.maxHeaderSize, querystringParser: parseQuery },
     clientErrorHandler: answerMalformedHttp,
     frameworkErrors: answerError,
   }).withTypeProvider<TypeBoxTypeProvider>();

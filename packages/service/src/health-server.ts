@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { http } from './node-http.ts';
 
 /** The state of a process and its evidence. */
 export interface Health<Progress = unknown> {
@@ -29,7 +30,7 @@ export async function serveHealth({ host, port, readHealth, metrics, pages = [] 
   // Concurrent requests share one read: anybody can send any number of them, and each read uses a database connection.
   const healthOnce = readHealth && shareCalls(readHealth);
   const metricsOnce = shareCalls(() => metrics.text());
-  const server = createServer((request, response) => {
+  const server = http.createServer((request, response) => {
     const path = request.url!.split('?', 1)[0]!;
     const isHealth = path === '/health/live' || path === '/health/ready';
     if (isHealth && healthOnce) void answerHealth(response, path, healthOnce());

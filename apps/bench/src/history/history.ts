@@ -7,8 +7,9 @@ import { startApiProcess } from '@floodgate/test/harness/service-process.ts';
 import { createManyEvents, type ManyEvents } from '../many-events.ts';
 import type { Progress } from '../progress.ts';
 import { quantile } from '../report/statistics.ts';
-import type { History, HistoryFinds } from '../results.ts';
+import type { History } from '../results.ts';
 import type { Servers } from '../servers.ts';
+import { timeExport } from './exports.ts';
 import { indexEverybody, timeFinds } from './finds.ts';
 import { countReads } from './reads.ts';
 import { storeHistory } from './store.ts';
@@ -23,6 +24,8 @@ const LIMIT = 1_000;
 /** Timed pages of each kind, alternating. */
 const PAGES = 200;
 const WARM_UP_PAGES = 20;
+/** Registrations of an event that is exported. */
+const EXPORTED = { least: 10_000, most: 1_000_000 };
 const ROWS_PER_SECOND = 50_000;
 const OVERHEAD_SECONDS = 60;
 
@@ -71,7 +74,7 @@ export async function histories(
   if (difference) throw new Error(`${difference.subject} ${difference.problem}`);
   const api = await startApiProcess({ DATABASE_URL: url, QUEUE_URL: servers.redisUrl });
   try {
-    const results: Omit<History, 'finds'>[] = [];
+    const results: Omit<History, 'finds' | 'exported'>[] = [];
     for (const { shape, owners, registrations, journal } of stored) {
       signal.throwIfAborted();
       progress.say(`pages of ${shape.name}`);
@@ -89,10 +92,17 @@ export async function histories(
     // After the reads: Postgres counts those of a connection late.
     progress.say('finding attendees');
     const indexedPerSecond = await indexEverybody(db);
-    const finds: HistoryFinds[] = [];
-    for (const { owners } of stored)
-      finds.push({ indexedPerSecond, ...(await timeFinds(db, owners.events.at(-1)!.id)) });
-    return results.map((result, index) => ({ ...result, finds: finds[index]! }));
+    const found: Pick<History, 'finds' | 'exported'>[] = [];
+    for (const { shape, owners, registrations } of stored) {
+      const { id } = owners.events.at(-1)!;
+      const ofEvent = registrations / shape.events;
+      const isExported = ofEvent >= EXPORTED.least && ofEvent <= EXPORTED.most;
+      found.push({
+        finds: { indexedPerSecond, ...(await timeFinds(db, id)) },
+        exported: isExported ? await timeExport(url, id, ofEvent) : null,
+      });
+    }
+    return results.map((result, index) => ({ ...result, ...found[index]! }));
   } finally {
     await api.end();
   }

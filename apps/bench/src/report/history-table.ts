@@ -29,6 +29,9 @@ export function historyTable(histories: readonly History[]): Table {
         ({ finds }) => `${figure(finds[name].p50)}, ${figure(finds[name].p99)}`,
       ),
     ),
+    right<History>('exported s, MiB', ({ exported }) =>
+      exported ? `${figure(exported.seconds)}, ${figure(exported.peakMiB)}` : '',
+    ),
   ];
   return tableOf('Lists out of a long history: one partner of them all', columns, histories);
 }
