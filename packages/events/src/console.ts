@@ -1,16 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { Id } from '@floodgate/audit';
 import { operationsOn } from '@floodgate/operators';
-import {
-  archiveEventAction,
-  createEventAction,
-  grantEventAction,
-  moveEventAction,
-  notifyHoldersAction,
-  restoreEventAction,
-  revokeEventAction,
-  updateEventAction,
-} from './actions.ts';
+import * as actions from './actions.ts';
 import { findEvent, listEvents, listShards } from './events.ts';
 
 const { performs, reads } = operationsOn('events');
@@ -29,23 +20,31 @@ export const eventOperations = [
   reads('GET /events/{eventId}', 'Show an event', 'eventShow', OneEvent, ({ db }, { eventId }) =>
     findEvent(db, eventId),
   ),
-  performs('POST /events', 'Add an event', createEventAction),
-  performs('PATCH /events/{eventId}', 'Change the given settings of an event', updateEventAction),
+  performs('POST /events', 'Add an event', actions.createEventAction),
+  performs('PATCH /events/{eventId}', 'Change the given settings of an event', actions.updateEventAction),
   performs(
     'POST /events/{eventId}/notify-holders',
     'Send the new time and place to attendees',
-    notifyHoldersAction,
+    actions.notifyHoldersAction,
   ),
-  performs('POST /events/{eventId}/archive', 'Hide an event from lists', archiveEventAction),
-  performs('POST /events/{eventId}/restore', 'Show an archived event in lists', restoreEventAction),
-  performs('PUT /events/{eventId}/partners/{partnerId}', 'Open an event to a partner', grantEventAction),
-  performs('DELETE /events/{eventId}/partners/{partnerId}', 'Close an event to a partner', revokeEventAction),
+  performs('POST /events/{eventId}/archive', 'Hide an event from lists', actions.archiveEventAction),
+  performs('POST /events/{eventId}/restore', 'Show an archived event in lists', actions.restoreEventAction),
+  performs(
+    'PUT /events/{eventId}/partners/{partnerId}',
+    'Open an event to a partner',
+    actions.grantEventAction,
+  ),
+  performs(
+    'DELETE /events/{eventId}/partners/{partnerId}',
+    'Close an event to a partner',
+    actions.revokeEventAction,
+  ),
   reads('GET /shards', 'List shards and the number of events in each', 'shardList', None, ({ db }) =>
     listShards(db),
   ),
   performs(
     'POST /events/{eventId}/move',
     'Move an event without registrations to another shard',
-    moveEventAction,
+    actions.moveEventAction,
   ),
 ];

@@ -1,15 +1,7 @@
 import { Type, type Static, type TObject } from '@sinclair/typebox';
 import { Id, text } from '@floodgate/audit';
 import { operationsOn } from '@floodgate/operators';
-import {
-  disableMailAction,
-  enableMailAction,
-  liftSuppressionAction,
-  pauseMailAction,
-  resendAllMailAction,
-  resendMailAction,
-  resumeMailAction,
-} from './actions.ts';
+import * as actions from './actions.ts';
 import { readMailStatus } from './status.ts';
 import { listSuppressions } from './suppressions.ts';
 import { testMailSettings } from './settings.ts';
@@ -27,16 +19,20 @@ export const mailOperations = (settings: Static<TObject<typeof testMailSettings>
     Type.Object({ eventId: Type.Optional(Id) }),
     ({ db }, { eventId }) => readMailStatus(db, eventId),
   ),
-  performs('POST /events/{eventId}/mail/enable', 'Send e-mails to attendees', enableMailAction),
-  performs('POST /events/{eventId}/mail/disable', 'Stop sending e-mails', disableMailAction),
-  performs('POST /events/{eventId}/mail/pause', 'Stop sending until resume', pauseMailAction),
-  performs('POST /events/{eventId}/mail/resume', 'Send again after a pause', resumeMailAction),
+  performs('POST /events/{eventId}/mail/enable', 'Send e-mails to attendees', actions.enableMailAction),
+  performs('POST /events/{eventId}/mail/disable', 'Stop sending e-mails', actions.disableMailAction),
+  performs('POST /events/{eventId}/mail/pause', 'Stop sending until resume', actions.pauseMailAction),
+  performs('POST /events/{eventId}/mail/resume', 'Send again after a pause', actions.resumeMailAction),
   performs(
     'POST /registrations/{passReference}/resend',
     'Send the pass of a registration again',
-    resendMailAction,
+    actions.resendMailAction,
   ),
-  performs('POST /events/{eventId}/mail/resend', 'Send all passes of an event again', resendAllMailAction),
+  performs(
+    'POST /events/{eventId}/mail/resend',
+    'Send all passes of an event again',
+    actions.resendAllMailAction,
+  ),
   {
     // It changes nothing that is stored, so it is no action.
     ...reads('POST /mail/test', 'Send a test e-mail', 'mailTest', Test, async ({ log }, { to }) => {
@@ -53,5 +49,9 @@ export const mailOperations = (settings: Static<TObject<typeof testMailSettings>
     Type.Object({}),
     ({ db }) => listSuppressions(db),
   ),
-  performs('POST /mail/suppressions/remove', 'Send e-mails to an address again', liftSuppressionAction),
+  performs(
+    'POST /mail/suppressions/remove',
+    'Send e-mails to an address again',
+    actions.liftSuppressionAction,
+  ),
 ];

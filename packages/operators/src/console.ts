@@ -1,15 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { readAuditLog, text, whole } from '@floodgate/audit';
-import {
-  createOperatorAction,
-  createTokenAction,
-  listAccess,
-  listOperators,
-  resetPasswordAction,
-  revokeAccessAction,
-  signOutOperatorAction,
-  updateOperatorAction,
-} from './actions.ts';
+import * as actions from './actions.ts';
 import { operationsOn } from './operations.ts';
 import { listProcesses } from './processes.ts';
 
@@ -20,24 +11,26 @@ const audit = operationsOn('audit');
 const None = Type.Object({});
 
 export const operatorOperations = [
-  access.reads('GET /operators', 'List operators', 'operatorList', None, ({ db }) => listOperators(db)),
-  access.performs('POST /operators', 'Add an operator', createOperatorAction),
+  access.reads('GET /operators', 'List operators', 'operatorList', None, ({ db }) =>
+    actions.listOperators(db),
+  ),
+  access.performs('POST /operators', 'Add an operator', actions.createOperatorAction),
   access.performs(
     'PATCH /operators/{name}',
     'Change the given settings of an operator',
-    updateOperatorAction,
+    actions.updateOperatorAction,
   ),
-  access.performs('POST /operators/{name}/reset-password', 'Set a new password', resetPasswordAction),
+  access.performs('POST /operators/{name}/reset-password', 'Set a new password', actions.resetPasswordAction),
   access.performs(
     'POST /operators/{name}/sign-out',
     'End the sessions of an operator',
-    signOutOperatorAction,
+    actions.signOutOperatorAction,
   ),
   access.reads('GET /access', 'List open sessions and tokens', 'accessList', None, ({ db }) =>
-    listAccess(db),
+    actions.listAccess(db),
   ),
-  access.performs('POST /tokens', 'Issue a token to a machine', createTokenAction),
-  access.performs('DELETE /access/{accessId}', 'End a session or revoke a token', revokeAccessAction),
+  access.performs('POST /tokens', 'Issue a token to a machine', actions.createTokenAction),
+  access.performs('DELETE /access/{accessId}', 'End a session or revoke a token', actions.revokeAccessAction),
 ];
 
 const Selection = Type.Object({

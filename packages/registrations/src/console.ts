@@ -4,12 +4,7 @@ import { findEvent } from '@floodgate/events';
 import { readLags } from '@floodgate/journal';
 import { Download, operationsOn } from '@floodgate/operators';
 import { Failure } from '@floodgate/service/failure';
-import {
-  cancelRegistrationAction,
-  correctRegistrationAction,
-  redriveAction,
-  redriveShards,
-} from './actions.ts';
+import * as actions from './actions.ts';
 import { EXPORT_FORMATS, exportRegistrations } from './export/export-registrations.ts';
 import { findAttendees } from './find/find-attendees.ts';
 import { listFailedBatches, readBacklog } from './finalize/backlog.ts';
@@ -27,7 +22,7 @@ const State = Type.Union(
   (['confirmed', 'cancelled', 'failed'] as const).map((state) => Type.Literal(state)),
   { description: 'confirmed, cancelled or failed' },
 );
-const { shardId: _shard, ...redriven } = redriveAction.input.properties;
+const { shardId: _shard, ...redriven } = actions.redriveAction.input.properties;
 
 export const registrationOperations = [
   registrations.reads(
@@ -103,12 +98,12 @@ export const registrationOperations = [
   registrations.performs(
     'POST /registrations/{passReference}/cancel',
     'Cancel a registration, even after the deadline',
-    cancelRegistrationAction,
+    actions.cancelRegistrationAction,
   ),
   attendees.performs(
     'PATCH /registrations/{passReference}/attendee',
     'Correct the name or address of an attendee',
-    correctRegistrationAction,
+    actions.correctRegistrationAction,
   ),
 ];
 
@@ -131,10 +126,10 @@ export const queueOperations = [
     ({ db }, { eventId, limit: most = 100 }) => listFailedBatches(db, { eventId, limit: most }),
   ),
   {
-    ...queue.performs('POST /batches/redrive', 'Retry failed batches', redriveAction),
+    ...queue.performs('POST /batches/redrive', 'Retry failed batches', actions.redriveAction),
     input: Type.Object({ ...redriven, limit: Type.Optional(redriven.limit) }),
-    run: ({ db }: { db: Parameters<typeof redriveShards>[0] }, selection: object, actor: string) =>
-      redriveShards(db, { limit: 1_000, ...selection }, actor),
+    run: ({ db }: { db: Parameters<typeof actions.redriveShards>[0] }, selection: object, actor: string) =>
+      actions.redriveShards(db, { limit: 1_000, ...selection }, actor),
   },
   queue.reads(
     'GET /reconcile',

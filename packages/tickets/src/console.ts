@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { Id } from '@floodgate/audit';
 import { operationsOn } from '@floodgate/operators';
-import { createTicketAction, resumeSalesAction, stopSalesAction, updateTicketAction } from './actions.ts';
+import * as actions from './actions.ts';
 import { describeTicket, listTickets } from './tickets.ts';
 
 export { sumSeats } from './tickets.ts';
@@ -16,16 +16,16 @@ export const ticketOperations = [
     Type.Object({ eventId: Id }),
     async ({ db }, { eventId }) => (await listTickets(db, eventId)).map(describeTicket),
   ),
-  performs('POST /events/{eventId}/tickets', 'Add a ticket to an event', createTicketAction),
-  performs('PATCH /tickets/{ticketId}', 'Change the given settings of a ticket', updateTicketAction),
+  performs('POST /events/{eventId}/tickets', 'Add a ticket to an event', actions.createTicketAction),
+  performs('PATCH /tickets/{ticketId}', 'Change the given settings of a ticket', actions.updateTicketAction),
   performs(
     'POST /events/{eventId}/tickets/stop-all',
     'Take all tickets of an event off sale',
-    stopSalesAction,
+    actions.stopSalesAction,
   ),
   performs(
     'POST /events/{eventId}/tickets/resume-all',
     'Put the tickets on sale again that were taken off sale together',
-    resumeSalesAction,
+    actions.resumeSalesAction,
   ),
 ];
