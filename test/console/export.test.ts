@@ -25,7 +25,7 @@ async function eventWithTwo() {
 }
 
 const download = async (eventId: number, format: string, cookie: string) =>
-  request(`/export/${eventId}?format=${format}`, { headers: { cookie } });
+  request(`/operator/v1/events/${eventId}/attendees?format=${format}`, { headers: { cookie } });
 
 test('an export has every registration of the event, as CSV without formulas', async () => {
   const { eventId, ticketId, partnerId } = await eventWithTwo();

@@ -244,7 +244,7 @@ test('the command lists and shows the same', async () => {
   expect(nobodys).toEqual({ code: 1, output: 'floodgate: no such partner\n' });
   const beyond = await runCli(env, ...command, '--after', '999999999');
   expect(beyond).toEqual({
-    code: 1,
+    code: 2,
     output:
       'floodgate: --after: the history does not reach this cursor; without it the list starts at the beginning\n',
   });

@@ -6,7 +6,7 @@ import { html } from 'ghtml';
 import { inputFrom, type Texts } from './forms.ts';
 import type { Operations } from './operations.ts';
 import { requireScope } from './principals.ts';
-import { awayHtml, form, link, page, table, type Filled } from './view.ts';
+import { awayHtml, form, link, sendPage, table, type Filled } from './view.ts';
 
 interface Found {
   attendees: { passReference: string; eventId: number }[];
@@ -26,9 +26,8 @@ export function addAttendees(app: FastifyInstance, operations: Operations, conte
     form(asked, filled, '/registrations', '/attendees') + results;
   const title = 'Attendees';
   app.get<{ Querystring: Texts }>('/attendees', (request, reply) => {
-    const operator = requireScope(request, operation.scope);
-    const main = show({ given: request.query });
-    return reply.type('text/html; charset=utf-8').send(page({ title, operator, path: '/attendees', main }));
+    requireScope(request, operation.scope);
+    return sendPage(reply, title, show({ given: request.query }));
   });
   app.post<{ Body: Texts }>(
     '/attendees',
@@ -45,7 +44,7 @@ export function addAttendees(app: FastifyInstance, operations: Operations, conte
         void reply.code(422);
         return show({ given, invalid: error.rules });
       });
-      return reply.type('text/html; charset=utf-8').send(page({ title, operator, path: '/attendees', main }));
+      return sendPage(reply, title, main);
     },
   );
 }

@@ -1,12 +1,12 @@
-import { valueOf, type Operation, type OperationContext, type OperatorPrincipal } from '@floodgate/operators';
+import { valueOf, type Operation } from '@floodgate/operators';
 import { InvalidInput } from '@floodgate/service';
 import { Type } from '@sinclair/typebox';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import { html } from 'ghtml';
-import type { Operations } from './operations.ts';
+import type { ConsoleContext, Operations } from './operations.ts';
 import { problemOf, Refusal } from './problems.ts';
 import { requireScope } from './principals.ts';
-import { fields, form, page, type Filled } from './view.ts';
+import { fields, form, sendPage, type Filled } from './view.ts';
 
 /** The fields of a form. */
 export type Texts = Record<string, string>;
@@ -30,7 +30,7 @@ function isPath(text: string | undefined): text is string {
  * Adds a page with a form for each operation that changes something. After it, the browser returns to the page in `back`. Secrets are
  * shown at once, because no other page has them.
  */
-export function addForms(app: FastifyInstance, operations: Operations, context: OperationContext): void {
+export function addForms(app: FastifyInstance, operations: Operations, context: ConsoleContext): void {
   const find = (id: string) => {
     const operation = operations.get(id);
     if (!operation || operation.method === 'GET') throw new Refusal(404, 'No such page');
@@ -38,11 +38,9 @@ export function addForms(app: FastifyInstance, operations: Operations, context: 
   };
   app.get<{ Params: { id: string }; Querystring: Texts }>('/do/:id', (request, reply) => {
     const operation = find(request.params.id);
-    const operator = requireScope(request, operation.scope);
+    requireScope(request, operation.scope);
     const { back, ...given } = request.query;
-    return reply
-      .type('text/html; charset=utf-8')
-      .send(formPage(operator, operation, { given }, isPath(back) ? back : '/'));
+    return sendForm(reply, operation, { given }, isPath(back) ? back : '/');
   });
   app.post<{ Params: { id: string }; Body: Texts }>(
     '/do/:id',
@@ -53,19 +51,16 @@ export function addForms(app: FastifyInstance, operations: Operations, context: 
       const { back: asked, ...given } = request.body;
       const back = isPath(asked) ? asked : '/';
       const input = inputFrom(operation, given);
-      void reply.type('text/html; charset=utf-8');
       try {
         const result = await operation.run(context, input, operator.name);
         return isSecret(result)
-          ? reply.send(resultPage(operator, operation.summary, result, back))
+          ? sendPage(reply, operation.summary, resultHtml(result, back))
           : reply.redirect(afterwards(back, operation.id), 303);
       } catch (error) {
         const { status, title, detail, invalid } = problemOf(error as never, request, context.log);
         if (status >= 500) throw error;
         const note = error instanceof InvalidInput ? '' : `${title}: ${detail ?? ''}`;
-        return reply
-          .code(status)
-          .send(formPage(operator, operation, { given, ...(invalid && { invalid }) }, back, note));
+        return sendForm(reply.code(status), operation, { given, ...(invalid && { invalid }) }, back, note);
       }
     },
   );
@@ -77,15 +72,9 @@ export function inputFrom({ input: { properties } }: Operation, given: Texts): R
   return Object.fromEntries(filled.map(([name, text]) => [name, valueOf(properties[name]!, text)]));
 }
 
-function formPage(
-  operator: OperatorPrincipal,
-  operation: Parameters<typeof form>[0],
-  filled: Filled,
-  back: string,
-  note = '',
-): string {
+function sendForm(reply: FastifyReply, operation: Operation, filled: Filled, back: string, note = '') {
   const main = html`!${note && html`<p role="alert">${note}</p>`}!${form(operation, filled, back)}`;
-  return page({ title: operation.summary, operator, path: '', main });
+  return sendPage(reply, operation.summary, main);
 }
 
 const SECRETS = ['secretKey', 'secret', 'password', 'token'];
@@ -93,12 +82,7 @@ const SECRETS = ['secretKey', 'secret', 'password', 'token'];
 const isSecret = (result: unknown): result is object =>
   typeof result === 'object' && result !== null && SECRETS.some((name) => name in result);
 
-const resultPage = (operator: OperatorPrincipal, title: string, result: object, back: string) =>
-  page({
-    title,
-    operator,
-    path: '',
-    main: html`<p role="status">Done. Keep the secret now: it will not be shown again.</p>
-      !${fields(result)}
-      <p><a href="${back}">Continue</a></p>`,
-  });
+const resultHtml = (result: object, back: string) =>
+  html`<p role="status">Done. Keep the secret now: it will not be shown again.</p>
+    !${fields(result)}
+    <p><a href="${back}">Continue</a></p>`;

@@ -1,12 +1,12 @@
 import type { Database } from '@floodgate/database';
-import { findOpenAccess, listProcesses, mayUse, type OperationContext } from '@floodgate/operators';
+import { findOpenAccess, listProcesses, mayUse } from '@floodgate/operators';
 import { reasonOf, repeat } from '@floodgate/service';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { html } from 'ghtml';
 import type { ServerResponse } from 'node:http';
-import type { Operations } from './operations.ts';
+import type { ConsoleContext, Operations } from './operations.ts';
 import { requireScope } from './principals.ts';
-import { actionLink, awayHtml, fields, page, table } from './view.ts';
+import { actionLink, awayHtml, fields, sendPage, table } from './view.ts';
 
 const INTERVAL_MS = 1_000;
 /** The pace is that of the last seconds. */
@@ -39,7 +39,7 @@ class Launch {
   readonly #task: { stop(): Promise<void> };
   #snapshots: Snapshot[] = [];
 
-  constructor({ db, log }: OperationContext, take: () => Promise<Snapshot>) {
+  constructor({ db, log }: ConsoleContext, take: () => Promise<Snapshot>) {
     this.#db = db;
     this.#take = take;
     this.#task = repeat(
@@ -76,7 +76,7 @@ class Launch {
 }
 
 /** Adds the page of a live launch, and its stream of snapshots. Without viewers there are no queries. */
-export function addLive(app: FastifyInstance, operations: Operations, context: OperationContext): void {
+export function addLive(app: FastifyInstance, operations: Operations, context: ConsoleContext): void {
   const launches = new Map<number, Launch>();
   const read = async <Result>(id: string, input = {}) =>
     (await operations.get(id)!.run(context, input, '')) as Result;
@@ -109,8 +109,7 @@ export function addLive(app: FastifyInstance, operations: Operations, context: O
         !${snapshotHtml([snapshot])}
       </div>
       <p class="actions">!${links.join(' ')}</p>`;
-    const title = `Launch: ${name}`;
-    return reply.type('text/html; charset=utf-8').send(page({ title, operator, path: '', main }));
+    return sendPage(reply, `Launch: ${name}`, main);
   });
 
   app.get('/live/:eventId/events', async (request, reply) => {

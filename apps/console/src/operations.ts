@@ -1,6 +1,6 @@
 import { eventOperations } from '@floodgate/events/console';
 import { mailOperations } from '@floodgate/mail/console';
-import type { Operation } from '@floodgate/operators';
+import type { Operation, OperationContext } from '@floodgate/operators';
 import { auditOperations, operatorOperations, processOperations } from '@floodgate/operators/console';
 import { partnerOperations } from '@floodgate/partners/console';
 import { passOperations } from '@floodgate/passes/console';
@@ -8,6 +8,7 @@ import { queueOperations, registrationOperations } from '@floodgate/registration
 import { ticketOperations } from '@floodgate/tickets/console';
 import { webhookOperations } from '@floodgate/webhooks/console';
 
+import type { Logger } from '@floodgate/service';
 import type { ConsoleConfig } from './config.ts';
 
 /** Every operation of the operator API and the console, in the order of the documentation. */
@@ -24,6 +25,8 @@ export const operationsOf = (config: ConsoleConfig): Operation[] => [
   ...auditOperations,
   ...operatorOperations,
 ];
+
+export type ConsoleContext = OperationContext & { log: Logger };
 
 /** Finds operations by their id. */
 export type Operations = ReadonlyMap<string, Operation>;

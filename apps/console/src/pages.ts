@@ -1,18 +1,11 @@
-import {
-  mayUse,
-  type Download,
-  type OperationContext,
-  type OperatorPrincipal,
-  type Scope,
-} from '@floodgate/operators';
+import { mayUse, type OperationContext, type OperatorPrincipal, type Scope } from '@floodgate/operators';
 import { sumSeats } from '@floodgate/tickets/console';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { html } from 'ghtml';
-import { sendDownload } from './download.ts';
 import type { Operations } from './operations.ts';
 import { Refusal } from './problems.ts';
 import { requireScope } from './principals.ts';
-import { actionLink, awayHtml, fields, link, page, raw, table } from './view.ts';
+import { actionLink, awayHtml, fields, link, raw, sendPage, table } from './view.ts';
 
 /** A row of an operation's result. The pages show what the operation returns. */
 // oxlint-disable-next-line typescript/no-explicit-any -- the pages show any value
@@ -39,7 +32,6 @@ export function addPages(app: FastifyInstance, operations: Operations, context: 
   const add = (path: string, scope: Scope, show: (request: PageRequest) => Promise<Content>) =>
     app.get(path, async (request: FastifyRequest, reply) => {
       const operator = requireScope(request, scope);
-      const [at] = request.url.split('?');
       const { done = '', ...query } = request.query as Record<string, string>;
       const ended = operations.get(done)?.summary;
       const content = await show({
@@ -55,16 +47,8 @@ export function addPages(app: FastifyInstance, operations: Operations, context: 
           actionLink(operator, operations.get(id)!, { ...given, back: request.url }, name),
       });
       const main = (ended ? html`<p role="status">Done: ${ended}</p>` : '') + content.main;
-      return reply
-        .type('text/html; charset=utf-8')
-        .send(page({ title: content.title, main, operator, path: at! }));
+      return sendPage(reply, content.title, main);
     });
-  app.get<{ Params: { eventId: string } }>('/export/:eventId', async (request, reply) => {
-    const operation = operations.get('attendeeExport')!;
-    const { name } = requireScope(request, operation.scope);
-    const input = { ...(request.query as object), eventId: Number(request.params.eventId) };
-    return sendDownload(reply, (await operation.run(context, input, name)) as Download);
-  });
   add('/', 'events:read', (request) => launches(request, context));
   add('/events/:eventId', 'events:read', oneEvent);
   add('/registrations', 'registrations:read', registrations);
@@ -127,6 +111,7 @@ async function oneEvent({ operator, params, read, action }: PageRequest): Promis
     const webhook = link(`/webhooks/${id}`, id);
     return { webhook, partner: partnerId, url, state, failures: failed, dateFailing };
   });
+  const mailRows = mail?.events.map((row) => without(row, 'eventId', 'reasons'));
   const mailLinks = ['Enable', 'Pause', 'Resume', 'Disable'].map((name) =>
     action(`mail${name}`, { eventId }, name),
   );
@@ -139,7 +124,7 @@ async function oneEvent({ operator, params, read, action }: PageRequest): Promis
       action(event!['archivedAt'] ? 'eventRestore' : 'eventArchive', { eventId }),
     ),
     fields(event!),
-    table('Tickets', ticketRows ?? []),
+    table('Tickets', ticketRows),
     actions(
       action('ticketCreate', { eventId }),
       action('ticketStopAll', { eventId }),
@@ -148,15 +133,12 @@ async function oneEvent({ operator, params, read, action }: PageRequest): Promis
     mayUse(operator, 'attendees:read')
       ? actions(
           link(`/attendees?eventId=${eventId}`, 'Find attendees'),
-          link(`/export/${eventId}?format=csv`, 'Export the registrations as CSV'),
+          link(`/operator/v1/events/${eventId}/attendees?format=csv`, 'Export the registrations as CSV'),
         )
       : '',
-    table(
-      'E-mails',
-      (mail?.events ?? []).map((row) => without(row, 'eventId', 'reasons')),
-    ),
+    table('E-mails', mailRows),
     actions(...mailLinks),
-    table('Webhooks', webhookRows ?? []),
+    table('Webhooks', webhookRows),
     actions(action('webhookCreate', { eventId })),
     actions(action('eventGrant', { eventId }), action('eventRevoke', { eventId })),
   ];
@@ -206,8 +188,8 @@ async function registrations({ query, read, action }: PageRequest): Promise<Cont
 }
 
 async function partners({ read, action }: PageRequest): Promise<Content> {
-  const all = (await read<Row[]>('partnerList')) ?? [];
-  const rows = all.map(({ id, name, ...rest }) => ({ id, partner: link(`/partners/${id}`, name), ...rest }));
+  const all = await read<Row[]>('partnerList');
+  const rows = all?.map(({ id, name, ...rest }) => ({ id, partner: link(`/partners/${id}`, name), ...rest }));
   return { title: 'Partners', main: actions(action('partnerCreate')) + table('Partners', rows) };
 }
 
@@ -257,8 +239,8 @@ async function deliveries({ read, action }: PageRequest): Promise<Content> {
     awayHtml(shardsAway as number[]),
     actions(action('mailTest')),
     table('Readers of the journal', lags),
-    table('E-mails by event', mailRows ?? []),
-    table('Addresses that get no e-mails', suppressed ?? []),
+    table('E-mails by event', mailRows),
+    table('Addresses that get no e-mails', suppressed),
   ];
   return { title: 'Deliveries', main: main.join('\n') };
 }
@@ -266,7 +248,7 @@ async function deliveries({ read, action }: PageRequest): Promise<Content> {
 async function oneWebhook({ params, read, action }: PageRequest): Promise<Content> {
   const { webhookId } = params;
   const webhook = await read<Row>('webhookShow', { webhookId });
-  const attempts = (await read<Row[]>('webhookAttempts', { webhookId })) ?? [];
+  const attempts = await read<Row[]>('webhookAttempts', { webhookId });
   const changes = ['Pause', 'Resume', 'Test', 'Replay', 'Update', 'Rotate', 'Delete'];
   const main = [
     actions(...changes.map((name) => action(`webhook${name}`, { webhookId }, name))),
@@ -298,9 +280,9 @@ async function failures({ read, action }: PageRequest): Promise<Content> {
   );
   const main = [
     awayHtml(batches?.away),
-    table('Failed batches', rows ?? []),
+    table('Failed batches', rows),
     rows?.length ? actions(action('batchRedrive', {}, 'Redrive all')) : '',
-    table('E-mails that were not delivered', reasons ?? []),
+    table('E-mails that were not delivered', reasons),
   ];
   return { title: 'Failures', main: main.join('\n') };
 }

@@ -1,11 +1,11 @@
 import type { Database } from '@floodgate/database';
 import { createSignIn, openSession, revokeAccess } from '@floodgate/operators';
 import { Type } from '@sinclair/typebox';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import { html } from 'ghtml';
 import type { Provider } from './identity-provider.ts';
 import { setSession } from './principals.ts';
-import { page } from './view.ts';
+import { sendPage } from './view.ts';
 
 const Credentials = Type.Object({
   name: Type.String({ maxLength: 255 }),
@@ -30,9 +30,9 @@ const formHtml = (name: string, problem: string, provider?: Provider) =>
 /** Adds the pages to sign in and out with a password. */
 export function addSignIn(app: FastifyInstance, db: Database, isSecure: boolean, provider?: Provider): void {
   const signIn = createSignIn(db);
-  const show = (name = '', problem = '') =>
-    page({ title: 'Sign in', operator: null, path: '/sign-in', main: formHtml(name, problem, provider) });
-  app.get('/sign-in', (_request, reply) => reply.type('text/html; charset=utf-8').send(show()));
+  const show = (reply: FastifyReply, name = '', problem = '') =>
+    sendPage(reply, 'Sign in', formHtml(name, problem, provider));
+  app.get('/sign-in', (_request, reply) => show(reply));
   app.post<{ Body: { name: string; password: string } }>(
     '/sign-in',
     { schema: { body: Credentials } },
@@ -41,7 +41,7 @@ export function addSignIn(app: FastifyInstance, db: Database, isSecure: boolean,
       if (operatorId === undefined) {
         const problem =
           'The name or the password is wrong, or there were too many attempts. Wait for a minute.';
-        return reply.code(401).type('text/html; charset=utf-8').send(show(name, problem));
+        return show(reply.code(401), name, problem);
       }
       setSession(reply, await openSession(db, operatorId), isSecure);
       return reply.redirect('/', 303);

@@ -19,7 +19,7 @@ import { addPages } from './pages.ts';
 import { addPrincipals } from './principals.ts';
 import { problemOf, Refusal } from './problems.ts';
 import { addSignIn } from './sign-in.ts';
-import { page } from './view.ts';
+import { sendPage } from './view.ts';
 
 const STATEMENT_TIMEOUT_MS = 30_000;
 const MAX_CONNECTIONS = 8;
@@ -115,8 +115,7 @@ function answerProblems(app: FastifyInstance, log: Logger): void {
     if (status === 401) return reply.redirect('/sign-in', 303);
     const main = html`<p role="alert">${detail || title}</p>
       <p><a href="/">Launches</a></p>`;
-    const { operator, url: path } = request;
-    return reply.code(status).type('text/html; charset=utf-8').send(page({ title, operator, path, main }));
+    return sendPage(reply.code(status), title, main);
   });
 }
 

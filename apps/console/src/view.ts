@@ -1,5 +1,6 @@
 import { mayUse, type Operation, type OperatorPrincipal } from '@floodgate/operators';
 import type { TSchema } from '@sinclair/typebox';
+import type { FastifyReply } from 'fastify';
 import { html } from 'ghtml';
 
 /** The pages in the menu, each with the scope that it requires. */
@@ -15,16 +16,13 @@ export const MENU = [
   ['/audit', 'Audit', 'audit:read'],
 ] as const;
 
-interface Layout {
-  title: string;
-  operator: OperatorPrincipal | null;
-  path: string;
-  /** HTML. */
-  main: string;
+/** Answers with a page: its title and its content as HTML. */
+export function sendPage(reply: FastifyReply, title: string, main: string): FastifyReply {
+  const { operator, url } = reply.request;
+  return reply.type('text/html; charset=utf-8').send(page(title, main, operator, url.split('?', 1)[0]!));
 }
 
-/** Returns a page as HTML. */
-export const page = ({ title, operator, path, main }: Layout): string =>
+const page = (title: string, main: string, operator: OperatorPrincipal | null, path: string): string =>
   html`<!doctype html>
     <html lang="en">
       <head>
@@ -99,7 +97,7 @@ export const wordsOf = (name: string) =>
     .replace(/^./, (first) => first.toUpperCase());
 
 /** Returns a table. Its headings are the names of the fields. */
-export function table(caption: string, rows: readonly Record<string, Cell>[]): string {
+export function table(caption: string, rows: readonly Record<string, Cell>[] = []): string {
   if (rows.length === 0)
     return html`<h2>${caption}</h2>
       <p class="none">None</p>`;

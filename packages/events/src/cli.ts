@@ -10,6 +10,7 @@ import {
 } from '@floodgate/command';
 import { timeText } from '@floodgate/command/output';
 import { parseId, parseText, parseTimeOrNone, parseWhole } from '@floodgate/command/arguments';
+import { reading } from '@floodgate/operators/reading';
 import type { Event } from './events.ts';
 
 const loadActions = () => import('./actions.ts');
@@ -127,12 +128,10 @@ function addUpdate(event: Command, cli: Cli) {
 /** `floodgate shard …` */
 export function addShardCommands(program: Command, cli: Cli) {
   const shard = program.command('shard').description('the shards of events');
-  const list = shard.command('list').description('list shards and the number of events in each');
-  answeringFromDatabase(list, cli, async (db) => {
-    const { listShards } = await import('./events.ts');
-    const shards = await listShards(db);
-    return { document: shards, text: tableOf(shards.map(({ id, events }) => ({ shard: id, events }))) };
-  });
+  const reads = reading(shard, cli, async () => (await import('./console.ts')).eventOperations);
+  reads('list', 'shardList', (shards: Record<'id' | 'events', number>[]) =>
+    tableOf(shards.map(({ id, events }) => ({ shard: id, events }))),
+  ).description('list shards and the number of events in each');
   const performs = performing(shard, cli, loadActions);
   performs('move', 'moveEventAction', (done) => `event ${done.eventId} lives in shard ${done.shardId}`)
     .description('move an event without registrations')

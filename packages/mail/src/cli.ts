@@ -2,9 +2,12 @@ import { Option, type Command } from '@commander-js/extra-typings';
 import { performing } from '@floodgate/audit/performing';
 import { answering, answeringFromDatabase, record, tableOf, type Cli } from '@floodgate/command';
 import { parseId, parseText } from '@floodgate/command/arguments';
+import { awayText } from '@floodgate/database/reads/shards';
+import { reading } from '@floodgate/operators/reading';
 import type { MailStatus } from './status.ts';
 
 const loadActions = () => import('./actions.ts');
+const loadOperations = async () => (await import('./console.ts')).mailOperations();
 type Performs = ReturnType<typeof performing<Awaited<ReturnType<typeof loadActions>>>>;
 
 /** The commands that enable, disable, pause and resume e-mails, with their actions. */
@@ -25,26 +28,15 @@ export function addMailCommands(program: Command, cli: Cli): void {
       .argument('<eventId>', 'the event', parseId);
     if (name === 'enable') change.option('--from-now', 'only for registrations that are confirmed later');
   }
-  const status = mail
-    .command('status')
+  reading(mail, cli, loadOperations)('status', 'mailStatus', statusOf)
     .description('show the progress of e-mails')
     .argument('[eventId]', 'only this event', parseId);
-  answeringFromDatabase(status, cli, async (db, _options, eventId) => {
-    const { readMailStatus } = await import('./status.ts');
-    const { awayText } = await import('@floodgate/database/reads/shards');
-    const { events, away } = await readMailStatus(db, eventId);
-    const text = eventId !== undefined && events[0] ? statusText(events[0]) : tableOf(events.map(fieldsOf));
-    return { document: events, text, ...(away.length > 0 && { failure: awayText(away) }) };
-  });
   const suppressions = mail
     .command('suppressions')
     .description('addresses that an SMTP server refused permanently; they get no e-mails');
-  const list = suppressions.command('list').description('list their digests, newest first');
-  answeringFromDatabase(list, cli, async (db) => {
-    const { listSuppressions } = await import('./suppressions.ts');
-    const all = await listSuppressions(db);
-    return { document: all, text: tableOf(all.map(({ eventId, ...one }) => ({ ...one, event: eventId }))) };
-  });
+  reading(suppressions, cli, loadOperations)('list', 'suppressionList', tableOf).description(
+    'list their digests, newest first',
+  );
   const lifts = performing(suppressions, cli, loadActions);
   lifts('remove', 'liftSuppressionAction', () => 'this address gets e-mails again')
     .description('send e-mails to an address again')
@@ -74,7 +66,7 @@ function addTest(mail: Command, cli: Cli) {
     const { loadConfig } = await import('@floodgate/service/load-config');
     const { Type } = await import('@sinclair/typebox');
     const settings = loadConfig(Type.Object(testMailSettings), cli.env);
-    const document = await sendTestMail(settings, to, { warn: () => {} });
+    const document = await sendTestMail(settings, to);
     return { document, text: 'the SMTP server has accepted the e-mail' };
   });
 }
@@ -118,6 +110,14 @@ function fieldsOf({
     ...rest,
     'possibly twice': possiblySentTwice,
   };
+}
+
+function statusOf(
+  { events, away }: { events: MailStatus[]; away: number[] },
+  { eventId }: { eventId?: unknown },
+) {
+  const text = eventId && events[0] ? statusText(events[0]) : tableOf(events.map(fieldsOf));
+  return { document: events, text, ...(away.length > 0 && { failure: awayText(away) }) };
 }
 
 function statusText(status: MailStatus): string {

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { Static, TObject } from '@sinclair/typebox';
 import { isEmailAddress } from '@floodgate/contract';
 import { Failure, InvalidInput } from '@floodgate/service/failure';
-import type { Logger } from '@floodgate/service/log';
 import { createFrame } from './message.ts';
 import { parseSender, type testMailSettings } from './settings.ts';
 import { openSmtp } from './smtp.ts';
@@ -14,14 +13,13 @@ const SUBJECT = 'Test e-mail of Floodgate';
  * address is not valid, and Failure with the reason if the server did not accept the e-mail.
  */
 export async function sendTestMail(
-  { SMTP_URL, MAIL_FROM }: Static<TObject<typeof testMailSettings>>,
+  { SMTP_URL, MAIL_FROM }: Partial<Static<TObject<typeof testMailSettings>>>,
   to: string,
-  log: Pick<Logger, 'warn'>,
 ) {
   if (!isEmailAddress(to)) throw new InvalidInput({ to: 'an e-mail address' });
   if (!SMTP_URL)
     throw new Failure('this process has no SMTP server: set SMTP_URL as for the delivery process');
-  const sender = parseSender(MAIL_FROM)!;
+  const sender = parseSender(MAIL_FROM!)!;
   const frame = await createFrame({
     sender,
     letter: {
@@ -36,7 +34,7 @@ export async function sendTestMail(
     },
   });
   const messageId = `<test.${randomUUID()}@${sender.domain}>`;
-  const smtp = openSmtp(SMTP_URL, 1, log);
+  const smtp = openSmtp(SMTP_URL, 1, { warn: () => {} });
   try {
     const mail = frame({ to: { name: '', address: to }, messageId, greeting: 'Hello,', revision: 0 });
     const attempt = await smtp.send(mail);

@@ -173,16 +173,13 @@ export async function listOperators(db: Database): Promise<Operator[]> {
   return rows;
 }
 
+/** A session or token. */
+export type OpenAccess = Record<'id' | 'name', string> &
+  Record<'createdAt' | 'expiresAt', Date> & { kind: 'session' | 'token'; scopes: Scope[] | null };
+
 /** Returns the open sessions and tokens, newest first. */
 export async function listAccess(db: Database) {
-  const { rows } = await sql<{
-    id: string;
-    kind: 'session' | 'token';
-    name: string;
-    scopes: Scope[] | null;
-    createdAt: Date;
-    expiresAt: Date;
-  }>`
+  const { rows } = await sql<OpenAccess>`
     select operator_access.id, case when operator_id is null then 'token' else 'session' end as kind,
       coalesce(operators.name, operator_access.name) as name, scopes, operator_access.created_at, expires_at
     from operator_access left join operators on operators.id = operator_id

@@ -1,9 +1,12 @@
 import { Option, type Command } from '@commander-js/extra-typings';
 import { performing } from '@floodgate/audit/performing';
-import { answeringFromDatabase, record, tableOf, type Cli } from '@floodgate/command';
+import { record, tableOf, type Cli } from '@floodgate/command';
 import { parseExpiry, parseText } from '@floodgate/command/arguments';
+import type { OpenAccess, Operator } from './actions.ts';
+import { reading } from './reading.ts';
 
 const loadActions = () => import('./actions.ts');
+const loadOperations = async () => (await import('./console.ts')).operatorOperations;
 
 const NAME = ['<name>', 'the operator', parseText] as const;
 const ROLES = ['viewer', 'operator', 'owner'] as const;
@@ -39,11 +42,10 @@ export function addOperatorCommands(program: Command, cli: Cli): void {
   performs('sign-out', 'signOutOperatorAction', ({ name, ended }) => `${name}: ${ended} sessions ended`)
     .description('end the sessions of an operator at once')
     .argument(...NAME);
-  const list = operator.command('list').description('list operators');
-  answeringFromDatabase(list, cli, async (db) => {
-    const operators = await (await loadActions()).listOperators(db);
-    return { document: operators, text: tableOf(operators.map(fieldsOf)) };
-  });
+  const reads = reading(operator, cli, loadOperations);
+  reads('list', 'operatorList', (all: Operator[]) => tableOf(all.map(fieldsOf))).description(
+    'list operators',
+  );
 }
 
 /** `floodgate access …` */
@@ -64,26 +66,18 @@ export function addAccessCommands(program: Command, cli: Cli): void {
   performs('revoke', 'revokeAccessAction', ({ id, name }) => `revoked ${id} of ${name}`)
     .description('end a session, or revoke a token, at once')
     .argument('<accessId>', 'its id', parseText);
-  const list = access.command('list').description('list open sessions and tokens, newest first');
-  answeringFromDatabase(list, cli, async (db) => {
-    const all = await (await loadActions()).listAccess(db);
-    const rows = all.map(({ scopes, ...rest }) => ({ ...rest, scopes: scopes?.join(', ') ?? null }));
-    return { document: all, text: tableOf(rows) };
-  });
+  const rowOf = ({ scopes, ...rest }: OpenAccess) => ({ ...rest, scopes: scopes?.join(', ') ?? null });
+  reading(access, cli, loadOperations)('list', 'accessList', (all: OpenAccess[]) =>
+    tableOf(all.map(rowOf)),
+  ).description('list open sessions and tokens, newest first');
 }
 
 const parseScopes = (scopes: string) => scopes.split(',').map((scope) => scope.trim());
 
-const fieldsOf = ({ name, role, email, disabledAt, createdAt }: OperatorRow) => ({
+const fieldsOf = ({ name, role, email, disabledAt, createdAt }: Operator) => ({
   name,
   role,
   email,
   disabled: disabledAt,
   created: createdAt,
 });
-
-type OperatorRow = Record<'name' | 'role', string> & {
-  email: string | null;
-  disabledAt: Date | null;
-  createdAt: Date;
-};

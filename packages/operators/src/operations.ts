@@ -3,13 +3,11 @@ import { perform, type Action } from '@floodgate/audit';
 import type { Database } from '@floodgate/database';
 import { InvalidInput } from '@floodgate/service/failure';
 import { wrongFields } from '@floodgate/service/load-config';
-import type { Logger } from '@floodgate/service/log';
 import type { Area, Scope } from './scopes.ts';
 
 /** The dependencies of operations. */
 export interface OperationContext {
   db: Database;
-  log: Logger;
 }
 
 /** One operation of the operator API, which the console's pages use as well. */

@@ -1,6 +1,6 @@
 import { Option, type Command } from '@commander-js/extra-typings';
 import { performing } from '@floodgate/audit/performing';
-import { answeringFromDatabase, record, tableOf, type Cli } from '@floodgate/command';
+import { record, tableOf, type Cli } from '@floodgate/command';
 import {
   parseDurationMs,
   parseExpiry,
@@ -9,10 +9,11 @@ import {
   parseText,
   parseWhole,
 } from '@floodgate/command/arguments';
-import { NotFound } from '@floodgate/service/failure';
-import type { IssuedKey } from './keys.ts';
+import { reading } from '@floodgate/operators/reading';
+import type { IssuedKey, ListedKey } from './keys.ts';
 
 const loadActions = () => import('./actions.ts');
+const loadOperations = async () => (await import('./console.ts')).partnerOperations;
 
 const PARTNER = ['<partnerId>', 'the partner', parseId] as const;
 
@@ -32,14 +33,9 @@ export function addPartnerCommands(program: Command, cli: Cli) {
     .description('set the e-mail address that gets a notice when a webhook of the partner is disabled')
     .argument(...PARTNER)
     .argument('<contact>', 'an e-mail address, or "none"', parseText);
-  const list = partner
-    .command('list')
-    .description('list partners, with their contacts, limits, weights, open keys and granted events');
-  answeringFromDatabase(list, cli, async (db) => {
-    const { listPartners } = await import('./partners.ts');
-    const document = await listPartners(db);
-    return { document, text: tableOf(document) };
-  });
+  reading(partner, cli, loadOperations)('list', 'partnerList', tableOf).description(
+    'list partners, with their contacts, limits, weights, open keys and granted events',
+  );
   performs('limit', 'limitPartnerAction', ({ partnerId, requestsPerSecond }) => {
     const limitText = requestsPerSecond === null ? 'no limit' : `${requestsPerSecond} requests a second`;
     return `partner ${partnerId}: ${limitText}`;
@@ -80,22 +76,14 @@ export function addKeyCommands(program: Command, cli: Cli) {
     .argument(...PARTNER)
     .option('--expires <when>', `when it expires: ${EXPIRY_FORMS}; never by default`, parseExpiry)
     .addOption(new Option('--test', 'a key for test events only').implies({ mode: 'test' }));
-  const list = key
-    .command('list')
+  const rowOf = ({ revokedAt: _revokedAt, expiresAt, lastUsedAt, ...shown }: ListedKey) => ({
+    ...shown,
+    expiresAt: expiresAt ?? 'never',
+    lastUsedAt: lastUsedAt ?? 'never',
+  });
+  reading(key, cli, loadOperations)('list', 'keyList', (keys: ListedKey[]) => tableOf(keys.map(rowOf)))
     .description('list keys, never their secrets')
     .option('--partner <id>', 'only the keys of this partner', parseId);
-  answeringFromDatabase(list, cli, async (db, { partner: partnerId }) => {
-    const { listKeys } = await import('./keys.ts');
-    const { listPartners } = await import('./partners.ts');
-    const keys = await listKeys(db, partnerId);
-    if (partnerId !== undefined && !(await listPartners(db)).some(({ id }) => id === partnerId))
-      throw new NotFound('no such partner');
-    const rows = keys.map((row) => {
-      const { revokedAt: _, expiresAt, lastUsedAt, ...shown } = row;
-      return { ...shown, expiresAt: expiresAt ?? 'never', lastUsedAt: lastUsedAt ?? 'never' };
-    });
-    return { document: keys, text: tableOf(rows) };
-  });
   const overlap = new Option('--overlap <duration>', 'how long both keys work (24h, 30m, 0h)');
   const expiry = `when the successor expires: ${EXPIRY_FORMS}; by default when the old key would have expired`;
   performs('rotate', 'rotateKeyAction', (rotated, { expiresAt }) => {

@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { Id } from '@floodgate/audit';
 import { operationsOn } from '@floodgate/operators';
+import { NotFound } from '@floodgate/service/failure';
 import * as actions from './actions.ts';
 import { listKeys } from './keys.ts';
 import { listPartners } from './partners.ts';
@@ -27,7 +28,11 @@ export const partnerOperations = [
     'List keys, never their secrets',
     'keyList',
     Type.Object({ partnerId: Type.Optional(Id) }),
-    ({ db }, { partnerId }) => listKeys(db, partnerId),
+    async ({ db }, { partnerId }) => {
+      if (partnerId !== undefined && !(await listPartners(db)).some(({ id }) => id === partnerId))
+        throw new NotFound('no such partner');
+      return listKeys(db, partnerId);
+    },
   ),
   performs('POST /partners/{partnerId}/keys', 'Issue a secret key', actions.issueKeyAction),
   performs('POST /keys/{keyId}/rotate', 'Issue a successor to a key', actions.rotateKeyAction),

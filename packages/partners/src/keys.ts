@@ -85,6 +85,8 @@ export async function revokeKey(db: Database, keyId: string) {
   return rows[0];
 }
 
+export type ListedKey = Awaited<ReturnType<typeof listKeys>>[number];
+
 /**
  * Returns the keys of all partners, or of one, oldest first, with their state and last use, without their
  * secrets.

@@ -3,7 +3,9 @@ import { performing } from '@floodgate/audit/performing';
 import { answeringFromDatabase, record, tableOf, type Cli } from '@floodgate/command';
 import { parseCursor, parseId, parseLimit, parseText, parseWhole } from '@floodgate/command/arguments';
 import { Failure } from '@floodgate/service/failure';
+import { reading } from '@floodgate/operators/reading';
 import type { PassCheck } from './check-pass.ts';
+import type { PassKey } from './keys.ts';
 import type { Pass } from './token.ts';
 
 const PROBLEMS: Record<NonNullable<PassCheck['problem']>, string> = {
@@ -91,18 +93,14 @@ function addDoorDocuments(pass: Command, cli: Cli): void {
 }
 
 function addKeyCommands(pass: Command, cli: Cli): void {
-  const keys = pass.command('keys').description('list the keys that sign passes, newest first');
-  answeringFromDatabase(keys, cli, async (db) => {
-    const { listPassKeys } = await import('./keys.ts');
-    const document = await listPassKeys(db);
-    const rows = document.map(
-      ({ id: key, createdAt: created, retiredAt: retired, withdrawnAt: withdrawn }) => {
-        const state = withdrawn ? 'withdrawn' : retired ? 'retired' : 'signs';
-        return { key, state, created, retired, withdrawn };
-      },
-    );
-    return { document, text: tableOf(rows) };
-  });
+  const reads = reading(pass, cli, async () => (await import('./console.ts')).passOperations);
+  const rowOf = ({ id: key, createdAt: created, retiredAt: retired, withdrawnAt: withdrawn }: PassKey) => {
+    const state = withdrawn ? 'withdrawn' : retired ? 'retired' : 'signs';
+    return { key, state, created, retired, withdrawn };
+  };
+  reads('keys', 'passKeyList', (keys: PassKey[]) => tableOf(keys.map(rowOf))).description(
+    'list the keys that sign passes, newest first',
+  );
   const performs = performing(pass, cli, () => import('./actions.ts'));
   performs('rotate', 'rotatePassKeyAction', ({ id }) => `key ${id} signs; ${FETCH_AGAIN}`).description(
     'create a new signing key; passes signed by earlier keys stay valid',

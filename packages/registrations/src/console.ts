@@ -3,7 +3,7 @@ import { Id, text, whole } from '@floodgate/audit';
 import { findEvent } from '@floodgate/events';
 import { readLags } from '@floodgate/journal';
 import { Download, operationsOn } from '@floodgate/operators';
-import { Failure } from '@floodgate/service/failure';
+import { InvalidInput, NotFound } from '@floodgate/service/failure';
 import * as actions from './actions.ts';
 import { EXPORT_FORMATS, exportRegistrations } from './export/export-registrations.ts';
 import { findAttendees } from './find/find-attendees.ts';
@@ -17,7 +17,7 @@ const attendees = operationsOn('attendees');
 const queue = operationsOn('queue');
 
 const OneRegistration = Type.Object({ passReference: text(1, 255) });
-const limit = Type.Optional(whole(1, 1_000));
+const limit = Type.Optional(whole(1, 100_000));
 const State = Type.Union(
   (['confirmed', 'cancelled', 'failed'] as const).map((state) => Type.Literal(state)),
   { description: 'confirmed, cancelled or failed' },
@@ -34,11 +34,15 @@ export const registrationOperations = [
       partnerId: Id,
       after: Type.Optional(whole(0, Number.MAX_SAFE_INTEGER)),
       limit,
+      state: Type.Optional(State),
     }),
-    async ({ db }, { eventId, partnerId, after = 0, limit: most = 100 }) => {
+    async ({ db }, { eventId, partnerId, after = 0, limit: most = 100, state }) => {
       const { shardId } = await findEvent(db, eventId);
-      const page = await listRegistrations(db, { shardId, eventId, partnerId }, after, most);
-      if (typeof page === 'string') throw new Failure(`after: ${CURSOR_PROBLEMS[page]}`);
+      const partner = db.selectFrom('partners').select('id').where('id', '=', partnerId);
+      if (!(await partner.executeTakeFirst())) throw new NotFound('no such partner');
+      const selection = { shardId, eventId, partnerId, ...(state && { kinds: [state] }) };
+      const page = await listRegistrations(db, selection, after, most);
+      if (typeof page === 'string') throw new InvalidInput({ after: CURSOR_PROBLEMS[page] });
       const { rows, ...rest } = page;
       return { registrations: rows.map(statusOf), ...rest };
     },

@@ -1,8 +1,9 @@
 import { Option, type Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { performing } from '@floodgate/audit/performing';
-import { answeringFromDatabase, type Cli } from '@floodgate/command';
+import type { Cli } from '@floodgate/command';
 import { parseId, parsePrice, parseText, parseTimeOrNone, parseWhole } from '@floodgate/command/arguments';
 import { record, tableOf, timeText } from '@floodgate/command/output';
+import { reading } from '@floodgate/operators/reading';
 import type { DescribedTicket } from './tickets.ts';
 
 /** `floodgate ticket …` */
@@ -37,15 +38,10 @@ export function addTicketCommands(program: Command, cli: Cli) {
   performs('resume-all', 'resumeSalesAction', changed)
     .description('put the same tickets on sale again')
     .argument('<eventId>', 'the event', parseId);
-  const list = ticket
-    .command('list')
+  const reads = reading(ticket, cli, async () => (await import('./console.ts')).ticketOperations);
+  reads('list', 'ticketList', (tickets: DescribedTicket[]) => tableOf(tickets.map(fieldsOf)))
     .description('list the tickets of an event, on sale or not')
     .argument('<eventId>', 'the event', parseId);
-  answeringFromDatabase(list, cli, async (db, _options, eventId) => {
-    const { describeTicket, listTickets } = await import('./tickets.ts');
-    const tickets = (await listTickets(db, eventId)).map(describeTicket);
-    return { document: tickets, text: tableOf(tickets.map(fieldsOf)) };
-  });
 }
 
 function addSharedOptions(command: CommandUnknownOpts) {

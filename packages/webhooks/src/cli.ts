@@ -1,6 +1,6 @@
 import { Option, type Command } from '@commander-js/extra-typings';
 import { performing } from '@floodgate/audit/performing';
-import { answeringFromDatabase, record, tableOf, type Answer, type Cli } from '@floodgate/command';
+import { record, tableOf, type Answer, type Cli } from '@floodgate/command';
 import {
   parseDurationMs,
   parseId,
@@ -9,11 +9,9 @@ import {
   parseText,
   parseWhole,
 } from '@floodgate/command/arguments';
-import type { Database } from '@floodgate/database';
-import { Failure, NotFound } from '@floodgate/service/failure';
+import { reading } from '@floodgate/operators/reading';
 import type { Changed, Refused, WebhookActionName } from './actions.ts';
-import type { Endpoint } from './endpoints.ts';
-import type { SigningKeys } from './signatures.ts';
+import type { ShownWebhook } from './console.ts';
 
 const SHOWN_ONCE = 'Keep the secret now: it will not be shown again.';
 const HOUR_MS = 3_600_000;
@@ -22,13 +20,8 @@ const HOUR_MS = 3_600_000;
 export function addWebhookCommands(program: Command, cli: Cli): void {
   const webhook = program.command('webhook').description("partners' webhooks");
   addChanges(webhook, cli);
-  addList(webhook, cli);
-  addShow(webhook, cli);
-  addAttempts(webhook, cli);
+  addReads(webhook, cli);
 }
-
-/** The operator's view of a webhook: its partner's view, and more. */
-type Shown = Awaited<ReturnType<typeof shownOf>>;
 
 /** Starts a command on one webhook. */
 const onOne = (command: Command, description: string) =>
@@ -80,10 +73,8 @@ function addChanges(webhook: Command, cli: Cli): void {
 }
 
 async function answerOf(name: WebhookActionName, result: Changed | Refused): Promise<Answer> {
-  if ('refused' in result) throw new Failure(result.reason);
-  const { endpoint, keys, ...made } = result;
-  const shown = { ...(await shownOf(endpoint, keys)), ...made };
-  const document = name === 'delete' ? { ...shown, state: 'deleted' } : shown;
+  const { changed } = await import('./console.ts');
+  const document = { ...changed(result), ...(name === 'delete' && { state: 'deleted' }) };
   const { secret, publicKey, messageId, was } = document;
   const text = record({
     ...fieldsOf(document),
@@ -94,18 +85,12 @@ async function answerOf(name: WebhookActionName, result: Changed | Refused): Pro
   return { document, text: secret ? `${text}\n${SHOWN_ONCE}` : text };
 }
 
-async function shownOf(endpoint: Endpoint, keys?: SigningKeys) {
-  const { webhookOf } = await import('./endpoints.ts');
-  const { partnerId: partnerID, pausedBy } = endpoint;
-  return { ...webhookOf(endpoint, keys), partnerID, pausedBy };
-}
-
 /** Returns the fields that a text answer shows. */
-function fieldsOf({ partnerID, pausedBy, ...webhook }: Omit<Shown, 'state'> & { state: string }) {
+function fieldsOf({ pausedBy, ...webhook }: Omit<ShownWebhook, 'state'> & { state: string }) {
   const reason = webhook.disabledReason ?? pausedBy;
   return {
     webhook: webhook.id,
-    partner: partnerID,
+    partner: webhook.partnerId,
     url: webhook.url,
     state: reason === null ? webhook.state : `${webhook.state} (${reason})`,
     cursor: webhook.cursor,
@@ -115,60 +100,32 @@ function fieldsOf({ partnerID, pausedBy, ...webhook }: Omit<Shown, 'state'> & { 
   };
 }
 
-function addList(webhook: Command, cli: Cli): void {
-  const list = webhook
-    .command('list')
+function addReads(webhook: Command, cli: Cli): void {
+  const reads = reading(webhook, cli, async () => (await import('./console.ts')).webhookOperations());
+  reads('list', 'webhookList', (all: ShownWebhook[]) => tableOf(all.map(fieldsOf)))
     .description('list the webhooks of an event with their progress and state')
     .argument('<eventId>', 'the event', parseId);
-  answeringFromDatabase(list, cli, async (db, _options, eventId) => {
-    const { findEvent } = await import('@floodgate/events');
-    const { listEndpoints } = await import('./endpoints.ts');
-    const { shardId } = await findEvent(db, eventId);
-    const endpoints = await listEndpoints(db, { shardId, eventId });
-    const document = await Promise.all(endpoints.map((endpoint) => shownOf(endpoint)));
-    return { document, text: tableOf(document.map(fieldsOf)) };
-  });
-}
-
-async function requireEndpoint(db: Database, id: string): Promise<Endpoint> {
-  const { findEndpointAnywhere } = await import('./endpoints.ts');
-  const endpoint = await findEndpointAnywhere(db, id);
-  if (!endpoint) throw new NotFound('no such webhook');
-  return endpoint;
-}
-
-function addShow(webhook: Command, cli: Cli): void {
-  const show = onOne(webhook.command('show'), 'show a webhook without its secret');
-  answeringFromDatabase(show, cli, async (db, _options, id) => {
-    const { findNotice } = await import('./notices.ts');
-    const { lagOf } = await import('@floodgate/journal');
-    const endpoint = await requireEndpoint(db, id);
-    const { eventId: eventID } = endpoint;
-    const [oldestMs, notice = null] = [await lagOf(db, endpoint), await findNotice(db, endpoint)];
-    const document = { ...(await shownOf(endpoint)), eventID, oldestMs, notice };
-    const { description, types, entriesPerMessage, publicKey } = document;
-    const text = record({
-      ...fieldsOf(document),
-      event: eventID,
-      description,
-      types: types.join(', '),
-      'entries per message': entriesPerMessage,
-      'public key': publicKey,
-      'oldest undelivered': oldestMs === null ? null : `${(oldestMs / 1_000).toFixed(1)} s`,
-      'e-mail to the partner': notice && [notice.state, notice.reason].filter(Boolean).join(', '),
-    });
-    return { document, text };
-  });
-}
-
-function addAttempts(webhook: Command, cli: Cli): void {
-  const attempts = onOne(
-    webhook.command('attempts'),
+  onOne(reads('show', 'webhookShow', textOf), 'show a webhook without its secret');
+  onOne(
+    reads('attempts', 'webhookAttempts', tableOf),
     'list the latest attempts to send messages, latest first; attempts are kept for 30 days',
   ).option('--limit <attempts>', 'at most this many', parseLimit, 50);
-  answeringFromDatabase(attempts, cli, async (db, { limit }, id) => {
-    const { listAttempts } = await import('./endpoints.ts');
-    const document = await listAttempts(db, await requireEndpoint(db, id), limit);
-    return { document, text: tableOf(document) };
+}
+
+function textOf({ oldestMs, notice, ...webhook }: ShownWebhook & WebhookProgress): string {
+  return record({
+    ...fieldsOf(webhook),
+    event: webhook.eventId,
+    description: webhook.description,
+    types: webhook.types.join(', '),
+    'entries per message': webhook.entriesPerMessage,
+    'public key': webhook.publicKey,
+    'oldest undelivered': oldestMs === null ? null : `${(oldestMs / 1_000).toFixed(1)} s`,
+    'e-mail to the partner': notice && [notice.state, notice.reason].filter(Boolean).join(', '),
   });
+}
+
+interface WebhookProgress {
+  oldestMs: number | null;
+  notice: { state: string; reason: string | null } | null;
 }

@@ -3,10 +3,13 @@ import { Id, whole } from '@floodgate/audit';
 import { WebhookPath } from '@floodgate/contract';
 import type { Database } from '@floodgate/database';
 import { findEvent } from '@floodgate/events';
+import { lagOf } from '@floodgate/journal';
 import { operationsOn, type Operation } from '@floodgate/operators';
 import { Failure, NotFound } from '@floodgate/service/failure';
 import { isRefused, webhookActions, type Changed, type Refused, type WebhookActionName } from './actions.ts';
 import { findEndpointAnywhere, listAttempts, listEndpoints, webhookOf, type Endpoint } from './endpoints.ts';
+import { findNotice } from './notices.ts';
+import type { SigningKeys } from './signatures.ts';
 
 export { allowPrivateSetting } from './settings.ts';
 
@@ -25,7 +28,7 @@ const CHANGES: Record<WebhookActionName, [route: `${Operation['method']} /${stri
 };
 
 /** The operations on partners' webhooks. URLs with http are accepted in development only. */
-export function webhookOperations(allowsHttp: boolean) {
+export function webhookOperations(allowsHttp = false) {
   const actions = webhookActions(allowsHttp);
   return [
     reads(
@@ -35,7 +38,7 @@ export function webhookOperations(allowsHttp: boolean) {
       Type.Object({ eventId: Id }),
       async ({ db }, { eventId }) => {
         const { shardId } = await findEvent(db, eventId);
-        return (await listEndpoints(db, { shardId, eventId })).map((endpoint) => shown(endpoint));
+        return (await listEndpoints(db, { shardId, eventId })).map((endpoint) => shownOf(endpoint));
       },
     ),
     reads(
@@ -43,13 +46,17 @@ export function webhookOperations(allowsHttp: boolean) {
       'Show a webhook without its secret',
       'webhookShow',
       Type.Object(WebhookPath.properties),
-      async ({ db }, { webhookId }) => shown(await requireEndpoint(db, webhookId)),
+      async ({ db }, { webhookId }) => {
+        const endpoint = await requireEndpoint(db, webhookId);
+        const [oldestMs, notice = null] = [await lagOf(db, endpoint), await findNotice(db, endpoint)];
+        return { ...shownOf(endpoint), oldestMs, notice };
+      },
     ),
     reads(
       'GET /webhooks/{webhookId}/attempts',
       'List the latest attempts, latest first',
       'webhookAttempts',
-      Type.Object({ ...WebhookPath.properties, limit: Type.Optional(whole(1, 1_000)) }),
+      Type.Object({ ...WebhookPath.properties, limit: Type.Optional(whole(1, 100_000)) }),
       async ({ db }, { webhookId, limit = 50 }) =>
         listAttempts(db, await requireEndpoint(db, webhookId), limit),
     ),
@@ -59,17 +66,19 @@ export function webhookOperations(allowsHttp: boolean) {
   ];
 }
 
-const shown = ({ partnerId, eventId, pausedBy, ...rest }: Endpoint) => ({
-  ...webhookOf({ partnerId, eventId, pausedBy, ...rest }),
-  partnerId,
-  eventId,
-  pausedBy,
-});
+export type ShownWebhook = ReturnType<typeof shownOf>;
 
-function changed(result: Changed | Refused) {
+/** Returns the operator's view of a webhook: its partner's view, and more. */
+const shownOf = (endpoint: Endpoint, keys?: SigningKeys) => {
+  const { partnerId, eventId, pausedBy } = endpoint;
+  return { ...webhookOf(endpoint, keys), partnerId, eventId, pausedBy };
+};
+
+/** Returns a webhook after a change. Throws Failure if the change was refused. */
+export function changed(result: Changed | Refused) {
   if (isRefused(result)) throw new Failure(result.reason);
   const { endpoint, keys, ...made } = result;
-  return { ...shown(endpoint), ...(keys && { secret: webhookOf(endpoint, keys).secret }), ...made };
+  return { ...shownOf(endpoint, keys), ...made };
 }
 
 async function requireEndpoint(db: Database, id: string): Promise<Endpoint> {

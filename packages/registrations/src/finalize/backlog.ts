@@ -36,7 +36,7 @@ interface FailedSelection {
 }
 
 /** A failed batch. Its registrations keep their seats. */
-interface FailedBatch {
+export interface FailedBatch {
   batchId: string;
   eventIds: number[];
   registrations: number;

@@ -3,7 +3,6 @@ import type { Command } from '@commander-js/extra-typings';
 import {
   answering,
   answeringChange,
-  answeringFromDatabase,
   inputOf,
   loadSettings,
   parseId,
@@ -20,7 +19,9 @@ import type { Database } from '@floodgate/database';
 import { awayText } from '@floodgate/database/reads/shards';
 import type { Lag } from '@floodgate/journal';
 import type { QueueBacklog } from '@floodgate/queue';
+import { reading } from '@floodgate/operators/reading';
 import { withDeadline } from '@floodgate/service/retry';
+import type { FailedBatch } from './backlog.ts';
 
 const STATUS_DEADLINE_MS = 3_000;
 /** A batch is finalized within a second. An operator should see one that is retried for longer. */
@@ -98,14 +99,8 @@ const queueProblems = ({ state, workers }: Pick<QueueState, 'state' | 'workers'>
 const isOlder = (ageMs: number | null, seconds: number) => (ageMs ?? 0) > seconds * 1_000;
 
 function addFailed(commands: Command, cli: Cli) {
-  const listFailed = commands
-    .command('failed')
-    .description('failed batches, the oldest first; see redrive')
-    .option('--event <id>', 'only those with registrations for this event', parseId)
-    .option('--limit <batches>', 'at most this many', parseLimit, 100);
-  answeringFromDatabase(listFailed, cli, async (db, { event, limit }) => {
-    const { listFailedBatches } = await load();
-    const { failed, away } = await listFailedBatches(db, { eventId: event, limit });
+  const reads = reading(commands, cli, async () => (await import('../console.ts')).queueOperations);
+  reads('failed', 'batchFailed', ({ failed, away }: { failed: FailedBatch[]; away: number[] }) => {
     const rows = failed.map(({ batchId: batch, eventIds, ageMs, ...facts }) => {
       return { batch, events: eventIds.join(', '), ...facts, age: secondsText(ageMs) };
     });
@@ -114,7 +109,10 @@ function addFailed(commands: Command, cli: Cli) {
       text: failed.length === 0 ? 'no batch has failed' : tableOf(rows),
       ...(away.length > 0 && { failure: awayText(away) }),
     };
-  });
+  })
+    .description('failed batches, the oldest first; see redrive')
+    .option('--event <id>', 'only those with registrations for this event', parseId)
+    .option('--limit <batches>', 'at most this many', parseLimit, 100);
 }
 
 /** Returns the state of the queue. Never rejects: `down` is a result. `workers` is null if unknown. */
