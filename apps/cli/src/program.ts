@@ -1,10 +1,9 @@
 import { Command, Help, type CommandUnknownOpts, type Option } from '@commander-js/extra-typings';
-import { addAuditCommand } from '@floodgate/audit/cli';
 import { type Cli, endingOf } from '@floodgate/command';
 import manifest from '../package.json' with { type: 'json' };
 import { addEventCommands, addShardCommands } from '@floodgate/events/cli';
 import { addMailCommands } from '@floodgate/mail/cli';
-import { addAccessCommands, addOperatorCommands } from '@floodgate/operators/cli';
+import { addAccessCommands, addAuditCommand, addOperatorCommands } from '@floodgate/operators/cli';
 import { addKeyCommands, addPartnerCommands } from '@floodgate/partners/cli';
 import { addPassCommands } from '@floodgate/passes/cli';
 import { addGrantCommand, addMigrateCommand } from './set-up.ts';

@@ -56,13 +56,9 @@ export function addIdentityProvider(app: FastifyInstance, { db, log, provider, i
   const refuse = (error: Error & { code?: string }): never => {
     // The text of an error can contain the address of a person.
     log.warn({ reason: error.code ?? error.name }, 'a sign-in at the identity provider failed');
-    throw isOfProvider(error)
-      ? new Refusal(
-          403,
-          'The identity provider refused the sign-in',
-          'Try again, or sign in with a password.',
-        )
-      : new Refusal(503, 'The identity provider does not answer', 'Sign in with a password.');
+    if (!isOfProvider(error))
+      throw new Refusal(503, 'The identity provider does not answer', 'Sign in with a password.');
+    throw new Refusal(403, 'The identity provider refused the sign-in', 'Try again, or use a password.');
   };
 
   app.get('/sign-in/provider', async (_request, reply) => {
@@ -87,14 +83,12 @@ export function addIdentityProvider(app: FastifyInstance, { db, log, provider, i
     if (!state || !nonce || !verifier) throw new Refusal(403, 'This sign-in has expired', 'Start again.');
     const oidc = await import('openid-client');
     const config = await configured().catch(refuse);
-    const checks = {
-      expectedState: state,
-      expectedNonce: nonce,
-      pkceCodeVerifier: verifier,
-      idTokenExpected: true,
-    };
+    const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier };
     const tokens = await oidc
-      .authorizationCodeGrant(config, new URL(request.url, provider.url), checks)
+      .authorizationCodeGrant(config, new URL(request.url, provider.url), {
+        ...checks,
+        idTokenExpected: true,
+      })
       .catch(refuse);
     const { email, email_verified: isVerified }: Record<string, unknown> = tokens.claims() ?? {};
     const operatorId =

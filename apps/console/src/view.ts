@@ -19,11 +19,7 @@ export const MENU = [
 /** Answers with a page: its title and its content as HTML. */
 export function sendPage(reply: FastifyReply, title: string, main: string): FastifyReply {
   const { operator, url } = reply.request;
-  return reply.type('text/html; charset=utf-8').send(page(title, main, operator, url.split('?', 1)[0]!));
-}
-
-const page = (title: string, main: string, operator: OperatorPrincipal | null, path: string): string =>
-  html`<!doctype html>
+  const text = html`<!doctype html>
     <html lang="en">
       <head>
         <meta charset="utf-8" />
@@ -36,13 +32,15 @@ const page = (title: string, main: string, operator: OperatorPrincipal | null, p
       </head>
       <body>
         <a class="skip" href="#main">Skip to the content</a>
-        <header>!${operator ? header(operator, path) : '<strong>Floodgate</strong>'}</header>
+        <header>!${operator ? header(operator, url.split('?', 1)[0]!) : '<strong>Floodgate</strong>'}</header>
         <main id="main" tabindex="-1">
           <h1>${title}</h1>
           !${main}
         </main>
       </body>
     </html>`;
+  return reply.type('text/html; charset=utf-8').send(text);
+}
 
 const header = (operator: OperatorPrincipal, path: string) =>
   html`<strong>Floodgate</strong>

@@ -26,6 +26,9 @@ export async function insertAuditEntries(db: Database, actor: Actor, action: str
   );
 }
 
+/** A change with its time and author. */
+export type AuditEntry = Awaited<ReturnType<typeof readAuditLog>>[number];
+
 /**
  * Returns at most `limit` entries, newest first, not older than `since` and of `subject` if these are given. The actor is an operator's
  * name or "partner:7". Operators' and partners' entries have separate ids.

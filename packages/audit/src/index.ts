@@ -1,2 +1,2 @@
 export * from './actions.ts';
-export { expirePartnerEntries, readAuditLog } from './audit-log.ts';
+export { expirePartnerEntries, readAuditLog, type AuditEntry } from './audit-log.ts';

@@ -1,19 +1,13 @@
 import { Option, type Command } from '@commander-js/extra-typings';
 import { performing } from '@floodgate/audit/performing';
-import {
-  answeringChange,
-  answeringFromDatabase,
-  inputOf,
-  record,
-  tableOf,
-  type Cli,
-} from '@floodgate/command';
+import { answeringChange, inputOf, record, tableOf, type Cli } from '@floodgate/command';
 import { timeText } from '@floodgate/command/output';
 import { parseId, parseText, parseTimeOrNone, parseWhole } from '@floodgate/command/arguments';
 import { reading } from '@floodgate/operators/reading';
 import type { Event } from './events.ts';
 
 const loadActions = () => import('./actions.ts');
+const loadOperations = async () => (await import('./console.ts')).eventOperations;
 type Performs = ReturnType<typeof performing<Awaited<ReturnType<typeof loadActions>>>>;
 
 const EVENT = ['<eventId>', 'the event', parseId] as const;
@@ -50,22 +44,9 @@ export function addEventCommands(program: Command, cli: Cli) {
     .option('--cancel-until <time>', CANCEL_UNTIL, parseTimeOrNone)
     .addOption(TEST.implies({ mode: 'test' }));
   addUpdate(event, cli);
-  const list = event
-    .command('list')
+  reading(event, cli, loadOperations)('list', 'eventList', listText)
     .description('list events')
     .option('--archived', 'those that are archived');
-  answeringFromDatabase(list, cli, async (db, { archived }) => {
-    const { listEvents, listShards } = await import('./events.ts');
-    const [events, shards] = [await listEvents(db, archived), await listShards(db)];
-    const rows = events.map((row) => ({
-      id: row.id,
-      ...(shards.length > 1 && { shard: row.shardId }),
-      ...fieldsOf(row),
-      starts: row.startsAt,
-      created: row.createdAt,
-    }));
-    return { document: events, text: tableOf(rows) };
-  });
   addArchive(performs);
   performs('grant', 'grantEventAction', accessText)
     .description("open an event to a partner's keys")
@@ -128,8 +109,7 @@ function addUpdate(event: Command, cli: Cli) {
 /** `floodgate shard …` */
 export function addShardCommands(program: Command, cli: Cli) {
   const shard = program.command('shard').description('the shards of events');
-  const reads = reading(shard, cli, async () => (await import('./console.ts')).eventOperations);
-  reads('list', 'shardList', (shards: Record<'id' | 'events', number>[]) =>
+  reading(shard, cli, loadOperations)('list', 'shardList', (shards: Record<'id' | 'events', number>[]) =>
     tableOf(shards.map(({ id, events }) => ({ shard: id, events }))),
   ).description('list shards and the number of events in each');
   const performs = performing(shard, cli, loadActions);
@@ -145,6 +125,18 @@ const accessText = (access: { eventId: number; partnerId: number; granted: boole
 function createdText({ prefixIsShared, ...created }: Event & { prefixIsShared: boolean }) {
   const fields = record({ 'event id': created.id, ...fieldsOf(created) });
   return prefixIsShared ? `${fields}\n${SHARED_PREFIX}` : fields;
+}
+
+function listText(events: Event[]) {
+  const hasShards = events.some(({ shardId }) => shardId > 0);
+  const rowOf = (event: Event) => ({
+    id: event.id,
+    ...(hasShards && { shard: event.shardId }),
+    ...fieldsOf(event),
+    starts: event.startsAt,
+    created: event.createdAt,
+  });
+  return tableOf(events.map(rowOf));
 }
 
 /** Returns the columns of an event for text output. */

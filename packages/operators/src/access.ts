@@ -79,21 +79,22 @@ export function createSignIn(db: Database) {
     patienceMs: SIGN_IN_WITHIN_MS,
     waitingLimit: 10,
   });
-  return (name: string, password: string): Promise<number | undefined> =>
+  async function check(name: string, password: string): Promise<number | undefined> {
+    const { rows } = await sql<{ id: number; passwordHash: string | null }>`
+      select id, password_hash from operators
+      where name = ${name} and disabled_at is null and coalesce(locked_until < now(), true)`.execute(
+      inCamelCase(db),
+    );
+    const [operator] = rows;
+    const isRight = await isPassword(password, operator?.passwordHash ?? null);
+    if (operator) await countSignIn(db, operator.id, isRight);
+    return isRight ? operator!.id : undefined;
+  }
+  return (name: string, password: string) =>
     queue(
       0,
       () => true,
-      async () => {
-        const { rows } = await sql<{ id: number; passwordHash: string | null }>`
-        select id, password_hash from operators
-        where name = ${name} and disabled_at is null and coalesce(locked_until < now(), true)`.execute(
-          inCamelCase(db),
-        );
-        const [operator] = rows;
-        const isRight = await isPassword(password, operator?.passwordHash ?? null);
-        if (operator) await countSignIn(db, operator.id, isRight);
-        return isRight ? operator!.id : undefined;
-      },
+      () => check(name, password),
     );
 }
 

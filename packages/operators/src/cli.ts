@@ -5,6 +5,8 @@ import { parseExpiry, parseText } from '@floodgate/command/arguments';
 import type { OpenAccess, Operator } from './actions.ts';
 import { reading } from './reading.ts';
 
+export { addAuditCommand } from './audit-command.ts';
+
 const loadActions = () => import('./actions.ts');
 const loadOperations = async () => (await import('./console.ts')).operatorOperations;
 

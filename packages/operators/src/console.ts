@@ -36,7 +36,7 @@ export const operatorOperations = [
 const Selection = Type.Object({
   since: Type.Optional(Type.Date({ description: 'a time with an offset' })),
   subject: Type.Optional(text(1, 100)),
-  limit: Type.Optional(whole(1, 1_000)),
+  limit: Type.Optional(whole(1, 100_000)),
 });
 
 export const processOperations = [

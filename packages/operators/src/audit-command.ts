@@ -1,32 +1,31 @@
 import type { Command } from '@commander-js/extra-typings';
-import { answeringFromDatabase, tableOf, type Cli } from '@floodgate/command';
+import type { AuditEntry } from '@floodgate/audit';
+import { tableOf, type Cli } from '@floodgate/command';
 import { parseLimit, parseSince, parseText } from '@floodgate/command/arguments';
 import type { AuditedState } from '@floodgate/database';
+import { reading } from './reading.ts';
 
 /** Limit of the table's column for changes; --json shows all. */
 const SHOWN_CHARACTERS = 120;
 
 /** `floodgate audit` */
 export function addAuditCommand(program: Command, cli: Cli): void {
-  const audit = program
-    .command('audit')
+  reading(program, cli, async () => (await import('./console.ts')).auditOperations)(
+    'audit',
+    'auditList',
+    textOf,
+  )
     .description('list changes and their authors, newest first')
     .option('--since <when>', 'only changes after this time, or in this period (90d, 12h)', parseSince)
-    .option(
-      '--subject <kind:id>',
-      'only changes of this thing, e.g. ticket:7 or key:0123456789abcdef',
-      parseText,
-    )
+    .option('--subject <kind:id>', 'only changes of this thing, e.g. ticket:7', parseText)
     .option('--limit <entries>', 'maximum number of changes', parseLimit, 50);
-  answeringFromDatabase(audit, cli, async (db, selection) => {
-    const { readAuditLog } = await import('./audit-log.ts');
-    const entries = await readAuditLog(db, selection);
-    const rows = entries.map(({ at, actor, action, subject, before, after }) => {
-      const change = differenceOf(before ?? {}, after ?? {});
-      return { at, by: actor, action, subject, change };
-    });
-    return { document: entries, text: tableOf(rows) };
-  });
+}
+
+function textOf(entries: AuditEntry[]): string {
+  const rowOf = ({ at, actor: by, action, subject, before, after }: AuditEntry) => {
+    return { at, by, action, subject, change: differenceOf(before ?? {}, after ?? {}) };
+  };
+  return tableOf(entries.map(rowOf));
 }
 
 /** Returns the fields that differ, as in `capacity 100 → 200`. */
