@@ -3,8 +3,14 @@ import { createFixture } from '@floodgate/test/harness/fixture.ts';
 import { callOf } from './contenders/bulk.ts';
 import type { RunningContender } from './contenders/contender.ts';
 import { startFloodgate } from './contenders/floodgate.ts';
-import { generateLoad } from './load/generate.ts';
-import { answersOf, OK, totalAnswers, type LoadResult, type RequestShape } from './load/load.ts';
+import { generateLoad } from '@floodgate/rehearsal/load/generate';
+import {
+  answersOf,
+  OK,
+  totalAnswers,
+  type LoadResult,
+  type RequestShape,
+} from '@floodgate/rehearsal/load/load';
 import { dueIn, latencies } from './load/read-log.ts';
 import { finalizeAll } from './measure.ts';
 import { slowCommits } from './overload.ts';

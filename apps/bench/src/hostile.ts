@@ -2,8 +2,15 @@ import type { Database } from '@floodgate/database';
 import { createFixture, type Fixture } from '@floodgate/test/harness/fixture.ts';
 import { attendee } from '@floodgate/test/harness/partner-client.ts';
 import { startFloodgate } from './contenders/floodgate.ts';
-import { generateLoad } from './load/generate.ts';
-import { answersOf, OK, totalAnswers, type Load, type LoadResult, type RequestShape } from './load/load.ts';
+import { generateLoad } from '@floodgate/rehearsal/load/generate';
+import {
+  answersOf,
+  OK,
+  totalAnswers,
+  type Load,
+  type LoadResult,
+  type RequestShape,
+} from '@floodgate/rehearsal/load/load';
 import { dueIn, latencies } from './load/read-log.ts';
 import { MemoryWatch } from './memory-watch.ts';
 import type { Progress } from './progress.ts';

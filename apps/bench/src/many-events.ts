@@ -3,7 +3,7 @@ import { issueKey } from '@floodgate/partners';
 import { sql } from 'kysely';
 import { randomBytes } from 'node:crypto';
 import { attendee } from '@floodgate/test/harness/partner-client.ts';
-import type { RequestShape } from './load/load.ts';
+import type { RequestShape } from '@floodgate/rehearsal/load/load';
 import { ROOMY } from './workloads.ts';
 
 /** An event with a ticket that does not sell out. */

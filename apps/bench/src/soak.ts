@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createFixture } from '@floodgate/test/harness/fixture.ts';
 import { floodgate } from './contenders/floodgate.ts';
-import { generateLoad } from './load/generate.ts';
-import { answersOf, OK } from './load/load.ts';
+import { generateLoad } from '@floodgate/rehearsal/load/generate';
+import { answersOf, OK } from '@floodgate/rehearsal/load/load';
 import { finalizeAll, findFault } from './measure.ts';
 import { Meter } from './meter.ts';
 import type { Progress } from './progress.ts';

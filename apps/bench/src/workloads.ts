@@ -2,7 +2,7 @@ import { attendee } from '@floodgate/test/harness/partner-client.ts';
 import { callOf } from './contenders/bulk.ts';
 import type { RunFixture } from './contenders/contender.ts';
 import { LISTED_TICKETS } from './contenders/example-tickets.ts';
-import type { Load, RequestShape } from './load/load.ts';
+import type { Load, RequestShape } from '@floodgate/rehearsal/load/load';
 
 /** More seats than any run can sell. */
 export const ROOMY = 2_000_000_000;

@@ -14,6 +14,7 @@ import {
   addRegistrationCommands,
   addStatusCommand,
 } from '@floodgate/registrations/cli';
+import { addRehearseCommand } from '@floodgate/rehearsal/cli';
 import { addTicketCommands } from '@floodgate/tickets/cli';
 import { addWebhookCommands } from '@floodgate/webhooks/cli';
 
@@ -34,6 +35,7 @@ const COMMANDS = [
   addQueueCommands,
   addRedriveCommand,
   addReconcileCommand,
+  addRehearseCommand,
   addOperatorCommands,
   addAccessCommands,
   addAuditCommand,

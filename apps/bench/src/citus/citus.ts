@@ -1,7 +1,7 @@
 import type { Database } from '@floodgate/database';
 import { sql } from 'kysely';
-import { generateLoad } from '../load/generate.ts';
-import { answersOf, OK, totalAnswers, type LoadResult } from '../load/load.ts';
+import { generateLoad } from '@floodgate/rehearsal/load/generate';
+import { answersOf, OK, totalAnswers, type LoadResult } from '@floodgate/rehearsal/load/load';
 import { createManyEvents, type ManyEvents } from '../many-events.ts';
 import { cpuMicrosOfTree } from '@floodgate/test/harness/process-usage.ts';
 import type { Progress } from '../progress.ts';

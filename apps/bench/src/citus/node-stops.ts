@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '@floodgate/database';
 import { sql, type SqlBool } from 'kysely';
-import { generateLoad } from '../load/generate.ts';
-import { NUMBER, type Load, type RequestLog } from '../load/load.ts';
+import { generateLoad } from '@floodgate/rehearsal/load/generate';
+import { NUMBER, type Load, type RequestLog } from '@floodgate/rehearsal/load/load';
 import { countCodes, dueIn, latencies, type Span } from '../load/read-log.ts';
 import { account, readStored } from '../outages.ts';
 import type { Progress } from '../progress.ts';

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { connect, type Database } from '@floodgate/database';
 import { sql } from 'kysely';
-import type { Load, LoadResult } from '../load/load.ts';
+import type { Load, LoadResult } from '@floodgate/rehearsal/load/load';
 import type { Contender } from './contender.ts';
 
 export interface BatchedInserts {

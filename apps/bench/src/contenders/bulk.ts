@@ -1,5 +1,5 @@
-import { generateLoad } from '../load/generate.ts';
-import type { Load, LoadResult, RequestShape } from '../load/load.ts';
+import { generateLoad } from '@floodgate/rehearsal/load/generate';
+import type { Load, LoadResult, RequestShape } from '@floodgate/rehearsal/load/load';
 import type { Contender } from './contender.ts';
 import { startFloodgate } from './floodgate.ts';
 

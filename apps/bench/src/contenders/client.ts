@@ -1,8 +1,9 @@
-import { generateLoad } from '../load/generate.ts';
+import { generateLoad } from '@floodgate/rehearsal/load/generate';
 import type { Contender } from './contender.ts';
 import { startFloodgate } from './floodgate.ts';
 
 /** Concurrent registrations of the process. */
+const CLIENT = new URL('../load/client-main.ts', import.meta.url);
 const AT_ONCE = 4_000;
 
 /** Floodgate with one process that registers attendees one by one through @floodgate/client. */
@@ -11,6 +12,6 @@ export const client: Contender = {
   description: `Floodgate, asked by one process with register() of @floodgate/client, ${AT_ONCE} at once`,
   start: async (surroundings) => ({
     ...(await startFloodgate(surroundings)),
-    generate: (load) => generateLoad({ ...load, connections: AT_ONCE }, 'client-main.ts'),
+    generate: (load) => generateLoad({ ...load, connections: AT_ONCE }, { program: CLIENT }),
   }),
 };

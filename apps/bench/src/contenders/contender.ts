@@ -1,5 +1,5 @@
 import type { Database } from '@floodgate/database';
-import type { Load, LoadResult } from '../load/load.ts';
+import type { Load, LoadResult } from '@floodgate/rehearsal/load/load';
 
 /** The parts of a system, which are measured separately. */
 export const PARTS = ['api', 'worker', 'postgres', 'redis'] as const;

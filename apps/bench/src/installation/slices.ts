@@ -1,5 +1,5 @@
-import { generateLoad } from '../load/generate.ts';
-import { answersOf, OK, type RequestShape } from '../load/load.ts';
+import { generateLoad } from '@floodgate/rehearsal/load/generate';
+import { answersOf, OK, type RequestShape } from '@floodgate/rehearsal/load/load';
 import type { Installation } from './installation.ts';
 
 export interface SliceOptions {

@@ -1,5 +1,5 @@
 import { callOf } from '../contenders/bulk.ts';
-import type { RequestShape } from '../load/load.ts';
+import type { RequestShape } from '@floodgate/rehearsal/load/load';
 import type { Figure } from '../results.ts';
 import { registrationOf, ROOMY } from '../workloads.ts';
 import type { Installation } from './installation.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { listTickets } from '@floodgate/tickets';
 import { waitUntil } from '@floodgate/test/harness/wait-until.ts';
-import { generateLoad } from '../load/generate.ts';
-import { answersOf, OK, type RequestShape } from '../load/load.ts';
+import { generateLoad } from '@floodgate/rehearsal/load/generate';
+import { answersOf, OK, type RequestShape } from '@floodgate/rehearsal/load/load';
 import type { Figure } from '../results.ts';
 import { registrationOf, ROOMY } from '../workloads.ts';
 import type { Installation } from './installation.ts';

@@ -2,8 +2,8 @@
 // result and ends.
 import { once } from 'node:events';
 import { createClient, type RegistrationRequest } from '@floodgate/client';
-import type { Load, LoadResult, RequestShape } from './load.ts';
-import { Tally } from './run-load.ts';
+import type { Load, LoadResult, RequestShape } from '@floodgate/rehearsal/load/load';
+import { Tally } from '@floodgate/rehearsal/load/run-load';
 
 process.on('disconnect', () => process.exit());
 const [load] = (await once(process, 'message')) as [Load];

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { RequestLog } from './load.ts';
+import type { RequestLog } from '@floodgate/rehearsal/load/load';
 import { countCodes, dueIn, latencies, rateIn, secondsUntilUsual } from './read-log.ts';
 
 /** Requests as [due at, answered at, code]. */

@@ -1,5 +1,5 @@
 import { quantile } from '../report/statistics.ts';
-import type { RequestLog } from './load.ts';
+import type { RequestLog } from '@floodgate/rehearsal/load/load';
 
 /** A period, in ms since the first phase. */
 export interface Span {

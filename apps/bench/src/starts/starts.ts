@@ -1,5 +1,5 @@
 import { withFlags, type Contender } from '../contenders/contender.ts';
-import { generateLoad } from '../load/generate.ts';
+import { generateLoad } from '@floodgate/rehearsal/load/generate';
 import { measure } from '../measure.ts';
 import type { Progress } from '../progress.ts';
 import { median } from '../report/statistics.ts';

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 
 /**
  * Receives the status of an answer, e.g. "200", or "cut" if the connection ended too early, and the last chunk of the answer, usually all
@@ -33,21 +34,24 @@ export class Connection {
   }
 
   static async open(baseUrl: string): Promise<Connection> {
-    const { hostname, port } = new URL(baseUrl);
-    const socket = connect({
-      host: hostname,
-      port: Number(port),
-      noDelay: true,
-      onread: {
-        buffer: readBuffer,
-        callback: (bytes) => {
-          connection.#read(readBuffer.subarray(0, bytes));
-          return true;
-        },
-      },
-    });
+    const { protocol, hostname, port } = new URL(baseUrl);
+    const isTls = protocol === 'https:';
+    const to = { host: hostname, port: Number(port || (isTls ? 443 : 80)), noDelay: true };
+    const socket = isTls
+      ? connectTls({ ...to, servername: hostname })
+      : connect({
+          ...to,
+          onread: {
+            buffer: readBuffer,
+            callback: (bytes) => {
+              connection.#read(readBuffer.subarray(0, bytes));
+              return true;
+            },
+          },
+        });
     const connection = new Connection(socket);
-    await once(socket, 'connect');
+    if (isTls) socket.on('data', (chunk: Buffer) => connection.#read(chunk));
+    await once(socket, isTls ? 'secureConnect' : 'connect');
     return connection;
   }
 

@@ -1,29 +1,35 @@
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Connection } from './connection.ts';
-import type { Load, LoadResult, Phase, RequestShape } from './load.ts';
+import type { Load, LoadProgress, LoadResult, Phase, RequestShape } from './load.ts';
 import { RequestRecorder } from './request-recorder.ts';
 
 /** Limit of the wait for missing answers after the load. */
 const LAST_ANSWERS_MS = 10_000;
 const TICK_MS = 1;
+const PROGRESS_MS = 1_000;
 const FIRST_CONNECTIONS = 64;
 /** Less than a server's accept queue. */
 const OPENED_AT_ONCE = 256;
 
-/** Generates a load in this process. */
-export async function runLoad(load: Load): Promise<LoadResult> {
+/** Generates a load in this process. `onProgress` is called every second of an open loop. */
+export async function runLoad(
+  load: Load,
+  onProgress: (progress: LoadProgress) => void = () => {},
+): Promise<LoadResult> {
   const requests = load.requests.map((request) => rawRequest(load.baseUrl, request));
   const phases = phasesOf(load);
   const seconds = phases?.reduce((sum, phase) => sum + phase.seconds, 0) ?? load.seconds;
   const openAtFirst = phases && !load.greeting ? FIRST_CONNECTIONS : load.connections;
   const connections = await openConnections(load.baseUrl, Math.min(openAtFirst, load.connections));
+  if (connections.length === 0) throw new Error(`${load.baseUrl} accepts no connections`);
   if (load.greeting) await greet(connections, rawRequest(load.baseUrl, load.greeting));
   const tally = new Tally();
   const recorder = load.logged && new RequestRecorder(requests);
   const cpuBefore = process.cpuUsage();
   const startedAt = performance.now();
-  if (phases) await runOpenLoop(phases, new Partners(load, connections, requests, tally, recorder));
+  if (phases)
+    await runOpenLoop(phases, new Partners(load, connections, requests, tally, recorder), onProgress);
   else await runClosedLoop(load, connections, requests, tally);
   const cpu = process.cpuUsage(cpuBefore);
   const endedAt = Math.max(startedAt + seconds * 1000, tally.lastAnswerAt);
@@ -33,6 +39,7 @@ export async function runLoad(load: Load): Promise<LoadResult> {
     answers: tally.answers,
     latencyMs: tally.latency(),
     cpuMicros: cpu.user + cpu.system,
+    ...(phases && { lateMs: tally.late.percentile(99) / 1000 }),
     ...(recorder && { log: recorder.log(startedAt) }),
   };
 }
@@ -47,6 +54,8 @@ function phasesOf({ phases, seconds, arrivalsPerSecond }: Load): Phase[] | undef
 export class Tally {
   readonly answers: Record<string, number> = {};
   lastAnswerAt = 0;
+  /** How far the generator was behind its schedule, in microseconds. */
+  readonly late: RecordableHistogram = createHistogram({ highest: 60_000_000, figures: 3 });
   readonly #micros: RecordableHistogram = createHistogram({ highest: 60_000_000, figures: 3 });
 
   add(status: string, sentAt: number): void {
@@ -86,8 +95,9 @@ async function runClosedLoop(
   };
   const reopen = async () => {
     const [connection] = await openConnections(load.baseUrl, 1);
-    connections.push(connection!);
-    next(connection!);
+    if (!connection) return;
+    connections.push(connection);
+    next(connection);
   };
   connections.forEach(next);
   await delay(load.seconds * 1000);
@@ -106,14 +116,19 @@ async function waitForLastAnswers(count: () => number, tally: Tally): Promise<vo
   }
 }
 
-async function runOpenLoop(phases: Phase[], partners: Partners): Promise<void> {
-  const startedAt = performance.now();
-  let phaseStartsAt = startedAt;
+async function runOpenLoop(
+  phases: Phase[],
+  partners: Partners,
+  onProgress: (progress: LoadProgress) => void,
+): Promise<void> {
+  const reporting = setInterval(() => onProgress(partners.progress), PROGRESS_MS);
+  let phaseStartsAt = performance.now();
   for (const { seconds, perSecond } of phases) {
     await runPhase({ seconds, perSecond }, phaseStartsAt, partners);
     phaseStartsAt += seconds * 1000;
   }
   await partners.finish();
+  clearInterval(reporting);
 }
 
 /** Draws the arrivals of each tick of a clock that is independent of this process's delays. */
@@ -127,6 +142,7 @@ async function runPhase({ seconds, perSecond }: Phase, startsAt: number, partner
     ) {
       for (let arrivals = poisson((perSecond * TICK_MS) / 1000); arrivals > 0; arrivals--)
         partners.arrive(startsAt + tick * TICK_MS);
+      partners.tally.late.record(Math.max(1, Math.round((now - startsAt - tick * TICK_MS) * 1000)));
     }
     partners.sendDue();
   }
@@ -136,7 +152,7 @@ async function runPhase({ seconds, perSecond }: Phase, startsAt: number, partner
 class Partners {
   readonly #load: Load;
   readonly #requests: Buffer[];
-  readonly #tally: Tally;
+  readonly tally: Tally;
   readonly #recorder: RequestRecorder | undefined;
   readonly #idle: Connection[];
   #open: number;
@@ -157,7 +173,7 @@ class Partners {
     this.#idle = connections;
     this.#open = connections.length;
     this.#requests = requests;
-    this.#tally = tally;
+    this.tally = tally;
     this.#recorder = recorder;
   }
 
@@ -185,8 +201,12 @@ class Partners {
 
   /** Waits for missing answers and closes all connections. */
   async finish(): Promise<void> {
-    await waitForLastAnswers(() => this.#unanswered, this.#tally);
+    await waitForLastAnswers(() => this.#unanswered, this.tally);
     for (const connection of this.#idle) connection.close();
+  }
+
+  get progress(): LoadProgress {
+    return { sent: this.#sent, answered: this.#arrivals.length - this.#unanswered };
   }
 
   get #dueCount(): number {
@@ -198,6 +218,8 @@ class Partners {
     this.#opening += count;
     const connections = await openConnections(this.#load.baseUrl, count);
     this.#opening -= count;
+    // The next tick tries again to open those that failed.
+    this.#open -= count - connections.length;
     for (const connection of connections) this.#sendNext(connection);
   }
 
@@ -212,7 +234,7 @@ class Partners {
     this.#sent += 1;
     const request = this.#requests[number % this.#requests.length]!;
     connection.send(this.#recorder?.sending(number, request) ?? request, (status, piece) => {
-      this.#tally.add(status, arrivedAt);
+      this.tally.add(status, arrivedAt);
       this.#recorder?.answered(number, status, piece);
       this.#unanswered -= 1;
       if (connection.isOpen) this.#sendNext(connection);
@@ -230,11 +252,14 @@ class Partners {
   }
 }
 
+/** Opens connections. Returns those that could be opened. */
 async function openConnections(baseUrl: string, count: number): Promise<Connection[]> {
   const opened: Connection[] = [];
-  while (opened.length < count) {
-    const atOnce = Math.min(OPENED_AT_ONCE, count - opened.length);
-    opened.push(...(await Promise.all(Array.from({ length: atOnce }, () => Connection.open(baseUrl)))));
+  for (let missing = count; missing > 0; missing -= OPENED_AT_ONCE) {
+    const atOnce = Math.min(OPENED_AT_ONCE, missing);
+    const opening = Array.from({ length: atOnce }, () => Connection.open(baseUrl));
+    for (const one of await Promise.allSettled(opening))
+      if (one.status === 'fulfilled') opened.push(one.value);
   }
   return opened;
 }

@@ -60,6 +60,12 @@ export interface RequestLog {
   detail: string[];
 }
 
+/** An open loop so far. */
+export interface LoadProgress {
+  sent: number;
+  answered: number;
+}
+
 /** The result of a load. */
 export interface LoadResult {
   /** Time from the first send to the last answer, at least the requested time. */
@@ -72,6 +78,8 @@ export interface LoadResult {
   latencyMs: { p50: number; p90: number; p99: number; max: number };
   /** CPU time of the generator. */
   cpuMicros: number;
+  /** Open loop: how far the generator was behind its schedule, the 99th percentile in milliseconds. */
+  lateMs?: number;
   /** Present if the load requests it. */
   log?: RequestLog;
 }

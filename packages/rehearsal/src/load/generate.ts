@@ -1,0 +1,34 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import type { Load, LoadProgress, LoadResult } from './load.ts';
+
+interface GenerateOptions {
+  /** The program that generates the load. */
+  program?: URL;
+  /** Called every second. */
+  onProgress?: (progress: LoadProgress) => void;
+}
+
+/**
+ * Generates a load in a separate process, so that the caller's work and garbage are not measured. Throws if that process fails.
+ */
+export async function generateLoad(
+  load: Load,
+  { program = new URL('main.ts', import.meta.url), onProgress }: GenerateOptions = {},
+): Promise<LoadResult> {
+  const child = fork(program, [], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    // The log consists of typed arrays.
+    serialization: 'advanced',
+    execArgv: [],
+  });
+  let result: LoadResult | undefined;
+  child.on('message', (message: LoadResult | { progress: LoadProgress }) => {
+    if ('progress' in message) onProgress?.(message.progress);
+    else result = message;
+  });
+  child.send(load);
+  await once(child, 'exit');
+  if (!result) throw new Error(`the load generator ended with ${child.exitCode}`);
+  return result;
+}

@@ -1,0 +1,81 @@
+import type { RequestLog } from './load/load.ts';
+
+/** The rehearsed launch in figures. */
+export interface Figures {
+  /** Scheduled, sent and answered requests. */
+  offered: number;
+  answered: number;
+  /** By response code, or "cut" if the connection ended, "none" without an answer, "gone" if no connection became free. */
+  codes: Record<string, number>;
+  /** From the scheduled arrival to the answer, in milliseconds; null without answers. */
+  p50: number | null;
+  p90: number | null;
+  p95: number | null;
+  p99: number | null;
+  /** Pass references that were given out more than once. */
+  soldTwice: number;
+  /** Requests that left late although a connection was free: the 99th percentile, in milliseconds. */
+  lateMs: number;
+}
+
+/** Answers that say that nothing is for sale, and not that the service failed. */
+const REGULAR = ['00', '31', '32', '33', '37'];
+
+/** Returns the value below which this share of the sorted values lies; null without values. */
+export function quantile(sorted: Float64Array, share: number): number | null {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? null;
+}
+
+/** Returns the figures of all requests. */
+export function figuresOf({ dueAt, answeredAt, code, detail }: RequestLog, lateMs: number): Figures {
+  const codes: Record<string, number> = {};
+  for (const one of code) codes[one] = (codes[one] ?? 0) + 1;
+  const times = answeredAt
+    .map((at, number) => at - dueAt[number]!)
+    .filter((ms) => !Number.isNaN(ms))
+    .sort();
+  const references = detail.filter((_, number) => code[number] === '00');
+  return {
+    offered: code.length,
+    answered: times.length,
+    codes,
+    p50: quantile(times, 0.5),
+    p90: quantile(times, 0.9),
+    p95: quantile(times, 0.95),
+    p99: quantile(times, 0.99),
+    soldTwice: references.length - new Set(references).size,
+    lateMs,
+  };
+}
+
+/** An objective, with the figure that was measured. */
+export interface Objective {
+  name: string;
+  unit: 'ms' | '%' | '';
+  atMost: number;
+  /** Null: there were no answers. */
+  measured: number | null;
+  isMet: boolean;
+}
+
+/** Returns the percentage of requests that failed: no answer, or one that does not come from the rules of the sale. */
+export function failedPercent({ offered, codes }: Figures): number {
+  const regular = REGULAR.reduce((sum, code) => sum + (codes[code] ?? 0), 0);
+  return (1 - regular / Math.max(1, offered)) * 100;
+}
+
+/** Judges a launch by the objectives that marketplaces set for reservations, and by our own: no seat is sold twice. */
+export function judge(figures: Figures): Objective[] {
+  const failed = failedPercent(figures);
+  const rows: [name: string, unit: Objective['unit'], atMost: number, measured: number | null][] = [
+    ['Viator: p90 of a reservation', 'ms', 1_000, figures.p90],
+    ['GetYourGuide: p95 of a reservation', 'ms', 3_000, figures.p95],
+    ['Expedia: p99 of a sale', 'ms', 1_000, figures.p99],
+    ['Viator: failed reservations', '%', 1.5, failed],
+    ['Viator: not available', '%', 0.2, failed],
+    ['Seats sold twice', '', 0, figures.soldTwice],
+  ];
+  return rows.map(([name, unit, atMost, measured]) => {
+    return { name, unit, atMost, measured, isMet: measured !== null && measured <= atMost };
+  });
+}

@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto';
+import { Failure } from '@floodgate/service/failure';
+import { adviceOf } from './advice.ts';
+import { generateLoad } from './load/generate.ts';
+import { NUMBER, type RequestLog, type RequestShape } from './load/load.ts';
+import { figuresOf, judge, type Figures, type Objective } from './objectives.ts';
+import { observe } from './observe.ts';
+
+const TEST_KEY = 'fg_test_';
+const ANSWER_WITHIN_MS = 10_000;
+/** A person who has waited for a connection for so long leaves. */
+const PATIENCE_MS = 10_000;
+
+export interface RehearsalOptions {
+  /** The address of the API or of its proxy. */
+  url: string;
+  /** A key for test events. */
+  secretKey: string;
+  eventRef: string;
+  /** Undefined: the ticket on sale with the most seats left. */
+  ticketId?: number | undefined;
+  perSecond: number;
+  seconds: number;
+  /** At most so many connections. */
+  connections: number;
+  /** The addresses of the metrics of the API processes and of a worker. */
+  metrics: readonly string[];
+  onProgress: (progress: { sent: number; answered: number }) => void;
+}
+
+/** The result of a rehearsal. */
+export interface Rehearsal extends Pick<RehearsalOptions, 'url' | 'perSecond' | 'seconds'> {
+  startedAt: Date;
+  figures: Figures;
+  objectives: Objective[];
+  advice: string[];
+  log: RequestLog;
+}
+
+/**
+ * Registers people who do not exist for a test event, as a launch does: they arrive at random times, however long the answers take. Throws
+ * Failure if the key is not for test events, or if the event has no ticket on sale.
+ */
+export async function rehearse(options: RehearsalOptions): Promise<Rehearsal> {
+  const { url, perSecond, seconds, connections, metrics, onProgress } = options;
+  if (!options.secretKey.startsWith(TEST_KEY))
+    throw new Failure(`a rehearsal needs a key for test events: it begins with ${TEST_KEY}`);
+  const request = registrationFor(options, await ticketOf(options));
+  const observer = await observe(metrics).catch((error: Error) => {
+    throw new Failure(`the metrics cannot be read: ${error.message}`);
+  });
+  const startedAt = new Date();
+  const load = { baseUrl: url, requests: [request], connections, seconds, arrivalsPerSecond: perSecond };
+  const { log, lateMs } = await generateLoad(
+    { ...load, logged: true, patienceMs: PATIENCE_MS },
+    { onProgress },
+  );
+  const figures = figuresOf(log!, lateMs ?? 0);
+  const objectives = judge(figures);
+  const advice = adviceOf(figures, objectives, await observer.stop());
+  return { url, perSecond, seconds, startedAt, figures, objectives, advice, log: log! };
+}
+
+const headersOf = ({ secretKey, eventRef }: RehearsalOptions) => ({
+  'x-secret-key': secretKey,
+  'x-event-ref': eventRef,
+});
+
+interface Ticket {
+  id: number;
+  /** Seats left. */
+  count: number;
+}
+
+async function ticketOf(options: RehearsalOptions): Promise<number> {
+  const answer = await fetch(new URL('/api/v1/events/tickets', options.url), {
+    headers: headersOf(options),
+    signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+  }).catch((error: Error) => {
+    throw new Failure(`${new URL(options.url).host} does not answer (${error.message})`);
+  });
+  const body = (await answer.json().catch(() => null)) as Record<string, unknown> | null;
+  if (body?.['responseCode'] !== '00')
+    throw new Failure(`Get Tickets was answered ${answer.status}: ${String(body?.['responseMessage'])}`);
+  const tickets = body['responseData'] as Ticket[];
+  if (options.ticketId !== undefined) return options.ticketId;
+  const [roomiest] = tickets.toSorted((one, other) => other.count - one.count);
+  if (!roomiest) throw new Failure('the event has no ticket on sale');
+  return roomiest.id;
+}
+
+/** Returns a registration. Each one sent has an address of its own, which does not exist. */
+function registrationFor(options: RehearsalOptions, organizedEventTicketID: number): RequestShape {
+  const attendee = { fullName: 'Rehearsal', emailAddress: `${NUMBER}@${randomUUID()}.invalid` };
+  return {
+    method: 'POST',
+    path: '/api/v1/events/register',
+    headers: headersOf(options),
+    body: JSON.stringify({ organizedEventTicketID, ...attendee }),
+  };
+}

@@ -1,0 +1,144 @@
+import { html } from 'ghtml';
+import type { RequestLog } from './load/load.ts';
+import { quantile, type Objective } from './objectives.ts';
+import type { Rehearsal } from './rehearse.ts';
+
+/** A line of a plot: a value per second, null where there is none. */
+interface Line {
+  name: string;
+  values: (number | null)[];
+}
+
+const [WIDTH, HEIGHT, LEFT, TOP] = [720, 220, 60, 10];
+const COLOURS = ['#2563eb', '#b45309', '#15803d', '#be123c', '#7c3aed', '#0e7490'];
+
+/** Returns lines over the seconds of the rehearsal as an SVG picture. */
+export function plot(title: string, lines: readonly Line[]): string {
+  const all = lines.flatMap(({ values }) => values.filter((value) => value !== null));
+  const most = Math.max(1, ...all);
+  const seconds = Math.max(2, ...lines.map(({ values }) => values.length));
+  const x = (second: number) => LEFT + (second / (seconds - 1)) * (WIDTH - LEFT);
+  const y = (value: number) => TOP + (1 - value / most) * HEIGHT;
+  const pathOf = ({ values }: Line) =>
+    values
+      .flatMap((value, second) => (value === null ? [] : `${x(second).toFixed(1)},${y(value).toFixed(1)}`))
+      .join(' ');
+  const grid = [0, 0.5, 1].map(
+    (share) =>
+      html`<line x1="${LEFT}" x2="${WIDTH}" y1="${y(most * share)}" y2="${y(most * share)}" class="grid" />
+        <text x="${LEFT - 6}" y="${y(most * share) + 4}" text-anchor="end"
+          >${Math.round(most * share)}</text
+        >`,
+  );
+  return html`<figure>
+    <figcaption>${title}</figcaption>
+    <svg viewBox="0 0 ${WIDTH} ${HEIGHT + 40}" role="img" aria-label="${title}">
+      !${grid}
+      <text x="${WIDTH}" y="${HEIGHT + 32}" text-anchor="end">${seconds - 1} s</text>
+      !${lines.map(
+        (line, index) =>
+          html`<polyline
+            points="${pathOf(line)}"
+            fill="none"
+            stroke="${colourOf(index)}"
+            stroke-width="2"
+          />`,
+      )}
+    </svg>
+    <p>!${lines.map(({ name }, index) => html`<b style="color:${colourOf(index)}">■</b> ${name} `)}</p>
+  </figure>`;
+}
+
+const colourOf = (index: number) => COLOURS[index % COLOURS.length]!;
+
+/** Returns the values of each second of a rehearsal: of requests by the time at which they were due. */
+function bySecond(log: RequestLog, valueOf: (numbers: number[]) => number | null): (number | null)[] {
+  const seconds: number[][] = [];
+  log.dueAt.forEach((at, number) => (seconds[Math.floor(at / 1_000)] ??= []).push(number));
+  return Array.from(seconds, (numbers) => valueOf(numbers ?? []));
+}
+
+const latencyIn = (log: RequestLog, share: number) => (numbers: number[]) => {
+  const times = numbers.map((number) => log.answeredAt[number]! - log.dueAt[number]!);
+  return quantile(Float64Array.from(times.filter((ms) => !Number.isNaN(ms))).sort(), share);
+};
+
+/** Returns a figure with its unit, for people. */
+export function figureText({ measured, unit }: Pick<Objective, 'measured' | 'unit'>): string {
+  if (measured === null) return 'no answers';
+  return `${measured >= 100 || unit === '' ? Math.round(measured) : measured.toFixed(2)} ${unit}`.trimEnd();
+}
+
+const STYLE = `
+:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
+body { max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
+table { border-collapse: collapse; } th, td { padding: .3rem .8rem; text-align: left; border-bottom: 1px solid #8884; }
+figure { margin: 2rem 0; } figcaption { font-weight: 600; } svg { width: 100%; height: auto; }
+text { fill: currentColor; font-size: 12px; } .grid { stroke: currentColor; opacity: .2; }`;
+
+/** Returns the report as one HTML page that loads nothing. It contains no keys and no attendees. */
+export function reportOf({
+  url,
+  perSecond,
+  seconds,
+  startedAt,
+  figures,
+  objectives,
+  advice,
+  log,
+}: Rehearsal) {
+  const isPassed = objectives.every(({ isMet }) => isMet);
+  const codes = Object.keys(figures.codes).toSorted();
+  const ofCode = (code: string) =>
+    bySecond(log, (numbers) => numbers.filter((number) => log.code[number] === code).length);
+  const latencies = [0.5, 0.9, 0.99].map((share) => {
+    return { name: `p${share * 100}`, values: bySecond(log, latencyIn(log, share)) };
+  });
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>Rehearsal of a launch</title>
+        <style>
+          !${STYLE}
+        </style>
+      </head>
+      <body>
+        <h1>Rehearsal of a launch: ${isPassed ? 'passed' : 'failed'}</h1>
+        <p>
+          ${new URL(url).host}, ${perSecond} registrations per second for ${seconds} s,
+          ${startedAt.toISOString()}
+        </p>
+        <ul>
+          !${advice.map((sentence) => html`<li>${sentence}</li>`)}
+        </ul>
+        <table>
+          <thead>
+            <tr>
+              <th>Objective</th>
+              <th>At most</th>
+              <th>Measured</th>
+              <th>Met</th>
+            </tr>
+          </thead>
+          <tbody>
+            !${objectives.map(rowOf)}
+          </tbody>
+        </table>
+        !${plot(
+          'Answers per second, by response code',
+          codes.map((name) => ({ name, values: ofCode(name) })),
+        )}
+        !${plot('Time from the scheduled arrival to the answer, in milliseconds', latencies)}
+      </body>
+    </html>`;
+}
+
+const rowOf = (objective: Objective) =>
+  html`<tr>
+    <td>${objective.name}</td>
+    <td>${objective.atMost} ${objective.unit}</td>
+    <td>${figureText(objective)}</td>
+    <td>${objective.isMet ? 'yes' : 'no'}</td>
+  </tr>`;
