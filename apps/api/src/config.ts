@@ -22,6 +22,11 @@ const settings = {
     default: 'false',
     description: 'true: log one line per request with its id, route, response code and time',
   }),
+  DRAIN_MS: whole(
+    'how long a stop waits until a proxy has ended its connections; longer than the proxy keeps an idle connection',
+    [0, 60_000],
+    0,
+  ),
   READ_CONNECTIONS: whole('connections to Postgres, except those that reserve seats', [1, 100], 4),
   ANSWER_WITHIN_MS: whole(
     'time limit for the answer to a registration or a list of registrations; after it, the answer is 90 or 91',

@@ -11,6 +11,7 @@ import {
 } from '@floodgate/database';
 import {
   buildApi,
+  drain,
   parseReferenceDemo,
   refusals,
   type ApiContext,
@@ -86,7 +87,7 @@ export async function startApi(config: ApiConfig, log: Logger) {
   const recorded = { log, metrics, hasAccessLog: config.ACCESS_LOG === 'true' };
   const parts = { ...recorded, reads, queue: producer, closeWithinMs, capabilities, contactUrl, demo };
   const app = await buildApi(parts);
-  opened.defer(() => app.close());
+  opened.defer(() => drain(app, config.DRAIN_MS).then(() => app.close()));
   if (metrics) {
     metrics.pools(() => Object.fromEntries(Array.from(pools, ([name, pool]) => [name, connectionsOf(pool)])));
     opened.use(await serveHealth({ host: config.HOST, port: config.METRICS_PORT, metrics }));

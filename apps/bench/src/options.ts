@@ -33,6 +33,7 @@ export const USAGE = `npm run bench [-- options]
     --rows <n>              e-mails of a round (default: 20000)
   --idle              npm start: CPU with 0, 1,000 and 10,000 idle webhooks; about 7 min
     --checkout <folder>     these five: npm start of another, installed checkout
+  --rehearsal         the generator of floodgate rehearse: 20,000 requests a second to a server that only answers; under 1 min
   --contender <names> only these: ${allContenders.map(({ name }) => `"${name}"`).join(', ')}
   --only <workloads>  only these, e.g. "hot ticket,mix"
   --pairs <n>         pairs of runs of each comparison
@@ -62,6 +63,7 @@ const GOES_WITH: Record<string, readonly string[]> = {
   watch: ['pairs', 'seconds', 'checkout'],
   mails: ['pairs', 'rows', 'checkout'],
   idle: ['seconds', 'checkout'],
+  rehearsal: ['pairs', 'seconds'],
 };
 const GOES_WITH_FULL_PLAN = ['contender', 'only', 'pairs', 'seconds'];
 const DEFAULT_STARTS = '30';
@@ -95,6 +97,7 @@ export function parseOptions(args: readonly string[]) {
       watch: { type: 'boolean' },
       mails: { type: 'boolean' },
       idle: { type: 'boolean' },
+      rehearsal: { type: 'boolean' },
       checkout: { type: 'string' },
       rows: { type: 'string' },
       'redis-seconds': { type: 'string' },

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { failure, type FailureCode } from '@floodgate/contract';
 import { http } from '@floodgate/service';
 import type { FastifyInstance } from 'fastify';
@@ -39,6 +40,16 @@ export function closeInOrder(app: FastifyInstance, patienceMs: number): void {
     app.server.on('close', () => clearInterval(sweep));
     done();
   });
+}
+
+/**
+ * Ends the connections of a proxy, each with its next answer, for `ms`. The server still accepts connections. So a proxy that closes idle
+ * connections sooner has none when the server closes.
+ */
+export async function drain(app: FastifyInstance, ms: number): Promise<void> {
+  if (ms === 0) return;
+  app.server.maxRequestsPerSocket = 1;
+  await delay(ms);
 }
 
 const FAULTS: Record<string, readonly [status: number, message: string]> = {

@@ -1,4 +1,5 @@
 export type { FastifySchema, onRequestHookHandler, preValidationAsyncHookHandler } from 'fastify';
+export { drain } from './connections.ts';
 export { countRefusal, refusals } from './answer-errors.ts';
 export { parseReferenceDemo } from './openapi.ts';
 export { announcedBytes, requestsOf } from './read-requests.ts';

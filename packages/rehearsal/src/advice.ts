@@ -1,11 +1,9 @@
-import { failedPercent, type Figures, type Objective } from './objectives.ts';
+import type { Figures, Objective } from './objectives.ts';
 
 /** The load of the processes during the rehearsal, from their metrics. Empty: no metrics were read. */
 export interface Observed {
   /** CPU of each API process, in cores. */
   apiCores: number[];
-  /** Registrations that waited for a group, at most, over all API processes. */
-  mostWaiting: number | null;
   /** Age of the oldest batch that was not finalized, at most, in seconds. */
   oldestPendingSeconds: number | null;
 }
@@ -16,41 +14,37 @@ const LATE_MS = 50;
 const FULL_CORE = 0.85;
 const OLD_SECONDS = 10;
 
-const METRICS = 'Give --metrics with the addresses of the processes to see which part is at its limit.';
-
 /** Returns in sentences what to scale next, the most important one first. */
 export function adviceOf(figures: Figures, objectives: readonly Objective[], observed: Observed): string[] {
-  const { apiCores, oldestPendingSeconds } = observed;
-  const advice: string[] = [];
-  if (figures.lateMs > LATE_MS)
-    advice.push(
-      'The generator was late, so these figures say little about the service. Use a faster machine, or a lower rate.',
-    );
-  if ((figures.codes['50'] ?? 0) > 0)
-    advice.push('The partner of the key has a rate limit: floodgate partner limit raises or removes it.');
-  if ((oldestPendingSeconds ?? 0) > OLD_SECONDS)
-    advice.push('Finalization falls behind: add worker processes. Registrations do not wait for it.');
+  const { codes, lateMs, soldTwice } = figures;
+  const notes: [applies: boolean, sentence: string][] = [
+    [lateMs > LATE_MS, 'The generator was late: use a faster machine or a lower rate, and rehearse again.'],
+    [Boolean(codes['50']), 'The partner of the key has a rate limit: see floodgate partner limit.'],
+    [
+      Boolean(codes['gone']),
+      'Some people found no free connection for 10 s. If the service has room, raise --connections.',
+    ],
+    [
+      (observed.oldestPendingSeconds ?? 0) > OLD_SECONDS,
+      'Finalization falls behind: add worker processes. Registrations do not wait for it.',
+    ],
+    [soldTwice > 0, 'A seat was sold twice. This is a fault: report it.'],
+  ];
   const isMet = objectives.every((one) => one.isMet);
-  if (isMet) return [...advice, 'All objectives are met. Nothing has to be scaled for this rate.'];
-  if (figures.soldTwice > 0) return [...advice, 'A seat was sold twice. This is a fault: report it.'];
-  if (apiCores.length === 0) return [...advice, METRICS];
-  const busiest = Math.max(...apiCores);
-  const [idlest] = apiCores.toSorted((one, other) => one - other);
-  if (busiest > FULL_CORE && idlest! < busiest / 2)
-    advice.push(
-      'One API process is at its limit and another is not: the proxy spreads the requests unevenly.',
-    );
-  else if (busiest > FULL_CORE)
-    advice.push(
-      `${apiCores.length} API processes are at their limit: add more, each with a core of its own.`,
-    );
-  else if (failedPercent(figures) > 0 || (observed.mostWaiting ?? 0) > 0)
-    advice.push(
-      'The API processes have room, and requests wait: Postgres or its disk is the limit. More API processes do not help.',
-    );
-  else
-    advice.push(
-      'Neither the API processes nor Postgres are at their limit: look at the network and the proxy.',
-    );
-  return advice;
+  return [
+    ...notes.filter(([applies]) => applies).map(([, sentence]) => sentence),
+    isMet ? 'All objectives are met. Nothing has to be scaled for this rate.' : limitOf(observed),
+  ];
+}
+
+/** Returns which part is at its limit. */
+function limitOf({ apiCores }: Observed): string {
+  if (apiCores.length === 0)
+    return 'Give --metrics with the addresses of the processes to see which part is at its limit.';
+  const [busiest, idlest] = [Math.max(...apiCores), Math.min(...apiCores)];
+  if (busiest <= FULL_CORE)
+    return 'The API processes have room: Postgres, its disk, the proxy or the network is the limit.';
+  if (idlest < busiest / 2)
+    return 'One API process is at its limit and another is not: the proxy spreads the requests unevenly.';
+  return `${apiCores.length} API processes are at their limit: add more, each with a core of its own.`;
 }

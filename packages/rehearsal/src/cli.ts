@@ -1,9 +1,13 @@
 import { writeFile } from 'node:fs/promises';
-import type { Command } from '@commander-js/extra-typings';
+import { InvalidArgumentError, type Command } from '@commander-js/extra-typings';
 import { answering, Failure, tableOf, type Cli } from '@floodgate/command';
 import { parseDurationMs, parseId, parseText, parseWhole } from '@floodgate/command/arguments';
 
 const KEY = 'REHEARSAL_SECRET_KEY';
+function parseUrl(text: string): string {
+  if (/^https?:$/.test(URL.parse(text)?.protocol ?? '')) return text;
+  throw new InvalidArgumentError('Expected an address like https://tickets.example.');
+}
 const parseList = (text: string, before: string[] = []) => [...before, text];
 
 /** `floodgate rehearse` */
@@ -13,7 +17,7 @@ export function addRehearseCommand(program: Command, cli: Cli): void {
     .description(
       `register people who do not exist for a test event, as a launch does, and judge the answers; exit 1 if an objective is missed. Reads ${KEY}, a key for test events`,
     )
-    .requiredOption('--url <url>', 'the address of the API or of its proxy', parseText)
+    .requiredOption('--url <url>', 'the address of the API or of its proxy', parseUrl)
     .requiredOption('--event <ref>', 'the x-event-ref of the test event', parseText)
     .option('--ticket <id>', 'the ticket; by default the one with the most seats left', parseId)
     .option('--rate <registrations>', 'registrations per second', parseWhole, 1_000)

@@ -1,52 +1,42 @@
+import { repeat } from '@floodgate/service/periodic-tasks';
 import type { Observed } from './advice.ts';
 
 const EVERY_MS = 1_000;
 const ANSWER_WITHIN_MS = 2_000;
 
-/** Returns the sum of the samples of a metric, whatever their labels; null without a sample. */
-export function sumOf(text: string, metric: RegExp): number | null {
-  const values = Array.from(text.matchAll(metric), ([, value]) => Number(value));
-  return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0);
+const API_CPU = /^floodgate_api_process_cpu_seconds_total (\S+)/m;
+const PENDING = /^floodgate_worker_oldest_pending_seconds\{[^}]*\} (\S+)/m;
+
+/** Returns the first sample of a metric; null if there is none. */
+function sampleOf(text: string, metric: RegExp): number | null {
+  const sample = metric.exec(text)?.[1];
+  return sample === undefined ? null : Number(sample);
 }
-
-const API_CPU = /^floodgate_api_process_cpu_seconds_total (\S+)/gm;
-const WAITING = /^floodgate_api_waiting\{[^}]*\} (\S+)/gm;
-const PENDING = /^floodgate_worker_oldest_pending_seconds\{[^}]*\} (\S+)/gm;
-
-const greater = (one: number | null, other: number | null) =>
-  one === null || other === null ? (one ?? other) : Math.max(one, other);
 
 /** Reads the metrics of processes once a second until `stop`. Throws if one of the addresses serves none. */
 export async function observe(urls: readonly string[]): Promise<{ stop(): Promise<Observed> }> {
   const first = await Promise.all(urls.map(readText));
   const startedAt = performance.now();
-  let mostWaiting: number | null = null;
   let oldestPendingSeconds: number | null = null;
   let last = first;
   const look = async () => {
     // A process that does not answer keeps its last figures.
     last = await Promise.all(urls.map((url, index) => readText(url).catch(() => last[index]!)));
-    const waiting = last.map((text) => sumOf(text, WAITING)).filter((one) => one !== null);
-    if (waiting.length > 0)
-      mostWaiting = greater(
-        mostWaiting,
-        waiting.reduce((sum, one) => sum + one, 0),
-      );
-    for (const text of last) oldestPendingSeconds = greater(oldestPendingSeconds, sumOf(text, PENDING));
+    const ages = last.map((text) => sampleOf(text, PENDING)).filter((age) => age !== null);
+    if (ages.length > 0) oldestPendingSeconds = Math.max(oldestPendingSeconds ?? 0, ...ages);
+    return 'done' as const;
   };
-  let looking = Promise.resolve();
-  const timer = setInterval(() => (looking = look()), EVERY_MS);
+  const looking = repeat(look, EVERY_MS, () => {});
   return {
     async stop() {
-      clearInterval(timer);
-      await looking;
+      await looking.stop();
       await look();
       const seconds = (performance.now() - startedAt) / 1_000;
       const apiCores = last.flatMap((text, index) => {
-        const [before, after] = [sumOf(first[index]!, API_CPU), sumOf(text, API_CPU)];
+        const [before, after] = [sampleOf(first[index]!, API_CPU), sampleOf(text, API_CPU)];
         return before === null || after === null ? [] : [(after - before) / seconds];
       });
-      return { apiCores, mostWaiting, oldestPendingSeconds };
+      return { apiCores, oldestPendingSeconds };
     },
   };
 }

@@ -61,7 +61,9 @@ export async function rehearse(options: RehearsalOptions): Promise<Rehearsal> {
   return { url, perSecond, seconds, startedAt, figures, objectives, advice, log: log! };
 }
 
-const headersOf = ({ secretKey, eventRef }: RehearsalOptions) => ({
+type Caller = Pick<RehearsalOptions, 'secretKey' | 'eventRef'>;
+
+const headersOf = ({ secretKey, eventRef }: Caller) => ({
   'x-secret-key': secretKey,
   'x-event-ref': eventRef,
 });
@@ -90,12 +92,12 @@ async function ticketOf(options: RehearsalOptions): Promise<number> {
 }
 
 /** Returns a registration. Each one sent has an address of its own, which does not exist. */
-function registrationFor(options: RehearsalOptions, organizedEventTicketID: number): RequestShape {
+export function registrationFor(caller: Caller, organizedEventTicketID: number): RequestShape {
   const attendee = { fullName: 'Rehearsal', emailAddress: `${NUMBER}@${randomUUID()}.invalid` };
   return {
     method: 'POST',
     path: '/api/v1/events/register',
-    headers: headersOf(options),
+    headers: headersOf(caller),
     body: JSON.stringify({ organizedEventTicketID, ...attendee }),
   };
 }

@@ -49,13 +49,15 @@ export function plot(title: string, lines: readonly Line[]): string {
   </figure>`;
 }
 
+const numberText = (value: number) => Math.round(value).toLocaleString('en');
+
 const colourOf = (index: number) => COLOURS[index % COLOURS.length]!;
 
 /** Returns the values of each second of a rehearsal: of requests by the time at which they were due. */
-function bySecond(log: RequestLog, valueOf: (numbers: number[]) => number | null): (number | null)[] {
-  const seconds: number[][] = [];
-  log.dueAt.forEach((at, number) => (seconds[Math.floor(at / 1_000)] ??= []).push(number));
-  return Array.from(seconds, (numbers) => valueOf(numbers ?? []));
+function bySecond({ log, seconds }: Rehearsal, valueOf: (numbers: number[]) => number | null) {
+  const dueIn = Array.from({ length: Math.ceil(seconds) }, (): number[] => []);
+  log.dueAt.forEach((at, number) => dueIn[Math.floor(at / 1_000)]?.push(number));
+  return dueIn.map(valueOf);
 }
 
 const latencyIn = (log: RequestLog, share: number) => (numbers: number[]) => {
@@ -66,7 +68,7 @@ const latencyIn = (log: RequestLog, share: number) => (numbers: number[]) => {
 /** Returns a figure with its unit, for people. */
 export function figureText({ measured, unit }: Pick<Objective, 'measured' | 'unit'>): string {
   if (measured === null) return 'no answers';
-  return `${measured >= 100 || unit === '' ? Math.round(measured) : measured.toFixed(2)} ${unit}`.trimEnd();
+  return `${measured >= 100 || unit === '' ? numberText(measured) : measured.toFixed(2)} ${unit}`.trimEnd();
 }
 
 const STYLE = `
@@ -77,22 +79,14 @@ figure { margin: 2rem 0; } figcaption { font-weight: 600; } svg { width: 100%; h
 text { fill: currentColor; font-size: 12px; } .grid { stroke: currentColor; opacity: .2; }`;
 
 /** Returns the report as one HTML page that loads nothing. It contains no keys and no attendees. */
-export function reportOf({
-  url,
-  perSecond,
-  seconds,
-  startedAt,
-  figures,
-  objectives,
-  advice,
-  log,
-}: Rehearsal) {
+export function reportOf(rehearsal: Rehearsal): string {
+  const { url, perSecond, seconds, startedAt, figures, objectives, advice, log } = rehearsal;
   const isPassed = objectives.every(({ isMet }) => isMet);
   const codes = Object.keys(figures.codes).toSorted();
   const ofCode = (code: string) =>
-    bySecond(log, (numbers) => numbers.filter((number) => log.code[number] === code).length);
+    bySecond(rehearsal, (numbers) => numbers.filter((number) => log.code[number] === code).length);
   const latencies = [0.5, 0.9, 0.99].map((share) => {
-    return { name: `p${share * 100}`, values: bySecond(log, latencyIn(log, share)) };
+    return { name: `p${share * 100}`, values: bySecond(rehearsal, latencyIn(log, share)) };
   });
   return html`<!doctype html>
     <html lang="en">

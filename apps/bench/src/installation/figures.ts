@@ -2,6 +2,7 @@ import type { Figure } from '../results.ts';
 import { startInstallation } from './installation.ts';
 import { idleSeconds, idleShares } from './idle.ts';
 import { launchRatios, mailRates, startMailServer } from './mails.ts';
+import { rehearsalOverhead } from './rehearsal.ts';
 import { watchedLaunch } from './watch.ts';
 import { testModeRatios } from './test-mode.ts';
 
@@ -13,7 +14,7 @@ interface FigureOptions {
 
 /** A kind of measurement of a checkout's `npm start`. */
 export interface FigureKind {
-  option: 'test-mode' | 'launch' | 'watch' | 'mails' | 'idle';
+  option: 'test-mode' | 'launch' | 'watch' | 'mails' | 'idle' | 'rehearsal';
   /** Returns its approximate duration. */
   seconds(options: FigureOptions): number;
   measure(directory: string, options: FigureOptions): Promise<Figure[]>;
@@ -25,6 +26,7 @@ const SETTLE_SECONDS = 4;
 const SLICES = { pairs: 6, seconds: 4 };
 const MAILS = { pairs: 3, rows: 20_000, perSecond: 500 };
 const IDLE = { seconds: 30 };
+const REHEARSAL = { pairs: 3, seconds: 10 };
 
 const slices = ({ pairs = SLICES.pairs, seconds = SLICES.seconds }: FigureOptions) => ({
   rounds: pairs,
@@ -78,5 +80,11 @@ export const FIGURES: readonly FigureKind[] = [
       await using installation = await startInstallation(directory);
       return await idleShares(installation, seconds);
     },
+  },
+  {
+    option: 'rehearsal',
+    seconds: ({ pairs = REHEARSAL.pairs, seconds = REHEARSAL.seconds }) => pairs * (seconds + 2),
+    measure: (_directory, { pairs = REHEARSAL.pairs, seconds = REHEARSAL.seconds }) =>
+      rehearsalOverhead(pairs, seconds),
   },
 ];

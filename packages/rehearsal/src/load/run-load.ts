@@ -20,10 +20,7 @@ export async function runLoad(
   const requests = load.requests.map((request) => rawRequest(load.baseUrl, request));
   const phases = phasesOf(load);
   const seconds = phases?.reduce((sum, phase) => sum + phase.seconds, 0) ?? load.seconds;
-  const openAtFirst = phases && !load.greeting ? FIRST_CONNECTIONS : load.connections;
-  const connections = await openConnections(load.baseUrl, Math.min(openAtFirst, load.connections));
-  if (connections.length === 0) throw new Error(`${load.baseUrl} accepts no connections`);
-  if (load.greeting) await greet(connections, rawRequest(load.baseUrl, load.greeting));
+  const connections = await openFirst(load, phases !== undefined);
   const tally = new Tally();
   const recorder = load.logged && new RequestRecorder(requests);
   const cpuBefore = process.cpuUsage();
@@ -42,6 +39,14 @@ export async function runLoad(
     ...(phases && { lateMs: tally.late.percentile(99) / 1000 }),
     ...(recorder && { log: recorder.log(startedAt) }),
   };
+}
+
+async function openFirst({ baseUrl, greeting, connections: most }: Load, isOpenLoop: boolean) {
+  const count = isOpenLoop && !greeting ? Math.min(FIRST_CONNECTIONS, most) : most;
+  const connections = await openConnections(baseUrl, count);
+  if (connections.length === 0) throw new Error(`${baseUrl} accepts no connections`);
+  if (greeting) await greet(connections, rawRequest(baseUrl, greeting));
+  return connections;
 }
 
 function phasesOf({ phases, seconds, arrivalsPerSecond }: Load): Phase[] | undefined {
