@@ -1,5 +1,6 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { request } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -34,6 +35,7 @@ describe.skipIf(reasonToSkip !== '')(`docker/compose.yaml${reasonToSkip}`, () =>
   let env: NodeJS.ProcessEnv;
   let ticketId: number;
   let credentials: Awaited<ReturnType<typeof createPartnerWithTicket>>;
+  let baseUrl: string;
   let partner: PartnerClient;
 
   /** Runs a command to its end and answers its standard output. */
@@ -59,7 +61,7 @@ describe.skipIf(reasonToSkip !== '')(`docker/compose.yaml${reasonToSkip}`, () =>
     const { id: partnerId } = await floodgate<{ id: number }>('partner', 'create', 'Ticket House');
     const event = await floodgate<{ id: number; ref: string }>('event', 'create', 'Gala', '--prefix', 'GALA');
     await floodgate('event', 'grant', `${event.id}`, `${partnerId}`);
-    const seats = ['--title', 'Standing', '--capacity', '100'];
+    const seats = ['--title', 'Standing', '--capacity', '1000000'];
     ticketId = (await floodgate<{ id: number }>('ticket', 'create', `${event.id}`, ...seats)).id;
     const { secretKey } = await floodgate<{ secretKey: string }>('key', 'issue', `${partnerId}`);
     return { secretKey, eventRef: event.ref };
@@ -90,10 +92,7 @@ describe.skipIf(reasonToSkip !== '')(`docker/compose.yaml${reasonToSkip}`, () =>
     );
 
   beforeAll(async () => {
-    const port = await findFreePort();
-    // The range of the API's ports has the next one.
-    let consolePort = await findFreePort();
-    if (consolePort === port + 1) consolePort = await findFreePort();
+    const [port, consolePort] = [await findFreePort(), await findFreePort()];
     env = {
       ...process.env,
       COMPOSE_PROJECT_NAME: `floodgate-test-${id}`,
@@ -101,7 +100,7 @@ describe.skipIf(reasonToSkip !== '')(`docker/compose.yaml${reasonToSkip}`, () =>
       POSTGRES_PASSWORD: randomBytes(12).toString('hex'),
       POSTGRES_API_PASSWORD: randomBytes(12).toString('hex'),
       POSTGRES_WORKER_PASSWORD: randomBytes(12).toString('hex'),
-      API_PORT: `127.0.0.1:${port}-${port + 1}`,
+      API_PORT: `127.0.0.1:${port}`,
       CONSOLE_PORT: String(consolePort),
     };
     const buildArgs = process.env['DOCKER_BUILD_ARGS']?.split(' ').filter(Boolean) ?? [];
@@ -109,8 +108,9 @@ describe.skipIf(reasonToSkip !== '')(`docker/compose.yaml${reasonToSkip}`, () =>
     await compose('up', '-d');
     await waitUntil('the services are healthy', allHealthy, START_WITHIN_MS);
 
+    baseUrl = `http://127.0.0.1:${port}`;
     credentials = await createPartnerWithTicket();
-    partner = new PartnerClient(`http://127.0.0.1:${port}`, credentials);
+    partner = new PartnerClient(baseUrl, credentials);
     // Without Docker's cache, the image installs all packages.
   }, 900_000);
 
@@ -130,18 +130,95 @@ describe.skipIf(reasonToSkip !== '')(`docker/compose.yaml${reasonToSkip}`, () =>
     await expectConfirmed(passReference);
   });
 
-  test('API and worker can be scaled', async () => {
-    await compose('up', '-d', '--scale', 'api=2', '--scale', 'worker=2');
-    const apis = await containersOf('api');
-    expect(apis).toHaveLength(2);
-    expect(await containersOf('worker')).toHaveLength(2);
+  /** Registers people all the time while `work` runs. Returns the pass references, and what else was answered. */
+  async function underLoad(work: () => Promise<unknown>) {
+    const [references, failures]: [string[], string[]] = [[], []];
+    const over = new AbortController();
+    const body = JSON.stringify(attendee(ticketId));
+    const registerAll = async () => {
+      while (!over.signal.aborted) {
+        const { status, text } = await callOnce(`${baseUrl}/api/v1/events/register`, credentials, body);
+        if (status === 200) references.push((JSON.parse(text) as { responseData: string }).responseData);
+        else failures.push(`${status} ${text.slice(0, 100)}`);
+      }
+    };
+    const callers = Promise.all(Array.from({ length: 8 }, registerAll));
+    await work().finally(() => over.abort());
+    await callers;
+    expect(new Set(references).size).toBe(references.length);
+    return { references, failures };
+  }
+
+  const scale = async (apis: number, workers: number) => {
+    await compose('up', '-d', '--scale', `api=${apis}`, '--scale', `worker=${workers}`);
     await waitUntil('all are healthy', allHealthy, START_WITHIN_MS);
-    const ports = await inspect(apis, '{{(index (index .NetworkSettings.Ports "3000/tcp") 0).HostPort}}');
-    expect(new Set(ports).size).toBe(2);
-    for (const port of ports) {
-      partner = new PartnerClient(`http://127.0.0.1:${port}`, credentials);
-      await expectConfirmed(await register());
-    }
+    expect(await containersOf('api')).toHaveLength(apis);
+    expect(await containersOf('worker')).toHaveLength(workers);
+  };
+
+  /** Returns how many requests each API container has answered. */
+  const answeredBy = (apis: string[]) =>
+    Promise.all(
+      apis.map(async (container) => {
+        const script = "fetch('http://127.0.0.1:9464/metrics').then((r) => r.text()).then(console.log)";
+        const text = await run('docker', 'exec', container, 'node', '-e', script);
+        const counts = text.matchAll(
+          /^floodgate_api_requests_total\{route="[^"]*register",code="00"\} (\d+)/gm,
+        );
+        return Array.from(counts, ([, count]) => Number(count)).reduce((sum, count) => sum + count, 0);
+      }),
+    );
+
+  /** The queue is empty when the last is confirmed, and each of them is found. */
+  const allConfirmed = async (references: readonly string[]) => {
+    expect(references.length).toBeGreaterThan(100);
+    await expectConfirmed(references.at(-1)!);
+    for (let from = 0; from < references.length; from += 100)
+      await Promise.all(references.slice(from, from + 100).map(expectConfirmed));
+  };
+
+  test('API and worker are scaled under load, and no request fails', async () => {
+    const up = await underLoad(async () => {
+      await scale(3, 2);
+      const apis = await containersOf('api');
+      await waitUntil('each API has answered', async () =>
+        (await answeredBy(apis)).every((count) => count > 100),
+      );
+    });
+    const down = await underLoad(() => scale(1, 1));
+    expect(new Set([...up.failures, ...down.failures])).toEqual(new Set());
+    await allConfirmed([...up.references, ...down.references]);
+  });
+
+  test('the APIs are restarted one after the other, and no request fails', async () => {
+    await scale(2, 2);
+    const { references, failures } = await underLoad(async () => {
+      for (const container of await containersOf('api', 'worker')) {
+        await run('docker', 'restart', '--time', '20', container);
+        await waitUntil('all are healthy', allHealthy, START_WITHIN_MS);
+      }
+    });
+    expect(new Set(failures)).toEqual(new Set());
+    await allConfirmed(references);
+  });
+
+  test('any container is killed under load, and nothing that was accepted is lost', async () => {
+    const victims = ['api', 'worker', 'delivery', 'redis', 'postgres', 'proxy'];
+    const { references } = await underLoad(async () => {
+      for (const service of victims) {
+        const [container] = await containersOf(service);
+        await run('docker', 'kill', '--signal', 'KILL', container!);
+        await run('docker', 'start', container!);
+        await waitUntil('all are healthy', allHealthy, START_WITHIN_MS);
+      }
+      await waitUntil('the proxy answers', () =>
+        register().then(
+          () => true,
+          () => false,
+        ),
+      );
+    });
+    await allConfirmed(references);
   });
 
   test("the image's health check asks the API or the worker that runs, and passes where neither does", async () => {
@@ -223,3 +300,26 @@ describe.skipIf(reasonToSkip !== '')(`docker/compose.yaml${reasonToSkip}`, () =>
     expect(await inspect(containers, '{{.State.ExitCode}}')).toEqual(['0', '0', '0', '0']);
   });
 });
+
+/** Sends a request on a connection of its own: a proxy may close an idle one at any moment. A failure of the connection is status 0. */
+function callOnce(
+  url: string,
+  { secretKey, eventRef }: { secretKey: string; eventRef: string },
+  body: string,
+): Promise<{ status: number; text: string }> {
+  return new Promise((resolve) => {
+    const headers = {
+      'x-secret-key': secretKey,
+      'x-event-ref': eventRef,
+      'content-type': 'application/json',
+    };
+    const sent = request(url, { method: 'POST', headers, agent: false }, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+      response.on('end', () => resolve({ status: response.statusCode!, text }));
+      response.on('error', (error) => resolve({ status: 0, text: error.message }));
+    });
+    sent.on('error', (error) => resolve({ status: 0, text: error.message }));
+    sent.end(body);
+  });
+}

@@ -34,7 +34,13 @@ async function startRehearsal() {
     runCli(
       { REHEARSAL_SECRET_KEY: of.secretKey },
       'rehearse',
-      ...['--url', api.baseUrl, '--event', of.eventRef, '--out', report, ...args],
+      '--url',
+      api.baseUrl,
+      '--event',
+      of.eventRef,
+      '--out',
+      report,
+      ...args,
     );
   return { api, event, rehearse, report, metrics: `http://127.0.0.1:${metricsPort}/metrics` };
 }
@@ -80,19 +86,17 @@ test('it fails if an objective is missed, and says which', async () => {
   keepPrivate([secretKey]);
   const rehearsed = await runCli(
     { REHEARSAL_SECRET_KEY: secretKey },
-    ...[
-      'rehearse',
-      '--url',
-      `http://127.0.0.1:${port}`,
-      '--event',
-      'any',
-      '--rate',
-      '50',
-      '--for',
-      '1s',
-      '--out',
-      out,
-    ],
+    'rehearse',
+    '--url',
+    `http://127.0.0.1:${port}`,
+    '--event',
+    'any',
+    '--rate',
+    '50',
+    '--for',
+    '1s',
+    '--out',
+    out,
   );
   expect(rehearsed.code).toBe(1);
   expect(rehearsed.output).toContain('missed: Viator: failed reservations; Viator: not available');
