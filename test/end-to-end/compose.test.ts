@@ -301,7 +301,7 @@ describe.skipIf(reasonToSkip !== '')(`docker/compose.yaml${reasonToSkip}`, () =>
   });
 });
 
-/** Sends a request on a connection of its own: a proxy may close an idle one at any moment. A failure of the connection is status 0. */
+/** Sends a request with an Idempotency-Key, on a connection of its own: a proxy may close an idle one at any moment. A failure of the connection is status 0. */
 function callOnce(
   url: string,
   { secretKey, eventRef }: { secretKey: string; eventRef: string },

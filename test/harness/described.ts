@@ -7,8 +7,16 @@ import {
   type Schema,
 } from './contract-document.ts';
 
-/** Headers of HTTP itself, the same on every answer. */
-const OF_HTTP = ['connection', 'content-length', 'content-type', 'date', 'keep-alive', 'transfer-encoding'];
+/** Headers of HTTP itself, the same on every answer. A proxy adds "server". */
+const OF_HTTP = [
+  'connection',
+  'content-length',
+  'content-type',
+  'date',
+  'keep-alive',
+  'server',
+  'transfer-encoding',
+];
 
 interface WholeAnswer {
   status: number;

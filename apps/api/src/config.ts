@@ -23,7 +23,7 @@ const settings = {
     description: 'true: log one line per request with its id, route, response code and time',
   }),
   DRAIN_MS: whole(
-    'how long a stop waits until a proxy has ended its connections; longer than the proxy keeps an idle connection',
+    'how long a stop lets a proxy end its connections; longer than the proxy keeps an idle connection',
     [0, 60_000],
     0,
   ),

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import { Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { failure, type FailureCode } from '@floodgate/contract';
 import { http } from '@floodgate/service';
@@ -43,12 +43,14 @@ export function closeInOrder(app: FastifyInstance, patienceMs: number): void {
 }
 
 /**
- * Ends the connections of a proxy, each with its next answer, for `ms`. The server still accepts connections. So a proxy that closes idle
- * connections sooner has none when the server closes.
+ * Accepts no more connections, and ends each open one with its next answer, for `ms`. A proxy that closes idle connections sooner has none
+ * left when the server closes them, so no request gets lost between the two.
  */
-export async function drain(app: FastifyInstance, ms: number): Promise<void> {
+export async function drain({ server }: FastifyInstance, ms: number): Promise<void> {
   if (ms === 0) return;
-  app.server.maxRequestsPerSocket = 1;
+  server.maxRequestsPerSocket = 1;
+  // The method of HTTP servers also closes idle connections.
+  NetServer.prototype.close.call(server);
   await delay(ms);
 }
 
