@@ -10,7 +10,9 @@ import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { startInProcessApi } from '../harness/in-process-api.ts';
 import { finalizePending } from '../harness/journal.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
-import { runCli } from '../harness/service-process.ts';
+import { startMailServer } from '../harness/mail-server.ts';
+import { runCli, startDeliveryProcess } from '../harness/service-process.ts';
+import { waitUntil } from '../harness/wait-until.ts';
 import { grantServiceRoles } from '../harness/service-roles.ts';
 
 // The drill of apps/docs/operate/backup.md. A copy of a database is what a dump of it would restore.
@@ -117,6 +119,45 @@ describe.skipIf(inject('engine') === 'citus')('a restore of an older state', () 
       const other = await createFixture(db);
       expect(other.eventId).toBeGreaterThan(gala.eventId + 999);
       expect(await reconcile(db)).toEqual([]);
+    });
+  });
+
+  test('nobody gets a second e-mail without the word of the operator', async () => {
+    const live = await copyOf(templateOf('postgres'));
+    const url = (name: string) => withDatabase(serverUrl, name);
+    const mail = (name: string, ...args: string[]) => runCli({ DATABASE_URL: url(name) }, 'mail', ...args);
+    const gala = await withApi(live, async (baseUrl, db) => {
+      const fixture = await createFixture(db);
+      const event = { ...fixture, ticketId: await fixture.addTicket() };
+      await mail(live, 'enable', String(event.eventId));
+      // Confirmed before the backup. Her e-mail was sent after it.
+      await useEvent(baseUrl, db, event).register();
+      return event;
+    });
+    const restored = await copyOf(live);
+    const server = await startMailServer();
+    await withApi(restored, async (baseUrl, db) => {
+      await sql.raw(moveCounters).execute(db);
+      const delivery = await startDeliveryProcess({ DATABASE_URL: url(restored), SMTP_URL: server.url });
+      const other = await createFixture(db);
+      await mail(restored, 'enable', String(other.eventId));
+      const { register } = useEvent(baseUrl, db, { ...other, ticketId: await other.addTicket() });
+      await register();
+      await waitUntil('the delivery process sends', () => server.mails.length === 1);
+      await mail(restored, 'disable', String(gala.eventId));
+      expect((await mail(restored, 'enable', String(gala.eventId), '--from-now')).code).toBe(0);
+      await useEvent(baseUrl, db, gala).register();
+      await waitUntil('a later registration gets its e-mail', () => server.mails.length === 2);
+      await register();
+      await waitUntil('and the next one', () => server.mails.length === 3);
+      expect(await delivery.end()).toBe(0);
+      const { rows } = await sql<{ event: number; sent: number }>`
+        select event_id as event, count(*)::integer as sent from deliveries
+        where state = 'sent' group by event_id order by event_id`.execute(db);
+      expect(rows).toEqual([
+        { event: gala.eventId, sent: 1 },
+        { event: other.eventId, sent: 2 },
+      ]);
     });
   });
 
