@@ -135,21 +135,21 @@ describe.skipIf(inject('engine') === 'citus')('a restore of an older state', () 
       return event;
     });
     const restored = await copyOf(live);
-    const server = await startMailServer();
+    const mailServer = await startMailServer();
     await withApi(restored, async (baseUrl, db) => {
       await sql.raw(moveCounters).execute(db);
-      const delivery = await startDeliveryProcess({ DATABASE_URL: url(restored), SMTP_URL: server.url });
+      const delivery = await startDeliveryProcess({ DATABASE_URL: url(restored), SMTP_URL: mailServer.url });
       const other = await createFixture(db);
       await mail(restored, 'enable', String(other.eventId));
       const { register } = useEvent(baseUrl, db, { ...other, ticketId: await other.addTicket() });
       await register();
-      await waitUntil('the delivery process sends', () => server.mails.length === 1);
+      await waitUntil('the delivery process sends', () => mailServer.mails.length === 1);
       await mail(restored, 'disable', String(gala.eventId));
       expect((await mail(restored, 'enable', String(gala.eventId), '--from-now')).code).toBe(0);
       await useEvent(baseUrl, db, gala).register();
-      await waitUntil('a later registration gets its e-mail', () => server.mails.length === 2);
+      await waitUntil('a later registration gets its e-mail', () => mailServer.mails.length === 2);
       await register();
-      await waitUntil('and the next one', () => server.mails.length === 3);
+      await waitUntil('and the next one', () => mailServer.mails.length === 3);
       expect(await delivery.end()).toBe(0);
       const { rows } = await sql<{ event: number; sent: number }>`
         select event_id as event, count(*)::integer as sent from deliveries
