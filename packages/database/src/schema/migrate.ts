@@ -36,9 +36,12 @@ export async function migrate(db: Database) {
         release text not null
       )`.execute(tx);
     const outdated = await findOutdated(tx);
+    const isCluster = await isDistributed(tx);
+    // Citus changes tables and functions in one transaction only over one connection to each server.
+    if (isCluster) await sql`set local citus.multi_shard_modify_mode = 'sequential'`.execute(tx);
     for (const file of outdated) await apply(tx, file);
     if (outdated.length > 0) {
-      if (await isDistributed(tx)) await distributeFunctions(tx);
+      if (isCluster) await distributeFunctions(tx);
       await regrant(tx);
     }
     return outdated.map(({ name }) => name);
@@ -81,12 +84,19 @@ async function apply(db: Database, { name, folder, text, hash }: SqlFile) {
   // differ.
   if (isFunction) await sql`drop function if exists ${sql.ref(name)}`.execute(db);
   // migrate repeats all grants at the end, for every role.
-  if (folder !== 'grants') await sql.raw(text).execute(db);
+  if (isFunction) await sql.raw(text).execute(db);
+  if (folder === 'tables') for (const statement of statementsOf(text)) await sql.raw(statement).execute(db);
   if (isFunction) await sql`revoke execute on function ${sql.ref(name)} from public`.execute(db);
   await sql`
     insert into schema_files (name, hash, release) values (${name}, ${hash}, ${manifest.version})
     on conflict (name) do update set hash = excluded.hash, release = excluded.release`.execute(db);
 }
+
+/** A statement: comments, strings, bodies in $$ and other characters, up to a semicolon. */
+const STATEMENT = /(?:--[^\n]*|'[^']*'|\$\$.*?\$\$|-(?!-)|\$(?!\$)|[^;'$-])+;/gs;
+
+/** Returns the statements of a table file. Citus alters a distributed table only by a statement that is sent alone. */
+const statementsOf = (text: string) => text.match(STATEMENT) ?? [];
 
 /**
  * Returns whether the database has our tables. Throws Failure if the server is too old, the encoding cannot

@@ -103,7 +103,8 @@ const STATEMENT_TIMEOUT = '57014';
  *    ├── locked: find the tickets ◄─────┤
  *    ├── conflict: delete expired keys ◄┤ at most MAX_ATTEMPTS, then in halves until the bad row is alone
  *    ├── bad value: in halves ◄─────────┤
- *    └── unknown: repeat, same id ◄─────┴─► unavailable: overloaded · unexpected: failed · no time: unknown
+ *    ├── unexpected: again ◄────────────┤ at most MAX_ATTEMPTS, then failed
+ *    └── unknown: repeat, same id ◄─────┴─► unavailable: overloaded · no time: unknown
  *
  * A repeat waits for a lost attempt that still runs, and returns its answer if it has committed. Until Postgres answers a repeat, the
  * lost attempt can commit. So `overloaded` means that nothing was reserved, and `unknown` that Postgres did not answer.
@@ -179,7 +180,8 @@ async function repeatLost(commit: Commit, batchId: string, part: Part): Promise<
 /** Resolves to the outcomes of a part that was rolled back, or to null if it must be attempted again. */
 async function afterRollback(commit: Commit, part: Part, failure: StatementFailure, attempts: number) {
   if (failure === 'bad-value') return halve(commit, part, { kind: 'failed' });
-  if (failure === 'unexpected') return decide(part, { kind: 'failed' });
+  // Such as a function that a migration has replaced: this connection still has the old one.
+  if (failure === 'unexpected') return attempts < MAX_ATTEMPTS ? null : decide(part, { kind: 'failed' });
   if (failure === 'locked' && (await findLocked(commit, part))) return null;
   if (failure !== 'conflict')
     return failure === 'locked' && attempts < MAX_ATTEMPTS ? null : decide(part, OVERLOADED);
