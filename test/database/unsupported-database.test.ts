@@ -14,7 +14,7 @@ let url: string;
 beforeAll(async () => {
   server = connectInTest(inject('postgresUrl'));
   await sql`
-    create database ${sql.id(NAME)} template template0 encoding 'LATIN1' lc_collate 'C' lc_ctype 'C'`.execute(
+    create database ${sql.id(NAME)} template template0 encoding 'LATIN1' locale_provider 'libc' lc_collate 'C' lc_ctype 'C'`.execute(
     server,
   );
   url = withDatabase(inject('postgresUrl'), NAME);
