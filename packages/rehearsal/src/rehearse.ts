@@ -55,7 +55,7 @@ export async function rehearse(options: RehearsalOptions): Promise<Rehearsal> {
     { ...load, logged: true, patienceMs: PATIENCE_MS },
     { onProgress },
   );
-  const figures = figuresOf(log!, lateMs ?? 0);
+  const figures = figuresOf(log!, lateMs);
   const objectives = judge(figures);
   const advice = adviceOf(figures, objectives, await observer.stop());
   return { url, perSecond, seconds, startedAt, figures, objectives, advice, log: log! };

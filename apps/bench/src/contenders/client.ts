@@ -2,8 +2,8 @@ import { generateLoad } from '@floodgate/rehearsal/load/generate';
 import type { Contender } from './contender.ts';
 import { startFloodgate } from './floodgate.ts';
 
-/** Concurrent registrations of the process. */
 const CLIENT = new URL('../load/client-main.ts', import.meta.url);
+/** Concurrent registrations of the process. */
 const AT_ONCE = 4_000;
 
 /** Floodgate with one process that registers attendees one by one through @floodgate/client. */

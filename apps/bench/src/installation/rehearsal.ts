@@ -29,13 +29,13 @@ export async function rehearsalOverhead(rounds: number, seconds: number): Promis
       arrivalsPerSecond: PER_SECOND,
       logged: true,
     });
-    const { offered, codes, soldTwice } = figuresOf(log!, lateMs!);
+    const { offered, codes, soldTwice } = figuresOf(log!, lateMs);
     if (codes['00'] !== offered || soldTwice > 0)
       throw new Error(`answers are missing: ${JSON.stringify(codes)}`);
     const waits = log!.sentAt.map((at, number) => at - log!.dueAt[number]!).sort();
     found.rate.push(offered / seconds);
     found.cores.push(cpuMicros / 1e6 / seconds);
-    found.late.push(lateMs!);
+    found.late.push(lateMs);
     found.sentLate.push(waits[Math.floor(waits.length * 0.99)]!);
   }
   server.disconnect();

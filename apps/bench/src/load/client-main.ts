@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { createClient, type RegistrationRequest } from '@floodgate/client';
 import type { Load, LoadResult, RequestShape } from '@floodgate/rehearsal/load/load';
-import { Tally } from '@floodgate/rehearsal/load/run-load';
+import { Tally } from '@floodgate/rehearsal/load/tally';
 
 process.on('disconnect', () => process.exit());
 const [load] = (await once(process, 'message')) as [Load];
@@ -19,9 +19,7 @@ async function register({ baseUrl, requests, connections, seconds }: Load): Prom
   });
   const request = JSON.parse(body!) as RegistrationRequest;
   const tally = new Tally();
-  const cpuBefore = process.cpuUsage();
-  const startedAt = performance.now();
-  const endsAt = startedAt + seconds * 1_000;
+  const endsAt = tally.startedAt + seconds * 1_000;
   async function registerInTurn(): Promise<void> {
     while (performance.now() < endsAt) {
       const sentAt = performance.now();
@@ -30,14 +28,7 @@ async function register({ baseUrl, requests, connections, seconds }: Load): Prom
     }
   }
   await Promise.all(Array.from({ length: connections }, registerInTurn));
-  const cpu = process.cpuUsage(cpuBefore);
+  const measured = tally.result(seconds);
   await client.close();
-  const endedAt = Math.max(endsAt, tally.lastAnswerAt);
-  return {
-    seconds: (endedAt - startedAt) / 1_000,
-    endedAt: performance.timeOrigin + endedAt,
-    answers: tally.answers,
-    latencyMs: tally.latency(),
-    cpuMicros: cpu.user + cpu.system,
-  };
+  return measured;
 }

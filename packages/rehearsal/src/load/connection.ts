@@ -12,6 +12,8 @@ const NOTHING: Buffer = Buffer.alloc(0);
 
 const HEADERS_END = Buffer.from('\r\n\r\n');
 const READ_BYTES = 64 * 1024;
+/** Less than a server's accept queue. */
+export const OPENED_AT_ONCE = 256;
 /** Shared by all sockets, each only during its callback, so that an answer needs no allocation. */
 const readBuffer = Buffer.alloc(READ_BYTES);
 
@@ -97,4 +99,16 @@ export class Connection {
   #cutAll(): void {
     for (const onAnswer of this.#unanswered.splice(0)) onAnswer('cut', NOTHING);
   }
+}
+
+/** Opens connections. Returns those that could be opened. */
+export async function openConnections(baseUrl: string, count: number): Promise<Connection[]> {
+  const opened: Connection[] = [];
+  for (let missing = count; missing > 0; missing -= OPENED_AT_ONCE) {
+    const atOnce = Math.min(OPENED_AT_ONCE, missing);
+    const opening = Array.from({ length: atOnce }, () => Connection.open(baseUrl));
+    for (const one of await Promise.allSettled(opening))
+      if (one.status === 'fulfilled') opened.push(one.value);
+  }
+  return opened;
 }

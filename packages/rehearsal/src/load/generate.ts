@@ -28,7 +28,8 @@ export async function generateLoad(
     else result = message;
   });
   child.send(load);
-  await once(child, 'exit');
+  // Not 'exit': a message can arrive after it.
+  await once(child, 'close');
   if (!result) throw new Error(`the load generator ended with ${child.exitCode}`);
   return result;
 }

@@ -79,7 +79,7 @@ export interface LoadResult {
   /** CPU time of the generator. */
   cpuMicros: number;
   /** Open loop: how far the generator was behind its schedule, the 99th percentile in milliseconds. */
-  lateMs?: number;
+  lateMs: number;
   /** Present if the load requests it. */
   log?: RequestLog;
 }

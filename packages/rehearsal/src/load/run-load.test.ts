@@ -130,13 +130,16 @@ test('a logged load tells of every request, by its number, what became of it and
 
 test('who has waited too long for a connection is gone, and nothing is sent for them', async () => {
   let requests = 0;
+  let answerFirst = () => {};
   const baseUrl = await serve((request, response) => {
     requests += 1;
-    request.resume().on('end', () => void setTimeout(() => response.end('{}'), 100));
+    const answer = () => response.end('{}');
+    request.resume().on('end', () => (requests === 1 ? (answerFirst = answer) : answer()));
   });
-  const phases = [{ seconds: 0.4, perSecond: 500 }];
+  const phases = [{ seconds: 1.1, perSecond: 500 }];
   const { log, answers } = await runLoad(
     load(baseUrl, { phases, connections: 1, patienceMs: 20, logged: true }),
+    () => answerFirst(),
   );
   const numbersOf = (wanted: boolean) =>
     [...log!.code.keys()].filter((n) => (log!.code[n] === 'gone') === wanted);

@@ -1,0 +1,151 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { OPENED_AT_ONCE, openConnections, type Connection } from './connection.ts';
+import type { Load, LoadProgress, Phase } from './load.ts';
+import type { RequestRecorder } from './request-recorder.ts';
+import type { Tally } from './tally.ts';
+
+const TICK_MS = 1;
+const PROGRESS_MS = 1_000;
+
+/** The parts of a loop. */
+export interface Loop {
+  load: Load;
+  /** Open connections. */
+  connections: Connection[];
+  requests: Buffer[];
+  tally: Tally;
+  recorder: RequestRecorder | undefined;
+}
+
+/** Generates the phases of a load. */
+export async function runOpenLoop(
+  loop: Loop,
+  phases: Phase[],
+  onProgress: (progress: LoadProgress) => void,
+): Promise<void> {
+  const partners = new Partners(loop);
+  const reporting = setInterval(() => onProgress(partners.progress), PROGRESS_MS);
+  let startsAt = performance.now();
+  for (const phase of phases) {
+    await runPhase(phase, startsAt, partners, loop.tally);
+    startsAt += phase.seconds * 1000;
+  }
+  await partners.finish();
+  clearInterval(reporting);
+}
+
+/** Draws the arrivals of each tick of a clock that is independent of this process's delays. */
+async function runPhase({ seconds, perSecond }: Phase, startsAt: number, partners: Partners, tally: Tally) {
+  const endsAt = startsAt + seconds * 1000;
+  for (let at = startsAt + TICK_MS; at <= endsAt;) {
+    await delay(TICK_MS);
+    const now = performance.now();
+    for (; at <= Math.min(now, endsAt); at += TICK_MS) {
+      const arrivals = poisson((perSecond * TICK_MS) / 1000);
+      for (let count = 0; count < arrivals; count += 1) partners.arrive(at);
+      tally.addDelay(now - at);
+    }
+    partners.sendDue();
+  }
+}
+
+/** Sends arrived requests on idle connections, and opens more connections if none is idle. */
+class Partners {
+  readonly #loop: Loop;
+  readonly #idle: Connection[];
+  #open: number;
+  #opening = 0;
+  /** Scheduled times of arrived requests, in order. Those before `#sent` are sent. */
+  #arrivals: number[] = [];
+  #sent = 0;
+  #unanswered = 0;
+
+  constructor(loop: Loop) {
+    this.#loop = loop;
+    this.#idle = loop.connections;
+    this.#open = loop.connections.length;
+  }
+
+  arrive(at: number): void {
+    this.#arrivals.push(at);
+    this.#unanswered += 1;
+    this.#loop.recorder?.arrived(at);
+  }
+
+  sendDue(): void {
+    this.#forgetGone();
+    while (this.#dueCount > 0 && this.#idle.length > 0) {
+      const connection = this.#idle.pop()!;
+      // A server may close idle connections.
+      if (connection.isOpen) this.#sendNext(connection);
+      else this.#open -= 1;
+    }
+    const wanted = Math.min(
+      this.#dueCount - this.#opening,
+      this.#loop.load.connections - this.#open,
+      OPENED_AT_ONCE - this.#opening,
+    );
+    if (wanted > 0) void this.#connect(wanted);
+  }
+
+  /** Waits for missing answers and closes all connections. */
+  async finish(): Promise<void> {
+    await this.#loop.tally.waitForLast(() => this.#unanswered);
+    for (const connection of this.#idle) connection.close();
+  }
+
+  get progress(): LoadProgress {
+    return { sent: this.#sent, answered: this.#arrivals.length - this.#unanswered };
+  }
+
+  get #dueCount(): number {
+    return this.#arrivals.length - this.#sent;
+  }
+
+  async #connect(count: number): Promise<void> {
+    this.#open += count;
+    this.#opening += count;
+    const connections = await openConnections(this.#loop.load.baseUrl, count);
+    this.#opening -= count;
+    // The next tick tries again to open those that failed.
+    this.#open -= count - connections.length;
+    for (const connection of connections) this.#sendNext(connection);
+  }
+
+  #sendNext(connection: Connection): void {
+    this.#forgetGone();
+    const number = this.#sent;
+    const arrivedAt = this.#arrivals[number];
+    if (arrivedAt === undefined) {
+      this.#idle.push(connection);
+      return;
+    }
+    this.#sent += 1;
+    const { requests, recorder, tally } = this.#loop;
+    const request = requests[number % requests.length]!;
+    connection.send(recorder?.sending(number, request) ?? request, (status, piece) => {
+      tally.add(status, arrivedAt);
+      recorder?.answered(number, status, piece);
+      this.#unanswered -= 1;
+      if (connection.isOpen) this.#sendNext(connection);
+      else this.#open -= 1;
+    });
+  }
+
+  #forgetGone(): void {
+    const { patienceMs = Number.POSITIVE_INFINITY } = this.#loop.load;
+    for (const goneBefore = performance.now() - patienceMs; this.#arrivals[this.#sent]! < goneBefore;) {
+      this.#loop.recorder?.gone(this.#sent);
+      this.#sent += 1;
+      this.#unanswered -= 1;
+    }
+  }
+}
+
+/** Returns a random number of Poisson events per tick for this mean (Knuth's method, for small means). */
+function poisson(mean: number): number {
+  const limit = Math.exp(-mean);
+  let count = 0;
+  for (let product = Math.random(); product > limit; product *= Math.random()) count += 1;
+  return count;
+}
