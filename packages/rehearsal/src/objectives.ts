@@ -2,7 +2,7 @@ import type { RequestLog } from './load/load.ts';
 
 /** The rehearsed launch in figures. */
 export interface Figures {
-  /** Scheduled, sent and answered requests. */
+  /** Requests that arrived. */
   offered: number;
   answered: number;
   /** By response code, or "cut" if the connection ended, "none" without an answer, "gone" if no connection became free. */
@@ -26,14 +26,18 @@ export function quantile(sorted: Float64Array, share: number): number | null {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? null;
 }
 
+/** Returns the sorted times from the arrival to the answer in milliseconds, without requests that have no answer. */
+export function timesOf({ dueAt, answeredAt }: RequestLog, numbers: Iterable<number> = dueAt.keys()) {
+  const times = Float64Array.from(numbers, (number) => answeredAt[number]! - dueAt[number]!);
+  return times.filter((ms) => !Number.isNaN(ms)).sort();
+}
+
 /** Returns the figures of all requests. */
-export function figuresOf({ dueAt, answeredAt, code, detail }: RequestLog, lateMs: number): Figures {
+export function figuresOf(log: RequestLog, lateMs: number): Figures {
+  const { code, detail } = log;
+  const times = timesOf(log);
   const codes: Record<string, number> = {};
   for (const one of code) codes[one] = (codes[one] ?? 0) + 1;
-  const times = answeredAt
-    .map((at, number) => at - dueAt[number]!)
-    .filter((ms) => !Number.isNaN(ms))
-    .sort();
   const references = detail.filter((_, number) => code[number] === '00');
   return {
     offered: code.length,

@@ -1,4 +1,5 @@
 import { repeat } from '@floodgate/service/periodic-tasks';
+import { Failure } from '@floodgate/service/failure';
 import type { Observed } from './advice.ts';
 
 const EVERY_MS = 1_000;
@@ -13,32 +14,35 @@ function sampleOf(text: string, metric: RegExp): number | null {
   return sample === undefined ? null : Number(sample);
 }
 
-/** Reads the metrics of processes once a second until `stop`. Throws if one of the addresses serves none. */
-export async function observe(urls: readonly string[]): Promise<{ stop(): Promise<Observed> }> {
-  const first = await Promise.all(urls.map(readText));
+/** Reads the metrics of processes once a second during `work`. Throws Failure if one of the addresses serves none. */
+export async function observe<Result>(urls: readonly string[], work: () => Promise<Result>) {
+  const first = await Promise.all(urls.map(readText)).catch((error: Error) => {
+    throw new Failure(`the metrics cannot be read: ${error.message}`);
+  });
   const startedAt = performance.now();
   let oldestPendingSeconds: number | null = null;
   let last = first;
-  const look = async () => {
+  const read = async () => {
     // A process that does not answer keeps its last figures.
     last = await Promise.all(urls.map((url, index) => readText(url).catch(() => last[index]!)));
     const ages = last.map((text) => sampleOf(text, PENDING)).filter((age) => age !== null);
     if (ages.length > 0) oldestPendingSeconds = Math.max(oldestPendingSeconds ?? 0, ...ages);
     return 'done' as const;
   };
-  const looking = repeat(look, EVERY_MS, () => {});
-  return {
-    async stop() {
-      await looking.stop();
-      await look();
-      const seconds = (performance.now() - startedAt) / 1_000;
-      const apiCores = last.flatMap((text, index) => {
-        const [before, after] = [sampleOf(first[index]!, API_CPU), sampleOf(text, API_CPU)];
-        return before === null || after === null ? [] : [(after - before) / seconds];
-      });
-      return { apiCores, oldestPendingSeconds };
-    },
-  };
+  const reading = repeat(read, EVERY_MS, () => {});
+  try {
+    const result = await work();
+    await read();
+    const seconds = (performance.now() - startedAt) / 1_000;
+    const apiCores = last.flatMap((text, index) => {
+      const [before, after] = [sampleOf(first[index]!, API_CPU), sampleOf(text, API_CPU)];
+      return before === null || after === null ? [] : [(after - before) / seconds];
+    });
+    const observed: Observed = { apiCores, oldestPendingSeconds };
+    return { result, observed };
+  } finally {
+    await reading.stop();
+  }
 }
 
 async function readText(url: string): Promise<string> {

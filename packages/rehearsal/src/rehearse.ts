@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { Failure } from '@floodgate/service/failure';
 import { adviceOf } from './advice.ts';
 import { generateLoad } from './load/generate.ts';
-import { NUMBER, type RequestLog, type RequestShape } from './load/load.ts';
+import { NUMBER, type Load, type LoadProgress, type RequestLog, type RequestShape } from './load/load.ts';
 import { figuresOf, judge, type Figures, type Objective } from './objectives.ts';
 import { observe } from './observe.ts';
 
 const TEST_KEY = 'fg_test_';
 const ANSWER_WITHIN_MS = 10_000;
-/** A person who has waited for a connection for so long leaves. */
+/** A person who waits longer for a connection leaves. */
 const PATIENCE_MS = 10_000;
 
 export interface RehearsalOptions {
@@ -21,11 +21,11 @@ export interface RehearsalOptions {
   ticketId?: number | undefined;
   perSecond: number;
   seconds: number;
-  /** At most so many connections. */
+  /** Maximum number. */
   connections: number;
   /** The addresses of the metrics of the API processes and of a worker. */
-  metrics: readonly string[];
-  onProgress: (progress: { sent: number; answered: number }) => void;
+  metrics?: readonly string[];
+  onProgress: (progress: LoadProgress) => void;
 }
 
 /** The result of a rehearsal. */
@@ -39,26 +39,22 @@ export interface Rehearsal extends Pick<RehearsalOptions, 'url' | 'perSecond' | 
 
 /**
  * Registers people who do not exist for a test event, as a launch does: they arrive at random times, however long the answers take. Throws
- * Failure if the key is not for test events, or if the event has no ticket on sale.
+ * Failure if the key is not for test events, the event has no ticket on sale, or the metrics cannot be read.
  */
 export async function rehearse(options: RehearsalOptions): Promise<Rehearsal> {
-  const { url, perSecond, seconds, connections, metrics, onProgress } = options;
+  const { url, perSecond, seconds, connections, metrics = [], onProgress } = options;
   if (!options.secretKey.startsWith(TEST_KEY))
     throw new Failure(`a rehearsal needs a key for test events: it begins with ${TEST_KEY}`);
   const request = registrationFor(options, await ticketOf(options));
-  const observer = await observe(metrics).catch((error: Error) => {
-    throw new Failure(`the metrics cannot be read: ${error.message}`);
-  });
+  const people = { arrivalsPerSecond: perSecond, seconds, patienceMs: PATIENCE_MS };
+  const load: Load = { baseUrl: url, requests: [request], connections, ...people, logged: true };
   const startedAt = new Date();
-  const load = { baseUrl: url, requests: [request], connections, seconds, arrivalsPerSecond: perSecond };
-  const { log, lateMs } = await generateLoad(
-    { ...load, logged: true, patienceMs: PATIENCE_MS },
-    { onProgress },
-  );
-  const figures = figuresOf(log!, lateMs);
+  const { result, observed } = await observe(metrics, () => generateLoad(load, { onProgress }));
+  const log = result.log!;
+  const figures = figuresOf(log, result.lateMs);
   const objectives = judge(figures);
-  const advice = adviceOf(figures, objectives, await observer.stop());
-  return { url, perSecond, seconds, startedAt, figures, objectives, advice, log: log! };
+  const advice = adviceOf(figures, objectives, observed);
+  return { url, perSecond, seconds, startedAt, figures, objectives, advice, log };
 }
 
 type Caller = Pick<RehearsalOptions, 'secretKey' | 'eventRef'>;

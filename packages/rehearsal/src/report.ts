@@ -1,6 +1,5 @@
 import { html } from 'ghtml';
-import type { RequestLog } from './load/load.ts';
-import { quantile, type Objective } from './objectives.ts';
+import { quantile, timesOf, type Objective } from './objectives.ts';
 import type { Rehearsal } from './rehearse.ts';
 
 /** A line of a plot: a value per second, null where there is none. */
@@ -13,7 +12,7 @@ const [WIDTH, HEIGHT, LEFT, TOP] = [720, 220, 60, 10];
 const COLOURS = ['#2563eb', '#b45309', '#15803d', '#be123c', '#7c3aed', '#0e7490'];
 
 /** Returns lines over the seconds of the rehearsal as an SVG picture. */
-export function plot(title: string, lines: readonly Line[]): string {
+function plot(title: string, lines: readonly Line[]): string {
   const all = lines.flatMap(({ values }) => values.filter((value) => value !== null));
   const most = Math.max(1, ...all);
   const seconds = Math.max(2, ...lines.map(({ values }) => values.length));
@@ -23,27 +22,20 @@ export function plot(title: string, lines: readonly Line[]): string {
     values
       .flatMap((value, second) => (value === null ? [] : `${x(second).toFixed(1)},${y(value).toFixed(1)}`))
       .join(' ');
-  const grid = [0, 0.5, 1].map(
-    (share) =>
-      html`<line x1="${LEFT}" x2="${WIDTH}" y1="${y(most * share)}" y2="${y(most * share)}" class="grid" />
-        <text x="${LEFT - 6}" y="${y(most * share) + 4}" text-anchor="end"
-          >${Math.round(most * share)}</text
-        >`,
+  const grid = [0, most / 2, most].map(
+    (value) =>
+      html`<line x1="${LEFT}" x2="${WIDTH}" y1="${y(value)}" y2="${y(value)}" />
+        <text x="${LEFT - 6}" y="${y(value) + 4}">${Math.round(value)}</text>`,
+  );
+  const paths = lines.map(
+    (line, index) => html`<polyline points="${pathOf(line)}" stroke="${colourOf(index)}" />`,
   );
   return html`<figure>
     <figcaption>${title}</figcaption>
     <svg viewBox="0 0 ${WIDTH} ${HEIGHT + 40}" role="img" aria-label="${title}">
       !${grid}
-      <text x="${WIDTH}" y="${HEIGHT + 32}" text-anchor="end">${seconds - 1} s</text>
-      !${lines.map(
-        (line, index) =>
-          html`<polyline
-            points="${pathOf(line)}"
-            fill="none"
-            stroke="${colourOf(index)}"
-            stroke-width="2"
-          />`,
-      )}
+      <text x="${WIDTH}" y="${HEIGHT + 32}">${seconds - 1} s</text>
+      !${paths}
     </svg>
     <p>!${lines.map(({ name }, index) => html`<b style="color:${colourOf(index)}">■</b> ${name} `)}</p>
   </figure>`;
@@ -60,23 +52,28 @@ function bySecond({ log, seconds }: Rehearsal, valueOf: (numbers: number[]) => n
   return dueIn.map(valueOf);
 }
 
-const latencyIn = (log: RequestLog, share: number) => (numbers: number[]) => {
-  const times = numbers.map((number) => log.answeredAt[number]! - log.dueAt[number]!);
-  return quantile(Float64Array.from(times.filter((ms) => !Number.isNaN(ms))).sort(), share);
-};
-
-/** Returns a figure with its unit, for people. */
-export function figureText({ measured, unit }: Pick<Objective, 'measured' | 'unit'>): string {
+function figureText({ measured, unit }: Objective): string {
   if (measured === null) return 'no answers';
   return `${measured >= 100 || unit === '' ? numberText(measured) : measured.toFixed(2)} ${unit}`.trimEnd();
 }
+
+/** Returns the rows of a table of objectives. */
+export const rowsOf = (objectives: readonly Objective[]) =>
+  objectives.map((objective) => ({
+    objective: objective.name,
+    'at most': `${objective.atMost} ${objective.unit}`.trimEnd(),
+    measured: figureText(objective),
+    met: objective.isMet ? 'yes' : 'no',
+  }));
 
 const STYLE = `
 :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
 body { max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
 table { border-collapse: collapse; } th, td { padding: .3rem .8rem; text-align: left; border-bottom: 1px solid #8884; }
+th::first-letter { text-transform: uppercase; }
 figure { margin: 2rem 0; } figcaption { font-weight: 600; } svg { width: 100%; height: auto; }
-text { fill: currentColor; font-size: 12px; } .grid { stroke: currentColor; opacity: .2; }`;
+text { fill: currentColor; font-size: 12px; text-anchor: end; } line { stroke: currentColor; opacity: .2; }
+polyline { fill: none; stroke-width: 2; }`;
 
 /** Returns the report as one HTML page that loads nothing. It contains no keys and no attendees. */
 export function reportOf(rehearsal: Rehearsal): string {
@@ -85,9 +82,11 @@ export function reportOf(rehearsal: Rehearsal): string {
   const codes = Object.keys(figures.codes).toSorted();
   const ofCode = (code: string) =>
     bySecond(rehearsal, (numbers) => numbers.filter((number) => log.code[number] === code).length);
-  const latencies = [0.5, 0.9, 0.99].map((share) => {
-    return { name: `p${share * 100}`, values: bySecond(rehearsal, latencyIn(log, share)) };
-  });
+  const latencies = [0.5, 0.9, 0.99].map((share) => ({
+    name: `p${share * 100}`,
+    values: bySecond(rehearsal, (numbers) => quantile(timesOf(log, numbers), share)),
+  }));
+  const rows = rowsOf(objectives);
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -110,14 +109,16 @@ export function reportOf(rehearsal: Rehearsal): string {
         <table>
           <thead>
             <tr>
-              <th>Objective</th>
-              <th>At most</th>
-              <th>Measured</th>
-              <th>Met</th>
+              !${Object.keys(rows[0]!).map((name) => html`<th>${name}</th>`)}
             </tr>
           </thead>
           <tbody>
-            !${objectives.map(rowOf)}
+            !${rows.map(
+              (row) =>
+                html`<tr>
+                  !${Object.values(row).map((text) => html`<td>${text}</td>`)}
+                </tr>`,
+            )}
           </tbody>
         </table>
         !${plot(
@@ -128,11 +129,3 @@ export function reportOf(rehearsal: Rehearsal): string {
       </body>
     </html>`;
 }
-
-const rowOf = (objective: Objective) =>
-  html`<tr>
-    <td>${objective.name}</td>
-    <td>${objective.atMost} ${objective.unit}</td>
-    <td>${figureText(objective)}</td>
-    <td>${objective.isMet ? 'yes' : 'no'}</td>
-  </tr>`;
