@@ -75,6 +75,5 @@ export async function call(token: string, route: string, body?: object) {
     headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
     ...(body && { body: JSON.stringify(body) }),
   });
-  // oxlint-disable-next-line typescript/no-explicit-any -- tests read any field
-  return { status: response.status, body: (await response.json()) as any };
+  return { status: response.status, body: (await response.json()) as unknown };
 }
