@@ -89,7 +89,7 @@ export async function startApi(config: ApiConfig, log: Logger) {
   const app = await buildApi(parts);
   opened.defer(() => drain(app, config.DRAIN_MS).then(() => app.close()));
   if (metrics) {
-    metrics.pools(() => Object.fromEntries(Array.from(pools, ([name, pool]) => [name, connectionsOf(pool)])));
+    metrics.pools(pools, connectionsOf);
     opened.use(await serveHealth({ host: config.HOST, port: config.METRICS_PORT, metrics }));
   }
   const baseUrl = await app.listen({ host: config.HOST, port: config.PORT, backlog: BACKLOG });

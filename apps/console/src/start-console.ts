@@ -98,7 +98,7 @@ function serveMetrics(app: FastifyInstance, db: Database, { CONSOLE_HOST, METRIC
     count({ route, code: String(reply.statusCode), ms: reply.elapsedTime });
     done();
   });
-  metrics.pools(() => ({ main: connectionsOf(db) }));
+  metrics.pools([['main', db]], connectionsOf);
   return serveHealth({ host: CONSOLE_HOST, port: METRICS_PORT, metrics });
 }
 

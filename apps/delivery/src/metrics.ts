@@ -26,6 +26,6 @@ export function createMetrics(db: Database): Metrics {
     consumers_failing: ofKinds('Consumers whose last attempt failed', ({ failing }) => failing),
     consumers_disabled: ofKinds('Consumers that were disabled', ({ disabled }) => disabled),
   });
-  metrics.pools(() => ({ main: connectionsOf(db) }));
+  metrics.pools([['main', db]], connectionsOf);
   return metrics;
 }

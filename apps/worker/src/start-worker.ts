@@ -42,7 +42,7 @@ export async function startWorker(config: WorkerConfig, log: Logger, capabilitie
   const backlogs = Object.fromEntries(works.flatMap((work) => Object.entries(work.backlogs ?? {})));
   const read = () => readProgress(consumer, producer, tasks, backlogs);
   const metrics = createMetrics(read);
-  metrics.pools(() => ({ main: connectionsOf(db) }));
+  metrics.pools([['main', db]], connectionsOf);
   const health = await serveHealth({
     host: config.WORKER_HOST,
     port: config.WORKER_PORT,

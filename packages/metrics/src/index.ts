@@ -79,15 +79,15 @@ export class Metrics {
     }
   }
 
-  /** Adds the connections of pools. `read` returns their numbers by pool and state. */
-  pools(read: () => Record<string, Record<string, number>>) {
-    this.figures(() => Promise.resolve(read()), {
+  /** Adds the connections of pools by name. `statesOf` returns their numbers by state. */
+  pools<Pool>(pools: Iterable<[name: string, Pool]>, statesOf: (pool: Pool) => Record<string, number>) {
+    this.figures(() => Promise.resolve(Array.from(pools)), {
       pool_connections: {
         help: 'Connections to Postgres, and calls that wait for one, by pool',
         labels: ['pool', 'state'],
-        samples: (pools) =>
-          Object.entries(pools).flatMap(([pool, states]) =>
-            Object.entries(states).map(([state, count]) => [{ pool, state }, count]),
+        samples: (all) =>
+          all.flatMap(([name, pool]) =>
+            Object.entries(statesOf(pool)).map(([state, count]) => [{ pool: name, state }, count]),
           ),
       },
     });
